@@ -1,0 +1,61 @@
+// The door to the engine: open traces, list the analyses, run one. Clients (CLI, server, bindings) use this and report.h only.
+// Thread safety: an Engine is immutable after open(); run() may be called from several threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ridge/analysis.h>
+#include <ridge/report.h>
+#include <ridge/result.h>
+
+namespace ridge {
+
+struct Progress {
+  std::string_view phase;  // "reading"
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;  // 0: not known (a pipe)
+};
+
+struct OpenOptions {
+  unsigned threads = 0;           // 0: one per core
+  std::uint64_t max_bytes = 0;    // most bytes of uncompressed JSON to read from one trace; 0: the default, kDefaultMaxBytes
+  std::uint64_t max_memory = 0;   // most bytes of memory that a loaded trace may take; 0: no limit
+  std::function<bool(const Progress&)> progress;  // called now and then from one thread at a time; false asks to stop
+};
+
+inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{256} << 30;
+
+class Engine {
+ public:
+  // Opens and reads every trace. A path is a file, "-" for standard input, or a folder of traces.
+  static Result<Engine> open(const std::vector<std::string>& paths, const OpenOptions& options);
+
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // An unknown analysis or argument is an error with the nearest names.
+  Result<Report> run(std::string_view analysis, const Arguments& arguments) const;
+
+ private:
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// The catalog, in the order in which help lists it.
+std::span<const AnalysisInfo> analyses();
+
+// Up to three candidates closest to `word` by edit distance, nearest first; for "did you mean".
+std::vector<std::string> nearest_names(std::string_view word, std::span<const std::string_view> candidates);
+
+std::string_view version();
+
+}  // namespace ridge

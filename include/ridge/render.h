@@ -1,0 +1,51 @@
+// Report to text: one row per output format. A new format is one file in src/render and one row here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <ridge/report.h>
+#include <ridge/result.h>
+
+namespace ridge {
+
+struct RenderOptions {
+  bool color = false;  // terminal escapes allowed
+  int width = 0;       // columns of the terminal; 0: not a terminal, nothing is truncated
+};
+
+struct Format {
+  std::string_view name;         // what -f takes
+  std::string_view description;  // one line for help
+  bool cut_by_default;           // for people: 20 rows a table unless told otherwise
+  std::string (*render)(const Report&, const RenderOptions&);
+};
+
+std::span<const Format> formats();
+
+// The format of that name; an error with the nearest names otherwise.
+Result<const Format*> find_format(std::string_view name);
+
+// What a user asks of the rows, the same for every analysis.
+struct View {
+  std::string sort;        // column: numbers down, text up, unknown last; "-name": the other way; "time" means "time_ns"
+  std::int64_t limit = 0;  // rows kept per table; 0 = all. The rows cut off are counted in Table::others
+};
+
+// Sorts the first table that has the column and cuts every table. An unknown column is an error that names the nearest ones.
+Result<Report> apply_view(Report report, const View& view);
+
+// The pieces that clients need for their own lines (warnings, errors, progress), the same as in tables.
+
+// Text from a trace made safe for a terminal: control and bidirectional characters are escaped, bad UTF-8 is replaced by U+FFFD.
+std::string printable(std::string_view text);
+
+// "12.3 MB" for 12'300'000 bytes.
+std::string with_unit(double value, Unit unit);
+
+// "did you mean info or ops?"; empty when no candidate is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace ridge

@@ -1,0 +1,73 @@
+// Report: the one shape in which every analysis answers. Typed columns with units; renderers and clients know nothing else.
+// Values are in base units (ns, bytes, FLOP), percent as 0-100; an unknown value is std::monostate and never 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ridge {
+
+enum class Type : std::uint8_t { text, integer, number, boolean };
+
+enum class Unit : std::uint8_t { none, count, ns, bytes, flop, percent, flop_per_s, bytes_per_s };
+
+// What a click on a cell opens; `plain` cells open nothing.
+enum class Role : std::uint8_t { plain, event, time_start, time_end, frame };
+
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+using Row = std::vector<Cell>;  // one cell per column, in the columns' order
+
+struct Column {
+  std::string name;  // snake_case, stable: part of the JSON and CSV contract
+  Type type = Type::text;
+  Unit unit = Unit::none;
+  Role role = Role::plain;
+};
+
+enum class Chart : std::uint8_t { none, bars, stacked_bars, line, scatter_log, flame };
+
+// `rows` never hold the total or "[N others]". `others` and `others_row` are filled by a view that cut rows off and are for people only.
+struct Table {
+  std::string name;  // snake_case; the first table of a report bears the command's name
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+  std::optional<Row> total;
+  std::optional<std::string> parent;  // name of the column that holds the parent row's key, when the table is a tree
+  Chart chart = Chart::none;
+  std::int64_t others = 0;  // how many rows a view cut off
+  bool key_value = false;   // one row that people read better as lines of "name  value"
+  Row others_row;           // sums over the rows cut off, in the columns whose rows add up to the total; empty: nothing was cut
+};
+
+struct Series {
+  std::string name;
+  Unit unit = Unit::none;
+  std::vector<std::pair<std::int64_t, double>> points;  // (time in ns from the window's start, value)
+};
+
+struct Diagnostic {
+  std::string code;  // stable, snake_case
+  std::int64_t count = 0;
+  std::string message;
+};
+
+struct TraceRef {
+  std::string path;
+  std::string name;  // short name to show: the file's name
+};
+
+struct Report {
+  std::string command;
+  std::vector<TraceRef> traces;
+  std::vector<Table> tables;
+  std::vector<Series> series;
+  std::vector<Diagnostic> diagnostics;
+  std::string next;          // one suggested next command, or empty; people only
+  bool gate_failed = false;  // a gate that the user asked for failed: exit code 3
+};
+
+}  // namespace ridge

@@ -1,0 +1,10 @@
+// The version of ridge, in one place. The same function is declared for clients in <ridge/engine.h>.
+#pragma once
+
+#include <string_view>
+
+namespace ridge {
+
+std::string_view version();
+
+}  // namespace ridge

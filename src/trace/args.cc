@@ -1,0 +1,107 @@
+#include "trace/args.h"
+
+#include <bit>
+#include <charconv>
+
+namespace ridge {
+namespace {
+
+std::int64_t signed_word(const std::uint32_t* words) { return static_cast<std::int32_t>(*words); }
+
+}  // namespace
+
+std::optional<std::int64_t> ArgValue::as_integer() const {
+  if (type != ArgType::int32 && type != ArgType::int64) return std::nullopt;
+  return integer;
+}
+
+std::optional<double> ArgValue::as_number() const {
+  if (type == ArgType::real) return real;
+  if (type == ArgType::uint64) return static_cast<double>(large_integer);
+  if (const auto value = as_integer()) return static_cast<double>(*value);
+  return std::nullopt;
+}
+
+std::optional<std::string_view> ArgValue::as_text() const {
+  if (type == ArgType::text || type == ArgType::json || type == ArgType::fixed_text) return text;
+  return std::nullopt;
+}
+
+ArgValue value_of(const Trace& trace, const Slot& slot, const std::uint32_t* words) {
+  ArgValue value;
+  value.type = slot.type;
+  const std::uint32_t* w = words + slot.word;
+  switch (slot.type) {
+    case ArgType::int32: value.integer = signed_word(w); break;
+    case ArgType::int64: value.integer = static_cast<std::int64_t>(join_words(w)); break;
+    case ArgType::uint64: value.large_integer = join_words(w); break;
+    case ArgType::real: value.real = std::bit_cast<double>(join_words(w)); break;
+    case ArgType::text:
+    case ArgType::json:
+    case ArgType::big_integer: value.text = trace.text(StringId{*w}); break;
+    case ArgType::fixed_text: value.text = trace.text(slot.fixed); break;
+    default: break;
+  }
+  return value;
+}
+
+std::optional<ArgValue> find_arg(const Trace& trace, EventId event, std::string_view key, bool member) {
+  for (const Slot& slot : trace.forms.shape(trace.events.form(event)).slots) {
+    if (slot.member == member && trace.text(slot.key) == key) return value_of(trace, slot, trace.events.words(event));
+  }
+  return std::nullopt;
+}
+
+ArgColumn::ArgColumn(const Trace& trace, ArgKey key, bool member) : trace_(&trace) {
+  slot_of_shape_.reserve(trace.forms.shapes().size());
+  for (const Shape& shape : trace.forms.shapes()) {
+    const Slot* found = nullptr;
+    for (const Slot& slot : shape.slots) {
+      if (slot.key == id_of(key) && slot.member == member) found = &slot;
+    }
+    slot_of_shape_.push_back(found);
+  }
+}
+
+const Slot* ArgColumn::slot(EventId event) const {
+  return slot_of_shape_[trace_->forms.form(trace_->events.form(event)).shape.value];
+}
+
+std::optional<std::int64_t> ArgColumn::integer(EventId event) const {
+  const Slot* s = slot(event);
+  if (s == nullptr) return std::nullopt;
+  const std::uint32_t* words = trace_->events.words(event) + s->word;
+  if (s->type == ArgType::int32) return signed_word(words);
+  if (s->type == ArgType::int64) return static_cast<std::int64_t>(join_words(words));
+  return std::nullopt;
+}
+
+std::optional<double> ArgColumn::number(EventId event) const {
+  const Slot* s = slot(event);
+  return s == nullptr ? std::nullopt : value_of(*trace_, *s, trace_->events.words(event)).as_number();
+}
+
+std::optional<StringId> ArgColumn::text(EventId event) const {
+  const Slot* s = slot(event);
+  if (s == nullptr) return std::nullopt;
+  if (s->type == ArgType::fixed_text) return s->fixed;
+  if (s->type != ArgType::text && s->type != ArgType::json) return std::nullopt;
+  return StringId{trace_->events.words(event)[s->word]};
+}
+
+std::optional<Dim3> parse_dim3(std::string_view json) {
+  Dim3 dim;
+  std::int64_t* parts[] = {&dim.x, &dim.y, &dim.z};
+  const char* p = json.data();
+  const char* end = p + json.size();
+  if (p == end || *p != '[') return std::nullopt;
+  ++p;
+  for (int i = 0; i < 3; ++i) {
+    const auto [after, error] = std::from_chars(p, end, *parts[i]);
+    if (error != std::errc{} || after == end || *after != (i < 2 ? ',' : ']')) return std::nullopt;
+    p = after + 1;
+  }
+  return p == end ? std::optional(dim) : std::nullopt;
+}
+
+}  // namespace ridge

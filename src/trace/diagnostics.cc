@@ -1,0 +1,95 @@
+#include "trace/diagnostics.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ridge {
+namespace {
+
+using enum Severity;
+
+// In the order of the enum. An error means that events are missing from the answer; a warning that something was mended.
+constexpr ProblemRow kRows[] = {
+    {"truncated_json", error, "the file ends before its closing bracket; every event before the cut is kept"},
+    {"truncated_compression", error, "the compressed stream ends early; what could be inflated is kept"},
+    {"damaged_compression", error, "the compressed stream is corrupt from here on; what could be inflated is kept"},
+    {"checksum_mismatch", error, "the compressed stream's checksum does not match its content"},
+    {"trailing_garbage", warning, "bytes after the end of the trace, not read"},
+    {"missing_bracket", warning, "the event array was not closed"},
+    {"damaged_metadata", warning, "metadata outside traceEvents could not be read"},
+    {"truncated_event", error, "the last event is incomplete; dropped"},
+    {"unreadable_event", error, "event too damaged to read; dropped"},
+    {"garbage_between_events", error, "bytes between events that are no event; skipped"},
+    {"not_an_object", warning, "element of traceEvents that is no object; skipped"},
+    {"no_phase", warning, "element of traceEvents without \"ph\"; skipped"},
+    {"no_timestamp", error, "event without a usable \"ts\"; dropped"},
+    {"time_out_of_range", error, "time beyond 64-bit nanoseconds; dropped"},
+    {"event_too_large", error, "event larger than 64 MiB; dropped"},
+    {"unescaped_quote", warning, "quote inside a text not escaped; repaired"},
+    {"invalid_escape", warning, "backslash that starts no JSON escape; kept as a backslash"},
+    {"lone_surrogate", warning, "half of a surrogate pair; replaced by U+FFFD"},
+    {"control_character", warning, "raw control character inside a text; kept"},
+    {"invalid_utf8", warning, "bytes that are not UTF-8; replaced by U+FFFD"},
+    {"non_finite_number", warning, "inf or nan written as a number; kept as unknown"},
+    {"trailing_comma", warning, "comma before a closing bracket; ignored"},
+    {"missing_comma", warning, "comma missing between two values; supplied"},
+    {"missing_brace", warning, "closing brace missing; supplied"},
+    {"damaged_value", warning, "argument that is no valid JSON; kept as text"},
+    {"duplicate_key", warning, "key given twice in one event; the last value is kept"},
+    {"missing_duration", warning, "complete event without \"dur\"; its duration is unknown"},
+    {"negative_duration", warning, "negative \"dur\"; its duration is unknown"},
+    {"time_as_text", info, "\"ts\" or \"dur\" written as a text; read as a number"},
+    {"at_time_zero", info, "event at time 0, far outside the window; kept apart"},
+    {"unmatched_begin", warning, "B event without its E; its duration is unknown"},
+    {"unmatched_end", warning, "E event without its B"},
+    {"unknown_phase", info, "event with a \"ph\" that the format does not define; kept"},
+    {"big_integer", info, "integer beyond 64 bits; kept as text"},
+    {"duplicate_events_key", warning, "second \"traceEvents\"; not read"},
+};
+static_assert(std::size(kRows) == kProblems, "one row per Problem");
+
+}  // namespace
+
+const ProblemRow& row_of(Problem problem) { return kRows[static_cast<std::size_t>(problem)]; }
+
+std::string_view name_of(Severity severity) {
+  constexpr std::string_view kNames[] = {"info", "warning", "error"};
+  return kNames[static_cast<std::size_t>(severity)];
+}
+
+void Diagnostics::add(Problem problem, std::uint64_t offset) {
+  Entry& entry = entries_[static_cast<std::size_t>(problem)];
+  ++entry.count;
+  entry.first_offset = std::min(entry.first_offset, offset);
+  if (entry.offsets.size() < kMostOffsets) entry.offsets.push_back(offset);
+}
+
+void Diagnostics::add_all(const Diagnostics& later) {
+  for (std::size_t i = 0; i < kProblems; ++i) {
+    Entry& entry = entries_[i];
+    const Entry& other = later.entries_[i];
+    entry.count += other.count;
+    entry.first_offset = std::min(entry.first_offset, other.first_offset);
+    const std::size_t room = kMostOffsets - entry.offsets.size();
+    const auto take = static_cast<std::ptrdiff_t>(std::min(room, other.offsets.size()));
+    entry.offsets.insert(entry.offsets.end(), other.offsets.begin(), other.offsets.begin() + take);
+  }
+}
+
+void Diagnostics::clear() {
+  for (Entry& entry : entries_) {
+    entry.count = 0;
+    entry.first_offset = UINT64_MAX;
+    entry.offsets.clear();
+  }
+}
+
+std::uint64_t Diagnostics::dropped_events() const {
+  constexpr Problem kDropped[] = {Problem::unreadable_event, Problem::not_an_object, Problem::no_phase,
+                                  Problem::no_timestamp,    Problem::time_out_of_range, Problem::event_too_large};
+  std::uint64_t sum = 0;
+  for (const Problem problem : kDropped) sum += (*this)[problem].count;
+  return sum;
+}
+
+}  // namespace ridge

@@ -1,0 +1,56 @@
+// Trace: everything that was read from one file, in memory, immutable after the load. Knows nothing of formats or of meaning:
+// links, trees and iterations are built from it by src/model.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/string_pool.h"
+#include "trace/diagnostics.h"
+#include "trace/event_class.h"
+#include "trace/event_table.h"
+#include "trace/form.h"
+#include "trace/metadata.h"
+
+namespace ridge {
+
+struct TimeRange {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+struct Trace {
+  Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  std::string path;
+  std::string_view container;      // json, gzip, zstd
+  std::uint64_t file_bytes = 0;    // 0: not known (a pipe)
+  std::uint64_t json_bytes = 0;    // uncompressed
+  std::uint64_t elements = 0;      // of traceEvents, kept or not
+
+  StringPool strings;
+  FormTable forms;
+  EventTable events;
+  Metadata metadata;
+  Diagnostics diagnostics;
+
+  // First start to last end over host and device activity; nothing when there is none.
+  std::optional<TimeRange> window;
+  // The events of each class, in file order.
+  std::array<std::vector<EventId>, kEventClasses> by_class;
+
+  std::string_view text(StringId id) const { return strings.at(id); }
+  const std::vector<EventId>& of(EventClass c) const { return by_class[static_cast<std::size_t>(c)]; }
+  const Kind& kind(EventId id) const { return forms.kind(events.form(id)); }
+  TrackId track(EventId id) const { return forms.form(events.form(id)).track; }
+  std::uint64_t memory_bytes() const { return events.bytes() + strings.bytes(); }
+};
+
+}  // namespace ridge
