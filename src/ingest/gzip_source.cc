@@ -1,0 +1,100 @@
+// gzip: any number of members, one after another, inflated by ISA-L. What can be inflated before damage is delivered.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <isa-l/igzip_lib.h>
+
+#include "base/try.h"
+#include "ingest/source.h"
+
+namespace ridge {
+namespace {
+
+class GzipSource final : public Source {
+ public:
+  explicit GzipSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)), input_(std::size_t{256} << 10) { start_member(); }
+
+  Result<std::size_t> read(char* out, std::size_t size) override {
+    std::size_t got = 0;
+    while (got < size && !over_) {
+      if (state_.avail_in == 0 && !input_over_) {
+        TRY(const std::size_t n, inner_->read(reinterpret_cast<char*>(input_.data()), input_.size()));
+        input_over_ = n < input_.size();
+        state_.next_in = input_.data();
+        state_.avail_in = static_cast<std::uint32_t>(n);
+      }
+      if (member_over_ && !next_member()) continue;
+      got += inflate(out + got, size - got);
+    }
+    return got;
+  }
+  std::uint64_t file_position() const override { return inner_->file_position(); }
+
+ private:
+  void start_member() {
+    const auto* next_in = state_.next_in;
+    const auto avail_in = state_.avail_in;
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP;
+    state_.next_in = const_cast<std::uint8_t*>(next_in);
+    state_.avail_in = avail_in;
+    member_over_ = false;
+  }
+
+  // Behind a member: another one, padding (ignored) or the end. True when there is something to inflate.
+  bool next_member() {
+    if (state_.avail_in == 0) {
+      over_ = input_over_;
+      return false;
+    }
+    if (*state_.next_in == 0) {  // padding of tapes and block devices
+      ++state_.next_in;
+      --state_.avail_in;
+      return false;
+    }
+    if (*state_.next_in != 0x1F) {
+      damage_ = Problem::trailing_garbage;
+      over_ = true;
+      return false;
+    }
+    start_member();
+    return true;
+  }
+
+  std::size_t inflate(char* out, std::size_t size) {
+    constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+    const auto room = static_cast<std::uint32_t>(std::min(size, kMostAtOnce));
+    state_.next_out = reinterpret_cast<std::uint8_t*>(out);
+    state_.avail_out = room;
+    const std::uint32_t in_before = state_.avail_in;
+    const int status = isal_inflate(&state_);
+    const std::size_t made = room - state_.avail_out;
+    if (status == ISAL_INCORRECT_CHECKSUM) {
+      damage_ = Problem::checksum_mismatch;
+      member_over_ = true;
+    } else if (status < 0) {
+      damage_ = Problem::damaged_compression;
+      over_ = true;
+    } else if (state_.block_state == ISAL_BLOCK_FINISH) {
+      member_over_ = true;
+    } else if (made == 0 && input_over_ && (state_.avail_in == 0 || state_.avail_in == in_before)) {
+      damage_ = Problem::truncated_compression;
+      over_ = true;
+    }
+    return made;
+  }
+
+  std::unique_ptr<Source> inner_;
+  std::vector<std::uint8_t> input_;
+  inflate_state state_{};
+  bool input_over_ = false;
+  bool member_over_ = false;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_gzip_source(std::unique_ptr<Source> inner) { return std::make_unique<GzipSource>(std::move(inner)); }
+
+}  // namespace ridge

@@ -1,0 +1,202 @@
+#include "ingest/json_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ingest/number.h"
+#include "ingest/scan.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Length of the valid UTF-8 sequence at the start of `text`; 0 when there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) { return byte(i) >= low && byte(i) <= high; };
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80, high = first == 0xED ? 0x9F : 0xBF;
+    return follows(1, low, high) && follows(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80, high = first == 0xF4 ? 0x8F : 0xBF;
+    return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void append_utf8(std::uint32_t code, std::string* out) {
+  const auto put = [&](std::uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+// The four hex digits at text[at...]; -1 when they are not there.
+int hex4(std::string_view text, std::size_t at) {
+  if (at + 4 > text.size()) return -1;
+  int value = 0;
+  for (std::size_t i = at; i < at + 4; ++i) {
+    const char c = text[i];
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+constexpr std::string_view kEscapes = "\"\\/bfnrt";
+constexpr std::string_view kEscaped = "\"\\/\b\f\n\r\t";
+
+bool has_unknown_escape(std::string_view raw) {
+  for (std::size_t i = raw.find('\\'); i != std::string_view::npos; i = raw.find('\\', i)) {
+    const char next = i + 1 < raw.size() ? raw[i + 1] : '\0';
+    const bool known = next == 'u' ? hex4(raw, i + 2) >= 0 : next != '\0' && kEscapes.find(next) != std::string_view::npos;
+    if (!known) return true;
+    i += 2;
+  }
+  return false;
+}
+
+// Decodes the \uXXXX at raw[i] (a pair when it is one) and returns the bytes it took.
+std::size_t decode_unicode_escape(std::string_view raw, std::size_t i, std::string* out, Repairs* repairs) {
+  const auto unit = static_cast<std::uint32_t>(hex4(raw, i + 2));
+  const bool high = unit >= 0xD800 && unit <= 0xDBFF, low = unit >= 0xDC00 && unit <= 0xDFFF;
+  if (high && i + 7 < raw.size() && raw[i + 6] == '\\' && raw[i + 7] == 'u') {
+    const int second = hex4(raw, i + 8);
+    if (second >= 0xDC00 && second <= 0xDFFF) {
+      append_utf8(0x10000 + ((unit - 0xD800) << 10) + (static_cast<std::uint32_t>(second) - 0xDC00), out);
+      return 12;
+    }
+  }
+  if (high || low) {
+    repairs->add(Problem::lone_surrogate);
+    out->append(kReplacement);
+  } else {
+    append_utf8(unit, out);
+  }
+  return 6;
+}
+
+}  // namespace
+
+Repairs decode_string(std::string_view raw, std::string* out) {
+  Repairs repairs;
+  out->clear();
+  const bool unescaped = has_unknown_escape(raw);
+  if (unescaped) repairs.add(Problem::invalid_escape);
+  for (std::size_t i = 0; i < raw.size();) {
+    const auto c = static_cast<unsigned char>(raw[i]);
+    if (c == '\\') {
+      const char next = i + 1 < raw.size() ? raw[i + 1] : '\0';
+      const bool mark = next == '"' || next == '\\' || next == '/';
+      if (unescaped && !mark) {
+        out->push_back('\\');
+        ++i;
+      } else if (next == 'u') {
+        i += decode_unicode_escape(raw, i, out, &repairs);
+      } else {
+        out->push_back(kEscaped[kEscapes.find(next)]);
+        i += 2;
+      }
+    } else if (c < 0x80) {
+      if (c < 0x20) repairs.add(Problem::control_character);
+      out->push_back(raw[i++]);
+    } else {
+      const std::size_t length = utf8_length(raw.substr(i, 4));
+      if (length == 0) {
+        repairs.add(Problem::invalid_utf8);
+        out->append(kReplacement);
+        ++i;
+      } else {
+        out->append(raw, i, length);
+        i += length;
+      }
+    }
+  }
+  return repairs;
+}
+
+bool compact_json(std::string_view raw, std::string* out) {
+  out->clear();
+  std::vector<bool> in_object;  // the open brackets, outermost first
+  std::string decoded;
+  enum { value, value_or_close, key, key_or_close, colon, separator } expect = value;
+  std::size_t i = 0;
+  const auto string_end = [&](std::size_t at) {  // past the closing quote of a well-formed string, or npos
+    std::size_t end = at + 1;
+    while (end < raw.size() && raw[end] != '"') end += raw[end] == '\\' ? 2U : 1U;
+    if (end >= raw.size()) return std::string_view::npos;
+    return decode_string(raw.substr(at + 1, end - at - 1), &decoded).any() ? std::string_view::npos : end + 1;
+  };
+  for (;;) {
+    while (i < raw.size() && is_space(raw[i])) ++i;
+    if (i == raw.size()) return expect == separator && in_object.empty();
+    if (expect == separator && in_object.empty()) return false;
+    const char c = raw[i];
+    std::size_t end = i + 1;
+    switch (expect) {
+      case separator:
+        if (c == ',') {
+          expect = in_object.back() ? key : value;
+        } else if (c == (in_object.back() ? '}' : ']')) {
+          in_object.pop_back();
+        } else {
+          return false;
+        }
+        break;
+      case colon:
+        if (c != ':') return false;
+        expect = value;
+        break;
+      case key:
+      case key_or_close:
+        if (c == '}' && expect == key_or_close) {
+          in_object.pop_back();
+          expect = separator;
+        } else {
+          if (c != '"' || (end = string_end(i)) == std::string_view::npos) return false;
+          expect = colon;
+        }
+        break;
+      case value:
+      case value_or_close:
+        if (c == ']' && expect == value_or_close) {
+          in_object.pop_back();
+          expect = separator;
+        } else if (c == '[' || c == '{') {
+          in_object.push_back(c == '{');
+          expect = c == '{' ? key_or_close : value_or_close;
+        } else if (c == '"') {
+          if ((end = string_end(i)) == std::string_view::npos) return false;
+          expect = separator;
+        } else {
+          while (end < raw.size() && raw[end] != ',' && raw[end] != ']' && raw[end] != '}' && !is_space(raw[end])) ++end;
+          const std::string_view token = raw.substr(i, end - i);
+          if (token != "true" && token != "false" && token != "null" && !is_json_number(token)) return false;
+          expect = separator;
+        }
+        break;
+    }
+    out->append(raw, i, end - i);
+    i = end;
+  }
+}
+
+}  // namespace ridge

@@ -1,0 +1,128 @@
+#include "ingest/reader.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "base/try.h"
+#include "ingest/finish.h"
+#include "ingest/joiner.h"
+#include "ingest/metadata_reader.h"
+#include "ingest/pipeline.h"
+#include "ingest/top_level.h"
+#include "ingest/windows.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kTruncated = "truncated before its events";
+
+// Keys that tell which other JSON a user handed over.
+struct Relative {
+  std::string_view key;
+  std::string_view meaning;
+};
+constexpr Relative kRelatives[] = {
+    {"rocprofiler-sdk-tool", "a rocprofiler-sdk result"},
+    {"nodes", "a PyTorch execution trace (a graph of operators without times)"},
+    {"cells", "a Jupyter notebook"},
+    {"segments", "a memory snapshot"},
+};
+
+Error not_a_trace(const OpenedSource& opened, const std::string& path, const TopLevel& top) {
+  constexpr std::string_view kHint = "record one with torch.profiler and export_chrome_trace()";
+  const auto error = [&](ErrorCode code, std::string message) { return Error{code, std::move(message), path, std::string(kHint)}; };
+  const bool damaged = opened.source->damage().has_value();
+  if (opened.prefix.empty()) return error(ErrorCode::truncated, "the file is empty: " + std::string(kTruncated) + ", or never written");
+  if (!top.saw_anything()) {
+    const std::string what = damaged || opened.container != "json" ? "the compressed trace is " : "the file holds only white space: ";
+    return error(ErrorCode::truncated, what + std::string(kTruncated));
+  }
+  if (!top.is_json()) {
+    std::string_view seems = describe_content(opened.prefix);
+    if (opened.container != "json") seems = "something else than JSON, compressed";
+    return error(ErrorCode::not_a_trace, "not a trace" + (seems.empty() ? ": it is no JSON" : ": it seems to be " + std::string(seems)));
+  }
+  if (!top.complete()) return error(ErrorCode::truncated, "the trace is " + std::string(kTruncated));
+  std::string keys;
+  for (std::size_t i = 0; i < std::min<std::size_t>(top.items().size(), 6); ++i) {
+    for (const Relative& relative : kRelatives) {
+      if (top.items()[i].key == relative.key) {
+        return error(ErrorCode::not_a_trace, "not a trace: it seems to be " + std::string(relative.meaning));
+      }
+    }
+    keys += (i == 0 ? "" : ", ") + top.items()[i].key.substr(0, 40);
+  }
+  return error(ErrorCode::not_a_trace,
+               "JSON without trace events: there is no \"traceEvents\"" + (keys.empty() ? "" : "; its keys are " + keys));
+}
+
+// Reads up to the start of the array; the bytes behind it are left in `rest`. Returns the array's offset.
+Result<std::uint64_t> read_head(Source* source, TopLevel* top, std::uint64_t max_bytes, std::string* rest) {
+  std::vector<char> buffer(std::size_t{64} << 10);
+  std::uint64_t offset = 0;
+  for (bool over = false; !over && !top->at_events();) {
+    TRY(const std::size_t got, source->read(buffer.data(), buffer.size()));
+    over = got < buffer.size();
+    const char* stop = top->read(buffer.data(), buffer.data() + got);
+    offset += static_cast<std::uint64_t>(stop - buffer.data());
+    if (offset > max_bytes) return tl::unexpected(over_max_bytes(max_bytes));
+    rest->assign(stop, static_cast<const char*>(buffer.data()) + got);
+  }
+  return offset;
+}
+
+// An array of which not one element is an event is some other JSON.
+bool holds_no_event(const Trace& trace) {
+  const Diagnostics& d = trace.diagnostics;
+  return trace.events.size() == 0 && d[Problem::no_phase].count + d[Problem::not_an_object].count > 0 && d[Problem::no_timestamp].count == 0;
+}
+
+Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path, const ReadOptions& options) {
+  auto trace = std::make_unique<Trace>();
+  trace->path = path;
+  trace->container = opened.container;
+  trace->file_bytes = opened.file_bytes;
+  TopLevel top(&trace->diagnostics);
+  std::string rest;
+  TRY(const std::uint64_t offset, read_head(opened.source.get(), &top, options.max_bytes, &rest));
+  if (!top.at_events()) return tl::unexpected(not_a_trace(opened, path, top));
+
+  WindowFeed feed(opened.source.get(), std::move(rest), offset, options.window_bytes, options.max_bytes);
+  EventJoiner joiner(trace.get(), &top, options.max_memory, options.by_rote);
+  PipelineOptions pipeline;
+  pipeline.threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  pipeline.by_rote = options.by_rote;
+  pipeline.progress = options.progress;
+  pipeline.file_bytes = opened.file_bytes;
+  TRY([[maybe_unused]] const bool done, run_pipeline(opened.source.get(), &feed, &joiner, trace.get(), pipeline));
+  top.finish();
+
+  trace->json_bytes = feed.bytes_read();
+  if (trace->file_bytes == 0) trace->file_bytes = opened.source->file_position();
+  if (opened.source->damage()) trace->diagnostics.add(*opened.source->damage(), trace->json_bytes);
+  if (holds_no_event(*trace)) {
+    return fail(ErrorCode::not_a_trace, "JSON without trace events: no element of its array has a \"ph\"", path,
+                "record one with torch.profiler and export_chrome_trace()");
+  }
+  trace->elements += trace->diagnostics.dropped_events();
+  trace->metadata = read_metadata(top.items(), &trace->diagnostics);
+  pair_begins_and_ends(trace.get());
+  list_by_class(trace.get());
+  name_tracks(trace.get());
+  find_window(trace.get());
+  return trace;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trace>> read_trace(const std::string& path, const ReadOptions& options) {
+  TRY(OpenedSource opened, open_source(path));
+  return read(std::move(opened), path == "-" ? "standard input" : path, options);
+}
+
+Result<std::unique_ptr<Trace>> read_trace_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options) {
+  return read(open_bytes(bytes), name, options);
+}
+
+}  // namespace ridge

@@ -1,0 +1,32 @@
+// read_trace: bytes to Trace. The one entrance of src/ingest; picks the format from the content.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <ridge/result.h>
+
+#include "base/progress.h"
+#include "ingest/source.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+struct ReadOptions {
+  unsigned threads = 0;            // 0: one per core
+  std::uint64_t max_bytes = UINT64_MAX;   // of uncompressed JSON
+  std::uint64_t max_memory = UINT64_MAX;  // of the Trace
+  std::size_t window_bytes = std::size_t{1} << 20;  // what a thread takes at a time; the result does not depend on it
+  bool by_rote = true;             // false: every event takes the general path (tests hold the two against each other)
+  ProgressFunction progress;
+};
+
+// `path` may be "-" for standard input.
+Result<std::unique_ptr<Trace>> read_trace(const std::string& path, const ReadOptions& options);
+
+// The same over bytes in memory; `name` stands for the path.
+Result<std::unique_ptr<Trace>> read_trace_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);
+
+}  // namespace ridge

@@ -1,0 +1,53 @@
+// Source: where bytes of JSON come from, uncompressed, in order. One implementation per container, one row each in source.cc;
+// which one is told by the first bytes and never by the name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <ridge/result.h>
+
+#include "trace/diagnostics.h"
+
+namespace ridge {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  // Fills `out` as far as it can: less than `size` bytes means that the input is over (or cannot be read any further: see damage()).
+  virtual Result<std::size_t> read(char* out, std::size_t size) = 0;
+
+  // Why the input ended early, when it did.
+  std::optional<Problem> damage() const { return damage_; }
+
+  virtual std::uint64_t file_position() const = 0;  // bytes of the file used so far
+
+ protected:
+  std::optional<Problem> damage_;
+};
+
+struct OpenedSource {
+  std::unique_ptr<Source> source;
+  std::string_view container;   // "json", "gzip", "zstd": what the bytes are
+  std::uint64_t file_bytes = 0;  // 0 when not known (a pipe)
+  std::string prefix;            // the file's first bytes, to name what is no trace
+};
+
+// `path` may be "-" for standard input.
+Result<OpenedSource> open_source(const std::string& path);
+
+// The same over bytes in memory, which must outlive it.
+OpenedSource open_bytes(std::string_view bytes);
+
+// What a file that is no trace seems to be, from its first bytes: "a ZIP archive"; empty when nothing is known.
+std::string_view describe_content(std::string_view prefix);
+
+// The containers. `inner` gives the compressed bytes.
+std::unique_ptr<Source> make_gzip_source(std::unique_ptr<Source> inner);
+std::unique_ptr<Source> make_zstd_source(std::unique_ptr<Source> inner);
+
+}  // namespace ridge

@@ -1,0 +1,185 @@
+#include "ingest/top_level.h"
+
+#include "ingest/scan.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr std::string_view kEventsKey = "traceEvents";
+
+}  // namespace
+
+const char* TopLevel::read(const char* p, const char* end) {
+  for (; p < end && state_ != State::events; ++p, ++offset_) step(*p);
+  return p;
+}
+
+void TopLevel::keep(char c) {
+  if (value_.size() < kLongestValue) {
+    value_.push_back(c);
+  } else {
+    value_too_long_ = true;
+  }
+}
+
+void TopLevel::damaged() {
+  diagnostics_->add(Problem::damaged_metadata, offset_);
+  recent_.clear();
+  state_ = State::searching;
+}
+
+void TopLevel::begin_value(char c) {
+  value_.clear();
+  value_too_long_ = false;
+  escaped_ = in_string_ = false;
+  depth_ = 0;
+  if (c == '[' && key_ == kEventsKey) {
+    if (!events_seen_) {
+      events_seen_ = true;
+      state_ = State::events;
+      return;
+    }
+    diagnostics_->add(Problem::duplicate_events_key, offset_);
+  }
+  keep(c);
+  if (c == '"') {
+    state_ = State::string;
+  } else if (c == '[' || c == '{') {
+    depth_ = 1;
+    state_ = State::nested;
+  } else if (c == ',' || c == '}' || c == ']' || c == ':') {
+    damaged();
+  } else {
+    state_ = State::scalar;
+  }
+}
+
+void TopLevel::end_value() {
+  if (!value_too_long_) items_.push_back({key_, value_, offset_});
+  value_.clear();
+  state_ = State::after_value;
+}
+
+// The events may still be found behind metadata that cannot be read: nothing else is written as this key, a colon and a bracket.
+void TopLevel::search(char c) {
+  if (is_space(c)) return;
+  recent_.push_back(c);
+  constexpr std::string_view kPattern = "traceEvents\":[";
+  if (recent_.size() > kPattern.size()) recent_.erase(0, recent_.size() - kPattern.size());
+  if (recent_ == kPattern && !events_seen_) {
+    events_seen_ = true;
+    state_ = State::events;
+  }
+}
+
+void TopLevel::step(char c) {
+  switch (state_) {
+    case State::before:
+      if (bom_ < 3 && c == kBom[static_cast<std::size_t>(bom_)]) {
+        ++bom_;
+      } else if (c == '{') {
+        state_ = State::key_or_close;
+      } else if (c == '[') {
+        bare_array_ = events_seen_ = true;
+        state_ = State::events;
+      } else if (!is_space(c)) {
+        state_ = State::not_json;
+      }
+      break;
+    case State::key_or_close:
+    case State::key_start:
+      if (is_space(c)) break;
+      if (c == '}') {
+        if (state_ == State::key_start) diagnostics_->add(Problem::trailing_comma, offset_);
+        state_ = State::done;
+      } else if (c == '"') {
+        key_.clear();
+        escaped_ = false;
+        state_ = State::key;
+      } else {
+        damaged();
+      }
+      break;
+    case State::key:
+      if (!escaped_ && c == '"') {
+        state_ = State::colon;
+      } else {
+        escaped_ = !escaped_ && c == '\\';
+        if (key_.size() < kLongestValue) key_.push_back(c);
+      }
+      break;
+    case State::colon:
+      if (is_space(c)) break;
+      if (c == ':') {
+        state_ = State::value;
+      } else {
+        damaged();
+        search(c);
+      }
+      break;
+    case State::value:
+      if (!is_space(c)) begin_value(c);
+      break;
+    case State::string:
+      keep(c);
+      if (!escaped_ && c == '"') {
+        end_value();
+      } else {
+        escaped_ = !escaped_ && c == '\\';
+      }
+      break;
+    case State::scalar:
+      if (c == ',' || c == '}' || is_space(c)) {
+        end_value();
+        step(c);
+      } else {
+        keep(c);
+      }
+      break;
+    case State::nested:
+      keep(c);
+      if (in_string_) {
+        if (!escaped_ && c == '"') in_string_ = false;
+        escaped_ = in_string_ && !escaped_ && c == '\\';
+      } else if (c == '"') {
+        in_string_ = true;
+      } else if (c == '[' || c == '{') {
+        ++depth_;
+      } else if ((c == ']' || c == '}') && --depth_ == 0) {
+        end_value();
+      }
+      break;
+    case State::after_value:
+      if (is_space(c)) break;
+      if (c == ',') {
+        state_ = State::key_start;
+      } else if (c == '}') {
+        state_ = State::done;
+      } else {
+        damaged();
+        search(c);
+      }
+      break;
+    case State::done:
+      if (!is_space(c) && !garbage_noted_) {
+        diagnostics_->add(Problem::trailing_garbage, offset_);
+        garbage_noted_ = true;
+      }
+      break;
+    case State::searching: search(c); break;
+    case State::not_json:
+    case State::events: break;
+  }
+}
+
+void TopLevel::after_events(std::uint64_t offset, bool inside_object) {
+  offset_ = offset;
+  state_ = bare_array_ ? State::done : inside_object ? State::key_or_close : State::after_value;
+}
+
+void TopLevel::finish() {
+  if (events_seen_ && state_ != State::done) diagnostics_->add(Problem::truncated_json, offset_);
+}
+
+}  // namespace ridge

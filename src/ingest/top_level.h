@@ -1,0 +1,69 @@
+// TopLevel: what surrounds traceEvents. Reads the file's outermost object byte by byte, piece by piece, keeps the text of its other
+// members (metadata) and finds the event array; afterwards goes on behind it. Metadata that is damaged is given up, the events are not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/diagnostics.h"
+
+namespace ridge {
+
+class TopLevel {
+ public:
+  explicit TopLevel(Diagnostics* diagnostics) : diagnostics_(diagnostics) {}
+
+  // Reads on; returns past the `[` of the events once they are found, else `end`.
+  const char* read(const char* p, const char* end);
+
+  bool at_events() const { return state_ == State::events; }
+  // The array is over; read() goes on behind it. `inside_object`: it was not closed and the next thing is a key or a brace.
+  void after_events(std::uint64_t offset, bool inside_object);
+  // The input is over.
+  void finish();
+
+  bool is_json() const { return state_ != State::not_json && state_ != State::before; }
+  bool saw_anything() const { return state_ != State::before; }
+  bool complete() const { return state_ == State::done; }
+
+  struct Item {
+    std::string key;
+    std::string value;         // as it stands in the file
+    std::uint64_t offset = 0;  // of its end in the JSON
+  };
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  enum class State : std::uint8_t {
+    before, not_json, key_or_close, key_start, key, colon, value, string, scalar, nested, after_value, events, done, searching,
+  };
+  static constexpr std::size_t kLongestValue = std::size_t{16} << 20;
+
+  void step(char c);
+  void begin_value(char c);
+  void end_value();
+  void keep(char c);
+  void damaged();
+  void search(char c);
+
+  Diagnostics* diagnostics_;
+  State state_ = State::before;
+  std::uint64_t offset_ = 0;
+  std::string key_;
+  std::string value_;
+  bool value_too_long_ = false;
+  bool escaped_ = false;
+  bool in_string_ = false;  // inside a nested value
+  std::uint64_t depth_ = 0;
+  bool bare_array_ = false;
+  bool events_seen_ = false;
+  bool garbage_noted_ = false;
+  std::string recent_;  // the last bytes, while searching for the events behind damage
+  int bom_ = 0;
+  std::vector<Item> items_;
+};
+
+}  // namespace ridge

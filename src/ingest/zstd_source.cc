@@ -1,0 +1,63 @@
+// zstd: any number of frames, one after another. Frames that ask for more than 128 MiB of history are refused (zstd --long=28 and up).
+#include <memory>
+#include <vector>
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/try.h"
+#include "ingest/source.h"
+
+namespace ridge {
+namespace {
+
+class ZstdSource final : public Source {
+ public:
+  explicit ZstdSource(std::unique_ptr<Source> inner)
+      : inner_(std::move(inner)), input_(ZSTD_DStreamInSize() * 2), stream_(ZSTD_createDStream()) {}
+
+  Result<std::size_t> read(char* out, std::size_t size) override {
+    ZSTD_outBuffer output{out, size, 0};
+    while (output.pos < output.size && !over_) {
+      if (buffer_.pos == buffer_.size && !input_over_) {
+        TRY(const std::size_t n, inner_->read(input_.data(), input_.size()));
+        input_over_ = n < input_.size();
+        buffer_ = {input_.data(), n, 0};
+      }
+      const std::size_t before = output.pos;
+      const std::size_t status = ZSTD_decompressStream(stream_.get(), &output, &buffer_);
+      if (ZSTD_isError(status) != 0) {
+        const auto code = ZSTD_getErrorCode(status);
+        damage_ = code == ZSTD_error_checksum_wrong  ? Problem::checksum_mismatch
+                  : code == ZSTD_error_prefix_unknown ? Problem::trailing_garbage
+                                                      : Problem::damaged_compression;
+        over_ = true;
+      } else if (input_over_ && buffer_.pos == buffer_.size && output.pos == before) {
+        if (in_frame_ && status != 0) damage_ = Problem::truncated_compression;
+        over_ = true;
+      }
+      in_frame_ = status != 0;
+    }
+    return output.pos;
+  }
+  std::uint64_t file_position() const override { return inner_->file_position(); }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DStream* s) const { ZSTD_freeDStream(s); }
+  };
+
+  std::unique_ptr<Source> inner_;
+  std::vector<char> input_;
+  std::unique_ptr<ZSTD_DStream, Free> stream_;
+  ZSTD_inBuffer buffer_{nullptr, 0, 0};
+  bool input_over_ = false;
+  bool in_frame_ = false;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_zstd_source(std::unique_ptr<Source> inner) { return std::make_unique<ZstdSource>(std::move(inner)); }
+
+}  // namespace ridge
