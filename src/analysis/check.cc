@@ -1,0 +1,100 @@
+#include "analysis/check.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/catalog.h"
+
+namespace ridge {
+namespace {
+
+struct Slice {
+  TrackId track;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+};
+
+std::vector<Slice> slices_by_track(const Trace& trace) {
+  constexpr EventClass kSliced[] = {EventClass::op, EventClass::annotation, EventClass::python_frame, EventClass::launch,
+                                    EventClass::device_work};
+  std::vector<Slice> slices;
+  for (const EventClass c : kSliced) {
+    for (const EventId event : trace.of(c)) {
+      const auto dur = trace.events.dur_ns(event);
+      const std::int64_t ts = trace.events.ts_ns(event);
+      if (dur && ts != kNoTime) slices.push_back({trace.track(event), ts, ts + *dur});
+    }
+  }
+  std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    return std::tuple(a.track, a.start_ns, -a.end_ns) < std::tuple(b.track, b.start_ns, -b.end_ns);
+  });
+  return slices;
+}
+
+}  // namespace
+
+std::int64_t count_partial_overlaps(const Trace& trace) {
+  std::int64_t overlaps = 0;
+  std::vector<std::int64_t> open;  // ends of the slices around the current one, outermost first
+  TrackId track;
+  for (const Slice& slice : slices_by_track(trace)) {
+    if (slice.track != track) open.clear();
+    track = slice.track;
+    while (!open.empty() && open.back() <= slice.start_ns) open.pop_back();
+    if (!open.empty() && slice.end_ns > open.back()) {
+      ++overlaps;
+      // It outlives what it overlaps: it takes the place of all that end before it.
+      while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
+    }
+    open.push_back(slice.end_ns);
+  }
+  return overlaps;
+}
+
+Check compute_check(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  Check check;
+  for (std::size_t i = 0; i < kProblems; ++i) {
+    const Diagnostics::Entry& entry = trace.diagnostics[static_cast<Problem>(i)];
+    if (entry.count == 0) continue;
+    const ProblemRow& row = row_of(static_cast<Problem>(i));
+    check.rows.push_back({std::string(row.code), static_cast<std::int64_t>(entry.count), entry.offsets, row.severity, std::string(row.message)});
+  }
+  if (const std::int64_t overlaps = count_partial_overlaps(trace); overlaps > 0) {
+    check.rows.push_back({"partial_overlap", overlaps, {}, Severity::info, "slices of one track overlap without nesting; all are kept"});
+  }
+  if (trace.of(EventClass::device_work).empty()) {
+    check.rows.push_back({"no_device_events", 1, {}, Severity::info,
+                              "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)"});
+  }
+  std::stable_sort(check.rows.begin(), check.rows.end(), [](const CheckRow& a, const CheckRow& b) { return a.severity > b.severity; });
+  return check;
+}
+
+Report report_check(const Check& check, bool strict) {
+  Table table;
+  table.name = "check";
+  table.columns = {{"problem", Type::text},
+                   {"count", Type::integer, Unit::count},
+                   {"first_offset", Type::integer},
+                   {"severity", Type::text},
+                   {"message", Type::text}};
+  Table places;
+  places.name = "places";
+  places.columns = {{"problem", Type::text}, {"offset", Type::integer}};
+  Report report;
+  for (const CheckRow& found : check.rows) {
+    const Cell first = found.offsets.empty() ? Cell() : Cell(static_cast<std::int64_t>(*std::min_element(found.offsets.begin(), found.offsets.end())));
+    table.rows.push_back({found.problem, found.count, first, std::string(name_of(found.severity)), found.message});
+    for (const std::uint64_t offset : found.offsets) places.rows.push_back({found.problem, static_cast<std::int64_t>(offset)});
+    report.gate_failed |= strict && found.severity == Severity::error;
+  }
+  report.tables = {std::move(table), std::move(places)};
+  return report;
+}
+
+Result<Report> run_check(const Scope& scope, const Arguments& arguments) {
+  return report_check(compute_check(scope), arguments.contains("strict"));
+}
+
+}  // namespace ridge

@@ -1,0 +1,33 @@
+// check: what is wrong with the file, and where. Reports what the reader survived and what an analysis should know of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ridge/report.h>
+
+#include "analysis/scope.h"
+
+namespace ridge {
+
+struct CheckRow {
+  std::string problem;
+  std::int64_t count = 0;
+  std::vector<std::uint64_t> offsets;  // where in the JSON, when known; ascending by discovery
+  Severity severity = Severity::info;
+  std::string message;
+};
+
+struct Check {
+  std::vector<CheckRow> rows;  // errors first, then warnings, then the rest
+};
+
+Check compute_check(const Scope& scope);
+Report report_check(const Check& check, bool strict);
+
+// Slices of one track that overlap without one holding the other.
+std::int64_t count_partial_overlaps(const Trace& trace);
+
+}  // namespace ridge

@@ -1,0 +1,232 @@
+#include "analysis/info.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/catalog.h"
+#include "trace/args.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+// Kineto writes schemaVersion; its categories tell it apart even when a rewriter dropped that.
+std::string_view producer_of(const Trace& trace) {
+  const bool ops = !trace.of(EventClass::op).empty() || !trace.of(EventClass::device_work).empty();
+  if (trace.metadata.schema_version || ops) return "kineto";
+  return trace.events.size() == 0 ? "" : "chrome trace";
+}
+
+// A key is "held" when some shape of a kind of that class has it.
+std::optional<bool> holds_arg(const Trace& trace, EventClass c, ArgKey key) {
+  if (trace.of(c).empty()) return std::nullopt;
+  const auto& forms = trace.forms.forms();
+  return std::any_of(forms.begin(), forms.end(), [&](const Form& form) {
+    if (trace.forms.kinds()[form.kind.value].event_class != c) return false;
+    const auto& slots = trace.forms.shapes()[form.shape.value].slots;
+    return std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return slot.key == id_of(key) && !slot.member; });
+  });
+}
+
+std::optional<bool> holds_class(const Trace& trace, EventClass c) {
+  if (trace.of(EventClass::op).empty()) return trace.of(c).empty() ? std::nullopt : std::optional(true);
+  return !trace.of(c).empty();
+}
+
+// Where an event counts: its kind and its track, through its form.
+struct FormCount {
+  std::int64_t events = 0;
+  std::int64_t with_duration = 0;
+  std::int64_t time_ns = 0;
+  std::int64_t first_ns = INT64_MAX;
+  std::int64_t last_ns = INT64_MIN;
+};
+
+std::vector<FormCount> count_forms(const Trace& trace) {
+  std::vector<FormCount> counts(trace.forms.forms().size());
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
+    const EventId event{i};
+    FormCount& count = counts[trace.events.form(event).value];
+    const std::optional<std::int64_t> dur = trace.events.dur_ns(event);
+    const std::int64_t ts = trace.events.ts_ns(event);
+    ++count.events;
+    count.with_duration += dur.has_value();
+    count.time_ns += dur.value_or(0);
+    if (ts == kNoTime) continue;
+    count.first_ns = std::min(count.first_ns, ts);
+    count.last_ns = std::max(count.last_ns, ts + dur.value_or(0));
+  }
+  return counts;
+}
+
+Cell cell(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
+Cell cell(std::optional<bool> value) { return value ? Cell(*value) : Cell(); }
+Cell cell(const std::optional<std::string>& value) { return value ? Cell(*value) : Cell(); }
+Cell cell(std::string_view value) { return value.empty() ? Cell() : Cell(std::string(value)); }
+Cell count_cell(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+Cell cell(const Trace& trace, const TrackPart& part) {
+  switch (part.type) {
+    case TrackPart::Type::absent: return {};
+    case TrackPart::Type::integer: return std::to_string(part.value);
+    default: return std::string(trace.text(StringId{static_cast<std::uint32_t>(part.value)}));
+  }
+}
+
+Table trace_table(const Info& info) {
+  const Trace& t = *info.trace;
+  const Metadata& m = t.metadata;
+  Table table;
+  table.name = "trace";
+  table.key_value = true;
+  Row row;
+  const auto add = [&](std::string name, Type type, Unit unit, Cell value) {
+    table.columns.push_back({std::move(name), type, unit});
+    row.push_back(std::move(value));
+  };
+  add("producer", Type::text, Unit::none, cell(info.producer));
+  add("container", Type::text, Unit::none, cell(t.container));
+  add("file_bytes", Type::integer, Unit::bytes, count_cell(t.file_bytes));
+  add("json_bytes", Type::integer, Unit::bytes, count_cell(t.json_bytes));
+  add("events", Type::integer, Unit::count, count_cell(t.elements));
+  add("window_ns", Type::integer, Unit::ns, t.window ? Cell(t.window->duration_ns()) : Cell());
+  add("rank", Type::integer, Unit::none, cell(m.rank));
+  add("world_size", Type::integer, Unit::none, cell(m.world_size));
+  add("record_shapes", Type::boolean, Unit::none, cell(info.record_shapes));
+  add("with_stack", Type::boolean, Unit::none, cell(info.with_stack));
+  add("profile_memory", Type::boolean, Unit::none, cell(info.profile_memory));
+  add("with_modules", Type::boolean, Unit::none, cell(m.with_modules));
+  add("with_flops", Type::boolean, Unit::none, cell(m.with_flops));
+  add("device_events", Type::integer, Unit::count, count_cell(t.of(EventClass::device_work).size()));
+  add("window_start_ns", Type::integer, Unit::none, t.window ? Cell(t.window->start_ns) : Cell());
+  add("base_time_ns", Type::integer, Unit::none, cell(m.base_time_ns));
+  add("dropped_events", Type::integer, Unit::count, count_cell(t.diagnostics.dropped_events()));
+  add("memory_bytes", Type::integer, Unit::bytes, count_cell(t.memory_bytes()));
+  add("distinct_texts", Type::integer, Unit::count, count_cell(t.strings.size()));
+  add("backend", Type::text, Unit::none, cell(m.backend));
+  add("host_name", Type::text, Unit::none, cell(m.host_name));
+  add("trace_id", Type::text, Unit::none, cell(m.trace_id));
+  add("trace_name", Type::text, Unit::none, cell(m.trace_name));
+  table.rows.push_back(std::move(row));
+  return table;
+}
+
+Table devices_table(const Metadata& metadata) {
+  Table table;
+  table.name = "devices";
+  table.columns = {{"device", Type::integer},
+                   {"memory_bytes", Type::integer, Unit::bytes},
+                   {"multiprocessors", Type::integer, Unit::count},
+                   {"compute_capability", Type::text},
+                   {"warp_size", Type::integer, Unit::count},
+                   {"name", Type::text}};
+  for (const DeviceProperties& d : metadata.devices) {
+    Cell capability;
+    if (d.compute_major && d.compute_minor) capability = std::to_string(*d.compute_major) + "." + std::to_string(*d.compute_minor);
+    table.rows.push_back({cell(d.id), cell(d.memory_bytes), cell(d.multiprocessors), capability, cell(d.warp_size), cell(std::string_view(d.name))});
+  }
+  return table;
+}
+
+Table categories_table(const Info& info) {
+  Table table;
+  table.name = "categories";
+  table.columns = {{"ph", Type::text}, {"cat", Type::text}, {"events", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns}};
+  std::int64_t events = 0;
+  for (const KindCount& count : info.kinds) {
+    const Kind& kind = info.trace->forms.kinds()[count.kind.value];
+    table.rows.push_back(
+        {std::string(info.trace->text(kind.ph)), cell(info.trace->text(kind.cat)), count.events, cell(count.time_ns)});
+    events += count.events;
+  }
+  table.total = Row{Cell(), Cell(), events, Cell()};  // times of different categories nest: their sum means nothing
+  return table;
+}
+
+Table tracks_table(const Info& info) {
+  const Trace& t = *info.trace;
+  Table table;
+  table.name = "tracks";
+  table.columns = {{"pid", Type::text},
+                   {"tid", Type::text},
+                   {"events", Type::integer, Unit::count},
+                   {"start_ns", Type::integer, Unit::ns, Role::time_start},
+                   {"end_ns", Type::integer, Unit::ns, Role::time_end},
+                   {"labels", Type::text},
+                   {"process", Type::text},
+                   {"thread", Type::text}};
+  const std::int64_t origin = t.window ? t.window->start_ns : 0;
+  for (const TrackCount& count : info.tracks) {
+    const Track& track = t.forms.track(count.track);
+    table.rows.push_back({cell(t, track.pid), cell(t, track.tid), count.events, count.first_ns - origin, count.last_ns - origin,
+                          cell(t.text(track.process_labels)), cell(t.text(track.process_name)), cell(t.text(track.thread_name))});
+  }
+  return table;
+}
+
+Table versions_table(const Metadata& metadata) {
+  Table table;
+  table.name = "versions";
+  table.columns = {{"name", Type::text}, {"version", Type::text}};
+  for (const auto& [name, version] : metadata.versions) table.rows.push_back({name, version});
+  return table;
+}
+
+}  // namespace
+
+Info compute_info(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  Info info;
+  info.trace = &trace;
+  info.producer = producer_of(trace);
+  const auto either = [](std::optional<bool> said, std::optional<bool> shown) { return said ? said : shown; };
+  info.record_shapes = either(trace.metadata.record_shapes, holds_arg(trace, EventClass::op, ArgKey::input_dims));
+  info.with_stack = either(trace.metadata.with_stack, holds_class(trace, EventClass::python_frame));
+  info.profile_memory = either(trace.metadata.profile_memory, holds_class(trace, EventClass::memory));
+
+  const std::vector<FormCount> counts = count_forms(trace);
+  info.kinds.resize(trace.forms.kinds().size());
+  std::vector<TrackCount> tracks(trace.forms.tracks().size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Form& form = trace.forms.forms()[i];
+    KindCount& kind = info.kinds[form.kind.value];
+    kind.kind = form.kind;
+    kind.events += counts[i].events;
+    if (counts[i].with_duration > 0) kind.time_ns = kind.time_ns.value_or(0) + counts[i].time_ns;
+    const bool happens = trace.forms.kinds()[form.kind.value].event_class != EventClass::metadata && counts[i].first_ns != INT64_MAX;
+    if (!happens) continue;
+    TrackCount& track = tracks[form.track.value];
+    if (track.events == 0) track = {form.track, 0, counts[i].first_ns, counts[i].last_ns};
+    track.events += counts[i].events;
+    track.first_ns = std::min(track.first_ns, counts[i].first_ns);
+    track.last_ns = std::max(track.last_ns, counts[i].last_ns);
+  }
+  std::erase_if(info.kinds, [](const KindCount& c) { return c.events == 0; });
+  std::sort(info.kinds.begin(), info.kinds.end(), [&](const KindCount& a, const KindCount& b) {
+    const auto key = [&](const KindCount& c) {
+      const Kind& kind = trace.forms.kinds()[c.kind.value];
+      return std::tuple(-c.events, trace.text(kind.ph), trace.text(kind.cat));
+    };
+    return key(a) < key(b);
+  });
+  std::copy_if(tracks.begin(), tracks.end(), std::back_inserter(info.tracks), [](const TrackCount& c) { return c.events > 0; });
+  std::sort(info.tracks.begin(), info.tracks.end(), [&](const TrackCount& a, const TrackCount& b) {
+    const auto key = [&](const TrackCount& c) {
+      const Track& track = trace.forms.track(c.track);
+      return std::tuple(-c.events, cell(trace, track.pid), cell(trace, track.tid));
+    };
+    return key(a) < key(b);
+  });
+  return info;
+}
+
+Report report_info(const Info& info) {
+  Report report;
+  report.tables = {trace_table(info), devices_table(info.trace->metadata), categories_table(info), tracks_table(info),
+                   versions_table(info.trace->metadata)};
+  return report;
+}
+
+Result<Report> run_info(const Scope& scope, const Arguments&) { return report_info(compute_info(scope)); }
+
+}  // namespace ridge

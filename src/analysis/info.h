@@ -1,0 +1,40 @@
+// info: what the trace is, before any question is asked of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <ridge/report.h>
+
+#include "analysis/scope.h"
+
+namespace ridge {
+
+struct KindCount {
+  KindId kind;
+  std::int64_t events = 0;
+  std::optional<std::int64_t> time_ns;  // sum of durations; nothing when no event of the kind has one
+};
+
+struct TrackCount {
+  TrackId track;
+  std::int64_t events = 0;
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+};
+
+struct Info {
+  const Trace* trace = nullptr;
+  std::string_view producer;
+  // Whether the trace holds them: as the profiler says, else as the events show; nothing when neither tells.
+  std::optional<bool> record_shapes, with_stack, profile_memory;
+  std::vector<KindCount> kinds;    // in order of time, then events
+  std::vector<TrackCount> tracks;  // those with events that happen at a time
+};
+
+Info compute_info(const Scope& scope);
+Report report_info(const Info& info);
+
+}  // namespace ridge
