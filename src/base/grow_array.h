@@ -15,6 +15,7 @@ class GrowArray {
 
  public:
   std::size_t size() const { return size_; }
+  std::size_t room() const { return capacity_ - size_; }
   bool empty() const { return size_ == 0; }
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }

@@ -33,7 +33,17 @@ inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0) {
   const char* p = text.data();
   std::size_t n = text.size();
   std::uint64_t h = (seed ^ k0) + n;
-  while (n > 16) {
+  if (n > 32) {  // two lanes, so that their multiplications overlap
+    std::uint64_t g = h ^ k1;
+    do {
+      h = mix64(load64(p) ^ h, load64(p + 8) ^ k1);
+      g = mix64(load64(p + 16) ^ g, load64(p + 24) ^ k0);
+      p += 32;
+      n -= 32;
+    } while (n > 32);
+    h ^= g;
+  }
+  if (n > 16) {
     h = mix64(load64(p) ^ h, load64(p + 8) ^ k1);
     p += 16;
     n -= 16;

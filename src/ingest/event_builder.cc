@@ -230,8 +230,8 @@ bool EventBuilder::add(const EventText& event, std::uint64_t offset, EventRun* r
 
   recipe_.kind = forms_->intern_kind(core_.ph, core_.cat, ph, strings_->at(core_.cat));
   recipe_.shape = forms_->intern_shape(slots_);
-  recipe_.pid = core_.pid.type;
-  recipe_.tid = core_.tid.type;
+  recipe_.pid = core_.pid;
+  recipe_.tid = core_.tid;
   recipe_.plain = !repairs_.any();
   const FormId form = forms_->intern_form({recipe_.kind, forms_->intern_track(core_.pid, core_.tid), recipe_.shape});
 

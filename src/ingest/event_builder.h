@@ -31,8 +31,8 @@ struct Recipe {
   std::vector<Part> parts;  // one per member of the EventText
   KindId kind;
   ShapeId shape;
-  TrackPart::Type pid = TrackPart::Type::absent;
-  TrackPart::Type tid = TrackPart::Type::absent;
+  TrackPart pid;
+  TrackPart tid;
   bool plain = false;  // nothing was mended, doubled or odd: the same members in the same order can be read by rote
 };
 

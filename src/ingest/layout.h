@@ -3,7 +3,8 @@
 // A profiler prints each kind of event with one format string, so between two values stand the same bytes again and again:
 // `, "pid": `, `,\n    "args": {\n      "External id": `. Layout keeps these gaps in a trie. A node stands after a value; its edges are the
 // gaps seen there, each leading to the value that follows. One comparison of bytes proves the syntax, the key and the order at once;
-// what is left is to read numbers and to look up texts. `ph`, `cat` and other words that belong to the kind are part of the gap.
+// what is left is to read numbers and to look up texts. `ph`, `cat` and other words that belong to the kind are part of the gap; so are
+// pid and tid where they stand side by side, as long as a node has met few different ones.
 // At the end of an event the path through the trie is its shape, already interned.
 //
 // It never guesses: a gap that is not in the trie, a value of a type not seen there, a text that needs mending make read() return
@@ -17,9 +18,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/arena.h"
 #include "ingest/event_builder.h"
 #include "ingest/event_text.h"
 #include "ingest/scan.h"
@@ -45,28 +47,38 @@ class Layout {
   enum class Way : std::uint8_t { int32, int64, real, text, json, null, false_value, true_value, time, count_ };
   static constexpr std::size_t kWays = static_cast<std::size_t>(Way::count_);
   static constexpr std::size_t kMostNodes = 8192;
-  static constexpr std::size_t kMostEdges = 32;      // of one node
-  static constexpr std::size_t kLongestGap = 224;    // bytes
-  static constexpr std::size_t kMostWords = 128;     // of one event
+  static constexpr std::size_t kMostEdges = 48;   // of one node
+  static constexpr std::size_t kMostTracks = 12;  // folded into edges of one node; further ones are read as numbers
+  static constexpr std::size_t kLongestGap = 240;
+  static constexpr std::size_t kMostWords = 128;  // of one event
 
   struct Node;
   struct Edge;
+  using Fan = std::array<Node*, kWays>;  // where an edge leads, by the way its value was read
+
+  // The end of a path: what every event that took it is.
   struct Leaf {
     KindId kind;
     ShapeId shape;
     TrackPart::Type pid = TrackPart::Type::absent;
     TrackPart::Type tid = TrackPart::Type::absent;
     std::uint32_t number = 0;
-    Edge* successor = nullptr;  // the first edge of the event that came next the last time
+    Edge* successor = nullptr;         // the first edge of the event that came next the last time
+    const Edge* last_track = nullptr;  // the edge that held pid and tid the last time, and the form it gave
+    FormId last_form;
   };
   struct Edge {
-    const char* gap = nullptr;  // padded to whole blocks of 16
     std::uint32_t size = 0;
-    std::uint32_t full_blocks = 0;
-    ByteSet beyond = 0;  // the bytes of the last block that are not part of the gap
+    std::uint16_t full_blocks = 0;  // of 16 bytes; one more follows, whose bytes in `beyond` are not part of the gap
     Field field = Field::end;
-    std::array<Node*, kWays> next{};
-    std::unique_ptr<Leaf> leaf;  // of an end edge
+    bool holds_track = false;  // pid and tid stand inside the gap
+    ByteSet beyond = 0;
+    Fan* fan = nullptr;
+    Leaf* leaf = nullptr;  // of an end edge
+    std::int64_t pid = 0;
+    std::int64_t tid = 0;
+    std::array<char, kLongestGap> gap{};
+    std::string skeleton;  // the gap without the numbers inside: edges of a node with equal ones share their fan
   };
   struct Node {
     std::vector<std::unique_ptr<Edge>> edges;
@@ -85,7 +97,14 @@ class Layout {
     std::int64_t pid = 0;
     std::int64_t tid = 0;
     StringId name;
+    const Edge* track = nullptr;
     std::uint32_t* word = nullptr;
+  };
+  // A gap as learn() finds it.
+  struct Gap {
+    std::string_view text;
+    std::string skeleton;
+    bool holds_track = false;
   };
 
   static bool matches(const Edge& edge, const char* p);
@@ -94,18 +113,20 @@ class Layout {
   // Each reads the value at p; returns its end or nullptr.
   const char* read_text(const char* p, const char* end, StringId* id);
   const char* read_track_part(const char* p, const char* end, std::int64_t* value, Way* way);
+  const char* read_integer_argument(const char* p, Reading* reading, Way* way);
   const char* read_argument(const char* p, const char* end, Reading* reading, Way* way);
-  FormId form_of(const Leaf& leaf, std::int64_t pid, std::int64_t tid);
-  Edge* find_or_add(Node* node, std::string_view gap, Field field);
-  Node* add_node();
+  FormId form_of(Leaf* leaf, const Reading& reading);
+  FormId find_form(const Leaf& leaf, std::int64_t pid, std::int64_t tid);
+  bool may_fold_track(const Node& node, const EventText& event, const Recipe& recipe, std::size_t member) const;
+  Edge* find_or_add(Node* node, const Gap& gap, Field field, const Recipe& recipe);
 
   FormTable* forms_;
   TextCache* texts_;
-  Arena gaps_;
   std::deque<Node> nodes_;
+  std::deque<Fan> fans_;
+  std::deque<Leaf> leaves_;
   Node* root_;
   Leaf* last_leaf_ = nullptr;
-  std::uint32_t leaves_ = 0;
   std::vector<CachedForm> cached_forms_;
 };
 

@@ -1,6 +1,7 @@
 // Numbers from text: integers eight digits at a time, times as exact nanoseconds, reals correctly rounded. Never a double for a time.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -42,9 +43,12 @@ inline unsigned read_digits(const char* p, std::uint64_t* value) {
   return count;
 }
 
-inline bool continues_number(char c) {
-  return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-}
+inline constexpr std::array<bool, 256> kContinuesNumber = [] {
+  std::array<bool, 256> table{};
+  for (const char c : {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.', 'e', 'E', '+', '-'}) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+inline bool continues_number(char c) { return kContinuesNumber[static_cast<unsigned char>(c)]; }
 
 // A JSON number whose value fits a plain form; the general functions below take the rest.
 // read_time: microseconds at p as nanoseconds; returns the end, or nullptr when the text needs the general function.
@@ -83,6 +87,24 @@ inline const char* read_integer(const char* p, std::int64_t* value) {
   p += digits;
   if (continues_number(*p)) return nullptr;
   *value = negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+  return p;
+}
+
+// A real with a short fraction, as profilers print them; returns the end, or nullptr when the text needs the general function.
+// Exact: both the digits (15 at most) and the power of ten fit a double, so that one division rounds once.
+inline const char* read_real(const char* p, double* value) {
+  const bool negative = *p == '-';
+  p += negative;
+  std::uint64_t whole = 0, fraction = 0;
+  const unsigned digits = read_digits8(p, &whole);
+  if (digits == 0 || digits == 8 || (digits > 1 && *p == '0') || p[digits] != '.') return nullptr;
+  p += digits + 1;
+  const unsigned count = read_digits8(p, &fraction);
+  if (count == 0 || count == 8) return nullptr;
+  p += count;
+  if (continues_number(*p)) return nullptr;
+  const double magnitude = static_cast<double>(whole * kPowersOfTen[count] + fraction) / static_cast<double>(kPowersOfTen[count]);
+  *value = negative ? -magnitude : magnitude;
   return p;
 }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/hash.h"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #elif defined(__ARM_NEON)
@@ -77,6 +79,19 @@ inline constexpr ByteSet kAllBytes = 0xFFFF;
 #endif
 
 inline int first_byte(ByteSet set) { return std::countr_zero(set) / kBitsPerByte; }
+
+// Whether the `size` bytes at a and b are equal. Reads no further than these.
+inline bool equal_bytes(const char* a, const char* b, std::size_t size) {
+  if (size >= 16) {
+    for (std::size_t i = 0; i + 16 < size; i += 16) {
+      if (Bytes16::load(a + i).equal(Bytes16::load(b + i)) != kAllBytes) return false;
+    }
+    return Bytes16::load(a + size - 16).equal(Bytes16::load(b + size - 16)) == kAllBytes;
+  }
+  if (size >= 8) return load64(a) == load64(b) && load64(a + size - 8) == load64(b + size - 8);
+  if (size >= 4) return load32(a) == load32(b) && load32(a + size - 4) == load32(b + size - 4);
+  return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
+}
 
 // The first `"` or `\` at or after p; `end` when there is none.
 inline const char* find_quote_or_backslash(const char* p, const char* end) {

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/string_pool.h"
 #include "ingest/json_text.h"
+#include "ingest/scan.h"
 
 namespace ridge {
 
@@ -45,7 +46,7 @@ class TextCache {
     for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
       const Entry& entry = entries_[i];
       if (entry.bytes == nullptr) return admit(raw, sort, hash);
-      if (entry.hash == hash && std::string_view(entry.bytes, entry.size) == raw) return {entry.id, entry.repairs};
+      if (entry.hash == hash && entry.size == raw.size() && equal_bytes(entry.bytes, raw.data(), raw.size())) return {entry.id, entry.repairs};
     }
   }
   Text admit(std::string_view raw, Sort sort, std::uint64_t hash);

@@ -14,6 +14,15 @@ void EventRun::clear() {
   words.clear();
 }
 
+void EventRun::grow() {
+  const std::size_t more = std::max<std::size_t>(1024, size());
+  ts_ns.reserve_more(more);
+  dur_ns.reserve_more(more);
+  name.reserve_more(more);
+  form.reserve_more(more);
+  arg.reserve_more(more);
+}
+
 void EventTable::add_block() {
   Block block{};
   block.ts_ns = arena_.allocate<std::int64_t>(kBlockSize);

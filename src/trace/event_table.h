@@ -39,15 +39,14 @@ struct EventRun {
 
   // Room for one more event and this many words.
   void reserve(std::size_t more_words) {
-    ts_ns.reserve_more(1);
-    dur_ns.reserve_more(1);
-    name.reserve_more(1);
-    form.reserve_more(1);
-    arg.reserve_more(1);
+    if (ts_ns.room() == 0) [[unlikely]] grow();
     words.reserve_more(more_words);
   }
   // Appends an event whose words are the last ones of `words`, from index `first_word`. Room was reserved.
   void add(std::int64_t ts, std::int64_t dur, StringId event_name, FormId event_form, std::size_t first_word);
+
+ private:
+  void grow();  // the columns of one length have one capacity
 };
 
 inline constexpr std::int64_t kUnknownDuration = -1;  // what add() takes for one

@@ -1,0 +1,55 @@
+#include "render/cell_text.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include <ridge/render.h>
+
+#include "base/units.h"
+
+namespace ridge {
+namespace render {
+namespace {
+
+using FormatNumber = std::string (*)(double);
+
+// In the order of enum Unit.
+constexpr std::array<FormatNumber, 8> kFormats = {
+    format_plain,      [](double v) { return format_count(v); },
+    format_duration,   format_bytes,
+    format_flop,       format_percent,
+    format_flop_per_s, format_bytes_per_s,
+};
+
+struct CellText {
+  Unit unit;
+
+  std::string operator()(std::monostate) const { return std::string(kUnknown); }
+  std::string operator()(bool value) const { return value ? "yes" : "no"; }
+  std::string operator()(double value) const { return with_unit(value, unit); }
+  std::string operator()(const std::string& value) const { return printable(value); }
+  std::string operator()(std::int64_t value) const {
+    if (unit == Unit::none) return fmt::format("{}", value);  // an id or a number of a device: no separators
+    if (unit == Unit::count) return format_count(value);
+    return with_unit(static_cast<double>(value), unit);
+  }
+};
+
+}  // namespace
+
+bool is_null(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
+
+std::string cell_text(const Cell& cell, Unit unit) { return std::visit(CellText{unit}, cell); }
+
+std::string heading(const Column& column) {
+  constexpr std::string_view kSuffix = "_ns";
+  const bool has_suffix = column.unit == Unit::ns && column.name.size() > kSuffix.size() && column.name.ends_with(kSuffix);
+  return printable(has_suffix ? column.name.substr(0, column.name.size() - kSuffix.size()) : column.name);
+}
+
+}  // namespace render
+
+std::string with_unit(double value, Unit unit) { return render::kFormats.at(static_cast<std::size_t>(unit))(value); }
+
+}  // namespace ridge

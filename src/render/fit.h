@@ -1,0 +1,21 @@
+// How a grid is laid on a terminal of so many columns: what each column may take, and which ones are left out.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "render/grid.h"
+
+namespace ridge::render {
+
+struct Fit {
+  std::vector<std::size_t> shown;   // columns of the grid, in order
+  std::vector<std::size_t> widths;  // one per shown column
+  std::vector<std::size_t> hidden;  // columns for which there was no room
+};
+
+// With `width` 0 every column is shown whole. Else the last column, when it is text, is narrowed first; when that is not enough,
+// columns are hidden from the right, those without any known value before the others, the first and the last never.
+Fit fit_columns(const Grid& grid, std::size_t width, std::size_t indent, std::size_t gap);
+
+}  // namespace ridge::render

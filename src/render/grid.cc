@@ -1,0 +1,103 @@
+#include "render/grid.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "render/cell_text.h"
+#include "render/utf8.h"
+
+namespace ridge::render {
+namespace {
+
+// Names longer than this go to the end of the line, where they push nothing aside.
+constexpr std::size_t kLongName = 32;
+
+using Order = std::vector<std::size_t>;  // indices of columns as they are shown
+
+const Cell& cell_at(const Row& row, std::size_t column) {
+  static const Cell kNull;
+  return column < row.size() ? row[column] : kNull;
+}
+
+bool is_long(const Table& table, std::size_t column) {
+  if (table.columns[column].type != Type::text) return false;
+  return std::ranges::any_of(table.rows, [&](const Row& row) {
+    const auto* text = std::get_if<std::string>(&cell_at(row, column));
+    return text != nullptr && display_width(*text) > kLongName;
+  });
+}
+
+Order shown_order(const Table& table) {
+  Order order(table.columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_partition(order, [&](std::size_t column) { return !is_long(table, column); });
+  return order;
+}
+
+// Where "TOTAL" and "[N others]" are written: a text column that the row says nothing about, else any such column.
+std::size_t label_place(const Table& table, const Order& order, const Row& row) {
+  const auto free = [&](std::size_t column) { return is_null(cell_at(row, column)); };
+  const auto free_text = [&](std::size_t column) { return free(column) && table.columns[column].type == Type::text; };
+  auto place = std::ranges::find_if(order, free_text);
+  if (place == order.end()) place = std::ranges::find_if(order, free);
+  return static_cast<std::size_t>(place - order.begin());
+}
+
+// In a sum an unknown cell is one that has no sum, and is left blank.
+std::vector<std::string> sum_texts(const Table& table, const Order& order, const Row& row, const std::string& label) {
+  std::vector<std::string> texts;
+  for (std::size_t column : order) {
+    const Cell& cell = cell_at(row, column);
+    texts.push_back(is_null(cell) ? std::string() : cell_text(cell, table.columns[column].unit));
+  }
+  const std::size_t place = label_place(table, order, row);
+  if (place < texts.size()) {
+    texts[place] = label;
+  } else if (!texts.empty()) {
+    texts.back() += "  " + label;
+  }
+  return texts;
+}
+
+GridColumn grid_column(const Table& table, std::size_t column) {
+  const Type type = table.columns[column].type;
+  const bool known = std::ranges::any_of(table.rows, [&](const Row& row) { return !is_null(cell_at(row, column)); });
+  return {heading(table.columns[column]), type == Type::integer || type == Type::number, known};
+}
+
+}  // namespace
+
+Grid make_grid(const Table& table) {
+  const Order order = shown_order(table);
+  Grid grid;
+  for (std::size_t column : order) grid.columns.push_back(grid_column(table, column));
+  for (const Row& row : table.rows) {
+    auto& texts = grid.rows.emplace_back();
+    for (std::size_t column : order) texts.push_back(cell_text(cell_at(row, column), table.columns[column].unit));
+  }
+  grid.has_others = table.others > 0;
+  grid.has_total = table.total.has_value();
+  if (grid.has_others) {
+    const std::string label = fmt::format("[{} {}]", format_count(table.others), table.others == 1 ? "other" : "others");
+    grid.rows.push_back(sum_texts(table, order, table.others_row, label));
+  }
+  if (grid.has_total) grid.rows.push_back(sum_texts(table, order, *table.total, "TOTAL"));
+  return grid;
+}
+
+bool is_key_value(const Table& table) { return table.key_value && table.rows.size() == 1; }
+
+Grid make_key_value_grid(const Table& table) {
+  Grid grid;
+  grid.columns.resize(2);
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    grid.rows.push_back(
+        {heading(table.columns[column]), cell_text(cell_at(table.rows.front(), column), table.columns[column].unit)});
+  }
+  return grid;
+}
+
+}  // namespace ridge::render

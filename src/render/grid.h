@@ -1,0 +1,32 @@
+// Grid: a table as people see it, all text. Long names stand last; "[N others]" and TOTAL are its last rows.
+// Shared by the terminal and Markdown, which only differ in how they draw it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <ridge/report.h>
+
+namespace ridge::render {
+
+struct GridColumn {
+  std::string heading;
+  bool right = false;  // numbers stand to the right
+  bool known = false;  // some row has a value
+};
+
+struct Grid {
+  std::vector<GridColumn> columns;
+  std::vector<std::vector<std::string>> rows;  // one text per column
+  bool has_others = false;
+  bool has_total = false;  // TOTAL is the last row, "[N others]" the last before it
+};
+
+Grid make_grid(const Table& table);
+
+// A table of one row that is read as lines of "name  value": two columns without headings.
+bool is_key_value(const Table& table);
+Grid make_key_value_grid(const Table& table);
+
+}  // namespace ridge::render

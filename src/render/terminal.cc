@@ -1,0 +1,115 @@
+// Tables for people: aligned columns, numbers with units, a title over each table. Only the result: diagnostics are the client's.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "render/fit.h"
+#include "render/formats.h"
+#include "render/utf8.h"
+
+namespace ridge::render {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kGap = 2;
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kDim = "\x1b[2m";
+constexpr std::string_view kReset = "\x1b[0m";
+
+struct Page {
+  std::string text;
+  bool color;
+  std::size_t width;
+
+  void line(std::string_view content, std::string_view style = {}) {
+    const bool styled = color && !style.empty();
+    text += styled ? fmt::format("{}{}{}\n", style, content, kReset) : fmt::format("{}\n", content);
+  }
+};
+
+std::string line_of(const std::vector<std::string>& texts, const Grid& grid, const Fit& fit) {
+  std::string line(kIndent, ' ');
+  for (std::size_t i = 0; i < fit.shown.size(); ++i) {
+    const std::string text = truncated(texts[fit.shown[i]], fit.widths[i]);
+    const std::string padding(fit.widths[i] - std::min(fit.widths[i], display_width(text)), ' ');
+    if (i > 0) line.append(kGap, ' ');
+    line += grid.columns[fit.shown[i]].right ? padding + text : text + padding;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+void add_hidden_note(Page& page, const Grid& grid, const Fit& fit) {
+  if (fit.hidden.empty()) return;
+  std::vector<std::string_view> names;
+  names.reserve(fit.hidden.size());
+  for (std::size_t column : fit.hidden) names.push_back(grid.columns[column].heading);
+  const std::string_view columns = names.size() == 1 ? "column" : "columns";
+  const std::string note = fmt::format("(--json shows {} more {}: {})", names.size(), columns, fmt::join(names, ", "));
+  page.line(std::string(kIndent, ' ') + truncated(note, page.width - std::min(page.width, kIndent)), kDim);
+}
+
+void add_table(Page& page, const Table& table) {
+  const Grid grid = make_grid(table);
+  const Fit fit = fit_columns(grid, page.width, kIndent, kGap);
+  if (table.rows.empty()) {
+    page.line("  (none)", kDim);
+    return;
+  }
+  std::vector<std::string> headings;
+  headings.reserve(grid.columns.size());
+  for (const GridColumn& column : grid.columns) headings.push_back(column.heading);
+  page.line(line_of(headings, grid, fit), kBold);
+  for (const auto& row : grid.rows) {
+    const bool is_total = grid.has_total && &row == &grid.rows.back();
+    page.line(line_of(row, grid, fit), is_total ? kBold : std::string_view());
+  }
+  add_hidden_note(page, grid, fit);
+}
+
+// Values are never cut here: a terminal wraps the one line that is too long.
+void add_key_values(Page& page, const Table& table) {
+  const Grid grid = make_key_value_grid(table);
+  const Fit fit = fit_columns(grid, 0, kIndent, kGap);
+  for (const auto& row : grid.rows) page.line(line_of(row, grid, fit));
+}
+
+// A curve has no place in a table for people; its extent tells whether a look at the JSON is worth it.
+void add_series(Page& page, const Series& series) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const auto& [time, value] : series.points) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  page.line(fmt::format("  {}  {} points, {} to {}", printable(series.name),
+                        format_count(static_cast<std::int64_t>(series.points.size())), with_unit(least, series.unit),
+                        with_unit(most, series.unit)));
+}
+
+}  // namespace
+
+std::string render_terminal(const Report& report, const RenderOptions& options) {
+  Page page{.text = {}, .color = options.color, .width = static_cast<std::size_t>(std::max(options.width, 0))};
+  for (const Table& table : report.tables) {
+    if (!page.text.empty()) page.line("");
+    page.line(printable(table.name), kBold);
+    is_key_value(table) ? add_key_values(page, table) : add_table(page, table);
+  }
+  if (!report.series.empty()) {
+    if (!page.text.empty()) page.line("");
+    page.line("series", kBold);
+    for (const Series& series : report.series) add_series(page, series);
+  }
+  if (!report.next.empty()) {
+    if (!page.text.empty()) page.line("");
+    page.line("next: " + printable(report.next), kDim);
+  }
+  return page.text;
+}
+
+}  // namespace ridge::render

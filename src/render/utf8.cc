@@ -1,0 +1,135 @@
+#include "render/utf8.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+
+#include <ridge/render.h>
+
+namespace ridge {
+namespace render {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// Each table is in ascending order. Short forms of Unicode's EastAsianWidth (W, F) and general category Mn.
+constexpr std::array kWide = {
+    Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0xA4CF},   Range{0xA960, 0xA97F}, Range{0xAC00, 0xD7A3},
+    Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},   Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6}, Range{0x1F300, 0x1F64F},
+    Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1FAFF}, Range{0x20000, 0x3FFFD},
+};
+constexpr std::array kCombining = {
+    Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, Range{0x0591, 0x05BD}, Range{0x0610, 0x061A}, Range{0x064B, 0x065F},
+    Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF}, Range{0x20D0, 0x20FF}, Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F},
+};
+// What could move the cursor, reorder or hide text: C0, DEL and C1 controls, bidirectional marks, zero-width and tag characters.
+constexpr std::array kUnsafe = {
+    Range{0x0000, 0x001F}, Range{0x007F, 0x009F}, Range{0x00AD, 0x00AD},   Range{0x061C, 0x061C},
+    Range{0x180E, 0x180E}, Range{0x200B, 0x200F}, Range{0x2028, 0x202E},   Range{0x2060, 0x206F},
+    Range{0xFEFF, 0xFEFF}, Range{0xFFF9, 0xFFFB}, Range{0xE0000, 0xE007F},
+};
+
+bool holds(std::span<const Range> ranges, char32_t c) {
+  const auto after = std::ranges::upper_bound(ranges, c, {}, &Range::first);
+  return after != ranges.begin() && c <= std::prev(after)->last;
+}
+
+std::size_t columns_of(char32_t c) {
+  if (c < 0x300) return 1;
+  if (holds(kCombining, c)) return 0;
+  return holds(kWide, c) ? 2 : 1;
+}
+
+struct Lead {  // the first byte of a sequence: how to recognise it and what it promises
+  unsigned char mask;
+  unsigned char pattern;
+  std::size_t bytes;
+  char32_t smallest;  // below it the form is overlong
+};
+constexpr std::array kLeads = {Lead{0x80, 0x00, 1, 0}, Lead{0xE0, 0xC0, 2, 0x80}, Lead{0xF0, 0xE0, 3, 0x800},
+                               Lead{0xF8, 0xF0, 4, 0x10000}};
+
+std::string escaped(char32_t c) {
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  if (c == '\r') return "\\r";
+  const auto number = static_cast<std::uint32_t>(c);
+  return c <= 0xFFFF ? fmt::format("\\u{:04x}", number) : fmt::format("\\u{{{:x}}}", number);
+}
+
+}  // namespace
+
+CodePoint first_code_point(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const auto lead = std::ranges::find_if(kLeads, [&](const Lead& l) { return (first & l.mask) == l.pattern; });
+  if (lead == kLeads.end()) return {kReplacement, 1, false};
+  auto value = static_cast<char32_t>(first & static_cast<unsigned char>(~lead->mask));
+  for (std::size_t i = 1; i < lead->bytes; ++i) {
+    const bool follows = i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
+    if (!follows) return {kReplacement, i, false};
+    value = (value << 6) | (static_cast<unsigned char>(text[i]) & 0x3F);
+  }
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (value < lead->smallest || surrogate || value > 0x10FFFF) return {kReplacement, lead->bytes, false};
+  return {value, lead->bytes, true};
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint c = first_code_point(text);
+    out += c.valid ? text.substr(0, c.bytes) : "\uFFFD";
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const CodePoint c = first_code_point(text);
+    columns += columns_of(c.value);
+    text.remove_prefix(c.bytes);
+  }
+  return columns;
+}
+
+std::string truncated(std::string_view text, std::size_t columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns == 0) return {};
+  std::size_t kept = 0;
+  for (std::size_t used = 0; kept < text.size();) {
+    const CodePoint c = first_code_point(text.substr(kept));
+    used += columns_of(c.value);
+    if (used > columns - 1) break;
+    kept += c.bytes;
+  }
+  return std::string(text.substr(0, kept)) + "…";
+}
+
+}  // namespace render
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const render::CodePoint c = render::first_code_point(text);
+    if (!c.valid) {
+      out += "\uFFFD";
+    } else if (render::holds(render::kUnsafe, c.value)) {
+      out += render::escaped(c.value);
+    } else {
+      out += text.substr(0, c.bytes);
+    }
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+}  // namespace ridge
