@@ -1,4 +1,4 @@
-// The version of ridge, in one place. The same function is declared for clients in <ridge/engine.h>.
+// The version of ridge, for layers below the engine. The same function is declared for clients in <ridge/engine.h>.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,28 @@
+# ridge_options: warnings and sanitizers, for every target of the project. No -march: binaries run on any machine of their
+# architecture; code that wants more asks at run time.
+add_library(ridge_options INTERFACE)
+
+target_compile_options(ridge_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-qual -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wformat=2 -Wimplicit-fallthrough -Wextra-semi -Wunused -Wundef)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # -Wrestrict misfires inside std::string of gcc 12 (GCC bug 105651).
+  target_compile_options(ridge_options INTERFACE -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wno-restrict)
+  if(RIDGE_WERROR)
+    target_compile_options(ridge_options INTERFACE -Werror)
+  endif()
+endif()
+
+if(RIDGE_SANITIZE)
+  target_compile_options(ridge_options INTERFACE
+    -fsanitize=${RIDGE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(ridge_options INTERFACE -fsanitize=${RIDGE_SANITIZE})
+  # With instrumentation gcc's flow analysis reports values that are in fact set.
+  target_compile_options(ridge_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
+
+find_program(RIDGE_CCACHE ccache)
+if(RIDGE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${RIDGE_CCACHE}")
+endif()
