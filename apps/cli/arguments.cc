@@ -1,0 +1,195 @@
+// The one file that knows CLI11. The command is found first, then one flat parser is made for it: so flags may stand anywhere,
+// and a file whose name is like no command is a trace.
+#include "arguments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "catalog.h"
+#include "flags.h"
+
+namespace ridge::cli {
+namespace {
+
+bool is_flag(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
+
+bool names_hold(std::string_view names, std::string_view word) {
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    if (names.substr(begin, end - begin) == word) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// Whether the word after this flag is its value; needed only to find the command behind flags.
+bool takes_next_word(std::string_view flag) {
+  const auto common = std::ranges::find_if(flags(), [&](const Flag& f) { return names_hold(f.names, flag); });
+  if (common != flags().end()) return !common->value.empty();
+  for (const AnalysisInfo& analysis : analyses()) {
+    for (const Parameter& parameter : analysis.parameters) {
+      if (flag == flag_of(parameter)) return parameter.type != Type::boolean;
+    }
+  }
+  return false;
+}
+
+// The position of the first word that is no flag and no flag's value.
+std::optional<std::size_t> first_word(std::span<const std::string> args) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!is_flag(args[i])) return i;
+    if (takes_next_word(args[i])) ++i;
+  }
+  return std::nullopt;
+}
+
+bool is_trace(const std::string& word) {
+  std::error_code ignored;
+  const bool looks_like_path = word.find_first_of("/.") != std::string::npos;
+  return word == "-" || looks_like_path || std::filesystem::exists(word, ignored);
+}
+
+std::string help_hint(const AnalysisInfo* analysis) {
+  return analysis != nullptr ? fmt::format("see ridge help {}", analysis->name) : "see ridge help";
+}
+
+// With the setters doing the rest, a flag without its value is what CLI11 itself has to say: "--limit: 1 required TEXT missing".
+std::string plain_words(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const bool no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  return no_value ? fmt::format("{} needs a value", text.substr(0, text.find(':'))) : text;
+}
+
+tl::unexpected<Error> unknown_flag(const std::string& word, const AnalysisInfo* analysis) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::vector<std::string> known = flag_names(analysis);
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty()) hint = help_hint(analysis);
+  return fail(ErrorCode::usage, fmt::format("there is no flag {}", name), {}, std::move(hint));
+}
+
+// A wrong value is refused here, before a large trace is read, and again by the engine for every other client.
+Result<void> check_value(const Parameter& parameter, const std::string& text) {
+  const char* end = text.data() + text.size();
+  std::int64_t whole = 0;
+  double number = 0;
+  bool good = true;
+  if (parameter.type == Type::integer) good = std::from_chars(text.data(), end, whole).ptr == end;
+  if (parameter.type == Type::number) good = std::from_chars(text.data(), end, number).ptr == end;
+  if (good && !text.empty()) return {};
+  return fail(ErrorCode::usage, fmt::format("'{}' is not a value for {}", text, flag_of(parameter)), {},
+              std::string(parameter.description));
+}
+
+// One parser for one command. The first setter that refuses its text decides the error.
+class Parser {
+ public:
+  explicit Parser(const AnalysisInfo* analysis) : analysis_(analysis) {
+    app_.set_help_flag();
+    app_.allow_extras();
+    for (const Flag& flag : flags()) add(flag);
+    if (analysis != nullptr) {
+      for (const Parameter& parameter : analysis->parameters) add(parameter);
+    }
+  }
+
+  Result<Invocation> parse(std::vector<std::string> args) {
+    std::ranges::reverse(args);  // CLI11 takes them from the back
+    try {
+      app_.parse(args);
+    } catch (const CLI::ParseError& error) {
+      return fail(ErrorCode::usage, plain_words(error), {}, help_hint(analysis_));
+    }
+    if (!accepted_) return tl::unexpected(accepted_.error());
+    for (const std::string& word : app_.remaining()) {
+      if (is_flag(word)) return unknown_flag(word, analysis_);
+      invocation_.words.push_back(word);
+    }
+    return std::move(invocation_);
+  }
+
+ private:
+  void keep(Result<void> outcome) {
+    if (accepted_) accepted_ = std::move(outcome);
+  }
+
+  // Set in the order in which they stand, so that the last of --json and --format wins.
+  void add(const Flag& flag) {
+    const std::string names(flag.names);
+    if (flag.value.empty()) {
+      app_.add_flag_callback(names, [this, &flag] { keep(flag.set(invocation_.settings, {})); })->trigger_on_parse();
+    } else {
+      const auto set = [this, &flag](const std::string& text) { keep(flag.set(invocation_.settings, text)); };
+      app_.add_option_function<std::string>(names, set)->take_last()->trigger_on_parse();
+    }
+  }
+
+  void add(const Parameter& parameter) {
+    const std::string name(parameter.name);
+    if (parameter.type == Type::boolean) {
+      app_.add_flag_callback(flag_of(parameter), [this, name] { invocation_.arguments[name] = "true"; });
+    } else {
+      const auto set = [this, name, &parameter](const std::string& text) {
+        invocation_.arguments[name] = text;
+        keep(check_value(parameter, text));
+      };
+      app_.add_option_function<std::string>(flag_of(parameter), set)->take_last();
+    }
+  }
+
+  CLI::App app_;
+  const AnalysisInfo* analysis_;
+  Invocation invocation_;
+  Result<void> accepted_;
+};
+
+tl::unexpected<Error> unknown_command(const std::string& word) {
+  std::string hint = did_you_mean(word, command_names());
+  if (hint.empty()) hint = "ridge help lists the commands; a trace in this folder is ./" + word;
+  return fail(ErrorCode::usage, fmt::format("there is no command '{}'", word), {}, std::move(hint));
+}
+
+// --help and --version win over whatever else was asked.
+void redirect(Invocation& invocation, bool command_given) {
+  if (invocation.settings.version) {
+    invocation.command = "version";
+    invocation.words.clear();
+  } else if (invocation.settings.help) {
+    invocation.words =
+        command_given && invocation.command != "help" ? std::vector{invocation.command} : std::vector<std::string>{};
+    invocation.command = "help";
+  }
+}
+
+}  // namespace
+
+Result<Invocation> parse_arguments(std::span<const std::string> args) {
+  const auto separator = std::ranges::find(args, "--");
+  std::vector<std::string> before(args.begin(), separator);
+  const bool separated = separator != args.end();
+
+  std::string command(default_command());
+  const auto word = first_word(before);
+  const bool command_given = word && is_command(before[*word]);
+  if (command_given) {
+    command = before[*word];
+    before.erase(before.begin() + static_cast<std::ptrdiff_t>(*word));
+  } else if (word && !is_trace(before[*word])) {
+    return unknown_command(before[*word]);
+  }
+
+  auto invocation = Parser(find_analysis(command)).parse(std::move(before));
+  if (!invocation) return invocation;
+  if (separated) invocation->words.insert(invocation->words.end(), std::next(separator), args.end());
+  invocation->command = command;
+  redirect(*invocation, command_given);
+  return invocation;
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,49 @@
+#include "catalog.h"
+
+#include <algorithm>
+
+#include "commands.h"
+#include "flags.h"
+
+namespace ridge::cli {
+
+const AnalysisInfo* find_analysis(std::string_view name) {
+  const auto all = analyses();
+  const auto found = std::ranges::find(all, name, &AnalysisInfo::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const AnalysisInfo& analysis : analyses()) names.push_back(analysis.name);
+  for (const Command& command : commands()) names.push_back(command.name);
+  return names;
+}
+
+bool is_command(std::string_view name) {
+  const auto names = command_names();
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::string_view default_command() { return find_analysis("summary") != nullptr ? "summary" : "info"; }
+
+std::string flag_of(const Parameter& parameter) {
+  std::string flag = "--" + std::string(parameter.name);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+std::vector<std::string> flag_names(const AnalysisInfo* analysis) {
+  std::vector<std::string> names;
+  if (analysis != nullptr) {
+    for (const Parameter& parameter : analysis->parameters) names.push_back(flag_of(parameter));
+  }
+  for (const Flag& flag : flags()) {
+    const std::size_t comma = flag.names.find(',');
+    names.emplace_back(flag.names.substr(0, comma));
+    if (comma != std::string_view::npos) names.emplace_back(flag.names.substr(comma + 1));
+  }
+  return names;
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,131 @@
+#include "completion.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "catalog.h"
+#include "commands.h"
+#include "flags.h"
+#include "standard_streams.h"
+
+namespace ridge::cli {
+namespace {
+
+// For a text between single quotes of any of the three shells.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string bash_script() {
+  std::string cases;
+  for (const AnalysisInfo& analysis : analyses()) {
+    if (analysis.parameters.empty()) continue;
+    std::string own;
+    for (const Parameter& parameter : analysis.parameters) own += flag_of(parameter) + " ";
+    cases += fmt::format("    {}) flags=\"$flags {}\" ;;\n", analysis.name, own);
+  }
+  return fmt::format(R"(# ridge for bash: source <(ridge completion bash)
+_ridge() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} flags="{}"
+  case ${{COMP_WORDS[1]}} in
+{}    *) ;;
+  esac
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$word")
+  elif [[ $COMP_CWORD == 1 ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "{}" -- "$word"; compgen -f -- "$word")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
+}}
+complete -o filenames -F _ridge ridge
+)",
+                     fmt::join(flag_names(nullptr), " "), cases, fmt::join(command_names(), " "));
+}
+
+std::string zsh_script() {
+  std::string descriptions;
+  const auto describe = [&](std::string_view name, std::string_view description) {
+    descriptions += fmt::format("    {}\n", quoted(fmt::format("{}:{}", name, description)));
+  };
+  for (const AnalysisInfo& analysis : analyses()) describe(analysis.name, analysis.description);
+  for (const Command& command : commands()) describe(command.name, command.description);
+  std::string cases;
+  for (const AnalysisInfo& analysis : analyses())
+    cases += fmt::format("    {}) compadd -- {} ;;\n", analysis.name, fmt::join(flag_names(&analysis), " "));
+  return fmt::format(R"(#compdef ridge
+# ridge for zsh: source <(ridge completion zsh)
+_ridge() {{
+  local -a names=(
+{}  )
+  if [[ $words[CURRENT] == -* ]]; then
+    case $words[2] in
+{}    *) compadd -- {} ;;
+    esac
+    return
+  fi
+  (( CURRENT == 2 )) && _describe command names
+  _files
+}}
+compdef _ridge ridge
+)",
+                     descriptions, cases, fmt::join(flag_names(nullptr), " "));
+}
+
+// "-s f -l format" for "-f,--format".
+std::string fish_flag(std::string_view names) {
+  const std::size_t comma = names.find(',');
+  if (comma == std::string_view::npos) return fmt::format("-l {}", names.substr(2));
+  return fmt::format("-s {} -l {}", names.substr(1, comma - 1), names.substr(comma + 3));
+}
+
+std::string fish_script() {
+  std::string text = "# ridge for fish: ridge completion fish | source\n";
+  const auto add_command = [&](std::string_view name, std::string_view description) {
+    text += fmt::format("complete -c ridge -n __fish_use_subcommand -a {} -d {}\n", name, quoted(description));
+  };
+  for (const AnalysisInfo& analysis : analyses()) add_command(analysis.name, analysis.description);
+  for (const Command& command : commands()) add_command(command.name, command.description);
+  for (const Flag& flag : flags()) {
+    text += fmt::format("complete -c ridge {}{} -d {}\n", fish_flag(flag.names), flag.value.empty() ? "" : " -r",
+                        quoted(flag.description));
+  }
+  for (const AnalysisInfo& analysis : analyses()) {
+    for (const Parameter& parameter : analysis.parameters) {
+      text += fmt::format("complete -c ridge -n '__fish_seen_subcommand_from {}' {}{} -d {}\n", analysis.name,
+                          fish_flag(flag_of(parameter)), parameter.type == Type::boolean ? "" : " -r",
+                          quoted(parameter.description));
+    }
+  }
+  return text;
+}
+
+struct Shell {
+  std::string_view name;
+  std::string (*script)();
+};
+constexpr std::array kShells = {Shell{"bash", bash_script}, Shell{"zsh", zsh_script}, Shell{"fish", fish_script}};
+
+}  // namespace
+
+Result<int> run_completion(const Invocation& invocation) {
+  constexpr const char* kHint = "ridge completion bash, zsh or fish";
+  if (invocation.words.size() != 1) return fail(ErrorCode::usage, "completion takes the name of one shell", {}, kHint);
+  const auto shell = std::ranges::find(kShells, invocation.words.front(), &Shell::name);
+  if (shell == kShells.end()) {
+    return fail(ErrorCode::usage, fmt::format("there is no completion for '{}'", invocation.words.front()), {}, kHint);
+  }
+  return write_standard_output(shell->script()).map([] { return 0; });
+}
+
+}  // namespace ridge::cli

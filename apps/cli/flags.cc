@@ -1,0 +1,119 @@
+#include "flags.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace ridge::cli {
+namespace {
+
+struct Suffix {
+  std::string_view text;  // lower case, without the final b
+  double factor;
+};
+constexpr std::array kSuffixes = {
+    Suffix{"", 1},
+    Suffix{"k", 1e3},
+    Suffix{"m", 1e6},
+    Suffix{"g", 1e9},
+    Suffix{"t", 1e12},
+    Suffix{"ki", 1024},
+    Suffix{"mi", 1024.0 * 1024},
+    Suffix{"gi", 1024.0 * 1024 * 1024},
+    Suffix{"ti", 1024.0 * 1024 * 1024 * 1024},
+};
+
+template <class Number>
+bool parse_whole(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
+Result<void> bad_value(std::string_view flag, std::string_view text, std::string hint) {
+  return fail(ErrorCode::usage, fmt::format("'{}' is not a value for {}", text, flag), {}, std::move(hint));
+}
+
+Result<void> set_format(Settings& settings, const std::string& text) {
+  return find_format(text).map([&](const Format* format) { settings.format = format; });
+}
+
+Result<void> set_json(Settings& settings, const std::string&) { return set_format(settings, "json"); }
+
+Result<void> set_output(Settings& settings, const std::string& text) {
+  settings.output = text;
+  return {};
+}
+
+Result<void> set_limit(Settings& settings, const std::string& text) {
+  std::int64_t rows = 0;
+  if (!parse_whole(text, rows) || rows < 0) return bad_value("--limit", text, "give a number of rows, or 0 for all");
+  settings.limit = rows;
+  return {};
+}
+
+Result<void> set_sort(Settings& settings, const std::string& text) {
+  settings.sort = text;
+  return {};
+}
+
+Result<void> set_threads(Settings& settings, const std::string& text) {
+  constexpr unsigned kMostThreads = 4096;
+  unsigned threads = 0;
+  if (!parse_whole(text, threads) || threads > kMostThreads) {
+    return bad_value("--threads", text, "give a number of threads, or 0 for one per core");
+  }
+  settings.threads = threads;
+  return {};
+}
+
+Result<void> set_max_bytes(Settings& settings, const std::string& text) {
+  return parse_byte_count(text).map([&](std::uint64_t bytes) { settings.max_bytes = bytes; });
+}
+
+template <bool Settings::* Member, bool Value>
+Result<void> set_switch(Settings& settings, const std::string&) {
+  settings.*Member = Value;
+  return {};
+}
+
+constexpr std::array kFlags = {
+    Flag{"-f,--format", "NAME", "how to write the answer: table, json, csv, md", set_format},
+    Flag{"--json", "", "the same as --format json", set_json},
+    Flag{"-o,--output", "FILE", "write to FILE, which appears only when it is whole", set_output},
+    Flag{"-n,--limit", "N", "rows per table, 0 for all; 20 for table and md, all for json and csv", set_limit},
+    Flag{"--sort", "COLUMN", "numbers down, text up; -COLUMN for the other way", set_sort},
+    Flag{"--threads", "N", "threads to read with; one per core unless given", set_threads},
+    Flag{"--max-bytes", "SIZE", "most JSON to read from one trace: 4G, 512MiB", set_max_bytes},
+    Flag{"-q,--quiet", "", "no warnings and no progress", set_switch<&Settings::quiet, true>},
+    Flag{"--no-color", "", "no colours; NO_COLOR in the environment does the same", set_switch<&Settings::color, false>},
+    Flag{"-h,--help", "", "what the command does and which flags it takes", set_switch<&Settings::help, true>},
+    Flag{"--version", "", "the version of ridge", set_switch<&Settings::version, true>},
+};
+
+}  // namespace
+
+std::span<const Flag> flags() { return kFlags; }
+
+Result<std::uint64_t> parse_byte_count(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string suffix(stop, end);
+  std::ranges::transform(suffix, suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (suffix.ends_with('b')) suffix.pop_back();
+  const auto found = std::ranges::find(kSuffixes, suffix, &Suffix::text);
+  const bool good = error == std::errc{} && found != kSuffixes.end() && number > 0;
+  const double bytes = good ? number * found->factor : 0;
+  if (bytes < 1 || bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
+    return fail(ErrorCode::usage, fmt::format("'{}' is not a number of bytes", text), {},
+                "write it like 4096, 64k, 1.5G or 2GiB");
+  }
+  return static_cast<std::uint64_t>(std::llround(bytes));
+}
+
+}  // namespace ridge::cli

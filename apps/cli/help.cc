@@ -1,0 +1,102 @@
+#include "help.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "catalog.h"
+#include "commands.h"
+#include "flags.h"
+#include "standard_streams.h"
+
+namespace ridge::cli {
+namespace {
+
+constexpr std::string_view kPurpose = "where the GPU's time goes in a torch.profiler trace";
+constexpr std::string_view kTraceNote =
+    "TRACE is a trace of torch.profiler: .json, .json.gz, .json.zst, - for standard input, or a folder that holds one.\n";
+constexpr std::string_view kExitNote =
+    "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a check that you asked for failed, 130 Ctrl-C.\n";
+
+constexpr std::size_t kLeftColumn = 26;
+
+std::string entry(std::string_view left, std::string_view right) {
+  return fmt::format("  {:<{}}{}\n", left, kLeftColumn, right);
+}
+
+std::string flag_entries() {
+  std::string text;
+  for (const Flag& flag : flags()) {
+    const bool has_short = flag.names.find(',') != std::string_view::npos;
+    std::string left = (has_short ? "" : "    ") + std::string(flag.names);
+    if (has_short) left.insert(left.find(',') + 1, " ");
+    if (!flag.value.empty()) left += fmt::format(" {}", flag.value);
+    text += entry(left, flag.description);
+  }
+  return text;
+}
+
+std::string parameter_entries(const AnalysisInfo& analysis) {
+  std::string text;
+  for (const Parameter& parameter : analysis.parameters) {
+    const std::string_view value = parameter.type == Type::boolean ? "" : parameter.type == Type::text ? " TEXT" : " N";
+    text += entry(fmt::format("    {}{}", flag_of(parameter), value), parameter.description);
+  }
+  return text;
+}
+
+std::string command_entries() {
+  std::string text = "Questions to ask of a trace:\n";
+  for (const AnalysisInfo& analysis : analyses()) text += entry(analysis.name, analysis.description);
+  text += "\nOther commands:\n";
+  for (const Command& command : commands())
+    text += entry(fmt::format("{} {}", command.name, command.operand), command.description);
+  return text;
+}
+
+std::string examples() {
+  const std::string_view first = default_command();
+  return "Examples:\n" + entry("ridge trace.json.gz", fmt::format("the same as ridge {} trace.json.gz", first)) +
+         entry(fmt::format("ridge {} --json t.json", first), "for a program: exact numbers in base units") +
+         entry(fmt::format("ridge {} -f md t.json", first), "for an issue or a pull request") +
+         entry(fmt::format("zcat t.gz | ridge {} -", first), "from a pipe");
+}
+
+std::string full_help() {
+  return fmt::format("ridge {}: {}\n\nusage: ridge [COMMAND] [FLAGS] TRACE...\n\n", version(), kPurpose) + command_entries() +
+         "\nFlags, before or after the trace:\n" + flag_entries() + "\n" + examples() + "\n" + std::string(kTraceNote) +
+         std::string(kExitNote);
+}
+
+std::string analysis_help(const AnalysisInfo& analysis) {
+  std::string text =
+      fmt::format("ridge {}: {}\n\nusage: ridge {} [FLAGS] TRACE...\n\n", analysis.name, analysis.description, analysis.name);
+  if (!analysis.parameters.empty()) text += fmt::format("Flags of {}:\n{}\n", analysis.name, parameter_entries(analysis));
+  return text + "Flags of every command:\n" + flag_entries() + "\n" + std::string(kTraceNote);
+}
+
+std::string command_help(const Command& command) {
+  const std::string_view space = command.operand.empty() ? "" : " ";
+  return fmt::format("ridge {}: {}\n\nusage: ridge {}{}{}\n", command.name, command.description, command.name, space,
+                     command.operand);
+}
+
+Result<std::string> help_on(const std::string& name) {
+  if (const AnalysisInfo* analysis = find_analysis(name)) return analysis_help(*analysis);
+  const auto command = std::ranges::find(commands(), name, &Command::name);
+  if (command != commands().end()) return command_help(*command);
+  return fail(ErrorCode::usage, fmt::format("there is no command '{}'", name), {}, did_you_mean(name, command_names()));
+}
+
+}  // namespace
+
+Result<int> run_help(const Invocation& invocation) {
+  const auto text = invocation.words.empty() ? Result<std::string>(full_help()) : help_on(invocation.words.front());
+  return text.and_then([](const std::string& help) { return write_standard_output(help); }).map([] { return 0; });
+}
+
+std::string short_help() {
+  return fmt::format("ridge {}: {}\n\nusage: ridge [COMMAND] [FLAGS] TRACE...\n       ridge help\n", version(), kPurpose);
+}
+
+}  // namespace ridge::cli

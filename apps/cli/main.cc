@@ -1,0 +1,39 @@
+// ridge: the command line. Parse, run, tell what went wrong; everything else is in the files beside this one.
+#include <new>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "commands.h"
+#include "error_text.h"
+#include "help.h"
+#include "interrupt.h"
+#include "standard_streams.h"
+
+namespace {
+
+using namespace ridge;
+using namespace ridge::cli;
+
+int run_words(const std::vector<std::string>& args) {
+  if (args.empty()) {
+    write_standard_error(short_help());
+    return kUsage;
+  }
+  const Result<int> code = parse_arguments(args).and_then(cli::run);
+  if (code) return *code;
+  write_standard_error(error_text(code.error()));
+  return exit_code(code.error().code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  install_signal_handlers();
+  try {
+    return run_words({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    write_standard_error("error: out of memory\n  hint: a machine with more memory, or a shorter trace\n");
+    return 1;
+  }
+}

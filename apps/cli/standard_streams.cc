@@ -1,0 +1,29 @@
+#include "standard_streams.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace ridge::cli {
+
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+Result<void> write_standard_output(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == 0 || error == EPIPE) return {};
+  return fail(ErrorCode::cannot_write, fmt::format("cannot write to standard output: {}", std::strerror(error)));
+}
+
+void write_standard_error(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+
+}  // namespace ridge::cli

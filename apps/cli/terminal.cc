@@ -1,0 +1,42 @@
+#include "terminal.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace ridge::cli {
+namespace {
+
+bool understands_escapes() {
+  const char* term = std::getenv("TERM");
+  return term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
+}
+
+// https://no-color.org: any value but the empty one.
+bool color_refused() {
+  const char* refused = std::getenv("NO_COLOR");
+  return refused != nullptr && *refused != '\0';
+}
+
+bool to_standard_output(const Settings& settings) { return settings.output.empty() || settings.output == "-"; }
+
+}  // namespace
+
+int columns_of(int file) {
+  struct winsize size = {};
+  if (::isatty(file) == 0 || ::ioctl(file, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+RenderOptions render_options(const Settings& settings) {
+  if (!to_standard_output(settings) || ::isatty(STDOUT_FILENO) == 0) return {};
+  return {.color = settings.color && !color_refused() && understands_escapes(), .width = columns_of(STDOUT_FILENO)};
+}
+
+bool shows_progress(const Settings& settings) {
+  return !settings.quiet && ::isatty(STDERR_FILENO) != 0 && understands_escapes();
+}
+
+}  // namespace ridge::cli
