@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <ridge/render.h>
+
+#include "sample_report.h"
+
+namespace ridge {
+namespace {
+
+std::string markdown(const Report& report) { return (*find_format("md"))->render(report, {}); }
+
+std::string markdown_of(std::string name) {
+  Report report;
+  report.tables.resize(1);
+  report.tables[0].columns = {{"name"}};
+  report.tables[0].rows = {{text(std::move(name))}};
+  const std::string all = markdown(report);
+  return all.substr(all.find("---") + 6);  // the line after the rule
+}
+
+TEST(Markdown, IsATableWithTotalAndOthers) {
+  const auto cut = apply_view(sample_report(), {.sort = "", .limit = 1});
+  EXPECT_EQ(markdown(*cut),
+            "### kernels\n\n"
+            "| kernel | count | time | mean | fused |\n"
+            "| --- | ---: | ---: | ---: | --- |\n"
+            "| gemm | 2,000 | 600.000 us | 300 ns | yes |\n"
+            "| [2 others] | 4 | 400.000 us |  |  |\n"
+            "| **TOTAL** | **2,004** | **1.000 ms** | **499 ns** |  |\n");
+}
+
+TEST(Markdown, NamesCannotBreakTheTable) {
+  EXPECT_EQ(markdown_of("a|b"), "| a\\|b |\n");
+  EXPECT_EQ(markdown_of("a\nb"), "| `a\\nb` |\n");
+  EXPECT_EQ(markdown_of("void f<int>(float*)"), "| `void f<int>(float*)` |\n");
+  EXPECT_EQ(markdown_of("a`b``c"), "| ```a`b``c``` |\n");
+  EXPECT_EQ(markdown_of("[x](y)"), "| `[x](y)` |\n");
+  EXPECT_EQ(markdown_of("1.2 TB/s"), "| 1.2 TB/s |\n");
+}
+
+TEST(Markdown, KeyValueTableIsTwoColumns) {
+  Report report = sample_report();
+  report.tables[0].rows.resize(1);
+  report.tables[0].key_value = true;
+  EXPECT_EQ(markdown(report),
+            "### kernels\n\n|  |  |\n| --- | --- |\n| kernel | gemm |\n| count | 2,000 |\n| time | 600.000 us |\n"
+            "| mean | 300 ns |\n| fused | yes |\n");
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <ridge/render.h>
+
+#include "render/utf8.h"
+#include "sample_report.h"
+
+namespace ridge {
+namespace {
+
+std::string terminal(const Report& report, RenderOptions options = {}) {
+  return (*find_format("table"))->render(report, options);
+}
+
+std::string second_line(const std::string& all) {
+  return all.substr(all.find('\n') + 1, all.find('\n', all.find('\n') + 1) - all.find('\n') - 1);
+}
+
+std::size_t widest_line(const std::string& all) {
+  std::size_t widest = 0;
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = all.find('\n', begin);
+    widest = std::max(widest, render::display_width(std::string_view(all).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return widest;
+}
+
+Report long_names() {
+  Report report = sample_report();
+  for (Row& row : report.tables[0].rows) row[0] = text(std::get<std::string>(row[0]) + std::string(200, 'x'));
+  return report;
+}
+
+TEST(Terminal, AlignsNumbersToTheRight) {
+  EXPECT_EQ(terminal(sample_report()),
+            "kernels\n"
+            "  kernel  count        time        mean  fused\n"
+            "  gemm    2,000  600.000 us      300 ns  yes\n"
+            "  copy        3  300.000 us  100.000 us  no\n"
+            "  add         1  100.000 us           -  -\n"
+            "  TOTAL   2,004    1.000 ms      499 ns\n");
+}
+
+TEST(Terminal, CutTableTellsOfTheOthers) {
+  EXPECT_EQ(terminal(*apply_view(sample_report(), {.sort = "", .limit = 1})),
+            "kernels\n"
+            "  kernel      count        time    mean  fused\n"
+            "  gemm        2,000  600.000 us  300 ns  yes\n"
+            "  [2 others]      4  400.000 us\n"
+            "  TOTAL       2,004    1.000 ms  499 ns\n");
+}
+
+TEST(Terminal, KeyValueTableIsLines) {
+  Report report = sample_report();
+  report.tables[0].rows = {{text("gemm"), integer(2000), integer(600'000), Cell(), Cell(true)}};
+  report.tables[0].key_value = true;
+  EXPECT_EQ(terminal(report), "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  mean    -\n  fused   yes\n");
+}
+
+TEST(Terminal, EmptyTableSaysSo) {
+  Report report = sample_report();
+  report.tables[0].rows.clear();
+  report.tables[0].total.reset();
+  EXPECT_EQ(terminal(report), "kernels\n  (none)\n");
+}
+
+TEST(Terminal, LongNamesStandLastAndAreWholeWithoutAWidth) {
+  const std::string all = terminal(long_names());
+  EXPECT_EQ(second_line(all), "  count        time        mean  fused  kernel");
+  EXPECT_NE(all.find("gemm" + std::string(200, 'x') + "\n"), std::string::npos);
+  EXPECT_EQ(all.find("…"), std::string::npos);
+}
+
+TEST(Terminal, LongNamesAreCutToTheWidth) {
+  const std::string all = terminal(long_names(), {.color = false, .width = 80});
+  EXPECT_EQ(widest_line(all), 80u);
+  EXPECT_NE(all.find("…"), std::string::npos);
+  EXPECT_EQ(all.find("--json"), std::string::npos);
+}
+
+TEST(Terminal, ColumnsWithoutRoomAreNamed) {
+  Report report = long_names();
+  for (Row& row : report.tables[0].rows) row[2] = Cell();  // nothing known: the first to go
+  const std::string all = terminal(report, {.color = false, .width = 60});
+  EXPECT_EQ(widest_line(all), 60u);
+  EXPECT_NE(all.find("(--json shows 1 more column: time)"), std::string::npos) << all;
+}
+
+TEST(Terminal, NarrowTerminalNeverFails) {
+  for (int width = 1; width < 120; ++width) EXPECT_FALSE(terminal(long_names(), {.color = true, .width = width}).empty());
+}
+
+TEST(Terminal, HostileNamesAreEscaped) {
+  Report report = sample_report();
+  report.tables[0].rows[0][0] = text("\x1b]0;title\x07\xc2\x9b\u202E\n\xff");
+  const std::string all = terminal(report);
+  EXPECT_EQ(all.find('\x1b'), std::string::npos);
+  EXPECT_NE(all.find("\\u001b]0;title\\u0007\\u009b\\u202e\\n\uFFFD"), std::string::npos) << all;
+}
+
+TEST(Terminal, ColorOnlyWhenAllowed) {
+  Report report = sample_report();
+  report.next = "ridge ops a.json";
+  EXPECT_EQ(terminal(report).find('\x1b'), std::string::npos);
+  EXPECT_NE(terminal(report, {.color = true, .width = 0}).find("\x1b[1mkernels\x1b[0m\n"), std::string::npos);
+}
+
+TEST(Terminal, NextCommandIsTheLastLine) {
+  Report report = sample_report();
+  report.next = "ridge ops a.json";
+  EXPECT_TRUE(terminal(report).ends_with("\n\nnext: ridge ops a.json\n"));
+}
+
+TEST(Terminal, SeriesAreTold) {
+  Report report;
+  report.series = {{"allocated", Unit::bytes, {{0, 1e6}, {1, 3e6}, {2, 2e6}}}};
+  EXPECT_EQ(terminal(report), "series\n  allocated  3 points, 1.00 MB to 3.00 MB\n");
+}
+
+TEST(Terminal, TotalWithoutAFreeColumnIsStillLabelled) {
+  Report report;
+  report.tables.resize(1);
+  report.tables[0].columns = {{"count", Type::integer, Unit::count}};
+  report.tables[0].rows = {{integer(1)}};
+  report.tables[0].total = Row{integer(1)};
+  EXPECT_NE(terminal(report).find("1  TOTAL\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ridge
