@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""Races ridge against Python's json.load and simdjson on the same generated traces, and prints ratios measured in this one run.
+
+Rivals take turns, round after round; the median counts. Every run's answer (events, and per ph and cat the count and total time) is
+compared with the one that python_answer.py (for files over 2 GiB: simdjson) gives; if one differs no time is printed.
+
+  run.py [--ridge PATH] [--size 1G] [--rounds 3] [--only SECTION...] [--markdown]
+
+The size is that of the main file (environment: BENCH_SIZE); a tenth and five times of it are made too. All under build/bench/data."""
+
+import argparse
+import collections
+import gzip
+import json
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(ROOT, "build")
+FOLDER = os.path.join(BUILD, "bench", "data")
+
+# A mix of what people record: stacks and memory, shapes, compiled code, a loop of small kernels.
+MIX = [
+    "tests/fixtures/resnet18_compiled_stack_mem.json.gz",
+    "tests/fixtures/gpt_eager_train_stack_mem.json.gz",
+    "tests/fixtures/resnet18_eager_shapes.json.gz",
+    "tests/fixtures/fault_optimizer_loop.json.gz",
+    "tests/fixtures/gpt_compiled_train.json.gz",
+    "tests/fixtures/graph_breaks_stack.json.gz",
+    "examples/resnet18_compiled.json.gz",
+]
+
+# os._exit: the time to free the objects is not counted against json.load.
+PYTHON_PLAIN = "import json, os, sys\nwith open(sys.argv[1]) as f: d = json.load(f)\nos._exit(0 if d['traceEvents'] else 1)"
+PYTHON_GZIP = PYTHON_PLAIN.replace("import json", "import gzip, json").replace("open(sys.argv[1])", "gzip.open(sys.argv[1])")
+
+# rss: None when it cannot be told. A child's peak is never reported below that of the process that started it, this one.
+Run = collections.namedtuple("Run", "seconds rss answer")
+# value: text of what was measured; good, best: whether the floor and the goal are met (None: there is no such).
+Verdict = collections.namedtuple("Verdict", "what value floor goal good best")
+
+
+# ---- inputs
+
+
+def parse_size(text):
+    units = {"K": 10**3, "M": 10**6, "G": 10**9}
+    return int(float(text[:-1]) * units[text[-1]]) if text[-1] in units else int(text)
+
+
+def made(path, sources, make):
+    """The path, made first when it is not there or older than what it is made from."""
+    if not os.path.exists(path) or os.path.getmtime(path) < max(map(os.path.getmtime, sources)):
+        print(f"making {os.path.relpath(path, ROOT)}", file=sys.stderr)
+        with open(path + ".part", "wb") as out:
+            make(out)
+        os.rename(path + ".part", path)
+    return path
+
+
+def inflated(name):
+    source = os.path.join(ROOT, name)
+
+    def make(out):
+        with gzip.open(source, "rb") as file:
+            shutil.copyfileobj(file, out)
+
+    return made(os.path.join(FOLDER, os.path.basename(name).removesuffix(".gz")), [source], make)
+
+
+def trace(size, layout="native"):
+    """A trace of `size` bytes of the mix."""
+    generator, inputs = os.path.join(BUILD, "make_trace"), [inflated(name) for name in MIX]
+    command = [generator, "--size", str(size), "--layout", layout, *inputs]
+    path = os.path.join(FOLDER, f"mix-{layout}-{size}.json")
+    return made(path, [generator, *inputs], lambda out: subprocess.run(command, stdout=out, check=True))
+
+
+def zipped(path):
+    return made(path + ".gz", [path], lambda out: subprocess.run(["gzip", "-6", "-c", path], stdout=out, check=True))
+
+
+def small_zipped(size):
+    """A trace whose .gz is about `size` bytes."""
+    probe = zipped(trace(16_000_000))
+    return zipped(trace(int(16_000_000 * size / os.path.getsize(probe))))
+
+
+def warm(path):
+    """Brings the file into the page cache."""
+    with open(path, "rb", buffering=0) as file:
+        while file.read(1 << 24):
+            pass
+
+
+# ---- measuring
+
+
+def measure(command, parse):
+    with tempfile.TemporaryFile() as out:
+        started = time.monotonic()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"failed with {process.returncode}: {' '.join(command)}")
+        out.seek(0)
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        rss = usage.ru_maxrss * 1024 if usage.ru_maxrss > own else None
+        return Run(seconds, rss, parse(out.read()) if parse else None)
+
+
+def parse_ridge(output):
+    tables = {table["name"]: table for table in json.loads(output)["tables"]}
+
+    def column(table, name):
+        index = [column["name"] for column in tables[table]["columns"]].index(name)
+        return [row[index] for row in tables[table]["rows"]]
+
+    rows = zip(*(column("categories", name) for name in ("ph", "cat", "events", "time_ns")))
+    categories = sorted([ph, cat or "", events, time_ns or 0] for ph, cat, events, time_ns in rows)
+    return {"events": column("trace", "events")[0], "categories": categories}
+
+
+def parse_simdjson(output):
+    answer = json.loads(output)
+    return {"events": answer["events"], "categories": sorted(answer["categories"])}
+
+
+class Race:
+    def __init__(self, ridge, rounds):
+        self.ridge, self.rounds = ridge, rounds
+
+    def contender(self, name, path):
+        """(command, parser of its answer)."""
+        kind, _, threads = name.partition(" ")
+        if kind == "ridge":
+            return [self.ridge, "info", "--json", "--threads", threads or "2", path], parse_ridge
+        if kind == "simdjson":
+            reader = [os.path.join(BUILD, "simdjson_reader")]
+            return [*reader, "whole", path] if threads == "whole" else [*reader, "chunked", path, threads], parse_simdjson
+        return [sys.executable, "-c", PYTHON_GZIP if path.endswith(".gz") else PYTHON_PLAIN, path], None
+
+    def reference(self, path):
+        """The right answer for the file, computed once and kept beside it. Of what Python has not the memory for, simdjson's."""
+        plain = path.removesuffix(".gz")
+
+        def make(out):
+            if os.path.getsize(plain) > 2 << 30:
+                command, _ = self.contender("simdjson 2", plain)
+            else:
+                command = [sys.executable, os.path.join(HERE, "python_answer.py"), plain]
+            subprocess.run(command, stdout=out, check=True)
+
+        with open(made(plain + ".answer", [plain], make), "rb") as file:
+            return parse_simdjson(file.read())
+
+    def run(self, entries, rounds=None):
+        """Runs all (name, path) in turns; {(name, path): median Run}."""
+        runs = collections.defaultdict(list)
+        for path in {path for _, path in entries}:
+            warm(path)
+        for number in range(rounds or self.rounds):
+            for name, path in entries:
+                if number < 3:
+                    print(f"round {number + 1}: {name} on {os.path.basename(path)}", file=sys.stderr)
+                run = measure(*self.contender(name, path))
+                expected = self.reference(path) if run.answer else None
+                if run.answer != expected:
+                    sys.exit(f"wrong answer of {name} on {path}:\n  {run.answer}\nexpected\n  {expected}")
+                runs[name, path].append(run)
+        return {key: Run(statistics.median(r.seconds for r in group), max((r.rss for r in group if r.rss), default=None), None)
+                for key, group in runs.items()}
+
+
+# ---- sections: each returns (rows of times, verdicts)
+
+
+def memory(run, json_bytes):
+    """Peak memory per byte of JSON, or None."""
+    return run.rss / json_bytes if run.rss else None
+
+
+def times(result, json_bytes):
+    rows = []
+    for (name, path), run in result.items():
+        label = "Python gzip + json" if name == "python" and path.endswith(".gz") else {"python": "Python json.load"}.get(name, name)
+        threads = label.split(" ")[-1]
+        if threads.isdigit():
+            label = f"{label.removesuffix(threads)}on {threads} thread{'s' if threads != '1' else ''}"
+        rows.append((label, os.path.basename(path), run.seconds, json_bytes[path] / run.seconds, memory(run, json_bytes[path])))
+    return rows
+
+
+def at_least(what, ratio, floor, goal=None):
+    return Verdict(what, f"{ratio:.1f} x", f">= {floor} x", f"{goal} x" if goal else "", ratio >= floor, goal and ratio >= goal)
+
+
+def at_most(what, value, unit, floor, goal=None):
+    if value is None:
+        return Verdict(what, "too small to tell", "", "", True, None)
+    text = f"{value:.2f}{unit}" if unit != " ms" else f"{value:.1f}{unit}"
+    return Verdict(what, text, f"<= {floor}{unit}", f"{goal}{unit}" if goal else "", value <= floor, goal and value <= goal)
+
+
+def plain(race, size):
+    path = trace(size)
+    names = ["python", "simdjson whole", "simdjson 1", "simdjson 2", "ridge 1", "ridge 2"]
+    if size >= 4 << 30:
+        names.remove("simdjson whole")
+    result = race.run([(name, path) for name in names])
+    seconds = {name: result[name, path].seconds for name in names}
+    rss = memory(result["ridge 2", path], os.path.getsize(path))
+    return times(result, {path: os.path.getsize(path)}), [
+        at_least("plain JSON, 2 threads, against json.load", seconds["python"] / seconds["ridge 2"], 25, 50),
+        at_least("1 thread to 2 threads", seconds["ridge 1"] / seconds["ridge 2"], 1.6),
+        at_most("peak memory, plain, per byte of JSON", rss, "", 0.30, 0.20),
+    ]
+
+
+def compressed(race, size):
+    json_bytes = os.path.getsize(trace(size))
+    path = zipped(trace(size))
+    result = race.run([(name, path) for name in ("python", "ridge 1", "ridge 2")])
+    ratio = result["python", path].seconds / result["ridge 2", path].seconds
+    return times(result, {path: json_bytes}), [
+        at_least(".json.gz, 2 threads, against Python's gzip + json", ratio, 18, 26),
+        at_most("peak memory, .json.gz, per byte of JSON", memory(result["ridge 2", path], json_bytes), "", 0.30, 0.20),
+    ]
+
+
+def linear(race, size):
+    paths = [trace(size // 10), trace(size), trace(size * 5)]
+    json_bytes = {path: os.path.getsize(path) for path in paths}
+    result = race.run([("ridge 2", path) for path in paths], rounds=race.rounds + 2)
+    rates = [result["ridge 2", path].seconds / json_bytes[path] for path in paths]
+    spread = (max(rates) / min(rates) - 1) * 100
+    return times(result, json_bytes), [at_most("time per byte, a tenth to five times the size, spread", spread, " %", 10)]
+
+
+def start(race, _):
+    path = small_zipped(1_000_000)
+    json_bytes = os.path.getsize(path.removesuffix(".gz"))
+    result = race.run([("python", path), ("ridge 2", path)], rounds=20)
+    ratio = result["python", path].seconds / result["ridge 2", path].seconds
+    return times(result, {path: json_bytes}), [
+        at_most("a .json.gz of 1 MB, process start to answer", result["ridge 2", path].seconds * 1000, " ms", 15),
+        Verdict("the same against Python's gzip + json", f"{ratio:.1f} x", "", "", True, None),
+    ]
+
+
+def layouts(race, size):
+    paths = [trace(size // 10, layout) for layout in ("native", "oneline", "indent2", "keyline")]
+    result = race.run([("ridge 2", path) for path in paths])
+    return times(result, {path: os.path.getsize(path) for path in paths}), []
+
+
+SECTIONS = {"plain": plain, "compressed": compressed, "linear": linear, "start": start, "layouts": layouts}
+
+
+# ---- printing
+
+
+def verdict_word(verdict):
+    if not verdict.floor:
+        return ""
+    if not verdict.good:
+        return "missed"
+    return "ok" if not verdict.goal or not verdict.best else "ok, goal reached"
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    cpu = names[0] if names else platform.machine()
+    return f"{len(os.sched_getaffinity(0))} cores of {cpu} ({platform.machine()}), Python {platform.python_version()}, warm page cache"
+
+
+def print_table(header, rows, markdown):
+    rows = [header, *rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    for number, row in enumerate(rows):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths)]
+        print("| " + " | ".join(cells) + " |" if markdown else "  ".join(cells).rstrip())
+        if number == 0 and markdown:
+            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    print()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ridge", default=os.path.join(BUILD, "ridge"))
+    parser.add_argument("--size", default=os.environ.get("BENCH_SIZE") or "1G")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS))
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    os.makedirs(FOLDER, exist_ok=True)
+    race = Race(os.path.abspath(arguments.ridge), arguments.rounds)
+
+    rows, verdicts = [], []
+    for name in arguments.only:
+        section_rows, section_verdicts = SECTIONS[name](race, parse_size(arguments.size))
+        rows += section_rows
+        verdicts += section_verdicts
+
+    print(machine())
+    print(f"all answers agree; medians of {arguments.rounds} rounds or more\n")
+    print_table(("reader", "file", "seconds", "MB/s of JSON", "peak memory / JSON"),
+                [(label, file, f"{s:.3f}", f"{rate / 1e6:.0f}", f"{rss:.2f}" if rss else "-") for label, file, s, rate, rss in rows],
+                arguments.markdown)
+    print_table(("what", "measured", "floor", "goal", ""),
+                [(v.what, v.value, v.floor, v.goal, verdict_word(v)) for v in verdicts], arguments.markdown)
+
+
+if __name__ == "__main__":
+    main()
