@@ -22,3 +22,4 @@ endfunction()
 
 ridge_import(isal::isal isa-l/igzip_lib.h isal)
 ridge_import(zstd::zstd zstd.h zstd)
+ridge_import(re2::re2 re2/re2.h re2)

@@ -41,7 +41,8 @@ std::string error_text(const Error& error) {
   return text;
 }
 
-std::string warning_text(const std::vector<Diagnostic>& diagnostics) {
+std::string warning_text(std::vector<Diagnostic> diagnostics) {
+  std::erase_if(diagnostics, [](const Diagnostic& d) { return d.severity == "info"; });  // nothing to be warned of
   std::string text;
   const std::size_t shown = std::min(diagnostics.size(), kMostWarnings);
   for (std::size_t i = 0; i < shown; ++i) {

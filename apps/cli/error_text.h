@@ -19,6 +19,6 @@ int exit_code(ErrorCode code);
 std::string error_text(const Error& error);
 
 // One line per kind, the first few; then how many more there are.
-std::string warning_text(const std::vector<Diagnostic>& diagnostics);
+std::string warning_text(std::vector<Diagnostic> diagnostics);
 
 }  // namespace ridge::cli

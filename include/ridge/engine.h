@@ -24,9 +24,9 @@ struct Progress {
 };
 
 struct OpenOptions {
-  unsigned threads = 0;           // 0: one per core
-  std::uint64_t max_bytes = 0;    // most bytes of uncompressed JSON to read from one trace; 0: the default, kDefaultMaxBytes
-  std::uint64_t max_memory = 0;   // most bytes of memory that a loaded trace may take; 0: no limit
+  unsigned threads = 0;          // 0: one per core
+  std::uint64_t max_bytes = 0;   // most bytes of uncompressed JSON to read from one trace; 0: the default, kDefaultMaxBytes
+  std::uint64_t max_memory = 0;  // most bytes of memory that a loaded trace may take; 0: no limit
   std::function<bool(const Progress&)> progress;  // called now and then from one thread at a time; false asks to stop
 };
 

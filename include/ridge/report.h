@@ -53,6 +53,7 @@ struct Diagnostic {
   std::string code;  // stable, snake_case
   std::int64_t count = 0;
   std::string message;
+  std::string severity = "warning";  // info, warning, error
 };
 
 struct TraceRef {

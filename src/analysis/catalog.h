@@ -18,6 +18,7 @@ struct AnalysisRow {
 
 std::span<const AnalysisRow> catalog();
 
+// One per analysis, each in its own file.
 Result<Report> run_info(const Scope& scope, const Arguments& arguments);
 Result<Report> run_check(const Scope& scope, const Arguments& arguments);
 

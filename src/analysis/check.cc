@@ -58,16 +58,22 @@ Check compute_check(const Scope& scope) {
     const Diagnostics::Entry& entry = trace.diagnostics[static_cast<Problem>(i)];
     if (entry.count == 0) continue;
     const ProblemRow& row = row_of(static_cast<Problem>(i));
-    check.rows.push_back({std::string(row.code), static_cast<std::int64_t>(entry.count), entry.offsets, row.severity, std::string(row.message)});
+    check.rows.push_back(
+        {std::string(row.code), static_cast<std::int64_t>(entry.count), entry.offsets, row.severity, std::string(row.message)});
   }
   if (const std::int64_t overlaps = count_partial_overlaps(trace); overlaps > 0) {
-    check.rows.push_back({"partial_overlap", overlaps, {}, Severity::info, "slices of one track overlap without nesting; all are kept"});
+    check.rows.push_back(
+        {"partial_overlap", overlaps, {}, Severity::info, "slices of one track overlap without nesting; all are kept"});
   }
   if (trace.of(EventClass::device_work).empty()) {
-    check.rows.push_back({"no_device_events", 1, {}, Severity::info,
-                              "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)"});
+    check.rows.push_back({"no_device_events",
+                          1,
+                          {},
+                          Severity::info,
+                          "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)"});
   }
-  std::stable_sort(check.rows.begin(), check.rows.end(), [](const CheckRow& a, const CheckRow& b) { return a.severity > b.severity; });
+  std::stable_sort(check.rows.begin(), check.rows.end(),
+                   [](const CheckRow& a, const CheckRow& b) { return a.severity > b.severity; });
   return check;
 }
 
@@ -84,7 +90,9 @@ Report report_check(const Check& check, bool strict) {
   places.columns = {{"problem", Type::text}, {"offset", Type::integer}};
   Report report;
   for (const CheckRow& found : check.rows) {
-    const Cell first = found.offsets.empty() ? Cell() : Cell(static_cast<std::int64_t>(*std::min_element(found.offsets.begin(), found.offsets.end())));
+    const Cell first = found.offsets.empty()
+                           ? Cell()
+                           : Cell(static_cast<std::int64_t>(*std::min_element(found.offsets.begin(), found.offsets.end())));
     table.rows.push_back({found.problem, found.count, first, std::string(name_of(found.severity)), found.message});
     for (const std::uint64_t offset : found.offsets) places.rows.push_back({found.problem, static_cast<std::int64_t>(offset)});
     report.gate_failed |= strict && found.severity == Severity::error;

@@ -90,6 +90,8 @@ Table trace_table(const Info& info) {
   add("json_bytes", Type::integer, Unit::bytes, count_cell(t.json_bytes));
   add("events", Type::integer, Unit::count, count_cell(t.elements));
   add("window_ns", Type::integer, Unit::ns, t.window ? Cell(t.window->duration_ns()) : Cell());
+  add("iterations", Type::integer, Unit::count, info.iterations->list.empty() ? Cell() : Cell(info.iterations->count()));
+  add("per", Type::text, Unit::none, info.iterations->list.empty() ? Cell() : Cell(std::string(name_of(info.iterations->rule))));
   add("rank", Type::integer, Unit::none, cell(m.rank));
   add("world_size", Type::integer, Unit::none, cell(m.world_size));
   add("record_shapes", Type::boolean, Unit::none, cell(info.record_shapes));
@@ -100,7 +102,8 @@ Table trace_table(const Info& info) {
   add("device_events", Type::integer, Unit::count, count_cell(t.of(EventClass::device_work).size()));
   add("window_start_ns", Type::integer, Unit::none, t.window ? Cell(t.window->start_ns) : Cell());
   add("base_time_ns", Type::integer, Unit::none, cell(m.base_time_ns));
-  add("dropped_events", Type::integer, Unit::count, count_cell(t.diagnostics.dropped_events()));
+  add("dropped_events", Type::integer, Unit::count,
+      count_cell(t.diagnostics.dropped_events() + t.diagnostics[Problem::truncated_event].count));
   add("memory_bytes", Type::integer, Unit::bytes, count_cell(t.memory_bytes()));
   add("distinct_texts", Type::integer, Unit::count, count_cell(t.strings.size()));
   add("backend", Type::text, Unit::none, cell(m.backend));
@@ -122,8 +125,10 @@ Table devices_table(const Metadata& metadata) {
                    {"name", Type::text}};
   for (const DeviceProperties& d : metadata.devices) {
     Cell capability;
-    if (d.compute_major && d.compute_minor) capability = std::to_string(*d.compute_major) + "." + std::to_string(*d.compute_minor);
-    table.rows.push_back({cell(d.id), cell(d.memory_bytes), cell(d.multiprocessors), capability, cell(d.warp_size), cell(std::string_view(d.name))});
+    if (d.compute_major && d.compute_minor)
+      capability = std::to_string(*d.compute_major) + "." + std::to_string(*d.compute_minor);
+    table.rows.push_back({cell(d.id), cell(d.memory_bytes), cell(d.multiprocessors), capability, cell(d.warp_size),
+                          cell(std::string_view(d.name))});
   }
   return table;
 }
@@ -131,7 +136,8 @@ Table devices_table(const Metadata& metadata) {
 Table categories_table(const Info& info) {
   Table table;
   table.name = "categories";
-  table.columns = {{"ph", Type::text}, {"cat", Type::text}, {"events", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns}};
+  table.columns = {
+      {"ph", Type::text}, {"cat", Type::text}, {"events", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns}};
   std::int64_t events = 0;
   for (const KindCount& count : info.kinds) {
     const Kind& kind = info.trace->forms.kinds()[count.kind.value];
@@ -159,9 +165,40 @@ Table tracks_table(const Info& info) {
   for (const TrackCount& count : info.tracks) {
     const Track& track = t.forms.track(count.track);
     table.rows.push_back({cell(t, track.pid), cell(t, track.tid), count.events, count.first_ns - origin, count.last_ns - origin,
-                          cell(t.text(track.process_labels)), cell(t.text(track.process_name)), cell(t.text(track.thread_name))});
+                          cell(t.text(track.process_labels)), cell(t.text(track.process_name)),
+                          cell(t.text(track.thread_name))});
   }
   return table;
+}
+
+Table iterations_table(const Info& info) {
+  Table table;
+  table.name = "iterations";
+  table.columns = {{"iteration", Type::integer},
+                   {"start_ns", Type::integer, Unit::ns, Role::time_start},
+                   {"duration_ns", Type::integer, Unit::ns},
+                   {"device_events", Type::integer, Unit::count},
+                   {"per", Type::text}};
+  const std::int64_t origin = info.trace->window ? info.trace->window->start_ns : 0;
+  for (std::size_t i = 0; i < info.iterations->list.size(); ++i) {
+    const Iteration& iteration = info.iterations->list[i];
+    table.rows.push_back({iteration.number, iteration.start_ns - origin, iteration.end_ns - iteration.start_ns, info.launched[i],
+                          std::string(name_of(info.iterations->rule))});
+  }
+  return table;
+}
+
+// Device events by the iteration whose host interval holds their launch; those without a launch by their own start.
+std::vector<std::int64_t> launched_per_iteration(const Model& model) {
+  const Iterations& iterations = model.iterations();
+  const std::vector<EventId>& work = model.trace().of(EventClass::device_work);
+  std::vector<std::int64_t> counts(iterations.list.size());
+  for (std::size_t row = 0; row < work.size(); ++row) {
+    const NodeId launch = model.links().launch[row];
+    const std::int64_t time = launch != kNoNode ? model.tree().start_ns[launch.value] : model.trace().events.ts_ns(work[row]);
+    if (const auto i = iterations.at(time)) ++counts[*i];
+  }
+  return counts;
 }
 
 Table versions_table(const Metadata& metadata) {
@@ -184,6 +221,9 @@ Info compute_info(const Scope& scope) {
   info.with_stack = either(trace.metadata.with_stack, holds_class(trace, EventClass::python_frame));
   info.profile_memory = either(trace.metadata.profile_memory, holds_class(trace, EventClass::memory));
 
+  info.iterations = &scope.model().iterations();
+  info.launched = launched_per_iteration(scope.model());
+
   const std::vector<FormCount> counts = count_forms(trace);
   info.kinds.resize(trace.forms.kinds().size());
   std::vector<TrackCount> tracks(trace.forms.tracks().size());
@@ -193,7 +233,8 @@ Info compute_info(const Scope& scope) {
     kind.kind = form.kind;
     kind.events += counts[i].events;
     if (counts[i].with_duration > 0) kind.time_ns = kind.time_ns.value_or(0) + counts[i].time_ns;
-    const bool happens = trace.forms.kinds()[form.kind.value].event_class != EventClass::metadata && counts[i].first_ns != INT64_MAX;
+    const bool happens =
+        trace.forms.kinds()[form.kind.value].event_class != EventClass::metadata && counts[i].first_ns != INT64_MAX;
     if (!happens) continue;
     TrackCount& track = tracks[form.track.value];
     if (track.events == 0) track = {form.track, 0, counts[i].first_ns, counts[i].last_ns};
@@ -222,7 +263,7 @@ Info compute_info(const Scope& scope) {
 
 Report report_info(const Info& info) {
   Report report;
-  report.tables = {trace_table(info), devices_table(info.trace->metadata), categories_table(info), tracks_table(info),
+  report.tables = {trace_table(info), devices_table(info.trace->metadata), categories_table(info), iterations_table(info), tracks_table(info),
                    versions_table(info.trace->metadata)};
   return report;
 }

@@ -32,6 +32,8 @@ struct Info {
   std::optional<bool> record_shapes, with_stack, profile_memory;
   std::vector<KindCount> kinds;    // in order of time, then events
   std::vector<TrackCount> tracks;  // those with events that happen at a time
+  const Iterations* iterations = nullptr;
+  std::vector<std::int64_t> launched;  // device events launched in each iteration
 };
 
 Info compute_info(const Scope& scope);

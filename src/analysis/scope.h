@@ -1,16 +1,69 @@
-// Scope: what an analysis works on. Every analysis takes one, so that the flags which narrow it are written once.
+// Scope: what an analysis works on: which trace, which part of its time, which iterations, which device, which names.
+// Every analysis takes one, so that the flags which narrow it are written once (scope_parameters).
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
+#include <vector>
 
+#include <ridge/analysis.h>
+#include <ridge/result.h>
+
+#include "model/model.h"
 #include "trace/trace.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace ridge {
 
-struct Scope {
-  std::span<const Trace* const> traces;  // never empty
+class Scope {
+ public:
+  // The whole of a trace.
+  explicit Scope(const Model& model);
 
-  const Trace& trace() const { return *traces.front(); }
+  const Model& model() const { return *model_; }
+  const Trace& trace() const { return model_->trace(); }
+
+  // The window of time, narrowed by --step, --from and --to. Empty (0, 0) when the trace has no window.
+  TimeRange window() const { return window_; }
+  bool whole() const { return !steps_ && !by_time_; }
+
+  // Iterations inside the scope, by index into model().iterations().list.
+  std::vector<std::size_t> iterations() const;
+
+  bool has_device(std::int64_t id) const { return !device_ || *device_ == id; }
+  // --filter, for the names that an analysis lists.
+  bool matches(std::string_view name) const;
+
+  // A slice of a host thread: it starts in the window.
+  bool holds(NodeId node) const;
+  // Device work by row of trace.of(device_work), whatever its device: with --step by the iteration that holds its launch (its own start when
+  // the launch is not recorded), with --from and --to by its start.
+  bool holds_work(std::size_t row) const;
+
+ private:
+  friend Result<Scope> make_scope(const Model& model, const Arguments& arguments);
+
+  const Model* model_;
+  TimeRange window_;
+  bool by_time_ = false;
+  std::optional<std::pair<std::size_t, std::size_t>> steps_;  // indexes of the first and the last iteration
+  std::optional<std::int64_t> device_;
+  std::shared_ptr<const re2::RE2> filter_;
 };
+
+// The flags that every analysis takes.
+std::span<const Parameter> scope_parameters();
+
+// From the arguments of that name; an error that says what is wrong with one.
+Result<Scope> make_scope(const Model& model, const Arguments& arguments);
+
+// --runs, which the model needs before there is a scope; 0 when not given.
+Result<std::int64_t> runs_argument(const Arguments& arguments);
 
 }  // namespace ridge

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "analysis/catalog.h"
@@ -10,11 +12,26 @@
 #include "base/try.h"
 #include "engine/folder.h"
 #include "ingest/reader.h"
+#include "model/model.h"
 
 namespace ridge {
 
+// A trace and what was made of it. Models differ by --runs alone; each is made when first asked for.
+struct LoadedTrace {
+  std::unique_ptr<Trace> trace;
+  std::map<std::int64_t, std::unique_ptr<Model>> models;
+};
+
 struct Engine::State {
-  std::vector<std::unique_ptr<Trace>> traces;
+  std::vector<LoadedTrace> traces;
+  std::mutex mutex;  // guards the maps of models
+
+  const Model& model(std::size_t i, std::int64_t runs) {
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<Model>& model = traces[i].models[runs];
+    if (model == nullptr) model = std::make_unique<Model>(*traces[i].trace, runs);
+    return *model;
+  }
 };
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -35,11 +52,9 @@ ReadOptions read_options(const OpenOptions& options) {
   return read;
 }
 
-std::string hint_for(const std::vector<std::string>& nearest, std::string_view otherwise) {
-  if (nearest.empty()) return std::string(otherwise);
-  std::string hint = "did you mean ";
-  for (std::size_t i = 0; i < nearest.size(); ++i) hint += (i == 0 ? "" : " or ") + nearest[i];
-  return hint + "?";
+std::string hint_for(std::string_view word, std::span<const std::string_view> names, std::string_view otherwise) {
+  const std::string near = did_you_mean(word, names);
+  return near.empty() ? std::string(otherwise) : near;
 }
 
 Result<const AnalysisRow*> find_analysis(std::string_view name) {
@@ -48,17 +63,33 @@ Result<const AnalysisRow*> find_analysis(std::string_view name) {
     if (row.info.name == name) return &row;
     names.push_back(row.info.name);
   }
-  return fail(ErrorCode::usage, "there is no analysis '" + std::string(name) + "'", "", hint_for(nearest_names(name, names), "see ridge help"));
+  return fail(ErrorCode::usage, "there is no analysis '" + std::string(name) + "'", "",
+              hint_for(name, names, "see ridge help"));
 }
 
-Result<bool> check_arguments(const AnalysisInfo& analysis, const Arguments& arguments) {
+// The parameters of each analysis: its own, then those of every scope.
+const std::vector<std::vector<Parameter>>& parameters() {
+  static const std::vector<std::vector<Parameter>> all = [] {
+    std::vector<std::vector<Parameter>> lists;
+    for (const AnalysisRow& row : catalog()) {
+      std::vector<Parameter>& list = lists.emplace_back(row.info.parameters.begin(), row.info.parameters.end());
+      list.insert(list.end(), scope_parameters().begin(), scope_parameters().end());
+    }
+    return lists;
+  }();
+  return all;
+}
+
+Result<bool> check_arguments(const AnalysisRow& row, const Arguments& arguments) {
+  const AnalysisInfo& analysis = row.info;
+  const std::vector<Parameter>& own = parameters()[static_cast<std::size_t>(&row - catalog().data())];
   for (const auto& [name, value] : arguments) {
-    const bool known = std::any_of(analysis.parameters.begin(), analysis.parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    const bool known = std::any_of(own.begin(), own.end(), [&](const Parameter& p) { return p.name == name; });
     if (known) continue;
     std::vector<std::string_view> names;
-    for (const Parameter& p : analysis.parameters) names.push_back(p.name);
+    for (const Parameter& p : own) names.push_back(p.name);
     return fail(ErrorCode::usage, std::string(analysis.name) + " has no parameter '" + name + "'", "",
-                hint_for(nearest_names(name, names), "see ridge help " + std::string(analysis.name)));
+                hint_for(name, names, "see ridge help " + std::string(analysis.name)));
   }
   return true;
 }
@@ -70,7 +101,8 @@ std::vector<Diagnostic> diagnostics_of(const Trace& trace) {
     const Diagnostics::Entry& entry = trace.diagnostics[problem];
     if (entry.count == 0) continue;
     const ProblemRow& row = row_of(problem);
-    out.push_back({std::string(row.code), static_cast<std::int64_t>(entry.count), std::string(row.message)});
+    out.push_back({std::string(row.code), static_cast<std::int64_t>(entry.count), std::string(row.message),
+                   std::string(name_of(row.severity))});
   }
   return out;
 }
@@ -84,21 +116,22 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
     TRY(std::unique_ptr<Trace> trace, read_trace(path, read));
-    state->traces.push_back(std::move(trace));
+    state->traces.push_back({std::move(trace), {}});
   }
   return Engine(std::move(state));
 }
 
 Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments) const {
   TRY(const AnalysisRow* const row, find_analysis(analysis));
-  TRY([[maybe_unused]] const bool valid, check_arguments(row->info, arguments));
-  std::vector<const Trace*> traces;
-  for (const auto& trace : state_->traces) traces.push_back(trace.get());
-  TRY(Report report, row->run(Scope{traces}, arguments));
+  TRY([[maybe_unused]] const bool valid, check_arguments(*row, arguments));
+  TRY(const std::int64_t runs, runs_argument(arguments));
+  TRY(const Scope scope, make_scope(state_->model(0, runs), arguments));
+  TRY(Report report, row->run(scope, arguments));
   report.command = row->info.name;
-  for (const Trace* trace : traces) {
-    report.traces.push_back({trace->path, std::filesystem::path(trace->path).filename().string()});
-    for (Diagnostic& diagnostic : diagnostics_of(*trace)) report.diagnostics.push_back(std::move(diagnostic));
+  for (const LoadedTrace& loaded : state_->traces) {
+    const std::string& path = loaded.trace->path;
+    report.traces.push_back({path, std::filesystem::path(path).filename().string()});
+    for (Diagnostic& diagnostic : diagnostics_of(*loaded.trace)) report.diagnostics.push_back(std::move(diagnostic));
   }
   return report;
 }
@@ -106,7 +139,11 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
 std::span<const AnalysisInfo> analyses() {
   static const std::vector<AnalysisInfo> infos = [] {
     std::vector<AnalysisInfo> all;
-    for (const AnalysisRow& row : catalog()) all.push_back(row.info);
+    for (std::size_t i = 0; i < catalog().size(); ++i) {
+      AnalysisInfo info = catalog()[i].info;
+      info.parameters = parameters()[i];
+      all.push_back(info);
+    }
     return all;
   }();
   return infos;

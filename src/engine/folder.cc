@@ -27,7 +27,8 @@ Result<std::string> resolve_folder(const std::string& path) {
   }
   if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), path, "check its permissions");
   std::sort(traces.begin(), traces.end());
-  if (traces.empty()) return fail(ErrorCode::cannot_open, "the folder holds no .json, .json.gz or .json.zst", path, "give the path of a trace");
+  if (traces.empty())
+    return fail(ErrorCode::cannot_open, "the folder holds no .json, .json.gz or .json.zst", path, "give the path of a trace");
   if (traces.size() == 1) return traces.front();
   std::string message = "the folder holds " + std::to_string(traces.size()) + " traces; this command takes one:";
   constexpr std::size_t kMostListed = 20;

@@ -9,13 +9,17 @@
 namespace ridge {
 namespace {
 
-// An event inside which so many others seem to start is not one event: a bracket or quote of it is missing.
-constexpr int kMostSwallowed = 4096;
-// How much is tried to find an intact event inside a damaged stretch; beyond that only a plain event start counts.
-constexpr int kMostTries = 32;
-constexpr std::ptrdiff_t kTryBytes = 64 << 10;
+// How much of an element is looked at before it is asked whether it swallowed others; doubled each time.
+constexpr std::ptrdiff_t kFirstLook = Layout::kLongestEvent;
+// An element with so many events inside is not one event: a bracket or quote of it is missing.
+constexpr int kMostSwallowed = 64;
+// How far the view of an event reaches from within a damaged stretch: bytes, or braces that open like events.
+constexpr std::ptrdiff_t kViewBytes = 64 << 10;
+constexpr int kViewBraces = 16;
 
-constexpr std::string_view kFirstKeys[] = {"\"ph\"", "\"name\"", "\"cat\"", "\"pid\"", "\"tid\"", "\"ts\"", "\"dur\"", "\"id\""};
+constexpr std::string_view kFirstKeys[] = {"\"ph\"", "\"name\"", "\"cat\"", "\"pid\"",  "\"tid\"", "\"ts\"",
+                                           "\"dur\"", "\"id\"", "\"args\"", "\"bp\"", "\"s\""};
+constexpr std::ptrdiff_t kLongestFirstKey = 6;
 
 bool opens_like_event(const char* brace, const char* end) {
   const char* key = skip_space(brace + 1, end);
@@ -26,6 +30,10 @@ bool opens_like_event(const char* brace, const char* end) {
 bool has_phase(const EventText& event) {
   return std::any_of(event.members.begin(), event.members.end(),
                      [](const Member& m) { return !m.in_args && m.key == "ph" && m.type == ValueType::string; });
+}
+
+const char* find_brace(const char* p, const char* end) {
+  return p < end ? static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p))) : nullptr;
 }
 
 }  // namespace
@@ -39,7 +47,9 @@ ArrayProgress EventArrayParser::parse(const Piece& piece, Between between, Event
   progress_ = {.between = between};
   run_ = run;
   diagnostics_ = diagnostics;
-  while (step()) piece_.give_up = false;
+  for (Next& next : remembered_) next = {};
+  while (step()) {
+  }
   progress_.stop = p_;
   return progress_;
 }
@@ -54,33 +64,95 @@ bool EventArrayParser::step() {
       progress_.between = Between::after_comma;
       ++p_;
       return true;
-    case ']':
-      if (progress_.between == Between::after_comma) diagnostics_->add(Problem::trailing_comma, offset(p_));
-      ++p_;
-      progress_.closed = true;
-      return false;
-    case '}': return close_without_bracket();
+    case ']': return close_bracket();
+    case '}': return stray_or_end();
     default: return other_element();
   }
 }
 
-bool EventArrayParser::find_the_way() {
-  bool incomplete = false;
-  const char* restart = opens_like_event(p_, piece_.end) && *p_ == '{' ? p_ : find_restart(p_, &incomplete);
-  if (incomplete && more_may_come()) return false;
-  p_ = restart != nullptr ? restart : piece_.end;
-  if (restart != nullptr) progress_.between = Between::after_comma;
-  return restart != nullptr;
+// Whether an event stands at `brace`, seen from within a damaged stretch.
+EventArrayParser::Seen EventArrayParser::look_at(const char* brace) {
+  const char* limit = piece_.end - brace > kViewBytes ? brace + kViewBytes : piece_.end;
+  int braces = 0;
+  for (const char* p = find_brace(brace + 1, limit); p != nullptr; p = find_brace(p + 1, limit)) {
+    if (opens_like_event(p, piece_.end) && ++braces == kViewBraces) limit = p + 1;
+  }
+  switch (cut_strict(brace, limit, &looked_at_)) {
+    case Cut::ok: return has_phase(looked_at_) ? Seen::intact : Seen::nothing;
+    case Cut::damaged: return Seen::damaged;
+    default: return limit == piece_.end && !piece_.last ? Seen::cut_off : Seen::open;
+  }
 }
 
-bool EventArrayParser::close_without_bracket() {
+// The first event that starts in [from, end). `open_too`: also one that stands where events do but does not end within view.
+EventArrayParser::Next EventArrayParser::find_next(const char* from, const char* end, Accept accept) {
+  Next next{.from = from};
+  for (const char* p = find_brace(from, end); p != nullptr; p = find_brace(p + 1, end)) {
+    const bool key_in_view = piece_.end - skip_space(p + 1, piece_.end) >= kLongestFirstKey;
+    if (!key_in_view && !piece_.last) {
+      next.cut_off = p;
+      return next;
+    }
+    const bool in_place = starts_event(p, from, piece_.end);
+    if (!in_place && !opens_like_event(p, piece_.end)) continue;
+    const Seen seen = look_at(p);
+    if (seen == Seen::cut_off) {
+      next.cut_off = p;
+      return next;
+    }
+    if (seen == Seen::intact || (in_place && (seen == Seen::damaged || (seen == Seen::open && accept == Accept::open_too)))) {
+      next.event = p;
+      return next;
+    }
+  }
+  return next;
+}
+
+// The same up to the end of the piece. What lies between the last search and what it found need not be searched again.
+EventArrayParser::Next EventArrayParser::remembered_next(const char* from, Accept accept) {
+  Next& known = remembered_[static_cast<std::size_t>(accept)];
+  const char* const known_to = known.event != nullptr ? known.event : known.cut_off != nullptr ? known.cut_off : piece_.end;
+  if (known.from == nullptr || from < known.from || from > known_to) known = find_next(from, piece_.end, accept);
+  return known;
+}
+
+bool EventArrayParser::find_the_way() {
+  const Next next = find_next(p_, piece_.end, Accept::readable);
+  p_ = next.event != nullptr ? next.event : next.cut_off != nullptr ? next.cut_off : piece_.end;
+  if (next.event != nullptr) progress_.between = Between::after_comma;
+  return next.event != nullptr;
+}
+
+bool EventArrayParser::close_bracket() {
+  const char* after = skip_space(p_ + 1, piece_.end);
+  if (after < piece_.end && *after == ',') after = skip_space(after + 1, piece_.end);
+  if (after >= piece_.end && !piece_.last) return false;
+  if (after < piece_.end && *after == '{') {  // nothing in a valid file, but perhaps an event behind a stray bracket
+    const Seen seen = look_at(after);
+    if (seen == Seen::cut_off) return false;
+    if (seen == Seen::intact) return lose(Problem::garbage_between_events, p_);
+  }
+  if (progress_.between == Between::after_comma) diagnostics_->add(Problem::trailing_comma, offset(p_));
+  ++p_;
+  progress_.closed = true;
+  return false;
+}
+
+// A closing brace or a key in the array: it is left over from a damaged event when others follow, else the array was not closed.
+bool EventArrayParser::stray_or_end() {
+  const Next next = remembered_next(p_, Accept::readable);
+  if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
+  if (wait_for_more()) return false;
   diagnostics_->add(Problem::missing_bracket, offset(p_));
   progress_.closed = progress_.bracket_missing = true;
   return false;
 }
 
 bool EventArrayParser::element() {
-  if (progress_.between == Between::after_event) diagnostics_->add(Problem::missing_comma, offset(p_));
+  if (progress_.between == Between::after_event) {
+    diagnostics_->add(Problem::missing_comma, offset(p_));
+    progress_.between = Between::after_comma;
+  }
   while (by_rote_) {
     const char* next = layout_.read(p_, piece_.end, run_);
     if (next == nullptr) break;
@@ -89,35 +161,49 @@ bool EventArrayParser::element() {
   }
   if (p_ >= piece_.end || *p_ != '{') return true;
 
-  const char* const begin = p_;
-  const Cut cut = cut_strict(p_, piece_.end, &event_);
-  if (cut == Cut::ok) return keep(event_);
-  if (cut == Cut::damaged) return damaged_event();
-  // The text ends inside the event: it is cut, or it is damaged so that it seems to swallow what follows.
-  const char* start = find_event_start(begin + 1, piece_.end);
-  if (piece_.give_up) {
-    diagnostics_->add(Problem::event_too_large, offset(begin));
-    p_ = start != nullptr ? start : piece_.end;
-    progress_.between = start != nullptr ? Between::after_comma : Between::lost;
-    return true;
-  }
-  if (piece_.last && start == nullptr) {
-    diagnostics_->add(Problem::truncated_event, offset(begin));
-    p_ = piece_.end;
-    return false;
-  }
-  if (!piece_.last) {
-    int swallowed = 0;
-    for (const char* s = start; s != nullptr && swallowed < kMostSwallowed; s = find_event_start(s, piece_.end)) {
-      ++swallowed;
-      // The next start is looked for behind this one; it needs its own brace and comma in view.
-      const char* close = static_cast<const char*>(std::memchr(s, '}', static_cast<std::size_t>(piece_.end - s)));
-      if (close == nullptr) break;
-      s = close;
+  for (std::ptrdiff_t look = kFirstLook;; look *= 2) {
+    const char* limit = piece_.end - p_ > look ? p_ + look : piece_.end;
+    const Cut cut = cut_strict(p_, limit, &event_);
+    if (cut == Cut::damaged) return damaged_event();
+    if (cut == Cut::ok) {
+      const char* swallowed = swallowed_event();
+      if (swallowed == nullptr) return keep(event_);
+      return swallowed == piece_.end && wait_for_more() ? false : damaged_event();
     }
-    if (swallowed < kMostSwallowed) return false;
+    if (piece_.end - p_ < look) return incomplete_element();
+    if (has_swallowed_many(p_ + 1, limit)) return damaged_event();
+    if (look >= kLargestElement) return lose(Problem::event_too_large, p_ + 1);
   }
-  return damaged_event();
+}
+
+// The text ends inside the element: it is cut, or damaged so that it swallows what follows.
+bool EventArrayParser::incomplete_element() {
+  if (!piece_.last) return false;
+  if (remembered_next(p_ + 1, Accept::readable).event != nullptr) return damaged_event();
+  diagnostics_->add(Problem::truncated_event, offset(p_));
+  p_ = piece_.end;
+  return false;
+}
+
+bool EventArrayParser::has_swallowed_many(const char* from, const char* end) {
+  for (int count = 0; count < kMostSwallowed; ++count) {
+    const Next next = find_next(from, end, Accept::readable);
+    if (next.event == nullptr) return false;
+    from = next.event + 1;
+  }
+  return true;
+}
+
+// An event inside a list or object of event_ that is not valid: its bracket or quote is missing and the one of a later event was taken
+// for it. piece_.end when that cannot be told yet, nullptr when there is none.
+const char* EventArrayParser::swallowed_event() {
+  for (const Member& member : event_.members) {
+    if (member.type != ValueType::nested || !texts_.json(member.value).repairs.any()) continue;
+    const Next next = find_next(member.value.data() + 1, member.value.data() + member.value.size(), Accept::readable);
+    if (next.event != nullptr) return next.event;
+    if (next.cut_off != nullptr) return piece_.end;
+  }
+  return nullptr;
 }
 
 bool EventArrayParser::keep(const EventText& event) {
@@ -128,45 +214,21 @@ bool EventArrayParser::keep(const EventText& event) {
 }
 
 bool EventArrayParser::damaged_event() {
-  const char* next = find_event_start(p_ + 1, piece_.end);
-  if (next == nullptr && more_may_come()) return false;
-  if (cut_lenient(p_, next != nullptr ? next : piece_.end, &event_) && has_phase(event_)) return keep(event_);
-  return skip_to_restart(Problem::unreadable_event, p_ + 1);
+  const Next next = remembered_next(p_ + 1, Accept::open_too);
+  if (next.event == nullptr && wait_for_more()) return false;
+  const char* end = next.event != nullptr ? next.event : piece_.end;
+  if (cut_lenient(p_, end, &event_) && has_phase(event_)) return keep(event_);
+  return lose(Problem::unreadable_event, p_ + 1);
 }
 
-bool EventArrayParser::skip_to_restart(Problem problem, const char* from) {
-  bool incomplete = false;
-  const char* restart = find_restart(from, &incomplete);
-  if (more_may_come() && (incomplete || restart == nullptr)) return false;
+// Gives up what stands at p_ and goes on at the first event behind `from`.
+bool EventArrayParser::lose(Problem problem, const char* from) {
+  const Next next = remembered_next(from, Accept::readable);
+  if (next.event == nullptr && wait_for_more()) return false;
   diagnostics_->add(problem, offset(p_));
-  p_ = restart != nullptr ? restart : piece_.end;
-  progress_.between = restart != nullptr ? Between::after_comma : Between::lost;
+  p_ = next.event != nullptr ? next.event : next.cut_off != nullptr ? next.cut_off : piece_.end;
+  progress_.between = next.event != nullptr ? Between::after_comma : Between::lost;
   return true;
-}
-
-// Whether an intact event stands at `brace`; *incomplete when the text is too short to tell.
-bool EventArrayParser::is_event(const char* brace, bool* incomplete) {
-  const char* limit = piece_.end - brace > kTryBytes ? brace + kTryBytes : piece_.end;
-  EventText event;
-  const Cut cut = cut_strict(brace, limit, &event);
-  *incomplete = cut == Cut::need_more && limit == piece_.end && more_may_come();
-  return cut == Cut::ok && has_phase(event);
-}
-
-// The next place at or after `from` where an event starts: behind `},`, or an intact one anywhere.
-const char* EventArrayParser::find_restart(const char* from, bool* incomplete) {
-  const char* plain = find_event_start(from, piece_.end);
-  const char* end = plain != nullptr ? plain : piece_.end;
-  int tries = 0;
-  for (const char* p = from; p < end && tries < kMostTries; ++p) {
-    p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
-    if (p == nullptr) break;
-    if (!opens_like_event(p, piece_.end)) continue;
-    ++tries;
-    if (is_event(p, incomplete)) return p;
-    if (*incomplete) return nullptr;
-  }
-  return plain;
 }
 
 // Something in the array that does not open with a brace.
@@ -174,23 +236,26 @@ bool EventArrayParser::other_element() {
   const char* const begin = p_;
   const char* end = piece_.end;
   const char* after = nullptr;
-  if (*p_ == '"' || *p_ == '[') {
-    after = *p_ == '"' ? skip_string(p_ + 1, end) : skip_nested(p_, end);
-    if (after == nullptr && more_may_come()) return false;
-    if (after != nullptr && *begin == '"') {
-      const char* colon = skip_space(after, end);
-      if (colon >= end && more_may_come()) return false;
-      if (colon < end && *colon == ':') return close_without_bracket();  // a key: the array was not closed
+  if (*begin == '"' || *begin == '[') {
+    after = *begin == '"' ? skip_string(begin + 1, end) : skip_nested(begin, end);
+    const char* behind = after != nullptr ? skip_space(after, end) : end;
+    if (behind == end && wait_for_more()) return false;
+    if (*begin == '"' && behind < end && *behind == ':') return stray_or_end();  // a key
+    const bool goes_on = after != nullptr && (behind == end || *behind == ',' || *behind == ']');
+    if (!goes_on) return lose(Problem::garbage_between_events, begin);
+    if (*begin == '[') {  // a stray bracket takes the events behind it for its own
+      const Next next = remembered_next(begin, Accept::readable);
+      if (next.cut_off != nullptr && next.cut_off < after && wait_for_more()) return false;
+      if (next.event != nullptr && next.event < after) return lose(Problem::garbage_between_events, begin);
     }
   } else {
-    after = p_;
+    after = begin;
     while (after < end && *after != ',' && *after != ']' && *after != '}' && *after != '{' && !is_space(*after)) ++after;
-    if (after == end && more_may_come()) return false;
-    const std::string_view token(p_, static_cast<std::size_t>(after - p_));
+    if (after == end && wait_for_more()) return false;
+    const std::string_view token(begin, static_cast<std::size_t>(after - begin));
     const bool literal = token == "null" || token == "true" || token == "false" || is_json_number(token);
-    if (!literal) after = nullptr;
+    if (!literal) return lose(Problem::garbage_between_events, begin);
   }
-  if (after == nullptr) return skip_to_restart(Problem::garbage_between_events, begin);
   diagnostics_->add(Problem::not_an_object, offset(begin));
   p_ = after;
   progress_.between = Between::after_event;

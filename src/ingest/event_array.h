@@ -3,6 +3,11 @@
 //
 // What it makes of a text depends on the text alone and never on where pieces were cut: when an element is not complete it asks for
 // more, unless told that there is none.
+//
+// Behind damage it looks for the next event: a brace that opens like one and is intact, or that stands behind `},` as events do. Inside
+// a valid event such a thing is possible (a list of objects), so an element is waited for until it is complete, until it has
+// swallowed kMostSwallowed events, or until it is too large. What is looked at twice is bounded at every step, so that no text,
+// however bad, takes more than linear time.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +27,6 @@ struct Piece {
   const char* end = nullptr;  // followed by kPadding zero bytes
   std::uint64_t offset = 0;   // of `begin` in the JSON
   bool last = false;          // nothing follows
-  bool give_up = false;       // the first element is larger than allowed: skip it instead of asking for more
 };
 
 // Where in the array the parser stands between two elements.
@@ -30,7 +34,7 @@ enum class Between : std::uint8_t {
   start,
   after_event,
   after_comma,
-  lost,  // inside something larger than allowed: everything is skipped up to the next event
+  lost,  // behind damage with no event in sight: everything is skipped up to the next event
 };
 
 struct ArrayProgress {
@@ -42,6 +46,8 @@ struct ArrayProgress {
 
 class EventArrayParser {
  public:
+  static constexpr std::ptrdiff_t kLargestElement = std::ptrdiff_t{64} << 20;
+
   // `by_rote` false: every event takes the general path.
   EventArrayParser(FormTable* forms, StringPool* strings, bool by_rote = true);
 
@@ -49,18 +55,40 @@ class EventArrayParser {
   ArrayProgress parse(const Piece& piece, Between between, EventRun* run, Diagnostics* diagnostics);
 
  private:
+  // How an event seems to stand at a brace.
+  enum class Seen : std::uint8_t {
+    nothing,  // an object that is no event
+    intact,
+    damaged,
+    open,     // does not end within view
+    cut_off,  // the piece ends too early to tell
+  };
+  // The first event behind some place, as find_next() found it.
+  struct Next {
+    const char* from = nullptr;
+    const char* event = nullptr;    // nullptr: none
+    const char* cut_off = nullptr;  // where the piece ended too early to tell
+  };
+  enum class Accept : std::uint8_t { readable, open_too };
+
   // A step reads one thing at p_ and moves on; false: the parse stops here (more text is needed, or the array is closed).
   bool step();
   bool find_the_way();
   bool element();
+  bool incomplete_element();
   bool damaged_event();
-  bool skip_to_restart(Problem problem, const char* from);
+  bool lose(Problem problem, const char* from);
   bool other_element();
-  bool close_without_bracket();
+  bool close_bracket();
+  bool stray_or_end();
   bool keep(const EventText& event);
-  bool is_event(const char* brace, bool* incomplete);
-  const char* find_restart(const char* from, bool* incomplete);
-  bool more_may_come() const { return !piece_.last && !piece_.give_up; }
+  bool wait_for_more() const { return !piece_.last && piece_.end - p_ < kLargestElement; }
+
+  Seen look_at(const char* brace);
+  Next find_next(const char* from, const char* end, Accept accept);
+  Next remembered_next(const char* from, Accept accept);
+  bool has_swallowed_many(const char* from, const char* end);
+  const char* swallowed_event();
   std::uint64_t offset(const char* p) const { return piece_.offset + static_cast<std::uint64_t>(p - piece_.begin); }
 
   TextCache texts_;
@@ -68,6 +96,8 @@ class EventArrayParser {
   Layout layout_;
   bool by_rote_;
   EventText event_;
+  EventText looked_at_;
+  Next remembered_[2];  // per Accept, within the piece
 
   Piece piece_;
   const char* p_ = nullptr;

@@ -267,6 +267,10 @@ class LenientCutter {
   bool closed_ = false;
 };
 
+}  // namespace
+
+bool cut_lenient(const char* p, const char* end, EventText* event) { return LenientCutter(p, end, event).run(); }
+
 bool starts_event(const char* brace, const char* begin, const char* end) {
   const char* key = skip_space(brace + 1, end);
   if (key + 1 >= end || *key != '"') return false;
@@ -278,20 +282,6 @@ bool starts_event(const char* brace, const char* begin, const char* end) {
   --before;
   while (before > begin && is_space(before[-1])) --before;
   return before > begin && before[-1] == '}';
-}
-
-}  // namespace
-
-bool cut_lenient(const char* p, const char* end, EventText* event) { return LenientCutter(p, end, event).run(); }
-
-const char* find_event_start(const char* p, const char* end) {
-  const char* begin = p;
-  for (;;) {
-    p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
-    if (p == nullptr) return nullptr;
-    if (starts_event(p, begin, end)) return p;
-    ++p;
-  }
 }
 
 const char* find_last_event_start(const char* from, const char* end) {

@@ -44,9 +44,9 @@ Cut cut_strict(const char* p, const char* end, EventText* event);
 // The same for a damaged event that ends at or before `end`, the start of the next one. False when it cannot be mended.
 bool cut_lenient(const char* p, const char* end, EventText* event);
 
-// The start (`{`) of the next event at or after `p`: a brace that follows `}` and a comma, and opens with a key.
-// Nothing that valid JSON holds inside a string looks like that. `nullptr` when there is none before `end`.
-const char* find_event_start(const char* p, const char* end);
+// Whether an event starts at `brace`, from the look of it: a brace that follows `}` and a comma (not before `begin`), and opens with a
+// key. Nothing that valid JSON holds inside a string looks like that.
+bool starts_event(const char* brace, const char* begin, const char* end);
 
 // The last such start in [from, end); nullptr when there is none.
 const char* find_last_event_start(const char* from, const char* end);

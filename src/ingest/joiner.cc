@@ -45,11 +45,7 @@ Result<bool> EventJoiner::join(const Window& window) {
   const std::size_t size = carry_.size();
   carry_.append(kPadding, '\0');
   const std::string joined = std::move(carry_);
-  const Piece piece{.begin = joined.data(),
-                    .end = joined.data() + size,
-                    .offset = carry_offset_,
-                    .last = window.last,
-                    .give_up = size > kLargestElement};
+  const Piece piece{.begin = joined.data(), .end = joined.data() + size, .offset = carry_offset_, .last = window.last};
   run_.clear();
   diagnostics_.clear();
   const ArrayProgress progress = parser_->parse(piece, between_, &run_, &diagnostics_);

@@ -24,8 +24,6 @@ class EventJoiner {
   Result<bool> accept(const Window& window);
 
  private:
-  static constexpr std::size_t kLargestElement = std::size_t{64} << 20;
-
   Result<bool> take(const ArrayProgress& progress, const Piece& piece, const EventRun& run, const Diagnostics& diagnostics);
   Result<bool> join(const Window& window);
 

@@ -120,6 +120,7 @@ inline FormId Layout::form_of(Leaf* leaf, const Reading& reading) {
 }
 
 const char* Layout::read(const char* p, const char* end, EventRun* run) {
+  const char* const begin = p;
   run->reserve(kMostWords);
   const std::size_t first_word = run->words.size();
   Reading reading;
@@ -151,6 +152,7 @@ const char* Layout::read(const char* p, const char* end, EventRun* run) {
       case Field::pid: p = read_track_part(p, end, &reading.pid, &way); break;
       case Field::tid: p = read_track_part(p, end, &reading.tid, &way); break;
       default:  // the end
+        if (p - begin > kLongestEvent) return nullptr;
         run->words.set_size(static_cast<std::size_t>(reading.word - run->words.data()));
         run->add(reading.ts_ns, reading.dur_ns, reading.name, form_of(edge->leaf, reading), first_word);
         if (last_leaf_ != nullptr) last_leaf_->successor = first_edge;

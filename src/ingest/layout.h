@@ -33,6 +33,8 @@ namespace ridge {
 
 class Layout {
  public:
+  static constexpr std::ptrdiff_t kLongestEvent = 4096;  // bytes; longer ones take the general path, which asks what they hold
+
   Layout(FormTable* forms, TextCache* texts);
 
   // Reads the event at p (`{`) into `run`; returns the start (`{`) of the next one, or nullptr with `run` as it was.

@@ -96,9 +96,8 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   pipeline.progress = options.progress;
   pipeline.file_bytes = opened.file_bytes;
   TRY([[maybe_unused]] const bool done, run_pipeline(opened.source.get(), &feed, &joiner, trace.get(), pipeline));
-  top.finish();
-
   trace->json_bytes = feed.bytes_read();
+  top.finish(trace->json_bytes);
   if (trace->file_bytes == 0) trace->file_bytes = opened.source->file_position();
   if (opened.source->damage()) trace->diagnostics.add(*opened.source->damage(), trace->json_bytes);
   if (holds_no_event(*trace)) {

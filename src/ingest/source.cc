@@ -45,7 +45,8 @@ class FileSource final : public Source {
       const ssize_t n = ::read(fd_, out + got, std::min(size - got, std::size_t{1} << 30));
       if (n == 0) break;
       if (n < 0) {
-        if (errno == EINTR) continue;
+        // A handler that does not restart calls was installed for a signal that asks to stop.
+        if (errno == EINTR) return fail(ErrorCode::interrupted, "interrupted", path_);
         return fail(ErrorCode::cannot_open, std::string("cannot read: ") + std::strerror(errno), path_,
                     errno == EISDIR ? "give the path of a trace file" : "check the file and the disk it is on");
       }

@@ -178,8 +178,8 @@ void TopLevel::after_events(std::uint64_t offset, bool inside_object) {
   state_ = bare_array_ ? State::done : inside_object ? State::key_or_close : State::after_value;
 }
 
-void TopLevel::finish() {
-  if (events_seen_ && state_ != State::done) diagnostics_->add(Problem::truncated_json, offset_);
+void TopLevel::finish(std::uint64_t offset) {
+  if (events_seen_ && state_ != State::done) diagnostics_->add(Problem::truncated_json, offset);
 }
 
 }  // namespace ridge

@@ -22,8 +22,8 @@ class TopLevel {
   bool at_events() const { return state_ == State::events; }
   // The array is over; read() goes on behind it. `inside_object`: it was not closed and the next thing is a key or a brace.
   void after_events(std::uint64_t offset, bool inside_object);
-  // The input is over.
-  void finish();
+  // The input is over, at `offset`.
+  void finish(std::uint64_t offset);
 
   bool is_json() const { return state_ != State::not_json && state_ != State::before; }
   bool saw_anything() const { return state_ != State::before; }

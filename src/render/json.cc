@@ -133,6 +133,8 @@ void append_diagnostic(std::string& out, const Diagnostic& diagnostic) {
   append_string(out, diagnostic.code);
   fmt::format_to(std::back_inserter(out), ",\"count\":{},\"message\":", diagnostic.count);
   append_string(out, diagnostic.message);
+  out += ",\"severity\":";
+  append_string(out, diagnostic.severity);
   out += '}';
 }
 

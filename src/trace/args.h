@@ -14,13 +14,13 @@ namespace ridge {
 // One argument as it stands. Only the member that `type` names has a meaning.
 struct ArgValue {
   ArgType type = ArgType::null;
-  std::int64_t integer = 0;        // int32, int64
+  std::int64_t integer = 0;         // int32, int64
   std::uint64_t large_integer = 0;  // uint64
   double real = 0;
   std::string_view text;  // text, fixed_text, json, big_integer
 
   std::optional<std::int64_t> as_integer() const;
-  std::optional<double> as_number() const;  // integers too
+  std::optional<double> as_number() const;          // integers too
   std::optional<std::string_view> as_text() const;  // texts and json
 };
 

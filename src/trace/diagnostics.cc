@@ -85,8 +85,8 @@ void Diagnostics::clear() {
 }
 
 std::uint64_t Diagnostics::dropped_events() const {
-  constexpr Problem kDropped[] = {Problem::unreadable_event, Problem::not_an_object, Problem::no_phase,
-                                  Problem::no_timestamp,    Problem::time_out_of_range, Problem::event_too_large};
+  constexpr Problem kDropped[] = {Problem::unreadable_event, Problem::not_an_object,     Problem::no_phase,
+                                  Problem::no_timestamp,     Problem::time_out_of_range, Problem::event_too_large};
   std::uint64_t sum = 0;
   for (const Problem problem : kDropped) sum += (*this)[problem].count;
   return sum;

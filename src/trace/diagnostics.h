@@ -11,16 +11,45 @@ namespace ridge {
 
 enum class Problem : std::uint8_t {
   // the file
-  truncated_json, truncated_compression, damaged_compression, checksum_mismatch, trailing_garbage, missing_bracket, damaged_metadata,
+  truncated_json,
+  truncated_compression,
+  damaged_compression,
+  checksum_mismatch,
+  trailing_garbage,
+  missing_bracket,
+  damaged_metadata,
   // events dropped
-  truncated_event, unreadable_event, garbage_between_events, not_an_object, no_phase, no_timestamp, time_out_of_range, event_too_large,
+  truncated_event,
+  unreadable_event,
+  garbage_between_events,
+  not_an_object,
+  no_phase,
+  no_timestamp,
+  time_out_of_range,
+  event_too_large,
   // events repaired and kept
-  unescaped_quote, invalid_escape, lone_surrogate, control_character, invalid_utf8, non_finite_number, trailing_comma, missing_comma,
-  missing_brace, damaged_value, duplicate_key,
+  unescaped_quote,
+  invalid_escape,
+  lone_surrogate,
+  control_character,
+  invalid_utf8,
+  non_finite_number,
+  trailing_comma,
+  missing_comma,
+  missing_brace,
+  damaged_value,
+  duplicate_key,
   // events kept whose time is odd
-  missing_duration, negative_duration, time_as_text, at_time_zero, unmatched_begin, unmatched_end,
+  missing_duration,
+  negative_duration,
+  time_as_text,
+  at_time_zero,
+  unmatched_begin,
+  unmatched_end,
   // other
-  unknown_phase, big_integer, duplicate_events_key,
+  unknown_phase,
+  big_integer,
+  duplicate_events_key,
   count_,
 };
 

@@ -48,12 +48,12 @@ struct PhaseRow {
 };
 
 constexpr PhaseRow kPhases[] = {
-    {"X", other, true},    {"B", other, true},   {"E", other, true},    {"i", mark, true},      {"I", mark, true},
-    {"n", other, false},   {"b", other, false},  {"e", other, false},   {"M", metadata, false}, {"s", flow, false},
-    {"t", flow, false},    {"f", flow, false},   {"C", counter, false}, {"P", other, false},    {"N", other, false},
-    {"O", other, false},   {"D", other, false},  {"v", other, false},   {"V", other, false},    {"R", mark, false},
-    {"c", other, false},   {"(", other, false},  {")", other, false},   {"S", other, false},    {"T", other, false},
-    {"p", other, false},   {"F", other, false},
+    {"X", other, true},  {"B", other, true},  {"E", other, true},    {"i", mark, true},      {"I", mark, true},
+    {"n", other, false}, {"b", other, false}, {"e", other, false},   {"M", metadata, false}, {"s", flow, false},
+    {"t", flow, false},  {"f", flow, false},  {"C", counter, false}, {"P", other, false},    {"N", other, false},
+    {"O", other, false}, {"D", other, false}, {"v", other, false},   {"V", other, false},    {"R", mark, false},
+    {"c", other, false}, {"(", other, false}, {")", other, false},   {"S", other, false},    {"T", other, false},
+    {"p", other, false}, {"F", other, false},
 };
 
 const PhaseRow* find_phase(std::string_view ph) {
@@ -62,8 +62,8 @@ const PhaseRow* find_phase(std::string_view ph) {
 }
 
 constexpr std::array<std::string_view, kEventClasses> kNames = {
-    "op",     "annotation", "python_frame", "launch", "device_work", "gpu_annotation", "sync", "memory",
-    "overhead", "span",     "flow",         "counter", "metadata",   "mark",           "other"};
+    "op",       "annotation", "python_frame", "launch",  "device_work", "gpu_annotation", "sync", "memory",
+    "overhead", "span",       "flow",         "counter", "metadata",    "mark",           "other"};
 
 }  // namespace
 

@@ -61,14 +61,13 @@ bool EventTable::append(const EventRun& run) {
     if (at == 0) add_block();
     const Block& block = blocks_.back();
     const std::size_t count = std::min<std::size_t>(run.size() - from, kBlockSize - at);
-    const auto copy = [&](const auto& column, auto* out) {
-      std::copy_n(column.begin() + from, count, out + at);
-    };
+    const auto copy = [&](const auto& column, auto* out) { std::copy_n(column.begin() + from, count, out + at); };
     copy(run.ts_ns, block.ts_ns);
     copy(run.dur_ns, block.dur_ns);
     copy(run.name, block.name);
     copy(run.form, block.form);
-    std::transform(run.arg.begin() + from, run.arg.begin() + from + count, block.arg + at, [&](std::uint32_t arg) { return arg + first_word; });
+    std::transform(run.arg.begin() + from, run.arg.begin() + from + count, block.arg + at,
+                   [&](std::uint32_t arg) { return arg + first_word; });
     if (long_durations < run.long_dur_ns.size()) {
       for (std::size_t i = 0; i < count; ++i) {
         if (block.dur_ns[at + i] != kLongDuration) continue;

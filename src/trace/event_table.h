@@ -39,7 +39,8 @@ struct EventRun {
 
   // Room for one more event and this many words.
   void reserve(std::size_t more_words) {
-    if (ts_ns.room() == 0) [[unlikely]] grow();
+    if (ts_ns.room() == 0) [[unlikely]]
+      grow();
     words.reserve_more(more_words);
   }
   // Appends an event whose words are the last ones of `words`, from index `first_word`. Room was reserved.
@@ -119,8 +120,6 @@ class EventTable {
 };
 
 // Words to values.
-inline std::uint64_t join_words(const std::uint32_t* words) {
-  return words[0] | static_cast<std::uint64_t>(words[1]) << 32;
-}
+inline std::uint64_t join_words(const std::uint32_t* words) { return words[0] | static_cast<std::uint64_t>(words[1]) << 32; }
 
 }  // namespace ridge

@@ -26,7 +26,8 @@ struct OpTable {
   std::span<const EventId> events;
   ArgColumn external_id, sequence_number, fwd_thread_id, record_function_id;
   ArgColumn input_dims, input_type, input_strides, concrete_inputs;
-  ArgColumn kernel_file, kernel_hash, kernel_backend, kernel_kwargs, kernel_name, kernel_flop, kernel_num_gb, num_warps, num_stages;
+  ArgColumn kernel_file, kernel_hash, kernel_backend, kernel_kwargs, kernel_name, kernel_flop, kernel_num_gb, num_warps,
+      num_stages;
 };
 
 struct CollectiveTable {  // arguments of collectives, on ops and on kernels

@@ -30,10 +30,10 @@ struct Trace {
   Trace& operator=(const Trace&) = delete;
 
   std::string path;
-  std::string_view container;      // json, gzip, zstd
-  std::uint64_t file_bytes = 0;    // 0: not known (a pipe)
-  std::uint64_t json_bytes = 0;    // uncompressed
-  std::uint64_t elements = 0;      // of traceEvents, kept or not
+  std::string_view container;    // json, gzip, zstd
+  std::uint64_t file_bytes = 0;  // 0: not known (a pipe)
+  std::uint64_t json_bytes = 0;  // uncompressed
+  std::uint64_t elements = 0;    // of traceEvents, kept or not
 
   StringPool strings;
   FormTable forms;

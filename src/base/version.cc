@@ -1,5 +1,5 @@
 // The version; the build defines it (CMakeLists.txt).
-#include <ridge/engine.h>
+#include "base/version.h"
 
 namespace ridge {
 

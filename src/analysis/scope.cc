@@ -1,0 +1,157 @@
+#include "analysis/scope.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include <re2/re2.h>
+
+#include "base/try.h"
+
+namespace ridge {
+namespace {
+
+constexpr Parameter kParameters[] = {
+    {"gpu", Type::integer, "only this device of the trace"},
+    {"step", Type::text, "only iteration A, or A-B: the number in ProfilerStep#, else the index from 0"},
+    {"from", Type::number, "only what starts at or after this time, in ms from the window's start"},
+    {"to", Type::number, "only what starts before this time, in ms from the window's start"},
+    {"filter", Type::text, "only names that match this regular expression"},
+    {"runs", Type::integer, "how many iterations the trace holds, when it cannot be told"},
+};
+
+Result<std::int64_t> integer(std::string_view name, std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size()) return value;
+  return fail(ErrorCode::usage, "--" + std::string(name) + " takes a whole number, not '" + std::string(text) + "'");
+}
+
+Result<double> number(std::string_view name, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && std::abs(value) < 1e12) return value;
+  return fail(ErrorCode::usage, "--" + std::string(name) + " takes a number of milliseconds, not '" + std::string(text) + "'");
+}
+
+const std::string* find(const Arguments& arguments, std::string_view name) {
+  const auto it = arguments.find(name);
+  return it == arguments.end() ? nullptr : &it->second;
+}
+
+std::string range_text(const Iterations& iterations) {
+  return "the trace has iterations " + std::to_string(iterations.list.front().number) + " to " +
+         std::to_string(iterations.list.back().number);
+}
+
+// "A" or "A-B" to indexes of iterations.
+Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, const std::string& text) {
+  if (iterations.list.empty()) return fail(ErrorCode::usage, "--step: the trace has no iterations");
+  const std::size_t dash = text.find('-', 1);
+  TRY(const std::int64_t first, integer("step", std::string_view(text).substr(0, dash)));
+  std::int64_t last = first;
+  if (dash != std::string::npos) {
+    TRY(last, integer("step", std::string_view(text).substr(dash + 1)));
+  }
+  const auto index_of = [&](std::int64_t wanted) {
+    const auto it =
+        std::find_if(iterations.list.begin(), iterations.list.end(), [&](const Iteration& i) { return i.number == wanted; });
+    return static_cast<std::size_t>(it - iterations.list.begin());
+  };
+  const std::size_t from = index_of(first), to = index_of(last);
+  if (from >= iterations.list.size() || to >= iterations.list.size() || from > to) {
+    return fail(ErrorCode::usage, "there is no iteration '" + text + "'", "", range_text(iterations));
+  }
+  return std::pair(from, to);
+}
+
+}  // namespace
+
+Scope::Scope(const Model& model) : model_(&model), window_(model.trace().window.value_or(TimeRange{})) {}
+
+std::vector<std::size_t> Scope::iterations() const {
+  std::vector<std::size_t> inside;
+  const std::vector<Iteration>& list = model_->iterations().list;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (steps_ ? i >= steps_->first && i <= steps_->second
+               : list[i].start_ns >= window_.start_ns && list[i].start_ns < window_.end_ns) {
+      inside.push_back(i);
+    }
+  }
+  return inside;
+}
+
+bool Scope::matches(std::string_view name) const {
+  return filter_ == nullptr || RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *filter_);
+}
+
+bool Scope::holds(NodeId node) const {
+  const std::int64_t start = model_->tree().start_ns[node.value];
+  return whole() || (start >= window_.start_ns && start < window_.end_ns);
+}
+
+bool Scope::holds_work(std::size_t row) const {
+  if (whole()) return true;
+  const NodeId launch = steps_ ? model_->links().launch[row] : kNoNode;
+  const std::int64_t start = launch != kNoNode ? model_->tree().start_ns[launch.value]
+                                               : trace().events.ts_ns(trace().of(EventClass::device_work)[row]);
+  return start >= window_.start_ns && start < window_.end_ns;
+}
+
+std::span<const Parameter> scope_parameters() { return kParameters; }
+
+Result<std::int64_t> runs_argument(const Arguments& arguments) {
+  const std::string* text = find(arguments, "runs");
+  if (text == nullptr) return 0;
+  TRY(const std::int64_t runs, integer("runs", *text));
+  if (runs < 1) return fail(ErrorCode::usage, "--runs takes a number of at least 1");
+  return runs;
+}
+
+Result<Scope> make_scope(const Model& model, const Arguments& arguments) {
+  Scope scope(model);
+  const std::int64_t origin = scope.window_.start_ns;
+  if (const std::string* text = find(arguments, "gpu")) {
+    TRY(scope.device_, integer("gpu", *text));
+    const DeviceTimeline& timeline = model.timeline();
+    if (timeline.find(*scope.device_) == nullptr && !timeline.devices.empty()) {
+      std::string ids;
+      for (const Device& device : timeline.devices) ids += (ids.empty() ? "" : ", ") + std::to_string(device.id);
+      return fail(ErrorCode::usage, "the trace has no events of device " + *text, "", "it has those of " + ids);
+    }
+  }
+  if (const std::string* text = find(arguments, "step")) {
+    const Iterations& iterations = model.iterations();
+    TRY(scope.steps_, steps(iterations, *text));
+    // From the start of the first to the start of the one behind the last: what lies between belongs to the one before it.
+    scope.window_.start_ns = iterations.list[scope.steps_->first].start_ns;
+    const std::size_t behind = scope.steps_->second + 1;
+    if (behind < iterations.list.size()) scope.window_.end_ns = iterations.list[behind].start_ns;
+  }
+  const auto milliseconds = [&](double ms) { return origin + static_cast<std::int64_t>(std::llround(ms * 1e6)); };
+  if (const std::string* text = find(arguments, "from")) {
+    TRY(const double ms, number("from", *text));
+    scope.window_.start_ns = std::max(scope.window_.start_ns, milliseconds(ms));
+    scope.by_time_ = true;
+  }
+  if (const std::string* text = find(arguments, "to")) {
+    TRY(const double ms, number("to", *text));
+    scope.window_.end_ns = std::min(scope.window_.end_ns, milliseconds(ms));
+    scope.by_time_ = true;
+  }
+  if (scope.window_.end_ns < scope.window_.start_ns) scope.window_.end_ns = scope.window_.start_ns;
+  if (const std::string* text = find(arguments, "filter")) {
+    RE2::Options options;
+    options.set_log_errors(false);
+    auto filter = std::make_shared<const RE2>(*text, options);
+    if (!filter->ok()) {
+      return fail(ErrorCode::usage, "--filter is no regular expression: " + filter->error(), "",
+                  "escape ( ) [ ] . * + ? with a backslash");
+    }
+    scope.filter_ = std::move(filter);
+  }
+  return scope;
+}
+
+}  // namespace ridge

@@ -1,0 +1,65 @@
+// CallTree: what each host thread did, as a tree: python frames, annotations, ops, runtime and driver calls nested by time.
+//
+// Invariants:
+//  1. A node stands behind its parent, so that a sum over subtrees is one pass from the back.
+//  2. The nodes of a thread stand together, in order of start.
+//  3. A child lies inside its parent. Slices that overlap without nesting hang under the innermost node that holds both ends,
+//     and are counted in `overlaps`; none is dropped.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+using NodeId = Id<struct NodeTag>;  // a slice of a host thread, in tree order
+
+inline constexpr NodeId kNoNode{UINT32_MAX};
+inline constexpr EventId kNoEvent{UINT32_MAX};
+
+struct HostThread {
+  TrackId track;
+  std::uint32_t first = 0;  // its nodes: [first, first + count)
+  std::uint32_t count = 0;
+};
+
+struct CallTree {
+  std::vector<HostThread> threads;  // in order of track
+  std::vector<EventId> event;       // of each node
+  std::vector<NodeId> parent;       // kNoNode for a root
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> end_ns;
+  std::vector<EventClass> event_class;
+  std::int64_t overlaps = 0;
+
+  std::size_t size() const { return event.size(); }
+  EventClass class_of(NodeId n) const { return event_class[n.value]; }
+  std::int64_t duration_ns(NodeId n) const { return end_ns[n.value] - start_ns[n.value]; }
+
+  // The nearest node at or above `n` of that class; kNoNode when there is none.
+  NodeId nearest(NodeId n, EventClass c) const {
+    while (n != kNoNode && class_of(n) != c) n = parent[n.value];
+    return n;
+  }
+  // The innermost node of a thread that holds `time_ns`; kNoNode when none does. Logarithmic, then up the parents.
+  NodeId innermost_at(const HostThread& thread, std::int64_t time_ns) const;
+  const HostThread* thread_of(TrackId track) const;  // nullptr when the track has no slices
+};
+
+CallTree build_call_tree(const Trace& trace);
+
+// The node of each event that has one.
+class NodeOfEvent {
+ public:
+  NodeOfEvent(const Trace& trace, const CallTree& tree);
+  NodeId operator[](EventId event) const { return NodeId{node_[event.value]}; }
+
+ private:
+  std::vector<std::uint32_t> node_;
+};
+
+}  // namespace ridge

@@ -1,0 +1,65 @@
+#include "model/device_timeline.h"
+
+#include <algorithm>
+#include <map>
+
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+WorkSort sort_of(DeviceWork work, Category category) {
+  if (work == DeviceWork::copy) return WorkSort::copy;
+  if (work == DeviceWork::set) return WorkSort::set;
+  return category == Category::comm ? WorkSort::comm : WorkSort::compute;
+}
+
+std::int64_t number_of(const TrackPart& part) { return part.type == TrackPart::Type::integer ? part.value : -1; }
+
+}  // namespace
+
+const Device* DeviceTimeline::find(std::int64_t id) const {
+  const auto it = std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.id == id; });
+  return it == devices.end() ? nullptr : &*it;
+}
+
+DeviceTimeline build_device_timeline(const Trace& trace, const KernelIdentities& identities) {
+  const DeviceWorkTable table = device_work(trace);
+  std::map<std::int64_t, Device> devices;
+  for (std::size_t row = 0; row < table.events.size(); ++row) {
+    const EventId event = table.events[row];
+    const std::int64_t start = trace.events.ts_ns(event);
+    if (start == kNoTime) continue;
+    const Track& track = trace.forms.track(trace.track(event));
+    const std::int64_t id = table.device.integer(event).value_or(number_of(track.pid));
+    Device& device = devices[id];
+    device.id = id;
+    device.work.push_back({.start_ns = start,
+                           .end_ns = start + trace.events.dur_ns(event).value_or(0),
+                           .stream = table.stream.integer(event).value_or(number_of(track.tid)),
+                           .row = static_cast<std::uint32_t>(row),
+                           .sort = sort_of(trace.kind(event).work, identities[row].category)});
+  }
+  DeviceTimeline timeline;
+  for (auto& [id, device] : devices) {
+    const auto earlier = [](const WorkRow& a, const WorkRow& b) {
+      return std::pair(a.start_ns, a.row) < std::pair(b.start_ns, b.row);
+    };
+    if (!std::is_sorted(device.work.begin(), device.work.end(), earlier))
+      std::sort(device.work.begin(), device.work.end(), earlier);
+    timeline.devices.push_back(std::move(device));
+  }
+  return timeline;
+}
+
+IntervalSet busy_time(const Device& device, TimeRange window, unsigned sorts) {
+  std::vector<Interval> intervals;
+  intervals.reserve(device.work.size());
+  for (const WorkRow& work : device.work) {
+    if ((sorts & bit_of(work.sort)) == 0) continue;
+    intervals.push_back({std::max(work.start_ns, window.start_ns), std::min(work.end_ns, window.end_ns)});
+  }
+  return IntervalSet(std::move(intervals));
+}
+
+}  // namespace ridge

@@ -1,0 +1,256 @@
+// The rules, one function each, in the order in which they are tried; a rule that finds nothing leaves it to the next.
+#include "model/iterations.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "model/name_flags.h"
+
+namespace ridge {
+namespace {
+
+struct Inputs {
+  const Trace& trace;
+  const CallTree& tree;
+  const LaunchLinks& links;
+  const DeviceTimeline& timeline;
+  std::int64_t runs;
+};
+
+using List = std::vector<Iteration>;
+
+std::string_view name_at(const Inputs& in, std::size_t node) {
+  return in.trace.text(in.trace.events.name(in.tree.event[node]));
+}
+
+// The ops and annotations whose name satisfies a condition, in tree order.
+template <class Condition>
+std::vector<std::uint32_t> marks_named(const Inputs& in, Condition condition) {
+  const NameFlags wanted(in.trace, condition);
+  if (!wanted.any()) return {};
+  std::vector<std::uint32_t> marks;
+  for (std::uint32_t n = 0; n < in.tree.size(); ++n) {
+    const EventClass c = in.tree.event_class[n];
+    if (c != EventClass::annotation && c != EventClass::op) continue;
+    if (wanted[in.trace.events.name(in.tree.event[n])]) marks.push_back(n);
+  }
+  return marks;
+}
+
+// Marks cut the window into pieces: each reaches to the next, the last to the window's end; what is before the first belongs to it.
+List cut_at(std::vector<std::int64_t> starts, TimeRange window) {
+  std::sort(starts.begin(), starts.end());
+  List list;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::int64_t from = i == 0 ? std::min(window.start_ns, starts[i]) : starts[i];
+    const std::int64_t to = i + 1 < starts.size() ? starts[i + 1] : std::max(window.end_ns, from);
+    list.push_back({static_cast<std::int64_t>(i), from, to});
+  }
+  return list;
+}
+
+// ---- ProfilerStep#N -------------------------------------------------------------------------------------------------------------
+
+List by_profiler_step(const Inputs& in) {
+  constexpr std::string_view kPrefix = "ProfilerStep#";
+  List list;
+  for (const std::uint32_t n : marks_named(in, [&](std::string_view name) { return name.starts_with(kPrefix); })) {
+    const std::string_view name = name_at(in, n);
+    std::int64_t number = 0;
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number);
+    list.push_back({number, in.tree.start_ns[n], in.tree.end_ns[n]});
+  }
+  std::sort(list.begin(), list.end(), [](const Iteration& a, const Iteration& b) { return a.start_ns < b.start_ns; });
+  // One step marked on several threads is one step.
+  list.erase(std::unique(list.begin(), list.end(), [](const Iteration& a, const Iteration& b) { return a.number == b.number; }),
+             list.end());
+  for (std::size_t i = 1; i < list.size(); ++i) list[i - 1].end_ns = std::min(list[i - 1].end_ns, list[i].start_ns);
+  return list;
+}
+
+// ---- Optimizer.step -------------------------------------------------------------------------------------------------------------
+
+// An iteration ends with its optimizer step: cut behind each.
+List by_optimizer_step(const Inputs& in) {
+  std::map<std::string_view, std::vector<std::int64_t>> ends;  // by name: two optimizers step in turn
+  for (const std::uint32_t n : marks_named(in, [](std::string_view name) { return name.starts_with("Optimizer.step"); })) {
+    ends[name_at(in, n)].push_back(in.tree.end_ns[n]);
+  }
+  if (ends.empty()) return {};
+  const auto most_regular = std::min_element(ends.begin(), ends.end(),
+                                             [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::vector<std::int64_t>& marks = most_regular->second;
+  std::sort(marks.begin(), marks.end());
+  std::vector<std::int64_t> starts{in.trace.window->start_ns};
+  starts.insert(starts.end(), marks.begin(), marks.end() - 1);
+  return cut_at(starts, *in.trace.window);
+}
+
+// ---- compiled graphs ------------------------------------------------------------------------------------------------------------
+
+bool is_graph_call(std::string_view name) { return name.starts_with("## Call CompiledFxGraph"); }
+bool is_region(std::string_view name) { return name.starts_with("Torch-Compiled Region"); }
+
+// Calls of the outermost compiled regions (of the graphs where there are no regions), per name; each recurs once or more an iteration.
+List by_compiled_graph(const Inputs& in) {
+  std::map<std::string_view, std::vector<std::int64_t>> calls;
+  const auto collect = [&](auto wanted) {
+    for (const std::uint32_t n : marks_named(in, wanted)) calls[name_at(in, n)].push_back(in.tree.start_ns[n]);
+  };
+  collect(is_graph_call);
+  if (calls.empty()) collect(is_region);
+  if (calls.empty()) return {};
+  std::size_t divisor = 0;
+  for (const auto& [name, starts] : calls) divisor = std::gcd(divisor, starts.size());
+  if (divisor < 2) return {};
+  // The iteration starts with the graph whose first call is the earliest; that graph is called k times in each.
+  const auto first = std::min_element(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
+    return *std::min_element(a.second.begin(), a.second.end()) < *std::min_element(b.second.begin(), b.second.end());
+  });
+  std::vector<std::int64_t>& all = first->second;
+  std::sort(all.begin(), all.end());
+  std::vector<std::int64_t> starts;
+  for (std::size_t i = 0; i < all.size(); i += all.size() / divisor) starts.push_back(all[i]);
+  return cut_at(starts, *in.trace.window);
+}
+
+// ---- Python frames --------------------------------------------------------------------------------------------------------------
+
+// The outermost frame that is called twice or more from one place and whose calls hold (nearly) all launches.
+List by_python_frame(const Inputs& in) {
+  // Launches per node, summed up the tree.
+  std::vector<std::uint32_t> launches(in.tree.size());
+  std::uint32_t total = 0;
+  for (const NodeId launch : in.links.launch) {
+    if (launch == kNoNode) continue;
+    ++launches[launch.value];
+    ++total;
+  }
+  if (total == 0) return {};
+  for (std::size_t n = in.tree.size(); n-- > 0;) {
+    if (in.tree.parent[n] != kNoNode) launches[in.tree.parent[n].value] += launches[n];
+  }
+  struct Group {
+    std::vector<std::int64_t> starts;
+    std::uint64_t launches = 0;
+    std::uint32_t first_node = 0;
+  };
+  std::map<std::pair<std::uint32_t, StringId>, Group> groups;  // by parent and name
+  for (std::uint32_t n = 0; n < in.tree.size(); ++n) {
+    if (in.tree.event_class[n] != EventClass::python_frame || launches[n] == 0) continue;
+    Group& group = groups[{in.tree.parent[n].value, in.trace.events.name(in.tree.event[n])}];
+    if (group.starts.empty()) group.first_node = n;
+    group.starts.push_back(in.tree.start_ns[n]);
+    group.launches += launches[n];
+  }
+  const Group* best = nullptr;
+  for (const auto& [key, group] : groups) {
+    const bool holds = group.launches * 10 >= std::uint64_t{total} * 9;
+    if (group.starts.size() >= 2 && holds && (best == nullptr || group.first_node < best->first_node)) best = &group;
+  }
+  return best == nullptr ? List{} : cut_at(best->starts, *in.trace.window);
+}
+
+// ---- period of the device's work ------------------------------------------------------------------------------------------------
+
+// The shortest p such that the sequence of names repeats every p events to its end; 0 when it does not repeat. Linear (Knuth-Morris-Pratt).
+std::size_t period_of(const std::vector<std::uint32_t>& names) {
+  std::vector<std::size_t> border(names.size() + 1);
+  for (std::size_t i = 1, k = 0; i < names.size(); ++i) {
+    while (k > 0 && names[i] != names[k]) k = border[k];
+    if (names[i] == names[k]) ++k;
+    border[i + 1] = k;
+  }
+  const std::size_t period = names.size() - border[names.size()];
+  return period < names.size() && names.size() % period == 0 ? period : 0;
+}
+
+List by_device_period(const Inputs& in) {
+  const Device* busiest = nullptr;
+  for (const Device& device : in.timeline.devices) {
+    if (busiest == nullptr || device.work.size() > busiest->work.size()) busiest = &device;
+  }
+  if (busiest == nullptr || busiest->work.empty()) return {};
+  const std::vector<EventId>& rows = in.trace.of(EventClass::device_work);
+  std::vector<std::uint32_t> names;
+  names.reserve(busiest->work.size());
+  for (const WorkRow& work : busiest->work) names.push_back(in.trace.events.name(rows[work.row]).value);
+  const std::size_t period = period_of(names);
+  if (period == 0) return {};
+  std::vector<std::int64_t> starts;
+  for (std::size_t i = 0; i < busiest->work.size(); i += period) {
+    const NodeId launch = in.links.launch[busiest->work[i].row];
+    starts.push_back(launch != kNoNode ? in.tree.start_ns[launch.value] : busiest->work[i].start_ns);
+  }
+  return cut_at(starts, *in.trace.window);
+}
+
+// ---- the user's word, and nothing -----------------------------------------------------------------------------------------------
+
+// As many pieces as the user says, cut where the device's work is cut into as many equal counts (equal times without device work).
+List by_runs(const Inputs& in) {
+  const auto runs = static_cast<std::size_t>(in.runs);
+  const TimeRange window = *in.trace.window;
+  std::vector<std::int64_t> launches;
+  for (const Device& device : in.timeline.devices) {
+    for (const WorkRow& work : device.work) {
+      const NodeId launch = in.links.launch[work.row];
+      launches.push_back(launch != kNoNode ? in.tree.start_ns[launch.value] : work.start_ns);
+    }
+  }
+  std::sort(launches.begin(), launches.end());
+  std::vector<std::int64_t> starts;
+  for (std::size_t i = 0; i < runs; ++i) {
+    const auto even = static_cast<std::int64_t>(static_cast<double>(window.duration_ns()) * static_cast<double>(i) /
+                                                static_cast<double>(runs));
+    starts.push_back(launches.size() >= runs ? launches[launches.size() * i / runs] : window.start_ns + even);
+  }
+  return cut_at(starts, window);
+}
+
+List whole_window(const Inputs& in) { return {{0, in.trace.window->start_ns, in.trace.window->end_ns}}; }
+
+struct Rule {
+  IterationRule rule;
+  std::string_view name;
+  List (*find)(const Inputs&);
+};
+
+constexpr Rule kRules[] = {
+    {IterationRule::runs, "runs", [](const Inputs& in) { return in.runs > 0 ? by_runs(in) : List{}; }},
+    {IterationRule::profiler_step, "profiler_step", by_profiler_step},
+    {IterationRule::optimizer_step, "optimizer_step", by_optimizer_step},
+    {IterationRule::compiled_graph, "compiled_graph", by_compiled_graph},
+    {IterationRule::python_frame, "python_frame", by_python_frame},
+    {IterationRule::device_period, "device_period", by_device_period},
+    {IterationRule::whole_window, "whole_window", whole_window},
+};
+
+}  // namespace
+
+std::string_view name_of(IterationRule rule) { return kRules[static_cast<std::size_t>(rule)].name; }
+
+std::optional<std::size_t> Iterations::at(std::int64_t time_ns) const {
+  const auto it =
+      std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Iteration& i) { return t < i.start_ns; });
+  if (it == list.begin() || (it - 1)->end_ns <= time_ns) return std::nullopt;
+  return static_cast<std::size_t>(it - list.begin() - 1);
+}
+
+Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const DeviceTimeline& timeline,
+                            std::int64_t runs) {
+  Iterations iterations;
+  if (!trace.window) return iterations;
+  const Inputs inputs{trace, tree, links, timeline, runs};
+  for (const Rule& rule : kRules) {
+    iterations.list = rule.find(inputs);
+    iterations.rule = rule.rule;
+    if (!iterations.list.empty()) break;
+  }
+  return iterations;
+}
+
+}  // namespace ridge

@@ -1,0 +1,46 @@
+// Iterations: the repeats of the program's main loop, and by which rule they were found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/call_tree.h"
+#include "model/device_timeline.h"
+#include "model/launch_links.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+enum class IterationRule : std::uint8_t {
+  runs,            // --runs: the user said so
+  profiler_step,   // ProfilerStep# spans
+  optimizer_step,  // Optimizer.step calls
+  compiled_graph,  // the greatest common divisor of the compiled graphs' call counts
+  python_frame,    // the outermost Python frame that recurs and holds the launches
+  device_period,   // the shortest period of the device-event sequence
+  whole_window,    // nothing repeats
+};
+std::string_view name_of(IterationRule rule);
+
+struct Iteration {
+  std::int64_t number = 0;  // N of ProfilerStep#N, else the index from 0
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+struct Iterations {
+  IterationRule rule = IterationRule::whole_window;
+  std::vector<Iteration> list;  // in order of time, disjoint; at least one when the trace has a window
+
+  std::int64_t count() const { return static_cast<std::int64_t>(list.size()); }
+  // Index of the iteration that holds `time_ns`; nothing when it lies between or outside.
+  std::optional<std::size_t> at(std::int64_t time_ns) const;
+};
+
+// `runs`: how many iterations the user says the trace holds; 0 when not said.
+Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const DeviceTimeline& timeline,
+                            std::int64_t runs);
+
+}  // namespace ridge

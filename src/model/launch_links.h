@@ -1,0 +1,34 @@
+// LaunchLinks: which call launched each kernel, copy and set, and which op that call belongs to.
+//
+// Device work to launch: by `correlation`; ac2g flows where that fails. Launch to op: the op of the work's External id when it encloses
+// the launch on its thread, else the innermost enclosing op. Work launched before the window has no launch and is named so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/call_tree.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+enum class LinkState : std::uint8_t {
+  op,             // launched by an op
+  no_op,          // launched in the window, under no op
+  before_window,  // its launch was not recorded
+};
+
+// All by row of trace.of(EventClass::device_work).
+struct LaunchLinks {
+  std::vector<NodeId> launch;  // the runtime or driver call; kNoNode when not recorded
+  std::vector<NodeId> op;      // the op; kNoNode when there is none
+
+  LinkState state(std::size_t row) const {
+    if (launch[row] == kNoNode) return LinkState::before_window;
+    return op[row] == kNoNode ? LinkState::no_op : LinkState::op;
+  }
+};
+
+LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of);
+
+}  // namespace ridge

@@ -1,0 +1,61 @@
+#include "model/model.h"
+
+#include <mutex>
+#include <optional>
+
+namespace ridge {
+namespace {
+
+// A value made once, by whoever asks first.
+template <class T>
+class Once {
+ public:
+  template <class Make>
+  const T& get(Make make) {
+    std::call_once(once_, [&] { value_.emplace(make()); });
+    return *value_;
+  }
+
+ private:
+  std::once_flag once_;
+  std::optional<T> value_;
+};
+
+}  // namespace
+
+struct Model::Tables {
+  Once<CallTree> tree;
+  Once<NodeOfEvent> node_of;
+  Once<LaunchLinks> links;
+  Once<KernelIdentities> identities;
+  Once<DeviceTimeline> timeline;
+  Once<Iterations> iterations;
+  Once<Autotuning> autotuning;
+};
+
+Model::Model(const Trace& trace, std::int64_t runs) : trace_(trace), runs_(runs), tables_(std::make_unique<Tables>()) {}
+Model::~Model() = default;
+
+const CallTree& Model::tree() const {
+  return tables_->tree.get([&] { return build_call_tree(trace_); });
+}
+const NodeOfEvent& Model::node_of() const {
+  return tables_->node_of.get([&] { return NodeOfEvent(trace_, tree()); });
+}
+const LaunchLinks& Model::links() const {
+  return tables_->links.get([&] { return build_launch_links(trace_, tree(), node_of()); });
+}
+const KernelIdentities& Model::identities() const {
+  return tables_->identities.get([&] { return build_kernel_identities(trace_, tree(), links()); });
+}
+const DeviceTimeline& Model::timeline() const {
+  return tables_->timeline.get([&] { return build_device_timeline(trace_, identities()); });
+}
+const Iterations& Model::iterations() const {
+  return tables_->iterations.get([&] { return build_iterations(trace_, tree(), links(), timeline(), runs_); });
+}
+const Autotuning& Model::autotuning() const {
+  return tables_->autotuning.get([&] { return build_autotuning(trace_, tree(), links()); });
+}
+
+}  // namespace ridge

@@ -1,0 +1,40 @@
+// Model: the meaning of one trace, as tables that are built when first asked for and kept. Each table is made by a free function of its own
+// header; this only remembers them. Thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "model/autotune.h"
+#include "model/call_tree.h"
+#include "model/device_timeline.h"
+#include "model/iterations.h"
+#include "model/kernel_identity.h"
+#include "model/launch_links.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+class Model {
+ public:
+  explicit Model(const Trace& trace, std::int64_t runs = 0);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const Trace& trace() const { return trace_; }
+  const CallTree& tree() const;
+  const NodeOfEvent& node_of() const;
+  const LaunchLinks& links() const;
+  const KernelIdentities& identities() const;
+  const DeviceTimeline& timeline() const;
+  const Iterations& iterations() const;
+  const Autotuning& autotuning() const;
+
+ private:
+  struct Tables;
+  const Trace& trace_;
+  std::int64_t runs_;
+  std::unique_ptr<Tables> tables_;
+};
+
+}  // namespace ridge
