@@ -93,28 +93,39 @@ List by_optimizer_step(const Inputs& in) {
 
 bool is_graph_call(std::string_view name) { return name.starts_with("## Call CompiledFxGraph"); }
 bool is_region(std::string_view name) { return name.starts_with("Torch-Compiled Region"); }
+bool is_numbered_region(std::string_view name) { return name.starts_with("Torch-Compiled Region: "); }
 
-// Calls of the outermost compiled regions (of the graphs where there are no regions), per name; each recurs once or more an iteration.
-List by_compiled_graph(const Inputs& in) {
-  std::map<std::string_view, std::vector<std::int64_t>> calls;
-  const auto collect = [&](auto wanted) {
-    for (const std::uint32_t n : marks_named(in, wanted)) calls[name_at(in, n)].push_back(in.tree.start_ns[n]);
-  };
-  collect(is_graph_call);
-  if (calls.empty()) collect(is_region);
-  if (calls.empty()) return {};
+using Calls = std::map<std::string_view, std::vector<std::int64_t>>;  // starts by name
+
+Calls calls_named(const Inputs& in, bool (*wanted)(std::string_view)) {
+  Calls calls;
+  for (const std::uint32_t n : marks_named(in, wanted)) calls[name_at(in, n)].push_back(in.tree.start_ns[n]);
+  return calls;
+}
+
+// Every graph is called a whole number of times in an iteration, so that the divisor of all counts is the number of iterations.
+List cut_by_divisor(Calls calls, TimeRange window) {
   std::size_t divisor = 0;
-  for (const auto& [name, starts] : calls) divisor = std::gcd(divisor, starts.size());
+  for (auto& [name, starts] : calls) {
+    divisor = std::gcd(divisor, starts.size());
+    std::sort(starts.begin(), starts.end());
+  }
   if (divisor < 2) return {};
-  // The iteration starts with the graph whose first call is the earliest; that graph is called k times in each.
-  const auto first = std::min_element(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
-    return *std::min_element(a.second.begin(), a.second.end()) < *std::min_element(b.second.begin(), b.second.end());
-  });
-  std::vector<std::int64_t>& all = first->second;
-  std::sort(all.begin(), all.end());
+  // The iteration starts with the graph whose first call is the earliest.
+  const auto first =
+      std::min_element(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.second.front() < b.second.front(); });
   std::vector<std::int64_t> starts;
-  for (std::size_t i = 0; i < all.size(); i += all.size() / divisor) starts.push_back(all[i]);
-  return cut_at(starts, *in.trace.window);
+  for (std::size_t i = 0; i < first->second.size(); i += first->second.size() / divisor) starts.push_back(first->second[i]);
+  return cut_at(starts, window);
+}
+
+// Numbered regions tell more than graphs: equal code compiled at two places is one graph and two regions.
+List by_compiled_graph(const Inputs& in) {
+  for (const auto wanted : {is_numbered_region, is_graph_call}) {
+    List list = cut_by_divisor(calls_named(in, wanted), *in.trace.window);
+    if (!list.empty()) return list;
+  }
+  return {};
 }
 
 // ---- Python frames --------------------------------------------------------------------------------------------------------------
@@ -169,6 +180,8 @@ std::size_t period_of(const std::vector<std::uint32_t>& names) {
 }
 
 List by_device_period(const Inputs& in) {
+  // Where compiled code runs and its calls do not repeat, equal kernels in a row are repeats inside a step.
+  if (!marks_named(in, is_region).empty()) return {};
   const Device* busiest = nullptr;
   for (const Device& device : in.timeline.devices) {
     if (busiest == nullptr || device.work.size() > busiest->work.size()) busiest = &device;

@@ -1,5 +1,9 @@
 // What a kernel is, told from its name (and, for Triton's nameless ones, from the op that launched it): category, library, readable label,
 // and for Inductor kernels the ops it fuses. The rules are a table with one row each, in kernel_identity.cc.
+//
+// Where categories meet: `layout` moves elements and computes nothing (copies, casts, transposes, concatenation, gather, scatter, embedding);
+// softmax, pooling, losses, scans are `reduction`; random numbers, dropout and foreach arithmetic are `elementwise`; a GEMM that a
+// convolution launches is `conv`; helpers of a library stay with what they serve, but layout transforms are `layout`.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +52,15 @@ struct KernelIdentity {
   bool helper = false;  // layout transform, split-k reduction, workspace init inside a library call: moves data only
 };
 
-// Identity of a name alone. `op` is the launching op's name, or empty; `triton_op`: that op says it launches a Triton kernel.
-KernelIdentity identify_kernel(std::string_view name, DeviceWork work, std::string_view op, bool triton_op);
+// What the launch tells beyond the kernel's name.
+enum class LaunchHint : std::uint8_t {
+  none,
+  driver_call,  // launched by cuLaunchKernel, cuLaunchKernelEx or hipModuleLaunchKernel, as Triton does: decides only where no rule fits
+  triton_op,    // the launching op says that its kernel is Triton's
+};
+
+// Identity of a name alone. `op` is the launching op's name, or empty.
+KernelIdentity identify_kernel(std::string_view name, DeviceWork work, std::string_view op, LaunchHint hint);
 
 // Identities of all device work; equal ones are stored once.
 struct KernelIdentities {

@@ -1,0 +1,109 @@
+// Iterations against the number that each recorded program really ran.
+#include "model/iterations.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "ingest/reader.h"
+#include "model/model.h"
+#include "support/files.h"
+
+namespace ridge {
+namespace {
+
+using enum IterationRule;
+
+struct Truth {
+  std::int64_t count;
+  IterationRule rule;
+};
+
+const std::map<std::string, Truth> kTruth = {
+    {"clean_busy_gemm", {3, python_frame}},
+    {"clean_channels_last", {3, python_frame}},
+    {"clean_fused_pointwise", {3, compiled_graph}},
+    {"clean_optimizer_fused", {3, optimizer_step}},
+    {"clean_pinned_copy", {3, python_frame}},
+    {"clean_tf32", {3, python_frame}},
+    {"compiled_with_fallbacks", {2, compiled_graph}},
+    {"cpu_activity_only", {3, compiled_graph}},
+    {"ddp_gloo_rank0", {4, optimizer_step}},
+    {"densenet121_bs1_compiled", {5, compiled_graph}},
+    {"densenet121_bs1_cudagraph", {5, compiled_graph}},
+    {"densenet121_bs1_eager", {5, device_period}},
+    {"fault_optimizer_loop", {3, optimizer_step}},
+    {"fault_recompile_in_window", {1, whole_window}},
+    {"fault_recompile_limit", {3, compiled_graph}},
+    {"fault_tiny_kernels", {3, python_frame}},
+    {"fault_uncached_allocator", {2, python_frame}},
+    {"flex_attention_compiled", {2, compiled_graph}},
+    {"gpt_compiled_train", {3, optimizer_step}},
+    {"gpt_cudagraph_infer", {3, compiled_graph}},
+    {"gpt_eager_train_stack_mem", {2, optimizer_step}},
+    {"graph_breaks", {3, compiled_graph}},
+    {"graph_breaks_inference", {3, compiled_graph}},
+    {"graph_breaks_stack", {3, compiled_graph}},
+    {"inductor_kernel_kinds", {3, compiled_graph}},
+    {"inductor_module_p", {100, device_period}},
+    {"mlp_profiler_steps", {4, profiler_step}},
+    {"nested_disabled_not_a_plain_break", {3, compiled_graph}},
+    {"omni_compiled_half", {1, whole_window}},
+    {"omni_compiled_half_x5", {5, compiled_graph}},
+    {"omni_eager_double", {1, whole_window}},
+    {"resnet18_compiled", {3, compiled_graph}},
+    {"resnet18_compiled_stack_mem", {3, compiled_graph}},
+    {"resnet18_eager_shapes", {3, device_period}},
+    {"triton_short_names", {3, compiled_graph}},
+    {"user_triton_kernel", {3, device_period}},
+};
+
+std::string stem(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return name.substr(0, name.find(".json"));
+}
+
+TEST(Iterations, AreWhatTheProgramsRan) {
+  std::size_t checked = 0;
+  std::vector<std::string> paths = test::own_traces();
+  for (const std::string& path : test::shared_traces()) paths.push_back(path);
+  for (const std::string& path : paths) {
+    const auto truth = kTruth.find(stem(path));
+    if (truth == kTruth.end()) continue;
+    const auto trace = read_trace(path, {});
+    ASSERT_TRUE(trace) << path;
+    const Model model(**trace);
+    EXPECT_EQ(model.iterations().count(), truth->second.count) << path;
+    EXPECT_EQ(name_of(model.iterations().rule), name_of(truth->second.rule)) << path;
+    ++checked;
+  }
+  EXPECT_GE(checked, 25U);
+}
+
+TEST(Iterations, AreDisjointInOrderAndInsideTheWindow) {
+  for (const std::string& path : test::own_traces()) {
+    const auto trace = read_trace(path, {});
+    ASSERT_TRUE(trace) << path;
+    const Model model(**trace);
+    std::int64_t last = INT64_MIN;
+    for (const Iteration& iteration : model.iterations().list) {
+      EXPECT_GE(iteration.start_ns, last) << path;
+      EXPECT_LE(iteration.start_ns, iteration.end_ns) << path;
+      last = iteration.end_ns;
+    }
+    EXPECT_LE(last, (*trace)->window->end_ns) << path;
+  }
+}
+
+TEST(Iterations, TheUsersWordComesFirst) {
+  const auto trace = read_trace_bytes(test::fixture("mlp_profiler_steps"), "steps", {});
+  ASSERT_TRUE(trace);
+  const Model model(**trace, 2);
+  EXPECT_EQ(model.iterations().count(), 2);
+  EXPECT_EQ(model.iterations().rule, runs);
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,118 @@
+// Links from device work to launch and op: each rule by hand, and random traces against a quadratic version.
+#include "model/launch_links.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "ingest/reader.h"
+#include "model/model.h"
+
+namespace ridge {
+namespace {
+
+std::string op(std::string_view name, int tid, int ts, int dur, int external_id) {
+  return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":9,"tid":{},"ts":{},"dur":{},"args":{{"External id":{}}}}})", name, tid, ts, dur,
+                     external_id);
+}
+std::string launch(int tid, int ts, int dur, int correlation) {
+  return fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":{},"ts":{},"dur":{},"args":{{"correlation":{}}}}})",
+                     tid, ts, dur, correlation);
+}
+std::string kernel(int ts, int dur, int correlation, int external_id = 0) {
+  const std::string external = external_id == 0 ? "" : fmt::format(R"("External id":{},)", external_id);
+  return fmt::format(
+      R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":{},"args":{{{}"device":0,"stream":7,"correlation":{}}}}})", ts, dur,
+      external, correlation);
+}
+std::string flow(char ph, int id, int pid, int tid, int ts) {
+  return fmt::format(R"({{"ph":"{}","cat":"ac2g","name":"ac2g","id":{},"pid":{},"tid":{},"ts":{}}})", ph, id, pid, tid, ts);
+}
+
+struct Linked {
+  explicit Linked(const std::vector<std::string>& events) : trace(read_trace_bytes("[" + fmt::format("{}", fmt::join(events, ",")) + "]", "t", {}).value()), model(*trace) {}
+  std::string op_name(std::size_t row) const {
+    const NodeId node = model.links().op[row];
+    return node == kNoNode ? "" : std::string(trace->text(trace->events.name(model.tree().event[node.value])));
+  }
+  std::unique_ptr<Trace> trace;
+  Model model;
+};
+
+TEST(LaunchLinks, GoByCorrelationAndTheInnermostOp) {
+  const Linked linked({op("outer", 1, 0, 100, 1), op("inner", 1, 10, 50, 2), launch(1, 20, 5, 77), kernel(200, 10, 77)});
+  EXPECT_EQ(linked.op_name(0), "inner");
+  EXPECT_EQ(linked.model.links().state(0), LinkState::op);
+}
+
+TEST(LaunchLinks, BelieveTheExternalIdOfAnOpThatEnclosesTheLaunch) {
+  const Linked linked({op("outer", 1, 0, 100, 1), op("inner", 1, 10, 50, 2), launch(1, 20, 5, 77), kernel(200, 10, 77, 1)});
+  EXPECT_EQ(linked.op_name(0), "outer");
+}
+
+TEST(LaunchLinks, DoNotBelieveTheExternalIdOfAnOpElsewhere) {
+  const Linked linked({op("other", 2, 0, 100, 1), op("inner", 1, 10, 50, 2), launch(1, 20, 5, 77), kernel(200, 10, 77, 1)});
+  EXPECT_EQ(linked.op_name(0), "inner");
+}
+
+TEST(LaunchLinks, NameWorkWithoutALaunchAndLaunchesWithoutAnOp) {
+  const Linked linked({op("op", 1, 0, 10, 1), launch(1, 20, 5, 77), kernel(200, 10, 77), kernel(1, 2, 5)});
+  EXPECT_EQ(linked.model.links().state(0), LinkState::no_op);
+  EXPECT_EQ(linked.model.links().state(1), LinkState::before_window);
+}
+
+TEST(LaunchLinks, TakeTheNearestLaunchBeforeTheWorkWhenANumberIsUsedTwice) {
+  const Linked linked({op("first", 1, 0, 10, 1), launch(1, 1, 2, 77), op("second", 1, 100, 10, 2), launch(1, 101, 2, 77), kernel(50, 10, 77),
+                       kernel(150, 10, 77)});
+  EXPECT_EQ(linked.op_name(0), "first");
+  EXPECT_EQ(linked.op_name(1), "second");
+}
+
+TEST(LaunchLinks, FallBackOnFlowsInAnyOrderAndOnDeviceTracksOnly) {
+  const std::string work = R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":200,"dur":10,"args":{"device":0,"stream":7}})";
+  const std::string call = R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":1,"ts":20,"dur":5,"args":{}})";
+  const Linked linked({flow('f', 3, 0, 7, 200), flow('f', 4, 9, 1, 20), op("op", 1, 10, 50, 2), call, work, flow('s', 3, 9, 1, 20)});
+  EXPECT_EQ(linked.op_name(0), "op");
+}
+
+TEST(LaunchLinks, EqualTheQuadraticOnesOnRandomTraces) {
+  std::mt19937 random(3);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 50; ++round) {
+    struct Span {
+      int tid, ts, dur, id;
+    };
+    std::vector<Span> ops, calls;
+    std::vector<std::string> events;
+    for (int i = 0; i < 40; ++i) {  // disjoint ops, so that "innermost" is plain to see
+      ops.push_back({1 + below(3), i * 100, 60 + below(30), i + 1});
+      events.push_back(op(fmt::format("op{}", i), ops.back().tid, ops.back().ts, ops.back().dur, ops.back().id));
+    }
+    for (int i = 0; i < 60; ++i) {
+      calls.push_back({1 + below(3), below(4000), 3, 1000 + i});
+      events.push_back(launch(calls.back().tid, calls.back().ts, 3, calls.back().id));
+    }
+    std::vector<int> correlations;
+    for (int i = 0; i < 80; ++i) {
+      correlations.push_back(1000 + below(80));
+      events.push_back(kernel(5000 + i, 1, correlations.back()));
+    }
+    std::shuffle(events.begin(), events.end() - 80, random);
+    const Linked linked(events);
+    for (std::size_t row = 0; row < correlations.size(); ++row) {
+      std::string expected;
+      for (const Span& call : calls) {
+        if (call.id != correlations[row]) continue;
+        for (const Span& o : ops) {
+          if (o.tid == call.tid && o.ts <= call.ts && call.ts + call.dur <= o.ts + o.dur) expected = fmt::format("op{}", o.id - 1);
+        }
+      }
+      EXPECT_EQ(linked.op_name(row), expected) << "round " << round << " row " << row;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridge
