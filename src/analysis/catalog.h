@@ -19,7 +19,20 @@ struct AnalysisRow {
 std::span<const AnalysisRow> catalog();
 
 // One per analysis, each in its own file.
+Result<Report> run_summary(const Scope& scope, const Arguments& arguments);
 Result<Report> run_info(const Scope& scope, const Arguments& arguments);
 Result<Report> run_check(const Scope& scope, const Arguments& arguments);
+Result<Report> run_gpu(const Scope& scope, const Arguments& arguments);
+Result<Report> run_graphs(const Scope& scope, const Arguments& arguments);
+Result<Report> run_breaks(const Scope& scope, const Arguments& arguments);
+Result<Report> run_compile(const Scope& scope, const Arguments& arguments);
+Result<Report> run_gaps(const Scope& scope, const Arguments& arguments);
+Result<Report> run_launches(const Scope& scope, const Arguments& arguments);
+Result<Report> run_categories(const Scope& scope, const Arguments& arguments);
+Result<Report> run_kernels(const Scope& scope, const Arguments& arguments);
+Result<Report> run_copies(const Scope& scope, const Arguments& arguments);
+Result<Report> run_collectives(const Scope& scope, const Arguments& arguments);
+Result<Report> run_ops(const Scope& scope, const Arguments& arguments);
+Result<Report> run_memory(const Scope& scope, const Arguments& arguments);
 
 }  // namespace ridge

@@ -12,10 +12,12 @@ namespace {
 // How much of an element is looked at before it is asked whether it swallowed others; doubled each time.
 constexpr std::ptrdiff_t kFirstLook = Layout::kLongestEvent;
 // An element with so many events inside is not one event: a bracket or quote of it is missing.
-constexpr int kMostSwallowed = 64;
-// How far the view of an event reaches from within a damaged stretch: bytes, or braces that open like events.
+constexpr int kMostSwallowed = 16;
+// How far an event is looked at from within a damaged stretch: bytes, or braces inside it, of which those that open like an event
+// weigh more.
 constexpr std::ptrdiff_t kViewBytes = 64 << 10;
-constexpr int kViewBraces = 16;
+constexpr int kViewBraces = 24;
+constexpr int kEventBraceWeight = 4;
 
 constexpr std::string_view kFirstKeys[] = {"\"ph\"", "\"name\"", "\"cat\"", "\"pid\"",  "\"tid\"", "\"ts\"",
                                            "\"dur\"", "\"id\"", "\"args\"", "\"bp\"", "\"s\""};
@@ -23,6 +25,7 @@ constexpr std::ptrdiff_t kLongestFirstKey = 6;
 
 bool opens_like_event(const char* brace, const char* end) {
   const char* key = skip_space(brace + 1, end);
+  if (key >= end || *key != '"') return false;
   const std::string_view text(key, static_cast<std::size_t>(end - key));
   return std::any_of(std::begin(kFirstKeys), std::end(kFirstKeys), [&](std::string_view k) { return text.starts_with(k); });
 }
@@ -70,13 +73,20 @@ bool EventArrayParser::step() {
   }
 }
 
-// Whether an event stands at `brace`, seen from within a damaged stretch.
-EventArrayParser::Seen EventArrayParser::look_at(const char* brace) {
-  const char* limit = piece_.end - brace > kViewBytes ? brace + kViewBytes : piece_.end;
+// How far an event at `brace` is looked at.
+const char* EventArrayParser::view_of(const char* brace) const {
+  const char* const limit = piece_.end - brace > kViewBytes ? brace + kViewBytes : piece_.end;
   int braces = 0;
   for (const char* p = find_brace(brace + 1, limit); p != nullptr; p = find_brace(p + 1, limit)) {
-    if (opens_like_event(p, piece_.end) && ++braces == kViewBraces) limit = p + 1;
+    braces += opens_like_event(p, piece_.end) ? kEventBraceWeight : 1;
+    if (braces >= kViewBraces) return p + 1;
   }
+  return limit;
+}
+
+// Whether an event stands at `brace`, seen from within a damaged stretch.
+EventArrayParser::Seen EventArrayParser::look_at(const char* brace) {
+  const char* const limit = view_of(brace);
   switch (cut_strict(brace, limit, &looked_at_)) {
     case Cut::ok: return has_phase(looked_at_) ? Seen::intact : Seen::nothing;
     case Cut::damaged: return Seen::damaged;
@@ -124,7 +134,8 @@ bool EventArrayParser::find_the_way() {
 }
 
 bool EventArrayParser::close_bracket() {
-  const char* after = skip_space(p_ + 1, piece_.end);
+  const char* after = p_;
+  while (after < piece_.end && (*after == ']' || is_space(*after))) ++after;
   if (after < piece_.end && *after == ',') after = skip_space(after + 1, piece_.end);
   if (after >= piece_.end && !piece_.last) return false;
   if (after < piece_.end && *after == '{') {  // nothing in a valid file, but perhaps an event behind a stray bracket

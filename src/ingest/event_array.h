@@ -84,6 +84,7 @@ class EventArrayParser {
   bool keep(const EventText& event);
   bool wait_for_more() const { return !piece_.last && piece_.end - p_ < kLargestElement; }
 
+  const char* view_of(const char* brace) const;
   Seen look_at(const char* brace);
   Next find_next(const char* from, const char* end, Accept accept);
   Next remembered_next(const char* from, Accept accept);

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::string_view kCoreKeys[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur"};  // in the order of Field
 
-// Times beyond these could overflow when added up; 2^62 ns is 146 years.
+// Times beyond these could overflow when added up or subtracted; 2^62 ns is 146 years.
 constexpr std::int64_t kLatest = std::int64_t{1} << 62;
+constexpr std::int64_t kEarliest = -(std::int64_t{1} << 60);
 constexpr std::int64_t kLongest = std::int64_t{1} << 61;
 
 Field field_of(const Member& member, std::string_view key) {
@@ -51,7 +52,7 @@ TrackPart EventBuilder::track_part(const Member& member) {
   std::int64_t value = 0;
   if (member.type == ValueType::number && is_integer_text(member.value)) {
     const char* end = member.value.data() + member.value.size();
-    if (std::from_chars(member.value.data(), end, value).ptr == end) return {TrackPart::Type::integer, value};
+    if (std::from_chars(member.value.data(), end, value).ec == std::errc{}) return {TrackPart::Type::integer, value};
   }
   return {TrackPart::Type::text, text_of(member).value};
 }
@@ -66,8 +67,7 @@ void EventBuilder::take_time(Field field, const Member& member) {
     return;
   }
   const std::optional<std::int64_t> ns = time_ns_of(text);
-  const std::int64_t limit = field == Field::ts ? kLatest : kLongest;
-  if (!ns || *ns > limit || *ns < -limit) {
+  if (!ns || *ns > (field == Field::ts ? kLatest : kLongest) || *ns < kEarliest) {
     if (field == Field::ts) core_.ts_out_of_range = true;
     return;
   }

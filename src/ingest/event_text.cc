@@ -124,9 +124,11 @@ class LenientCutter {
     p_ = skip_space(p_, end_);
     if (p_ < end_ && *p_ == ',') {
       after_comma_ = true;
+      comma_ = p_;
       p_ = skip_space(p_ + 1, end_);
     }
     if (p_ >= end_) {  // the event's own brace is missing, and the next event begins
+      if (after_comma_) p_ = comma_;
       event_->repairs.add(Problem::missing_brace);
       closed_ = true;
       return false;
@@ -239,6 +241,7 @@ class LenientCutter {
   bool object_goes_on(const char* p) const {
     if (p >= end_) return true;
     if (*p == '}') return true;
+    if (*p == '"' && is_space(p[-1])) return is_key(p);  // a comma is missing
     if (*p != ',') return false;
     p = skip_space(p + 1, end_);
     if (p >= end_ || *p == '}') return true;
@@ -264,6 +267,7 @@ class LenientCutter {
   bool in_args_ = false;
   bool first_ = true;
   bool after_comma_ = false;
+  const char* comma_ = nullptr;
   bool closed_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "trace/args.h"
@@ -59,12 +60,12 @@ void pair_begins_and_ends(Trace* trace) {
     if (phase == 'B' || phase == 'E') marks.push_back(EventId{i});
   }
   // Per track in order of time; at equal times in file order, as they were written.
-  std::stable_sort(marks.begin(), marks.end(), [&](EventId a, EventId b) {
-    return std::pair(trace->track(a), trace->events.ts_ns(a)) < std::pair(trace->track(b), trace->events.ts_ns(b));
+  std::sort(marks.begin(), marks.end(), [&](EventId a, EventId b) {
+    return std::tuple(trace->track(a), trace->events.ts_ns(a), a) < std::tuple(trace->track(b), trace->events.ts_ns(b), b);
   });
   std::vector<EventId> open;
   const auto close_all = [&] {
-    for (std::size_t i = 0; i < open.size(); ++i) trace->diagnostics.add(Problem::unmatched_begin, 0);
+    trace->diagnostics.add_unplaced(Problem::unmatched_begin, open.size());
     open.clear();
   };
   for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -72,7 +73,7 @@ void pair_begins_and_ends(Trace* trace) {
     if (trace->kind(marks[i]).phase == 'B') {
       open.push_back(marks[i]);
     } else if (open.empty()) {
-      trace->diagnostics.add(Problem::unmatched_end, 0);
+      trace->diagnostics.add_unplaced(Problem::unmatched_end);
     } else {
       trace->events.set_dur_ns(open.back(), trace->events.ts_ns(marks[i]) - trace->events.ts_ns(open.back()));
       open.pop_back();
@@ -133,7 +134,7 @@ void find_window(Trace* trace) {
   // A trace of another program: whatever slices it has.
   constexpr EventClass kAnything[] = {EventClass::other};
   if (extent.empty()) extent = extent_of(*trace, kAnything);
-  for (std::uint64_t i = 0; i < extent.at_zero; ++i) trace->diagnostics.add(Problem::at_time_zero, 0);
+  trace->diagnostics.add_unplaced(Problem::at_time_zero, extent.at_zero);
   if (!extent.empty()) trace->window = TimeRange{extent.start_ns, extent.end_ns};
 }
 

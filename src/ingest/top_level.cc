@@ -33,7 +33,7 @@ void TopLevel::begin_value(char c) {
   value_.clear();
   value_too_long_ = false;
   escaped_ = in_string_ = false;
-  depth_ = 0;
+  open_.clear();
   if (c == '[' && key_ == kEventsKey) {
     if (!events_seen_) {
       events_seen_ = true;
@@ -46,7 +46,7 @@ void TopLevel::begin_value(char c) {
   if (c == '"') {
     state_ = State::string;
   } else if (c == '[' || c == '{') {
-    depth_ = 1;
+    open_.push_back(c == '{');
     state_ = State::nested;
   } else if (c == ',' || c == '}' || c == ']' || c == ':') {
     damaged();
@@ -56,7 +56,15 @@ void TopLevel::begin_value(char c) {
 }
 
 void TopLevel::end_value() {
-  if (!value_too_long_) items_.push_back({key_, value_, offset_});
+  constexpr std::size_t kItemBytes = sizeof(Item);
+  kept_bytes_ += key_.size() + value_.size() + kItemBytes;
+  if (kept_bytes_ > kMostKept) value_too_long_ = true;
+  if (!value_too_long_) {
+    items_.push_back({key_, value_, offset_});
+  } else if (!too_long_noted_) {
+    diagnostics_->add(Problem::damaged_metadata, offset_);
+    too_long_noted_ = true;
+  }
   value_.clear();
   state_ = State::after_value;
 }
@@ -71,6 +79,19 @@ void TopLevel::search(char c) {
     events_seen_ = true;
     state_ = State::events;
   }
+}
+
+// The key of the events inside another value: right in a nested object, damage in a list or, by the count of quotes, inside a text.
+bool TopLevel::events_were_swallowed() const {
+  if (events_seen_ || (!in_string_ && open_.back())) return false;
+  std::string_view text(value_);
+  const auto ends_with = [&](std::string_view end) {
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    if (!text.ends_with(end)) return false;
+    text.remove_suffix(end.size());
+    return true;
+  };
+  return ends_with("[") && ends_with(":") && ends_with("\"traceEvents\"");
 }
 
 void TopLevel::step(char c) {
@@ -139,15 +160,20 @@ void TopLevel::step(char c) {
       break;
     case State::nested:
       keep(c);
-      if (in_string_) {
+      if (c == '[' && events_were_swallowed()) {
+        damaged();
+        events_seen_ = true;
+        state_ = State::events;
+      } else if (in_string_) {
         if (!escaped_ && c == '"') in_string_ = false;
         escaped_ = in_string_ && !escaped_ && c == '\\';
       } else if (c == '"') {
         in_string_ = true;
       } else if (c == '[' || c == '{') {
-        ++depth_;
-      } else if ((c == ']' || c == '}') && --depth_ == 0) {
-        end_value();
+        open_.push_back(c == '{');
+      } else if (c == ']' || c == '}') {
+        open_.pop_back();
+        if (open_.empty()) end_value();
       }
       break;
     case State::after_value:

@@ -41,6 +41,7 @@ class TopLevel {
     before, not_json, key_or_close, key_start, key, colon, value, string, scalar, nested, after_value, events, done, searching,
   };
   static constexpr std::size_t kLongestValue = std::size_t{16} << 20;
+  static constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of all items
 
   void step(char c);
   void begin_value(char c);
@@ -48,6 +49,7 @@ class TopLevel {
   void keep(char c);
   void damaged();
   void search(char c);
+  bool events_were_swallowed() const;
 
   Diagnostics* diagnostics_;
   State state_ = State::before;
@@ -55,9 +57,11 @@ class TopLevel {
   std::string key_;
   std::string value_;
   bool value_too_long_ = false;
+  bool too_long_noted_ = false;
+  std::size_t kept_bytes_ = 0;
   bool escaped_ = false;
   bool in_string_ = false;  // inside a nested value
-  std::uint64_t depth_ = 0;
+  std::vector<bool> open_;  // the brackets around a nested value, outermost first: whether each is a brace
   bool bare_array_ = false;
   bool events_seen_ = false;
   bool garbage_noted_ = false;

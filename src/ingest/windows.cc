@@ -1,5 +1,6 @@
 #include "ingest/windows.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/try.h"
@@ -10,15 +11,27 @@ namespace ridge {
 
 WindowFeed::WindowFeed(Source* source, std::string rest, std::uint64_t offset, std::size_t window_bytes, std::uint64_t max_bytes)
     : source_(source),
-      carry_(std::move(rest)),
+      rest_(std::move(rest)),
       offset_(offset),
       window_bytes_(window_bytes),
       max_bytes_(max_bytes),
-      bytes_read_(offset + carry_.size()) {}
+      bytes_read_(offset) {}
 
 Error over_max_bytes(std::uint64_t max_bytes) {
   return {ErrorCode::too_large, "the uncompressed trace is larger than the limit of " + std::to_string(max_bytes) + " bytes",
           "byte " + std::to_string(max_bytes), "raise the limit with --max-bytes N, if this is no decompression bomb"};
+}
+
+// What was read ahead first, then the source.
+Result<std::size_t> WindowFeed::read(char* out, std::size_t size) {
+  const std::size_t ahead = std::min(size, rest_.size() - rest_used_);
+  if (ahead != 0) std::memcpy(out, rest_.data() + rest_used_, ahead);
+  rest_used_ += ahead;
+  if (ahead == size) return size;
+  rest_ = {};
+  rest_used_ = 0;
+  TRY(const std::size_t got, source_->read(out + ahead, size - ahead));
+  return ahead + got;
 }
 
 Result<bool> WindowFeed::next(Window* window) {
@@ -30,7 +43,7 @@ Result<bool> WindowFeed::next(Window* window) {
   }
   char* text = window->buffer.get();
   if (!carry_.empty()) std::memcpy(text, carry_.data(), carry_.size());
-  TRY(const std::size_t got, source_->read(text + carry_.size(), window_bytes_));
+  TRY(const std::size_t got, read(text + carry_.size(), window_bytes_));
   bytes_read_ += got;
   if (bytes_read_ > max_bytes_) return tl::unexpected(over_max_bytes(max_bytes_));
 

@@ -46,8 +46,12 @@ class WindowFeed {
   std::uint64_t bytes_read() const { return bytes_read_; }  // uncompressed, from the start of the input
 
  private:
+  Result<std::size_t> read(char* out, std::size_t size);
+
   Source* source_;
-  std::string carry_;
+  std::string rest_;
+  std::size_t rest_used_ = 0;
+  std::string carry_;  // the start of the next window, cut off the last one
   std::uint64_t offset_;
   std::size_t window_bytes_;
   std::uint64_t max_bytes_;

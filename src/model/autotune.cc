@@ -67,6 +67,7 @@ Autotuning build_autotuning(const Trace& trace, const CallTree& tree, const Laun
   for (std::size_t row = 0; row < links.launch.size(); ++row) {
     tuning.work[row] = links.launch[row] != kNoNode && inside[links.launch[row].value] != 0;
   }
+  tuning.node = std::move(inside);
   return tuning;
 }
 

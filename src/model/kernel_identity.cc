@@ -150,7 +150,7 @@ constexpr Rule kRules[] = {
     {In::head, "gcnAsmConv", conv, "miopen"},
     {In::head, "grouped_conv", conv, "ck"},
     {In::text, "GroupedConv", conv, "ck"},
-    {In::text, "xdlops_bwd_weight", conv, "ck"},
+    {In::head, "xdlops_bwd_weight", conv, "ck"},
     {In::head, "conv_depthwise", conv, "aten"},
     {In::head, "conv2d", conv, ""},
     {In::head, "conv1d", conv, ""},
@@ -227,7 +227,6 @@ constexpr Rule kRules[] = {
     {In::head, "CatArrayBatchedCopy", layout, "aten", "cat"},
     {In::text, "direct_copy_kernel", layout, "aten", "copy"},
     {In::text, "copy_kernel", layout, "aten", "copy"},
-    {In::text, "LoadWithCast", layout, "aten", "copy"},
     {In::head, "index_elementwise_kernel", layout, "aten", "index"},
     {In::head, "vectorized_gather", layout, "aten"},
     {In::head, "scatter_gather", layout, "aten", "scatter_gather"},
@@ -236,6 +235,7 @@ constexpr Rule kRules[] = {
     {In::head, "index_select", layout, "aten"},
     {In::head, "indexing_backward", layout, "aten"},
     {In::head, "linearize_index", layout, "fbgemm"},
+    {In::head, "rotary_embedding", elementwise, "vllm"},
     {In::head, "embedding", layout, ""},
     {In::head, "krn_partial", layout, "aten"},
     {In::head, "compute_grad_weight", layout, "aten"},
@@ -263,6 +263,7 @@ constexpr Rule kRules[] = {
     {In::head, "DeviceSegmentedReduce", reduction, "cub"},
     {In::head, "DeviceScan", reduction, "cub"},
     {In::head, "DeviceCompact", reduction, "cub"},
+    {In::head, "DeviceUniqueByKey", reduction, "cub"},
     {In::head, "DeviceSelect", reduction, "cub"},
     {In::head, "tensor_kernel_scan", reduction, "aten"},
     {In::head, "LpNormFunctor", reduction, "aten"},
@@ -275,7 +276,6 @@ constexpr Rule kRules[] = {
     {In::head, "distribution_", elementwise, "aten", "random"},
     {In::head, "dropout", elementwise, "aten"},
     {In::head, "elementwise_kernel", elementwise, "aten", "elementwise"},
-    {In::head, "rotary_embedding", elementwise, "vllm"},
     {In::head, "act_and_mul", elementwise, "vllm"},
     {In::head, "quant", elementwise, ""},
     {In::head, "FP8", elementwise, "fbgemm"},
@@ -289,7 +289,7 @@ constexpr Rule kRules[] = {
     {In::head, "RadixSort", other, "cub"},
     {In::head, "DeviceMergeSort", other, "cub"},
     {In::head, "bitonicSort", other, "aten"},
-    {In::head, "topk", other, ""},
+    {In::head, "gatherTopK", other, "aten"},
     {In::head, "geqr2", other, "cusolver"},
     {In::head, "larf", other, "cusolver"},
     {In::head, "orgqr", other, "cusolver"},
@@ -396,10 +396,10 @@ KernelIdentity identify_kernel(std::string_view name, DeviceWork work, std::stri
     identity.category = rule->category;
     identity.library = rule->library;
     identity.helper = rule->helper;
-    if (!rule->family.empty()) {
-      const std::string functor = functor_of(parts.arguments);
-      identity.label = functor.empty() ? "" : std::string(rule->family) + " " + functor;
-    }
+    const bool general = parts.head.find("elementwise_kernel") != std::string::npos;  // its name tells less than its functor's
+    const std::string_view family = rule->family.empty() && general ? "elementwise" : rule->family;
+    const std::string functor = family.empty() ? "" : functor_of(parts.arguments);
+    if (!functor.empty()) identity.label = std::string(family) + " " + functor;
   }
   if (identity.label.empty()) identity.label = short_name(parts);
   for (const OpRule& op_rule : kOpRules) {

@@ -55,23 +55,36 @@ std::string demangle(const std::string& name) {
   return status == 0 && text != nullptr ? std::string(text.get()) : std::string();
 }
 
-constexpr std::string_view kShells[] = {"Kernel", "Kernel2", "kentry", "device_kernel", "kernel", "run_kernel"};
+constexpr std::string_view kShells[] = {"Kernel", "Kernel2", "kentry", "device_kernel"};  // their argument is the kernel
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Past what may stand before an identifier in a mangled template argument: literals (Li1E), nesting (N), substitutions (S_, S1_).
+std::size_t skip_to_identifier(std::string_view name, std::size_t i) {
+  while (i < name.size() && !is_digit(name[i])) {
+    if (name[i] == 'L') {
+      i = std::min(name.find('E', i), name.size() - 1);
+    } else if (name[i] == 'S') {
+      i = std::min(name.find('_', i), name.size() - 1);
+    }
+    ++i;
+  }
+  return i;
+}
 
 // What a name that cannot be demangled (cut off, or of vendor types) spells: "_ZN2ck6device4gemmI..." -> ck::device::gemm. A shell's
 // name is followed by what it holds.
 std::string spelled(std::string_view name) {
   std::string out, last;
-  std::size_t i = name.find_first_of("0123456789");
+  std::size_t i = skip_to_identifier(name, 2);
   while (i < name.size()) {
-    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
+    if (!is_digit(name[i])) {
       if (name[i] != 'I' || !contains(kShells, last)) break;
-      i = name.find_first_of("0123456789", i);  // into the shell's argument
-      while (i < name.size() && name[i - 1] != 'S' && std::isdigit(static_cast<unsigned char>(name[i])) == 0) ++i;
-      last.clear();
+      i = skip_to_identifier(name, i + 1);
       continue;
     }
     std::size_t length = 0;
-    while (i < name.size() && std::isdigit(static_cast<unsigned char>(name[i])) != 0 && length < 10000) length = length * 10 + static_cast<std::size_t>(name[i++] - '0');
+    for (; i < name.size() && is_digit(name[i]) && length < 10000; ++i) length = length * 10 + static_cast<std::size_t>(name[i] - '0');
     last = name.substr(std::min(i, name.size()), length);
     i += length;
     if (!last.starts_with("_GLOBAL_")) out += (out.empty() ? "" : "::") + last;
@@ -123,7 +136,7 @@ std::vector<std::string_view> split_arguments(std::string_view arguments) {
 constexpr std::string_view kElementTypes[] = {
     "float",      "double",     "Half",        "BFloat16",      "half_t",        "bfloat16_t", "tfloat32_t",   "__half",       "half",
     "__nv_bfloat16", "__hip_bfloat16", "bf16_t", "Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "float_e4m3_t", "float_e5m2_t"};
-constexpr std::string_view kPlainTypes[] = {"int", "long", "bool", "char", "short", "unsigned int", "unsigned long", "unsigned char", "signed char", "long long", "void"};
+constexpr std::string_view kPlainTypes[] = {"int", "long", "bool", "char", "short", "unsigned int", "unsigned long", "unsigned char", "signed char", "long long", "void", "true", "false"};
 
 bool is_element_type(std::string_view word) { return contains(kElementTypes, last_part(word)); }
 
@@ -154,11 +167,11 @@ struct Functor {
 };
 
 Functor find_functor(std::string_view argument, int depth) {
-  if (depth > 8 || argument.empty() || !(is_identifier(argument[0])) || std::isdigit(static_cast<unsigned char>(argument[0])) != 0) return {};
+  if (depth > 8 || argument.empty() || !is_identifier(argument[0]) || is_digit(argument[0])) return {};
   if (contains(kPlainTypes, argument) || is_element_type(argument)) return {};
   const std::size_t end = argument.find_first_of("<(");
   const std::string_view name = last_part(trim(argument.substr(0, end)));
-  if (contains(kNoFunctors, name) || name == "true" || name == "false") return {};
+  if (contains(kNoFunctors, name)) return {};
   std::string_view inner;
   if (end != std::string_view::npos && argument[end] == '<') inner = argument.substr(end + 1, closing(argument, end) - end - 1);
   if (contains(kWrappers, name)) {
@@ -201,7 +214,7 @@ std::string functor_of(std::string_view arguments) {
   for (const std::string_view argument : split_arguments(arguments)) {
     const Functor functor = find_functor(argument, 0);
     if (functor.name.empty()) continue;
-    if (!label.empty()) return argument.starts_with("std::") ? label + " " + functor.name : label;
+    if (!label.empty()) return label + " " + functor.name;
     label = functor.name + functor.types;
     if (!functor.name.ends_with("OpScalarFunctor") && !functor.name.ends_with("OpListAlphaFunctor") && !functor.name.ends_with("OpFunctor")) break;
   }
@@ -211,13 +224,14 @@ std::string functor_of(std::string_view arguments) {
 std::string short_name(const KernelName& name) {
   if (contains(kShells, name.base)) {
     for (const std::string_view argument : split_arguments(name.arguments)) {
-      if (!is_identifier(argument[0]) || std::isdigit(static_cast<unsigned char>(argument[0])) != 0 || contains(kPlainTypes, argument) || is_element_type(argument)) continue;
+      if (!is_identifier(argument[0]) || is_digit(argument[0]) || contains(kPlainTypes, argument) || is_element_type(argument)) continue;
       return short_name(take_apart(argument));
     }
-    const std::size_t colons = name.head.size() - name.base.size();
-    if (colons > 2) return std::string(last_part(std::string_view(name.head).substr(0, colons - 2))) + "::" + name.base + element_types(name.arguments);
   }
-  return name.base + element_types(name.arguments);
+  const std::size_t qualifier = name.head.size() - name.base.size();
+  std::string short_base = name.base;
+  if (short_base == "kernel" && qualifier > 2) short_base = std::string(last_part(std::string_view(name.head).substr(0, qualifier - 2))) + "::kernel";
+  return short_base + element_types(name.arguments);
 }
 
 }  // namespace ridge

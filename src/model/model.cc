@@ -31,6 +31,10 @@ struct Model::Tables {
   Once<DeviceTimeline> timeline;
   Once<Iterations> iterations;
   Once<Autotuning> autotuning;
+  Once<CompilePhases> compile_phases;
+  Once<ForwardBackward> forward_backward;
+  Once<CompiledRegions> compiled_regions;
+  Once<GraphReplays> graph_replays;
 };
 
 Model::Model(const Trace& trace, std::int64_t runs) : trace_(trace), runs_(runs), tables_(std::make_unique<Tables>()) {}
@@ -56,6 +60,20 @@ const Iterations& Model::iterations() const {
 }
 const Autotuning& Model::autotuning() const {
   return tables_->autotuning.get([&] { return build_autotuning(trace_, tree(), links()); });
+}
+const CompilePhases& Model::compile_phases() const {
+  return tables_->compile_phases.get([&] { return build_compile_phases(trace_, tree()); });
+}
+const ForwardBackward& Model::forward_backward() const {
+  return tables_->forward_backward.get([&] { return build_forward_backward(trace_, tree(), node_of()); });
+}
+const CompiledRegions& Model::compiled_regions() const {
+  return tables_->compiled_regions.get([&] {
+    return build_compiled_regions(trace_, tree(), compile_phases(), [this]() -> const ForwardBackward& { return forward_backward(); });
+  });
+}
+const GraphReplays& Model::graph_replays() const {
+  return tables_->graph_replays.get([&] { return build_graph_replays(trace_, tree(), links()); });
 }
 
 }  // namespace ridge

@@ -6,7 +6,11 @@
 
 #include "model/autotune.h"
 #include "model/call_tree.h"
+#include "model/compile_phases.h"
+#include "model/compiled_regions.h"
 #include "model/device_timeline.h"
+#include "model/forward_backward.h"
+#include "model/graph_replays.h"
 #include "model/iterations.h"
 #include "model/kernel_identity.h"
 #include "model/launch_links.h"
@@ -29,6 +33,10 @@ class Model {
   const DeviceTimeline& timeline() const;
   const Iterations& iterations() const;
   const Autotuning& autotuning() const;
+  const CompilePhases& compile_phases() const;
+  const ForwardBackward& forward_backward() const;
+  const CompiledRegions& compiled_regions() const;
+  const GraphReplays& graph_replays() const;
 
  private:
   struct Tables;

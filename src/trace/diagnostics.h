@@ -76,6 +76,7 @@ class Diagnostics {
   static constexpr std::size_t kMostOffsets = 100;
 
   void add(Problem problem, std::uint64_t offset);
+  void add_unplaced(Problem problem, std::uint64_t count = 1);  // where in the input is not known any more
   void add_all(const Diagnostics& later);  // appends what another part of the input found
   void clear();
 

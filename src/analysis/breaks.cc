@@ -1,0 +1,459 @@
+#include "analysis/breaks.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/catalog.h"
+#include "analysis/cells.h"
+#include "analysis/scoped_work.h"
+#include "model/frame_name.h"
+#include "model/name_flags.h"
+
+namespace ridge {
+namespace {
+
+// What stands at a break, strongest evidence first.
+struct Evidence {
+  std::string_view value;     // aten::item and its like: Python needed a number
+  std::string_view shape;     // aten::nonzero and its like: a shape depends on data
+  std::string_view sync;      // a call that waits
+  std::string disabled;       // the function
+  std::vector<std::string_view> eager;  // ops, in order, each once
+
+  std::string text() const {
+    if (!value.empty()) return "data-dependent: " + std::string(value);
+    if (!shape.empty()) return "data-dependent shape: " + std::string(shape);
+    if (!disabled.empty()) return "disabled function " + disabled;
+    if (!sync.empty()) return "waits: " + std::string(sync);
+    if (eager.empty()) return "";
+    constexpr std::size_t kShown = 3;
+    std::string text = "eager ops: ";
+    for (std::size_t i = 0; i < eager.size() && i < kShown; ++i) text += (i == 0 ? "" : ", ") + std::string(eager[i]);
+    if (eager.size() > kShown) text += ", and " + std::to_string(eager.size() - kShown) + " more";
+    return text;
+  }
+};
+
+bool is_value_op(std::string_view op) { return op == "aten::item" || op == "aten::_local_scalar_dense"; }
+bool is_shape_op(std::string_view op) { return op == "aten::nonzero" || op == "aten::masked_select" || op.starts_with("aten::_unique") || op == "aten::unique_dim"; }
+bool is_wait(std::string_view call) { return call.find("Synchronize") != call.npos || call.find("EventQuery") != call.npos; }
+
+struct Launch {
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  const WorkRow* work;
+  std::uint32_t device;  // index
+};
+
+class Computer {
+ public:
+  explicit Computer(const Scope& scope)
+      : scope_(scope), model_(scope.model()), trace_(scope.trace()), tree_(model_.tree()), regions_(model_.compiled_regions()) {}
+
+  Breaks compute() {
+    out_.has_device_work = !trace_.of(EventClass::device_work).empty();
+    if (regions_.calls.empty()) return std::move(out_);
+    has_stacks_ = !trace_.of(EventClass::python_frame).empty();
+    for (const CompiledCall& call : regions_.calls) {
+      if (call.sort == CompiledSort::function && call.region == kNoCall && scope_.holds(call.node)) ++out_.functions_without_region;
+    }
+    shape_regions();
+    find_tails();
+    collect_launches();
+    list_regions();
+    list_breaks();
+    list_recompiles();
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view name(NodeId n) const { return trace_.text(trace_.events.name(tree_.event[n.value])); }
+  std::int64_t start(NodeId n) const { return tree_.start_ns[n.value]; }
+  std::int64_t end(NodeId n) const { return tree_.end_ns[n.value]; }
+
+  // Enclosing region and depth of each region call.
+  void shape_regions() {
+    const auto& calls = regions_.calls;
+    around_.assign(calls.size(), kNoCall);
+    depth_.assign(calls.size(), 0);
+    for (std::uint32_t i = 0; i < calls.size(); ++i) {
+      const std::uint32_t parent = calls[i].parent;
+      if (parent == kNoCall) continue;
+      around_[i] = calls[parent].sort == CompiledSort::region ? parent : around_[parent];
+      if (around_[i] != kNoCall) depth_[i] = depth_[around_[i]] + (calls[i].sort == CompiledSort::region ? 1 : 0);
+    }
+  }
+
+  bool is_call(NodeId n) const {
+    const std::uint32_t call = regions_.call_at(n);
+    return call != kNoCall && regions_.calls[call].node == n;
+  }
+
+  // The region call that a node belongs to.
+  std::uint32_t region_at(NodeId n) const {
+    const std::uint32_t call = regions_.call_at(n);
+    if (call == kNoCall) return kNoCall;
+    return regions_.calls[call].sort == CompiledSort::region ? call : around_[call];
+  }
+
+  // For each region: the start of its last own work, and its last nested region.
+  void find_tails() {
+    last_work_ns_.assign(regions_.calls.size(), INT64_MIN);
+    last_nested_.assign(regions_.calls.size(), kNoCall);
+    const NameFlags starting(trace_, starts_work);
+    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+      const EventClass c = tree_.event_class[n];
+      if (c == EventClass::python_frame) continue;
+      const std::uint32_t call = regions_.call_of_node[n];
+      if (call == kNoCall) continue;
+      const bool own = regions_.calls[call].node.value == n;
+      if (own && regions_.calls[call].sort == CompiledSort::region) {
+        if (around_[call] != kNoCall) last_nested_[around_[call]] = call;
+        continue;
+      }
+      if (c == EventClass::annotation && !own) continue;
+      if (c == EventClass::launch && !starting[trace_.events.name(tree_.event[n])]) continue;
+      const std::uint32_t region = region_at(NodeId{n});
+      if (region != kNoCall) last_work_ns_[region] = std::max(last_work_ns_[region], tree_.start_ns[n]);
+    }
+  }
+
+  // Device work in order of launch, by thread.
+  void collect_launches() {
+    launches_.resize(tree_.threads.size());
+    const auto& devices = model_.timeline().devices;
+    for (std::uint32_t d = 0; d < devices.size(); ++d) {
+      busy_.push_back(busy_time(devices[d], trace_.window.value_or(TimeRange{})));
+      for (const WorkRow& work : devices[d].work) {
+        const NodeId launch = model_.links().launch[work.row];
+        if (launch == kNoNode || model_.autotuning().holds_work(work.row)) continue;
+        launches_[thread_of(launch)].push_back({start(launch), end(launch), &work, d});
+      }
+    }
+    for (auto& list : launches_) {
+      std::sort(list.begin(), list.end(), [](const Launch& a, const Launch& b) {
+        return std::tuple(a.start_ns, a.work->start_ns, a.work->row) < std::tuple(b.start_ns, b.work->start_ns, b.work->row);
+      });
+    }
+  }
+
+  std::size_t thread_of(NodeId n) const {
+    const auto it = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), n.value, [](std::uint32_t v, const HostThread& t) { return v < t.first; });
+    return static_cast<std::size_t>(it - tree_.threads.begin() - 1);
+  }
+
+  // The Python frame that a region runs: the first one directly inside it.
+  std::optional<FrameName> frame_of(NodeId region) const {
+    if (!has_stacks_) return std::nullopt;
+    for (std::uint32_t n = region.value + 1; n < tree_.size() && n < region.value + 64 && tree_.start_ns[n] < end(region); ++n) {
+      if (tree_.parent[n] == region && tree_.event_class[n] == EventClass::python_frame) return parse_frame_name(name(NodeId{n}));
+    }
+    return std::nullopt;
+  }
+
+  void list_regions() {
+    std::map<std::tuple<CompileId, CompileId, std::int64_t>, std::size_t> rows;
+    std::vector<std::size_t> row_of(regions_.calls.size(), SIZE_MAX);
+    for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
+      const CompiledCall& call = regions_.calls[i];
+      if (call.sort != CompiledSort::region || !scope_.holds(call.node)) continue;
+      if (!call.id.known()) out_.has_ids = false;
+      const bool nested = around_[i] != kNoCall;
+      const CompileId parent = nested ? regions_.calls[around_[i]].id : CompileId{};
+      const auto [it, added] = rows.try_emplace({call.id, parent, depth_[i]}, out_.regions.size());
+      if (added) {
+        out_.regions.push_back({.id = call.id, .parent = parent, .nested = nested, .depth = depth_[i], .location = {}});
+        if (const auto frame = frame_of(call.node)) out_.regions.back().location = location_of(*frame);
+      }
+      row_of[i] = it->second;
+      ++out_.regions[it->second].calls;
+      out_.regions[it->second].cpu_ns += tree_.duration_ns(call.node);
+    }
+    for_each_work(scope_, [&](const Device&, const WorkRow& work) {
+      const std::uint32_t call = regions_.call_at(model_.links().launch[work.row]);
+      if (call == kNoCall || model_.autotuning().holds_work(work.row)) return;
+      const std::uint32_t region = regions_.calls[call].region;
+      if (region != kNoCall && row_of[region] != SIZE_MAX) out_.regions[row_of[region]].gpu_ns += duration_ns(work);
+    });
+  }
+
+  // Whether the nested region is called by the parent's bytecode itself, and not from inside one of its ops.
+  bool called_by(NodeId region, NodeId parent) const {
+    NodeId n = tree_.parent[region.value];
+    while (n != kNoNode && n != parent && tree_.class_of(n) != EventClass::op) n = tree_.parent[n.value];
+    return n == parent;
+  }
+
+  bool is_break(std::uint32_t i, const std::optional<FrameName>& frame) const {
+    const std::uint32_t parent = around_[i];
+    if (parent == kNoCall) return false;
+    const CompileId& id = regions_.calls[i].id;
+    const CompileId& broken = regions_.calls[parent].id;
+    if (id.known() && broken.known() && std::pair(id.autograd, id.frame) == std::pair(broken.autograd, broken.frame)) return false;
+    if (frame) {
+      if (parse_resume_name(frame->function)) return true;
+      if (!frame->file.starts_with("torch/") && frame->file.find("/torch/") == std::string_view::npos) return false;
+    }
+    return last_nested_[parent] == i && last_work_ns_[parent] < start(regions_.calls[i].node) && called_by(regions_.calls[i].node, regions_.calls[parent].node);
+  }
+
+  void list_breaks() {
+    std::map<std::tuple<CompileId, CompileId, std::int64_t, std::string>, std::size_t> rows;
+    std::vector<std::int64_t> last_graph_end(regions_.calls.size(), INT64_MIN);
+    for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
+      const CompiledCall& call = regions_.calls[i];
+      if (call.sort != CompiledSort::region) {
+        if (around_[i] != kNoCall) last_graph_end[around_[i]] = std::max(last_graph_end[around_[i]], end(call.node));
+        continue;
+      }
+      if (!scope_.holds(call.node)) continue;
+      const auto frame = frame_of(call.node);
+      if (!is_break(i, frame)) continue;
+      const CompiledCall& parent = regions_.calls[around_[i]];
+      GraphBreak found{.frame = call.id, .parent = parent.id, .depth = depth_[i], .location = {}, .reason = {}};
+      found.frame.compile = found.parent.compile = -1;
+      if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
+      if (!scope_.matches(found.location)) continue;
+      measure(i, std::max(last_graph_end[around_[i]], start(parent.node)), &found);
+      const auto [it, added] = rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
+      if (added) out_.breaks.push_back(found);
+      GraphBreak& row = out_.breaks[it->second];
+      ++row.occurrences;
+      if (added) continue;
+      row.cpu_ns += found.cpu_ns;
+      row.gpu_idle_ns += found.gpu_idle_ns;
+      if (row.reason.empty()) row.reason = found.reason;
+    }
+    std::sort(out_.breaks.begin(), out_.breaks.end(), [](const GraphBreak& a, const GraphBreak& b) {
+      return std::tuple(-a.cpu_ns, a.frame, a.parent, a.depth, a.location) < std::tuple(-b.cpu_ns, b.frame, b.parent, b.depth, b.location);
+    });
+  }
+
+  // Cost and evidence of one break: from the parent's last graph call to the resumed frame's first work.
+  void measure(std::uint32_t i, std::int64_t from_ns, GraphBreak* found) const {
+    const NodeId region = regions_.calls[i].node;
+    const std::size_t thread = thread_of(region);
+    const std::int64_t to_ns = first_work(region);
+    Evidence evidence;
+    const std::int64_t own_ns = scan_between(thread, from_ns, region, &evidence);
+    found->cpu_ns = std::max<std::int64_t>(0, to_ns - from_ns - own_ns);
+    found->gpu_idle_ns = idle(thread, from_ns, to_ns, end(region));
+    found->reason = evidence.text();
+  }
+
+  std::int64_t first_work(NodeId region) const {
+    for (std::uint32_t n = region.value + 1; n < tree_.size() && tree_.start_ns[n] < end(region); ++n) {
+      const EventClass c = tree_.event_class[n];
+      if (c == EventClass::python_frame || (c == EventClass::annotation && !is_call(NodeId{n}))) continue;
+      const std::string_view op = name(NodeId{n});
+      if (op != "TorchDynamo Cache Lookup" && is_compile_overhead(op)) continue;
+      return tree_.start_ns[n];
+    }
+    return end(region);
+  }
+
+  // Reads what stands between `from_ns` and the region; returns the time of work that is no cost of the break: eager ops, compilation, other regions.
+  std::int64_t scan_between(std::size_t thread, std::int64_t from_ns, NodeId region, Evidence* evidence) const {
+    const HostThread& t = tree_.threads[thread];
+    const auto begin = tree_.start_ns.begin() + t.first;
+    auto n = static_cast<std::uint32_t>(std::lower_bound(begin, begin + t.count, from_ns) - tree_.start_ns.begin());
+    std::int64_t own_ns = 0, covered_ns = INT64_MIN, outer_ns = 0;
+    bool waits = false;
+    const auto close = [&] {
+      if (!waits) own_ns += outer_ns;
+      outer_ns = 0;
+      waits = false;
+    };
+    for (; n < region.value; ++n) {
+      const NodeId node{n};
+      const std::string_view text = name(node);
+      if (tree_.event_class[n] == EventClass::python_frame) {
+        if (evidence->disabled.empty()) note_disabled(node, text, evidence);
+        continue;
+      }
+      if (tree_.start_ns[n] >= covered_ns) {
+        close();
+        if (is_compile_overhead(text)) continue;
+        if (tree_.event_class[n] == EventClass::annotation && !compiling(thread, tree_.start_ns[n])) continue;
+        covered_ns = tree_.end_ns[n];
+        outer_ns = tree_.duration_ns(node);
+        const bool eager = tree_.event_class[n] == EventClass::op && text.find("::") != text.npos && !compiling(thread, tree_.start_ns[n]);
+        if (eager && std::find(evidence->eager.begin(), evidence->eager.end(), text) == evidence->eager.end()) evidence->eager.push_back(text);
+      }
+      if (compiling(thread, tree_.start_ns[n]) || regions_.call_at(node) != regions_.call_at(tree_.parent[region.value])) continue;
+      if (is_value_op(text)) {
+        waits = true;
+        if (evidence->value.empty()) evidence->value = "aten::item";
+      } else if (is_shape_op(text)) {
+        waits = true;
+        if (evidence->shape.empty()) evidence->shape = text;
+      } else if (is_wait(text)) {
+        waits = true;
+        if (evidence->sync.empty()) evidence->sync = text;
+      }
+    }
+    close();
+    return own_ns;
+  }
+
+  // torch.compiler.disable wraps a function in `_fn` of eval_frame.py; so does Dynamo its own compiled functions, which live in torch/.
+  void note_disabled(NodeId node, std::string_view text, Evidence* evidence) const {
+    const NodeId wrapper = tree_.parent[node.value];
+    if (wrapper == kNoNode || tree_.class_of(wrapper) != EventClass::python_frame) return;
+    const auto outer = parse_frame_name(name(wrapper));
+    if (!outer || outer->function != "_fn" || !outer->file.ends_with("torch/_dynamo/eval_frame.py")) return;
+    const auto frame = parse_frame_name(text);
+    if (!frame || frame->file.starts_with("torch/") || frame->file.find("/torch/") != std::string_view::npos || frame->file.front() == '<') return;
+    evidence->disabled = std::string(frame->function) + " (" + std::string(frame->file) + ":" + std::to_string(frame->line) + ")";
+  }
+
+  bool compiling(std::size_t thread, std::int64_t time_ns) const {
+    const CompilePhases& phases = model_.compile_phases();
+    if (phases.of_thread.empty()) return false;
+    const auto list = phases.of_thread[thread].intervals();
+    const auto it = std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
+    return it != list.begin() && time_ns < (it - 1)->end_ns;
+  }
+
+  // Idle time of the device between the work launched before the break and the first launched after it; 0 when that work had to queue.
+  std::int64_t idle(std::size_t thread, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) const {
+    const std::vector<Launch>& list = launches_[thread];
+    const auto after = std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
+    if (after == list.end() || after->start_ns >= region_end_ns) return 0;
+    const std::int64_t resumed_ns = after->work->start_ns;
+    const auto busy = busy_[after->device].intervals();
+    const auto it = std::lower_bound(busy.begin(), busy.end(), resumed_ns, [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
+    if (it != busy.begin() && (it - 1)->end_ns > after->end_ns) return 0;  // busy when the launch came: hidden
+    std::vector<Interval> parts;
+    for (auto b = it; b != busy.begin() && (b - 1)->end_ns > from_ns;) parts.push_back(*--b);
+    const IntervalSet gap(std::vector<Interval>{{from_ns, resumed_ns}});
+    IntervalSet left = subtract(gap, IntervalSet(std::move(parts)));
+    const CompilePhases& phases = model_.compile_phases();
+    if (!phases.of_thread.empty()) {
+      const auto compile = phases.of_thread[thread].intervals();
+      auto c = std::upper_bound(compile.begin(), compile.end(), from_ns, [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
+      std::vector<Interval> during;
+      for (; c != compile.end() && c->start_ns < resumed_ns; ++c) during.push_back(*c);
+      left = subtract(left, IntervalSet(std::move(during)));
+    }
+    return left.length();
+  }
+
+  void list_recompiles() {
+    const std::int64_t origin = scope_.window().start_ns;
+    for (const CacheLookup& lookup : regions_.lookups) {
+      if (lookup.outcome != LookupOutcome::compiled || !scope_.holds(lookup.node)) continue;
+      const CompiledCall& region = regions_.calls[lookup.region];
+      if (region.id.compile <= 0) continue;
+      Recompile recompile{.id = region.id, .start_ns = end(lookup.node) - origin, .compile_ns = lookup.compile_ns, .location = {}};
+      if (const auto frame = frame_of(region.node)) recompile.location = location_of(*frame);
+      out_.recompiles.push_back(std::move(recompile));
+    }
+    std::sort(out_.recompiles.begin(), out_.recompiles.end(),
+              [](const Recompile& a, const Recompile& b) { return std::pair(a.start_ns, a.id) < std::pair(b.start_ns, b.id); });
+  }
+
+  const Scope& scope_;
+  const Model& model_;
+  const Trace& trace_;
+  const CallTree& tree_;
+  const CompiledRegions& regions_;
+  bool has_stacks_ = false;
+  Breaks out_;
+  std::vector<std::uint32_t> around_;        // by call: the region call around it
+  std::vector<std::int64_t> depth_;          // by call: regions around it
+  std::vector<std::int64_t> last_work_ns_;   // by region call: start of its last own op, launch or graph call
+  std::vector<std::uint32_t> last_nested_;   // by region call: its last nested region
+  std::vector<std::vector<Launch>> launches_;  // by thread
+  std::vector<IntervalSet> busy_;              // by device
+};
+
+Cell number_cell(std::int32_t value) { return value >= 0 ? Cell(std::int64_t{value}) : Cell(); }
+
+Table breaks_table(const Breaks& breaks) {
+  Table table;
+  table.name = "breaks";
+  table.columns = {{"frame", Type::integer},
+                   {"parent_frame", Type::integer},
+                   {"occurrences", Type::integer, Unit::count},
+                   {"location", Type::text, Unit::none, Role::frame},
+                   {"reason", Type::text},
+                   {"cpu_ns", Type::integer, Unit::ns},
+                   {"gpu_idle_ns", Type::integer, Unit::ns}};
+  std::int64_t cpu_ns = 0, idle_ns = 0;
+  for (const GraphBreak& b : breaks.breaks) {
+    table.rows.push_back({number_cell(b.frame.frame), number_cell(b.parent.frame), b.occurrences, cells::text(b.location), cells::text(b.reason), b.cpu_ns,
+                          breaks.has_device_work ? Cell(b.gpu_idle_ns) : Cell()});
+    cpu_ns += b.cpu_ns;
+    idle_ns += b.gpu_idle_ns;
+  }
+  if (!breaks.breaks.empty()) {
+    table.total = Row{Cell(), Cell(), breaks.occurrences(), Cell(), Cell(), cpu_ns, breaks.has_device_work ? Cell(idle_ns) : Cell()};
+  }
+  return table;
+}
+
+Table regions_table(const Breaks& breaks) {
+  Table table;
+  table.name = "regions";
+  table.columns = {{"frame", Type::integer},
+                   {"compile", Type::integer},
+                   {"calls", Type::integer, Unit::count},
+                   {"cpu_ns", Type::integer, Unit::ns},
+                   {"gpu_ns", Type::integer, Unit::ns},
+                   {"parent", Type::text},
+                   {"depth", Type::integer},
+                   {"id", Type::text},
+                   {"location", Type::text, Unit::none, Role::frame}};
+  for (const RegionRow& r : breaks.regions) {
+    table.rows.push_back({number_cell(r.id.frame), number_cell(r.id.compile), r.calls, r.cpu_ns, breaks.has_device_work ? Cell(r.gpu_ns) : Cell(),
+                          cells::text(text_of(r.parent)), r.depth, cells::text(text_of(r.id)), cells::text(r.location)});
+  }
+  return table;
+}
+
+Table recompiles_table(const Breaks& breaks) {
+  Table table;
+  table.name = "recompiles";
+  table.columns = {{"frame", Type::integer},
+                   {"compile", Type::integer},
+                   {"start_ns", Type::integer, Unit::ns, Role::time_start},
+                   {"compile_ns", Type::integer, Unit::ns},
+                   {"location", Type::text, Unit::none, Role::frame}};
+  std::int64_t compile_ns = 0;
+  for (const Recompile& r : breaks.recompiles) {
+    table.rows.push_back({number_cell(r.id.frame), number_cell(r.id.compile), r.start_ns, r.compile_ns, cells::text(r.location)});
+    compile_ns += r.compile_ns;
+  }
+  if (!breaks.recompiles.empty()) table.total = Row{Cell(), Cell(), Cell(), compile_ns, Cell()};
+  return table;
+}
+
+}  // namespace
+
+std::int64_t Breaks::occurrences() const {
+  std::int64_t sum = 0;
+  for (const GraphBreak& b : breaks) sum += b.occurrences;
+  return sum;
+}
+
+Breaks compute_breaks(const Scope& scope) { return Computer(scope).compute(); }
+
+Report report_breaks(const Breaks& breaks) {
+  Report report;
+  report.tables = {breaks_table(breaks), regions_table(breaks), recompiles_table(breaks)};
+  if (breaks.functions_without_region > 0) {
+    report.diagnostics.push_back({"no_compiled_regions", breaks.functions_without_region,
+                                  "CompiledFunction calls without regions (PyTorch before 2.2): several in one iteration are separate graphs, which "
+                                  "breaks or separate torch.compile calls make"});
+  } else if (!breaks.has_ids) {
+    report.diagnostics.push_back({"no_compile_ids", 1, "compiled regions carry no frame ids (PyTorch before 2.5, or 2.5 without record_shapes): breaks are told "
+                                                      "by nesting alone and cannot be told apart"});
+  }
+  return report;
+}
+
+Result<Report> run_breaks(const Scope& scope, const Arguments&) { return report_breaks(compute_breaks(scope)); }
+
+}  // namespace ridge

@@ -1,0 +1,318 @@
+#include "analysis/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/catalog.h"
+#include "analysis/cells.h"
+#include "analysis/choice.h"
+#include "analysis/gpu.h"
+#include "analysis/scoped_work.h"
+#include "base/hash.h"
+#include "base/try.h"
+#include "model/autotune.h"
+#include "model/locations.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kByNames[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
+
+// The key of a launch under one regrouping, as text.
+class Regroup {
+ public:
+  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {
+    if (by == KernelsBy::module) {
+      locations_ = std::make_unique<Locations>(scope.trace(), model_.tree(), build_forward_backward(scope.trace(), model_.tree(), model_.node_of()));
+    }
+  }
+
+  std::string key(const WorkRow& work) const {
+    const NodeId launch = model_.links().launch[work.row];
+    if (by_ == KernelsBy::stream) return std::to_string(work.stream);
+    if (launch == kNoNode) return std::string(kBeforeWindow);
+    switch (by_) {
+      case KernelsBy::op: return std::string(op_name(model_, work.row));
+      case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(model_.links().op[work.row]);
+      case KernelsBy::annotation: return or_else(name(model_.tree().nearest(launch, EventClass::annotation)), "[no annotation]");
+      case KernelsBy::module: return or_else(std::string(locations_->module_path(launch)), "[no module]");
+      default: return graph(launch);
+    }
+  }
+
+ private:
+  static std::string or_else(std::string text, std::string_view none) { return text.empty() ? std::string(none) : text; }
+
+  std::string name(NodeId n) const {
+    return n == kNoNode ? std::string() : std::string(model_.trace().text(model_.trace().events.name(model_.tree().event[n.value])));
+  }
+
+  std::string shape(NodeId op) const {
+    if (op == kNoNode) return "";
+    const auto dims = ops_.input_dims.text(model_.tree().event[op.value]);
+    return dims ? " " + std::string(model_.trace().text(*dims)) : "";
+  }
+
+  // The compiled graph around a launch; where the trace does not name graphs, the compiled region or function.
+  std::string graph(NodeId launch) const {
+    std::string region;
+    for (NodeId n = launch; n != kNoNode; n = model_.tree().parent[n.value]) {
+      const EventClass c = model_.tree().class_of(n);
+      if (c != EventClass::op && c != EventClass::annotation) continue;
+      const std::string_view text = model_.trace().text(model_.trace().events.name(model_.tree().event[n.value]));
+      if (text.starts_with("## Call CompiledFxGraph")) return std::string(text);
+      if (region.empty() && (text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction"))) region = text;
+    }
+    return or_else(std::move(region), "[not compiled]");
+  }
+
+  const Model& model_;
+  KernelsBy by_;
+  OpTable ops_;
+  std::unique_ptr<Locations> locations_;
+};
+
+struct RowKey {
+  std::uint32_t name = 0, label = 0, hash = 0;
+  std::int64_t device = 0;
+  bool operator==(const RowKey&) const = default;
+};
+struct RowKeyHash {
+  std::size_t operator()(const RowKey& k) const {
+    return mix64(static_cast<std::uint64_t>(k.name) << 32 | k.label, static_cast<std::uint64_t>(k.hash) << 16 ^ static_cast<std::uint64_t>(k.device) ^ 0x9E3779B97F4A7C15);
+  }
+};
+
+// Ids for the labels of identities: equal text, equal id.
+std::vector<std::uint32_t> label_ids(const KernelIdentities& identities) {
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  std::vector<std::uint32_t> out;
+  for (const KernelIdentity& identity : identities.identities) {
+    out.push_back(ids.try_emplace(identity.label, static_cast<std::uint32_t>(ids.size())).first->second);
+  }
+  return out;
+}
+
+class KernelRows {
+ public:
+  KernelRows(const Scope& scope, std::optional<KernelsBy> by)
+      : scope_(scope), trace_(scope.trace()), model_(scope.model()), ops_(ops(scope.trace())), labels_(label_ids(model_.identities())),
+        tuning_(build_autotuning(trace_, model_.tree(), model_.links())) {
+    if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<Regroup>(scope, *by);
+    each_launch_ = by == KernelsBy::launch;
+  }
+
+  void add(const Device& device, const WorkRow& work) {
+    const EventId event = trace_.of(EventClass::device_work)[work.row];
+    if (trace_.kind(event).work != DeviceWork::kernel) return;
+    const StringId name = trace_.events.name(event);
+    if (!matches(name)) return;
+    const std::size_t at = find(device, work, name);
+    KernelRow& row = rows_[at];
+    const std::int64_t duration = duration_ns(work);
+    row.min_ns = row.count == 0 ? duration : std::min(row.min_ns, duration);
+    row.max_ns = std::max(row.max_ns, duration);
+    ++row.count;
+    row.time_ns += duration;
+    if (tuning_.holds_work(work.row)) {
+      ++row.autotune_count;
+      row.autotune_ns += duration;
+    }
+    Shares& shares = shares_[at];
+    shares.category[static_cast<std::size_t>(model_.identities()[work.row].category)] += duration;
+    if (regroup_) {
+      shares.names.insert(name.value);
+    } else {
+      shares.op[op_name(model_, work.row)] += duration;
+    }
+  }
+
+  std::vector<KernelRow> take() {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const Shares& shares = shares_[i];
+      const auto most = std::max_element(shares.category.begin(), shares.category.end());
+      rows_[i].category = static_cast<Category>(most - shares.category.begin());
+      rows_[i].kernels = regroup_ ? static_cast<std::int64_t>(shares.names.size()) : 1;
+      std::int64_t best = -1;
+      for (const auto& [op, time] : shares.op) {
+        if (time > best) rows_[i].op = op, best = time;
+      }
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  struct Shares {
+    std::array<std::int64_t, kCategories> category{};
+    std::map<std::string_view, std::int64_t> op;
+    std::unordered_set<std::uint32_t> names;
+  };
+
+  bool matches(StringId name) {
+    const auto [it, is_new] = matches_.try_emplace(name.value, false);
+    if (is_new) it->second = scope_.matches(trace_.text(name));
+    return it->second;
+  }
+
+  std::string_view op_text(const ArgColumn& column, NodeId op) const {
+    if (op == kNoNode) return {};
+    const auto id = column.text(model_.tree().event[op.value]);
+    return id ? trace_.text(*id) : std::string_view();
+  }
+
+  std::size_t find(const Device& device, const WorkRow& work, StringId name) {
+    const NodeId op = model_.links().op[work.row];
+    if (regroup_) {
+      const auto [it, is_new] = groups_.try_emplace({regroup_->key(work), device.id}, rows_.size());
+      if (is_new) add_row(device, work).key = it->first.first;
+      return it->second;
+    }
+    if (!each_launch_) {
+      const StringId hash = op == kNoNode ? StringId{} : ops_.kernel_hash.text(model_.tree().event[op.value]).value_or(StringId{});
+      const RowKey key{name.value, labels_[model_.identities().of_row[work.row]], hash.value, device.id};
+      const auto [it, is_new] = index_.try_emplace(key, rows_.size());
+      if (!is_new) return it->second;
+    }
+    KernelRow& row = add_row(device, work);
+    row.kernel = trace_.text(name);
+    row.label = model_.identities()[work.row].label;
+    row.kernel_file = op_text(ops_.kernel_file, op);
+    row.kernel_hash = op_text(ops_.kernel_hash, op);
+    row.kernel_kwargs = op_text(ops_.kernel_kwargs, op);
+    return rows_.size() - 1;
+  }
+
+  KernelRow& add_row(const Device& device, const WorkRow& work) {
+    rows_.emplace_back();
+    shares_.emplace_back();
+    rows_.back().device = device.id;
+    rows_.back().start_ns = work.start_ns - scope_.window().start_ns;
+    rows_.back().stream = work.stream;
+    return rows_.back();
+  }
+
+  const Scope& scope_;
+  const Trace& trace_;
+  const Model& model_;
+  OpTable ops_;
+  std::vector<std::uint32_t> labels_;
+  Autotuning tuning_;
+  std::unique_ptr<Regroup> regroup_;
+  bool each_launch_ = false;
+  std::unordered_map<std::uint32_t, bool> matches_;
+  std::unordered_map<RowKey, std::size_t, RowKeyHash> index_;
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> groups_;
+  std::vector<KernelRow> rows_;
+  std::vector<Shares> shares_;
+};
+
+const std::vector<Column> kTimeColumns = {{"count", Type::integer, Unit::count},     {"time_ns", Type::integer, Unit::ns},
+                                          {"mean_ns", Type::number, Unit::ns},       {"min_ns", Type::integer, Unit::ns},
+                                          {"max_ns", Type::integer, Unit::ns},       {"pct_gpu_time", Type::number, Unit::percent}};
+const std::vector<Column> kCostColumns = {{"flops", Type::number, Unit::flop},
+                                          {"flops_pointwise", Type::number, Unit::flop},
+                                          {"bytes_read", Type::number, Unit::bytes},
+                                          {"bytes_written", Type::number, Unit::bytes},
+                                          {"flops_per_s", Type::number, Unit::flop_per_s},
+                                          {"bytes_per_s", Type::number, Unit::bytes_per_s},
+                                          {"pct_peak_flops", Type::number, Unit::percent},
+                                          {"pct_peak_bandwidth", Type::number, Unit::percent},
+                                          {"bound", Type::text},
+                                          {"roof_ns", Type::number, Unit::ns},
+                                          {"headroom_ns", Type::number, Unit::ns},
+                                          {"dtype", Type::text},
+                                          {"estimate", Type::text}};
+const std::vector<Column> kSourceColumns = {{"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}};
+const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, Unit::count}, {"autotune_ns", Type::integer, Unit::ns}};
+
+void push(Row* row, std::initializer_list<Cell> more) { row->insert(row->end(), more); }
+
+Row row_of(const Kernels& kernels, const KernelRow& k) {
+  Row row;
+  if (kernels.by && *kernels.by != KernelsBy::launch) {
+    push(&row, {k.key, k.kernels, std::string(name_of(k.category)), k.device});
+  } else {
+    push(&row, {std::string(k.kernel), std::string(k.label), std::string(name_of(k.category)), k.device});
+  }
+  push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.count)), k.min_ns, k.max_ns,
+              cells::percent(k.time_ns, kernels.time_ns)});
+  row.resize(row.size() + kCostColumns.size());
+  if (!kernels.by || *kernels.by == KernelsBy::launch) {
+    push(&row, {cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs)});
+  }
+  push(&row, {k.autotune_count, k.autotune_ns});
+  if (kernels.by == KernelsBy::launch) push(&row, {k.start_ns, k.stream});
+  return row;
+}
+
+}  // namespace
+
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by) {
+  Kernels out;
+  out.by = by;
+  out.no_device_events = scope.trace().of(EventClass::device_work).empty();
+  KernelRows rows(scope, by);
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); });
+  out.rows = rows.take();
+  for (const KernelRow& row : out.rows) {
+    out.count += row.count;
+    out.time_ns += row.time_ns;
+  }
+  const auto order = [&](const KernelRow& k) {
+    const std::int64_t first = by == KernelsBy::launch ? k.start_ns : -k.time_ns;
+    return std::tuple(first, std::string_view(k.key), k.kernel, k.label, k.kernel_hash, k.device);
+  };
+  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
+  return out;
+}
+
+Report report_kernels(const Kernels& kernels) {
+  Table table;
+  table.name = "kernels";
+  const auto add_columns = [&](const std::vector<Column>& more) { table.columns.insert(table.columns.end(), more.begin(), more.end()); };
+  const bool regrouped = kernels.by && *kernels.by != KernelsBy::launch;
+  if (regrouped) {
+    add_columns({{std::string(kByNames[static_cast<std::size_t>(*kernels.by)]), Type::text}, {"kernels", Type::integer, Unit::count}});
+  } else {
+    add_columns({{"kernel", Type::text}, {"label", Type::text}});
+  }
+  add_columns({{"category", Type::text}, {"device", Type::integer}});
+  add_columns(kTimeColumns);
+  add_columns(kCostColumns);
+  if (!regrouped) add_columns(kSourceColumns);
+  add_columns(kAutotuneColumns);
+  if (kernels.by == KernelsBy::launch) add_columns({{"start_ns", Type::integer, Unit::ns, Role::time_start}, {"stream", Type::integer}});
+  KernelRow sum;
+  for (const KernelRow& k : kernels.rows) {
+    table.rows.push_back(row_of(kernels, k));
+    sum.autotune_count += k.autotune_count;
+    sum.autotune_ns += k.autotune_ns;
+  }
+  Row total(table.columns.size());
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    const std::string& name = table.columns[i].name;
+    if (name == "count") total[i] = kernels.count;
+    if (name == "time_ns") total[i] = kernels.time_ns;
+    if (name == "pct_gpu_time") total[i] = cells::percent(kernels.time_ns, kernels.time_ns);
+    if (name == "autotune_count") total[i] = sum.autotune_count;
+    if (name == "autotune_ns") total[i] = sum.autotune_ns;
+  }
+  table.total = std::move(total);
+  Report report;
+  report.tables = {std::move(table)};
+  if (kernels.no_device_events) report.diagnostics.push_back(no_device_events());
+  return report;
+}
+
+Result<Report> run_kernels(const Scope& scope, const Arguments& arguments) {
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kByNames));
+  return report_kernels(compute_kernels(scope, by ? std::optional(static_cast<KernelsBy>(*by)) : std::nullopt));
+}
+
+}  // namespace ridge

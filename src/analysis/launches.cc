@@ -1,0 +1,274 @@
+#include "analysis/launches.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/catalog.h"
+#include "analysis/gpu.h"
+#include "base/units.h"
+#include "model/idle.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kStarvedPct = 10;  // of the window: below this, late launches are not what bounds a program
+
+struct Launched {
+  NodeId call;
+  std::int64_t start_ns;  // of the work
+};
+
+// The work of a device in the scope whose launch is known, by call and then by start.
+std::vector<Launched> launched_work(const Scope& scope, const Device& device, std::int64_t* unlinked) {
+  const LaunchLinks& links = scope.model().links();
+  std::vector<Launched> launched;
+  for (const WorkRow& work : device.work) {
+    if (!scope.holds_work(work.row)) continue;
+    if (links.launch[work.row] == kNoNode) {
+      ++*unlinked;
+    } else {
+      launched.push_back({links.launch[work.row], work.start_ns});
+    }
+  }
+  std::sort(launched.begin(), launched.end(), [](const Launched& a, const Launched& b) { return std::tie(a.call, a.start_ns) < std::tie(b.call, b.start_ns); });
+  return launched;
+}
+
+std::int64_t percentile(const std::vector<std::int64_t>& sorted, double p) {
+  const double rank = p / 100 * static_cast<double>(sorted.size());
+  return sorted[std::min(static_cast<std::size_t>(rank), sorted.size() - 1)];
+}
+
+void measure_latency(const std::vector<Launched>& launched, const Trace& trace, const CallTree& tree, DeviceLaunches* out) {
+  std::vector<std::int64_t> latencies;
+  for (std::size_t i = 0; i < launched.size();) {
+    const NodeId call = launched[i].call;
+    latencies.push_back(std::max<std::int64_t>(0, launched[i].start_ns - tree.start_ns[call.value]));
+    std::size_t end = i;
+    while (end < launched.size() && launched[end].call == call) ++end;
+    const bool graph = trace.text(trace.events.name(tree.event[call.value])).find("GraphLaunch") != std::string_view::npos;
+    if (graph) out->from_graphs += static_cast<std::int64_t>(end - i);
+    i = end;
+  }
+  std::sort(latencies.begin(), latencies.end());
+  out->calls = static_cast<std::int64_t>(latencies.size());
+  out->latency_p50_ns = percentile(latencies, 50);
+  out->latency_p99_ns = percentile(latencies, 99);
+}
+
+// +1 when a call launches a piece of work, -1 when the work starts.
+void measure_queue(const std::vector<Launched>& launched, const CallTree& tree, std::int64_t origin, DeviceLaunches* out) {
+  std::vector<std::pair<std::int64_t, int>> steps;
+  steps.reserve(launched.size() * 2);
+  for (const Launched& work : launched) {
+    const std::int64_t called = tree.start_ns[work.call.value];
+    steps.emplace_back(called, 1);
+    steps.emplace_back(std::max(called, work.start_ns), -1);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::vector<CurvePoint> curve;
+  double area = 0;
+  std::int64_t depth = 0;
+  for (std::size_t i = 0; i < steps.size();) {
+    const std::int64_t time = steps[i].first;
+    for (; i < steps.size() && steps[i].first == time; ++i) depth += steps[i].second;
+    curve.emplace_back(time - origin, static_cast<double>(depth));
+    if (i < steps.size()) area += static_cast<double>(depth) * static_cast<double>(steps[i].first - time);
+  }
+  const std::int64_t span = steps.back().first - steps.front().first;
+  if (span > 0) out->queue_depth_mean = area / static_cast<double>(span);
+  out->queue_depth = thin_curve(curve);
+}
+
+// Time from the first launch to the last one in which no launching thread was held up.
+std::int64_t host_time(const std::vector<Launched>& launched, const CallTree& tree, const HostStalls& stalls) {
+  std::int64_t from = INT64_MAX, to = INT64_MIN;
+  for (const Launched& work : launched) {
+    from = std::min(from, tree.start_ns[work.call.value]);
+    to = std::max(to, tree.end_ns[work.call.value]);
+  }
+  std::vector<Interval> held;
+  auto work = launched.begin();
+  for (std::size_t t = 0; t < tree.threads.size(); ++t) {
+    const std::uint32_t end = tree.threads[t].first + tree.threads[t].count;
+    const auto first = work;
+    while (work != launched.end() && work->call.value < end) ++work;
+    if (first == work) continue;  // launches nothing
+    for (const HostStall& stall : stalls.of_thread[t]) {
+      const bool own_cost = stall.cause == IdleCause::guards || stall.cause == IdleCause::allocator || stall.cause == IdleCause::dependency;
+      if (!own_cost) held.push_back({std::max(stall.start_ns, from), std::min(stall.end_ns, to)});
+    }
+  }
+  return to - from - IntervalSet(std::move(held)).length();
+}
+
+void add_gain(const DeviceIdle& idle, const LaunchLinks& links, DeviceLaunches* out) {
+  for (const IdleGap& gap : idle.gaps) {
+    const bool both = gap.last_work != kNoWork && gap.next_work != kNoWork;
+    const bool in_graph = both && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
+    for (const IdlePiece& piece : idle.pieces_of(gap)) {
+      out->idle_ns[static_cast<std::size_t>(piece.cause)] += piece.length();
+      const bool goes = piece.cause == IdleCause::launch || piece.cause == IdleCause::kernel_gap;
+      if (goes && !in_graph) out->cuda_graph_gain_ns += piece.length();
+    }
+  }
+}
+
+// What the device lacked work for most, between its first work and its last.
+IdleCause main_cause(const DeviceLaunches& d) {
+  auto idle_ns = d.idle_ns;
+  idle_ns[static_cast<std::size_t>(IdleCause::head_tail)] = 0;
+  return static_cast<IdleCause>(std::max_element(idle_ns.begin(), idle_ns.end()) - idle_ns.begin());
+}
+
+double share_pct(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::vector<LaunchCall> count_calls(const Scope& scope) {
+  const CallTree& tree = scope.model().tree();
+  const Trace& trace = scope.trace();
+  std::vector<std::int64_t> launched(tree.size());
+  for (const NodeId call : scope.model().links().launch) {
+    if (call != kNoNode) ++launched[call.value];
+  }
+  std::map<StringId, LaunchCall> by_name;
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    const NodeId node{n};
+    if (tree.class_of(node) != EventClass::launch || !scope.holds(node)) continue;
+    LaunchCall& call = by_name[trace.events.name(tree.event[n])];
+    ++call.calls;
+    call.launched += launched[n];
+    call.self_ns += tree.duration_ns(node);
+    call.max_ns = std::max(call.max_ns, tree.duration_ns(node));
+    const NodeId above = tree.parent[n];
+    if (above != kNoNode && tree.class_of(above) == EventClass::launch) {
+      by_name[trace.events.name(tree.event[above.value])].self_ns -= tree.duration_ns(node);
+    }
+  }
+  std::vector<LaunchCall> calls;
+  for (auto& [name, call] : by_name) {
+    call.name = trace.text(name);
+    if (call.calls > 0 && scope.matches(call.name)) calls.push_back(std::move(call));
+  }
+  std::sort(calls.begin(), calls.end(), [](const LaunchCall& a, const LaunchCall& b) { return std::tie(b.self_ns, a.name) < std::tie(a.self_ns, b.name); });
+  return calls;
+}
+
+template <class T>
+Cell cell(const std::optional<T>& value) {
+  return value ? Cell(*value) : Cell();
+}
+
+Table launches_table(const Launches& launches) {
+  Table table;
+  table.name = "launches";
+  table.columns = {{"calls", Type::integer, Unit::count},
+                   {"latency_p50_ns", Type::integer, Unit::ns},
+                   {"latency_p99_ns", Type::integer, Unit::ns},
+                   {"host_ns_per_launch", Type::number, Unit::ns},
+                   {"device_ns_per_launch", Type::number, Unit::ns},
+                   {"queue_depth_mean", Type::number, Unit::count},
+                   {"launch_bound", Type::boolean},
+                   {"cuda_graph_gain_ns", Type::integer, Unit::ns},
+                   {"device", Type::integer},
+                   {"launched", Type::integer, Unit::count},
+                   {"launched_by_graphs", Type::integer, Unit::count},
+                   {"launched_before_window", Type::integer, Unit::count},
+                   {"verdict", Type::text}};
+  table.key_value = launches.devices.size() == 1;
+  for (const DeviceLaunches& d : launches.devices) {
+    table.rows.push_back({d.calls, cell(d.latency_p50_ns), cell(d.latency_p99_ns), cell(d.host_ns_per_launch), cell(d.device_ns_per_launch),
+                          cell(d.queue_depth_mean), cell(d.launch_bound), d.cuda_graph_gain_ns, d.device, d.launched, d.from_graphs,
+                          d.unlinked, launch_verdict(d)});
+  }
+  return table;
+}
+
+Table calls_table(const Launches& launches) {
+  Table table;
+  table.name = "launch_calls";
+  table.columns = {{"call", Type::text},
+                   {"calls", Type::integer, Unit::count},
+                   {"launched", Type::integer, Unit::count},
+                   {"self_ns", Type::integer, Unit::ns},
+                   {"mean_ns", Type::number, Unit::ns},
+                   {"max_ns", Type::integer, Unit::ns}};
+  LaunchCall total;
+  for (const LaunchCall& c : launches.calls) {
+    table.rows.push_back({c.name, c.calls, c.launched, c.self_ns, static_cast<double>(c.self_ns) / static_cast<double>(c.calls), c.max_ns});
+    total.calls += c.calls;
+    total.launched += c.launched;
+    total.self_ns += c.self_ns;
+  }
+  table.total = Row{Cell(), total.calls, total.launched, total.self_ns, Cell(), Cell()};
+  return table;
+}
+
+}  // namespace
+
+std::string launch_verdict(const DeviceLaunches& d) {
+  if (!d.launch_bound) return "the trace does not tell: it has no launches of this device's work";
+  const std::string costs = fmt::format("the host needs {} a launch, the device works {}", format_duration(*d.host_ns_per_launch),
+                                        format_duration(*d.device_ns_per_launch));
+  const double graph_pct = share_pct(d.from_graphs, d.launched);
+  const std::string graphs = graph_pct >= 50 ? fmt::format("{} of the work is launched by graphs already; more of them", format_percent(graph_pct))
+                                             : std::string("CUDA graphs");
+  const std::string gain = fmt::format("{} would save at most {} ({} of the window)", graphs, format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
+                                       format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
+  std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
+  const IdleCause cause = main_cause(d);
+  const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
+  if (!*d.launch_bound && cause != IdleCause::launch && cause_pct >= kStarvedPct) {
+    verdict += fmt::format(" first of all: the device idles {} of the window by cause {}", format_percent(cause_pct), name_of(cause));
+  }
+  return verdict + ": " + costs + "; " + gain;
+}
+
+Launches compute_launches(const Scope& scope) {
+  const Model& model = scope.model();
+  Launches out;
+  out.no_device_events = model.timeline().devices.empty();
+  out.calls = count_calls(scope);
+  if (out.no_device_events) return out;
+  const std::vector<DeviceIdle> idle = split_idle(model, scope.window());
+  const HostStalls stalls = find_host_stalls(model.trace(), model.tree(), model.links());
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    const Device& device = model.timeline().devices[i];
+    if (!scope.has_device(device.id)) continue;
+    DeviceLaunches d;
+    d.device = device.id;
+    d.window_ns = scope.window().duration_ns();
+    const std::vector<Launched> launched = launched_work(scope, device, &d.unlinked);
+    d.launched = static_cast<std::int64_t>(launched.size());
+    add_gain(idle[i], model.links(), &d);
+    if (!launched.empty()) {
+      measure_latency(launched, model.trace(), model.tree(), &d);
+      measure_queue(launched, model.tree(), scope.window().start_ns, &d);
+      const auto calls = static_cast<double>(d.calls);
+      d.host_ns_per_launch = static_cast<double>(host_time(launched, model.tree(), stalls)) / calls;
+      d.device_ns_per_launch = static_cast<double>(busy_time(device, scope.window()).length()) / calls;
+      const bool starved = share_pct(d.idle_of(IdleCause::launch), d.window_ns) >= kStarvedPct;
+      d.launch_bound = starved && main_cause(d) == IdleCause::launch && *d.host_ns_per_launch > *d.device_ns_per_launch;
+    }
+    out.devices.push_back(std::move(d));
+  }
+  return out;
+}
+
+Report report_launches(const Launches& launches) {
+  Report report;
+  report.tables = {launches_table(launches), calls_table(launches)};
+  for (const DeviceLaunches& d : launches.devices) {
+    if (!d.queue_depth.empty()) report.series.push_back({"queue_depth of device " + std::to_string(d.device), Unit::count, d.queue_depth});
+  }
+  if (launches.no_device_events) report.diagnostics.push_back(no_device_events());
+  return report;
+}
+
+Result<Report> run_launches(const Scope& scope, const Arguments&) { return report_launches(compute_launches(scope)); }
+
+}  // namespace ridge

@@ -1,0 +1,373 @@
+#include "analysis/memory.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/catalog.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kNoOp = "[no op]";
+constexpr std::string_view kBefore = "[allocated before the recording]";
+constexpr StringId kNoOpId{UINT32_MAX - 1}, kBeforeId{UINT32_MAX};  // beside the names of ops
+
+struct DeviceTypeRow {
+  std::int64_t type;
+  std::string_view name;
+};
+// c10::DeviceType, those that allocate.
+constexpr DeviceTypeRow kDeviceTypes[] = {{0, "cpu"},  {1, "cuda"}, {6, "hip"},  {9, "xla"},          {12, "xpu"},
+                                          {13, "mps"}, {15, "hpu"}, {19, "mtia"}, {20, "privateuseone"}};
+constexpr std::int64_t kCpu = 0;
+
+std::string device_text(std::int64_t type, std::int64_t id) {
+  const auto* row = std::find_if(std::begin(kDeviceTypes), std::end(kDeviceTypes), [&](const DeviceTypeRow& r) { return r.type == type; });
+  const std::string name = row == std::end(kDeviceTypes) ? "device_type_" + std::to_string(type) : std::string(row->name);
+  return id < 0 ? name : name + ":" + std::to_string(id);
+}
+
+// One allocation (bytes > 0) or free (bytes < 0).
+struct Step {
+  std::int64_t time_ns = 0;
+  std::int64_t bytes = 0;
+  std::optional<std::int64_t> addr, total, reserved;
+  StringId op;
+};
+
+// Ops that only make the tensor for the op around them.
+bool only_allocates(std::string_view op) {
+  return op.starts_with("aten::empty") || op.starts_with("aten::new_empty") || op.starts_with("aten::resize_") || op == "aten::set_";
+}
+
+class OpAt {
+ public:
+  explicit OpAt(const Model& model) : trace_(model.trace()), tree_(model.tree()) {}
+
+  StringId operator()(EventId event) const {
+    const HostThread* thread = tree_.thread_of(trace_.track(event));
+    if (thread == nullptr) return kNoOpId;
+    const NodeId inside = tree_.innermost_at(*thread, trace_.events.ts_ns(event));
+    NodeId op = inside == kNoNode ? kNoNode : tree_.nearest(inside, EventClass::op);
+    if (op == kNoNode) return kNoOpId;
+    StringId name = name_of_node(op);
+    while (only_allocates(trace_.text(name))) {
+      const NodeId above = tree_.parent[op.value];
+      op = above == kNoNode ? kNoNode : tree_.nearest(above, EventClass::op);
+      if (op == kNoNode) break;
+      name = name_of_node(op);
+    }
+    return name;
+  }
+
+ private:
+  StringId name_of_node(NodeId node) const { return trace_.events.name(tree_.event[node.value]); }
+
+  const Trace& trace_;
+  const CallTree& tree_;
+};
+
+using DeviceKey = std::pair<std::int64_t, std::int64_t>;  // type, id
+
+std::map<DeviceKey, std::vector<Step>> read_steps(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  const MemoryTable table = memory_events(trace);
+  const OpAt op_at(scope.model());
+  std::map<DeviceKey, std::vector<Step>> steps;
+  for (const EventId event : table.events) {
+    const auto bytes = table.bytes.integer(event);
+    const std::int64_t time = trace.events.ts_ns(event);
+    if (!bytes || time == kNoTime || trace.text(trace.events.name(event)) != "[memory]") continue;
+    const std::int64_t type = table.device_type.integer(event).value_or(kCpu);
+    const std::int64_t id = table.device_id.integer(event).value_or(-1);
+    if (!scope.has_device(type == kCpu ? -1 : id)) continue;
+    steps[{type, id}].push_back({time, *bytes, table.addr.integer(event), table.total_allocated.integer(event),
+                                 table.total_reserved.integer(event), *bytes > 0 ? op_at(event) : kNoOpId});
+  }
+  for (auto& [key, list] : steps) {
+    std::stable_sort(list.begin(), list.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
+    // Where the trace has no counter, one is kept from 0.
+    std::int64_t sum = 0;
+    for (Step& step : list) {
+      sum = step.total ? *step.total : sum + step.bytes;
+      step.total = sum;
+    }
+  }
+  return steps;
+}
+
+struct Allocation {
+  StringId op;
+  std::int64_t bytes = 0;
+};
+
+// The allocations that live, as the steps go by.
+class Live {
+ public:
+  // The op whose memory the step changes, and by how much of it an unrecorded allocation is concerned.
+  StringId apply(const Step& step) {
+    if (step.bytes > 0) {
+      if (step.addr) {
+        forget(*step.addr);  // its free was not recorded
+        allocations_[*step.addr] = {step.op, step.bytes};
+      }
+      held_[step.op] += step.bytes;
+      return step.op;
+    }
+    const auto it = step.addr ? allocations_.find(*step.addr) : allocations_.end();
+    if (it == allocations_.end()) return kBeforeId;
+    const StringId op = it->second.op;
+    forget(*step.addr);
+    return op;
+  }
+  std::int64_t held_by(StringId op) const {
+    const auto it = held_.find(op);
+    return it == held_.end() ? 0 : it->second;
+  }
+  const std::unordered_map<std::int64_t, Allocation>& allocations() const { return allocations_; }
+
+ private:
+  void forget(std::int64_t addr) {
+    const auto it = allocations_.find(addr);
+    if (it == allocations_.end()) return;
+    held_[it->second.op] -= it->second.bytes;
+    allocations_.erase(it);
+  }
+  std::unordered_map<std::int64_t, Allocation> allocations_;
+  std::unordered_map<StringId, std::int64_t> held_;
+};
+
+class DeviceMemory {
+ public:
+  DeviceMemory(const Scope& scope, std::vector<Step> steps) : scope_(scope), steps_(std::move(steps)) {}
+
+  MemoryDevice measure() {
+    add_iterations();
+    Live live;
+    const TimeRange window = scope_.window();
+    for (const Step& step : steps_) {
+      if (step.time_ns > window.end_ns) break;
+      const StringId op = live.apply(step);
+      if (step.time_ns < window.start_ns) continue;
+      count(step, op, live);
+    }
+    if (out_.events > 0) find_holders();
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  void count(const Step& step, StringId op, const Live& live) {
+    const std::int64_t time = step.time_ns - scope_.window().start_ns;
+    if (out_.events == 0) out_.allocated.emplace_back(time, static_cast<double>(*step.total - step.bytes));
+    out_.allocated.emplace_back(time, static_cast<double>(*step.total));
+    if (out_.events == 0 || *step.total > out_.peak_bytes) {
+      out_.peak_bytes = *step.total;
+      out_.peak_time_ns = time;
+      peak_ = &step;
+    }
+    ++out_.events;
+    if (step.reserved) {
+      out_.reserved.emplace_back(time, static_cast<double>(*step.reserved));
+      out_.peak_reserved_bytes = std::max(out_.peak_reserved_bytes.value_or(0), *step.reserved);
+    }
+    MemoryOp& row = ops_[op];
+    MemoryIteration* iteration = iteration_at(step.time_ns);
+    if (iteration != nullptr) iteration->peak_bytes = std::max(iteration->peak_bytes.value_or(INT64_MIN), *step.total);
+    if (step.bytes > 0) {
+      ++row.allocations;
+      row.allocated_bytes += step.bytes;
+      out_.allocated_bytes += step.bytes;
+      if (iteration != nullptr) ++iteration->allocations, iteration->allocated_bytes += step.bytes;
+    } else {
+      ++row.frees;
+      row.freed_bytes -= step.bytes;
+      out_.freed_bytes -= step.bytes;
+      if (iteration != nullptr) iteration->freed_bytes -= step.bytes;
+    }
+    if (op != kBeforeId) {
+      const std::int64_t before = step.bytes < 0 ? live.held_by(op) - step.bytes : live.held_by(op);
+      row.peak_bytes = std::max(row.peak_bytes.value_or(0), before);
+    }
+  }
+
+  void add_iterations() {
+    for (const std::size_t i : scope_.iterations()) {
+      const Iteration& iteration = scope_.model().iterations().list[i];
+      out_.iterations.emplace_back().iteration = iteration.number;
+      starts_.push_back(iteration.start_ns);
+      ends_.push_back(iteration.end_ns);
+    }
+  }
+  MemoryIteration* iteration_at(std::int64_t time) {
+    const auto it = std::upper_bound(starts_.begin(), starts_.end(), time);
+    if (it == starts_.begin()) return nullptr;
+    const auto i = static_cast<std::size_t>(it - starts_.begin()) - 1;
+    return time < ends_[i] ? &out_.iterations[i] : nullptr;
+  }
+
+  // Replays the steps up to the peak: what lives then holds it.
+  void find_holders() {
+    Live live;
+    for (const Step& step : steps_) {
+      live.apply(step);
+      if (&step == peak_) break;
+    }
+    std::map<StringId, MemoryHolder> holders;
+    std::int64_t rest = out_.peak_bytes;
+    for (const auto& [addr, allocation] : live.allocations()) {
+      MemoryHolder& holder = holders[allocation.op];
+      holder.allocations = holder.allocations.value_or(0) + 1;
+      holder.bytes += allocation.bytes;
+      rest -= allocation.bytes;
+    }
+    if (rest != 0) holders[kBeforeId].bytes = rest;
+    for (auto& [op, holder] : holders) {
+      holder.op = text(op);
+      out_.holders.push_back(std::move(holder));
+    }
+    std::sort(out_.holders.begin(), out_.holders.end(), [](const MemoryHolder& a, const MemoryHolder& b) { return std::tie(b.bytes, a.op) < std::tie(a.bytes, b.op); });
+  }
+
+  void finish() {
+    for (auto& [op, row] : ops_) {
+      row.op = text(op);
+      if (scope_.matches(row.op)) out_.ops.push_back(std::move(row));
+    }
+    std::sort(out_.ops.begin(), out_.ops.end(), [](const MemoryOp& a, const MemoryOp& b) {
+      return std::tie(b.allocated_bytes, b.freed_bytes, a.op) < std::tie(a.allocated_bytes, a.freed_bytes, b.op);
+    });
+    out_.allocated = thin_curve(out_.allocated);
+    out_.reserved = thin_curve(out_.reserved);
+  }
+
+  std::string text(StringId op) const {
+    if (op == kNoOpId) return std::string(kNoOp);
+    return std::string(op == kBeforeId ? kBefore : scope_.trace().text(op));
+  }
+
+  const Scope& scope_;
+  const std::vector<Step> steps_;
+  MemoryDevice out_;
+  const Step* peak_ = nullptr;
+  std::map<StringId, MemoryOp> ops_;
+  std::vector<std::int64_t> starts_, ends_;  // of out_.iterations
+};
+
+template <class T>
+Cell cell(const std::optional<T>& value) {
+  return value ? Cell(*value) : Cell();
+}
+
+Table ops_table(const Memory& memory) {
+  Table table;
+  table.name = "memory";
+  table.columns = {{"device", Type::text},
+                   {"op", Type::text},
+                   {"allocations", Type::integer, Unit::count},
+                   {"allocated_bytes", Type::integer, Unit::bytes},
+                   {"frees", Type::integer, Unit::count},
+                   {"freed_bytes", Type::integer, Unit::bytes},
+                   {"peak_bytes", Type::integer, Unit::bytes}};
+  MemoryOp total;
+  for (const MemoryDevice& d : memory.devices) {
+    for (const MemoryOp& op : d.ops) {
+      table.rows.push_back({d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cell(op.peak_bytes)});
+      total.allocations += op.allocations;
+      total.allocated_bytes += op.allocated_bytes;
+      total.frees += op.frees;
+      total.freed_bytes += op.freed_bytes;
+    }
+  }
+  if (!table.rows.empty()) {
+    table.total = Row{Cell(), Cell(), total.allocations, total.allocated_bytes, total.frees, total.freed_bytes, Cell()};
+  }
+  return table;
+}
+
+Table devices_table(const Memory& memory) {
+  Table table;
+  table.name = "memory_devices";
+  table.columns = {{"device", Type::text},
+                   {"peak_bytes", Type::integer, Unit::bytes},
+                   {"peak_time_ns", Type::integer, Unit::ns, Role::time_start},
+                   {"peak_reserved_bytes", Type::integer, Unit::bytes},
+                   {"allocated_bytes", Type::integer, Unit::bytes},
+                   {"freed_bytes", Type::integer, Unit::bytes},
+                   {"events", Type::integer, Unit::count}};
+  for (const MemoryDevice& d : memory.devices) {
+    table.rows.push_back({d.device, d.peak_bytes, d.peak_time_ns, cell(d.peak_reserved_bytes), d.allocated_bytes, d.freed_bytes, d.events});
+  }
+  return table;
+}
+
+Table holders_table(const Memory& memory) {
+  Table table;
+  table.name = "peak_holders";
+  table.columns = {{"device", Type::text},
+                   {"op", Type::text},
+                   {"bytes", Type::integer, Unit::bytes},
+                   {"pct_peak", Type::number, Unit::percent},
+                   {"allocations", Type::integer, Unit::count}};
+  for (const MemoryDevice& d : memory.devices) {
+    for (const MemoryHolder& h : d.holders) {
+      const Cell pct = d.peak_bytes == 0 ? Cell() : Cell(100.0 * static_cast<double>(h.bytes) / static_cast<double>(d.peak_bytes));
+      table.rows.push_back({d.device, h.op, h.bytes, pct, cell(h.allocations)});
+    }
+  }
+  return table;
+}
+
+Table iterations_table(const Memory& memory) {
+  Table table;
+  table.name = "memory_iterations";
+  table.columns = {{"device", Type::text},
+                   {"iteration", Type::integer},
+                   {"allocations", Type::integer, Unit::count},
+                   {"allocated_bytes", Type::integer, Unit::bytes},
+                   {"freed_bytes", Type::integer, Unit::bytes},
+                   {"peak_bytes", Type::integer, Unit::bytes}};
+  for (const MemoryDevice& d : memory.devices) {
+    for (const MemoryIteration& i : d.iterations) {
+      table.rows.push_back({d.device, i.iteration, i.allocations, i.allocated_bytes, i.freed_bytes, cell(i.peak_bytes)});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Memory compute_memory(const Scope& scope) {
+  Memory memory;
+  memory.no_memory_events = scope.trace().of(EventClass::memory).empty();
+  std::vector<MemoryDevice> hosts;
+  for (auto& [key, steps] : read_steps(scope)) {
+    MemoryDevice device = DeviceMemory(scope, std::move(steps)).measure();
+    device.device = device_text(key.first, key.second);
+    (key.first == kCpu ? hosts : memory.devices).push_back(std::move(device));
+  }
+  std::move(hosts.begin(), hosts.end(), std::back_inserter(memory.devices));
+  return memory;
+}
+
+Report report_memory(const Memory& memory) {
+  Report report;
+  report.tables = {ops_table(memory), devices_table(memory), holders_table(memory), iterations_table(memory)};
+  for (const MemoryDevice& d : memory.devices) {
+    if (!d.allocated.empty()) report.series.push_back({"allocated " + d.device, Unit::bytes, d.allocated});
+    if (!d.reserved.empty()) report.series.push_back({"reserved " + d.device, Unit::bytes, d.reserved});
+  }
+  if (memory.no_memory_events) {
+    report.diagnostics.push_back({"no_memory_events", 1, "the trace has no memory events: profile_memory=True would add them"});
+  }
+  return report;
+}
+
+Result<Report> run_memory(const Scope& scope, const Arguments&) { return report_memory(compute_memory(scope)); }
+
+}  // namespace ridge

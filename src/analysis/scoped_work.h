@@ -1,0 +1,34 @@
+// The device work that a scope holds: every analysis of device time walks it, so that their totals are one.
+#pragma once
+
+#include "analysis/scope.h"
+
+namespace ridge {
+
+// Calls f(const Device&, const WorkRow&) for each, by device and then in order of start.
+template <class F>
+void for_each_work(const Scope& scope, F f) {
+  for (const Device& device : scope.model().timeline().devices) {
+    if (!scope.has_device(device.id)) continue;
+    for (const WorkRow& work : device.work) {
+      if (scope.holds_work(work.row)) f(device, work);
+    }
+  }
+}
+
+inline std::int64_t duration_ns(const WorkRow& work) { return work.end_ns - work.start_ns; }
+
+// Where work belongs that no op launched.
+inline constexpr std::string_view kBeforeWindow = "[launched before the window]";
+inline constexpr std::string_view kNoOp = "[no op]";
+
+// The name of the op that launched work of that row, or one of the above.
+inline std::string_view op_name(const Model& model, std::size_t row) {
+  switch (model.links().state(row)) {
+    case LinkState::before_window: return kBeforeWindow;
+    case LinkState::no_op: return kNoOp;
+    default: return model.trace().text(model.trace().events.name(model.tree().event[model.links().op[row].value]));
+  }
+}
+
+}  // namespace ridge

@@ -1,0 +1,246 @@
+#include "analysis/summary.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "analysis/catalog.h"
+#include "analysis/cells.h"
+#include "trace/args.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::size_t kTopRows = 8;
+constexpr double kOutlier = 1.5;  // times the median: a first iteration that long is told apart
+
+std::int64_t duration(const Iteration& iteration) { return iteration.end_ns - iteration.start_ns; }
+
+void compute_iterations(const Scope& scope, Summary* summary) {
+  const std::vector<Iteration>& list = scope.model().iterations().list;
+  summary->iterations = scope.iterations();
+  std::vector<std::int64_t> durations;
+  for (const std::size_t i : summary->iterations) durations.push_back(duration(list[i]));
+  if (durations.empty()) return;
+  const std::int64_t first = durations.front();
+  std::nth_element(durations.begin(), durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2), durations.end());
+  summary->median_iteration_ns = durations[durations.size() / 2];
+  const double ratio =
+      static_cast<double>(first) / static_cast<double>(std::max<std::int64_t>(1, summary->median_iteration_ns));
+  if (durations.size() >= 3 && ratio > kOutlier) summary->first_iteration_ratio = ratio;
+}
+
+bool any_op_has(const Trace& trace, ArgKey key) {
+  const auto& forms = trace.forms.forms();
+  return std::any_of(forms.begin(), forms.end(), [&](const Form& form) {
+    if (trace.forms.kinds()[form.kind.value].event_class != EventClass::op) return false;
+    const auto& slots = trace.forms.shapes()[form.shape.value].slots;
+    return std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return slot.key == id_of(key) && !slot.member; });
+  });
+}
+
+std::vector<Lack> lacks_of(const Trace& trace) {
+  std::vector<Lack> lacks;
+  const bool ops = !trace.of(EventClass::op).empty();
+  if (trace.of(EventClass::device_work).empty())
+    lacks.push_back({"device work", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or the device's own)"});
+  if (!ops) lacks.push_back({"ops", "activities with ProfilerActivity.CPU"});
+  if (ops && !any_op_has(trace, ArgKey::input_dims)) lacks.push_back({"shapes of inputs", "record_shapes=True"});
+  if (trace.of(EventClass::python_frame).empty()) lacks.push_back({"Python stacks", "with_stack=True"});
+  if (trace.of(EventClass::memory).empty()) lacks.push_back({"memory events", "profile_memory=True"});
+  return lacks;
+}
+
+// ---- tables ---------------------------------------------------------------------------------------------------------------------
+
+class KeyValues {
+ public:
+  explicit KeyValues(std::string name) {
+    table_.name = std::move(name);
+    table_.key_value = true;
+    table_.rows.emplace_back();
+  }
+  void add(std::string name, Type type, Unit unit, Cell value) {
+    table_.columns.push_back({std::move(name), type, unit});
+    table_.rows.front().push_back(std::move(value));
+  }
+  Table take() { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+std::string device_names(const Gpu& gpu) {
+  std::set<std::string> distinct;
+  for (const GpuDevice& device : gpu.devices)
+    distinct.insert(device.name.empty() ? "device " + std::to_string(device.device) : device.name);
+  std::string names = gpu.devices.size() > 1 ? std::to_string(gpu.devices.size()) + " x " : "";
+  for (const std::string& name : distinct) names += (name == *distinct.begin() ? "" : ", ") + name;
+  return names;
+}
+
+Table head_table(const Summary& s) {
+  const auto iterations = static_cast<std::int64_t>(s.iterations.size());
+  std::int64_t busy = 0, idle = 0;
+  for (const GpuDevice& device : s.gpu.devices) {
+    busy += device.busy_ns;
+    idle += device.idle_ns;
+  }
+  const bool on_device = !s.gpu.devices.empty();
+  const auto per_iteration = [&](std::int64_t value) { return iterations == 0 ? Cell() : Cell(value / iterations); };
+  KeyValues head("summary");
+  head.add("device", Type::text, Unit::none, on_device ? Cell(device_names(s.gpu)) : Cell());
+  head.add("window_ns", Type::integer, Unit::ns, s.window.duration_ns());
+  head.add("iterations", Type::integer, Unit::count, iterations == 0 ? Cell() : Cell(iterations));
+  head.add("per", Type::text, Unit::none, iterations == 0 ? Cell() : Cell(std::string(name_of(s.model->iterations().rule))));
+  head.add("iteration_ns", Type::integer, Unit::ns, iterations == 0 ? Cell() : Cell(s.median_iteration_ns));
+  head.add("first_iteration_ratio", Type::number, Unit::none,
+           s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
+  head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, busy + idle)) : Cell());
+  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns, on_device ? per_iteration(busy) : Cell());
+  head.add("device_events_per_iteration", Type::integer, Unit::count,
+           on_device ? per_iteration(s.categories.launches) : Cell());
+  const bool compiled = s.graphs.compiled();
+  head.add("compiled", Type::boolean, Unit::none, compiled);
+  const std::int64_t inside = s.graphs.coverage[static_cast<std::size_t>(CoveragePart::graph)].gpu_ns +
+                              s.graphs.coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].gpu_ns;
+  head.add("compiled_pct_gpu_time", Type::number, Unit::percent,
+           compiled && on_device ? Cell(cells::percent(inside, s.graphs.gpu_ns())) : Cell());
+  head.add("graph_breaks", Type::integer, Unit::count, compiled ? Cell(s.breaks.occurrences()) : Cell());
+  head.add("recompiles", Type::integer, Unit::count,
+           compiled ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
+  head.add("compile_ns", Type::integer, Unit::ns, s.compile.total_ns() > 0 ? Cell(s.compile.total_ns()) : Cell());
+  return head.take();
+}
+
+Table idle_table(const Summary& s) {
+  Table table;
+  table.name = "idle";
+  table.columns = {{"cause", Type::text},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_window", Type::number, Unit::percent},
+                   {"meaning", Type::text}};
+  std::array<std::int64_t, kIdleCauses> sums{};
+  std::int64_t window = 0, idle = 0;
+  for (const GpuDevice& device : s.gpu.devices) {
+    for (std::size_t c = 0; c < kIdleCauses; ++c) sums[c] += device.idle[c].time_ns;
+    window += device.window_ns;
+    idle += device.idle_ns;
+  }
+  std::vector<std::size_t> order(kIdleCauses);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  for (const std::size_t c : order) {
+    if (sums[c] == 0) continue;
+    const auto cause = static_cast<IdleCause>(c);
+    table.rows.push_back({std::string(name_of(cause)), sums[c], cells::percent(sums[c], window), std::string(meaning_of(cause))});
+  }
+  if (!table.rows.empty()) table.total = Row{Cell(), idle, cells::percent(idle, window), Cell()};
+  return table;
+}
+
+Table categories_table(const Summary& s) {
+  Table table;
+  table.name = "categories";
+  table.columns = {{"category", Type::text},
+                   {"launches", Type::integer, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_gpu_time", Type::number, Unit::percent}};
+  for (const CategoryShare& c : s.categories.categories) {
+    table.rows.push_back({std::string(name_of(c.category)), c.launches, c.time_ns, cells::percent(c.time_ns, s.categories.time_ns)});
+  }
+  if (!table.rows.empty()) table.total = Row{Cell(), s.categories.launches, s.categories.time_ns, 100.0};
+  return table;
+}
+
+Table kernels_table(const Summary& s) {
+  Table table;
+  table.name = "top_kernels";
+  table.columns = {{"count", Type::integer, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_gpu_time", Type::number, Unit::percent},
+                   {"category", Type::text},
+                   {"label", Type::text}};
+  for (std::size_t i = 0; i < std::min(kTopRows, s.kernels.rows.size()); ++i) {
+    const KernelRow& k = s.kernels.rows[i];
+    table.rows.push_back(
+        {k.count, k.time_ns, cells::percent(k.time_ns, s.kernels.time_ns), std::string(name_of(k.category)), std::string(k.label)});
+  }
+  return table;
+}
+
+Table ops_table(const Summary& s) {
+  Table table;
+  table.name = "top_ops";
+  table.columns = {{"count", Type::integer, Unit::count},
+                   {"device_self_ns", Type::integer, Unit::ns},
+                   {"cpu_self_ns", Type::integer, Unit::ns},
+                   {"op", Type::text}};
+  for (std::size_t i = 0; i < std::min(kTopRows, s.ops.rows.size()); ++i) {
+    const OpRow& op = s.ops.rows[i];
+    table.rows.push_back(
+        {op.is_op ? Cell(op.count) : Cell(), op.device_self_ns, op.is_op ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
+  }
+  return table;
+}
+
+Table lacks_table(const Summary& s) {
+  Table table;
+  table.name = "lacks";
+  table.columns = {{"lacks", Type::text}, {"add_with", Type::text}};
+  for (const Lack& lack : s.lacks) table.rows.push_back({lack.what, lack.remedy});
+  return table;
+}
+
+// The command that goes on where the summary points to.
+std::string next_command(const Summary& s) {
+  if (s.gpu.devices.empty()) return "ops";
+  std::int64_t busy = 0, window = 0, waiting = 0;
+  for (const GpuDevice& device : s.gpu.devices) {
+    busy += device.busy_ns;
+    window += device.window_ns;
+    waiting += device.idle_ns - device.idle[static_cast<std::size_t>(IdleCause::head_tail)].time_ns;
+  }
+  if (s.breaks.occurrences() > 0 && waiting * 5 > window) return "breaks";
+  if (s.compile.total_ns() * 5 > window) return "compile";
+  return waiting * 4 > window ? "gaps" : "kernels";
+}
+
+}  // namespace
+
+Summary compute_summary(const Scope& scope) {
+  Summary summary;
+  summary.model = &scope.model();
+  summary.window = scope.window();
+  compute_iterations(scope, &summary);
+  summary.gpu = compute_gpu(scope);
+  summary.categories = compute_categories(scope);
+  summary.kernels = compute_kernels(scope);
+  summary.ops = compute_ops(scope);
+  summary.graphs = compute_graphs(scope);
+  summary.breaks = compute_breaks(scope);
+  summary.compile = compute_compile(scope);
+  summary.lacks = lacks_of(scope.trace());
+  return summary;
+}
+
+Report report_summary(const Summary& summary) {
+  Report report;
+  report.tables = {head_table(summary),    idle_table(summary), categories_table(summary),
+                   kernels_table(summary), ops_table(summary),  lacks_table(summary)};
+  if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
+  if (summary.first_iteration_ratio) {
+    const std::vector<Iteration>& list = summary.model->iterations().list;
+    const std::string rest =
+        std::to_string(list[summary.iterations[1]].number) + "-" + std::to_string(list[summary.iterations.back()].number);
+    report.diagnostics.push_back({"first_iteration_outlier", 1,
+                                  "the first iteration takes far longer than the median; leave it out with --step " + rest,
+                                  "warning"});
+  }
+  report.next = "ridge " + next_command(summary) + " " + summary.model->trace().path;
+  return report;
+}
+
+Result<Report> run_summary(const Scope& scope, const Arguments&) { return report_summary(compute_summary(scope)); }
+
+}  // namespace ridge

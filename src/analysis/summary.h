@@ -1,0 +1,48 @@
+// summary: the page that is read first. Puts other analyses' structs side by side; computes little of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ridge/report.h>
+
+#include "analysis/breaks.h"
+#include "analysis/categories.h"
+#include "analysis/compile.h"
+#include "analysis/gpu.h"
+#include "analysis/graphs.h"
+#include "analysis/kernels.h"
+#include "analysis/ops.h"
+#include "analysis/scope.h"
+
+namespace ridge {
+
+// Something that the trace does not hold, and what would add it.
+struct Lack {
+  std::string what;
+  std::string remedy;
+};
+
+struct Summary {
+  const Model* model = nullptr;
+  TimeRange window;
+  std::vector<std::size_t> iterations;  // indexes, of the scope
+  std::int64_t median_iteration_ns = 0;
+  std::optional<double> first_iteration_ratio;  // to the median, when it is an outlier
+
+  Gpu gpu;
+  Categories categories;
+  Kernels kernels;
+  Ops ops;
+  Graphs graphs;
+  Breaks breaks;
+  Compile compile;
+  std::vector<Lack> lacks;
+};
+
+Summary compute_summary(const Scope& scope);
+Report report_summary(const Summary& summary);
+
+}  // namespace ridge

@@ -1,0 +1,158 @@
+#include "model/compiled_regions.h"
+
+#include <algorithm>
+
+#include "model/name_flags.h"
+#include "trace/args.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kRegion = "Torch-Compiled Region";
+constexpr std::string_view kLookup = "TorchDynamo Cache Lookup";
+constexpr std::string_view kGraphBegin = "## Call CompiledFxGraph ";
+constexpr std::string_view kGraphEnd = " ##";
+
+bool is_region(std::string_view name) {
+  return name.starts_with(kRegion) && (name.size() == kRegion.size() || name.substr(kRegion.size()).starts_with(": "));
+}
+bool is_graph(std::string_view name) { return name.starts_with(kGraphBegin); }
+
+bool is_of_interest(std::string_view name) {
+  return is_region(name) || is_graph(name) || name == kLookup || name == "CompiledFunction" || name == "CompiledFunctionBackward";
+}
+
+std::string_view graph_key(std::string_view name) {
+  name.remove_prefix(kGraphBegin.size());
+  if (name.ends_with(kGraphEnd)) name.remove_suffix(kGraphEnd.size());
+  return name;
+}
+
+CompileId region_id(const Trace& trace, EventId event, std::string_view name) {
+  if (name.size() > kRegion.size()) return parse_compile_id(name.substr(kRegion.size() + 2));
+  const auto context = find_arg(trace, event, "context");
+  return context && context->as_text() ? parse_compile_id(*context->as_text()) : CompileId{};
+}
+
+bool inside(const IntervalSet& set, std::int64_t time_ns) {
+  const auto list = set.intervals();
+  const auto it = std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
+  return it != list.begin() && time_ns < (it - 1)->end_ns;
+}
+
+std::int64_t length_between(const IntervalSet& set, std::int64_t from_ns, std::int64_t to_ns) {
+  const auto list = set.intervals();
+  auto it = std::lower_bound(list.begin(), list.end(), from_ns, [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
+  std::int64_t sum = 0;
+  for (; it != list.end() && it->start_ns < to_ns; ++it) sum += it->length();
+  return sum;
+}
+
+void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names, CompiledRegions* out) {
+  out->call_of_node.assign(tree.size(), kNoCall);
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    const NodeId parent = tree.parent[n];
+    const std::uint32_t around = parent == kNoNode ? kNoCall : out->call_of_node[parent.value];
+    out->call_of_node[n] = around;
+    const EventClass c = tree.event_class[n];
+    if (c != EventClass::op && c != EventClass::annotation) continue;
+    const StringId id = trace.events.name(tree.event[n]);
+    if (!names[id]) continue;
+    const std::string_view name = trace.text(id);
+    if (name == kLookup) {
+      if (c == EventClass::op) out->lookups.push_back({.node = NodeId{n}});
+      continue;
+    }
+    CompiledCall call{.node = NodeId{n}, .parent = around, .id = {}, .key = {}};
+    if (is_region(name)) {
+      call.id = region_id(trace, tree.event[n], name);
+      call.region = static_cast<std::uint32_t>(out->calls.size());
+      call.backward = call.id.autograd >= 0;
+    } else {
+      call.sort = is_graph(name) ? CompiledSort::graph : name == "CompiledFunction" ? CompiledSort::function : CompiledSort::backward_function;
+      if (call.sort == CompiledSort::graph) call.key = graph_key(name);
+      if (around != kNoCall) call.region = out->calls[around].region;
+      call.backward = call.sort == CompiledSort::backward_function || (around != kNoCall && out->calls[around].backward);
+    }
+    out->call_of_node[n] = static_cast<std::uint32_t>(out->calls.size());
+    out->calls.push_back(call);
+  }
+}
+
+// A backward call has no id of its own: it belongs to the region of its forward call. That may stand on a thread behind it.
+void link_backward(const std::function<const ForwardBackward&()>& forward_backward, CompiledRegions* out) {
+  for (CompiledCall& call : out->calls) {
+    if (call.sort == CompiledSort::backward_function) {
+      const std::uint32_t forward = out->call_at(forward_backward().forward_of(call.node));
+      if (forward != kNoCall) call.region = out->calls[forward].region;
+    } else if (call.backward && call.region == kNoCall && call.parent != kNoCall) {
+      call.region = out->calls[call.parent].region;
+    }
+    if (call.region != kNoCall) call.id = out->calls[call.region].id;
+  }
+}
+
+// A region is always preceded by its own lookup, with at most a compilation between them.
+void match_lookups(const CallTree& tree, const CompilePhases& phases, CompiledRegions* out) {
+  const IntervalSet none;
+  std::vector<CacheLookup> kept;
+  std::size_t call = 0, lookup = 0;
+  for (std::size_t t = 0; t < tree.threads.size(); ++t) {
+    const std::uint32_t end = tree.threads[t].first + tree.threads[t].count;
+    const IntervalSet& compiling = phases.of_thread.empty() ? none : phases.of_thread[t];
+    bool open = false;  // the last one kept has not met its region yet
+    const auto close = [&](std::int64_t time_ns) {
+      if (!open) return;
+      open = false;
+      CacheLookup& last = kept.back();
+      last.compile_ns = length_between(compiling, tree.end_ns[last.node.value], time_ns);
+      last.outcome = last.compile_ns > 0 ? LookupOutcome::skipped : LookupOutcome::not_compiled;
+    };
+    for (;;) {
+      while (call < out->calls.size() && out->calls[call].node.value < end && out->calls[call].sort != CompiledSort::region) ++call;
+      const bool more_calls = call < out->calls.size() && out->calls[call].node.value < end;
+      const bool more_lookups = lookup < out->lookups.size() && out->lookups[lookup].node.value < end;
+      if (!more_calls && !more_lookups) break;
+      if (more_lookups && (!more_calls || out->lookups[lookup].node < out->calls[call].node)) {
+        const CacheLookup next = out->lookups[lookup++];
+        const std::int64_t start = tree.start_ns[next.node.value];
+        if (inside(compiling, start)) continue;
+        close(start);
+        kept.push_back(next);
+        open = true;
+        continue;
+      }
+      CompiledCall& region = out->calls[call];
+      if (open && !inside(compiling, tree.start_ns[region.node.value])) {
+        CacheLookup& last = kept.back();
+        last.region = static_cast<std::uint32_t>(call);
+        last.compile_ns = length_between(compiling, tree.end_ns[last.node.value], tree.start_ns[region.node.value]);
+        last.outcome = last.compile_ns > 0 ? LookupOutcome::compiled : LookupOutcome::hit;
+        region.lookup = static_cast<std::uint32_t>(kept.size() - 1);
+        open = false;
+      }
+      ++call;
+    }
+    close(INT64_MAX);
+  }
+  out->lookups = std::move(kept);
+}
+
+}  // namespace
+
+bool is_compile_overhead(std::string_view op) {
+  return op == kLookup || op == "Pregraph bytecode" || op == "AOTDispatcher Runtime Wrapper Prologue";
+}
+
+CompiledRegions build_compiled_regions(const Trace& trace, const CallTree& tree, const CompilePhases& phases,
+                                       const std::function<const ForwardBackward&()>& forward_backward) {
+  CompiledRegions regions;
+  const NameFlags names(trace, is_of_interest);
+  if (!names.any()) return regions;
+  find_calls(trace, tree, names, &regions);
+  link_backward(forward_backward, &regions);
+  match_lookups(tree, phases, &regions);
+  return regions;
+}
+
+}  // namespace ridge

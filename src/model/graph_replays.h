@@ -1,0 +1,52 @@
+// GraphReplays: CUDA and HIP graphs. All work of one replay stands under one launch call; what launched each node is lost.
+//
+// Replays with the same sequence of node names (and the same graph id, where the trace gives one) are replays of one graph. The op of a node is
+// recovered where the trace also holds the capture of the graph, or an eager run of the same kernels, and marked as such.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/call_tree.h"
+#include "model/launch_links.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+struct GraphReplay {
+  NodeId launch;            // cudaGraphLaunch, hipGraphLaunch, ...
+  std::uint32_t graph = 0;  // index into GraphReplays::graphs
+  std::uint32_t first = 0;  // its device work: rows[first, first + nodes of the graph), in the graph's order
+};
+
+enum class OpSource : std::uint8_t { none, eager_run, capture };
+std::string_view name_of(OpSource source);
+
+struct ReplayedGraph {
+  std::optional<std::int64_t> id;  // as the trace says
+  std::vector<StringId> nodes;     // names, in order
+  std::vector<NodeId> ops;         // of each node, recovered; empty when nothing was
+  OpSource source = OpSource::none;
+  std::int64_t replays = 0;
+};
+
+struct GraphReplays {
+  std::vector<ReplayedGraph> graphs;    // in order of first replay
+  std::vector<GraphReplay> replays;     // in tree order of their launches
+  std::vector<std::uint32_t> rows;      // of trace.of(EventClass::device_work)
+
+  std::span<const std::uint32_t> rows_of(const GraphReplay& replay) const {
+    return std::span(rows).subspan(replay.first, graphs[replay.graph].nodes.size());
+  }
+};
+
+bool is_graph_launch(std::string_view call);
+// Whether a runtime or driver call of that name puts work on a device: a launch of any sort, a copy, a set.
+bool starts_work(std::string_view call);
+
+GraphReplays build_graph_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& links);
+
+}  // namespace ridge

@@ -1,0 +1,237 @@
+#include "model/idle.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+#include "model/name_flags.h"
+
+namespace ridge {
+namespace {
+
+// What a launch is preceded by on its thread: calls of StreamWaitEvent since the last launch of work.
+class EventWaits {
+ public:
+  EventWaits(const Trace& trace, const CallTree& tree, const LaunchLinks& links) : flags_(tree.size()) {
+    const NameFlags waits(trace, [](std::string_view name) { return name.find("StreamWaitEvent") != std::string_view::npos; });
+    if (!waits.any()) return;
+    for (const NodeId launch : links.launch) {
+      if (launch != kNoNode) flags_[launch.value] = kLaunch;
+    }
+    for (const HostThread& thread : tree.threads) {
+      bool waited = false;
+      for (std::uint32_t n = thread.first; n < thread.first + thread.count; ++n) {
+        if (tree.event_class[n] != EventClass::launch) continue;
+        if (flags_[n] == kLaunch) {
+          if (waited) flags_[n] = kAfterWait;
+          waited = false;
+        } else if (waits[trace.events.name(tree.event[n])]) {
+          waited = true;
+        }
+      }
+    }
+  }
+  bool before(NodeId launch) const { return flags_[launch.value] == kAfterWait; }
+
+ private:
+  static constexpr std::uint8_t kLaunch = 1, kAfterWait = 2;
+  std::vector<std::uint8_t> flags_;
+};
+
+// What split_idle works with, the same for every device.
+struct Context {
+  explicit Context(const Model& m)
+      : tree(m.tree()), links(m.links()), stalls(find_host_stalls(m.trace(), tree, links)), event_waits(m.trace(), tree, links) {}
+
+  std::size_t thread_of(NodeId node) const {
+    const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value, [](std::uint32_t n, const HostThread& t) { return n < t.first; });
+    return static_cast<std::size_t>(it - tree.threads.begin()) - 1;
+  }
+  std::int64_t root_start(NodeId node) const {
+    while (tree.parent[node.value] != kNoNode) node = tree.parent[node.value];
+    return tree.start_ns[node.value];
+  }
+
+  const CallTree& tree;
+  const LaunchLinks& links;
+  HostStalls stalls;
+  EventWaits event_waits;
+};
+
+// Until when the idle time behind a stall that drained the queue is its doing.
+constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stalls: the copy and the wait behind it
+std::int64_t restart_until(const HostStall& stall) { return stall.end_ns + std::max(stall.end_ns - stall.start_ns, kRestartNs); }
+
+class Splitter {
+ public:
+  Splitter(const Context& context, const Device& device, TimeRange window) : context_(context), device_(device), window_(window) {}
+
+  DeviceIdle split() {
+    idle_.device = device_.id;
+    find_first_launched();
+    const WorkRow* last = nullptr;  // the work that ends latest so far
+    for (const WorkRow& work : device_.work) {
+      if (work.end_ns <= work.start_ns) continue;  // takes no time: it neither fills a gap nor ends one
+      const std::int64_t from = last == nullptr ? window_.start_ns : last->end_ns;
+      if (work.start_ns > from) gap(from, work.start_ns, last, &work);
+      if (last == nullptr || work.end_ns > last->end_ns) last = &work;
+      note_launch(work);
+    }
+    gap(last == nullptr ? window_.start_ns : last->end_ns, window_.end_ns, last, nullptr);
+    return std::move(idle_);
+  }
+
+ private:
+  void gap(std::int64_t from, std::int64_t to, const WorkRow* last, const WorkRow* next) {
+    from = std::max(from, window_.start_ns);
+    to = std::min(to, window_.end_ns);
+    if (from >= to) return;
+    gap_ = {.start_ns = from,
+            .end_ns = to,
+            .last_work = last == nullptr ? kNoWork : last->row,
+            .next_work = next == nullptr ? kNoWork : next->row,
+            .first_piece = static_cast<std::uint32_t>(idle_.pieces.size())};
+    restart_ = nullptr;
+    if (last == nullptr || next == nullptr) {
+      edge(last == nullptr ? next : last);
+    } else {
+      between(*last, *next);
+    }
+    gap_.piece_count = static_cast<std::uint32_t>(idle_.pieces.size()) - gap_.first_piece;
+    idle_.gaps.push_back(gap_);
+  }
+
+  // Before the first work or after the last, `work`.
+  void edge(const WorkRow* work) {
+    const NodeId launch = work == nullptr ? kNoNode : context_.links.launch[work->row];
+    if (launch == kNoNode) return add(gap_.end_ns, IdleCause::head_tail, kNoNode);
+    host_time(context_.thread_of(launch), gap_.end_ns, IdleCause::head_tail, kNoNode, false);
+  }
+
+  void between(const WorkRow& last, const WorkRow& next) {
+    const NodeId launch = context_.links.launch[next.row];
+    if (launch == kNoNode) return add(gap_.end_ns, queued_before_window(next) ? queued_cause(last, next) : IdleCause::unknown, kNoNode);
+    const std::int64_t returned = context_.tree.end_ns[launch.value];
+    if (returned > last.end_ns) {
+      const std::int64_t host_until = std::min(gap_.end_ns, returned + kLaunchLatencyNs);
+      const std::size_t thread = context_.thread_of(launch);
+      const std::int64_t woke = context_.root_start(launch);
+      if (woke > gap_.start_ns && previous_launch_ != kNoNode && context_.thread_of(previous_launch_) != thread) {
+        host_time(context_.thread_of(previous_launch_), std::min(host_until, woke), IdleCause::launch, launch, true);
+      }
+      host_time(thread, host_until, IdleCause::launch, launch, true);
+    }
+    add(gap_.end_ns, queued_cause(last, next), launch);
+  }
+
+  void note_launch(const WorkRow& work) {
+    const NodeId launch = context_.links.launch[work.row];
+    if (launch == kNoNode) return;
+    previous_launch_ = launch;
+    const std::int64_t returned = context_.tree.end_ns[launch.value];
+    if (work.start_ns - returned > kLaunchLatencyNs) ahead_ns_ = std::max(ahead_ns_, returned);
+  }
+
+  // From where the pieces end up to `until`, by what the thread did; `otherwise` where no stall covers it. With `waits` false a wait for the
+  // device is no cause: there is nothing more to wait for.
+  void host_time(std::size_t thread, std::int64_t until, IdleCause otherwise, NodeId node, bool waits) {
+    const std::vector<HostStall>& stalls = context_.stalls.of_thread[thread];
+    const std::int64_t from = position();
+    auto stall = std::partition_point(stalls.begin(), stalls.end(), [&](const HostStall& s) { return s.end_ns <= from; });
+    for (auto before = stall; waits && before != stalls.begin() && stall - before < kStallsLookedBack;) note_restart(*--before);
+    for (; stall != stalls.end() && stall->start_ns < until; ++stall) {
+      if (!waits && stall->cause == IdleCause::sync) continue;
+      late(stall->start_ns, otherwise, node);
+      add(std::min(until, stall->end_ns), stall->cause, stall->node);
+      if (waits) note_restart(*stall);
+    }
+    late(until, otherwise, node);
+  }
+
+  void note_restart(const HostStall& stall) {
+    if (!stall.drains_queue() || stall.end_ns <= ahead_ns_) return;
+    if (restart_ == nullptr || restart_until(stall) > restart_until(*restart_)) restart_ = &stall;
+  }
+
+  void late(std::int64_t until, IdleCause otherwise, NodeId node) {
+    if (restart_ != nullptr) add(std::min(until, restart_until(*restart_)), restart_->cause, restart_->node);
+    add(until, otherwise, node);
+  }
+
+  IdleCause queued_cause(const WorkRow& last, const WorkRow& next) const {
+    if (last.sort == WorkSort::comm || next.sort == WorkSort::comm) return IdleCause::dependency;
+    const NodeId launch = context_.links.launch[next.row];
+    const bool same_launch = launch != kNoNode && launch == context_.links.launch[last.row];  // nodes of one graph
+    if (same_launch) return IdleCause::kernel_gap;
+    if (gap_.length() > kKernelGapNs || last.stream != next.stream || (launch != kNoNode && context_.event_waits.before(launch))) return IdleCause::dependency;
+    return IdleCause::kernel_gap;
+  }
+
+  void find_first_launched() {
+    for (const WorkRow& work : device_.work) {
+      if (context_.links.launch[work.row] != kNoNode) first_launched_.try_emplace(work.stream, work.start_ns);
+    }
+  }
+  // Streams run in order: what comes before all launched work of its stream was launched before the recording began.
+  bool queued_before_window(const WorkRow& work) const {
+    const auto first = first_launched_.find(work.stream);
+    return first != first_launched_.end() && work.start_ns <= first->second;
+  }
+
+  std::int64_t position() const {
+    return idle_.pieces.size() == gap_.first_piece ? gap_.start_ns : idle_.pieces.back().end_ns;
+  }
+  // Extends the pieces of the gap up to `until`; nothing when they reach it already.
+  void add(std::int64_t until, IdleCause cause, NodeId node) {
+    const std::int64_t from = position();
+    if (until <= from) return;
+    if (from != gap_.start_ns && idle_.pieces.back().cause == cause && idle_.pieces.back().node == node) {
+      idle_.pieces.back().end_ns = until;
+    } else {
+      idle_.pieces.push_back({from, until, cause, node});
+    }
+  }
+
+  const Context& context_;
+  const Device& device_;
+  const TimeRange window_;
+  DeviceIdle idle_;
+  IdleGap gap_;
+  const HostStall* restart_ = nullptr;  // the stall before the current time that drained the queue and counts longest
+  std::int64_t ahead_ns_ = INT64_MIN;   // the last time at which the host had work queued
+  NodeId previous_launch_ = kNoNode;
+  std::unordered_map<std::int64_t, std::int64_t> first_launched_;  // by stream: start of its first work whose launch was recorded
+};
+
+}  // namespace
+
+const IdlePiece& DeviceIdle::dominant(const IdleGap& gap) const {
+  std::array<std::int64_t, kIdleCauses> by_cause{};
+  for (const IdlePiece& piece : pieces_of(gap)) by_cause[static_cast<std::size_t>(piece.cause)] += piece.length();
+  const auto most = static_cast<IdleCause>(std::max_element(by_cause.begin(), by_cause.end()) - by_cause.begin());
+  const IdlePiece* longest = nullptr;
+  for (const IdlePiece& piece : pieces_of(gap)) {
+    if (piece.cause == most && (longest == nullptr || piece.length() > longest->length())) longest = &piece;
+  }
+  return *longest;
+}
+
+std::vector<DeviceIdle> split_idle(const Model& model, TimeRange window) {
+  const Context context(model);
+  std::vector<DeviceIdle> all;
+  for (const Device& device : model.timeline().devices) all.push_back(Splitter(context, device, window).split());
+  return all;
+}
+
+NodeId outer_op(const Trace& trace, const CallTree& tree, NodeId node) {
+  const auto is_aten = [&](NodeId n) { return trace.text(trace.events.name(tree.event[n.value])).starts_with("aten::"); };
+  NodeId op = node == kNoNode ? kNoNode : tree.nearest(node, EventClass::op);
+  while (op != kNoNode && is_aten(op)) {
+    const NodeId above = tree.parent[op.value] == kNoNode ? kNoNode : tree.nearest(tree.parent[op.value], EventClass::op);
+    if (above == kNoNode || !is_aten(above)) break;
+    op = above;
+  }
+  return op;
+}
+
+}  // namespace ridge

@@ -1,0 +1,32 @@
+#include "model/idle_cause.h"
+
+#include <array>
+
+namespace ridge {
+namespace {
+
+struct CauseRow {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+constexpr std::array<CauseRow, kIdleCauses> kCauses = {{
+    {"sync", "the host waited for the device"},
+    {"compile", "the host compiled"},
+    {"guards", "the host looked up compiled code"},
+    {"allocator", "the host allocated or freed device memory"},
+    {"dataloader", "the host waited for the next batch"},
+    {"copy_wait", "the host was held by a blocking copy"},
+    {"launch", "the host launched too late"},
+    {"dependency", "queued work waited: another stream, a collective, another process"},
+    {"kernel_gap", "pause between queued kernels"},
+    {"head_tail", "before the first and after the last work"},
+    {"unknown", "the trace does not tell"},
+}};
+
+}  // namespace
+
+std::string_view name_of(IdleCause cause) { return kCauses[static_cast<std::size_t>(cause)].name; }
+std::string_view meaning_of(IdleCause cause) { return kCauses[static_cast<std::size_t>(cause)].meaning; }
+
+}  // namespace ridge

@@ -1,0 +1,79 @@
+#include "model/locations.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "model/frame_name.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kModule = "nn.Module: ";
+
+constexpr std::string_view kForeignFolders[] = {"torch/", "triton/", "torchinductor", "importlib/", "concurrent/futures/", "multiprocessing/"};
+constexpr std::string_view kForeignFiles[] = {"contextlib.py", "threading.py", "runpy.py", "functools.py", "<string>"};
+
+// Inductor names the files it generates by a hash: "c" and 51 letters and digits of base 32.
+bool is_hash(std::string_view stem) {
+  return stem.size() >= 40 && std::all_of(stem.begin(), stem.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace
+
+bool is_user_file(std::string_view file) {
+  if (!file.ends_with(".py")) return false;
+  for (const std::string_view folder : kForeignFolders) {
+    const std::size_t at = file.find(folder);
+    if (at == 0 || (at != file.npos && file[at - 1] == '/')) return false;
+  }
+  const std::size_t slash = file.rfind('/');
+  const std::string_view name = slash == file.npos ? file : file.substr(slash + 1);
+  if (std::find(std::begin(kForeignFiles), std::end(kForeignFiles), name) != std::end(kForeignFiles)) return false;
+  return !is_hash(name.substr(0, name.size() - 3));
+}
+
+Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBackward& links) : path_(tree.size()), place_(tree.size()), paths_(1), places_(1) {
+  std::unordered_map<std::uint64_t, std::uint32_t> path_ids;  // (path around, name)
+  std::unordered_map<std::uint32_t, std::uint32_t> place_ids;  // name to its place; 0 for frames that are not the user's
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    if (tree.parent[n] != kNoNode) {
+      path_[n] = path_[tree.parent[n].value];
+      place_[n] = place_[tree.parent[n].value];
+    }
+    if (tree.event_class[n] != EventClass::python_frame) continue;
+    const StringId id = trace.events.name(tree.event[n]);
+    const std::string_view name = trace.text(id);
+    if (name.starts_with(kModule)) {
+      const auto [it, is_new] = path_ids.try_emplace(static_cast<std::uint64_t>(path_[n]) << 32 | id.value, static_cast<std::uint32_t>(paths_.size()));
+      if (is_new) paths_.push_back(paths_[path_[n]] + (path_[n] == 0 ? "" : ".") + std::string(name.substr(kModule.size())));
+      path_[n] = it->second;
+      continue;
+    }
+    const auto [it, is_new] = place_ids.try_emplace(id.value, 0);
+    if (is_new) {
+      const auto frame = parse_frame_name(name);
+      if (frame && is_user_file(frame->file)) {
+        it->second = static_cast<std::uint32_t>(places_.size());
+        places_.push_back(location_of(*frame));
+      }
+    }
+    if (it->second != 0) place_[n] = it->second;
+  }
+  follow_forward(tree, links);
+}
+
+// Links stand in order of their backward op, so that one walk meets each at its node.
+void Locations::follow_forward(const CallTree& tree, const ForwardBackward& links) {
+  auto link = links.links.begin();
+  for (std::uint32_t n = 0; n < tree.size() && !links.links.empty(); ++n) {
+    if (tree.parent[n] != kNoNode && path_[n] == 0) path_[n] = path_[tree.parent[n].value];
+    if (tree.parent[n] != kNoNode && place_[n] == 0) place_[n] = place_[tree.parent[n].value];
+    while (link != links.links.end() && link->backward < NodeId{n}) ++link;
+    if (link == links.links.end() || link->backward != NodeId{n} || link->forward == kNoNode) continue;
+    if (path_[n] == 0) path_[n] = path_[link->forward.value];
+    if (place_[n] == 0) place_[n] = place_[link->forward.value];
+  }
+}
+
+}  // namespace ridge
