@@ -16,8 +16,11 @@ namespace {
 void sort_kernels(Categories* out) {
   std::array<std::size_t, kCategories> rank{};
   for (std::size_t i = 0; i < out->categories.size(); ++i) rank[static_cast<std::size_t>(out->categories[i].category)] = i;
-  const auto key = [&](const CategoryKernel& k) { return std::tuple(rank[static_cast<std::size_t>(k.category)], -k.time_ns, k.kernel); };
-  std::sort(out->kernels.begin(), out->kernels.end(), [&](const CategoryKernel& a, const CategoryKernel& b) { return key(a) < key(b); });
+  const auto key = [&](const CategoryKernel& k) {
+    return std::tuple(rank[static_cast<std::size_t>(k.category)], -k.time_ns, k.kernel);
+  };
+  std::sort(out->kernels.begin(), out->kernels.end(),
+            [&](const CategoryKernel& a, const CategoryKernel& b) { return key(a) < key(b); });
 }
 
 }  // namespace
@@ -49,8 +52,10 @@ Categories compute_categories(const Scope& scope) {
     out.launches += kernel.launches;
     out.time_ns += kernel.time_ns;
   }
-  std::copy_if(shares.begin(), shares.end(), std::back_inserter(out.categories), [](const CategoryShare& s) { return s.launches > 0; });
-  std::stable_sort(out.categories.begin(), out.categories.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  std::copy_if(shares.begin(), shares.end(), std::back_inserter(out.categories),
+               [](const CategoryShare& s) { return s.launches > 0; });
+  std::stable_sort(out.categories.begin(), out.categories.end(),
+                   [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
   sort_kernels(&out);
   std::int64_t devices = 0;
   for (const Device& device : scope.model().timeline().devices) devices += scope.has_device(device.id);
@@ -71,14 +76,22 @@ Report report_categories(const Categories& categories) {
   std::int64_t kernels = 0;
   for (const CategoryShare& share : categories.categories) {
     table.rows.push_back({std::string(name_of(share.category)), share.kernels, share.launches, share.time_ns,
-                          cells::percent(share.time_ns, categories.time_ns), cells::percent(share.time_ns, categories.window_ns)});
+                          cells::percent(share.time_ns, categories.time_ns),
+                          cells::percent(share.time_ns, categories.window_ns)});
     kernels += share.kernels;
   }
-  table.total = Row{Cell(), kernels, categories.launches, categories.time_ns, cells::percent(categories.time_ns, categories.time_ns),
+  table.total = Row{Cell(),
+                    kernels,
+                    categories.launches,
+                    categories.time_ns,
+                    cells::percent(categories.time_ns, categories.time_ns),
                     cells::percent(categories.time_ns, categories.window_ns)};
   Table each;
   each.name = "category_kernels";
-  each.columns = {{"category", Type::text}, {"kernel", Type::text}, {"launches", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns}};
+  each.columns = {{"category", Type::text},
+                  {"kernel", Type::text},
+                  {"launches", Type::integer, Unit::count},
+                  {"time_ns", Type::integer, Unit::ns}};
   for (const CategoryKernel& kernel : categories.kernels) {
     each.rows.push_back({std::string(name_of(kernel.category)), std::string(kernel.kernel), kernel.launches, kernel.time_ns});
   }

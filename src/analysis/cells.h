@@ -14,6 +14,8 @@ inline Cell text(std::string_view value) { return value.empty() ? Cell() : Cell(
 inline Cell integer(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
 inline Cell boolean(std::optional<bool> value) { return value ? Cell(*value) : Cell(); }
 inline Cell ratio(double part, double whole) { return whole > 0 ? Cell(part / whole) : Cell(); }
-inline Cell percent(std::int64_t part, std::int64_t whole) { return ratio(100.0 * static_cast<double>(part), static_cast<double>(whole)); }
+inline Cell percent(std::int64_t part, std::int64_t whole) {
+  return ratio(100.0 * static_cast<double>(part), static_cast<double>(whole));
+}
 
 }  // namespace ridge::cells

@@ -15,7 +15,8 @@
 namespace ridge {
 
 // The index of the word that was given; nothing when the parameter was not; an error that lists the words when it is none of them.
-inline Result<std::optional<std::size_t>> choice(const Arguments& arguments, std::string_view parameter, std::span<const std::string_view> words) {
+inline Result<std::optional<std::size_t>> choice(const Arguments& arguments, std::string_view parameter,
+                                                 std::span<const std::string_view> words) {
   const auto it = arguments.find(parameter);
   if (it == arguments.end()) return std::optional<std::size_t>();
   std::string list;
@@ -23,7 +24,8 @@ inline Result<std::optional<std::size_t>> choice(const Arguments& arguments, std
     if (words[i] == it->second) return std::optional(i);
     list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + std::string(words[i]);
   }
-  return fail(ErrorCode::usage, "--" + std::string(parameter) + " takes " + list + ", not '" + it->second + "'", "", did_you_mean(it->second, words));
+  return fail(ErrorCode::usage, "--" + std::string(parameter) + " takes " + list + ", not '" + it->second + "'", "",
+              did_you_mean(it->second, words));
 }
 
 }  // namespace ridge

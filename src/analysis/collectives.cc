@@ -19,8 +19,9 @@ struct ElementSize {
   std::int64_t bytes;
 };
 constexpr ElementSize kElementSizes[] = {
-    {"Float", 4}, {"Double", 8}, {"Half", 2}, {"BFloat16", 2},      {"Byte", 1},        {"Char", 1},         {"Short", 2},
-    {"Int", 4},   {"Long", 8},   {"Bool", 1}, {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"ComplexFloat", 8}, {"ComplexDouble", 16},
+    {"Float", 4},         {"Double", 8},      {"Half", 2},         {"BFloat16", 2},       {"Byte", 1},
+    {"Char", 1},          {"Short", 2},       {"Int", 4},          {"Long", 8},           {"Bool", 1},
+    {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"ComplexFloat", 8}, {"ComplexDouble", 16},
 };
 
 std::optional<std::int64_t> element_bytes(std::string_view dtype) {
@@ -36,7 +37,8 @@ struct BusRule {
   double scale;           // factor = scale * (n - 1) / n; 0: factor 1
 };
 constexpr BusRule kBusRules[] = {
-    {"allreduce", 2}, {"allgather", 1}, {"reducescatter", 1}, {"alltoall", 1}, {"broadcast", 0}, {"reduce", 0}, {"send", 0}, {"recv", 0}, {"gather", 1}, {"scatter", 1},
+    {"allreduce", 2}, {"allgather", 1}, {"reducescatter", 1}, {"alltoall", 1}, {"broadcast", 0},
+    {"reduce", 0},    {"send", 0},      {"recv", 0},          {"gather", 1},   {"scatter", 1},
 };
 
 std::string without_underscores(std::string_view name) {
@@ -65,7 +67,8 @@ class ArgsReader {
       for (NodeId n = model_.links().launch[work.row]; n != kNoNode; n = model_.tree().parent[n.value]) {
         const EventId around = model_.tree().event[n.value];
         const std::string_view name = trace.text(trace.events.name(around));
-        if (model_.tree().class_of(n) == EventClass::annotation && annotation.empty() && name.starts_with("nccl:")) annotation = name.substr(5);
+        if (model_.tree().class_of(n) == EventClass::annotation && annotation.empty() && name.starts_with("nccl:"))
+          annotation = name.substr(5);
         if (!table_.name.text(around)) continue;
         source = around;
         break;
@@ -80,7 +83,8 @@ class ArgsReader {
     const auto in = table_.in_elements.integer(source), out = table_.out_elements.integer(source);
     const auto size = element_bytes(args.dtype);
     // Several kernels of one call: its bytes count once.
-    if (size && (in || out) && (source == event || seen_.insert(source.value).second)) args.bytes = std::max(in.value_or(0), out.value_or(0)) * *size;
+    if (size && (in || out) && (source == event || seen_.insert(source.value).second))
+      args.bytes = std::max(in.value_or(0), out.value_or(0)) * *size;
     return args;
   }
 
@@ -98,7 +102,8 @@ class ArgsReader {
 // How much of [start, end) a set covers.
 std::int64_t covered(const IntervalSet& set, std::int64_t start, std::int64_t end) {
   const auto intervals = set.intervals();
-  auto it = std::upper_bound(intervals.begin(), intervals.end(), start, [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
+  auto it = std::upper_bound(intervals.begin(), intervals.end(), start,
+                             [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
   std::int64_t sum = 0;
   for (; it != intervals.end() && it->start_ns < end; ++it) sum += std::min(end, it->end_ns) - std::max(start, it->start_ns);
   return sum;
@@ -124,7 +129,8 @@ std::vector<HostCollectiveRow> host_collectives(const Scope& scope) {
 }
 
 Cell algbw(const CollectiveRow& row) {
-  return row.bytes && row.sized_ns > 0 ? Cell(static_cast<double>(*row.bytes) * 1e9 / static_cast<double>(row.sized_ns)) : Cell();
+  return row.bytes && row.sized_ns > 0 ? Cell(static_cast<double>(*row.bytes) * 1e9 / static_cast<double>(row.sized_ns))
+                                       : Cell();
 }
 
 Cell busbw(const CollectiveRow& row) {
@@ -191,8 +197,8 @@ Report report_collectives(const Collectives& found) {
                    {"busbw", Type::number, Unit::bytes_per_s}};
   std::int64_t count = 0, time = 0, exposed = 0;
   for (const CollectiveRow& row : found.rows) {
-    table.rows.push_back({row.name, cells::text(row.group), cells::integer(row.ranks), cells::text(row.dtype), cells::integer(row.bytes), row.count,
-                          row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
+    table.rows.push_back({row.name, cells::text(row.group), cells::integer(row.ranks), cells::text(row.dtype),
+                          cells::integer(row.bytes), row.count, row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
     count += row.count;
     time += row.time_ns;
     exposed += row.exposed_ns;
@@ -209,7 +215,8 @@ Report report_collectives(const Collectives& found) {
   }
   if (found.rows.empty()) {
     report.diagnostics.push_back({"no_collectives", 1,
-                                  found.host.empty() ? "the trace has no communication" : "the trace has no communication on a device, only on the host"});
+                                  found.host.empty() ? "the trace has no communication"
+                                                     : "the trace has no communication on a device, only on the host"});
   }
   return report;
 }

@@ -18,8 +18,8 @@
 namespace ridge {
 
 struct CollectiveRow {
-  std::string name;                   // as the trace has it: allreduce, _allgather_base; the kernel's label where it says nothing
-  std::string group;                  // description, else name; empty when not known
+  std::string name;   // as the trace has it: allreduce, _allgather_base; the kernel's label where it says nothing
+  std::string group;  // description, else name; empty when not known
   std::optional<std::int64_t> ranks;  // of the group
   std::string dtype;
   std::optional<std::int64_t> bytes;  // of the calls that say

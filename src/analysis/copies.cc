@@ -18,9 +18,9 @@ struct DirectionRow {
   std::string_view direction;
 };
 constexpr DirectionRow kDirections[] = {
-    {"HtoD", "HtoD"},         {"DtoH", "DtoH"},         {"DtoD", "DtoD"},           {"PtoP", "PtoP"},
-    {"HtoH", "HtoH"},         {"HostToDevice", "HtoD"}, {"DeviceToHost", "DtoH"},   {"DeviceToDevice", "DtoD"},
-    {"PeerToPeer", "PtoP"},   {"HostToHost", "HtoH"},   {"M2D", "HtoD"},            {"D2M", "DtoH"},
+    {"HtoD", "HtoD"},       {"DtoH", "DtoH"},         {"DtoD", "DtoD"},         {"PtoP", "PtoP"},
+    {"HtoH", "HtoH"},       {"HostToDevice", "HtoD"}, {"DeviceToHost", "DtoH"}, {"DeviceToDevice", "DtoD"},
+    {"PeerToPeer", "PtoP"}, {"HostToHost", "HtoH"},   {"M2D", "HtoD"},          {"D2M", "DtoH"},
     {"D2D", "DtoD"},
 };
 
@@ -86,8 +86,8 @@ Report report_copies(const Copies& copies) {
                    {"bytes_per_s", Type::number, Unit::bytes_per_s}};
   CopyRow sum;
   for (const CopyRow& row : copies.rows) {
-    table.rows.push_back({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes), row.time_ns,
-                          rate(row.bytes, row.timed_ns)});
+    table.rows.push_back({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes),
+                          row.time_ns, rate(row.bytes, row.timed_ns)});
     sum.count += row.count;
     sum.time_ns += row.time_ns;
     sum.timed_ns += row.timed_ns;

@@ -29,7 +29,8 @@ class Regroup {
  public:
   Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {
     if (by == KernelsBy::module) {
-      locations_ = std::make_unique<Locations>(scope.trace(), model_.tree(), build_forward_backward(scope.trace(), model_.tree(), model_.node_of()));
+      locations_ = std::make_unique<Locations>(scope.trace(), model_.tree(),
+                                               build_forward_backward(scope.trace(), model_.tree(), model_.node_of()));
     }
   }
 
@@ -40,7 +41,8 @@ class Regroup {
     switch (by_) {
       case KernelsBy::op: return std::string(op_name(model_, work.row));
       case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(model_.links().op[work.row]);
-      case KernelsBy::annotation: return or_else(name(model_.tree().nearest(launch, EventClass::annotation)), "[no annotation]");
+      case KernelsBy::annotation:
+        return or_else(name(model_.tree().nearest(launch, EventClass::annotation)), "[no annotation]");
       case KernelsBy::module: return or_else(std::string(locations_->module_path(launch)), "[no module]");
       default: return graph(launch);
     }
@@ -50,7 +52,8 @@ class Regroup {
   static std::string or_else(std::string text, std::string_view none) { return text.empty() ? std::string(none) : text; }
 
   std::string name(NodeId n) const {
-    return n == kNoNode ? std::string() : std::string(model_.trace().text(model_.trace().events.name(model_.tree().event[n.value])));
+    return n == kNoNode ? std::string()
+                        : std::string(model_.trace().text(model_.trace().events.name(model_.tree().event[n.value])));
   }
 
   std::string shape(NodeId op) const {
@@ -85,7 +88,8 @@ struct RowKey {
 };
 struct RowKeyHash {
   std::size_t operator()(const RowKey& k) const {
-    return mix64(static_cast<std::uint64_t>(k.name) << 32 | k.label, static_cast<std::uint64_t>(k.hash) << 16 ^ static_cast<std::uint64_t>(k.device) ^ 0x9E3779B97F4A7C15);
+    return mix64(static_cast<std::uint64_t>(k.name) << 32 | k.label,
+                 static_cast<std::uint64_t>(k.hash) << 16 ^ static_cast<std::uint64_t>(k.device) ^ 0x9E3779B97F4A7C15);
   }
 };
 
@@ -102,7 +106,11 @@ std::vector<std::uint32_t> label_ids(const KernelIdentities& identities) {
 class KernelRows {
  public:
   KernelRows(const Scope& scope, std::optional<KernelsBy> by)
-      : scope_(scope), trace_(scope.trace()), model_(scope.model()), ops_(ops(scope.trace())), labels_(label_ids(model_.identities())),
+      : scope_(scope),
+        trace_(scope.trace()),
+        model_(scope.model()),
+        ops_(ops(scope.trace())),
+        labels_(label_ids(model_.identities())),
         tuning_(build_autotuning(trace_, model_.tree(), model_.links())) {
     if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<Regroup>(scope, *by);
     each_launch_ = by == KernelsBy::launch;
@@ -174,7 +182,8 @@ class KernelRows {
       return it->second;
     }
     if (!each_launch_) {
-      const StringId hash = op == kNoNode ? StringId{} : ops_.kernel_hash.text(model_.tree().event[op.value]).value_or(StringId{});
+      const StringId hash =
+          op == kNoNode ? StringId{} : ops_.kernel_hash.text(model_.tree().event[op.value]).value_or(StringId{});
       const RowKey key{name.value, labels_[model_.identities().of_row[work.row]], hash.value, device.id};
       const auto [it, is_new] = index_.try_emplace(key, rows_.size());
       if (!is_new) return it->second;
@@ -212,9 +221,9 @@ class KernelRows {
   std::vector<Shares> shares_;
 };
 
-const std::vector<Column> kTimeColumns = {{"count", Type::integer, Unit::count},     {"time_ns", Type::integer, Unit::ns},
-                                          {"mean_ns", Type::number, Unit::ns},       {"min_ns", Type::integer, Unit::ns},
-                                          {"max_ns", Type::integer, Unit::ns},       {"pct_gpu_time", Type::number, Unit::percent}};
+const std::vector<Column> kTimeColumns = {{"count", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns},
+                                          {"mean_ns", Type::number, Unit::ns},   {"min_ns", Type::integer, Unit::ns},
+                                          {"max_ns", Type::integer, Unit::ns},   {"pct_gpu_time", Type::number, Unit::percent}};
 const std::vector<Column> kCostColumns = {{"flops", Type::number, Unit::flop},
                                           {"flops_pointwise", Type::number, Unit::flop},
                                           {"bytes_read", Type::number, Unit::bytes},
@@ -228,8 +237,10 @@ const std::vector<Column> kCostColumns = {{"flops", Type::number, Unit::flop},
                                           {"headroom_ns", Type::number, Unit::ns},
                                           {"dtype", Type::text},
                                           {"estimate", Type::text}};
-const std::vector<Column> kSourceColumns = {{"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}};
-const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, Unit::count}, {"autotune_ns", Type::integer, Unit::ns}};
+const std::vector<Column> kSourceColumns = {
+    {"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}};
+const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, Unit::count},
+                                              {"autotune_ns", Type::integer, Unit::ns}};
 
 void push(Row* row, std::initializer_list<Cell> more) { row->insert(row->end(), more); }
 
@@ -240,8 +251,8 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
   } else {
     push(&row, {std::string(k.kernel), std::string(k.label), std::string(name_of(k.category)), k.device});
   }
-  push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.count)), k.min_ns, k.max_ns,
-              cells::percent(k.time_ns, kernels.time_ns)});
+  push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.count)), k.min_ns,
+              k.max_ns, cells::percent(k.time_ns, kernels.time_ns)});
   row.resize(row.size() + kCostColumns.size());
   if (!kernels.by || *kernels.by == KernelsBy::launch) {
     push(&row, {cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs)});
@@ -268,17 +279,21 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by) {
     const std::int64_t first = by == KernelsBy::launch ? k.start_ns : -k.time_ns;
     return std::tuple(first, std::string_view(k.key), k.kernel, k.label, k.kernel_hash, k.device);
   };
-  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
+  std::stable_sort(out.rows.begin(), out.rows.end(),
+                   [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
   return out;
 }
 
 Report report_kernels(const Kernels& kernels) {
   Table table;
   table.name = "kernels";
-  const auto add_columns = [&](const std::vector<Column>& more) { table.columns.insert(table.columns.end(), more.begin(), more.end()); };
+  const auto add_columns = [&](const std::vector<Column>& more) {
+    table.columns.insert(table.columns.end(), more.begin(), more.end());
+  };
   const bool regrouped = kernels.by && *kernels.by != KernelsBy::launch;
   if (regrouped) {
-    add_columns({{std::string(kByNames[static_cast<std::size_t>(*kernels.by)]), Type::text}, {"kernels", Type::integer, Unit::count}});
+    add_columns(
+        {{std::string(kByNames[static_cast<std::size_t>(*kernels.by)]), Type::text}, {"kernels", Type::integer, Unit::count}});
   } else {
     add_columns({{"kernel", Type::text}, {"label", Type::text}});
   }
@@ -287,7 +302,8 @@ Report report_kernels(const Kernels& kernels) {
   add_columns(kCostColumns);
   if (!regrouped) add_columns(kSourceColumns);
   add_columns(kAutotuneColumns);
-  if (kernels.by == KernelsBy::launch) add_columns({{"start_ns", Type::integer, Unit::ns, Role::time_start}, {"stream", Type::integer}});
+  if (kernels.by == KernelsBy::launch)
+    add_columns({{"start_ns", Type::integer, Unit::ns, Role::time_start}, {"stream", Type::integer}});
   KernelRow sum;
   for (const KernelRow& k : kernels.rows) {
     table.rows.push_back(row_of(kernels, k));

@@ -41,7 +41,9 @@ OpCosts measure(const Scope& scope) {
   const Model& model = scope.model();
   const CallTree& tree = model.tree();
   const std::vector<NodeId> near = nearest_calls(tree);
-  const auto call_above = [&](NodeId n) { return tree.parent[n.value] == kNoNode ? kNoNode : near[tree.parent[n.value].value]; };
+  const auto call_above = [&](NodeId n) {
+    return tree.parent[n.value] == kNoNode ? kNoNode : near[tree.parent[n.value].value];
+  };
   OpCosts costs;
   costs.child_cpu_ns.resize(tree.size());
   costs.device_self_ns.resize(tree.size());
@@ -50,7 +52,8 @@ OpCosts measure(const Scope& scope) {
     const NodeId op = model.links().op[work.row];
     if (op == kNoNode) return;
     costs.device_self_ns[op.value] += duration_ns(work);
-    costs.kernels[op.value] += scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
+    costs.kernels[op.value] +=
+        scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
   });
   costs.device_total_ns = costs.device_self_ns;
   for (std::size_t i = tree.size(); i-- > 0;) {
@@ -118,10 +121,13 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
               [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
     }
     default: {
-      const auto locations = std::make_shared<Locations>(trace, tree, build_forward_backward(trace, tree, scope.model().node_of()));
+      const auto locations =
+          std::make_shared<Locations>(trace, tree, build_forward_backward(trace, tree, scope.model().node_of()));
       const auto texts = std::make_shared<TextIds>();
       const bool module = *by == OpsBy::module;
-      return {[locations, texts, module](NodeId n) { return texts->id(module ? locations->module_path(n) : locations->location(n)); },
+      return {[locations, texts, module](NodeId n) {
+                return texts->id(module ? locations->module_path(n) : locations->location(n));
+              },
               [locations, texts](std::uint32_t id) { return std::string(texts->texts[id]); }};
     }
   }
@@ -129,7 +135,8 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
 
 class OpTableBuilder {
  public:
-  OpTableBuilder(const Trace& trace, const CallTree& tree, Detail detail) : trace_(trace), tree_(tree), detail_(std::move(detail)) {}
+  OpTableBuilder(const Trace& trace, const CallTree& tree, Detail detail)
+      : trace_(trace), tree_(tree), detail_(std::move(detail)) {}
 
   OpRow& row(NodeId op) { return at(trace_.events.name(tree_.event[op.value]).value, detail_.id(op), true); }
 
@@ -241,8 +248,10 @@ Report report_ops(const Ops& ops) {
   total[7] = kernels;
   Report report;
   report.tables = {std::move(table)};
-  if (ops.no_shapes) report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record it with record_shapes=True"});
-  if (ops.no_stacks) report.diagnostics.push_back({"no_stacks", 1, "the trace has no Python stacks: record it with with_stack=True"});
+  if (ops.no_shapes)
+    report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record it with record_shapes=True"});
+  if (ops.no_stacks)
+    report.diagnostics.push_back({"no_stacks", 1, "the trace has no Python stacks: record it with with_stack=True"});
   return report;
 }
 

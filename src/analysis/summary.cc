@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include <tbb/parallel_invoke.h>
+
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
 #include "trace/args.h"
@@ -27,7 +29,8 @@ void compute_iterations(const Scope& scope, Summary* summary) {
   summary->median_iteration_ns = durations[durations.size() / 2];
   const double ratio =
       static_cast<double>(first) / static_cast<double>(std::max<std::int64_t>(1, summary->median_iteration_ns));
-  if (durations.size() >= 3 && ratio > kOutlier) summary->first_iteration_ratio = ratio;
+  if (durations.size() >= 2) summary->first_iteration_ratio = ratio;
+  summary->first_is_outlier = durations.size() >= 3 && ratio > kOutlier;
 }
 
 bool any_op_has(const Trace& trace, ArgKey key) {
@@ -109,7 +112,7 @@ Table head_table(const Summary& s) {
   head.add("graph_breaks", Type::integer, Unit::count, compiled ? Cell(s.breaks.occurrences()) : Cell());
   head.add("recompiles", Type::integer, Unit::count,
            compiled ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
-  head.add("compile_ns", Type::integer, Unit::ns, s.compile.total_ns() > 0 ? Cell(s.compile.total_ns()) : Cell());
+  head.add("compile_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.total_ns()));
   return head.take();
 }
 
@@ -213,13 +216,11 @@ Summary compute_summary(const Scope& scope) {
   summary.model = &scope.model();
   summary.window = scope.window();
   compute_iterations(scope, &summary);
-  summary.gpu = compute_gpu(scope);
-  summary.categories = compute_categories(scope);
-  summary.kernels = compute_kernels(scope);
-  summary.ops = compute_ops(scope);
-  summary.graphs = compute_graphs(scope);
-  summary.breaks = compute_breaks(scope);
-  summary.compile = compute_compile(scope);
+  // Each needs the tables that iterations were found from; beyond these they do not depend on each other.
+  tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope); },
+                       [&] { summary.kernels = compute_kernels(scope); }, [&] { summary.ops = compute_ops(scope); },
+                       [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
+                       [&] { summary.compile = compute_compile(scope); });
   summary.lacks = lacks_of(scope.trace());
   return summary;
 }
@@ -229,7 +230,7 @@ Report report_summary(const Summary& summary) {
   report.tables = {head_table(summary),    idle_table(summary), categories_table(summary),
                    kernels_table(summary), ops_table(summary),  lacks_table(summary)};
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
-  if (summary.first_iteration_ratio) {
+  if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;
     const std::string rest =
         std::to_string(list[summary.iterations[1]].number) + "-" + std::to_string(list[summary.iterations.back()].number);

@@ -30,7 +30,8 @@ struct Summary {
   TimeRange window;
   std::vector<std::size_t> iterations;  // indexes, of the scope
   std::int64_t median_iteration_ns = 0;
-  std::optional<double> first_iteration_ratio;  // to the median, when it is an outlier
+  std::optional<double> first_iteration_ratio;  // to the median; nothing for a single iteration
+  bool first_is_outlier = false;
 
   Gpu gpu;
   Categories categories;

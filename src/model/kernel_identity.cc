@@ -13,10 +13,26 @@ namespace ridge {
 namespace {
 
 constexpr std::string_view kCategoryNames[] = {
-    "triton_pointwise", "triton_reduction", "triton_persistent_reduction", "triton_template", "triton_foreach", "triton_split_scan",
-    "triton_user",      "triton_other",     "gemm",                        "conv",            "attention",      "norm",
-    "elementwise",      "reduction",        "layout",                      "optimizer",       "comm",           "memcpy",
-    "memset",           "other",
+    "triton_pointwise",
+    "triton_reduction",
+    "triton_persistent_reduction",
+    "triton_template",
+    "triton_foreach",
+    "triton_split_scan",
+    "triton_user",
+    "triton_other",
+    "gemm",
+    "conv",
+    "attention",
+    "norm",
+    "elementwise",
+    "reduction",
+    "layout",
+    "optimizer",
+    "comm",
+    "memcpy",
+    "memset",
+    "other",
 };
 static_assert(std::size(kCategoryNames) == kCategories);
 
@@ -332,7 +348,8 @@ std::string_view fused_part(std::string_view name) {
   while (!part.empty()) {
     const std::size_t underscore = part.rfind('_');
     const std::string_view tail = part.substr(underscore == std::string_view::npos ? 0 : underscore + 1);
-    if (tail.empty() || tail.find_first_not_of("0123456789dce") != std::string_view::npos || tail[0] < '0' || tail[0] > '9') break;
+    if (tail.empty() || tail.find_first_not_of("0123456789dce") != std::string_view::npos || tail[0] < '0' || tail[0] > '9')
+      break;
     part = part.substr(0, underscore == std::string_view::npos ? 0 : underscore);
   }
   return part;
@@ -350,7 +367,9 @@ KernelIdentity inductor_identity(std::string_view name, const Rule& rule) {
 }
 
 // A Python function's name: what a Triton kernel of the user has.
-bool looks_like_python(const KernelName& name) { return name.plain && !name.base.empty() && (name.base[0] < '0' || name.base[0] > '9'); }
+bool looks_like_python(const KernelName& name) {
+  return name.plain && !name.base.empty() && (name.base[0] < '0' || name.base[0] > '9');
+}
 
 KernelIdentity user_triton(std::string_view name) { return {triton_user, "triton", std::string(name), {}, false}; }
 
@@ -373,7 +392,8 @@ struct IdentityKey {
 struct IdentityKeyHash {
   std::size_t operator()(const IdentityKey& key) const {
     const std::uint64_t names = static_cast<std::uint64_t>(key.name.value) << 32 | key.op.value;
-    return mix64(names, 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(key.hint) * 8 + static_cast<std::uint64_t>(key.work) * 64);
+    return mix64(names,
+                 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(key.hint) * 8 + static_cast<std::uint64_t>(key.work) * 64);
   }
 };
 

@@ -56,7 +56,7 @@ struct KernelIdentity {
 enum class LaunchHint : std::uint8_t {
   none,
   driver_call,  // launched by cuLaunchKernel, cuLaunchKernelEx or hipModuleLaunchKernel, as Triton does: decides only where no rule fits
-  triton_op,    // the launching op says that its kernel is Triton's
+  triton_op,  // the launching op says that its kernel is Triton's
 };
 
 // Identity of a name alone. `op` is the launching op's name, or empty.

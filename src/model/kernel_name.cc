@@ -12,7 +12,9 @@
 namespace ridge {
 namespace {
 
-bool contains(std::span<const std::string_view> list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
+bool contains(std::span<const std::string_view> list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
 
 bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -84,7 +86,8 @@ std::string spelled(std::string_view name) {
       continue;
     }
     std::size_t length = 0;
-    for (; i < name.size() && is_digit(name[i]) && length < 10000; ++i) length = length * 10 + static_cast<std::size_t>(name[i] - '0');
+    for (; i < name.size() && is_digit(name[i]) && length < 10000; ++i)
+      length = length * 10 + static_cast<std::size_t>(name[i] - '0');
     last = name.substr(std::min(i, name.size()), length);
     i += length;
     if (!last.starts_with("_GLOBAL_")) out += (out.empty() ? "" : "::") + last;
@@ -134,9 +137,12 @@ std::vector<std::string_view> split_arguments(std::string_view arguments) {
 }
 
 constexpr std::string_view kElementTypes[] = {
-    "float",      "double",     "Half",        "BFloat16",      "half_t",        "bfloat16_t", "tfloat32_t",   "__half",       "half",
-    "__nv_bfloat16", "__hip_bfloat16", "bf16_t", "Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "float_e4m3_t", "float_e5m2_t"};
-constexpr std::string_view kPlainTypes[] = {"int", "long", "bool", "char", "short", "unsigned int", "unsigned long", "unsigned char", "signed char", "long long", "void", "true", "false"};
+    "float",           "double",       "Half",          "BFloat16",       "half_t", "bfloat16_t",    "tfloat32_t",
+    "__half",          "half",         "__nv_bfloat16", "__hip_bfloat16", "bf16_t", "Float8_e4m3fn", "Float8_e5m2",
+    "Float8_e4m3fnuz", "float_e4m3_t", "float_e5m2_t"};
+constexpr std::string_view kPlainTypes[] = {"int",          "long",          "bool",          "char",        "short",
+                                            "unsigned int", "unsigned long", "unsigned char", "signed char", "long long",
+                                            "void",         "true",          "false"};
 
 bool is_element_type(std::string_view word) { return contains(kElementTypes, last_part(word)); }
 
@@ -156,10 +162,25 @@ std::string element_types(std::string_view text) {
 }
 
 // Templates that only carry the functor, and arguments that are none.
-constexpr std::string_view kWrappers[] = {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "gpu_index_kernel", "BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor",
-                                          "ReduceOp", "func_wrapper_t", "opmath_gpu_kernel_with_scalars", "_cuda_scatter_gather_internal_kernel"};
-constexpr std::string_view kNoFunctors[] = {"TensorListMetadata", "TensorListScalarListMetadata", "FusedOptimizerTensorListMetadata", "array", "Array",
-                                            "TensorInfo", "OpaqueType", "integral_constant", "OffsetCalculator"};
+constexpr std::string_view kWrappers[] = {"gpu_kernel_impl",
+                                          "gpu_kernel_impl_nocast",
+                                          "gpu_index_kernel",
+                                          "BinaryFunctor",
+                                          "AUnaryFunctor",
+                                          "BUnaryFunctor",
+                                          "ReduceOp",
+                                          "func_wrapper_t",
+                                          "opmath_gpu_kernel_with_scalars",
+                                          "_cuda_scatter_gather_internal_kernel"};
+constexpr std::string_view kNoFunctors[] = {"TensorListMetadata",
+                                            "TensorListScalarListMetadata",
+                                            "FusedOptimizerTensorListMetadata",
+                                            "array",
+                                            "Array",
+                                            "TensorInfo",
+                                            "OpaqueType",
+                                            "integral_constant",
+                                            "OffsetCalculator"};
 
 struct Functor {
   std::string name;
@@ -183,7 +204,8 @@ Functor find_functor(std::string_view argument, int depth) {
   std::string types = element_types(inner);
   if (types.empty()) {  // the type that its lambda takes
     const std::size_t lambda = argument.rfind("{lambda(");
-    if (lambda != std::string_view::npos) types = element_types(argument.substr(lambda + 8, argument.find(')', lambda) - lambda - 8));
+    if (lambda != std::string_view::npos)
+      types = element_types(argument.substr(lambda + 8, argument.find(')', lambda) - lambda - 8));
   }
   return {std::string(name), types};
 }
@@ -216,7 +238,9 @@ std::string functor_of(std::string_view arguments) {
     if (functor.name.empty()) continue;
     if (!label.empty()) return label + " " + functor.name;
     label = functor.name + functor.types;
-    if (!functor.name.ends_with("OpScalarFunctor") && !functor.name.ends_with("OpListAlphaFunctor") && !functor.name.ends_with("OpFunctor")) break;
+    if (!functor.name.ends_with("OpScalarFunctor") && !functor.name.ends_with("OpListAlphaFunctor") &&
+        !functor.name.ends_with("OpFunctor"))
+      break;
   }
   return label;
 }
@@ -224,13 +248,15 @@ std::string functor_of(std::string_view arguments) {
 std::string short_name(const KernelName& name) {
   if (contains(kShells, name.base)) {
     for (const std::string_view argument : split_arguments(name.arguments)) {
-      if (!is_identifier(argument[0]) || is_digit(argument[0]) || contains(kPlainTypes, argument) || is_element_type(argument)) continue;
+      if (!is_identifier(argument[0]) || is_digit(argument[0]) || contains(kPlainTypes, argument) || is_element_type(argument))
+        continue;
       return short_name(take_apart(argument));
     }
   }
   const std::size_t qualifier = name.head.size() - name.base.size();
   std::string short_base = name.base;
-  if (short_base == "kernel" && qualifier > 2) short_base = std::string(last_part(std::string_view(name.head).substr(0, qualifier - 2))) + "::kernel";
+  if (short_base == "kernel" && qualifier > 2)
+    short_base = std::string(last_part(std::string_view(name.head).substr(0, qualifier - 2))) + "::kernel";
   return short_base + element_types(name.arguments);
 }
 

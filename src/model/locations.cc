@@ -11,12 +11,14 @@ namespace {
 
 constexpr std::string_view kModule = "nn.Module: ";
 
-constexpr std::string_view kForeignFolders[] = {"torch/", "triton/", "torchinductor", "importlib/", "concurrent/futures/", "multiprocessing/"};
+constexpr std::string_view kForeignFolders[] = {
+    "torch/", "triton/", "torchinductor", "importlib/", "concurrent/futures/", "multiprocessing/"};
 constexpr std::string_view kForeignFiles[] = {"contextlib.py", "threading.py", "runpy.py", "functools.py", "<string>"};
 
 // Inductor names the files it generates by a hash: "c" and 51 letters and digits of base 32.
 bool is_hash(std::string_view stem) {
-  return stem.size() >= 40 && std::all_of(stem.begin(), stem.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  return stem.size() >= 40 &&
+         std::all_of(stem.begin(), stem.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace
@@ -33,8 +35,9 @@ bool is_user_file(std::string_view file) {
   return !is_hash(name.substr(0, name.size() - 3));
 }
 
-Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBackward& links) : path_(tree.size()), place_(tree.size()), paths_(1), places_(1) {
-  std::unordered_map<std::uint64_t, std::uint32_t> path_ids;  // (path around, name)
+Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBackward& links)
+    : path_(tree.size()), place_(tree.size()), paths_(1), places_(1) {
+  std::unordered_map<std::uint64_t, std::uint32_t> path_ids;   // (path around, name)
   std::unordered_map<std::uint32_t, std::uint32_t> place_ids;  // name to its place; 0 for frames that are not the user's
   for (std::uint32_t n = 0; n < tree.size(); ++n) {
     if (tree.parent[n] != kNoNode) {
@@ -45,7 +48,8 @@ Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBack
     const StringId id = trace.events.name(tree.event[n]);
     const std::string_view name = trace.text(id);
     if (name.starts_with(kModule)) {
-      const auto [it, is_new] = path_ids.try_emplace(static_cast<std::uint64_t>(path_[n]) << 32 | id.value, static_cast<std::uint32_t>(paths_.size()));
+      const auto [it, is_new] = path_ids.try_emplace(static_cast<std::uint64_t>(path_[n]) << 32 | id.value,
+                                                     static_cast<std::uint32_t>(paths_.size()));
       if (is_new) paths_.push_back(paths_[path_[n]] + (path_[n] == 0 ? "" : ".") + std::string(name.substr(kModule.size())));
       path_[n] = it->second;
       continue;

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <optional>
 
+#include <tbb/task_arena.h>
+
 namespace ridge {
 namespace {
 
@@ -12,7 +14,8 @@ class Once {
  public:
   template <class Make>
   const T& get(Make make) {
-    std::call_once(once_, [&] { value_.emplace(make()); });
+    // Isolated: a thread that waits inside make() must not pick up a task that asks for this very value.
+    std::call_once(once_, [&] { tbb::this_task_arena::isolate([&] { value_.emplace(make()); }); });
     return *value_;
   }
 

@@ -13,7 +13,8 @@ bool is_optimizer(std::string_view name) {
 
 // "AddmmBackward0", "CompiledFunctionBackward", "autograd::engine::evaluate_function: AddmmBackward0".
 bool is_backward(std::string_view name) {
-  if (name.starts_with("autograd::engine::evaluate_function") || name.starts_with("torch::autograd::AccumulateGrad")) return true;
+  if (name.starts_with("autograd::engine::evaluate_function") || name.starts_with("torch::autograd::AccumulateGrad"))
+    return true;
   while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
   return name.ends_with("Backward") && name.find(' ') == name.npos && name.find('(') == name.npos;
 }

@@ -72,10 +72,24 @@ void add_table(Page& page, const Table& table) {
 }
 
 // Values are never cut here: a terminal wraps the one line that is too long.
+// What is not known is named on one line behind what is.
 void add_key_values(Page& page, const Table& table) {
-  const Grid grid = make_key_value_grid(table);
+  Table known = table;
+  known.columns.clear();
+  known.rows = {Row{}};
+  std::string unknown;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (std::holds_alternative<std::monostate>(table.rows.front()[i])) {
+      unknown += (unknown.empty() ? "" : ", ") + table.columns[i].name;
+    } else {
+      known.columns.push_back(table.columns[i]);
+      known.rows.front().push_back(table.rows.front()[i]);
+    }
+  }
+  const Grid grid = make_key_value_grid(known);
   const Fit fit = fit_columns(grid, 0, kIndent, kGap);
   for (const auto& row : grid.rows) page.line(line_of(row, grid, fit));
+  if (!unknown.empty()) page.line("  (not known: " + printable(unknown) + ")", kDim);
 }
 
 // A curve has no place in a table for people; its extent tells whether a look at the JSON is worth it.
