@@ -24,8 +24,9 @@ class ZstdSource final : public Source {
         input_over_ = n < input_.size();
         buffer_ = {input_.data(), n, 0};
       }
-      const std::size_t before = output.pos;
+      const std::size_t before = output.pos, read_before = buffer_.pos;
       const std::size_t status = ZSTD_decompressStream(stream_.get(), &output, &buffer_);
+      in_frame_ |= buffer_.pos != read_before;
       if (ZSTD_isError(status) != 0) {
         const auto code = ZSTD_getErrorCode(status);
         damage_ = code == ZSTD_error_checksum_wrong  ? Problem::checksum_mismatch

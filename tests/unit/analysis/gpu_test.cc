@@ -1,0 +1,250 @@
+// gpu, gaps, launches: what is known of real traces, and that the accounting closes on every one of them.
+#include "analysis/gpu.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/gaps.h"
+#include "analysis/launches.h"
+#include "support/files.h"
+#include "support/host_device_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::TraceText;
+
+std::vector<std::string> all_traces() {
+  std::vector<std::string> paths = test::own_traces();
+  const std::vector<std::string> shared = test::shared_traces();
+  paths.insert(paths.end(), shared.begin(), shared.end());
+  return paths;
+}
+
+// The path of a trace by its name, here or beside the repository; empty when it is nowhere.
+std::string path_of(const std::string& name) {
+  for (const std::string& path : all_traces()) {
+    if (std::filesystem::path(path).filename() == name + ".json.gz") return path;
+  }
+  return "";
+}
+
+void expect_closed(const Gpu& gpu, const Gaps& gaps) {
+  for (const GpuDevice& d : gpu.devices) {
+    EXPECT_EQ(d.busy_ns + d.idle_ns, d.window_ns);
+    EXPECT_EQ(d.compute_ns + d.exposed_comm_ns + d.exposed_copy_ns, d.busy_ns);
+    EXPECT_LE(d.exposed_comm_ns, d.comm_ns);
+    EXPECT_LE(d.exposed_copy_ns, d.copy_ns);
+    std::int64_t causes = 0, sources = 0, longest_first = 0;
+    for (const IdleShare& share : d.idle) causes += share.time_ns;
+    for (const IdleSource& source : d.sources) sources += source.time_ns;
+    for (const GapRow& gap : gaps.rows) longest_first += gap.device == d.device ? gap.duration_ns : 0;
+    EXPECT_EQ(causes, d.idle_ns);
+    EXPECT_EQ(sources, d.idle_ns);
+    EXPECT_EQ(longest_first, d.idle_ns);
+  }
+}
+
+TEST(Gpu, AccountingClosesOnEveryTrace) {
+  std::size_t devices = 0;
+  for (const std::string& path : all_traces()) {
+    SCOPED_TRACE(path);
+    const auto trace = test::trace_at(path);
+    ASSERT_NE(trace, nullptr);
+    const Model model(*trace);
+    const Scope scope(model);
+    const Gpu gpu = compute_gpu(scope);
+    expect_closed(gpu, compute_gaps(scope));
+    EXPECT_EQ(gpu.no_device_events, gpu.devices.empty());
+    devices += gpu.devices.size();
+  }
+  EXPECT_GT(devices, 10U);
+}
+
+class NarrowScope : public testing::TestWithParam<Arguments> {};
+
+TEST_P(NarrowScope, AccountingCloses) {
+  const auto trace = test::trace_at(path_of("gpt_compiled_train"));
+  ASSERT_NE(trace, nullptr);
+  const Model model(*trace);
+  const auto scope = make_scope(model, GetParam());
+  ASSERT_TRUE(scope) << scope.error().message;
+  const Gpu gpu = compute_gpu(*scope);
+  ASSERT_EQ(gpu.devices.size(), 1U);
+  EXPECT_LT(gpu.devices[0].window_ns, trace->window->duration_ns());
+  expect_closed(gpu, compute_gaps(*scope));
+}
+
+INSTANTIATE_TEST_SUITE_P(, NarrowScope, testing::Values(Arguments{{"from", "10"}, {"to", "33.5"}}, Arguments{{"step", "1"}}));
+
+TEST(Gpu, MeasuresSetsOfTime) {
+  TraceText text;
+  text.kernel("gemm", 0, 100, 1, 7).kernel("gemm", 50, 150, 2, 8);                      // compute [0, 150)
+  text.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", 120, 300, 3, 9);  // comm [120, 300), 150 exposed
+  text.copy("Memcpy HtoD (Pinned -> Device)", 140, 160, 4, 10).copy("Memcpy HtoD (Pinned -> Device)", 290, 330, 5, 10);  // 60, 30 exposed
+  text.op("aten::mm", 0, 1'000);
+  const auto trace = text.read();
+  const Model model(*trace);
+  const Gpu gpu = compute_gpu(Scope(model));
+  ASSERT_EQ(gpu.devices.size(), 1U);
+  const GpuDevice& d = gpu.devices[0];
+  EXPECT_EQ(d.window_ns, 1'000);
+  EXPECT_EQ(d.compute_ns, 150);
+  EXPECT_EQ(d.comm_ns, 180);
+  EXPECT_EQ(d.copy_ns, 60);
+  EXPECT_EQ(d.exposed_comm_ns, 150);
+  EXPECT_EQ(d.exposed_copy_ns, 30);
+  EXPECT_EQ(d.busy_ns, 330);
+  EXPECT_EQ(d.idle_ns, 670);
+}
+
+TEST(Gpu, ATraceWithoutDeviceEventsSaysSo) {
+  const auto trace = TraceText().op("aten::mm", 0, 1'000).read();
+  const Model model(*trace);
+  const Report report = report_gpu(compute_gpu(Scope(model)));
+  EXPECT_TRUE(report.tables.at(0).rows.empty());
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics[0].code, "no_device_events");
+}
+
+// The first device of a trace that the repository or its neighbour has; skips the test when neither does.
+#define GPU_OF(name)                                                  \
+  const std::string path = path_of(name);                             \
+  if (path.empty()) GTEST_SKIP() << name << " is not here";           \
+  const auto trace = test::trace_at(path);                            \
+  const Model model(*trace);                                          \
+  const Scope scope(model);                                           \
+  const GpuDevice d = compute_gpu(scope).devices.at(0)
+
+// The cause of most idle time between the first work and the last.
+IdleCause main_cause(const GpuDevice& d) {
+  auto idle = d.idle;
+  idle[static_cast<std::size_t>(IdleCause::head_tail)] = {};
+  const auto most = std::max_element(idle.begin(), idle.end(), [](const IdleShare& a, const IdleShare& b) { return a.time_ns < b.time_ns; });
+  return static_cast<IdleCause>(most - idle.begin());
+}
+
+TEST(KnownTraces, BusyGemm) {
+  GPU_OF("clean_busy_gemm");
+  EXPECT_NEAR(100.0 * static_cast<double>(d.busy_ns) / static_cast<double>(d.window_ns), 90.6, 0.05);
+  const std::int64_t inside = d.window_ns - d.idle[static_cast<std::size_t>(IdleCause::head_tail)].time_ns;
+  EXPECT_NEAR(100.0 * static_cast<double>(d.busy_ns) / static_cast<double>(inside), 99.7, 0.05);
+  EXPECT_FALSE(*compute_launches(scope).devices.at(0).launch_bound);
+}
+
+TEST(KnownTraces, ItemSync) {
+  GPU_OF("fault_item_sync");
+  EXPECT_EQ(main_cause(d), IdleCause::sync);
+  const auto source = std::find_if(d.sources.begin(), d.sources.end(), [](const IdleSource& s) { return s.cause == IdleCause::sync; });
+  ASSERT_NE(source, d.sources.end());
+  EXPECT_EQ(source->op, "aten::item");
+  EXPECT_EQ(source->call, "cudaStreamSynchronize");
+}
+
+TEST(KnownTraces, NoSync) {
+  GPU_OF("clean_no_sync");
+  EXPECT_EQ(d.idle[static_cast<std::size_t>(IdleCause::sync)].time_ns, 0);
+}
+
+TEST(KnownTraces, PageableCopy) {
+  GPU_OF("fault_pageable_copy");
+  EXPECT_EQ(main_cause(d), IdleCause::copy_wait);
+}
+
+TEST(KnownTraces, PinnedCopy) {
+  GPU_OF("clean_pinned_copy");
+  EXPECT_EQ(d.idle[static_cast<std::size_t>(IdleCause::copy_wait)].time_ns, 0);
+}
+
+TEST(KnownTraces, UncachedAllocator) {
+  GPU_OF("fault_uncached_allocator");
+  EXPECT_EQ(main_cause(d), IdleCause::allocator);
+}
+
+TEST(KnownTraces, RecompileInWindow) {
+  GPU_OF("fault_recompile_in_window");
+  EXPECT_EQ(main_cause(d), IdleCause::compile);
+}
+
+TEST(KnownTraces, TinyKernels) {
+  GPU_OF("fault_tiny_kernels");
+  EXPECT_EQ(main_cause(d), IdleCause::launch);
+}
+
+TEST(KnownTraces, GlooWaitsForTheCollective) {
+  GPU_OF("ddp_gloo_rank0");
+  EXPECT_EQ(main_cause(d), IdleCause::dependency);
+  EXPECT_EQ(d.sources.at(0).call, "gloo:all_reduce");
+}
+
+TEST(KnownTraces, DenseNetEagerIsLaunchBound) {
+  GPU_OF("densenet121_bs1_eager");
+  EXPECT_EQ(main_cause(d), IdleCause::launch);
+  const DeviceLaunches launches = compute_launches(scope).devices.at(0);
+  EXPECT_TRUE(*launches.launch_bound);
+  // It has 2,905 pieces of work in 5 inferences, and a graph would leave little but the work itself.
+  EXPECT_EQ(launches.calls, 2905);
+  EXPECT_GT(launches.cuda_graph_gain_ns, 9 * d.busy_ns);
+}
+
+TEST(KnownTraces, DenseNetCompiledGainsLessFromGraphs) {
+  GPU_OF("densenet121_bs1_compiled");
+  EXPECT_GT(d.busy_ns, 0);
+  const std::string other = path_of("densenet121_bs1_eager");
+  if (other.empty()) GTEST_SKIP();
+  const auto eager = test::trace_at(other);
+  const Model eager_model(*eager);
+  const std::int64_t eager_gain = compute_launches(Scope(eager_model)).devices.at(0).cuda_graph_gain_ns;
+  EXPECT_LT(compute_launches(scope).devices.at(0).cuda_graph_gain_ns, eager_gain);
+}
+
+TEST(KnownTraces, DenseNetWithCudaGraphsIsNotLaunchBound) {
+  GPU_OF("densenet121_bs1_cudagraph");
+  EXPECT_GT(d.busy_ns, 0);
+  const DeviceLaunches launches = compute_launches(scope).devices.at(0);
+  EXPECT_FALSE(*launches.launch_bound);
+  EXPECT_EQ(launches.calls, 10);        // one copy and one graph in each of 5 inferences
+  EXPECT_EQ(launches.launched, 2395);
+  EXPECT_EQ(launches.from_graphs, 2390);
+}
+
+TEST(Launches, LatencyIsClampedAndTheQueueIsCounted) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 10'000, 12'000, 1).kernel("a", 9'000, 20'000, 1);   // starts before its launch: latency 0
+  text.call("cudaLaunchKernel", 13'000, 15'000, 2).kernel("b", 23'000, 30'000, 2);  // waits 10 us
+  text.call("cudaLaunchKernel", 15'000, 17'000, 3).kernel("c", 33'000, 40'000, 3);  // waits 18 us
+  const auto trace = text.read();
+  const Model model(*trace);
+  const DeviceLaunches d = compute_launches(Scope(model)).devices.at(0);
+  EXPECT_EQ(d.calls, 3);
+  EXPECT_EQ(d.latency_p50_ns, 10'000);
+  EXPECT_EQ(d.latency_p99_ns, 18'000);
+  // From the first launch at 10 us to the last start at 33: one waits in [13, 23), another in [15, 33).
+  EXPECT_DOUBLE_EQ(*d.queue_depth_mean, 28'000.0 / 23'000.0);
+  EXPECT_DOUBLE_EQ(*d.host_ns_per_launch, 7'000.0 / 3);
+  EXPECT_DOUBLE_EQ(*d.device_ns_per_launch, 25'000.0 / 3);
+}
+
+TEST(Gaps, NamesWhatEndedThem) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 0, 2'000, 1).kernel("first", 3'000, 10'000, 1);
+  text.frame("train.py(12): step", 20'000, 99'000).op("aten::mm", 30'000, 90'000).call("cudaLaunchKernel", 40'000, 42'000, 2);
+  text.kernel("second", 43'000, 99'000, 2);
+  const auto trace = text.read();
+  const Model model(*trace);
+  const Gaps gaps = compute_gaps(Scope(model));
+  ASSERT_EQ(gaps.rows.size(), 2U);  // the longest first, then the head
+  EXPECT_EQ(gaps.rows[0].start_ns, 10'000);
+  EXPECT_EQ(gaps.rows[0].duration_ns, 33'000);
+  EXPECT_EQ(gaps.rows[0].cause, IdleCause::launch);
+  EXPECT_EQ(gaps.rows[0].op, "aten::mm");
+  EXPECT_NE(gaps.rows[0].location.find("train.py"), std::string::npos);
+  EXPECT_EQ(gaps.rows[0].next_kernel, "second");
+  EXPECT_EQ(gaps.rows[1].cause, IdleCause::head_tail);
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,229 @@
+// kernels, ops, copies and collectives on traces made by hand, where every figure can be told beforehand.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analysis/catalog.h"
+#include "analysis/collectives.h"
+#include "analysis/copies.h"
+#include "analysis/kernels.h"
+#include "analysis/ops.h"
+#include "ingest/reader.h"
+
+namespace ridge {
+namespace {
+
+std::string slice(std::string_view cat, std::string_view name, int tid, int ts, int dur, std::string_view args = "") {
+  return fmt::format(R"({{"ph":"X","cat":"{}","name":"{}","pid":9,"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", cat, name, tid,
+                     ts, dur, args);
+}
+std::string launch(int tid, int ts, int dur, int correlation) {
+  return slice("cuda_runtime", "cudaLaunchKernel", tid, ts, dur, fmt::format(R"("correlation":{})", correlation));
+}
+std::string work(std::string_view cat, std::string_view name, int stream, int ts, int dur, int correlation,
+                 std::string_view more = "") {
+  return fmt::format(
+      R"({{"ph":"X","cat":"{}","name":"{}","pid":0,"tid":{},"ts":{},"dur":{},"args":{{"device":0,"stream":{},"correlation":{}{}}}}})",
+      cat, name, stream, ts, dur, stream, correlation, more);
+}
+
+struct Scoped {
+  explicit Scoped(const std::vector<std::string>& events)
+      : trace(read_trace_bytes("[" + fmt::format("{}", fmt::join(events, ",")) + "]", "t", {}).value()),
+        model(*trace),
+        scope(model) {}
+  std::unique_ptr<Trace> trace;
+  Model model;
+  Scope scope;
+};
+
+const OpRow* find(const Ops& ops, std::string_view op, std::string_view detail = "") {
+  for (const OpRow& row : ops.rows) {
+    if (row.op == op && row.detail == detail) return &row;
+  }
+  return nullptr;
+}
+
+// outer 0-100: a frame 10-60 with inner 20-50 in it, which launches at 30-40 a call that holds a driver call; outer launches at 70-75.
+std::vector<std::string> nested() {
+  return {slice("cpu_op", "outer", 1, 0, 100),
+          slice("python_function", "x.py(1): f", 1, 10, 50),
+          slice("cpu_op", "inner", 1, 20, 30),
+          launch(1, 30, 10, 5),
+          slice("cuda_driver", "cuLaunchKernel", 1, 32, 4, R"("correlation":6)"),
+          launch(1, 70, 5, 7),
+          work("kernel", "k_inner", 7, 200, 40, 5),
+          work("kernel", "k_outer", 7, 250, 8, 7),
+          work("gpu_memset", "Memset (Device)", 7, 300, 2, 999),
+          launch(1, 150, 3, 8),
+          work("kernel", "k_free", 7, 310, 1, 8)};
+}
+
+TEST(Ops, CountSelfTimeAsPyTorchDoes) {
+  const Scoped scoped(nested());
+  const Ops ops = compute_ops(scoped.scope);
+  const OpRow* outer = find(ops, "outer");
+  const OpRow* inner = find(ops, "inner");
+  ASSERT_TRUE(outer != nullptr && inner != nullptr);
+  EXPECT_EQ(outer->cpu_total_ns, 100'000);
+  EXPECT_EQ(outer->cpu_self_ns, 65'000);  // less inner (30) and its own launch (5); the frame is no child
+  EXPECT_EQ(inner->cpu_self_ns, 20'000);  // less its launch (10); the driver call lies in that
+  EXPECT_EQ(inner->device_self_ns, 40'000);
+  EXPECT_EQ(outer->device_self_ns, 8'000);
+  EXPECT_EQ(outer->device_total_ns, 48'000);
+  EXPECT_EQ(outer->kernels, 1);
+  ASSERT_NE(find(ops, "[no op]"), nullptr);
+  EXPECT_EQ(find(ops, "[no op]")->device_self_ns, 1'000);
+  ASSERT_NE(find(ops, "[launched before the window]"), nullptr);
+  EXPECT_EQ(find(ops, "[launched before the window]")->device_self_ns, 2'000);
+}
+
+TEST(Ops, CountEachCallOfARecursiveOpWhole) {
+  const Scoped scoped({slice("cpu_op", "f", 1, 0, 100), slice("cpu_op", "f", 1, 10, 50)});
+  const Ops ops = compute_ops(scoped.scope);
+  ASSERT_EQ(ops.rows.size(), 1U);
+  EXPECT_EQ(ops.rows[0].count, 2);
+  EXPECT_EQ(ops.rows[0].cpu_total_ns, 150'000);
+  EXPECT_EQ(ops.rows[0].cpu_self_ns, 100'000);
+}
+
+TEST(Ops, TellShapesAnnotationsAndPhasesApart) {
+  const Scoped scoped({slice("user_annotation", "step", 1, 0, 50), slice("cpu_op", "f", 1, 1, 5, R"("Input Dims":[[2,3],[]])"),
+                       slice("cpu_op", "f", 1, 60, 7, R"("Input Dims":[[4]])")});
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::shape), "f", "[[2, 3], []]")->cpu_total_ns, 5'000);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::shape), "f", "[[4]]")->cpu_total_ns, 7'000);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::annotation), "f", "step")->count, 1);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::annotation), "f", "")->count, 1);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::phase), "f", "forward")->count, 2);
+}
+
+TEST(Ops, RefuseAnUnknownBy) {
+  const Scoped scoped(nested());
+  const auto report = run_ops(scoped.scope, {{"by", "shap"}});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::usage);
+  EXPECT_NE(report.error().hint.find("shape"), std::string::npos);
+}
+
+TEST(Kernels, KeepEqualNamesOfDifferentSourcesApart) {
+  const std::string_view one = R"("kernel_hash":"c1","kernel_backend":"triton","kernel_kwargs":"XBLOCK=1")";
+  const std::string_view two = R"("kernel_hash":"c2","kernel_backend":"triton")";
+  const Scoped scoped(
+      {slice("cpu_op", "triton_poi_fused_add_0", 1, 0, 10, one), launch(1, 2, 2, 1),
+       slice("cpu_op", "triton_poi_fused_add_0", 1, 20, 10, two), launch(1, 22, 2, 2),
+       slice("cpu_op", "triton_poi_fused_add_0", 1, 40, 10, one), launch(1, 42, 2, 3),
+       work("kernel", "triton_poi_fused_add_0", 7, 100, 10, 1), work("kernel", "triton_poi_fused_add_0", 7, 120, 30, 2),
+       work("kernel", "triton_poi_fused_add_0", 7, 160, 14, 3), work("gpu_memset", "Memset (Device)", 7, 200, 5, 4)});
+  const Kernels kernels = compute_kernels(scoped.scope);
+  ASSERT_EQ(kernels.rows.size(), 2U);
+  EXPECT_EQ(kernels.time_ns, 54'000);  // no sets
+  EXPECT_EQ(kernels.rows[0].kernel_hash, "c2");
+  EXPECT_EQ(kernels.rows[1].kernel_hash, "c1");
+  EXPECT_EQ(kernels.rows[1].kernel_kwargs, "XBLOCK=1");
+  EXPECT_EQ(kernels.rows[1].count, 2);
+  EXPECT_EQ(kernels.rows[1].min_ns, 10'000);
+  EXPECT_EQ(kernels.rows[1].max_ns, 14'000);
+  EXPECT_EQ(kernels.rows[1].op, "triton_poi_fused_add_0");
+  EXPECT_EQ(kernels.rows[0].category, Category::triton_pointwise);
+}
+
+TEST(Kernels, RegroupAndListLaunches) {
+  const Scoped scoped(nested());
+  const Kernels by_op = compute_kernels(scoped.scope, KernelsBy::op);
+  ASSERT_EQ(by_op.rows.size(), 3U);
+  EXPECT_EQ(by_op.rows[0].key, "inner");
+  EXPECT_EQ(by_op.rows[2].key, "[no op]");
+  const Kernels launches = compute_kernels(scoped.scope, KernelsBy::launch);
+  ASSERT_EQ(launches.rows.size(), 3U);
+  EXPECT_EQ(launches.rows[0].kernel, "k_inner");
+  EXPECT_EQ(launches.rows[0].start_ns, 200'000);
+  const Report report = report_kernels(by_op);
+  EXPECT_EQ(report.tables[0].columns[0].name, "op");
+  for (const Row& row : report.tables[0].rows) EXPECT_EQ(row.size(), report.tables[0].columns.size());
+}
+
+TEST(Kernels, HaveTheColumnsOfTheContract) {
+  const Scoped scoped(nested());
+  const Report report = report_kernels(compute_kernels(scoped.scope));
+  std::string names;
+  for (std::size_t i = 0; i < 27; ++i) names += report.tables[0].columns[i].name + " ";
+  EXPECT_EQ(names,
+            "kernel label category device count time_ns mean_ns min_ns max_ns pct_gpu_time flops flops_pointwise bytes_read "
+            "bytes_written flops_per_s "
+            "bytes_per_s pct_peak_flops pct_peak_bandwidth bound roof_ns headroom_ns dtype estimate op kernel_file kernel_hash "
+            "kernel_kwargs ");
+  for (const Row& row : report.tables[0].rows) EXPECT_EQ(row.size(), report.tables[0].columns.size());
+}
+
+TEST(Kernels, TellAutotuningApart) {
+  const Scoped scoped({slice("cpu_op", "CachingAutotuner.benchmark_all_configs (dynamo_timed)", 1, 0, 50), launch(1, 10, 2, 1),
+                       launch(1, 60, 2, 2), work("kernel", "k", 7, 100, 10, 1), work("kernel", "k", 7, 120, 7, 2)});
+  const Kernels kernels = compute_kernels(scoped.scope);
+  ASSERT_EQ(kernels.rows.size(), 1U);
+  EXPECT_EQ(kernels.rows[0].count, 2);
+  EXPECT_EQ(kernels.rows[0].autotune_count, 1);
+  EXPECT_EQ(kernels.rows[0].autotune_ns, 10'000);
+}
+
+TEST(Copies, ReadDirectionAndMemory) {
+  EXPECT_EQ(copy_kind("Memcpy HtoD (Pageable -> Device)", DeviceWork::copy), (CopyKind{"HtoD", false}));
+  EXPECT_EQ(copy_kind("Memcpy DtoH (Device -> Pinned)", DeviceWork::copy), (CopyKind{"DtoH", true}));
+  EXPECT_EQ(copy_kind("Memcpy DtoD (Device -> Device)", DeviceWork::copy), (CopyKind{"DtoD", std::nullopt}));
+  EXPECT_EQ(copy_kind("CopyHostToDevice", DeviceWork::copy), (CopyKind{"HtoD", std::nullopt}));
+  EXPECT_EQ(copy_kind("Memset (Device)", DeviceWork::set), (CopyKind{"set", std::nullopt}));
+}
+
+TEST(Copies, AddBytesOnlyWhereTheyAreSaid) {
+  const Scoped scoped({work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 7, 0, 10, 1, R"(,"bytes":1000)"),
+                       work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 7, 20, 10, 2),
+                       work("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 7, 40, 1, 3)});
+  const Copies copies = compute_copies(scoped.scope);
+  ASSERT_EQ(copies.rows.size(), 2U);
+  EXPECT_EQ(copies.rows[0].time_ns, 20'000);
+  EXPECT_EQ(copies.rows[0].bytes, 1000);
+  EXPECT_EQ(std::get<double>(report_copies(copies).tables[0].rows[0][6]), 1e8);  // 1000 bytes in the 10 us that they took
+  EXPECT_FALSE(copies.rows[1].bytes.has_value());
+}
+
+TEST(Collectives, FollowNcclTests) {
+  EXPECT_DOUBLE_EQ(bus_factor("allreduce", 4).value(), 1.5);
+  EXPECT_DOUBLE_EQ(bus_factor("_allgather_base", 4).value(), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor("reduce_scatter_tensor_coalesced", 4).value(), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor("all_to_all", 2).value(), 0.5);
+  EXPECT_DOUBLE_EQ(bus_factor("broadcast", 8).value(), 1);
+  EXPECT_FALSE(bus_factor("barrier", 8).has_value());
+}
+
+TEST(Collectives, AreExposedWhereNothingComputes) {
+  const std::string_view args =
+      R"(,"Collective name":"allreduce","dtype":"Float","In msg nelems":1000,"Out msg nelems":1000,"Group size":4,"Process Group Name":"0")";
+  const Scoped scoped({work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", 20, 100, 40, 1, args),
+                       work("kernel", "gemm", 7, 90, 20, 2), work("kernel", "gemm", 7, 130, 5, 3),
+                       work("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 8, 100, 40, 4)});
+  const Collectives found = compute_collectives(scoped.scope);
+  ASSERT_EQ(found.rows.size(), 1U);
+  EXPECT_EQ(found.rows[0].name, "allreduce");
+  EXPECT_EQ(found.rows[0].group, "0");
+  EXPECT_EQ(found.rows[0].bytes, 4000);
+  EXPECT_EQ(found.rows[0].exposed_ns, 25'000);  // 40 less 10 and 5; a copy hides nothing
+  const Report report = report_collectives(found);
+  EXPECT_DOUBLE_EQ(std::get<double>(report.tables[0].rows[0][8]), 1e8);    // 4000 bytes in 40 us
+  EXPECT_DOUBLE_EQ(std::get<double>(report.tables[0].rows[0][9]), 1.5e8);  // times 2 * 3 / 4
+}
+
+TEST(Collectives, CountTheBytesOfACallOnceAndTakeThemFromItsOp) {
+  const std::string_view args =
+      R"("Collective name":"broadcast","dtype":"Half","In msg nelems":10,"Out msg nelems":10,"Group size":2)";
+  const Scoped scoped({slice("cpu_op", "record_param_comms", 1, 0, 50, args), launch(1, 10, 2, 1), launch(1, 20, 2, 2),
+                       work("kernel", "ncclKernel_Broadcast", 20, 100, 4, 1),
+                       work("kernel", "ncclKernel_Broadcast", 20, 110, 4, 2),
+                       slice("user_annotation", "gloo:all_reduce", 2, 0, 30)});
+  const Collectives found = compute_collectives(scoped.scope);
+  ASSERT_EQ(found.rows.size(), 1U);
+  EXPECT_EQ(found.rows[0].count, 2);
+  EXPECT_EQ(found.rows[0].bytes, 20);
+  ASSERT_EQ(found.host.size(), 1U);
+  EXPECT_EQ(found.host[0].cpu_ns, 30'000);
+}
+
+}  // namespace
+}  // namespace ridge

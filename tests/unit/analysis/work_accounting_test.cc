@@ -1,0 +1,115 @@
+// Every nanosecond of device work is in kernels, copies or other work; in categories; and in one op's own time. Over every trace at hand.
+#include <gtest/gtest.h>
+
+#include "analysis/categories.h"
+#include "analysis/copies.h"
+#include "analysis/kernels.h"
+#include "analysis/ops.h"
+#include "ingest/reader.h"
+#include "support/files.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+struct Totals {
+  std::int64_t work_ns = 0, kernel_ns = 0, copy_ns = 0, other_ns = 0;
+  std::int64_t work = 0, kernels = 0, copies = 0;
+};
+
+// From the events themselves, with no model at all.
+Totals totals_of(const Trace& trace) {
+  Totals t;
+  for (const EventId event : trace.of(EventClass::device_work)) {
+    if (trace.events.ts_ns(event) == kNoTime) continue;
+    const std::int64_t dur = trace.events.dur_ns(event).value_or(0);
+    const DeviceWork work = trace.kind(event).work;
+    t.work_ns += dur;
+    ++t.work;
+    if (work == DeviceWork::kernel) t.kernel_ns += dur, ++t.kernels;
+    if (work == DeviceWork::copy || work == DeviceWork::set) t.copy_ns += dur, ++t.copies;
+    if (work == DeviceWork::other) t.other_ns += dur;
+  }
+  return t;
+}
+
+std::vector<std::string> all_traces() {
+  std::vector<std::string> paths = test::own_traces();
+  for (std::string& path : test::shared_traces()) paths.push_back(std::move(path));
+  return paths;
+}
+
+TEST(WorkAccounting, ClosesOnEveryTrace) {
+  const std::vector<std::string> paths = all_traces();
+  ASSERT_FALSE(paths.empty());
+  for (const std::string& path : paths) {
+    SCOPED_TRACE(path);
+    const auto trace = read_trace(path, {});
+    ASSERT_TRUE(trace.has_value());
+    const Model model(**trace);
+    const Scope scope(model);
+    const Totals expected = totals_of(**trace);
+
+    const Categories categories = compute_categories(scope);
+    EXPECT_EQ(categories.time_ns, expected.work_ns);
+    EXPECT_EQ(categories.launches, expected.work);
+    std::int64_t by_category = 0, by_kernel = 0;
+    for (const CategoryShare& share : categories.categories) by_category += share.time_ns;
+    for (const CategoryKernel& kernel : categories.kernels) by_kernel += kernel.time_ns;
+    EXPECT_EQ(by_category, expected.work_ns);
+    EXPECT_EQ(by_kernel, expected.work_ns);
+
+    for (const auto by :
+         {std::optional<KernelsBy>(), std::optional(KernelsBy::launch), std::optional(KernelsBy::op),
+          std::optional(KernelsBy::shape), std::optional(KernelsBy::annotation), std::optional(KernelsBy::module),
+          std::optional(KernelsBy::graph), std::optional(KernelsBy::stream)}) {
+      const Kernels kernels = compute_kernels(scope, by);
+      EXPECT_EQ(kernels.time_ns, expected.kernel_ns);
+      EXPECT_EQ(kernels.count, expected.kernels);
+    }
+    std::int64_t copy_ns = 0, copy_count = 0;
+    for (const CopyRow& row : compute_copies(scope).rows) copy_ns += row.time_ns, copy_count += row.count;
+    EXPECT_EQ(copy_ns, expected.copy_ns);
+    EXPECT_EQ(copy_count, expected.copies);
+    EXPECT_EQ(expected.kernel_ns + expected.copy_ns + expected.other_ns, expected.work_ns);
+
+    const std::size_t op_events = (*trace)->of(EventClass::op).size();
+    for (const auto by :
+         {std::optional<OpsBy>(), std::optional(OpsBy::shape), std::optional(OpsBy::phase), std::optional(OpsBy::module)}) {
+      std::int64_t device_self = 0, calls = 0, launched = 0;
+      for (const OpRow& row : compute_ops(scope, by).rows) {
+        device_self += row.device_self_ns;
+        calls += row.count;
+        launched += row.kernels;
+        EXPECT_LE(row.cpu_self_ns, row.cpu_total_ns);
+        EXPECT_LE(row.device_self_ns, row.device_total_ns);
+      }
+      EXPECT_EQ(device_self, expected.work_ns);
+      EXPECT_EQ(launched, expected.kernels);
+      EXPECT_LE(calls, static_cast<std::int64_t>(op_events));
+    }
+  }
+}
+
+TEST(WorkAccounting, ClosesOverTheIterations) {
+  const auto trace = read_trace_bytes(test::fixture("mlp_profiler_steps"), "t", {}).value();
+  const Model model(*trace);
+  std::int64_t categories = 0, ops = 0;
+  const std::vector<Iteration>& iterations = model.iterations().list;
+  ASSERT_GT(iterations.size(), 1U);
+  for (const Iteration& iteration : iterations) {
+    const Scope scope = make_scope(model, {{"step", std::to_string(iteration.number)}}).value();
+    const std::int64_t mine = compute_categories(scope).time_ns;
+    categories += mine;
+    std::int64_t device_self = 0;
+    for (const OpRow& row : compute_ops(scope).rows) device_self += row.device_self_ns;
+    EXPECT_EQ(device_self, mine);
+    ops += device_self;
+  }
+  EXPECT_GT(categories, 0);
+  EXPECT_LE(categories, totals_of(*trace).work_ns);
+  EXPECT_EQ(ops, categories);
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,368 @@
+// Everything valid, or nearly, that a user may hand over: phases, tracks, times, numbers, keys, and what stands around the events.
+// Expectations are written by hand.
+#include <gtest/gtest.h>
+
+#include "support/trace_lines.h"
+
+namespace ridge::test {
+namespace {
+
+struct Reading {
+  Lines events;
+  Lines problems;
+};
+
+Reading read_all_ways(std::string_view text) {
+  expect_all_ways_agree(text, small_file_ways());
+  const auto trace = read_ok(text);
+  return {event_lines(*trace), problem_lines(trace->diagnostics)};
+}
+
+Reading read_events(std::string_view events) { return read_all_ways(trace_of(events)); }
+
+// The line of the only event, when there is no problem.
+std::string one(std::string_view event) {
+  const Reading reading = read_events(event);
+  EXPECT_EQ(reading.problems, Lines{}) << event;
+  EXPECT_EQ(reading.events.size(), 1U) << event;
+  return reading.events.empty() ? "" : reading.events[0];
+}
+
+// Offset of the first byte of the events in trace_of().
+constexpr std::size_t kFirst = 17;
+
+std::string at(std::string_view code, std::size_t offset, int count = 1) {
+  return std::string(code) + ' ' + std::to_string(count) + ' ' + std::to_string(kFirst + offset);
+}
+
+TEST(InputPhases, EachIsKept) {
+  EXPECT_EQ(one(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":3,"dur":4})"), "X|cpu_op|a|1|2|3000|4000|");
+  EXPECT_EQ(one(R"({"ph":"i","name":"a","pid":1,"tid":2,"ts":3,"s":"t"})"), "i||a|1|2|3000|-|{.s=text:t}");
+  EXPECT_EQ(one(R"({"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"python"}})"),
+            "M||process_name|1|0|-|-|{name=text:python}");
+  EXPECT_EQ(one(R"({"ph":"s","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g"})"), "s|ac2g|ac2g|1|2|3000|-|{.id=int:7}");
+  EXPECT_EQ(one(R"({"ph":"t","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g"})"), "t|ac2g|ac2g|1|2|3000|-|{.id=int:7}");
+  EXPECT_EQ(one(R"({"ph":"f","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g","bp":"e"})"),
+            "f|ac2g|ac2g|1|2|3000|-|{.id=int:7}{.bp=text:e}");
+  EXPECT_EQ(one(R"({"ph":"C","name":"memory","pid":1,"ts":3,"args":{"used":1.5,"free":2}})"),
+            "C||memory|1|-|3000|-|{used=real:1.5}{free=int:2}");
+}
+
+TEST(InputPhases, UnknownOnesAreCountedAndKept) {
+  const Reading reading = read_events(R"({"ph":"X","ts":1,"dur":1}, {"ph":"Q","ts":2}, {"ph":"flow","name":"n"})");
+  EXPECT_EQ(reading.events, (Lines{"X|||-|-|1000|1000|", "Q|||-|-|2000|-|", "flow||n|-|-|-|-|"}));
+  EXPECT_EQ(reading.problems, (Lines{at("unknown_phase", 27, 2) + " " + std::to_string(kFirst + 46)}));
+}
+
+TEST(InputPairs, BecomeSlices) {
+  const Reading reading = read_events(R"({"ph":"B","name":"outer","pid":1,"tid":1,"ts":10},
+    {"ph":"B","name":"inner","pid":1,"tid":1,"ts":20},
+    {"ph":"E","pid":1,"tid":1,"ts":35},
+    {"ph":"E","pid":1,"tid":1,"ts":50})");
+  EXPECT_EQ(reading.events, (Lines{"B||outer|1|1|10000|40000|", "B||inner|1|1|20000|15000|", "E|||1|1|35000|-|", "E|||1|1|50000|-|"}));
+  EXPECT_EQ(reading.problems, Lines{});
+}
+
+TEST(InputPairs, OfDifferentTracksInAnyOrder) {
+  const Reading reading = read_events(R"({"ph":"E","pid":1,"tid":1,"ts":30}, {"ph":"B","name":"b","pid":1,"tid":2,"ts":11},
+    {"ph":"B","name":"a","pid":1,"tid":1,"ts":10}, {"ph":"E","pid":1,"tid":2,"ts":12})");
+  EXPECT_EQ(reading.events, (Lines{"E|||1|1|30000|-|", "B||b|1|2|11000|1000|", "B||a|1|1|10000|20000|", "E|||1|2|12000|-|"}));
+  EXPECT_EQ(reading.problems, Lines{});
+}
+
+TEST(InputPairs, UnmatchedOnesAreCountedWithoutAPlace) {
+  const Reading reading = read_events(R"({"ph":"E","pid":1,"tid":1,"ts":1}, {"ph":"B","name":"a","pid":1,"tid":1,"ts":2},
+    {"ph":"B","name":"b","pid":1,"tid":2,"ts":2}, {"ph":"B","name":"c","pid":1,"tid":2,"ts":3}, {"ph":"E","pid":1,"tid":2,"ts":4})");
+  EXPECT_EQ(reading.events[1], "B||a|1|1|2000|-|");
+  EXPECT_EQ(reading.events[2], "B||b|1|2|2000|-|");
+  EXPECT_EQ(reading.events[3], "B||c|1|2|3000|1000|");
+  EXPECT_EQ(reading.problems, (Lines{"unmatched_begin 2", "unmatched_end 1"}));
+}
+
+TEST(InputPairs, AreListedAsSlicesOfTheirCategory) {
+  const auto trace = read_ok(trace_of(R"({"ph":"B","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1}, {"ph":"E","cat":"cpu_op","pid":1,"tid":1,"ts":3})"));
+  ASSERT_EQ(trace->of(EventClass::op).size(), 1U);
+  EXPECT_EQ(trace->events.dur_ns(trace->of(EventClass::op)[0]), 2000);
+  EXPECT_EQ(trace->window->duration_ns(), 2000);
+}
+
+TEST(InputTracks, AreExactPairs) {
+  EXPECT_EQ(one(R"({"ph":"X","pid":-1,"tid":-2,"ts":1,"dur":1})"), "X|||-1|-2|1000|1000|");
+  EXPECT_EQ(one(R"({"ph":"X","pid":9223372036854775807,"tid":-9223372036854775808,"ts":1,"dur":1})"),
+            "X|||9223372036854775807|-9223372036854775808|1000|1000|");
+  EXPECT_EQ(one(R"({"ph":"X","pid":"Spans","tid":"","ts":1,"dur":1})"), "X|||'Spans|'|1000|1000|");
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1})"), "X|||-|-|1000|1000|");
+  EXPECT_EQ(one(R"({"ph":"X","pid":null,"tid":1.5,"ts":1,"dur":1})"), "X|||-|'1.5|1000|1000|");
+  // Beyond 64 bits the digits name the track.
+  EXPECT_EQ(one(R"({"ph":"X","pid":18446744073709551615,"tid":1,"ts":1,"dur":1})"), "X|||'18446744073709551615|1|1000|1000|");
+}
+
+TEST(InputTracks, NumberAndItsTextAreTwo) {
+  const auto trace = read_ok(trace_of(R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1}, {"ph":"X","pid":"1","tid":1,"ts":1,"dur":1},
+    {"ph":"X","pid":1,"tid":-1,"ts":1,"dur":1}, {"ph":"X","pid":1,"tid":1,"ts":1,"dur":1}, {"ph":"X","tid":1,"ts":1,"dur":1})"));
+  EXPECT_EQ(trace->forms.tracks().size(), 4U);
+  EXPECT_EQ(trace->track(EventId{0U}), trace->track(EventId{3U}));
+}
+
+TEST(InputTimes, AreExactNanoseconds) {
+  const auto line = [](std::string_view ts, std::string_view dur) {
+    return one(R"({"ph":"X","pid":1,"tid":1,"ts":)" + std::string(ts) + R"(,"dur":)" + std::string(dur) + "}");
+  };
+  EXPECT_EQ(line("0", "0"), "X|||1|1|0|0|");
+  EXPECT_EQ(line("1", "2"), "X|||1|1|1000|2000|");
+  EXPECT_EQ(line("3849573693609.751", "50.451"), "X|||1|1|3849573693609751|50451|");
+  EXPECT_EQ(line("1.5", "0.25"), "X|||1|1|1500|250|");
+  EXPECT_EQ(line("1.0", "0.000"), "X|||1|1|1000|0|");
+  // Digits beyond nanoseconds are cut off, not rounded.
+  EXPECT_EQ(line("1.2349", "0.9999999"), "X|||1|1|1234|999|");
+  EXPECT_EQ(line("1.23456789012345678901234567890", "0.00099"), "X|||1|1|1234|0|");
+  EXPECT_EQ(line("-1.5", "1"), "X|||1|1|-1500|1000|");
+  EXPECT_EQ(line("-0.0019", "1"), "X|||1|1|-1|1000|");
+  EXPECT_EQ(line("1e3", "1E-3"), "X|||1|1|1000000|1|");
+  EXPECT_EQ(line("1.5e+2", "25e-1"), "X|||1|1|150000|2500|");
+  EXPECT_EQ(line("1.7e15", "1e-400"), "X|||1|1|1700000000000000000|0|");
+  // Absolute times in microseconds, beyond what a double holds to the nanosecond.
+  EXPECT_EQ(line("1790857026000000.123", "4294967.294"), "X|||1|1|1790857026000000123|4294967294|");
+  // Durations around the 32-bit limit.
+  EXPECT_EQ(line("1", "4294967.293"), "X|||1|1|1000|4294967293|");
+  EXPECT_EQ(line("1", "4294967.295"), "X|||1|1|1000|4294967295|");
+  EXPECT_EQ(line("1", "4294967.296"), "X|||1|1|1000|4294967296|");
+  EXPECT_EQ(line("1", "1000000000000"), "X|||1|1|1000|1000000000000000|");
+}
+
+TEST(InputTimes, AsTexts) {
+  const Reading reading = read_events(R"({"ph":"X","ts":"1.5","dur":"2"})");
+  EXPECT_EQ(reading.events, Lines{"X|||-|-|1500|2000|"});
+  EXPECT_EQ(reading.problems, Lines{at("time_as_text", 0)});
+}
+
+TEST(InputTimes, MissingAndNegativeDurationsAreUnknown) {
+  const Reading reading = read_events(R"({"ph":"X","ts":1}, {"ph":"X","ts":1,"dur":-5}, {"ph":"X","ts":1,"dur":null}, {"ph":"X","ts":1,"dur":"x"})");
+  EXPECT_EQ(reading.events, (Lines{"X|||-|-|1000|-|", "X|||-|-|1000|-|", "X|||-|-|1000|-|", "X|||-|-|1000|-|"}));
+  EXPECT_EQ(reading.problems, (Lines{at("missing_duration", 0, 3) + " 64 94", at("negative_duration", 19)}));
+}
+
+TEST(InputTimes, WithoutOneTheEventIsDropped) {
+  const Reading reading = read_events(R"({"ph":"X","dur":1}, {"ph":"X","ts":null,"dur":1}, {"ph":"X","ts":"soon","dur":1}, {"ph":"X","ts":1,"dur":1})");
+  EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|1000|"});
+  EXPECT_EQ(reading.problems, Lines{at("no_timestamp", 0, 3) + " 37 67"});
+}
+
+TEST(InputTimes, BeyondSixtyFourBits) {
+  const Reading reading = read_events(R"({"ph":"X","ts":1e30,"dur":1}, {"ph":"X","ts":1,"dur":1e30}, {"ph":"X","ts":-99999999999999999999,"dur":1})");
+  EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|-|"});
+  EXPECT_EQ(reading.problems, (Lines{at("time_out_of_range", 0, 2) + " 77", at("missing_duration", 30)}));
+}
+
+// Sums and differences of the largest times that are kept must not overflow.
+TEST(InputTimes, LargestOnesAddUp) {
+  const auto trace = read_ok(trace_of(R"({"ph":"X","cat":"cpu_op","ts":4600000000000000,"dur":2300000000000000},
+    {"ph":"X","cat":"cpu_op","ts":-4600000000000000,"dur":1}, {"ph":"X","cat":"cpu_op","ts":-1100000000000000,"dur":1},
+    {"ph":"B","cat":"cpu_op","ts":-1100000000000000}, {"ph":"E","cat":"cpu_op","ts":4600000000000000})"));
+  ASSERT_TRUE(trace->window.has_value());
+  EXPECT_EQ(trace->window->start_ns, -1100000000000000000);
+  EXPECT_EQ(trace->window->end_ns, 6900000000000000000);
+  EXPECT_EQ(trace->window->duration_ns(), 8000000000000000000);
+  EXPECT_EQ(trace->diagnostics[Problem::time_out_of_range].count, 1U);
+}
+
+TEST(InputTimes, ZeroFarOutsideDoesNotStretchTheWindow) {
+  const std::string zero = R"({"ph":"X","cat":"user_annotation","name":"z","ts":0,"dur":5}, {"ph":"X","cat":"cpu_op","name":"z","ts":0.000,"dur":5}, )";
+  const auto far = read_ok(trace_of(zero + R"({"ph":"X","cat":"cpu_op","ts":3849573693609.751,"dur":10})"));
+  EXPECT_EQ(far->window->start_ns, 3849573693609751);
+  EXPECT_EQ(far->window->duration_ns(), 10000);
+  EXPECT_EQ(far->events.size(), 3U);
+  EXPECT_EQ(problem_lines(far->diagnostics), Lines{"at_time_zero 2"});
+  // 100 s later is no other age.
+  const auto near = read_ok(trace_of(zero + R"({"ph":"X","cat":"cpu_op","ts":100000000,"dur":10})"));
+  EXPECT_EQ(near->window->start_ns, 0);
+  EXPECT_EQ(near->window->end_ns, 100'000'010'000);
+  EXPECT_EQ(problem_lines(near->diagnostics), Lines{});
+}
+
+TEST(InputTimes, WindowLeavesOutSpansOverheadAndMetadata) {
+  const auto trace = read_ok(trace_of(R"({"ph":"X","cat":"Trace","ts":1,"dur":100}, {"ph":"X","cat":"overhead","ts":2,"dur":90},
+    {"ph":"X","cat":"kernel","ts":20,"dur":5}, {"ph":"X","cat":"cuda_runtime","ts":10,"dur":1}, {"ph":"X","cat":"gpu_user_annotation","ts":5,"dur":50},
+    {"ph":"M","name":"process_name","ts":0,"pid":1,"args":{"name":"x"}})"));
+  EXPECT_EQ(trace->window->start_ns, 10'000);
+  EXPECT_EQ(trace->window->end_ns, 25'000);
+}
+
+TEST(InputArguments, KeepTypeAndValue) {
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1,"b":-2147483648,"c":2147483648,"d":9223372036854775807,"e":18446744073709551615}})"),
+            "X|||-|-|1000|1000|{a=int:1}{b=int:-2147483648}{c=int:2147483648}{d=int:9223372036854775807}{e=uint:18446744073709551615}");
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1.5,"b":-0.0,"c":1e400,"d":2E-3,"e":true,"f":false,"g":null,"h":""}})"),
+            "X|||-|-|1000|1000|{a=real:1.5}{b=real:-0}{c=real:inf}{d=real:0.002}{e=true}{f=false}{g=null}{h=text:}");
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[ 1, [ 2 , "x y" ], {} ],"b":{ "c" : [ ] }}})"),
+            R"(X|||-|-|1000|1000|{a=json:[1,[2,"x y"],{<7d>]}{b=json:{"c":[]<7d>})");
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{}})"), "X|||-|-|1000|1000|");
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":null,"tts":5})"), "X|||-|-|1000|1000|{.args=null}{.tts=int:5}");
+}
+
+TEST(InputArguments, BigIntegersStayText) {
+  const Reading reading = read_events(R"({"ph":"X","ts":1,"dur":1,"args":{"a":18446744073709551616,"b":-9223372036854775809}})");
+  EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|1000|{a=big:18446744073709551616}{b=big:-9223372036854775809}"});
+  EXPECT_EQ(reading.problems, Lines{at("big_integer", 0)});
+}
+
+TEST(InputArguments, OfDuplicateKeysTheLastIsKept) {
+  const Reading reading = read_events(R"({"ph":"i","ph":"X","ts":1,"ts":2,"dur":1,"args":{"a":1,"b":2,"a":"x"}})");
+  EXPECT_EQ(reading.events, Lines{"X|||-|-|2000|1000|{b=int:2}{a=text:x}"});
+  EXPECT_EQ(reading.problems, Lines{at("duplicate_key", 0)});
+}
+
+TEST(InputArguments, ManyDuplicates) {
+  std::string args;
+  for (int i = 0; i < 200; ++i) args += "\"k" + std::to_string(i % 50) + "\":" + std::to_string(i) + ",";
+  const Reading reading = read_events(R"({"ph":"X","ts":1,"dur":1,"args":{)" + args + R"("z":1}})");
+  std::string expected = "X|||-|-|1000|1000|";
+  for (int i = 150; i < 200; ++i) expected += "{k" + std::to_string(i % 50) + "=int:" + std::to_string(i) + "}";
+  EXPECT_EQ(reading.events, Lines{expected + "{z=int:1}"});
+}
+
+TEST(InputArguments, KeyOfTheEventAndOfItsArgsAreTwo) {
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"id":5,"args":{"id":6,"ts":7,"name":"n"}})"),
+            "X|||-|-|1000|1000|{.id=int:5}{id=int:6}{ts=int:7}{name=text:n}");
+}
+
+TEST(InputArguments, TypeMayChangeFromEventToEvent) {
+  std::string events;
+  const std::string_view values[] = {"1", "\"x\"", "1.5", "null", "[1]", "true", "5000000000", "false", "99999999999999999999", "-1"};
+  for (int round = 0; round < 30; ++round) {
+    for (const std::string_view value : values) {
+      events += R"({"ph":"X","name":"n","pid":1,"tid":1,"ts":1,"dur":1,"args":{"v":)" + std::string(value) + R"(,"w":1}},)";
+    }
+  }
+  events.pop_back();
+  const Reading reading = read_events(events);
+  ASSERT_EQ(reading.events.size(), 300U);
+  const Lines expected = {"int:1", "text:x", "real:1.5", "null", "json:[1]", "true", "int:5000000000", "false", "big:99999999999999999999", "int:-1"};
+  for (std::size_t i = 0; i < reading.events.size(); ++i) {
+    EXPECT_EQ(reading.events[i], "X||n|1|1|1000|1000|{v=" + expected[i % 10] + "}{w=int:1}");
+  }
+}
+
+TEST(InputNames, EscapesAreDecoded) {
+  EXPECT_EQ(one(R"({"ph":"X","name":"a\"b\\c\/d\u00e9\ud83d\ude00\n","ts":1,"dur":1})"), "X||a\"b\\c/d\u00e9\U0001F600<0a>|-|-|1000|1000|");
+  EXPECT_EQ(one("{\"ph\":\"X\",\"n\\u0061me\":\"x\",\"ts\":1,\"dur\":1}"), "X||x|-|-|1000|1000|");
+}
+
+TEST(InputNames, OtherTypes) {
+  EXPECT_EQ(one(R"({"ph":"X","cat":null,"name":5,"ts":1,"dur":1})"), "X||5|-|-|1000|1000|");
+}
+
+TEST(InputNames, ElementsWithoutPhase) {
+  const Reading reading = read_events(R"({"name":"a","ts":1}, {"ph":5,"ts":1}, {}, {"ph":"X","ts":1,"dur":1})");
+  EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|1000|"});
+  EXPECT_EQ(reading.problems, Lines{at("no_phase", 0, 3) + " 38 55"});
+}
+
+const Lines kTwo = {"X|cpu_op|a|1|2|1000|1000|", "X|cpu_op|b|1|2|2000|1000|"};
+
+TEST(InputAround, EventsFirstMiddleLast) {
+  const std::string events = "\"traceEvents\": [" + plain_event("a", 1) + "," + plain_event("b", 2) + "]";
+  for (const std::string& text : {"{" + events + ", \"schemaVersion\": 1, \"x\": {\"y\": [1, \"]}\"]}}", "{\"schemaVersion\": 1, " + events + ", \"x\": 2}",
+                                  "{\"x\": {\"traceEvents\": [1]}, \"schemaVersion\": 1, " + events + "}", "\n {\"x\":[],\"schemaVersion\":1,\n" + events + "\n}\n"}) {
+    const Reading reading = read_all_ways(text);
+    EXPECT_EQ(reading.events, kTwo) << text;
+    EXPECT_EQ(reading.problems, Lines{}) << text;
+    EXPECT_EQ(read_ok(text)->metadata.schema_version, 1) << text;
+  }
+}
+
+TEST(InputAround, BareArray) {
+  const Reading reading = read_all_ways(" [" + plain_event("a", 1) + ",\n" + plain_event("b", 2) + "\n]\n");
+  EXPECT_EQ(reading.events, kTwo);
+  EXPECT_EQ(reading.problems, Lines{});
+}
+
+TEST(InputAround, ByteOrderMark) {
+  for (const std::string& body : {trace_of(plain_event("a", 1) + "," + plain_event("b", 2)), "[" + plain_event("a", 1) + "," + plain_event("b", 2) + "]"}) {
+    const Reading reading = read_all_ways("\xEF\xBB\xBF" + body);
+    EXPECT_EQ(reading.events, kTwo);
+    EXPECT_EQ(reading.problems, Lines{});
+  }
+}
+
+TEST(InputAround, NoEventsAtAll) {
+  for (const std::string_view text : {R"({"traceEvents": []})", "[]", R"({"schemaVersion": 1, "traceEvents": [ ] })"}) {
+    const Reading reading = read_all_ways(text);
+    EXPECT_EQ(reading.events, Lines{});
+    EXPECT_EQ(reading.problems, Lines{});
+  }
+}
+
+TEST(InputAround, SecondEventsKeyIsCounted) {
+  const std::string text = R"({"traceEvents": [)" + plain_event("a", 1) + "," + plain_event("b", 2) + R"(], "traceEvents": [{"ph":"X"}]})";
+  const Reading reading = read_all_ways(text);
+  EXPECT_EQ(reading.events, kTwo);
+  EXPECT_EQ(reading.problems, Lines{"duplicate_events_key 1 " + std::to_string(text.rfind('['))});
+}
+
+TEST(InputAround, BytesAndElements) {
+  const std::string text = trace_of(plain_event("a", 1) + ", 5, null, " + plain_event("b", 2) + ", {\"name\": 1}");
+  const auto trace = read_ok(text);
+  EXPECT_EQ(trace->json_bytes, text.size());
+  EXPECT_EQ(trace->file_bytes, text.size());
+  EXPECT_EQ(trace->elements, 5U);
+  EXPECT_EQ(trace->events.size(), 2U);
+  EXPECT_EQ(trace->container, "json");
+}
+
+TEST(InputOrder, UnsortedAndOverlappingEventsStayAsTheyAre) {
+  const Reading reading = read_events(R"({"ph":"X","pid":1,"tid":1,"ts":30,"dur":10}, {"ph":"X","pid":1,"tid":1,"ts":10,"dur":25}, {"ph":"X","pid":1,"tid":1,"ts":20,"dur":50})");
+  EXPECT_EQ(reading.events, (Lines{"X|||1|1|30000|10000|", "X|||1|1|10000|25000|", "X|||1|1|20000|50000|"}));
+  EXPECT_EQ(reading.problems, Lines{});
+}
+
+TEST(InputOrder, KeysOfAnEventInAnyOrder) {
+  EXPECT_EQ(one(R"({"args":{"a":1},"dur":4,"tid":2,"ts":3,"bp":"e","name":"n","pid":1,"cat":"c","ph":"X"})"), "X|c|n|1|2|3000|4000|{a=int:1}{.bp=text:e}");
+}
+
+TEST(InputOptions, InterruptedByProgress) {
+  ReadOptions options = options_of({.threads = 2, .window_bytes = 64});
+  int calls = 0;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_LE(done, total);
+    return ++calls < 3;
+  };
+  std::string events = plain_event("a", 1);
+  for (int i = 0; i < 10; ++i) events += "," + plain_event("b", i);
+  const auto reading = read_trace_bytes(trace_of(events), "test", options);
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_EQ(reading.error().code, ErrorCode::interrupted);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(InputOptions, MaxBytes) {
+  const std::string text = trace_of(plain_event("a", 1));
+  ReadOptions options;
+  options.max_bytes = text.size();
+  EXPECT_TRUE(read_trace_bytes(text, "test", options).has_value());
+  options.max_bytes = text.size() - 1;
+  const auto reading = read_trace_bytes(text, "test", options);
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_EQ(reading.error().code, ErrorCode::too_large);
+  EXPECT_NE(reading.error().message.find(std::to_string(options.max_bytes)), std::string::npos);
+  EXPECT_NE(reading.error().hint.find("--max-bytes"), std::string::npos);
+  // Also before the events.
+  const auto metadata = read_trace_bytes("{\"a\": \"" + std::string(200'000, 'x') + "\", \"traceEvents\": []}", "test", options);
+  ASSERT_FALSE(metadata.has_value());
+  EXPECT_EQ(metadata.error().code, ErrorCode::too_large);
+}
+
+TEST(InputOptions, MaxMemory) {
+  std::string events = plain_event("a", 1);
+  for (int i = 0; i < 3000; ++i) events += "," + plain_event("some name " + std::string(1000, 'x') + std::to_string(i), i);
+  ReadOptions options;
+  options.max_memory = 20 << 20;
+  EXPECT_TRUE(read_trace_bytes(trace_of(events), "test", options).has_value());
+  options.max_memory = 4 << 20;
+  options.window_bytes = 4096;
+  const auto reading = read_trace_bytes(trace_of(events), "test", options);
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_EQ(reading.error().code, ErrorCode::too_large);
+}
+
+}  // namespace
+}  // namespace ridge::test

@@ -1,0 +1,93 @@
+// What is no trace gets an error that says what it seems to be.
+#include <gtest/gtest.h>
+
+#include "support/files.h"
+#include "support/trace_lines.h"
+
+namespace ridge::test {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Case {
+  const char* name;
+  std::string_view bytes;
+  ErrorCode code;
+  std::string_view says;  // part of the message
+};
+
+constexpr Case kCases[] = {
+    {"Empty", ""sv, ErrorCode::truncated, "the file is empty"},
+    {"EmptyIsTruncated", ""sv, ErrorCode::truncated, "truncated before its events"},
+    {"WhiteSpace", " \n\t\r\n "sv, ErrorCode::truncated, "only white space"},
+    {"EmptyObject", "{}"sv, ErrorCode::not_a_trace, "no \"traceEvents\""},
+    {"OtherKeys", R"({"users": [1], "groups": {}})"sv, ErrorCode::not_a_trace, "its keys are users, groups"},
+    {"EventsNoList", R"({"traceEvents": 5})"sv, ErrorCode::not_a_trace, "traceEvents"},
+    {"ExecutionTrace", R"({"schema": "1.0", "nodes": []})"sv, ErrorCode::not_a_trace, "execution trace"},
+    {"Rocprof", R"({"rocprofiler-sdk-tool": [{}]})"sv, ErrorCode::not_a_trace, "rocprofiler"},
+    {"Numbers", "[1,2,3]"sv, ErrorCode::not_a_trace, "no element of its array has a \"ph\""},
+    {"Objects", R"([{"name": "x"}, {"name": "y"}])"sv, ErrorCode::not_a_trace, "no element of its array has a \"ph\""},
+    {"Number", "17"sv, ErrorCode::not_a_trace, "no JSON"},
+    {"Text", "\"hello\""sv, ErrorCode::not_a_trace, "no JSON"},
+    {"Words", "hello world"sv, ErrorCode::not_a_trace, "no JSON"},
+    {"Elf", "\x7F" "ELF\x02\x01\x01\0\0\0\0"sv, ErrorCode::not_a_trace, "ELF"},
+    {"Zip", "PK\x03\x04\x14\0\0\0"sv, ErrorCode::not_a_trace, "ZIP"},
+    {"Html", "<!DOCTYPE html><html></html>"sv, ErrorCode::not_a_trace, "HTML"},
+    {"Pickle", "\x80\x04\x95\0\0"sv, ErrorCode::not_a_trace, "pickle"},
+    {"Xz", "\xFD" "7zXZ\0"sv, ErrorCode::not_a_trace, "xz"},
+    {"Binary", "\x01\x02\0\0\x03"sv, ErrorCode::not_a_trace, "binary"},
+    {"CutObject", R"({"schemaVersion": 1, "x)"sv, ErrorCode::truncated, "truncated before its events"},
+    {"CutBrace", "{"sv, ErrorCode::truncated, "truncated before its events"},
+};
+
+class NotATrace : public testing::TestWithParam<Case> {};
+
+TEST_P(NotATrace, SaysWhatItSeemsToBe) {
+  for (const Way& way : small_file_ways()) {
+    const auto reading = read_text(GetParam().bytes, way);
+    ASSERT_FALSE(reading.has_value());
+    EXPECT_EQ(reading.error().code, GetParam().code);
+    EXPECT_NE(reading.error().message.find(GetParam().says), std::string::npos) << reading.error().message;
+    EXPECT_EQ(reading.error().where, "test");
+    EXPECT_FALSE(reading.error().hint.empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Inputs, NotATrace, testing::ValuesIn(kCases), [](const auto& p) { return std::string(p.param.name); });
+
+TEST(NotATracePacked, SomethingElseCompressed) {
+  for (const std::string& packed : {gzip("hello world"), zstd("hello world")}) {
+    const auto reading = read_text(packed);
+    ASSERT_FALSE(reading.has_value());
+    EXPECT_EQ(reading.error().code, ErrorCode::not_a_trace);
+    EXPECT_NE(reading.error().message.find("something else than JSON, compressed"), std::string::npos) << reading.error().message;
+  }
+}
+
+TEST(NotATracePacked, OtherJsonCompressed) {
+  const auto reading = read_text(gzip(R"({"users": []})"));
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_NE(reading.error().message.find("its keys are users"), std::string::npos) << reading.error().message;
+}
+
+TEST(NotATracePacked, NothingCompressed) {
+  const auto reading = read_text(gzip(""));
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_EQ(reading.error().code, ErrorCode::truncated);
+}
+
+TEST(NotATraceFile, Absent) {
+  const auto reading = read_trace("/nonexistent/trace.json", {});
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_EQ(reading.error().code, ErrorCode::cannot_open);
+  EXPECT_EQ(reading.error().where, "/nonexistent/trace.json");
+}
+
+TEST(NotATraceFile, Folder) {
+  const auto reading = read_trace(RIDGE_SOURCE_DIR, {});
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_EQ(reading.error().code, ErrorCode::cannot_open);
+}
+
+}  // namespace
+}  // namespace ridge::test

@@ -1,0 +1,284 @@
+// Damage met in the wild, one kind at a time: only the damaged event is lost or mended, and it is counted under its reason and place.
+#include <gtest/gtest.h>
+
+#include "support/trace_lines.h"
+
+namespace ridge::test {
+namespace {
+
+const std::string kBefore = plain_event("before", 1);
+const std::string kAfter = plain_event("after", 9);
+const std::string kLineBefore = "X|cpu_op|before|1|2|1000|1000|";
+const std::string kLineAfter = "X|cpu_op|after|1|2|9000|1000|";
+constexpr std::size_t kArray = 17;  // bytes before the first event in trace_of()
+
+struct Damaged {
+  Lines events;    // without the sound ones around
+  Lines problems;  // offsets relative to the damaged text's first byte
+};
+
+// Reads a sound event, the damaged text, a sound event; with commas between unless `comma` says otherwise.
+Damaged read_damaged(const std::string& damaged, const std::string& comma = ", ") {
+  const std::string text = trace_of(kBefore + comma + damaged + comma + kAfter);
+  expect_all_ways_agree(text, small_file_ways());
+  expect_all_ways_agree(text, {{1, 1 << 20, true}, {1, 20, true}, {1, 64, false}, {2, 90, true}});
+  const auto trace = read_ok(text);
+  const std::size_t start = kArray + kBefore.size() + comma.size();
+  Damaged found{event_lines(*trace), {}};
+  EXPECT_GE(found.events.size(), 2U) << damaged;
+  if (found.events.size() < 2) return found;
+  EXPECT_EQ(found.events.front(), kLineBefore) << damaged;
+  EXPECT_EQ(found.events.back(), kLineAfter) << damaged;
+  found.events.erase(found.events.begin());
+  found.events.pop_back();
+  for (std::size_t i = 0; i < kProblems; ++i) {
+    const Diagnostics::Entry& entry = trace->diagnostics[static_cast<Problem>(i)];
+    if (entry.count == 0) continue;
+    std::string line(row_of(static_cast<Problem>(i)).code);
+    for (const std::uint64_t offset : entry.offsets) line += ' ' + std::to_string(static_cast<std::int64_t>(offset - start));
+    found.problems.push_back(line);
+  }
+  return found;
+}
+
+void expect_mended(const std::string& damaged, const std::string& line, const Lines& problems) {
+  const Damaged found = read_damaged(damaged);
+  EXPECT_EQ(found.events, Lines{line}) << damaged;
+  EXPECT_EQ(found.problems, problems) << damaged;
+}
+
+void expect_lost(const std::string& damaged, const Lines& problems) {
+  const Damaged found = read_damaged(damaged);
+  EXPECT_EQ(found.events, Lines{}) << damaged;
+  EXPECT_EQ(found.problems, problems) << damaged;
+}
+
+TEST(RepairNumbers, NotFinite) {
+  for (const char* word : {"inf", "-inf", "nan", "-nan", "NaN", "Infinity", "-Infinity", "nan(ind)", "+inf", "INF"}) {
+    expect_mended(R"({"ph":"C","name":"m","ts":1,"args":{"v":)" + std::string(word) + R"(,"w":2}})", "C||m|-|-|1000|-|{v=null}{w=int:2}",
+                  {"non_finite_number 0"});
+  }
+  expect_mended(R"({"ph":"X","ts":1,"dur":nan})", "X|||-|-|1000|-|", {"non_finite_number 0", "missing_duration 0"});
+  expect_lost(R"({"ph":"X","ts":inf,"dur":1})", {"no_timestamp 0"});
+}
+
+TEST(RepairNumbers, NotFiniteInsideAList) {
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"l":[1, nan],"w":2}})", "X|||-|-|1000|1000|{l=text:[1, nan]}{w=int:2}", {"damaged_value 0"});
+}
+
+TEST(RepairNumbers, OddOnesStayText) {
+  for (const char* word : {"01", "1.", ".5", "+1", "1e", "0x1F", "None", "1,5"}) {
+    if (std::string_view(word) == "1,5") continue;  // a value and then no key: nothing to mend
+    expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"v":)" + std::string(word) + R"(,"w":2}})",
+                  "X|||-|-|1000|1000|{v=text:" + std::string(word) + "}{w=int:2}", {"damaged_value 0"});
+  }
+  expect_lost(R"({"ph":"X","ts":1,"dur":1,"args":{"v":1,5,"w":2}})", {"unreadable_event 0"});
+}
+
+TEST(RepairTexts, ControlCharactersAndNewlines) {
+  expect_mended("{\"ph\":\"X\",\"name\":\"two\nlines\x01\",\"ts\":1,\"dur\":1}", "X||two<0a>lines<01>|-|-|1000|1000|", {"control_character 0"});
+  expect_mended(std::string("{\"ph\":\"X\",\"name\":\"nul\0in\",\"ts\":1,\"dur\":1}", 41), "X||nul<00>in|-|-|1000|1000|", {"control_character 0"});
+}
+
+TEST(RepairTexts, UnescapedQuotes) {
+  expect_mended(R"({"ph":"X","name":"say "hi", you","ts":1,"dur":1})", R"(X||say "hi", you|-|-|1000|1000|)", {"unescaped_quote 0"});
+  expect_mended(R"({"ph":"X","name":""","ts":1,"dur":1})", R"(X||"|-|-|1000|1000|)", {"unescaped_quote 0"});
+  expect_mended(R"_({"ph":"X","name":"f("a")","ts":1,"dur":1,"args":{"k":"x"y"z"}})_", R"_(X||f("a")|-|-|1000|1000|{k=text:x"y"z})_",
+                {"unescaped_quote 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"name":"the "last""})", R"(X||the "last"|-|-|1000|1000|)", {"unescaped_quote 0"});
+}
+
+TEST(RepairTexts, QuoteInEveryEventOfAFile) {
+  std::string events, separator;
+  Lines expected;
+  for (int i = 0; i < 200; ++i) {
+    events += separator + R"({"ph":"X","name":"<built-in "f)" + std::to_string(i) + R"(">","ts":1,"dur":1})";
+    separator = ",\n";
+    expected.push_back("X||<built-in \"f" + std::to_string(i) + "\">|-|-|1000|1000|");
+  }
+  expect_all_ways_agree(trace_of(events), small_file_ways());
+  EXPECT_EQ(event_lines(*read_ok(trace_of(events))), expected);
+}
+
+TEST(RepairTexts, WindowsPaths) {
+  expect_mended(R"({"ph":"X","name":"C:\torch\nn\cuda","ts":1,"dur":1})", R"(X||C:\torch\nn\cuda|-|-|1000|1000|)", {"invalid_escape 0"});
+  expect_mended(R"({"ph":"X","name":"C:\users\x","ts":1,"dur":1})", R"(X||C:\users\x|-|-|1000|1000|)", {"invalid_escape 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"d":"C:\dir\","e":1}})", R"(X|||-|-|1000|1000|{d=text:C:\dir\}{e=int:1})", {"invalid_escape 0"});
+}
+
+TEST(RepairTexts, LoneSurrogates) {
+  expect_mended(R"({"ph":"X","name":"a\ud800b","ts":1,"dur":1})", "X||a\uFFFDb|-|-|1000|1000|", {"lone_surrogate 0"});
+  expect_mended(R"({"ph":"X","name":"a\udc00\ud800","ts":1,"dur":1})", "X||a\uFFFD\uFFFD|-|-|1000|1000|", {"lone_surrogate 0"});
+}
+
+TEST(RepairTexts, InvalidUtf8) {
+  expect_mended("{\"ph\":\"X\",\"name\":\"a\xFF\xC0\xAF z\",\"ts\":1,\"dur\":1}", "X||a\uFFFD\uFFFD\uFFFD z|-|-|1000|1000|", {"invalid_utf8 0"});
+  expect_mended("{\"ph\":\"X\",\"name\":\"cut \xE2\x82\",\"ts\":1,\"dur\":1}", "X||cut \uFFFD\uFFFD|-|-|1000|1000|", {"invalid_utf8 0"});
+}
+
+TEST(RepairTexts, SameDamageIsCountedEachTime) {
+  const std::string bad = "{\"ph\":\"X\",\"name\":\"a\xFFz\",\"ts\":1,\"dur\":1}";
+  const Damaged found = read_damaged(bad + ", " + bad + ", " + bad);
+  EXPECT_EQ(found.events.size(), 3U);
+  EXPECT_EQ(found.problems, Lines{"invalid_utf8 0 " + std::to_string(bad.size() + 2) + " " + std::to_string(2 * bad.size() + 4)});
+}
+
+TEST(RepairCommas, TrailingInsideAnEvent) {
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,})", "X|||-|-|1000|1000|", {"trailing_comma 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1,},})", "X|||-|-|1000|1000|{a=int:1}", {"trailing_comma 0"});
+}
+
+TEST(RepairCommas, TrailingBehindTheLastEvent) {
+  const std::string text = trace_of(kBefore + ", " + kAfter + ",\n");
+  const auto trace = read_ok(text);
+  EXPECT_EQ(event_lines(*trace), (Lines{kLineBefore, kLineAfter}));
+  EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"trailing_comma 1 " + std::to_string(text.size() - 2)});
+  expect_all_ways_agree(text, small_file_ways());
+}
+
+TEST(RepairCommas, MissingInsideAnEvent) {
+  expect_mended(R"({"ph":"X" "ts":1 "dur":1})", "X|||-|-|1000|1000|", {"missing_comma 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1 "b":2}})", "X|||-|-|1000|1000|{a=int:1}{b=int:2}", {"missing_comma 0"});
+}
+
+TEST(RepairCommas, MissingBetweenEvents) {
+  const Damaged found = read_damaged(plain_event("x", 5), "\n");
+  EXPECT_EQ(found.events, Lines{"X|cpu_op|x|1|2|5000|1000|"});
+  EXPECT_EQ(found.problems, (Lines{"missing_comma 0 " + std::to_string(plain_event("x", 5).size() + 1)}));
+}
+
+TEST(RepairBrackets, ArrayNotClosedBeforeTheObjectEnds) {
+  const std::string text = R"({"schemaVersion": 1, "traceEvents": [)" + kBefore + ", " + kAfter + "\n}";
+  const auto trace = read_ok(text);
+  EXPECT_EQ(event_lines(*trace), (Lines{kLineBefore, kLineAfter}));
+  EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"missing_bracket 1 " + std::to_string(text.size() - 1)});
+  expect_all_ways_agree(text, small_file_ways());
+}
+
+TEST(RepairBrackets, ArrayNotClosedBeforeTheNextKey) {
+  const std::string head = R"({"traceEvents": [)" + kBefore + ", " + kAfter + ",\n";
+  const std::string text = head + R"("traceName": "x.json", "deviceProperties": [{"id": 0, "name": "G"}, {"id": 1, "name": "G"}]})";
+  const auto trace = read_ok(text);
+  EXPECT_EQ(event_lines(*trace), (Lines{kLineBefore, kLineAfter}));
+  EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"missing_bracket 1 " + std::to_string(head.size())});
+  EXPECT_EQ(trace->metadata.trace_name, "x.json");
+  EXPECT_EQ(trace->metadata.devices.size(), 2U);
+  expect_all_ways_agree(text, small_file_ways());
+}
+
+TEST(RepairBrackets, ListInsideArgsNotClosed) {
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[1,2,"b":3}})", R"(X|||-|-|1000|1000|{a=text:[1,2,"b":3<7d>})",
+                {"missing_brace 0", "damaged_value 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[[1,2],[3,4],"b":3}})", R"(X|||-|-|1000|1000|{a=text:[[1,2],[3,4],"b":3<7d>})",
+                {"missing_brace 0", "damaged_value 0"});
+}
+
+TEST(RepairBrackets, QuoteInsideAListMissing) {
+  expect_lost(R"({"ph":"X","ts":1,"dur":1,"args":{"a":["x, "y"],"b":3}})", {"unreadable_event 0"});
+}
+
+// Two events with one quote missing each: the quotes pair up across everything between them.
+TEST(RepairBrackets, TwoListsThatSwallowWhatIsBetween) {
+  const std::string bad = R"({"ph":"X","ts":1,"dur":1,"args":{"a":["x, "y"],"b":3}})";
+  const Damaged found = read_damaged(bad + ", " + plain_event("m", 4) + ", " + bad);
+  EXPECT_EQ(found.events, Lines{"X|cpu_op|m|1|2|4000|1000|"});
+  EXPECT_EQ(found.problems, Lines{"unreadable_event 0 " + std::to_string(bad.size() + plain_event("m", 4).size() + 4)});
+}
+
+TEST(RepairBrackets, BraceMissingAtTheEndOfAnEvent) {
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1})", "X|||-|-|1000|1000|{a=int:1}", {"missing_brace 0"});
+}
+
+TEST(RepairBrackets, StrayOnesBetweenEvents) {
+  for (const char* stray : {"}", "]", "}}", "}]", "]]"}) {
+    const std::string text = trace_of(kBefore + stray + ", " + plain_event("x", 5) + ", " + kAfter);
+    const auto trace = read_ok(text);
+    EXPECT_EQ(trace->events.size(), 3U) << stray;
+    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"garbage_between_events 1 " + std::to_string(kArray + kBefore.size())}) << stray;
+    expect_all_ways_agree(text, small_file_ways());
+  }
+}
+
+// An event that ends too early leaves its other members behind.
+TEST(RepairBrackets, EventClosedTooEarly) {
+  const Damaged found = read_damaged(R"({"ph":"X","name":"x","ts":1}, "dur":1, "args":{"a":1}})");
+  EXPECT_EQ(found.events, Lines{"X||x|-|-|1000|-|"});
+  EXPECT_EQ(found.problems, (Lines{"garbage_between_events 30", "missing_duration 0"}));
+}
+
+TEST(RepairGarbage, BetweenEvents) {
+  expect_lost("@@@@", {"garbage_between_events 0"});
+  expect_lost("\"", {"garbage_between_events 0"});
+  expect_lost("[", {"garbage_between_events 0"});
+  expect_lost(std::string(100, '\0'), {"garbage_between_events 0"});
+  expect_lost("x = {1: 2}", {"garbage_between_events 0"});
+}
+
+TEST(RepairGarbage, OtherElements) {
+  expect_lost("5", {"not_an_object 0"});
+  expect_lost("null, \"text\", [1, [2]], -1.5e3, true", {"not_an_object 0 6 14 24 32"});
+}
+
+TEST(RepairGarbage, BehindTheEnd) {
+  for (const std::string& body : {trace_of(kBefore), "[" + kBefore + "]"}) {
+    const auto trace = read_ok(body + "\n  garbage {\"ph\": \"X\"}");
+    EXPECT_EQ(event_lines(*trace), Lines{kLineBefore});
+    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"trailing_garbage 1 " + std::to_string(body.size() + 3)});
+    expect_all_ways_agree(body + "\n  garbage {\"ph\": \"X\"}", small_file_ways());
+  }
+}
+
+// A writer died, another went on: an event cut at any byte and an intact one right behind it.
+TEST(RepairTorn, IntactEventSurvives) {
+  const std::string torn = R"({"ph": "X", "cat": "cpu_op", "name": "torn", "pid": 1, "tid": 2, "ts": 3, "dur": 1, "args": {"a": [1, "b"], "c": "d"}})";
+  for (std::size_t cut = 1; cut < torn.size(); ++cut) {
+    const std::string text = trace_of(kBefore + ", " + torn.substr(0, cut) + plain_event("x", 5) + ", " + kAfter);
+    const Lines lines = event_lines(*read_ok(text));
+    ASSERT_GE(lines.size(), 3U) << text;
+    EXPECT_EQ(lines[0], kLineBefore) << text;
+    EXPECT_EQ(lines[lines.size() - 2], "X|cpu_op|x|1|2|5000|1000|") << text;
+    EXPECT_EQ(lines.back(), kLineAfter) << text;
+    expect_all_ways_agree(text, {{1, 1 << 20, false}, {1, 50, true}, {1, 130, false}});
+  }
+}
+
+TEST(RepairTorn, LastEventOfOneWriterThenAnother) {
+  expect_lost(R"({"ph": "X", "cat": "cpu_op", "name": "to)", {"unreadable_event 0"});
+}
+
+TEST(RepairMetadata, DamagedBeforeTheEvents) {
+  const std::string events = R"("traceEvents": [)" + kBefore + "," + kAfter + "]}";
+  for (const std::string_view damaged : {
+           R"({"x": "a"b", )",                               // unescaped quote
+           R"({"x": {"y": "a"b"}, )",                        // the same inside an object
+           R"({"x": "C:\dir\", )",                           // a backslash before the closing quote
+           R"({"x": [1, 2, )",                               // a list not closed
+           R"({"x" 5, )", R"({"x": , )", R"({x: 1, )", R"({"x": 1 "y": 2, )", R"({"x": [{"id": 0}, )", R"({"x": 1,, )",
+       }) {
+    const std::string text = std::string(damaged) + events;
+    const auto reading = read_text(text);
+    ASSERT_TRUE(reading.has_value()) << text << "\n" << reading.error().message;
+    EXPECT_EQ(event_lines(**reading), (Lines{kLineBefore, kLineAfter})) << text;
+    EXPECT_GE((*reading)->diagnostics[Problem::damaged_metadata].count, 1U) << text;
+    expect_all_ways_agree(text, small_file_ways());
+  }
+}
+
+TEST(RepairMetadata, InvalidValueIsCountedAndTheRestKept) {
+  const std::string text = R"({"schemaVersion": 1, "x": nan, "trace_id": "t", "traceEvents": [)" + kBefore + R"(], "with_stack": 1})";
+  const auto trace = read_ok(text);
+  EXPECT_EQ(event_lines(*trace), Lines{kLineBefore});
+  EXPECT_EQ(trace->metadata.schema_version, 1);
+  EXPECT_EQ(trace->metadata.trace_id, "t");
+  EXPECT_EQ(trace->metadata.with_stack, true);
+  EXPECT_EQ(trace->diagnostics[Problem::damaged_metadata].count, 1U);
+}
+
+TEST(RepairMetadata, DamagedBehindTheEvents) {
+  const auto trace = read_ok(R"({"traceEvents": [)" + kBefore + R"(], "x": "a"b", "y": 1})");
+  EXPECT_EQ(event_lines(*trace), Lines{kLineBefore});
+  EXPECT_EQ(trace->diagnostics[Problem::damaged_metadata].count, 1U);
+}
+
+}  // namespace
+}  // namespace ridge::test

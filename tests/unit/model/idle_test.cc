@@ -1,0 +1,197 @@
+// Idle time: hand-made traces with one cause each and their times computed by hand.
+#include "model/idle.h"
+
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/host_device_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::TraceText;
+
+// cause -> ns over the whole window of a trace with one device.
+std::map<std::string, std::int64_t> idle_of(const Trace& trace) {
+  const Model model(trace);
+  std::map<std::string, std::int64_t> by_cause;
+  for (const DeviceIdle& idle : split_idle(model, *trace.window)) {
+    for (const IdlePiece& piece : idle.pieces) by_cause[std::string(name_of(piece.cause))] += piece.length();
+  }
+  return by_cause;
+}
+
+// The name of the slice that the longest piece of a cause blames.
+std::string blamed(const Trace& trace, IdleCause cause, bool op = false) {
+  const Model model(trace);
+  const auto idle = split_idle(model, *trace.window);
+  const IdlePiece* longest = nullptr;
+  for (const IdlePiece& piece : idle.at(0).pieces) {
+    if (piece.cause == cause && (longest == nullptr || piece.length() > longest->length())) longest = &piece;
+  }
+  if (longest == nullptr || longest->node == kNoNode) return "";
+  const NodeId node = op ? outer_op(trace, model.tree(), longest->node) : longest->node;
+  return node == kNoNode ? "" : std::string(trace.text(trace.events.name(model.tree().event[node.value])));
+}
+
+using Causes = std::map<std::string, std::int64_t>;
+
+// Kernel A runs [10, 20) us and kernel B [500, 510) us; its launch is [490, 495) us. Every case puts something into the 480 us between.
+TraceText a_and_b() {
+  TraceText text;
+  text.call("cudaLaunchKernel", 5'000, 8'000, 1).kernel("a", 10'000, 20'000, 1);
+  text.call("cudaLaunchKernel", 490'000, 495'000, 2).kernel("b", 500'000, 510'000, 2);
+  return text;
+}
+
+TEST(Idle, AHostThatIsLateIsLaunch) {
+  const auto trace = a_and_b().op("aten::relu", 480'000, 496'000).read();
+  // The window starts with the first launch at 5 us and ends with b.
+  EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"launch", 480'000}}));
+  EXPECT_EQ(blamed(*trace, IdleCause::launch), "cudaLaunchKernel");
+  EXPECT_EQ(blamed(*trace, IdleCause::launch, true), "aten::relu");
+}
+
+TEST(Idle, AWaitCountsUntilItReturnsAndAsLongAgain) {
+  // The wait [9, 220) us lasts 211 us, so it counts for 211 us more, up to 431; the host is late from there.
+  const auto trace = a_and_b()
+                         .op("aten::item", 8'500, 221'000)
+                         .op("aten::_local_scalar_dense", 8'600, 220'500)
+                         .call("cudaStreamSynchronize", 9'000, 220'000)
+                         .read();
+  EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"sync", 431'000 - 20'000}, {"launch", 500'000 - 431'000}}));
+  EXPECT_EQ(blamed(*trace, IdleCause::sync), "cudaStreamSynchronize");
+  EXPECT_EQ(blamed(*trace, IdleCause::sync, true), "aten::item");
+}
+
+TEST(Idle, AShortWaitCountsForTheRestart) {
+  // [18, 21) us: 100 us more, kRestartNs.
+  const auto trace = a_and_b().call("cudaDeviceSynchronize", 18'000, 21'000).read();
+  EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"sync", 101'000}, {"launch", 379'000}}));
+}
+
+TEST(Idle, CompileGuardsAllocatorAndDataLoaderCoverTheirTime) {
+  EXPECT_EQ(idle_of(*a_and_b().op("_compile.compile_inner (dynamo_timed)", 30'000, 430'000).read()),
+            (Causes{{"head_tail", 5'000}, {"compile", 400'000}, {"launch", 80'000}}));
+  EXPECT_EQ(idle_of(*a_and_b().op("TorchDynamo Cache Lookup", 30'000, 70'000).read()),
+            (Causes{{"head_tail", 5'000}, {"guards", 40'000}, {"launch", 440'000}}));
+  EXPECT_EQ(idle_of(*a_and_b().annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 30'000, 430'000).read()),
+            (Causes{{"head_tail", 5'000}, {"dataloader", 400'000}, {"launch", 80'000}}));
+  // The allocator drains the queue too: 400 us of cudaMalloc count until the launch.
+  EXPECT_EQ(idle_of(*a_and_b().call("cudaMalloc", 30'000, 430'000).read()),
+            (Causes{{"head_tail", 5'000}, {"launch", 10'000}, {"allocator", 470'000}}));
+}
+
+TEST(Idle, AWaitInsideACompilationIsCompilation) {
+  const auto trace = a_and_b().op("compile_fx_inner (dynamo_timed)", 15'000, 490'000).call("cudaDeviceSynchronize", 30'000, 300'000).read();
+  EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"compile", 470'000}, {"launch", 10'000}}));
+}
+
+TEST(Idle, ABlockingCopyToTheDeviceIsCopyWait) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 5'000, 8'000, 1).kernel("a", 10'000, 20'000, 1);
+  text.op("aten::to", 28'000, 300'000).op("aten::copy_", 29'000, 299'000);
+  text.call("cudaMemcpyAsync", 30'000, 250'000, 2).copy("Memcpy HtoD (Pageable -> Device)", 100'000, 240'000, 2);
+  text.call("cudaStreamSynchronize", 251'000, 260'000);
+  text.call("cudaLaunchKernel", 300'000, 305'000, 3).kernel("b", 310'000, 320'000, 3);
+  // Before the copy: late for 10 us, held by the copy for 70. Behind it: all 70 us up to b are the copy's doing.
+  const auto trace = text.read();
+  EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"launch", 10'000}, {"copy_wait", 140'000}}));
+  EXPECT_EQ(blamed(*trace, IdleCause::copy_wait, true), "aten::to");
+}
+
+TEST(Idle, ACopyToTheHostIsASync) {
+  TraceText text;
+  text.call("cudaMemcpyAsync", 5'000, 60'000, 1).copy("Memcpy DtoH (Device -> Pageable)", 10'000, 50'000, 1);
+  text.call("cudaLaunchKernel", 100'000, 105'000, 2).kernel("b", 110'000, 120'000, 2);
+  EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 5'000}, {"sync", 60'000}}));
+}
+
+TEST(Idle, QueuedWorkIsAKernelGap) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 1'000, 3'000, 1).kernel("a", 10'000, 90'000, 1);
+  text.call("cudaLaunchKernel", 4'000, 6'000, 2).kernel("b", 92'000, 100'000, 2);
+  EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 9'000}, {"kernel_gap", 2'000}}));
+}
+
+TEST(Idle, QueuedWorkThatWaitedIsADependency) {
+  const auto gap = [](int stream, std::int64_t start, std::string_view call) {
+    TraceText text;
+    text.call("cudaLaunchKernel", 1'000, 3'000, 1).kernel("a", 10'000, 90'000, 1, 7);
+    if (!call.empty()) text.call(call, 3'200, 3'800);
+    text.call("cudaLaunchKernel", 4'000, 6'000, 2).kernel("b", start, start + 8'000, 2, stream);
+    return idle_of(*text.read());
+  };
+  EXPECT_EQ(gap(20, 92'000, ""), (Causes{{"head_tail", 9'000}, {"dependency", 2'000}})) << "another stream";
+  EXPECT_EQ(gap(7, 92'000, "cudaStreamWaitEvent"), (Causes{{"head_tail", 9'000}, {"dependency", 2'000}})) << "an event";
+  EXPECT_EQ(gap(7, 290'000, ""), (Causes{{"head_tail", 9'000}, {"dependency", 200'000}})) << "longer than any pause";
+  EXPECT_EQ(gap(7, 92'000, "cudaEventRecord"), (Causes{{"head_tail", 9'000}, {"kernel_gap", 2'000}}));
+}
+
+TEST(Idle, ALaunchThatReturnedLongBeforeItsWorkStartedIsLateOnlyAtFirst) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 1'000, 3'000, 1).kernel("a", 10'000, 20'000, 1);
+  text.call("cudaLaunchKernel", 28'000, 30'000, 2).kernel("b", 90'000, 99'000, 2);
+  // Late until it returned at 30 us and 30 us of latency; then it was queued.
+  EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 9'000}, {"launch", 40'000}, {"kernel_gap", 30'000}}));
+}
+
+TEST(Idle, BackwardOnItsOwnThreadLooksAtTheThreadBefore) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 5'000, 8'000, 1).kernel("a", 10'000, 20'000, 1);
+  text.call("cudaStreamSynchronize", 9'000, 60'000, 0, 1);
+  text.op("autograd::engine::evaluate_function: MmBackward0", 100'000, 120'000, 2).call("cudaLaunchKernel", 105'000, 110'000, 2, 2);
+  text.kernel("b", 111'000, 130'000, 2);
+  EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 5'000}, {"sync", 91'000}}));
+}
+
+TEST(Idle, ANodeOfTheSameGraphIsNoDependency) {
+  TraceText text;
+  text.call("cudaGraphLaunch", 1'000, 3'000, 1).kernel("a", 10'000, 90'000, 1, 7).kernel("b", 92'000, 100'000, 1, 8);
+  EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 9'000}, {"kernel_gap", 2'000}}));
+}
+
+TEST(Idle, WorkWithoutALaunch) {
+  TraceText before;  // launched before the recording began: it was queued
+  before.kernel("a", 10'000, 20'000, 1).kernel("b", 22'000, 30'000, 2);
+  before.call("cudaLaunchKernel", 12'000, 14'000, 3).kernel("c", 31'000, 40'000, 3);
+  EXPECT_EQ(idle_of(*before.read()), (Causes{{"kernel_gap", 3'000}}));
+  TraceText never;  // no launch at all
+  never.kernel("a", 10'000, 20'000, 1).kernel("b", 22'000, 30'000, 2);
+  EXPECT_EQ(idle_of(*never.read()), (Causes{{"unknown", 2'000}}));
+}
+
+TEST(Idle, WorkThatTakesNoTimeNeitherFillsAGapNorEndsOne) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 1'000, 3'000, 1).kernel("a", 10'000, 20'000, 1);
+  text.call("cudaLaunchKernel", 4'000, 5'000, 2).kernel("nothing", 50'000, 50'000, 2);
+  text.call("cudaLaunchKernel", 60'000, 70'000, 3).kernel("b", 72'000, 80'000, 3);
+  const auto trace = text.read();
+  const Model model(*trace);
+  const auto idle = split_idle(model, *trace->window);
+  ASSERT_EQ(idle.at(0).gaps.size(), 2U);
+  EXPECT_EQ(idle[0].gaps[1].length(), 52'000);
+}
+
+TEST(Idle, ANarrowWindowCutsGapsAndKeepsTheirCauses) {
+  const auto trace = a_and_b().read();
+  const Model model(*trace);
+  const std::int64_t origin = trace->window->start_ns - 5'000;
+  const auto idle = split_idle(model, {origin + 100'000, origin + 505'000});
+  ASSERT_EQ(idle.at(0).gaps.size(), 1U);
+  EXPECT_EQ(idle[0].gaps[0].length(), 400'000);
+  EXPECT_EQ(idle[0].dominant(idle[0].gaps[0]).cause, IdleCause::launch) << "not head_tail: the device had worked before";
+}
+
+TEST(Idle, AnOverlappingKernelHidesAGap) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 1'000, 3'000, 1).kernel("long", 10'000, 100'000, 1, 7);
+  text.call("cudaLaunchKernel", 4'000, 6'000, 2).kernel("short", 20'000, 30'000, 2, 8);
+  text.call("cudaLaunchKernel", 6'000, 7'000, 3).kernel("after", 50'000, 60'000, 3, 8);
+  EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 9'000}}));
+}
+
+}  // namespace
+}  // namespace ridge
