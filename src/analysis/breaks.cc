@@ -15,10 +15,10 @@ namespace {
 
 // What stands at a break, strongest evidence first.
 struct Evidence {
-  std::string_view value;     // aten::item and its like: Python needed a number
-  std::string_view shape;     // aten::nonzero and its like: a shape depends on data
-  std::string_view sync;      // a call that waits
-  std::string disabled;       // the function
+  std::string_view value;               // aten::item and its like: Python needed a number
+  std::string_view shape;               // aten::nonzero and its like: a shape depends on data
+  std::string_view sync;                // a call that waits
+  std::string disabled;                 // the function
   std::vector<std::string_view> eager;  // ops, in order, each once
 
   std::string text() const {
@@ -36,7 +36,9 @@ struct Evidence {
 };
 
 bool is_value_op(std::string_view op) { return op == "aten::item" || op == "aten::_local_scalar_dense"; }
-bool is_shape_op(std::string_view op) { return op == "aten::nonzero" || op == "aten::masked_select" || op.starts_with("aten::_unique") || op == "aten::unique_dim"; }
+bool is_shape_op(std::string_view op) {
+  return op == "aten::nonzero" || op == "aten::masked_select" || op.starts_with("aten::_unique") || op == "aten::unique_dim";
+}
 bool is_wait(std::string_view call) { return call.find("Synchronize") != call.npos || call.find("EventQuery") != call.npos; }
 
 struct Launch {
@@ -49,14 +51,19 @@ struct Launch {
 class Computer {
  public:
   explicit Computer(const Scope& scope)
-      : scope_(scope), model_(scope.model()), trace_(scope.trace()), tree_(model_.tree()), regions_(model_.compiled_regions()) {}
+      : scope_(scope),
+        model_(scope.model()),
+        trace_(scope.trace()),
+        tree_(model_.tree()),
+        regions_(model_.compiled_regions()) {}
 
   Breaks compute() {
     out_.has_device_work = !trace_.of(EventClass::device_work).empty();
     if (regions_.calls.empty()) return std::move(out_);
     has_stacks_ = !trace_.of(EventClass::python_frame).empty();
     for (const CompiledCall& call : regions_.calls) {
-      if (call.sort == CompiledSort::function && call.region == kNoCall && scope_.holds(call.node)) ++out_.functions_without_region;
+      if (call.sort == CompiledSort::function && call.region == kNoCall && scope_.holds(call.node))
+        ++out_.functions_without_region;
     }
     shape_regions();
     find_tails();
@@ -139,15 +146,18 @@ class Computer {
   }
 
   std::size_t thread_of(NodeId n) const {
-    const auto it = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), n.value, [](std::uint32_t v, const HostThread& t) { return v < t.first; });
+    const auto it = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), n.value,
+                                     [](std::uint32_t v, const HostThread& t) { return v < t.first; });
     return static_cast<std::size_t>(it - tree_.threads.begin() - 1);
   }
 
   // The Python frame that a region runs: the first one directly inside it.
   std::optional<FrameName> frame_of(NodeId region) const {
     if (!has_stacks_) return std::nullopt;
-    for (std::uint32_t n = region.value + 1; n < tree_.size() && n < region.value + 64 && tree_.start_ns[n] < end(region); ++n) {
-      if (tree_.parent[n] == region && tree_.event_class[n] == EventClass::python_frame) return parse_frame_name(name(NodeId{n}));
+    for (std::uint32_t n = region.value + 1; n < tree_.size() && n < region.value + 64 && tree_.start_ns[n] < end(region);
+         ++n) {
+      if (tree_.parent[n] == region && tree_.event_class[n] == EventClass::python_frame)
+        return parse_frame_name(name(NodeId{n}));
     }
     return std::nullopt;
   }
@@ -190,12 +200,14 @@ class Computer {
     if (parent == kNoCall) return false;
     const CompileId& id = regions_.calls[i].id;
     const CompileId& broken = regions_.calls[parent].id;
-    if (id.known() && broken.known() && std::pair(id.autograd, id.frame) == std::pair(broken.autograd, broken.frame)) return false;
+    if (id.known() && broken.known() && std::pair(id.autograd, id.frame) == std::pair(broken.autograd, broken.frame))
+      return false;
     if (frame) {
       if (parse_resume_name(frame->function)) return true;
       if (!frame->file.starts_with("torch/") && frame->file.find("/torch/") == std::string_view::npos) return false;
     }
-    return last_nested_[parent] == i && last_work_ns_[parent] < start(regions_.calls[i].node) && called_by(regions_.calls[i].node, regions_.calls[parent].node);
+    return last_nested_[parent] == i && last_work_ns_[parent] < start(regions_.calls[i].node) &&
+           called_by(regions_.calls[i].node, regions_.calls[parent].node);
   }
 
   void list_breaks() {
@@ -216,7 +228,8 @@ class Computer {
       if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
       if (!scope_.matches(found.location)) continue;
       measure(i, std::max(last_graph_end[around_[i]], start(parent.node)), &found);
-      const auto [it, added] = rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
+      const auto [it, added] =
+          rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
       if (added) out_.breaks.push_back(found);
       GraphBreak& row = out_.breaks[it->second];
       ++row.occurrences;
@@ -226,7 +239,8 @@ class Computer {
       if (row.reason.empty()) row.reason = found.reason;
     }
     std::sort(out_.breaks.begin(), out_.breaks.end(), [](const GraphBreak& a, const GraphBreak& b) {
-      return std::tuple(-a.cpu_ns, a.frame, a.parent, a.depth, a.location) < std::tuple(-b.cpu_ns, b.frame, b.parent, b.depth, b.location);
+      return std::tuple(-a.cpu_ns, a.frame, a.parent, a.depth, a.location) <
+             std::tuple(-b.cpu_ns, b.frame, b.parent, b.depth, b.location);
     });
   }
 
@@ -278,10 +292,13 @@ class Computer {
         if (tree_.event_class[n] == EventClass::annotation && !compiling(thread, tree_.start_ns[n])) continue;
         covered_ns = tree_.end_ns[n];
         outer_ns = tree_.duration_ns(node);
-        const bool eager = tree_.event_class[n] == EventClass::op && text.find("::") != text.npos && !compiling(thread, tree_.start_ns[n]);
-        if (eager && std::find(evidence->eager.begin(), evidence->eager.end(), text) == evidence->eager.end()) evidence->eager.push_back(text);
+        const bool eager =
+            tree_.event_class[n] == EventClass::op && text.find("::") != text.npos && !compiling(thread, tree_.start_ns[n]);
+        if (eager && std::find(evidence->eager.begin(), evidence->eager.end(), text) == evidence->eager.end())
+          evidence->eager.push_back(text);
       }
-      if (compiling(thread, tree_.start_ns[n]) || regions_.call_at(node) != regions_.call_at(tree_.parent[region.value])) continue;
+      if (compiling(thread, tree_.start_ns[n]) || regions_.call_at(node) != regions_.call_at(tree_.parent[region.value]))
+        continue;
       if (is_value_op(text)) {
         waits = true;
         if (evidence->value.empty()) evidence->value = "aten::item";
@@ -304,26 +321,32 @@ class Computer {
     const auto outer = parse_frame_name(name(wrapper));
     if (!outer || outer->function != "_fn" || !outer->file.ends_with("torch/_dynamo/eval_frame.py")) return;
     const auto frame = parse_frame_name(text);
-    if (!frame || frame->file.starts_with("torch/") || frame->file.find("/torch/") != std::string_view::npos || frame->file.front() == '<') return;
-    evidence->disabled = std::string(frame->function) + " (" + std::string(frame->file) + ":" + std::to_string(frame->line) + ")";
+    if (!frame || frame->file.starts_with("torch/") || frame->file.find("/torch/") != std::string_view::npos ||
+        frame->file.front() == '<')
+      return;
+    evidence->disabled =
+        std::string(frame->function) + " (" + std::string(frame->file) + ":" + std::to_string(frame->line) + ")";
   }
 
   bool compiling(std::size_t thread, std::int64_t time_ns) const {
     const CompilePhases& phases = model_.compile_phases();
     if (phases.of_thread.empty()) return false;
     const auto list = phases.of_thread[thread].intervals();
-    const auto it = std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
+    const auto it =
+        std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
     return it != list.begin() && time_ns < (it - 1)->end_ns;
   }
 
   // Idle time of the device between the work launched before the break and the first launched after it; 0 when that work had to queue.
   std::int64_t idle(std::size_t thread, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) const {
     const std::vector<Launch>& list = launches_[thread];
-    const auto after = std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
+    const auto after =
+        std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
     if (after == list.end() || after->start_ns >= region_end_ns) return 0;
     const std::int64_t resumed_ns = after->work->start_ns;
     const auto busy = busy_[after->device].intervals();
-    const auto it = std::lower_bound(busy.begin(), busy.end(), resumed_ns, [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
+    const auto it = std::lower_bound(busy.begin(), busy.end(), resumed_ns,
+                                     [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
     if (it != busy.begin() && (it - 1)->end_ns > after->end_ns) return 0;  // busy when the launch came: hidden
     std::vector<Interval> parts;
     for (auto b = it; b != busy.begin() && (b - 1)->end_ns > from_ns;) parts.push_back(*--b);
@@ -332,7 +355,8 @@ class Computer {
     const CompilePhases& phases = model_.compile_phases();
     if (!phases.of_thread.empty()) {
       const auto compile = phases.of_thread[thread].intervals();
-      auto c = std::upper_bound(compile.begin(), compile.end(), from_ns, [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
+      auto c = std::upper_bound(compile.begin(), compile.end(), from_ns,
+                                [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
       std::vector<Interval> during;
       for (; c != compile.end() && c->start_ns < resumed_ns; ++c) during.push_back(*c);
       left = subtract(left, IntervalSet(std::move(during)));
@@ -346,7 +370,8 @@ class Computer {
       if (lookup.outcome != LookupOutcome::compiled || !scope_.holds(lookup.node)) continue;
       const CompiledCall& region = regions_.calls[lookup.region];
       if (region.id.compile <= 0) continue;
-      Recompile recompile{.id = region.id, .start_ns = end(lookup.node) - origin, .compile_ns = lookup.compile_ns, .location = {}};
+      Recompile recompile{
+          .id = region.id, .start_ns = end(lookup.node) - origin, .compile_ns = lookup.compile_ns, .location = {}};
       if (const auto frame = frame_of(region.node)) recompile.location = location_of(*frame);
       out_.recompiles.push_back(std::move(recompile));
     }
@@ -361,10 +386,10 @@ class Computer {
   const CompiledRegions& regions_;
   bool has_stacks_ = false;
   Breaks out_;
-  std::vector<std::uint32_t> around_;        // by call: the region call around it
-  std::vector<std::int64_t> depth_;          // by call: regions around it
-  std::vector<std::int64_t> last_work_ns_;   // by region call: start of its last own op, launch or graph call
-  std::vector<std::uint32_t> last_nested_;   // by region call: its last nested region
+  std::vector<std::uint32_t> around_;          // by call: the region call around it
+  std::vector<std::int64_t> depth_;            // by call: regions around it
+  std::vector<std::int64_t> last_work_ns_;     // by region call: start of its last own op, launch or graph call
+  std::vector<std::uint32_t> last_nested_;     // by region call: its last nested region
   std::vector<std::vector<Launch>> launches_;  // by thread
   std::vector<IntervalSet> busy_;              // by device
 };
@@ -383,13 +408,14 @@ Table breaks_table(const Breaks& breaks) {
                    {"gpu_idle_ns", Type::integer, Unit::ns}};
   std::int64_t cpu_ns = 0, idle_ns = 0;
   for (const GraphBreak& b : breaks.breaks) {
-    table.rows.push_back({number_cell(b.frame.frame), number_cell(b.parent.frame), b.occurrences, cells::text(b.location), cells::text(b.reason), b.cpu_ns,
-                          breaks.has_device_work ? Cell(b.gpu_idle_ns) : Cell()});
+    table.rows.push_back({number_cell(b.frame.frame), number_cell(b.parent.frame), b.occurrences, cells::text(b.location),
+                          cells::text(b.reason), b.cpu_ns, breaks.has_device_work ? Cell(b.gpu_idle_ns) : Cell()});
     cpu_ns += b.cpu_ns;
     idle_ns += b.gpu_idle_ns;
   }
   if (!breaks.breaks.empty()) {
-    table.total = Row{Cell(), Cell(), breaks.occurrences(), Cell(), Cell(), cpu_ns, breaks.has_device_work ? Cell(idle_ns) : Cell()};
+    table.total =
+        Row{Cell(), Cell(), breaks.occurrences(), Cell(), Cell(), cpu_ns, breaks.has_device_work ? Cell(idle_ns) : Cell()};
   }
   return table;
 }
@@ -407,8 +433,9 @@ Table regions_table(const Breaks& breaks) {
                    {"id", Type::text},
                    {"location", Type::text, Unit::none, Role::frame}};
   for (const RegionRow& r : breaks.regions) {
-    table.rows.push_back({number_cell(r.id.frame), number_cell(r.id.compile), r.calls, r.cpu_ns, breaks.has_device_work ? Cell(r.gpu_ns) : Cell(),
-                          cells::text(text_of(r.parent)), r.depth, cells::text(text_of(r.id)), cells::text(r.location)});
+    table.rows.push_back({number_cell(r.id.frame), number_cell(r.id.compile), r.calls, r.cpu_ns,
+                          breaks.has_device_work ? Cell(r.gpu_ns) : Cell(), cells::text(text_of(r.parent)), r.depth,
+                          cells::text(text_of(r.id)), cells::text(r.location)});
   }
   return table;
 }
@@ -423,7 +450,8 @@ Table recompiles_table(const Breaks& breaks) {
                    {"location", Type::text, Unit::none, Role::frame}};
   std::int64_t compile_ns = 0;
   for (const Recompile& r : breaks.recompiles) {
-    table.rows.push_back({number_cell(r.id.frame), number_cell(r.id.compile), r.start_ns, r.compile_ns, cells::text(r.location)});
+    table.rows.push_back(
+        {number_cell(r.id.frame), number_cell(r.id.compile), r.start_ns, r.compile_ns, cells::text(r.location)});
     compile_ns += r.compile_ns;
   }
   if (!breaks.recompiles.empty()) table.total = Row{Cell(), Cell(), Cell(), compile_ns, Cell()};
@@ -444,12 +472,15 @@ Report report_breaks(const Breaks& breaks) {
   Report report;
   report.tables = {breaks_table(breaks), regions_table(breaks), recompiles_table(breaks)};
   if (breaks.functions_without_region > 0) {
-    report.diagnostics.push_back({"no_compiled_regions", breaks.functions_without_region,
-                                  "CompiledFunction calls without regions (PyTorch before 2.2): several in one iteration are separate graphs, which "
-                                  "breaks or separate torch.compile calls make"});
+    report.diagnostics.push_back(
+        {"no_compiled_regions", breaks.functions_without_region,
+         "CompiledFunction calls without regions (PyTorch before 2.2): several in one iteration are separate graphs, which "
+         "breaks or separate torch.compile calls make"});
   } else if (!breaks.has_ids) {
-    report.diagnostics.push_back({"no_compile_ids", 1, "compiled regions carry no frame ids (PyTorch before 2.5, or 2.5 without record_shapes): breaks are told "
-                                                      "by nesting alone and cannot be told apart"});
+    report.diagnostics.push_back(
+        {"no_compile_ids", 1,
+         "compiled regions carry no frame ids (PyTorch before 2.5, or 2.5 without record_shapes): breaks are told "
+         "by nesting alone and cannot be told apart"});
   }
   return report;
 }

@@ -17,8 +17,8 @@
 namespace ridge {
 
 struct GraphBreak {
-  CompileId frame;   // resumed; `compile` is not set
-  CompileId parent;  // broken
+  CompileId frame;         // resumed; `compile` is not set
+  CompileId parent;        // broken
   std::int64_t depth = 0;  // of the resumed region below its outermost one; tells breaks apart where there are no ids
   std::int64_t occurrences = 0;
   std::string location;  // empty when the trace has no stacks

@@ -12,7 +12,8 @@ namespace {
 
 class Computer {
  public:
-  explicit Computer(const Scope& scope) : scope_(scope), model_(scope.model()), tree_(model_.tree()), phases_(model_.compile_phases().phases) {}
+  explicit Computer(const Scope& scope)
+      : scope_(scope), model_(scope.model()), tree_(model_.tree()), phases_(model_.compile_phases().phases) {}
 
   Compile compute() {
     out_.has_device_work = !scope_.trace().of(EventClass::device_work).empty();
@@ -38,7 +39,8 @@ class Computer {
   }
 
   CompileId id_by_lookup(const CompiledRegions& regions, NodeId node) const {
-    const auto it = std::upper_bound(regions.lookups.begin(), regions.lookups.end(), node, [](NodeId n, const CacheLookup& l) { return n < l.node; });
+    const auto it = std::upper_bound(regions.lookups.begin(), regions.lookups.end(), node,
+                                     [](NodeId n, const CacheLookup& l) { return n < l.node; });
     if (it == regions.lookups.begin()) return {};
     const CacheLookup& lookup = *(it - 1);
     const bool between = lookup.region != kNoCall && node < regions.calls[lookup.region].node;
@@ -76,7 +78,8 @@ class Computer {
       if (phase.parent != kNoPhase && scope_.holds(phases_[phase.parent].node)) branches[parent].cost.self_ns -= duration;
     }
     std::vector<std::vector<std::size_t>> children(branches.size() + 1);  // the last: roots
-    for (std::size_t b = 0; b < branches.size(); ++b) children[branches[b].parent == SIZE_MAX ? branches.size() : branches[b].parent].push_back(b);
+    for (std::size_t b = 0; b < branches.size(); ++b)
+      children[branches[b].parent == SIZE_MAX ? branches.size() : branches[b].parent].push_back(b);
     for (auto& list : children) {
       std::sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
         const auto key = [&](std::size_t i) {
@@ -102,7 +105,8 @@ class Computer {
     std::vector<std::pair<NodeId, TunedKernel*>> spans;
     for (std::size_t i = 0; i < phases_.size(); ++i) {
       const CompilePhase& phase = phases_[i];
-      if (!phase.autotune || (phase.parent != kNoPhase && phases_[phase.parent].autotune) || !scope_.holds(phase.node)) continue;
+      if (!phase.autotune || (phase.parent != kNoPhase && phases_[phase.parent].autotune) || !scope_.holds(phase.node))
+        continue;
       TunedKernel& kernel = kernels[{phase.kernel, ids_[i]}];
       kernel.kernel = phase.kernel;
       kernel.id = ids_[i];
@@ -114,7 +118,8 @@ class Computer {
     for (std::size_t row = 0; row < work.size(); ++row) {
       if (!model_.autotuning().holds_work(row) || !scope_.holds_work(row)) continue;
       const NodeId launch = model_.links().launch[row];
-      const auto it = std::upper_bound(spans.begin(), spans.end(), launch, [](NodeId n, const auto& span) { return n < span.first; });
+      const auto it =
+          std::upper_bound(spans.begin(), spans.end(), launch, [](NodeId n, const auto& span) { return n < span.first; });
       if (it == spans.begin()) continue;
       TunedKernel& kernel = *(it - 1)->second;
       ++kernel.launches;
@@ -148,7 +153,8 @@ Table phases_table(const Compile& compile) {
                    {"autotune", Type::boolean}};
   table.parent = "parent";
   for (const PhaseCost& p : compile.phases) {
-    table.rows.push_back({std::string(p.phase), cells::text(p.parent), cells::text(text_of(p.id)), p.calls, p.total_ns, p.self_ns, p.depth, p.autotune});
+    table.rows.push_back({std::string(p.phase), cells::text(p.parent), cells::text(text_of(p.id)), p.calls, p.total_ns,
+                          p.self_ns, p.depth, p.autotune});
   }
   if (!compile.phases.empty()) {
     Row total(table.columns.size());
@@ -163,7 +169,8 @@ Table compiles_table(const Compile& compile) {
   for (const PhaseCost& p : compile.phases) (p.autotune ? by_id[p.id].second : by_id[p.id].first) += p.self_ns;
   Table table;
   table.name = "compiles";
-  table.columns = {{"compile_id", Type::text}, {"compile_ns", Type::integer, Unit::ns}, {"autotune_ns", Type::integer, Unit::ns}};
+  table.columns = {
+      {"compile_id", Type::text}, {"compile_ns", Type::integer, Unit::ns}, {"autotune_ns", Type::integer, Unit::ns}};
   for (const auto& [id, times] : by_id) table.rows.push_back({cells::text(text_of(id)), times.first, times.second});
   if (!by_id.empty()) {
     Row total(table.columns.size());
@@ -177,18 +184,24 @@ Table compiles_table(const Compile& compile) {
 Table tuned_table(const Compile& compile) {
   Table table;
   table.name = "autotuning";
-  table.columns = {{"calls", Type::integer, Unit::count}, {"total_ns", Type::integer, Unit::ns}, {"launches", Type::integer, Unit::count},
-                   {"gpu_ns", Type::integer, Unit::ns},   {"compile_id", Type::text},            {"kernel", Type::text}};
+  table.columns = {{"calls", Type::integer, Unit::count},
+                   {"total_ns", Type::integer, Unit::ns},
+                   {"launches", Type::integer, Unit::count},
+                   {"gpu_ns", Type::integer, Unit::ns},
+                   {"compile_id", Type::text},
+                   {"kernel", Type::text}};
   TunedKernel sum;
   const auto device = [&](std::int64_t value) { return compile.has_device_work ? Cell(value) : Cell(); };
   for (const TunedKernel& k : compile.kernels) {
-    table.rows.push_back({k.calls, k.total_ns, device(k.launches), device(k.gpu_ns), cells::text(text_of(k.id)), cells::text(k.kernel)});
+    table.rows.push_back(
+        {k.calls, k.total_ns, device(k.launches), device(k.gpu_ns), cells::text(text_of(k.id)), cells::text(k.kernel)});
     sum.calls += k.calls;
     sum.total_ns += k.total_ns;
     sum.launches += k.launches;
     sum.gpu_ns += k.gpu_ns;
   }
-  if (!compile.kernels.empty()) table.total = Row{sum.calls, sum.total_ns, device(sum.launches), device(sum.gpu_ns), Cell(), Cell()};
+  if (!compile.kernels.empty())
+    table.total = Row{sum.calls, sum.total_ns, device(sum.launches), device(sum.gpu_ns), Cell(), Cell()};
   return table;
 }
 

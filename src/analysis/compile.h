@@ -33,11 +33,11 @@ struct TunedKernel {
 };
 
 struct Compile {
-  std::vector<PhaseCost> phases;    // a parent before its children, which stand in order of time
+  std::vector<PhaseCost> phases;     // a parent before its children, which stand in order of time
   std::vector<TunedKernel> kernels;  // in order of time
   bool has_device_work = false;
 
-  std::int64_t total_ns() const;     // of all phases that are not autotuning: the sum of self times
+  std::int64_t total_ns() const;  // of all phases that are not autotuning: the sum of self times
   std::int64_t autotune_ns() const;
 };
 

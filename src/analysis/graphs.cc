@@ -21,20 +21,53 @@ bool is_by_design(std::string_view op) {
     if (op.substr(0, colons) != "aten") return false;
     op.remove_prefix(colons + 2);
   }
-  constexpr std::string_view kWhole[] = {"mm",          "addmm",       "bmm",      "baddbmm",        "_int_mm",   "_scaled_mm", "_grouped_mm",
-                                         "_scaled_grouped_mm", "addmv", "mv", "dot", "matmul", "linear", "_addmm_activation", "convolution",
-                                         "convolution_backward", "_convolution", "empty",    "empty_strided",  "empty_like", "as_strided", "view",
-                                         "slice",       "select",      "detach",   "alias",          "resize_",   "set_",       "reshape",
-                                         "t",           "transpose",   "permute",  "expand",         "squeeze",   "unsqueeze",  "copy_",
-                                         "_foreach_copy_", "record_stream", "lift_fresh", "contiguous", "clone"};
+  constexpr std::string_view kWhole[] = {"mm",
+                                         "addmm",
+                                         "bmm",
+                                         "baddbmm",
+                                         "_int_mm",
+                                         "_scaled_mm",
+                                         "_grouped_mm",
+                                         "_scaled_grouped_mm",
+                                         "addmv",
+                                         "mv",
+                                         "dot",
+                                         "matmul",
+                                         "linear",
+                                         "_addmm_activation",
+                                         "convolution",
+                                         "convolution_backward",
+                                         "_convolution",
+                                         "empty",
+                                         "empty_strided",
+                                         "empty_like",
+                                         "as_strided",
+                                         "view",
+                                         "slice",
+                                         "select",
+                                         "detach",
+                                         "alias",
+                                         "resize_",
+                                         "set_",
+                                         "reshape",
+                                         "t",
+                                         "transpose",
+                                         "permute",
+                                         "expand",
+                                         "squeeze",
+                                         "unsqueeze",
+                                         "copy_",
+                                         "_foreach_copy_",
+                                         "record_stream",
+                                         "lift_fresh",
+                                         "contiguous",
+                                         "clone"};
   return std::find(std::begin(kWhole), std::end(kWhole), op) != std::end(kWhole) || op.starts_with("_scaled_dot_product") ||
          op.starts_with("_flash_attention") || op.starts_with("_efficient_attention") || op.starts_with("_cudnn_attention");
 }
 
 // Wrapper ops that only mark a launch or the compiler's own work.
-bool is_mark(std::string_view op) {
-  return op.starts_with("triton_") || is_compile_overhead(op) || op.find("::") == op.npos;
-}
+bool is_mark(std::string_view op) { return op.starts_with("triton_") || is_compile_overhead(op) || op.find("::") == op.npos; }
 
 // Sums of the busy time of one device up to any moment.
 class BusyClock {
@@ -51,7 +84,8 @@ class BusyClock {
  private:
   std::int64_t until(std::int64_t time_ns) const {
     const auto list = busy_.intervals();
-    const auto it = std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
+    const auto it =
+        std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
     if (it == list.begin()) return 0;
     const auto i = static_cast<std::size_t>(it - list.begin() - 1);
     return before_[i] + std::min(time_ns - list[i].start_ns, list[i].length());
@@ -63,7 +97,11 @@ class BusyClock {
 class Computer {
  public:
   explicit Computer(const Scope& scope)
-      : scope_(scope), model_(scope.model()), trace_(scope.trace()), tree_(model_.tree()), regions_(model_.compiled_regions()) {}
+      : scope_(scope),
+        model_(scope.model()),
+        trace_(scope.trace()),
+        tree_(model_.tree()),
+        regions_(model_.compiled_regions()) {}
 
   Graphs compute() {
     out_.model = &model_;
@@ -73,13 +111,16 @@ class Computer {
     count_device_work();
     count_lookups();
     count_replays();
-    std::erase_if(out_.graphs, [&](const GraphCost& g) { return (g.calls == 0 && g.kernels == 0) || !scope_.matches(g.graph); });
+    std::erase_if(out_.graphs,
+                  [&](const GraphCost& g) { return (g.calls == 0 && g.kernels == 0) || !scope_.matches(g.graph); });
     for (GraphCost& graph : out_.graphs) {
-      std::sort(graph.fallbacks.begin(), graph.fallbacks.end(),
-                [](const FallbackOp& a, const FallbackOp& b) { return std::tuple(-a.gpu_ns, -a.cpu_ns, a.op) < std::tuple(-b.gpu_ns, -b.cpu_ns, b.op); });
+      std::sort(graph.fallbacks.begin(), graph.fallbacks.end(), [](const FallbackOp& a, const FallbackOp& b) {
+        return std::tuple(-a.gpu_ns, -a.cpu_ns, a.op) < std::tuple(-b.gpu_ns, -b.cpu_ns, b.op);
+      });
     }
     std::sort(out_.graphs.begin(), out_.graphs.end(), [](const GraphCost& a, const GraphCost& b) {
-      return std::tuple(-a.gpu_ns, -a.cpu_ns, a.id, a.backward, a.graph) < std::tuple(-b.gpu_ns, -b.cpu_ns, b.id, b.backward, b.graph);
+      return std::tuple(-a.gpu_ns, -a.cpu_ns, a.id, a.backward, a.graph) <
+             std::tuple(-b.gpu_ns, -b.cpu_ns, b.id, b.backward, b.graph);
     });
     return std::move(out_);
   }
@@ -88,7 +129,8 @@ class Computer {
   // The calls that stand for compiled graphs: graph calls; in traces without, the autograd functions and the regions that hold none.
   void find_units() {
     const auto& calls = regions_.calls;
-    const bool graph_calls = std::any_of(calls.begin(), calls.end(), [](const CompiledCall& c) { return c.sort == CompiledSort::graph; });
+    const bool graph_calls =
+        std::any_of(calls.begin(), calls.end(), [](const CompiledCall& c) { return c.sort == CompiledSort::graph; });
     std::vector<bool> holds_function(calls.size());
     for (const CompiledCall& call : calls) {
       if (call.sort == CompiledSort::function && call.parent != kNoCall) holds_function[call.parent] = true;
@@ -98,7 +140,8 @@ class Computer {
     graph_of_.assign(calls.size(), 0);
     for (std::uint32_t i = 0; i < calls.size(); ++i) {
       const CompiledCall& call = calls[i];
-      const bool is_unit = graph_calls ? call.sort == CompiledSort::graph : call.sort != CompiledSort::region || !holds_function[i];
+      const bool is_unit =
+          graph_calls ? call.sort == CompiledSort::graph : call.sort != CompiledSort::region || !holds_function[i];
       unit_[i] = is_unit ? i : call.parent != kNoCall && call.sort != CompiledSort::region ? unit_[call.parent] : kNoCall;
       if (!is_unit) continue;
       const std::string_view name = call.sort == CompiledSort::graph ? call.key : name_of_node(call.node);
@@ -207,11 +250,24 @@ class Computer {
     if (it != fallback_index_.end()) out_.graphs[graph_of_[unit]].fallbacks[it->second].gpu_ns += duration;
   }
 
+  bool compiling(NodeId node) const {
+    const std::vector<IntervalSet>& times = model_.compile_phases().of_thread;
+    if (times.empty()) return false;
+    const auto thread = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), node.value,
+                                         [](std::uint32_t n, const HostThread& t) { return n < t.first; });
+    const auto list = times[static_cast<std::size_t>(thread - tree_.threads.begin() - 1)].intervals();
+    const std::int64_t time = tree_.start_ns[node.value];
+    const auto it =
+        std::upper_bound(list.begin(), list.end(), time, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
+    return it != list.begin() && time < (it - 1)->end_ns;
+  }
+
   CoveragePart part_of(std::uint32_t row, NodeId launch, std::uint32_t unit) const {
     if (model_.autotuning().holds_work(row)) return CoveragePart::autotune;
     if (unit != kNoCall) return CoveragePart::graph;
     if (model_.identities()[row].library == "inductor") return CoveragePart::inductor_kernel;
     if (launch == kNoNode) return CoveragePart::before_window;
+    if (compiling(launch)) return CoveragePart::compiler;
     if (regions_.call_at(launch) != kNoCall) return CoveragePart::compiled_frame;
     return is_graph_launch(name_of_node(launch)) ? CoveragePart::graph_replay : CoveragePart::eager;
   }
@@ -235,8 +291,10 @@ class Computer {
       if (lookup.outcome == LookupOutcome::not_compiled) {
         frame = frame_behind(lookup.node);
         const auto name = frame == kNoNode ? std::nullopt : parse_frame_name(name_of_node(frame));
-        if (name) location = location_of(*name);
-        else frame = kNoNode;
+        if (name)
+          location = location_of(*name);
+        else
+          frame = kNoNode;
       }
       LookupCount& count = counts[{lookup.outcome, location}];
       count.outcome = lookup.outcome;
@@ -311,7 +369,8 @@ Cell compile_cell(const CompileId& id) { return id.compile >= 0 ? Cell(std::int6
 std::string categories_text(const GraphCost& graph) {
   std::vector<std::pair<std::int64_t, Category>> parts;
   for (std::size_t c = 0; c < kCategories; ++c) {
-    if (graph.category_ns[c] * 100 >= graph.gpu_ns && graph.category_ns[c] > 0) parts.emplace_back(-graph.category_ns[c], static_cast<Category>(c));
+    if (graph.category_ns[c] * 100 >= graph.gpu_ns && graph.category_ns[c] > 0)
+      parts.emplace_back(-graph.category_ns[c], static_cast<Category>(c));
   }
   std::sort(parts.begin(), parts.end());
   std::string text;
@@ -350,8 +409,9 @@ Table graphs_table(const Graphs& graphs) {
   const std::int64_t whole = graphs.gpu_ns();
   GraphCost sum;
   for (const GraphCost& g : graphs.graphs) {
-    table.rows.push_back({std::string(g.graph), phase_of(g), frame_cell(g.id), g.calls, g.cpu_ns, device ? Cell(g.gpu_ns) : Cell(),
-                          cells::percent(g.busy_ns, g.span_ns), g.launches, cells::text(fallbacks_text(g)), cells::text(categories_text(g)), compile_cell(g.id),
+    table.rows.push_back({std::string(g.graph), phase_of(g), frame_cell(g.id), g.calls, g.cpu_ns,
+                          device ? Cell(g.gpu_ns) : Cell(), cells::percent(g.busy_ns, g.span_ns), g.launches,
+                          cells::text(fallbacks_text(g)), cells::text(categories_text(g)), compile_cell(g.id),
                           device ? Cell(g.kernels) : Cell(), cells::percent(g.gpu_ns, whole)});
     sum.calls += g.calls;
     sum.cpu_ns += g.cpu_ns;
@@ -360,8 +420,19 @@ Table graphs_table(const Graphs& graphs) {
     sum.kernels += g.kernels;
   }
   if (!graphs.graphs.empty()) {
-    table.total = Row{Cell(), Cell(), Cell(), sum.calls, sum.cpu_ns, device ? Cell(sum.gpu_ns) : Cell(), Cell(), sum.launches, Cell(), Cell(), Cell(),
-                      device ? Cell(sum.kernels) : Cell(), cells::percent(sum.gpu_ns, whole)};
+    table.total = Row{Cell(),
+                      Cell(),
+                      Cell(),
+                      sum.calls,
+                      sum.cpu_ns,
+                      device ? Cell(sum.gpu_ns) : Cell(),
+                      Cell(),
+                      sum.launches,
+                      Cell(),
+                      Cell(),
+                      Cell(),
+                      device ? Cell(sum.kernels) : Cell(),
+                      cells::percent(sum.gpu_ns, whole)};
   }
   return table;
 }
@@ -369,7 +440,10 @@ Table graphs_table(const Graphs& graphs) {
 Table coverage_table(const Graphs& graphs) {
   Table table;
   table.name = "coverage";
-  table.columns = {{"part", Type::text}, {"compiled", Type::boolean}, {"events", Type::integer, Unit::count}, {"gpu_ns", Type::integer, Unit::ns},
+  table.columns = {{"part", Type::text},
+                   {"compiled", Type::boolean},
+                   {"events", Type::integer, Unit::count},
+                   {"gpu_ns", Type::integer, Unit::ns},
                    {"pct_gpu_time", Type::number, Unit::percent}};
   if (!graphs.has_device_work) return table;
   const std::int64_t whole = graphs.gpu_ns();
@@ -405,7 +479,8 @@ Table state_table(const Graphs& graphs) {
                    {"lookups_not_compiled", Type::integer, Unit::count},
                    {"pct_gpu_time_compiled", Type::number, Unit::percent}};
   std::int64_t compiled_ns = 0;
-  for (const CoveragePart part : {CoveragePart::graph, CoveragePart::inductor_kernel}) compiled_ns += graphs.coverage[static_cast<std::size_t>(part)].gpu_ns;
+  for (const CoveragePart part : {CoveragePart::graph, CoveragePart::inductor_kernel})
+    compiled_ns += graphs.coverage[static_cast<std::size_t>(part)].gpu_ns;
   table.rows.push_back({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), region_calls, lookups, not_compiled,
                         graphs.calls_recorded() ? cells::percent(compiled_ns, graphs.gpu_ns()) : Cell()});
   return table;
@@ -414,11 +489,14 @@ Table state_table(const Graphs& graphs) {
 Table lookups_table(const Graphs& graphs) {
   Table table;
   table.name = "lookups";
-  table.columns = {{"outcome", Type::text}, {"lookups", Type::integer, Unit::count}, {"cpu_ns", Type::integer, Unit::ns},
-                   {"eager_frame_ns", Type::integer, Unit::ns}, {"location", Type::text, Unit::none, Role::frame}};
+  table.columns = {{"outcome", Type::text},
+                   {"lookups", Type::integer, Unit::count},
+                   {"cpu_ns", Type::integer, Unit::ns},
+                   {"eager_frame_ns", Type::integer, Unit::ns},
+                   {"location", Type::text, Unit::none, Role::frame}};
   for (const LookupCount& count : graphs.lookups) {
-    table.rows.push_back({std::string(name_of(count.outcome)), count.lookups, count.cpu_ns, count.frame_ns > 0 ? Cell(count.frame_ns) : Cell(),
-                          cells::text(count.location)});
+    table.rows.push_back({std::string(name_of(count.outcome)), count.lookups, count.cpu_ns,
+                          count.frame_ns > 0 ? Cell(count.frame_ns) : Cell(), cells::text(count.location)});
   }
   return table;
 }
@@ -426,12 +504,17 @@ Table lookups_table(const Graphs& graphs) {
 Table fallbacks_table(const Graphs& graphs) {
   Table table;
   table.name = "fallbacks";
-  table.columns = {{"op", Type::text},          {"phase", Type::text},        {"frame", Type::integer}, {"calls", Type::integer, Unit::count},
-                   {"cpu_ns", Type::integer, Unit::ns}, {"gpu_ns", Type::integer, Unit::ns}, {"graph", Type::text}};
+  table.columns = {{"op", Type::text},
+                   {"phase", Type::text},
+                   {"frame", Type::integer},
+                   {"calls", Type::integer, Unit::count},
+                   {"cpu_ns", Type::integer, Unit::ns},
+                   {"gpu_ns", Type::integer, Unit::ns},
+                   {"graph", Type::text}};
   for (const GraphCost& g : graphs.graphs) {
     for (const FallbackOp& op : g.fallbacks) {
-      table.rows.push_back({std::string(op.op), phase_of(g), frame_cell(g.id), op.calls, op.cpu_ns, graphs.has_device_work ? Cell(op.gpu_ns) : Cell(),
-                            std::string(g.graph)});
+      table.rows.push_back({std::string(op.op), phase_of(g), frame_cell(g.id), op.calls, op.cpu_ns,
+                            graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), std::string(g.graph)});
     }
   }
   return table;
@@ -440,13 +523,18 @@ Table fallbacks_table(const Graphs& graphs) {
 Table categories_table(const Graphs& graphs) {
   Table table;
   table.name = "graph_categories";
-  table.columns = {{"graph", Type::text},     {"phase", Type::text}, {"frame", Type::integer}, {"category", Type::text},
-                   {"kernels", Type::integer, Unit::count}, {"gpu_ns", Type::integer, Unit::ns}, {"pct_of_graph", Type::number, Unit::percent}};
+  table.columns = {{"graph", Type::text},
+                   {"phase", Type::text},
+                   {"frame", Type::integer},
+                   {"category", Type::text},
+                   {"kernels", Type::integer, Unit::count},
+                   {"gpu_ns", Type::integer, Unit::ns},
+                   {"pct_of_graph", Type::number, Unit::percent}};
   for (const GraphCost& g : graphs.graphs) {
     for (std::size_t c = 0; c < kCategories; ++c) {
       if (g.category_kernels[c] == 0) continue;
-      table.rows.push_back({std::string(g.graph), phase_of(g), frame_cell(g.id), std::string(name_of(static_cast<Category>(c))), g.category_kernels[c],
-                            g.category_ns[c], cells::percent(g.category_ns[c], g.gpu_ns)});
+      table.rows.push_back({std::string(g.graph), phase_of(g), frame_cell(g.id), std::string(name_of(static_cast<Category>(c))),
+                            g.category_kernels[c], g.category_ns[c], cells::percent(g.category_ns[c], g.gpu_ns)});
     }
   }
   return table;
@@ -471,9 +559,9 @@ Table replays_table(const Graphs& graphs) {
                    {"ops_from", Type::text}};
   for (const ReplayCost& cost : graphs.replays) {
     const ReplayedGraph& graph = replays.graphs[cost.graph];
-    table.rows.push_back({graph_name(replays, cost.graph), cost.replays, static_cast<std::int64_t>(cost.nodes.size()), cost.gpu_ns,
-                          mean(cost.gpu_ns, cost.replays), cost.min_gpu_ns, cost.max_gpu_ns, mean(cost.launch_ns, cost.replays),
-                          cells::text(name_of(graph.source))});
+    table.rows.push_back({graph_name(replays, cost.graph), cost.replays, static_cast<std::int64_t>(cost.nodes.size()),
+                          cost.gpu_ns, mean(cost.gpu_ns, cost.replays), cost.min_gpu_ns, cost.max_gpu_ns,
+                          mean(cost.launch_ns, cost.replays), cells::text(name_of(graph.source))});
   }
   return table;
 }
@@ -484,17 +572,25 @@ Table replay_nodes_table(const Graphs& graphs) {
   const CallTree& tree = graphs.model->tree();
   Table table;
   table.name = "replay_nodes";
-  table.columns = {{"graph", Type::integer},          {"node", Type::integer},           {"replays", Type::integer, Unit::count},
-                   {"mean_ns", Type::integer, Unit::ns}, {"min_ns", Type::integer, Unit::ns}, {"max_ns", Type::integer, Unit::ns},
-                   {"op", Type::text},                {"op_from", Type::text},           {"kernel", Type::text}};
+  table.columns = {{"graph", Type::integer},
+                   {"node", Type::integer},
+                   {"replays", Type::integer, Unit::count},
+                   {"mean_ns", Type::integer, Unit::ns},
+                   {"min_ns", Type::integer, Unit::ns},
+                   {"max_ns", Type::integer, Unit::ns},
+                   {"op", Type::text},
+                   {"op_from", Type::text},
+                   {"kernel", Type::text}};
   for (const ReplayCost& cost : graphs.replays) {
     const ReplayedGraph& graph = replays.graphs[cost.graph];
     for (std::size_t i = 0; i < cost.nodes.size(); ++i) {
       const ReplayCost::Node& node = cost.nodes[i];
       const NodeId op = graph.ops.empty() ? kNoNode : graph.ops[i];
-      table.rows.push_back({graph_name(replays, cost.graph), static_cast<std::int64_t>(i), cost.replays, mean(node.gpu_ns, cost.replays), node.min_gpu_ns,
-                            node.max_gpu_ns, op == kNoNode ? Cell() : Cell(std::string(trace.text(trace.events.name(tree.event[op.value])))),
-                            op == kNoNode ? Cell() : cells::text(name_of(graph.source)), std::string(trace.text(graph.nodes[i]))});
+      table.rows.push_back({graph_name(replays, cost.graph), static_cast<std::int64_t>(i), cost.replays,
+                            mean(node.gpu_ns, cost.replays), node.min_gpu_ns, node.max_gpu_ns,
+                            op == kNoNode ? Cell() : Cell(std::string(trace.text(trace.events.name(tree.event[op.value])))),
+                            op == kNoNode ? Cell() : cells::text(name_of(graph.source)),
+                            std::string(trace.text(graph.nodes[i]))});
     }
   }
   return table;
@@ -503,17 +599,20 @@ Table replay_nodes_table(const Graphs& graphs) {
 }  // namespace
 
 std::string_view name_of(CoveragePart part) {
-  constexpr std::string_view kNames[] = {"graph", "inductor_kernel", "compiled_frame", "eager", "graph_replay", "autotune", "before_window"};
+  constexpr std::string_view kNames[] = {"graph",        "inductor_kernel", "compiled_frame", "eager",
+                                         "graph_replay", "autotune",        "compiler",       "before_window"};
   return kNames[static_cast<std::size_t>(part)];
 }
 
 bool Graphs::compiled() const {
   const CompiledRegions& regions = model->compiled_regions();
-  return !regions.calls.empty() || !regions.lookups.empty() || coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events > 0;
+  return !regions.calls.empty() || !regions.lookups.empty() ||
+         coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events > 0;
 }
 
 bool Graphs::calls_recorded() const {
-  return !model->compiled_regions().calls.empty() || coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events == 0;
+  return !model->compiled_regions().calls.empty() ||
+         coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events == 0;
 }
 
 std::int64_t Graphs::gpu_ns() const {
@@ -537,8 +636,10 @@ Report report_graphs(const Graphs& graphs) {
     report.tables.push_back(replay_nodes_table(graphs));
   }
   if (!graphs.calls_recorded()) {
-    report.diagnostics.push_back({"no_compiled_calls", graphs.coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events,
-                                  "Inductor kernels without a recorded compiled region or graph call: library kernels of compiled code cannot be told from "
+    report.diagnostics.push_back({"no_compiled_calls",
+                                  graphs.coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events,
+                                  "Inductor kernels without a recorded compiled region or graph call: library kernels of "
+                                  "compiled code cannot be told from "
                                   "eager ones"});
   }
   return report;

@@ -45,7 +45,8 @@ enum class CoveragePart : std::uint8_t {
   compiled_frame,   // in a compiled frame and outside its graphs: eager ops at breaks, copies before a graph
   eager,            // launched in the window by nothing compiled
   graph_replay,     // replayed by a CUDA graph outside recorded compiled calls: compiled or not cannot be told
-  autotune,
+  autotune,         // the compiler trying out kernels
+  compiler,         // the compiler's other work on the device: constant folding, patterns traced on real tensors
   before_window,    // the launch was not recorded
 };
 inline constexpr std::size_t kCoverageParts = static_cast<std::size_t>(CoveragePart::before_window) + 1;
@@ -84,7 +85,8 @@ struct Graphs {
   bool has_device_work = false;
 
   bool compiled() const;  // whether torch.compile shows at all
-  bool calls_recorded() const;  // false: the compiled kernels that show have no recorded calls, so that their neighbours cannot be told from eager ones
+  bool calls_recorded()
+      const;  // false: the compiled kernels that show have no recorded calls, so that their neighbours cannot be told from eager ones
   std::int64_t gpu_ns() const;
 };
 

@@ -151,9 +151,10 @@ class DeviceMemory {
     Live live;
     const TimeRange window = scope_.window();
     for (const Step& step : steps_) {
-      if (step.time_ns > window.end_ns) break;
+      // The window is that of slices; in the whole trace a free behind the last of them counts too.
+      if (!scope_.whole() && step.time_ns >= window.end_ns) break;
       const StringId op = live.apply(step);
-      if (step.time_ns < window.start_ns) continue;
+      if (!scope_.whole() && step.time_ns < window.start_ns) continue;
       count(step, op, live);
     }
     if (out_.events > 0) find_holders();

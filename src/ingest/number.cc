@@ -1,5 +1,6 @@
 #include "ingest/number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -11,6 +12,21 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 const char* skip_digits(const char* p, const char* end) {
   while (p < end && is_digit(*p)) ++p;
   return p;
+}
+
+// The power of ten of the first digit that is not 0, of a JSON number.
+std::int64_t leading_exponent(std::string_view text) {
+  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view mantissa = text.substr(0, mark);
+  const std::size_t point = std::min(mantissa.find('.'), mark);
+  const std::size_t first = std::min(mantissa.find_first_of("123456789"), mark);
+  std::int64_t exponent = 0;
+  if (mark < text.size()) {
+    const std::string_view digits = text.substr(mark + 1 + (text[mark + 1] == '+'));
+    constexpr std::int64_t kFar = std::int64_t{1} << 60;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc{}) exponent = digits[0] == '-' ? -kFar : kFar;
+  }
+  return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) - (first < point);
 }
 
 }  // namespace
@@ -78,9 +94,8 @@ double real_of(std::string_view text) {
   double value = std::numeric_limits<double>::quiet_NaN();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    // from_chars leaves the value untouched: tell overflow from underflow by the exponent's sign.
-    const bool small = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
-    const double magnitude = small ? 0.0 : std::numeric_limits<double>::infinity();
+    // from_chars leaves the value untouched: too large or too small is told by the place of the first digit that counts.
+    const double magnitude = leading_exponent(text) < 0 ? 0.0 : std::numeric_limits<double>::infinity();
     return text.starts_with('-') ? -magnitude : magnitude;
   }
   return value;

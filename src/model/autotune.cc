@@ -11,13 +11,14 @@ namespace {
 constexpr std::string_view kTimed = " (dynamo_timed)";
 
 constexpr std::array<std::string_view, 6> kBenchmarks = {
-    "benchmark_all_configs", "benchmark_fused_nodes", "benchmark_codegened_module", "benchmark_combo_kernel", "benchmark_gpu",
-    "coordinate_descent_tuning",
+    "benchmark_all_configs",  "benchmark_fused_nodes", "benchmark_codegened_module",
+    "benchmark_combo_kernel", "benchmark_gpu",         "coordinate_descent_tuning",
 };
 
 // "path.py(12): name" to name; nothing when the frame is none of the compiler's files, so that a user's do_bench stays the user's.
 std::string_view compiler_function(std::string_view frame) {
-  if (!frame.starts_with("torch/_inductor/") && frame.find("/torch/_inductor/") == frame.npos && frame.find("triton/testing.py") == frame.npos) {
+  if (!frame.starts_with("torch/_inductor/") && frame.find("/torch/_inductor/") == frame.npos &&
+      frame.find("triton/testing.py") == frame.npos) {
     return {};
   }
   const std::size_t colon = frame.rfind("): ");

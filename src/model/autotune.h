@@ -15,8 +15,9 @@
 namespace ridge {
 
 struct Autotuning {
-  std::vector<NodeId> spans;       // the outermost ones, in tree order; disjoint within a thread
-  std::vector<std::uint8_t> work;  // by row of trace.of(EventClass::device_work): 1 when it was launched by autotuning; empty when none was
+  std::vector<NodeId> spans;  // the outermost ones, in tree order; disjoint within a thread
+  std::vector<std::uint8_t>
+      work;  // by row of trace.of(EventClass::device_work): 1 when it was launched by autotuning; empty when none was
   std::vector<std::uint8_t> node;  // by node: 1 inside a span; empty when there is none
 
   bool holds(NodeId n) const { return !node.empty() && node[n.value] != 0; }

@@ -25,8 +25,8 @@ struct CompilePhase {
 };
 
 struct CompilePhases {
-  std::vector<CompilePhase> phases;      // in tree order
-  std::vector<IntervalSet> of_thread;    // time of compilation, by index of CallTree::threads; empty when nothing was compiled
+  std::vector<CompilePhase> phases;    // in tree order
+  std::vector<IntervalSet> of_thread;  // time of compilation, by index of CallTree::threads; empty when nothing was compiled
 
   bool empty() const { return phases.empty(); }
 };

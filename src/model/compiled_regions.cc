@@ -19,7 +19,8 @@ bool is_region(std::string_view name) {
 bool is_graph(std::string_view name) { return name.starts_with(kGraphBegin); }
 
 bool is_of_interest(std::string_view name) {
-  return is_region(name) || is_graph(name) || name == kLookup || name == "CompiledFunction" || name == "CompiledFunctionBackward";
+  return is_region(name) || is_graph(name) || name == kLookup || name == "CompiledFunction" ||
+         name == "CompiledFunctionBackward";
 }
 
 std::string_view graph_key(std::string_view name) {
@@ -36,13 +37,15 @@ CompileId region_id(const Trace& trace, EventId event, std::string_view name) {
 
 bool inside(const IntervalSet& set, std::int64_t time_ns) {
   const auto list = set.intervals();
-  const auto it = std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
+  const auto it =
+      std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
   return it != list.begin() && time_ns < (it - 1)->end_ns;
 }
 
 std::int64_t length_between(const IntervalSet& set, std::int64_t from_ns, std::int64_t to_ns) {
   const auto list = set.intervals();
-  auto it = std::lower_bound(list.begin(), list.end(), from_ns, [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
+  auto it =
+      std::lower_bound(list.begin(), list.end(), from_ns, [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
   std::int64_t sum = 0;
   for (; it != list.end() && it->start_ns < to_ns; ++it) sum += it->length();
   return sum;
@@ -69,7 +72,9 @@ void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names
       call.region = static_cast<std::uint32_t>(out->calls.size());
       call.backward = call.id.autograd >= 0;
     } else {
-      call.sort = is_graph(name) ? CompiledSort::graph : name == "CompiledFunction" ? CompiledSort::function : CompiledSort::backward_function;
+      call.sort = is_graph(name)               ? CompiledSort::graph
+                  : name == "CompiledFunction" ? CompiledSort::function
+                                               : CompiledSort::backward_function;
       if (call.sort == CompiledSort::graph) call.key = graph_key(name);
       if (around != kNoCall) call.region = out->calls[around].region;
       call.backward = call.sort == CompiledSort::backward_function || (around != kNoCall && out->calls[around].backward);
@@ -109,7 +114,8 @@ void match_lookups(const CallTree& tree, const CompilePhases& phases, CompiledRe
       last.outcome = last.compile_ns > 0 ? LookupOutcome::skipped : LookupOutcome::not_compiled;
     };
     for (;;) {
-      while (call < out->calls.size() && out->calls[call].node.value < end && out->calls[call].sort != CompiledSort::region) ++call;
+      while (call < out->calls.size() && out->calls[call].node.value < end && out->calls[call].sort != CompiledSort::region)
+        ++call;
       const bool more_calls = call < out->calls.size() && out->calls[call].node.value < end;
       const bool more_lookups = lookup < out->lookups.size() && out->lookups[lookup].node.value < end;
       if (!more_calls && !more_lookups) break;

@@ -36,7 +36,7 @@ struct CompiledCall {
 enum class LookupOutcome : std::uint8_t {
   hit,           // the region followed
   compiled,      // it was compiled first
-  not_compiled,  // no region followed: the frame runs eager (recompile limit, run-only)
+  not_compiled,  // no region followed: the frame runs eager (recompile limit, run-only, or Dynamo skips it)
   skipped,       // compiled, or tried to, and nothing to run came of it
 };
 
@@ -48,9 +48,10 @@ struct CacheLookup {
 };
 
 struct CompiledRegions {
-  std::vector<CompiledCall> calls;         // in tree order
-  std::vector<std::uint32_t> call_of_node;  // the innermost call around each node, itself included; empty when there are no calls
-  std::vector<CacheLookup> lookups;        // in tree order; those inside a compilation are the compiler's own and left out
+  std::vector<CompiledCall> calls;  // in tree order
+  std::vector<std::uint32_t>
+      call_of_node;                  // the innermost call around each node, itself included; empty when there are no calls
+  std::vector<CacheLookup> lookups;  // in tree order; those inside a compilation are the compiler's own and left out
 
   std::uint32_t call_at(NodeId n) const { return n == kNoNode || call_of_node.empty() ? kNoCall : call_of_node[n.value]; }
 };

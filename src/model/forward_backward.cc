@@ -73,7 +73,8 @@ void add_sequence_numbers(const Trace& trace, const NodeOfEvent& node_of, std::v
 }  // namespace
 
 NodeId ForwardBackward::forward_of(NodeId backward) const {
-  const auto it = std::lower_bound(links.begin(), links.end(), backward, [](const Link& link, NodeId n) { return link.backward < n; });
+  const auto it =
+      std::lower_bound(links.begin(), links.end(), backward, [](const Link& link, NodeId n) { return link.backward < n; });
   return it != links.end() && it->backward == backward ? it->forward : kNoNode;
 }
 
@@ -88,7 +89,8 @@ ForwardBackward build_forward_backward(const Trace& trace, const CallTree& tree,
     return std::pair(a.backward, a.forward) < std::pair(b.backward, b.forward);
   };
   std::sort(result.links.begin(), flows_end, earlier);
-  std::stable_sort(result.links.begin(), result.links.end(), [](const auto& a, const auto& b) { return a.backward < b.backward; });
+  std::stable_sort(result.links.begin(), result.links.end(),
+                   [](const auto& a, const auto& b) { return a.backward < b.backward; });
   const auto same = [](const auto& a, const auto& b) { return a.backward == b.backward; };
   result.links.erase(std::unique(result.links.begin(), result.links.end(), same), result.links.end());
   return result;

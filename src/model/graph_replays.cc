@@ -19,7 +19,8 @@ std::size_t hash_of(const std::vector<StringId>& names, std::optional<std::int64
 
 // Rows of one launch in the order of the graph: by node id where every row has one, else by start.
 void order_nodes(const Trace& trace, const DeviceWorkTable& table, std::span<std::uint32_t> rows) {
-  const bool numbered = std::all_of(rows.begin(), rows.end(), [&](std::uint32_t row) { return table.graph_node_id.integer(table.events[row]).has_value(); });
+  const bool numbered = std::all_of(
+      rows.begin(), rows.end(), [&](std::uint32_t row) { return table.graph_node_id.integer(table.events[row]).has_value(); });
   std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t row) {
       const EventId event = table.events[row];
@@ -29,7 +30,8 @@ void order_nodes(const Trace& trace, const DeviceWorkTable& table, std::span<std
   });
 }
 
-void group_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const NameFlags& launches, GraphReplays* out) {
+void group_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const NameFlags& launches,
+                   GraphReplays* out) {
   const DeviceWorkTable table = device_work(trace);
   std::vector<std::pair<NodeId, std::uint32_t>> under;  // (launch, row)
   for (std::uint32_t row = 0; row < links.launch.size(); ++row) {
@@ -106,7 +108,8 @@ bool recover_from(const EagerRun& run, ReplayedGraph* graph) {
     const std::size_t first = place - offset, last = first + graph->nodes.size() - 1;
     if (run.thread[first] != run.thread[last]) continue;
     if (!std::equal(graph->nodes.begin(), graph->nodes.end(), run.names.begin() + static_cast<std::ptrdiff_t>(first))) continue;
-    graph->ops.assign(run.ops.begin() + static_cast<std::ptrdiff_t>(first), run.ops.begin() + static_cast<std::ptrdiff_t>(last + 1));
+    graph->ops.assign(run.ops.begin() + static_cast<std::ptrdiff_t>(first),
+                      run.ops.begin() + static_cast<std::ptrdiff_t>(last + 1));
     graph->source = OpSource::eager_run;
     return true;
   }
@@ -119,7 +122,9 @@ struct Capture {
 };
 
 std::vector<Capture> captures(const Trace& trace, const CallTree& tree) {
-  const NameFlags names(trace, [](std::string_view name) { return name.ends_with("StreamBeginCapture") || name.ends_with("StreamEndCapture") || starts_work(name); });
+  const NameFlags names(trace, [](std::string_view name) {
+    return name.ends_with("StreamBeginCapture") || name.ends_with("StreamEndCapture") || starts_work(name);
+  });
   std::vector<Capture> found;
   for (const HostThread& thread : tree.threads) {
     bool open = false;
@@ -180,7 +185,9 @@ std::string_view name_of(OpSource source) {
   }
 }
 
-bool is_graph_launch(std::string_view call) { return call.find("GraphLaunch") != call.npos && call.find("Kernel") == call.npos; }
+bool is_graph_launch(std::string_view call) {
+  return call.find("GraphLaunch") != call.npos && call.find("Kernel") == call.npos;
+}
 
 bool starts_work(std::string_view call) {
   constexpr std::string_view kVerbs[] = {"Launch", "Memcpy", "Memset", "memcpy", "memset"};
@@ -197,7 +204,8 @@ GraphReplays build_graph_replays(const Trace& trace, const CallTree& tree, const
   const std::vector<Capture> captured = captures(trace, tree);
   for (ReplayedGraph& graph : out.graphs) {
     if (recover_from(run, &graph)) continue;
-    std::any_of(captured.begin(), captured.end(), [&](const Capture& capture) { return recover_from(trace, tree, capture, &graph); });
+    std::any_of(captured.begin(), captured.end(),
+                [&](const Capture& capture) { return recover_from(trace, tree, capture, &graph); });
   }
   return out;
 }

@@ -34,9 +34,9 @@ struct ReplayedGraph {
 };
 
 struct GraphReplays {
-  std::vector<ReplayedGraph> graphs;    // in order of first replay
-  std::vector<GraphReplay> replays;     // in tree order of their launches
-  std::vector<std::uint32_t> rows;      // of trace.of(EventClass::device_work)
+  std::vector<ReplayedGraph> graphs;  // in order of first replay
+  std::vector<GraphReplay> replays;   // in tree order of their launches
+  std::vector<std::uint32_t> rows;    // of trace.of(EventClass::device_work)
 
   std::span<const std::uint32_t> rows_of(const GraphReplay& replay) const {
     return std::span(rows).subspan(replay.first, graphs[replay.graph].nodes.size());

@@ -36,9 +36,9 @@ void EventTable::add_block() {
 bool EventTable::reserve_words(std::size_t count, std::uint32_t* index) {
   constexpr std::uint64_t run_words = std::uint64_t{1} << kWordBits;
   const std::uint64_t room = word_runs_.size() * run_words - words_used_;
-  if (word_runs_.empty() || room < count) {
+  if (room <= count) {  // one word to spare: the index behind the last word belongs to a run too
     // A new allocation of as many whole runs as it takes: contiguous, so that no event is split.
-    const std::uint64_t runs = std::max<std::uint64_t>(1, (count + run_words - 1) / run_words);
+    const std::uint64_t runs = count / run_words + 1;
     words_used_ = word_runs_.size() * run_words;
     if (words_used_ + runs * run_words > UINT32_MAX) return false;
     auto* words = arena_.allocate<std::uint32_t>(runs * run_words);

@@ -51,8 +51,9 @@ struct Slice {
 };
 
 inline std::string event(const Slice& s) {
-  return "{\"ph\": \"X\", \"cat\": \"" + std::string(s.cat) + "\", \"name\": \"" + std::string(s.name) + "\", \"pid\": 1, \"tid\": " + std::to_string(s.tid) +
-         ", \"ts\": " + std::to_string(s.ts) + ", \"dur\": " + std::to_string(s.dur) + ", \"args\": {" + std::string(s.args) + "}}";
+  return "{\"ph\": \"X\", \"cat\": \"" + std::string(s.cat) + "\", \"name\": \"" + std::string(s.name) +
+         "\", \"pid\": 1, \"tid\": " + std::to_string(s.tid) + ", \"ts\": " + std::to_string(s.ts) +
+         ", \"dur\": " + std::to_string(s.dur) + ", \"args\": {" + std::string(s.args) + "}}";
 }
 
 // A launch call and the kernel that it starts.
@@ -60,7 +61,12 @@ inline std::string launch(int correlation, int ts, int dur, std::string_view ker
                           std::string_view call = "cudaLaunchKernel", int tid = 1) {
   const std::string id = "\"correlation\": " + std::to_string(correlation);
   return event({.name = call, .ts = ts, .dur = dur, .cat = "cuda_runtime", .args = id, .tid = tid}) + ", " +
-         event({.name = kernel, .ts = kernel_ts, .dur = kernel_dur, .cat = "kernel", .args = id + ", \"device\": 0, \"stream\": 7", .tid = 7});
+         event({.name = kernel,
+                .ts = kernel_ts,
+                .dur = kernel_dur,
+                .cat = "kernel",
+                .args = id + ", \"device\": 0, \"stream\": 7",
+                .tid = 7});
 }
 
 inline std::string join(std::initializer_list<std::string> events) {

@@ -25,16 +25,25 @@ std::string lookup(int ts) { return event({.name = "TorchDynamo Cache Lookup", .
 std::string graph(std::string_view key, int ts, int dur) {
   return event({.name = "## Call CompiledFxGraph " + std::string(key) + " ##", .ts = ts, .dur = dur, .cat = "user_annotation"});
 }
-std::string region(std::string_view id, int ts, int dur) { return event({.name = "Torch-Compiled Region: " + std::string(id), .ts = ts, .dur = dur}); }
-std::string python(std::string_view name, int ts, int dur) { return event({.name = name, .ts = ts, .dur = dur, .cat = "python_function"}); }
+std::string region(std::string_view id, int ts, int dur) {
+  return event({.name = "Torch-Compiled Region: " + std::string(id), .ts = ts, .dur = dur});
+}
+std::string python(std::string_view name, int ts, int dur) {
+  return event({.name = name, .ts = ts, .dur = dur, .cat = "python_function"});
+}
 
 TEST(Breaks, ResumedFrameInTailPosition) {
   // Parent's graph ends at 30; lookup 2, bytecode 4, prologue 3 and 11 of the frames' own until the resumed graph at 50.
   const LoadedTrace t = load_events(join({
-      region("0/0", 0, 100), graph("a", 10, 20), launch(1, 15, 5, "k", 20, 5),
-      lookup(34), region("1/0", 38, 60),
-      event({.name = "Pregraph bytecode", .ts = 40, .dur = 4}), event({.name = "AOTDispatcher Runtime Wrapper Prologue", .ts = 45, .dur = 3}),
-      graph("b", 50, 40), launch(2, 60, 5, "k", 66, 5),
+      region("0/0", 0, 100),
+      graph("a", 10, 20),
+      launch(1, 15, 5, "k", 20, 5),
+      lookup(34),
+      region("1/0", 38, 60),
+      event({.name = "Pregraph bytecode", .ts = 40, .dur = 4}),
+      event({.name = "AOTDispatcher Runtime Wrapper Prologue", .ts = 45, .dur = 3}),
+      graph("b", 50, 40),
+      launch(2, 60, 5, "k", 66, 5),
   }));
   const Breaks breaks = breaks_of(t);
   EXPECT_EQ(lines(breaks), Lines{"1<0 1"});
@@ -46,18 +55,27 @@ TEST(Breaks, ResumedFrameInTailPosition) {
 
 TEST(Breaks, IdleIsHiddenWhileWorkIsQueued) {
   const LoadedTrace t = load_events(join({
-      region("0/0", 0, 100), graph("a", 10, 20), launch(1, 15, 5, "long", 20, 60),
-      lookup(34), region("1/0", 38, 60), graph("b", 50, 40), launch(2, 60, 5, "k", 81, 5),
+      region("0/0", 0, 100),
+      graph("a", 10, 20),
+      launch(1, 15, 5, "long", 20, 60),
+      lookup(34),
+      region("1/0", 38, 60),
+      graph("b", 50, 40),
+      launch(2, 60, 5, "k", 81, 5),
   }));
   EXPECT_EQ(breaks_of(t).breaks.at(0).gpu_idle_ns, 0);
 }
 
 TEST(Breaks, EagerOpsAndCompilationAreNotItsCost) {
   const LoadedTrace t = load_events(join({
-      region("0/0", 0, 300), graph("a", 10, 20),
-      event({.name = "aten::sort", .ts = 32, .dur = 8}), event({.name = "aten::empty", .ts = 33, .dur = 2}),
-      lookup(44), event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 50, .dur = 100}),
-      region("1/0", 160, 100), graph("b", 170, 40),
+      region("0/0", 0, 300),
+      graph("a", 10, 20),
+      event({.name = "aten::sort", .ts = 32, .dur = 8}),
+      event({.name = "aten::empty", .ts = 33, .dur = 2}),
+      lookup(44),
+      event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 50, .dur = 100}),
+      region("1/0", 160, 100),
+      graph("b", 170, 40),
   }));
   const Breaks breaks = breaks_of(t);
   ASSERT_EQ(lines(breaks), Lines{"1<0 1"});
@@ -68,8 +86,13 @@ TEST(Breaks, EagerOpsAndCompilationAreNotItsCost) {
 
 TEST(Breaks, AWaitForAValueBelongsToIt) {
   const LoadedTrace t = load_events(join({
-      region("0/0", 0, 100), graph("a", 10, 20), event({.name = "aten::item", .ts = 32, .dur = 10}),
-      event({.name = "aten::_local_scalar_dense", .ts = 33, .dur = 8}), lookup(44), region("1/0", 48, 50), graph("b", 50, 40),
+      region("0/0", 0, 100),
+      graph("a", 10, 20),
+      event({.name = "aten::item", .ts = 32, .dur = 10}),
+      event({.name = "aten::_local_scalar_dense", .ts = 33, .dur = 8}),
+      lookup(44),
+      region("1/0", 48, 50),
+      graph("b", 50, 40),
   }));
   const Breaks breaks = breaks_of(t);
   ASSERT_EQ(lines(breaks), Lines{"1<0 1"});
@@ -78,42 +101,57 @@ TEST(Breaks, AWaitForAValueBelongsToIt) {
 }
 
 TEST(Breaks, NotACompiledCallee) {
-  for (const std::string& after : {event({.name = "aten::add", .ts = 80, .dur = 5}), graph("c", 80, 5), launch(1, 80, 5, "k", 90, 5)}) {
-    const LoadedTrace t = load_events(join({region("0/0", 0, 100), graph("a", 10, 20), lookup(34), region("1/0", 38, 30), graph("b", 40, 20), after}));
+  for (const std::string& after :
+       {event({.name = "aten::add", .ts = 80, .dur = 5}), graph("c", 80, 5), launch(1, 80, 5, "k", 90, 5)}) {
+    const LoadedTrace t = load_events(
+        join({region("0/0", 0, 100), graph("a", 10, 20), lookup(34), region("1/0", 38, 30), graph("b", 40, 20), after}));
     EXPECT_EQ(breaks_of(t).occurrences(), 0) << after;
   }
 }
 
 TEST(Breaks, OfTwoNestedOnlyTheLastIsResumed) {
   const LoadedTrace t = load_events(join({
-      region("0/0", 0, 200), graph("a", 10, 20), lookup(34), region("1/0", 38, 30), graph("b", 40, 20),
-      event({.name = "aten::add", .ts = 80, .dur = 5}), lookup(90), region("2/0", 94, 100), graph("c", 100, 20),
+      region("0/0", 0, 200),
+      graph("a", 10, 20),
+      lookup(34),
+      region("1/0", 38, 30),
+      graph("b", 40, 20),
+      event({.name = "aten::add", .ts = 80, .dur = 5}),
+      lookup(90),
+      region("2/0", 94, 100),
+      graph("c", 100, 20),
   }));
   EXPECT_EQ(lines(breaks_of(t)), Lines{"2<0 1"});
 }
 
 TEST(Breaks, NotSiblings) {
-  const LoadedTrace t = load_events(join({region("0/0", 0, 50), graph("a", 10, 20), region("1/0", 60, 50), graph("b", 70, 20)}));
+  const LoadedTrace t =
+      load_events(join({region("0/0", 0, 50), graph("a", 10, 20), region("1/0", 60, 50), graph("b", 70, 20)}));
   EXPECT_EQ(breaks_of(t).occurrences(), 0);
   EXPECT_EQ(breaks_of(t).regions.size(), 2U);
 }
 
 TEST(Breaks, NotTheSameFrameAgain) {
-  const LoadedTrace t = load_events(join({region("0/0", 0, 100), graph("a", 10, 20), lookup(34), region("0/1", 38, 60), graph("b", 50, 40)}));
+  const LoadedTrace t =
+      load_events(join({region("0/0", 0, 100), graph("a", 10, 20), lookup(34), region("0/1", 38, 60), graph("b", 50, 40)}));
   EXPECT_EQ(breaks_of(t).occurrences(), 0);
 }
 
 TEST(Breaks, NotARegionInsideAnOp) {
   const LoadedTrace t = load_events(join({
-      region("0/0", 0, 100), event({.name = "CompiledFunction", .ts = 10, .dur = 80}), lookup(34), region("1/0", 38, 40), graph("b", 50, 20),
+      region("0/0", 0, 100),
+      event({.name = "CompiledFunction", .ts = 10, .dur = 80}),
+      lookup(34),
+      region("1/0", 38, 40),
+      graph("b", 50, 20),
   }));
   EXPECT_EQ(breaks_of(t).occurrences(), 0);
 }
 
 TEST(Breaks, WithStacksTheFrameDecides) {
   const auto trace = [](std::string_view frame) {
-    return load_events(join({region("0/0", 0, 100), python("m.py(10): f", 1, 98), graph("a", 10, 20), lookup(34), region("1/0", 38, 50), python(frame, 39, 48),
-                             graph("b", 50, 20)}));
+    return load_events(join({region("0/0", 0, 100), python("m.py(10): f", 1, 98), graph("a", 10, 20), lookup(34),
+                             region("1/0", 38, 50), python(frame, 39, 48), graph("b", 50, 20)}));
   };
   const Breaks resumed = breaks_of(trace("m.py(10): torch_dynamo_resume_in_f_at_14"));
   ASSERT_EQ(lines(resumed), Lines{"1<0 1"});
@@ -124,8 +162,9 @@ TEST(Breaks, WithStacksTheFrameDecides) {
 
 TEST(Breaks, RecompileIsNoBreak) {
   const LoadedTrace t = load_events(join({
-      lookup(0), region("0/0", 5, 10), lookup(20), event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 30, .dur = 100}), region("0/1", 140, 10),
-      lookup(160), region("0/2", 165, 10),  // compiled before the window
+      lookup(0), region("0/0", 5, 10), lookup(20),
+      event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 30, .dur = 100}), region("0/1", 140, 10), lookup(160),
+      region("0/2", 165, 10),  // compiled before the window
   }));
   const Breaks breaks = breaks_of(t);
   EXPECT_EQ(breaks.occurrences(), 0);
@@ -136,8 +175,9 @@ TEST(Breaks, RecompileIsNoBreak) {
 
 TEST(Breaks, WithoutIdsByNesting) {
   const auto bare = [](int ts, int dur) { return event({.name = "Torch-Compiled Region", .ts = ts, .dur = dur}); };
-  const LoadedTrace t = load_events(join({bare(0, 100), event({.name = "aten::mm", .ts = 5, .dur = 5}), bare(20, 70), event({.name = "aten::mm", .ts = 25, .dur = 5}),
-                                          bare(40, 40), event({.name = "aten::mm", .ts = 45, .dur = 5})}));
+  const LoadedTrace t = load_events(
+      join({bare(0, 100), event({.name = "aten::mm", .ts = 5, .dur = 5}), bare(20, 70),
+            event({.name = "aten::mm", .ts = 25, .dur = 5}), bare(40, 40), event({.name = "aten::mm", .ts = 45, .dur = 5})}));
   const Breaks breaks = breaks_of(t);
   EXPECT_EQ(breaks.breaks.size(), 2U);
   EXPECT_EQ(breaks.occurrences(), 2);
@@ -166,14 +206,16 @@ TEST_P(BreaksOfPrograms, AsTheProgramWasWritten) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, BreaksOfPrograms,
-                         testing::Values(Truth{"graph_breaks", {"1<0 3", "2<1 3", "3<2 3"}, 0, ""}, Truth{"graph_breaks_stack", {"1<0 3", "2<1 3", "3<2 3"}, 0, ""},
-                                         Truth{"graph_breaks_inference", {"1<0 3", "2<1 3", "3<2 3"}, 0, ""},
-                                         Truth{"break_datadep_recompile", {"5<4 1", "7<4 3"}, 3, "data-dependent: aten::item"},
-                                         Truth{"nested_disabled_not_a_plain_break", {"2<0 3"}, 0, "disabled function inner (gen5.py:81)"},
-                                         Truth{"fault_recompile_in_window", {}, 3, ""}, Truth{"fault_recompile_limit", {}, 0, ""},
-                                         Truth{"resnet18_compiled_stack_mem", {}, 0, ""}, Truth{"omni_eager_double", {}, 0, ""}),
-                         [](const auto& p) { return std::string(p.param.trace); });
+INSTANTIATE_TEST_SUITE_P(
+    Traces, BreaksOfPrograms,
+    testing::Values(Truth{"graph_breaks", {"1<0 3", "2<1 3", "3<2 3"}, 0, ""},
+                    Truth{"graph_breaks_stack", {"1<0 3", "2<1 3", "3<2 3"}, 0, ""},
+                    Truth{"graph_breaks_inference", {"1<0 3", "2<1 3", "3<2 3"}, 0, ""},
+                    Truth{"break_datadep_recompile", {"5<4 1", "7<4 3"}, 3, "data-dependent: aten::item"},
+                    Truth{"nested_disabled_not_a_plain_break", {"2<0 3"}, 0, "disabled function inner (gen5.py:81)"},
+                    Truth{"fault_recompile_in_window", {}, 3, ""}, Truth{"fault_recompile_limit", {}, 0, ""},
+                    Truth{"resnet18_compiled_stack_mem", {}, 0, ""}, Truth{"omni_eager_double", {}, 0, ""}),
+    [](const auto& p) { return std::string(p.param.trace); });
 
 TEST(Breaks, LinesOfTheResumedFrames) {
   const auto path = path_of("graph_breaks_stack");

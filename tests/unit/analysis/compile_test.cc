@@ -13,14 +13,22 @@ namespace {
 Compile compile_of(const LoadedTrace& t) { return compute_compile(Scope(*t.model)); }
 
 TEST(Compile, TotalsAndSelfTimes) {
-  const auto phase = [](std::string_view key, int ts, int dur) { return event({.name = std::string(key) + " (dynamo_timed)", .ts = ts, .dur = dur}); };
+  const auto phase = [](std::string_view key, int ts, int dur) {
+    return event({.name = std::string(key) + " (dynamo_timed)", .ts = ts, .dur = dur});
+  };
   const LoadedTrace t = load_events(join({
-      phase("outer", 0, 100), phase("part", 10, 20), phase("part", 40, 30), phase("inner", 45, 5), phase("outer", 200, 50),
-      phase("CachingAutotuner.benchmark_all_configs", 300, 40), launch(1, 310, 1, "k", 320, 9),
+      phase("outer", 0, 100),
+      phase("part", 10, 20),
+      phase("part", 40, 30),
+      phase("inner", 45, 5),
+      phase("outer", 200, 50),
+      phase("CachingAutotuner.benchmark_all_configs", 300, 40),
+      launch(1, 310, 1, "k", 320, 9),
   }));
   const Compile compile = compile_of(t);
   std::map<std::string, std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string>> rows;
-  for (const PhaseCost& p : compile.phases) rows[std::string(p.phase)] = {p.calls, p.total_ns / 1000, p.self_ns / 1000, std::string(p.parent)};
+  for (const PhaseCost& p : compile.phases)
+    rows[std::string(p.phase)] = {p.calls, p.total_ns / 1000, p.self_ns / 1000, std::string(p.parent)};
   EXPECT_EQ(rows["outer"], std::tuple(2, 150, 100, ""));
   EXPECT_EQ(rows["part"], std::tuple(2, 50, 45, "outer"));
   EXPECT_EQ(rows["inner"], std::tuple(1, 5, 5, "part"));

@@ -16,15 +16,30 @@ std::int64_t device_time(const Trace& trace) {
   return sum;
 }
 
-std::string graph(std::string_view key, int ts, int dur) { return event({.name = "## Call CompiledFxGraph " + std::string(key) + " ##", .ts = ts, .dur = dur}); }
+std::string graph(std::string_view key, int ts, int dur) {
+  return event({.name = "## Call CompiledFxGraph " + std::string(key) + " ##", .ts = ts, .dur = dur});
+}
 
 TEST(Graphs, EachPieceOfWorkIsInOnePart) {
   const LoadedTrace t = load_events(join({
-      event({.name = "Torch-Compiled Region: 0/0", .ts = 0, .dur = 200}), launch(1, 5, 1, "prologue_copy", 10, 1), graph("a", 20, 100),
-      launch(2, 30, 1, "gemm", 35, 10), event({.name = "CachingAutotuner.benchmark_all_configs", .ts = 50, .dur = 20}), launch(3, 55, 1, "triton_poi_fused_add_0", 60, 100),
-      launch(4, 110, 1, "gemm", 165, 10), launch(5, 300, 1, "eager", 310, 1000), launch(6, 320, 1, "triton_poi_fused_add_0", 2000, 7),
+      event({.name = "Torch-Compiled Region: 0/0", .ts = 0, .dur = 200}),
+      launch(1, 5, 1, "prologue_copy", 10, 1),
+      graph("a", 20, 100),
+      launch(2, 30, 1, "gemm", 35, 10),
+      event({.name = "CachingAutotuner.benchmark_all_configs", .ts = 50, .dur = 20}),
+      launch(3, 55, 1, "triton_poi_fused_add_0", 60, 100),
+      launch(4, 110, 1, "gemm", 165, 10),
+      launch(5, 300, 1, "eager", 310, 1000),
+      launch(6, 320, 1, "triton_poi_fused_add_0", 2000, 7),
+      event({.name = "GraphLowering.run (dynamo_timed)", .ts = 400, .dur = 50}),
+      launch(8, 410, 1, "folded", 5000, 11),
       launch(7, 330, 1, "replayed", 3000, 5, "cudaGraphLaunch"),
-      event({.name = "earlier", .ts = 4000, .dur = 3, .cat = "kernel", .args = "\"correlation\": 99, \"device\": 0, \"stream\": 7", .tid = 7}),
+      event({.name = "earlier",
+             .ts = 4000,
+             .dur = 3,
+             .cat = "kernel",
+             .args = "\"correlation\": 99, \"device\": 0, \"stream\": 7",
+             .tid = 7}),
   }));
   const Graphs graphs = graphs_of(t);
   EXPECT_EQ(part(graphs, CoveragePart::graph).gpu_ns, 20'000);
@@ -33,6 +48,7 @@ TEST(Graphs, EachPieceOfWorkIsInOnePart) {
   EXPECT_EQ(part(graphs, CoveragePart::eager).gpu_ns, 1'000'000);
   EXPECT_EQ(part(graphs, CoveragePart::inductor_kernel).gpu_ns, 7'000);
   EXPECT_EQ(part(graphs, CoveragePart::graph_replay).gpu_ns, 5'000);
+  EXPECT_EQ(part(graphs, CoveragePart::compiler).gpu_ns, 11'000);
   EXPECT_EQ(part(graphs, CoveragePart::before_window).gpu_ns, 3'000);
   ASSERT_EQ(graphs.graphs.size(), 1U);
   EXPECT_EQ(graphs.graphs[0].launches, 2);
@@ -44,9 +60,14 @@ TEST(Graphs, EachPieceOfWorkIsInOnePart) {
 
 TEST(Graphs, TracesWithoutGraphCalls) {
   const LoadedTrace t = load_events(join({
-      event({.name = "Torch-Compiled Region", .ts = 0, .dur = 100}), event({.name = "CompiledFunction", .ts = 10, .dur = 50}), launch(1, 20, 1, "k", 30, 4),
-      launch(2, 70, 1, "copy", 75, 2), event({.name = "Torch-Compiled Region", .ts = 200, .dur = 100}), launch(3, 210, 1, "k", 220, 3),
-      event({.name = "CompiledFunctionBackward", .ts = 0, .dur = 50, .tid = 2}), launch(4, 10, 1, "k", 300, 5, "cudaLaunchKernel", 2),
+      event({.name = "Torch-Compiled Region", .ts = 0, .dur = 100}),
+      event({.name = "CompiledFunction", .ts = 10, .dur = 50}),
+      launch(1, 20, 1, "k", 30, 4),
+      launch(2, 70, 1, "copy", 75, 2),
+      event({.name = "Torch-Compiled Region", .ts = 200, .dur = 100}),
+      launch(3, 210, 1, "k", 220, 3),
+      event({.name = "CompiledFunctionBackward", .ts = 0, .dur = 50, .tid = 2}),
+      launch(4, 10, 1, "k", 300, 5, "cudaLaunchKernel", 2),
   }));
   const Graphs graphs = graphs_of(t);
   ASSERT_EQ(graphs.graphs.size(), 3U);
@@ -60,9 +81,14 @@ TEST(Graphs, TracesWithoutGraphCalls) {
 
 TEST(Graphs, FallbacksAreOpsThatInductorDoesNotCallByDesign) {
   const LoadedTrace t = load_events(join({
-      graph("a", 0, 1000), event({.name = "aten::mm", .ts = 10, .dur = 10}), event({.name = "triton_poi_fused_add_0", .ts = 30, .dur = 10}),
-      event({.name = "aten::linalg_qr", .ts = 50, .dur = 100}), event({.name = "aten::triu", .ts = 60, .dur = 10}), launch(1, 62, 1, "k", 65, 5),
-      event({.name = "mylib::attend", .ts = 200, .dur = 10}), event({.name = "aten::_scaled_dot_product_flash_attention", .ts = 300, .dur = 10}),
+      graph("a", 0, 1000),
+      event({.name = "aten::mm", .ts = 10, .dur = 10}),
+      event({.name = "triton_poi_fused_add_0", .ts = 30, .dur = 10}),
+      event({.name = "aten::linalg_qr", .ts = 50, .dur = 100}),
+      event({.name = "aten::triu", .ts = 60, .dur = 10}),
+      launch(1, 62, 1, "k", 65, 5),
+      event({.name = "mylib::attend", .ts = 200, .dur = 10}),
+      event({.name = "aten::_scaled_dot_product_flash_attention", .ts = 300, .dur = 10}),
   }));
   const Graphs graphs = graphs_of(t);
   ASSERT_EQ(graphs.graphs.size(), 1U);

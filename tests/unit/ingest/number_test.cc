@@ -139,6 +139,9 @@ TEST(Number, RealsAreTheNearestDouble) {
   EXPECT_EQ(real_of("0.1e-399"), 0.0);
   EXPECT_EQ(real_of("1" + std::string(400, '0') + ".0"), INFINITY);
   EXPECT_EQ(real_of("0." + std::string(400, '0') + "1"), 0.0);
+  EXPECT_EQ(real_of("-0." + std::string(400, '0') + "1"), 0.0);
+  EXPECT_EQ(real_of("0." + std::string(400, '0') + "1e+99999999999999999999"), INFINITY);
+  EXPECT_EQ(real_of(std::string(400, '9') + "e-99999999999999999999"), 0.0);
 }
 
 }  // namespace

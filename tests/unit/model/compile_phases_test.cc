@@ -10,7 +10,10 @@ namespace {
 TEST(CompilePhases, BareAndTimedAreOnePhase) {
   const LoadedTrace t = load_events(join({
       event({.name = "entire_frame_compile", .ts = 0, .dur = 100}),
-      event({.name = "entire_frame_compile_data: fn_name=_compile.compile_inner, compile_id=2/1", .ts = 1, .dur = 0, .cat = "user_annotation"}),
+      event({.name = "entire_frame_compile_data: fn_name=_compile.compile_inner, compile_id=2/1",
+             .ts = 1,
+             .dur = 0,
+             .cat = "user_annotation"}),
       event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 2, .dur = 90}),
       event({.name = "gc", .ts = 10, .dur = 20}),
       event({.name = "gc (dynamo_timed)", .ts = 11, .dur = 18}),

@@ -28,7 +28,11 @@ TEST(CompiledRegions, BackwardBelongsToTheForwardsRegion) {
       event({.name = "Torch-Compiled Region: 3/1", .ts = 0, .dur = 50}),
       event({.name = "CompiledFunction", .ts = 10, .dur = 30, .args = "\"Sequence number\": 7, \"Fwd thread id\": 0"}),
       event({.name = "## Call CompiledFxGraph fwd ##", .ts = 15, .dur = 20, .cat = "user_annotation"}),
-      event({.name = "CompiledFunctionBackward", .ts = 100, .dur = 30, .args = "\"Sequence number\": 7, \"Fwd thread id\": 1", .tid = 0}),
+      event({.name = "CompiledFunctionBackward",
+             .ts = 100,
+             .dur = 30,
+             .args = "\"Sequence number\": 7, \"Fwd thread id\": 1",
+             .tid = 0}),
       event({.name = "## Call CompiledFxGraph bwd ##", .ts = 110, .dur = 10, .tid = 0}),
   }));
   const CompiledRegions& regions = t.model->compiled_regions();
@@ -42,15 +46,17 @@ TEST(CompiledRegions, BackwardBelongsToTheForwardsRegion) {
 TEST(CompiledRegions, LookupsAndWhatFollowed) {
   const auto lookup = [](int ts) { return event({.name = "TorchDynamo Cache Lookup", .ts = ts, .dur = 1}); };
   const LoadedTrace t = load_events(join({
-      lookup(0), event({.name = "Torch-Compiled Region: 0/0", .ts = 2, .dur = 5}),                                          // hit
-      lookup(10),                                                                                                         // runs eager
-      lookup(20), event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 30, .dur = 20}), lookup(35),              // the compiler's own
-      event({.name = "Torch-Compiled Region: 0/1", .ts = 60, .dur = 5}),                                                   // compiled
-      lookup(70), event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 72, .dur = 5}),                            // nothing to run
+      lookup(0), event({.name = "Torch-Compiled Region: 0/0", .ts = 2, .dur = 5}),  // hit
+      lookup(10),                                                                   // runs eager
+      lookup(20), event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 30, .dur = 20}),
+      lookup(35),                                                                                // the compiler's own
+      event({.name = "Torch-Compiled Region: 0/1", .ts = 60, .dur = 5}),                         // compiled
+      lookup(70), event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 72, .dur = 5}),  // nothing to run
   }));
   std::vector<LookupOutcome> outcomes;
   for (const CacheLookup& l : t.model->compiled_regions().lookups) outcomes.push_back(l.outcome);
-  EXPECT_EQ(outcomes, (std::vector<LookupOutcome>{LookupOutcome::hit, LookupOutcome::not_compiled, LookupOutcome::compiled, LookupOutcome::skipped}));
+  EXPECT_EQ(outcomes, (std::vector<LookupOutcome>{LookupOutcome::hit, LookupOutcome::not_compiled, LookupOutcome::compiled,
+                                                  LookupOutcome::skipped}));
   EXPECT_EQ(t.model->compiled_regions().lookups[2].compile_ns, 20'000);
 }
 

@@ -8,8 +8,9 @@ namespace ridge::test {
 namespace {
 
 std::string flow(char phase, int id, int tid, int ts) {
-  return std::string("{\"ph\": \"") + phase + "\", \"id\": " + std::to_string(id) + ", \"pid\": 1, \"tid\": " + std::to_string(tid) +
-         ", \"ts\": " + std::to_string(ts) + ", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"bp\": \"e\"}";
+  return std::string("{\"ph\": \"") + phase + "\", \"id\": " + std::to_string(id) +
+         ", \"pid\": 1, \"tid\": " + std::to_string(tid) + ", \"ts\": " + std::to_string(ts) +
+         ", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"bp\": \"e\"}";
 }
 
 std::string forward_of(const LoadedTrace& t, std::string_view backward) {
@@ -24,7 +25,8 @@ std::string forward_of(const LoadedTrace& t, std::string_view backward) {
 
 TEST(ForwardBackward, FlowsInAnyOrderBeatNumbers) {
   const LoadedTrace t = load_events(join({
-      flow('f', 1, 2, 100), flow('s', 1, 1, 10),
+      flow('f', 1, 2, 100),
+      flow('s', 1, 1, 10),
       event({.name = "A", .ts = 10, .dur = 5, .args = "\"Sequence number\": 7, \"Fwd thread id\": 0"}),
       event({.name = "B", .ts = 20, .dur = 5, .args = "\"Sequence number\": 8, \"Fwd thread id\": 0"}),
       event({.name = "ABackward", .ts = 100, .dur = 5, .args = "\"Sequence number\": 8, \"Fwd thread id\": 1", .tid = 2}),

@@ -8,19 +8,28 @@ namespace ridge::test {
 namespace {
 
 std::string kernel(std::string_view name, int correlation, int ts, int dur, std::string_view more = "") {
-  return event({.name = name, .ts = ts, .dur = dur, .cat = "kernel",
-                .args = "\"correlation\": " + std::to_string(correlation) + ", \"device\": 0, \"stream\": 7" + std::string(more), .tid = 7});
+  return event(
+      {.name = name,
+       .ts = ts,
+       .dur = dur,
+       .cat = "kernel",
+       .args = "\"correlation\": " + std::to_string(correlation) + ", \"device\": 0, \"stream\": 7" + std::string(more),
+       .tid = 7});
 }
 std::string graph_launch(int correlation, int ts) {
-  return event({.name = "cudaGraphLaunch", .ts = ts, .dur = 5, .cat = "cuda_runtime", .args = "\"correlation\": " + std::to_string(correlation)});
+  return event({.name = "cudaGraphLaunch",
+                .ts = ts,
+                .dur = 5,
+                .cat = "cuda_runtime",
+                .args = "\"correlation\": " + std::to_string(correlation)});
 }
 
 TEST(GraphReplays, GroupedBySequenceAndId) {
   const LoadedTrace t = load_events(join({
-      graph_launch(1, 0), kernel("b", 1, 30, 5), kernel("a", 1, 20, 5),
-      graph_launch(2, 100), kernel("a", 2, 120, 5), kernel("b", 2, 130, 5),
-      graph_launch(3, 200), kernel("b", 3, 220, 5), kernel("a", 3, 230, 5),                                                   // another order
-      graph_launch(4, 300), kernel("a", 4, 320, 5, ", \"graph id\": 9"), kernel("b", 4, 330, 5, ", \"graph id\": 9"),      // another id
+      graph_launch(1, 0), kernel("b", 1, 30, 5), kernel("a", 1, 20, 5), graph_launch(2, 100), kernel("a", 2, 120, 5),
+      kernel("b", 2, 130, 5), graph_launch(3, 200), kernel("b", 3, 220, 5), kernel("a", 3, 230, 5),  // another order
+      graph_launch(4, 300), kernel("a", 4, 320, 5, ", \"graph id\": 9"),
+      kernel("b", 4, 330, 5, ", \"graph id\": 9"),  // another id
   }));
   const GraphReplays& replays = t.model->graph_replays();
   ASSERT_EQ(replays.replays.size(), 4U);
@@ -35,9 +44,9 @@ TEST(GraphReplays, OpsFromAnEagerRunOfTheSameKernels) {
   const LoadedTrace t = load_events(join({
       event({.name = "aten::noise", .ts = 0, .dur = 10}), launch(10, 2, 2, "a", 5, 1),
       event({.name = "aten::first", .ts = 20, .dur = 10}), launch(11, 22, 2, "a", 25, 1),
-      event({.name = "aten::second", .ts = 40, .dur = 10}), launch(12, 42, 2, "b", 45, 1),
-      graph_launch(1, 100), kernel("a", 1, 120, 5), kernel("b", 1, 130, 5),
-      graph_launch(2, 200), kernel("b", 2, 220, 5), kernel("a", 2, 230, 5),  // never ran eager in this order
+      event({.name = "aten::second", .ts = 40, .dur = 10}), launch(12, 42, 2, "b", 45, 1), graph_launch(1, 100),
+      kernel("a", 1, 120, 5), kernel("b", 1, 130, 5), graph_launch(2, 200), kernel("b", 2, 220, 5),
+      kernel("a", 2, 230, 5),  // never ran eager in this order
   }));
   const GraphReplays& replays = t.model->graph_replays();
   ASSERT_EQ(replays.graphs.size(), 2U);
@@ -49,14 +58,20 @@ TEST(GraphReplays, OpsFromAnEagerRunOfTheSameKernels) {
 }
 
 TEST(GraphReplays, OpsFromTheCapture) {
-  const auto call = [](std::string_view name, int ts) { return event({.name = name, .ts = ts, .dur = 1, .cat = "cuda_runtime"}); };
+  const auto call = [](std::string_view name, int ts) {
+    return event({.name = name, .ts = ts, .dur = 1, .cat = "cuda_runtime"});
+  };
   const auto trace = [&](std::string_view captured) {
     return load_events(join({
         call("cudaStreamBeginCapture", 0),
-        event({.name = captured, .ts = 10, .dur = 10}), call("cuLaunchKernel", 12),
-        event({.name = "aten::mm", .ts = 30, .dur = 10}), call("cudaLaunchKernel", 32),
+        event({.name = captured, .ts = 10, .dur = 10}),
+        call("cuLaunchKernel", 12),
+        event({.name = "aten::mm", .ts = 30, .dur = 10}),
+        call("cudaLaunchKernel", 32),
         call("cudaStreamEndCapture", 50),
-        graph_launch(1, 100), kernel("triton_poi_fused_add_0", 1, 120, 5), kernel("gemm", 1, 130, 5),
+        graph_launch(1, 100),
+        kernel("triton_poi_fused_add_0", 1, 120, 5),
+        kernel("gemm", 1, 130, 5),
     }));
   };
   const LoadedTrace same = trace("triton_poi_fused_add_0");

@@ -1,0 +1,92 @@
+#include "analysis/check.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "model/model.h"
+#include "support/trace_lines.h"
+
+namespace ridge {
+namespace {
+
+using test::read_ok;
+using test::trace_of;
+
+Check check_of(std::string_view json) {
+  const auto trace = read_ok(json);
+  const Model model(*trace);
+  return compute_check(Scope(model));
+}
+
+std::vector<std::string> problems(const Check& check) {
+  std::vector<std::string> found;
+  for (const CheckRow& row : check.rows) found.push_back(row.problem);
+  return found;
+}
+
+constexpr std::string_view kKernel = R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,"dur":7})";
+
+TEST(Check, NothingWrong) { EXPECT_EQ(problems(check_of(trace_of(kKernel))), std::vector<std::string>{}); }
+
+TEST(Check, NoDeviceEvents) {
+  EXPECT_EQ(problems(check_of(R"({"traceEvents": []})")), std::vector<std::string>{"no_device_events"});
+}
+
+TEST(Check, ErrorsFirst) {
+  const Check check = check_of(trace_of(std::string(kKernel) + R"(, {"ph":"Q"}, {"ph":"X","ts":1,"dur":-1}, {"ph":"X","dur":1}, )" + std::string(kKernel)));
+  EXPECT_EQ(problems(check), (std::vector<std::string>{"no_timestamp", "negative_duration", "unknown_phase"}));
+  EXPECT_EQ(check.rows[0].offsets.size(), 1U);
+  EXPECT_FALSE(report_check(check, false).gate_failed);
+  EXPECT_TRUE(report_check(check, true).gate_failed);
+}
+
+TEST(Check, WarningsDoNotFailTheGate) {
+  EXPECT_FALSE(report_check(check_of(trace_of(std::string(kKernel) + R"(, {"ph":"X","ts":1,"dur":-1})")), true).gate_failed);
+}
+
+TEST(Check, PlacesThatAreNotKnownAreNull) {
+  const Report report = report_check(check_of(trace_of(std::string(kKernel) + R"(, {"ph":"E","ts":1,"pid":1,"tid":1})")), false);
+  ASSERT_EQ(report.tables[0].rows.size(), 1U);
+  EXPECT_EQ(report.tables[0].rows[0][0], Cell(std::string("unmatched_end")));
+  EXPECT_EQ(report.tables[0].rows[0][1], Cell(std::int64_t{1}));
+  EXPECT_EQ(report.tables[0].rows[0][2], Cell());
+}
+
+std::int64_t overlaps(std::string_view events) { return count_partial_overlaps(*read_ok(trace_of(events))); }
+
+TEST(Check, PartialOverlaps) {
+  EXPECT_EQ(overlaps(kKernel), 0);
+  // Nested, touching, equal.
+  EXPECT_EQ(overlaps(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":2,"dur":3},
+    {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":6}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":6},
+    {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":11,"dur":1})"), 0);
+  EXPECT_EQ(overlaps(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":10})"), 1);
+  // On two tracks it is none.
+  EXPECT_EQ(overlaps(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":2,"ts":5,"dur":10})"), 0);
+}
+
+// A trace has one exactly when some two slices of a track cross.
+TEST(Check, PartialOverlapsAgainstAllPairs) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    std::string events;
+    struct Slice {
+      unsigned start, end;
+    };
+    std::vector<Slice> slices;
+    for (int i = 0; i < 6; ++i) {
+      const unsigned start = random() % 30, dur = 1 + random() % 10;
+      slices.push_back({start, start + dur});
+      events += (events.empty() ? "" : ",") + std::string(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":)") + std::to_string(start) + ",\"dur\":" + std::to_string(dur) + "}";
+    }
+    bool crossing = false;
+    for (const Slice& a : slices) {
+      for (const Slice& b : slices) crossing |= a.start < b.start && b.start < a.end && a.end < b.end;
+    }
+    ASSERT_EQ(overlaps(events) > 0, crossing) << events;
+  }
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,113 @@
+#include "analysis/info.h"
+
+#include <gtest/gtest.h>
+
+#include "model/model.h"
+#include "support/trace_lines.h"
+
+namespace ridge {
+namespace {
+
+using test::read_ok;
+using test::trace_of;
+
+// A trace with all that its Info points to.
+struct Known {
+  explicit Known(std::string_view json) : trace(read_ok(json)), model(*trace), info(compute_info(Scope(model))) {}
+
+  const KindCount* kind(std::string_view ph, std::string_view cat) const {
+    for (const KindCount& count : info.kinds) {
+      const Kind& k = trace->forms.kinds()[count.kind.value];
+      if (trace->text(k.ph) == ph && trace->text(k.cat) == cat) return &count;
+    }
+    return nullptr;
+  }
+
+  std::unique_ptr<Trace> trace;
+  Model model;
+  Info info;
+};
+
+constexpr std::string_view kEvents = R"(
+  {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":10,"dur":5},
+  {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":12,"dur":2},
+  {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":11},
+  {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":"stream 7","ts":20,"dur":7},
+  {"ph":"s","cat":"ac2g","name":"ac2g","id":1,"pid":1,"tid":1,"ts":10},
+  {"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"python"}})";
+
+TEST(Info, CountsKindsAndTheirTime) {
+  const Known known(trace_of(kEvents));
+  ASSERT_NE(known.kind("X", "cpu_op"), nullptr);
+  EXPECT_EQ(known.kind("X", "cpu_op")->events, 3);
+  EXPECT_EQ(known.kind("X", "cpu_op")->time_ns, 7000);
+  EXPECT_EQ(known.kind("X", "kernel")->time_ns, 7000);
+  EXPECT_EQ(known.kind("s", "ac2g")->events, 1);
+  EXPECT_EQ(known.kind("s", "ac2g")->time_ns, std::nullopt);
+  EXPECT_EQ(known.kind("M", "")->events, 1);
+  std::int64_t sum = 0;
+  for (const KindCount& count : known.info.kinds) sum += count.events;
+  EXPECT_EQ(sum, static_cast<std::int64_t>(known.trace->elements));
+}
+
+TEST(Info, CountsTracksWithoutMetadata) {
+  const Known known(trace_of(kEvents));
+  ASSERT_EQ(known.info.tracks.size(), 3U);
+  const TrackCount& busiest = known.info.tracks[0];
+  EXPECT_EQ(busiest.events, 3);
+  EXPECT_EQ(busiest.first_ns, 10'000);
+  EXPECT_EQ(busiest.last_ns, 15'000);
+}
+
+TEST(Info, ProducerAndOptions) {
+  const Known kineto(trace_of(kEvents));
+  EXPECT_EQ(kineto.info.producer, "kineto");
+  EXPECT_EQ(kineto.info.record_shapes, false);  // ops without shapes show that none were recorded
+  EXPECT_EQ(kineto.info.with_stack, false);
+  const Known said(R"({"record_shapes": 1, "traceEvents": [)" + std::string(kEvents) + "]}");
+  EXPECT_EQ(said.info.record_shapes, true);
+  const Known shown(trace_of(R"({"ph":"X","cat":"cpu_op","ts":1,"dur":1,"args":{"Input Dims":[[1]]}}, {"ph":"X","cat":"python_function","ts":1,"dur":1})"));
+  EXPECT_EQ(shown.info.record_shapes, true);
+  EXPECT_EQ(shown.info.with_stack, true);
+  const Known other(trace_of(R"({"ph":"X","cat":"blink","ts":1,"dur":1})"));
+  EXPECT_EQ(other.info.producer, "chrome trace");
+  EXPECT_EQ(other.info.record_shapes, std::nullopt);
+}
+
+TEST(Info, EmptyTrace) {
+  const Known known(R"({"traceEvents": []})");
+  EXPECT_TRUE(known.info.kinds.empty());
+  EXPECT_TRUE(known.info.tracks.empty());
+  EXPECT_EQ(known.info.producer, "");
+  EXPECT_EQ(report_info(known.info).tables[0].name, "trace");
+}
+
+TEST(Info, SumsOfTheLongestDurationsDoNotOverflow) {
+  std::string events;
+  for (int i = 0; i < 8; ++i) events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"cpu_op","ts":1,"dur":2300000000000000})";
+  const Known known(trace_of(events));
+  EXPECT_GT(known.kind("X", "cpu_op")->time_ns, 2'300'000'000'000'000'000);
+}
+
+TEST(Info, ReportHoldsWhatWasRead) {
+  const Known known(R"({"distributedInfo": {"rank": 2, "world_size": 4}, "traceEvents": [)" + std::string(kEvents) + ", {\"name\": 1}]}");
+  const Report report = report_info(known.info);
+  const Table& table = report.tables[0];
+  const auto value = [&](std::string_view column) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].name == column) return table.rows.at(0).at(i);
+    }
+    ADD_FAILURE() << "no column " << column;
+    return Cell();
+  };
+  EXPECT_EQ(value("events"), Cell(std::int64_t{7}));
+  EXPECT_EQ(value("dropped_events"), Cell(std::int64_t{1}));
+  EXPECT_EQ(value("window_ns"), Cell(std::int64_t{17'000}));
+  EXPECT_EQ(value("rank"), Cell(std::int64_t{2}));
+  EXPECT_EQ(value("world_size"), Cell(std::int64_t{4}));
+  EXPECT_EQ(value("with_flops"), Cell());
+  EXPECT_EQ(value("device_events"), Cell(std::int64_t{1}));
+}
+
+}  // namespace
+}  // namespace ridge
