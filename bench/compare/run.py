@@ -131,6 +131,18 @@ def parse_ridge(output):
     return {"events": column("trace", "events")[0], "categories": categories}
 
 
+def parse_summary(output):
+    """Device work of the summary, as the `device` part of an answer."""
+    table = next(table for table in json.loads(output)["tables"] if table["name"] == "categories")
+    names = [column["name"] for column in table["columns"]]
+    return {"device": [table["total"][names.index("launches")], table["total"][names.index("time_ns")]]}
+
+
+def device_part(answer):
+    work = [row for row in answer["categories"] if row[0] == "X" and row[1] in ("kernel", "gpu_memcpy", "gpu_memset")]
+    return {"device": [sum(row[2] for row in work), sum(row[3] for row in work)]}
+
+
 def parse_simdjson(output):
     answer = json.loads(output)
     return {"events": answer["events"], "categories": sorted(answer["categories"])}
@@ -145,6 +157,8 @@ class Race:
         kind, _, threads = name.partition(" ")
         if kind == "ridge":  # the load alone, to columns
             return [os.path.join(BUILD, "ridge_reader"), path, threads], parse_simdjson
+        if kind == "summary":
+            return [self.ridge, "summary", "--json", "-q", "--threads", threads, path], parse_summary
         if kind == "info":  # the whole process
             return [self.ridge, "info", "--json", "--threads", threads, path], parse_ridge
         if kind == "simdjson":
@@ -177,6 +191,8 @@ class Race:
                     print(f"round {number + 1}: {name} on {os.path.basename(path)}", file=sys.stderr)
                 run = measure(*self.contender(name, path))
                 expected = self.reference(path) if run.answer else None
+                if run.answer and "device" in run.answer:
+                    expected = device_part(expected)
                 if run.answer != expected:
                     sys.exit(f"wrong answer of {name} on {path}:\n  {run.answer}\nexpected\n  {expected}")
                 runs[name, path].append(run)
@@ -263,13 +279,26 @@ def start(race, _):
     ]
 
 
+def summary(race, size):
+    path = trace(size)
+    json_bytes = os.path.getsize(path)
+    result = race.run([(name, path) for name in ("python", "ridge 2", "summary 1", "summary 2")])
+    events = race.reference(path)["events"]
+    model = (result["summary 2", path].seconds - result["ridge 2", path].seconds) / events * 1e9
+    return times(result, {path: json_bytes}), [
+        at_least("ridge summary, whole process, against json.load", result["python", path].seconds / result["summary 2", path].seconds, 15, 28),
+        at_most("peak memory of ridge summary, per byte of JSON", memory(result["summary 2", path], json_bytes), "", 0.40),
+        at_most("model and analyses, per event, wall", model, " ns", 60),
+    ]
+
+
 def layouts(race, size):
     paths = [trace(size // 10, layout) for layout in ("native", "oneline", "indent2", "keyline")]
     result = race.run([("ridge 2", path) for path in paths])
     return times(result, {path: os.path.getsize(path) for path in paths}), []
 
 
-SECTIONS = {"plain": plain, "compressed": compressed, "linear": linear, "start": start, "layouts": layouts}
+SECTIONS = {"plain": plain, "compressed": compressed, "linear": linear, "start": start, "summary": summary, "layouts": layouts}
 
 
 # ---- printing
