@@ -13,7 +13,11 @@ namespace {
 
 class GapNames {
  public:
-  explicit GapNames(const Model& model) : trace_(model.trace()), tree_(model.tree()), links_(model.links()), locations_(trace_, tree_, model.forward_backward()) {}
+  explicit GapNames(const Model& model)
+      : trace_(model.trace()),
+        tree_(model.tree()),
+        links_(model.links()),
+        locations_(trace_, tree_, model.forward_backward()) {}
 
   std::string kernel(std::uint32_t row) const {
     return row == kNoWork ? "" : std::string(trace_.text(trace_.events.name(trace_.of(EventClass::device_work)[row])));
@@ -80,8 +84,8 @@ Report report_gaps(const Gaps& gaps) {
                    {"blame", Type::text}};
   std::int64_t total = 0;
   for (const GapRow& row : gaps.rows) {
-    table.rows.push_back({row.device, row.start_ns, row.duration_ns, std::string(name_of(row.cause)), text(row.op), text(row.location),
-                          text(row.next_kernel), text(row.blame)});
+    table.rows.push_back({row.device, row.start_ns, row.duration_ns, std::string(name_of(row.cause)), text(row.op),
+                          text(row.location), text(row.next_kernel), text(row.blame)});
     total += row.duration_ns;
   }
   if (!gaps.rows.empty()) table.total = Row{Cell(), Cell(), total, Cell(), Cell(), Cell(), Cell(), Cell()};

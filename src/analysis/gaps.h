@@ -17,10 +17,10 @@ struct GapRow {
   std::int64_t start_ns = 0;  // from the window's start
   std::int64_t duration_ns = 0;
   IdleCause cause = IdleCause::unknown;  // of most of it
-  std::string blame;        // the host slice behind that cause, and its op
-  std::string op;           // that launched the work which ended the gap; empty: none is known
-  std::string location;     // and the Python frame around that launch
-  std::string next_kernel;  // the work itself; empty at the window's end
+  std::string blame;                     // the host slice behind that cause, and its op
+  std::string op;                        // that launched the work which ended the gap; empty: none is known
+  std::string location;                  // and the Python frame around that launch
+  std::string next_kernel;               // the work itself; empty at the window's end
 };
 
 struct Gaps {

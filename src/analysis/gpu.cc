@@ -41,8 +41,10 @@ void add_idle(const DeviceIdle& idle, const Trace& trace, const CallTree& tree, 
       out->idle[cause].time_ns += piece.length();
       out->idle[cause].gaps += (seen >> cause & 1U) == 0;
       seen |= 1U << cause;
-      const bool is_op = piece.node != kNoNode && tree.class_of(piece.node) == EventClass::op;  // a lookup or a compile phase: the slice itself
-      Source& source = sources[{piece.cause, name_id(piece.node), is_op ? StringId{} : name_id(outer_op(trace, tree, piece.node))}];
+      const bool is_op = piece.node != kNoNode &&
+                         tree.class_of(piece.node) == EventClass::op;  // a lookup or a compile phase: the slice itself
+      Source& source =
+          sources[{piece.cause, name_id(piece.node), is_op ? StringId{} : name_id(outer_op(trace, tree, piece.node))}];
       source.share.time_ns += piece.length();
       source.share.gaps += source.last != &gap;
       source.last = &gap;
@@ -50,7 +52,8 @@ void add_idle(const DeviceIdle& idle, const Trace& trace, const CallTree& tree, 
   }
   for (const auto& [key, source] : sources) {
     const auto& [cause, call, op] = key;
-    out->sources.push_back({cause, std::string(trace.text(call)), std::string(trace.text(op)), source.share.time_ns, source.share.gaps});
+    out->sources.push_back(
+        {cause, std::string(trace.text(call)), std::string(trace.text(op)), source.share.time_ns, source.share.gaps});
   }
   std::sort(out->sources.begin(), out->sources.end(), [](const IdleSource& a, const IdleSource& b) {
     return std::tuple(-a.time_ns, a.cause, a.call, a.op) < std::tuple(-b.time_ns, b.cause, b.call, b.op);
@@ -77,8 +80,8 @@ Table gpu_table(const Gpu& gpu) {
                    {"exposed_comm_ns", Type::integer, Unit::ns},
                    {"idle_ns", Type::integer, Unit::ns}};
   for (const GpuDevice& d : gpu.devices) {
-    table.rows.push_back({d.device, text(d.name), d.window_ns, d.busy_ns, percent(d.busy_ns, d.window_ns), d.compute_ns, d.copy_ns, d.comm_ns,
-                          d.exposed_copy_ns, d.exposed_comm_ns, d.idle_ns});
+    table.rows.push_back({d.device, text(d.name), d.window_ns, d.busy_ns, percent(d.busy_ns, d.window_ns), d.compute_ns,
+                          d.copy_ns, d.comm_ns, d.exposed_copy_ns, d.exposed_comm_ns, d.idle_ns});
   }
   return table;
 }
@@ -100,10 +103,11 @@ Table idle_table(const Gpu& gpu) {
       if (d.idle[i].time_ns > 0) causes.push_back(static_cast<IdleCause>(i));
     }
     const auto share = [&](IdleCause cause) { return d.idle[static_cast<std::size_t>(cause)]; };
-    std::stable_sort(causes.begin(), causes.end(), [&](IdleCause a, IdleCause b) { return share(a).time_ns > share(b).time_ns; });
+    std::stable_sort(causes.begin(), causes.end(),
+                     [&](IdleCause a, IdleCause b) { return share(a).time_ns > share(b).time_ns; });
     for (const IdleCause cause : causes) {
-      table.rows.push_back({d.device, std::string(name_of(cause)), share(cause).time_ns, percent(share(cause).time_ns, d.window_ns),
-                            share(cause).gaps, std::string(meaning_of(cause))});
+      table.rows.push_back({d.device, std::string(name_of(cause)), share(cause).time_ns,
+                            percent(share(cause).time_ns, d.window_ns), share(cause).gaps, std::string(meaning_of(cause))});
     }
     total += d.idle_ns;
   }
@@ -125,8 +129,8 @@ Table sources_table(const Gpu& gpu) {
                    {"op", Type::text}};
   for (const GpuDevice& d : gpu.devices) {
     for (const IdleSource& s : d.sources) {
-      table.rows.push_back(
-          {d.device, std::string(name_of(s.cause)), s.time_ns, percent(s.time_ns, d.window_ns), s.gaps, text(s.call), text(s.op)});
+      table.rows.push_back({d.device, std::string(name_of(s.cause)), s.time_ns, percent(s.time_ns, d.window_ns), s.gaps,
+                            text(s.call), text(s.op)});
     }
   }
   return table;
@@ -142,7 +146,8 @@ std::string device_name(const Trace& trace, std::int64_t id) {
 }
 
 Diagnostic no_device_events() {
-  return {"no_device_events", 1, "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
+  return {"no_device_events", 1,
+          "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
 }
 
 Gpu compute_gpu(const Scope& scope) {

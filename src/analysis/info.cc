@@ -33,6 +33,12 @@ std::optional<bool> holds_class(const Trace& trace, EventClass c) {
   return !trace.of(c).empty();
 }
 
+// Durations of damaged traces may be anything: their sum stops at the largest number instead of wrapping around.
+std::int64_t capped_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 // Where an event counts: its kind and its track, through its form.
 struct FormCount {
   std::int64_t events = 0;
@@ -51,7 +57,7 @@ std::vector<FormCount> count_forms(const Trace& trace) {
     const std::int64_t ts = trace.events.ts_ns(event);
     ++count.events;
     count.with_duration += dur.has_value();
-    count.time_ns += dur.value_or(0);
+    count.time_ns = capped_sum(count.time_ns, dur.value_or(0));
     if (ts == kNoTime) continue;
     count.first_ns = std::min(count.first_ns, ts);
     count.last_ns = std::max(count.last_ns, ts + dur.value_or(0));
@@ -232,7 +238,7 @@ Info compute_info(const Scope& scope) {
     KindCount& kind = info.kinds[form.kind.value];
     kind.kind = form.kind;
     kind.events += counts[i].events;
-    if (counts[i].with_duration > 0) kind.time_ns = kind.time_ns.value_or(0) + counts[i].time_ns;
+    if (counts[i].with_duration > 0) kind.time_ns = capped_sum(kind.time_ns.value_or(0), counts[i].time_ns);
     const bool happens =
         trace.forms.kinds()[form.kind.value].event_class != EventClass::metadata && counts[i].first_ns != INT64_MAX;
     if (!happens) continue;

@@ -33,7 +33,8 @@ std::vector<Launched> launched_work(const Scope& scope, const Device& device, st
       launched.push_back({links.launch[work.row], work.start_ns});
     }
   }
-  std::sort(launched.begin(), launched.end(), [](const Launched& a, const Launched& b) { return std::tie(a.call, a.start_ns) < std::tie(b.call, b.start_ns); });
+  std::sort(launched.begin(), launched.end(),
+            [](const Launched& a, const Launched& b) { return std::tie(a.call, a.start_ns) < std::tie(b.call, b.start_ns); });
   return launched;
 }
 
@@ -98,7 +99,8 @@ std::int64_t host_time(const std::vector<Launched>& launched, const CallTree& tr
     while (work != launched.end() && work->call.value < end) ++work;
     if (first == work) continue;  // launches nothing
     for (const HostStall& stall : stalls.of_thread[t]) {
-      const bool own_cost = stall.cause == IdleCause::guards || stall.cause == IdleCause::allocator || stall.cause == IdleCause::dependency;
+      const bool own_cost =
+          stall.cause == IdleCause::guards || stall.cause == IdleCause::allocator || stall.cause == IdleCause::dependency;
       if (!own_cost) held.push_back({std::max(stall.start_ns, from), std::min(stall.end_ns, to)});
     }
   }
@@ -108,7 +110,8 @@ std::int64_t host_time(const std::vector<Launched>& launched, const CallTree& tr
 void add_gain(const DeviceIdle& idle, const LaunchLinks& links, DeviceLaunches* out) {
   for (const IdleGap& gap : idle.gaps) {
     const bool both = gap.last_work != kNoWork && gap.next_work != kNoWork;
-    const bool in_graph = both && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
+    const bool in_graph =
+        both && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
       out->idle_ns[static_cast<std::size_t>(piece.cause)] += piece.length();
       const bool goes = piece.cause == IdleCause::launch || piece.cause == IdleCause::kernel_gap;
@@ -154,7 +157,8 @@ std::vector<LaunchCall> count_calls(const Scope& scope) {
     call.name = trace.text(name);
     if (call.calls > 0 && scope.matches(call.name)) calls.push_back(std::move(call));
   }
-  std::sort(calls.begin(), calls.end(), [](const LaunchCall& a, const LaunchCall& b) { return std::tie(b.self_ns, a.name) < std::tie(a.self_ns, b.name); });
+  std::sort(calls.begin(), calls.end(),
+            [](const LaunchCall& a, const LaunchCall& b) { return std::tie(b.self_ns, a.name) < std::tie(a.self_ns, b.name); });
   return calls;
 }
 
@@ -181,9 +185,9 @@ Table launches_table(const Launches& launches) {
                    {"verdict", Type::text}};
   table.key_value = launches.devices.size() == 1;
   for (const DeviceLaunches& d : launches.devices) {
-    table.rows.push_back({d.calls, cell(d.latency_p50_ns), cell(d.latency_p99_ns), cell(d.host_ns_per_launch), cell(d.device_ns_per_launch),
-                          cell(d.queue_depth_mean), cell(d.launch_bound), d.cuda_graph_gain_ns, d.device, d.launched, d.from_graphs,
-                          d.unlinked, launch_verdict(d)});
+    table.rows.push_back({d.calls, cell(d.latency_p50_ns), cell(d.latency_p99_ns), cell(d.host_ns_per_launch),
+                          cell(d.device_ns_per_launch), cell(d.queue_depth_mean), cell(d.launch_bound), d.cuda_graph_gain_ns,
+                          d.device, d.launched, d.from_graphs, d.unlinked, launch_verdict(d)});
   }
   return table;
 }
@@ -199,7 +203,8 @@ Table calls_table(const Launches& launches) {
                    {"max_ns", Type::integer, Unit::ns}};
   LaunchCall total;
   for (const LaunchCall& c : launches.calls) {
-    table.rows.push_back({c.name, c.calls, c.launched, c.self_ns, static_cast<double>(c.self_ns) / static_cast<double>(c.calls), c.max_ns});
+    table.rows.push_back(
+        {c.name, c.calls, c.launched, c.self_ns, static_cast<double>(c.self_ns) / static_cast<double>(c.calls), c.max_ns});
     total.calls += c.calls;
     total.launched += c.launched;
     total.self_ns += c.self_ns;
@@ -212,18 +217,21 @@ Table calls_table(const Launches& launches) {
 
 std::string launch_verdict(const DeviceLaunches& d) {
   if (!d.launch_bound) return "the trace does not tell: it has no launches of this device's work";
-  const std::string costs = fmt::format("the host needs {} a launch, the device works {}", format_duration(*d.host_ns_per_launch),
-                                        format_duration(*d.device_ns_per_launch));
+  const std::string costs = fmt::format("the host needs {} a launch, the device works {}",
+                                        format_duration(*d.host_ns_per_launch), format_duration(*d.device_ns_per_launch));
   const double graph_pct = share_pct(d.from_graphs, d.launched);
-  const std::string graphs = graph_pct >= 50 ? fmt::format("{} of the work is launched by graphs already; more of them", format_percent(graph_pct))
-                                             : std::string("CUDA graphs");
-  const std::string gain = fmt::format("{} would save at most {} ({} of the window)", graphs, format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
+  const std::string graphs =
+      graph_pct >= 50 ? fmt::format("{} of the work is launched by graphs already; more of them", format_percent(graph_pct))
+                      : std::string("CUDA graphs");
+  const std::string gain = fmt::format("{} would save at most {} ({} of the window)", graphs,
+                                       format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
                                        format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
   const IdleCause cause = main_cause(d);
   const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
   if (!*d.launch_bound && cause != IdleCause::launch && cause_pct >= kStarvedPct) {
-    verdict += fmt::format(" first of all: the device idles {} of the window by cause {}", format_percent(cause_pct), name_of(cause));
+    verdict +=
+        fmt::format(" first of all: the device idles {} of the window by cause {}", format_percent(cause_pct), name_of(cause));
   }
   return verdict + ": " + costs + "; " + gain;
 }
@@ -263,7 +271,8 @@ Report report_launches(const Launches& launches) {
   Report report;
   report.tables = {launches_table(launches), calls_table(launches)};
   for (const DeviceLaunches& d : launches.devices) {
-    if (!d.queue_depth.empty()) report.series.push_back({"queue_depth of device " + std::to_string(d.device), Unit::count, d.queue_depth});
+    if (!d.queue_depth.empty())
+      report.series.push_back({"queue_depth of device " + std::to_string(d.device), Unit::count, d.queue_depth});
   }
   if (launches.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;

@@ -22,15 +22,15 @@ namespace ridge {
 
 struct DeviceLaunches {
   std::int64_t device = 0;
-  std::int64_t calls = 0;         // that launched work on the device
-  std::int64_t launched = 0;      // kernels, copies and sets that they launched
-  std::int64_t from_graphs = 0;   // of these, by replays of captured graphs
-  std::int64_t unlinked = 0;      // work whose launch is not recorded
+  std::int64_t calls = 0;        // that launched work on the device
+  std::int64_t launched = 0;     // kernels, copies and sets that they launched
+  std::int64_t from_graphs = 0;  // of these, by replays of captured graphs
+  std::int64_t unlinked = 0;     // work whose launch is not recorded
   std::optional<std::int64_t> latency_p50_ns, latency_p99_ns;
   std::optional<double> host_ns_per_launch, device_ns_per_launch, queue_depth_mean;
   std::int64_t window_ns = 0;
   std::array<std::int64_t, kIdleCauses> idle_ns{};  // by cause
-  std::int64_t cuda_graph_gain_ns = 0;  // at most: idle by cause launch and kernel_gap, but for gaps inside a graph
+  std::int64_t cuda_graph_gain_ns = 0;              // at most: idle by cause launch and kernel_gap, but for gaps inside a graph
   std::optional<bool> launch_bound;
   std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
 

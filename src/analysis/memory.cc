@@ -22,12 +22,13 @@ struct DeviceTypeRow {
   std::string_view name;
 };
 // c10::DeviceType, those that allocate.
-constexpr DeviceTypeRow kDeviceTypes[] = {{0, "cpu"},  {1, "cuda"}, {6, "hip"},  {9, "xla"},          {12, "xpu"},
+constexpr DeviceTypeRow kDeviceTypes[] = {{0, "cpu"},  {1, "cuda"}, {6, "hip"},   {9, "xla"},           {12, "xpu"},
                                           {13, "mps"}, {15, "hpu"}, {19, "mtia"}, {20, "privateuseone"}};
 constexpr std::int64_t kCpu = 0;
 
 std::string device_text(std::int64_t type, std::int64_t id) {
-  const auto* row = std::find_if(std::begin(kDeviceTypes), std::end(kDeviceTypes), [&](const DeviceTypeRow& r) { return r.type == type; });
+  const auto* row =
+      std::find_if(std::begin(kDeviceTypes), std::end(kDeviceTypes), [&](const DeviceTypeRow& r) { return r.type == type; });
   const std::string name = row == std::end(kDeviceTypes) ? "device_type_" + std::to_string(type) : std::string(row->name);
   return id < 0 ? name : name + ":" + std::to_string(id);
 }
@@ -42,7 +43,8 @@ struct Step {
 
 // Ops that only make the tensor for the op around them.
 bool only_allocates(std::string_view op) {
-  return op.starts_with("aten::empty") || op.starts_with("aten::new_empty") || op.starts_with("aten::resize_") || op == "aten::set_";
+  return op.starts_with("aten::empty") || op.starts_with("aten::new_empty") || op.starts_with("aten::resize_") ||
+         op == "aten::set_";
 }
 
 class OpAt {
@@ -232,7 +234,8 @@ class DeviceMemory {
       holder.op = text(op);
       out_.holders.push_back(std::move(holder));
     }
-    std::sort(out_.holders.begin(), out_.holders.end(), [](const MemoryHolder& a, const MemoryHolder& b) { return std::tie(b.bytes, a.op) < std::tie(a.bytes, b.op); });
+    std::sort(out_.holders.begin(), out_.holders.end(),
+              [](const MemoryHolder& a, const MemoryHolder& b) { return std::tie(b.bytes, a.op) < std::tie(a.bytes, b.op); });
   }
 
   void finish() {
@@ -278,7 +281,8 @@ Table ops_table(const Memory& memory) {
   MemoryOp total;
   for (const MemoryDevice& d : memory.devices) {
     for (const MemoryOp& op : d.ops) {
-      table.rows.push_back({d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cell(op.peak_bytes)});
+      table.rows.push_back(
+          {d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cell(op.peak_bytes)});
       total.allocations += op.allocations;
       total.allocated_bytes += op.allocated_bytes;
       total.frees += op.frees;
@@ -302,7 +306,8 @@ Table devices_table(const Memory& memory) {
                    {"freed_bytes", Type::integer, Unit::bytes},
                    {"events", Type::integer, Unit::count}};
   for (const MemoryDevice& d : memory.devices) {
-    table.rows.push_back({d.device, d.peak_bytes, d.peak_time_ns, cell(d.peak_reserved_bytes), d.allocated_bytes, d.freed_bytes, d.events});
+    table.rows.push_back(
+        {d.device, d.peak_bytes, d.peak_time_ns, cell(d.peak_reserved_bytes), d.allocated_bytes, d.freed_bytes, d.events});
   }
   return table;
 }
@@ -317,7 +322,8 @@ Table holders_table(const Memory& memory) {
                    {"allocations", Type::integer, Unit::count}};
   for (const MemoryDevice& d : memory.devices) {
     for (const MemoryHolder& h : d.holders) {
-      const Cell pct = d.peak_bytes == 0 ? Cell() : Cell(100.0 * static_cast<double>(h.bytes) / static_cast<double>(d.peak_bytes));
+      const Cell pct =
+          d.peak_bytes == 0 ? Cell() : Cell(100.0 * static_cast<double>(h.bytes) / static_cast<double>(d.peak_bytes));
       table.rows.push_back({d.device, h.op, h.bytes, pct, cell(h.allocations)});
     }
   }

@@ -22,7 +22,8 @@ struct MemoryOp {
   std::string op;  // "[no op]", "[allocated before the recording]"
   std::int64_t allocations = 0, allocated_bytes = 0;
   std::int64_t frees = 0, freed_bytes = 0;
-  std::optional<std::int64_t> peak_bytes;  // the most that its allocations held at one time; unknown for what was not seen allocated
+  std::optional<std::int64_t>
+      peak_bytes;  // the most that its allocations held at one time; unknown for what was not seen allocated
 };
 
 struct MemoryHolder {

@@ -18,7 +18,8 @@ struct StallRule {
   IdleCause cause;
 };
 
-constexpr EventClass kCall = EventClass::launch, kOp = EventClass::op, kAnnotation = EventClass::annotation, kFrame = EventClass::python_frame;
+constexpr EventClass kCall = EventClass::launch, kOp = EventClass::op, kAnnotation = EventClass::annotation,
+                     kFrame = EventClass::python_frame;
 
 // The first row that fits decides. Copies named Async are not here: whether they block is told by their device work.
 constexpr StallRule kRules[] = {
@@ -98,7 +99,8 @@ class StallNames {
   static std::size_t slot_of(EventClass c) { return c == kCall ? 0 : c == kOp ? 1 : c == kAnnotation ? 2 : 3; }
 
   static std::uint8_t ask(EventClass c, std::string_view name) {
-    const auto* rule = std::find_if(std::begin(kRules), std::end(kRules), [&](const StallRule& r) { return r.event_class == c && fits(r, name); });
+    const auto* rule = std::find_if(std::begin(kRules), std::end(kRules),
+                                    [&](const StallRule& r) { return r.event_class == c && fits(r, name); });
     return rule == std::end(kRules) ? kNone : static_cast<std::uint8_t>(rule->cause);
   }
 
@@ -136,12 +138,14 @@ class CopyCalls {
   }
 
   const Copy* at(NodeId call) const {
-    const auto it = std::lower_bound(copies_.begin(), copies_.end(), call, [](const Entry& e, NodeId n) { return e.first < n; });
+    const auto it =
+        std::lower_bound(copies_.begin(), copies_.end(), call, [](const Entry& e, NodeId n) { return e.first < n; });
     return it != copies_.end() && it->first == call ? &it->second : nullptr;
   }
   // The last copy called in [from, call).
   const Copy* last_between(NodeId from, NodeId call) const {
-    const auto it = std::lower_bound(copies_.begin(), copies_.end(), call, [](const Entry& e, NodeId n) { return e.first < n; });
+    const auto it =
+        std::lower_bound(copies_.begin(), copies_.end(), call, [](const Entry& e, NodeId n) { return e.first < n; });
     return it != copies_.begin() && std::prev(it)->first >= from ? &std::prev(it)->second : nullptr;
   }
 

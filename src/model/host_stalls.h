@@ -22,7 +22,9 @@ struct HostStall {
   IdleCause cause = IdleCause::unknown;
 
   // The host let the device run dry: the queue is empty when it goes on. Allocating from the driver and freeing synchronise too.
-  bool drains_queue() const { return cause == IdleCause::sync || cause == IdleCause::copy_wait || cause == IdleCause::allocator; }
+  bool drains_queue() const {
+    return cause == IdleCause::sync || cause == IdleCause::copy_wait || cause == IdleCause::allocator;
+  }
 };
 
 struct HostStalls {

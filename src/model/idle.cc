@@ -41,10 +41,14 @@ class EventWaits {
 // What split_idle works with, the same for every device.
 struct Context {
   explicit Context(const Model& m)
-      : tree(m.tree()), links(m.links()), stalls(find_host_stalls(m.trace(), tree, links)), event_waits(m.trace(), tree, links) {}
+      : tree(m.tree()),
+        links(m.links()),
+        stalls(find_host_stalls(m.trace(), tree, links)),
+        event_waits(m.trace(), tree, links) {}
 
   std::size_t thread_of(NodeId node) const {
-    const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value, [](std::uint32_t n, const HostThread& t) { return n < t.first; });
+    const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
+                                     [](std::uint32_t n, const HostThread& t) { return n < t.first; });
     return static_cast<std::size_t>(it - tree.threads.begin()) - 1;
   }
   std::int64_t root_start(NodeId node) const {
@@ -60,11 +64,14 @@ struct Context {
 
 // Until when the idle time behind a stall that drained the queue is its doing.
 constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stalls: the copy and the wait behind it
-std::int64_t restart_until(const HostStall& stall) { return stall.end_ns + std::max(stall.end_ns - stall.start_ns, kRestartNs); }
+std::int64_t restart_until(const HostStall& stall) {
+  return stall.end_ns + std::max(stall.end_ns - stall.start_ns, kRestartNs);
+}
 
 class Splitter {
  public:
-  Splitter(const Context& context, const Device& device, TimeRange window) : context_(context), device_(device), window_(window) {}
+  Splitter(const Context& context, const Device& device, TimeRange window)
+      : context_(context), device_(device), window_(window) {}
 
   DeviceIdle split() {
     idle_.device = device_.id;
@@ -110,7 +117,8 @@ class Splitter {
 
   void between(const WorkRow& last, const WorkRow& next) {
     const NodeId launch = context_.links.launch[next.row];
-    if (launch == kNoNode) return add(gap_.end_ns, queued_before_window(next) ? queued_cause(last, next) : IdleCause::unknown, kNoNode);
+    if (launch == kNoNode)
+      return add(gap_.end_ns, queued_before_window(next) ? queued_cause(last, next) : IdleCause::unknown, kNoNode);
     const std::int64_t returned = context_.tree.end_ns[launch.value];
     if (returned > last.end_ns) {
       const std::int64_t host_until = std::min(gap_.end_ns, returned + kLaunchLatencyNs);
@@ -163,7 +171,9 @@ class Splitter {
     const NodeId launch = context_.links.launch[next.row];
     const bool same_launch = launch != kNoNode && launch == context_.links.launch[last.row];  // nodes of one graph
     if (same_launch) return IdleCause::kernel_gap;
-    if (gap_.length() > kKernelGapNs || last.stream != next.stream || (launch != kNoNode && context_.event_waits.before(launch))) return IdleCause::dependency;
+    if (gap_.length() > kKernelGapNs || last.stream != next.stream ||
+        (launch != kNoNode && context_.event_waits.before(launch)))
+      return IdleCause::dependency;
     return IdleCause::kernel_gap;
   }
 
@@ -178,9 +188,7 @@ class Splitter {
     return first != first_launched_.end() && work.start_ns <= first->second;
   }
 
-  std::int64_t position() const {
-    return idle_.pieces.size() == gap_.first_piece ? gap_.start_ns : idle_.pieces.back().end_ns;
-  }
+  std::int64_t position() const { return idle_.pieces.size() == gap_.first_piece ? gap_.start_ns : idle_.pieces.back().end_ns; }
   // Extends the pieces of the gap up to `until`; nothing when they reach it already.
   void add(std::int64_t until, IdleCause cause, NodeId node) {
     const std::int64_t from = position();
@@ -200,7 +208,8 @@ class Splitter {
   const HostStall* restart_ = nullptr;  // the stall before the current time that drained the queue and counts longest
   std::int64_t ahead_ns_ = INT64_MIN;   // the last time at which the host had work queued
   NodeId previous_launch_ = kNoNode;
-  std::unordered_map<std::int64_t, std::int64_t> first_launched_;  // by stream: start of its first work whose launch was recorded
+  std::unordered_map<std::int64_t, std::int64_t>
+      first_launched_;  // by stream: start of its first work whose launch was recorded
 };
 
 }  // namespace

@@ -27,9 +27,11 @@
 
 namespace ridge {
 
-inline constexpr std::int64_t kLaunchLatencyNs = 30'000;  // return of a launch to start of its work with an empty queue; seen: 1 to 25 us
+// From the return of a launch to the start of its work with an empty queue; seen: 1 to 25 us.
+inline constexpr std::int64_t kLaunchLatencyNs = 30'000;
 inline constexpr std::int64_t kRestartNs = 100'000;
-inline constexpr std::int64_t kKernelGapNs = 100'000;  // a pause between ready kernels is 1 to 5 us, some tens behind a graph launch
+// A pause between ready kernels is 1 to 5 us, some tens behind a graph launch.
+inline constexpr std::int64_t kKernelGapNs = 100'000;
 inline constexpr std::uint32_t kNoWork = UINT32_MAX;
 
 struct IdlePiece {

@@ -22,8 +22,9 @@ std::unique_ptr<Trace> value_of(Result<std::unique_ptr<Trace>> result) {
 
 void TraceText::slice(std::string_view cat, std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int pid, int tid,
                       std::string_view args) {
-  events_ += fmt::format(R"({}{{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
-                         events_.empty() ? "" : ",\n", cat, name, pid, tid, microseconds(start_ns), microseconds(end_ns - start_ns), args);
+  events_ += fmt::format(
+      R"({}{{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
+      events_.empty() ? "" : ",\n", cat, name, pid, tid, microseconds(start_ns), microseconds(end_ns - start_ns), args);
 }
 
 TraceText& TraceText::op(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int thread) {
@@ -42,23 +43,27 @@ TraceText& TraceText::frame(std::string_view name, std::int64_t start_ns, std::i
 }
 
 TraceText& TraceText::call(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int thread) {
-  slice("cuda_runtime", name, start_ns, end_ns, kProcess, thread, correlation == 0 ? "" : fmt::format(R"("correlation": {})", correlation));
+  slice("cuda_runtime", name, start_ns, end_ns, kProcess, thread,
+        correlation == 0 ? "" : fmt::format(R"("correlation": {})", correlation));
   return *this;
 }
 
-TraceText& TraceText::kernel(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream, int device) {
+TraceText& TraceText::kernel(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream,
+                             int device) {
   slice("kernel", name, start_ns, end_ns, device, stream,
         fmt::format(R"("device": {}, "stream": {}, "correlation": {})", device, stream, correlation));
   return *this;
 }
 
-TraceText& TraceText::copy(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream, int device) {
+TraceText& TraceText::copy(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream,
+                           int device) {
   slice("gpu_memcpy", name, start_ns, end_ns, device, stream,
         fmt::format(R"("device": {}, "stream": {}, "correlation": {}, "bytes": 1024)", device, stream, correlation));
   return *this;
 }
 
-TraceText& TraceText::memory(std::int64_t time_ns, std::int64_t bytes, std::int64_t addr, std::int64_t total, int device_type, int device) {
+TraceText& TraceText::memory(std::int64_t time_ns, std::int64_t bytes, std::int64_t addr, std::int64_t total, int device_type,
+                             int device) {
   events_ += fmt::format(
       R"({}{{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": {}, "tid": 1, "ts": {}, "args": {{"Total Reserved": 4096, "Total Allocated": {}, "Bytes": {}, "Device Id": {}, "Device Type": {}, "Addr": {}}}}})",
       events_.empty() ? "" : ",\n", kProcess, microseconds(time_ns), total, bytes, device, device_type, addr);

@@ -19,14 +19,18 @@ class TraceText {
   TraceText& frame(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int thread = 1);
   // A runtime call; a correlation of 0 launches nothing.
   TraceText& call(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation = 0, int thread = 1);
-  TraceText& kernel(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream = 7, int device = 0);
-  TraceText& copy(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream = 7, int device = 0);
-  TraceText& memory(std::int64_t time_ns, std::int64_t bytes, std::int64_t addr, std::int64_t total, int device_type = 1, int device = 0);
+  TraceText& kernel(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream = 7,
+                    int device = 0);
+  TraceText& copy(std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int correlation, int stream = 7,
+                  int device = 0);
+  TraceText& memory(std::int64_t time_ns, std::int64_t bytes, std::int64_t addr, std::int64_t total, int device_type = 1,
+                    int device = 0);
 
   std::unique_ptr<Trace> read() const;
 
  private:
-  void slice(std::string_view cat, std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int pid, int tid, std::string_view args);
+  void slice(std::string_view cat, std::string_view name, std::int64_t start_ns, std::int64_t end_ns, int pid, int tid,
+             std::string_view args);
   std::string events_;
 };
 

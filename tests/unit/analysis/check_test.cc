@@ -72,11 +72,11 @@ TEST(Check, PartialOverlapsAgainstAllPairs) {
   for (int round = 0; round < 300; ++round) {
     std::string events;
     struct Slice {
-      unsigned start, end;
+      std::size_t start, end;
     };
     std::vector<Slice> slices;
     for (int i = 0; i < 6; ++i) {
-      const unsigned start = random() % 30, dur = 1 + random() % 10;
+      const std::size_t start = random() % 30, dur = 1 + random() % 10;
       slices.push_back({start, start + dur});
       events += (events.empty() ? "" : ",") + std::string(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":)") + std::to_string(start) + ",\"dur\":" + std::to_string(dur) + "}";
     }

@@ -82,9 +82,10 @@ INSTANTIATE_TEST_SUITE_P(, NarrowScope, testing::Values(Arguments{{"from", "10"}
 
 TEST(Gpu, MeasuresSetsOfTime) {
   TraceText text;
-  text.kernel("gemm", 0, 100, 1, 7).kernel("gemm", 50, 150, 2, 8);                      // compute [0, 150)
+  text.kernel("gemm", 0, 100, 1, 7).kernel("gemm", 50, 150, 2, 8);                       // compute [0, 150)
   text.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", 120, 300, 3, 9);  // comm [120, 300), 150 exposed
-  text.copy("Memcpy HtoD (Pinned -> Device)", 140, 160, 4, 10).copy("Memcpy HtoD (Pinned -> Device)", 290, 330, 5, 10);  // 60, 30 exposed
+  text.copy("Memcpy HtoD (Pinned -> Device)", 140, 160, 4, 10)
+      .copy("Memcpy HtoD (Pinned -> Device)", 290, 330, 5, 10);  // 60, 30 exposed
   text.op("aten::mm", 0, 1'000);
   const auto trace = text.read();
   const Model model(*trace);
@@ -111,19 +112,20 @@ TEST(Gpu, ATraceWithoutDeviceEventsSaysSo) {
 }
 
 // The first device of a trace that the repository or its neighbour has; skips the test when neither does.
-#define GPU_OF(name)                                                  \
-  const std::string path = path_of(name);                             \
-  if (path.empty()) GTEST_SKIP() << name << " is not here";           \
-  const auto trace = test::trace_at(path);                            \
-  const Model model(*trace);                                          \
-  const Scope scope(model);                                           \
+#define GPU_OF(name)                                        \
+  const std::string path = path_of(name);                   \
+  if (path.empty()) GTEST_SKIP() << name << " is not here"; \
+  const auto trace = test::trace_at(path);                  \
+  const Model model(*trace);                                \
+  const Scope scope(model);                                 \
   const GpuDevice d = compute_gpu(scope).devices.at(0)
 
 // The cause of most idle time between the first work and the last.
 IdleCause main_cause(const GpuDevice& d) {
   auto idle = d.idle;
   idle[static_cast<std::size_t>(IdleCause::head_tail)] = {};
-  const auto most = std::max_element(idle.begin(), idle.end(), [](const IdleShare& a, const IdleShare& b) { return a.time_ns < b.time_ns; });
+  const auto most =
+      std::max_element(idle.begin(), idle.end(), [](const IdleShare& a, const IdleShare& b) { return a.time_ns < b.time_ns; });
   return static_cast<IdleCause>(most - idle.begin());
 }
 
@@ -138,7 +140,8 @@ TEST(KnownTraces, BusyGemm) {
 TEST(KnownTraces, ItemSync) {
   GPU_OF("fault_item_sync");
   EXPECT_EQ(main_cause(d), IdleCause::sync);
-  const auto source = std::find_if(d.sources.begin(), d.sources.end(), [](const IdleSource& s) { return s.cause == IdleCause::sync; });
+  const auto source =
+      std::find_if(d.sources.begin(), d.sources.end(), [](const IdleSource& s) { return s.cause == IdleCause::sync; });
   ASSERT_NE(source, d.sources.end());
   EXPECT_EQ(source->op, "aten::item");
   EXPECT_EQ(source->call, "cudaStreamSynchronize");
@@ -206,7 +209,7 @@ TEST(KnownTraces, DenseNetWithCudaGraphsIsNotLaunchBound) {
   EXPECT_GT(d.busy_ns, 0);
   const DeviceLaunches launches = compute_launches(scope).devices.at(0);
   EXPECT_FALSE(*launches.launch_bound);
-  EXPECT_EQ(launches.calls, 10);        // one copy and one graph in each of 5 inferences
+  EXPECT_EQ(launches.calls, 10);  // one copy and one graph in each of 5 inferences
   EXPECT_EQ(launches.launched, 2395);
   EXPECT_EQ(launches.from_graphs, 2390);
 }

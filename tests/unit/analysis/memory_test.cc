@@ -111,7 +111,8 @@ TEST(Curve, KeepsPeaksAndOrderInFewPoints) {
   points[54'322].second = -5;
   const std::vector<CurvePoint> thin = thin_curve(points, 200);
   EXPECT_LE(thin.size(), 200U);
-  EXPECT_TRUE(std::is_sorted(thin.begin(), thin.end(), [](const CurvePoint& a, const CurvePoint& b) { return a.first < b.first; }));
+  EXPECT_TRUE(
+      std::is_sorted(thin.begin(), thin.end(), [](const CurvePoint& a, const CurvePoint& b) { return a.first < b.first; }));
   EXPECT_EQ(thin.front(), points.front());
   EXPECT_EQ(thin.back(), points.back());
   EXPECT_NE(std::find(thin.begin(), thin.end(), points[54'321]), thin.end());

@@ -49,7 +49,8 @@ TEST(Metadata, OfAProfilerTrace) {
 }
 
 TEST(Metadata, AbsentIsUnknown) {
-  const Metadata& m = read_ok(R"({"traceEvents": []})")->metadata;
+  const auto trace = read_ok(R"({"traceEvents": []})");
+  const Metadata& m = trace->metadata;
   EXPECT_EQ(m.schema_version, std::nullopt);
   EXPECT_EQ(m.rank, std::nullopt);
   EXPECT_EQ(m.record_shapes, std::nullopt);

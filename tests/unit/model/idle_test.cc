@@ -77,15 +77,17 @@ TEST(Idle, CompileGuardsAllocatorAndDataLoaderCoverTheirTime) {
             (Causes{{"head_tail", 5'000}, {"compile", 400'000}, {"launch", 80'000}}));
   EXPECT_EQ(idle_of(*a_and_b().op("TorchDynamo Cache Lookup", 30'000, 70'000).read()),
             (Causes{{"head_tail", 5'000}, {"guards", 40'000}, {"launch", 440'000}}));
-  EXPECT_EQ(idle_of(*a_and_b().annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 30'000, 430'000).read()),
-            (Causes{{"head_tail", 5'000}, {"dataloader", 400'000}, {"launch", 80'000}}));
+  EXPECT_EQ(
+      idle_of(*a_and_b().annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 30'000, 430'000).read()),
+      (Causes{{"head_tail", 5'000}, {"dataloader", 400'000}, {"launch", 80'000}}));
   // The allocator drains the queue too: 400 us of cudaMalloc count until the launch.
   EXPECT_EQ(idle_of(*a_and_b().call("cudaMalloc", 30'000, 430'000).read()),
             (Causes{{"head_tail", 5'000}, {"launch", 10'000}, {"allocator", 470'000}}));
 }
 
 TEST(Idle, AWaitInsideACompilationIsCompilation) {
-  const auto trace = a_and_b().op("compile_fx_inner (dynamo_timed)", 15'000, 490'000).call("cudaDeviceSynchronize", 30'000, 300'000).read();
+  const auto trace =
+      a_and_b().op("compile_fx_inner (dynamo_timed)", 15'000, 490'000).call("cudaDeviceSynchronize", 30'000, 300'000).read();
   EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"compile", 470'000}, {"launch", 10'000}}));
 }
 
@@ -142,7 +144,8 @@ TEST(Idle, BackwardOnItsOwnThreadLooksAtTheThreadBefore) {
   TraceText text;
   text.call("cudaLaunchKernel", 5'000, 8'000, 1).kernel("a", 10'000, 20'000, 1);
   text.call("cudaStreamSynchronize", 9'000, 60'000, 0, 1);
-  text.op("autograd::engine::evaluate_function: MmBackward0", 100'000, 120'000, 2).call("cudaLaunchKernel", 105'000, 110'000, 2, 2);
+  text.op("autograd::engine::evaluate_function: MmBackward0", 100'000, 120'000, 2)
+      .call("cudaLaunchKernel", 105'000, 110'000, 2, 2);
   text.kernel("b", 111'000, 130'000, 2);
   EXPECT_EQ(idle_of(*text.read()), (Causes{{"head_tail", 5'000}, {"sync", 91'000}}));
 }
