@@ -15,21 +15,21 @@ constexpr Parameter kOpsParameters[] = {
 };
 
 constexpr AnalysisRow kRows[] = {
-    {{"summary", "the page to read first: iterations, GPU busy and idle by cause, categories, top kernels and ops, what the trace lacks", {}}, run_summary},
-    {{"info", "what the trace is: producer, devices, options, events by category, tracks", {}}, run_info},
+    {{"summary", "the page to read first: where the time went, and what the trace lacks", {}}, run_summary},
+    {{"info", "what the trace is: device, options, categories, iterations, tracks", {}}, run_info},
     {{"check", "what is wrong with the file: damage survived, odd events, where", kCheckParameters}, run_check},
-    {{"gpu", "how each device spent the window: computing, copying, communicating, idle, and idle why", {}}, run_gpu},
+    {{"gpu", "how busy each device was, and why it was idle", {}}, run_gpu},
     {{"gaps", "the longest pauses of each device: why, and what ended them", {}}, run_gaps},
-    {{"launches", "what it costs to feed the device: latency, queue, host against device time; is the program launch-bound", {}}, run_launches},
+    {{"launches", "what it costs to feed the device; is the program launch-bound", {}}, run_launches},
     {{"kernels", "where kernel time went: each kernel's launches and times", kKernelsParameters}, run_kernels},
-    {{"categories", "device time by sort of work: Triton by kind, GEMM, convolution, attention, copies, ...", {}}, run_categories},
+    {{"categories", "device time by sort of work: Triton by kind, GEMM, convolution, ...", {}}, run_categories},
     {{"copies", "copies and sets by direction: bytes, time, bandwidth", {}}, run_copies},
-    {{"collectives", "communication: bytes, time, how much of it was exposed, bandwidth", {}}, run_collectives},
+    {{"collectives", "communication: bytes, time, how much of it was exposed", {}}, run_collectives},
     {{"ops", "what each op cost on the host and on the device", kOpsParameters}, run_ops},
-    {{"graphs", "each compiled graph: calls, CPU and GPU time, fallbacks; device time inside and outside compiled code; CUDA graph replays", {}}, run_graphs},
-    {{"breaks", "graph breaks: where, why and what they cost; compiled regions; recompiles", {}}, run_breaks},
+    {{"graphs", "each compiled graph; device time inside and outside compiled code", {}}, run_graphs},
+    {{"breaks", "graph breaks: where, why and what they cost; recompiles", {}}, run_breaks},
     {{"compile", "time spent compiling, as a tree of phases, and autotuning", {}}, run_compile},
-    {{"memory", "memory allocated and freed, per op and iteration, over time; the peak and who held it", {}}, run_memory},
+    {{"memory", "memory by op and over time; who held it at the peak", {}}, run_memory},
 };
 
 }  // namespace

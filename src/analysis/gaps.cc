@@ -17,7 +17,7 @@ class GapNames {
       : trace_(model.trace()),
         tree_(model.tree()),
         links_(model.links()),
-        locations_(trace_, tree_, model.forward_backward()) {}
+        locations_(model.locations()) {}
 
   std::string kernel(std::uint32_t row) const {
     return row == kNoWork ? "" : std::string(trace_.text(trace_.events.name(trace_.of(EventClass::device_work)[row])));
@@ -43,7 +43,7 @@ class GapNames {
   const Trace& trace_;
   const CallTree& tree_;
   const LaunchLinks& links_;
-  const Locations locations_;
+  const Locations& locations_;
 };
 
 Cell text(const std::string& value) { return value.empty() ? Cell() : Cell(value); }

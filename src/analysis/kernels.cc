@@ -27,12 +27,7 @@ constexpr std::string_view kByNames[] = {"launch", "op", "shape", "annotation", 
 // The key of a launch under one regrouping, as text.
 class Regroup {
  public:
-  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {
-    if (by == KernelsBy::module) {
-      locations_ = std::make_unique<Locations>(scope.trace(), model_.tree(),
-                                               build_forward_backward(scope.trace(), model_.tree(), model_.node_of()));
-    }
-  }
+  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {}
 
   std::string key(const WorkRow& work) const {
     const NodeId launch = model_.links().launch[work.row];
@@ -43,7 +38,7 @@ class Regroup {
       case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(model_.links().op[work.row]);
       case KernelsBy::annotation:
         return or_else(name(model_.tree().nearest(launch, EventClass::annotation)), "[no annotation]");
-      case KernelsBy::module: return or_else(std::string(locations_->module_path(launch)), "[no module]");
+      case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
       default: return graph(launch);
     }
   }
@@ -78,7 +73,6 @@ class Regroup {
   const Model& model_;
   KernelsBy by_;
   OpTable ops_;
-  std::unique_ptr<Locations> locations_;
 };
 
 struct RowKey {

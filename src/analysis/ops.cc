@@ -121,14 +121,13 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
               [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
     }
     default: {
-      const auto locations =
-          std::make_shared<Locations>(trace, tree, build_forward_backward(trace, tree, scope.model().node_of()));
+      const Locations* locations = &scope.model().locations();
       const auto texts = std::make_shared<TextIds>();
       const bool module = *by == OpsBy::module;
       return {[locations, texts, module](NodeId n) {
                 return texts->id(module ? locations->module_path(n) : locations->location(n));
               },
-              [locations, texts](std::uint32_t id) { return std::string(texts->texts[id]); }};
+              [texts](std::uint32_t id) { return std::string(texts->texts[id]); }};
     }
   }
 }

@@ -38,6 +38,7 @@ struct Model::Tables {
   Once<ForwardBackward> forward_backward;
   Once<CompiledRegions> compiled_regions;
   Once<GraphReplays> graph_replays;
+  Once<Locations> locations;
 };
 
 Model::Model(const Trace& trace, std::int64_t runs) : trace_(trace), runs_(runs), tables_(std::make_unique<Tables>()) {}
@@ -77,6 +78,10 @@ const CompiledRegions& Model::compiled_regions() const {
 }
 const GraphReplays& Model::graph_replays() const {
   return tables_->graph_replays.get([&] { return build_graph_replays(trace_, tree(), links()); });
+}
+
+const Locations& Model::locations() const {
+  return tables_->locations.get([&] { return Locations(trace_, tree(), forward_backward()); });
 }
 
 }  // namespace ridge

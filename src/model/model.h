@@ -14,6 +14,7 @@
 #include "model/iterations.h"
 #include "model/kernel_identity.h"
 #include "model/launch_links.h"
+#include "model/locations.h"
 #include "trace/trace.h"
 
 namespace ridge {
@@ -37,6 +38,7 @@ class Model {
   const ForwardBackward& forward_backward() const;
   const CompiledRegions& compiled_regions() const;
   const GraphReplays& graph_replays() const;
+  const Locations& locations() const;
 
  private:
   struct Tables;

@@ -319,6 +319,61 @@ TEST(InputOrder, KeysOfAnEventInAnyOrder) {
   EXPECT_EQ(one(R"({"args":{"a":1},"dur":4,"tid":2,"ts":3,"bp":"e","name":"n","pid":1,"cat":"c","ph":"X"})"), "X|c|n|1|2|3000|4000|{a=int:1}{.bp=text:e}");
 }
 
+// Odd values behind a hundred plain events of the same layout: the path that learned the layout must not take them for plain.
+TEST(InputOdd, InALayoutThatIsKnown) {
+  struct Odd {
+    std::string_view name, pid, ts, dur, arg, line;
+  };
+  constexpr Odd kOdd[] = {
+      {"\"n\"", "1", "2", "-5", "7", "X|cpu_op|n|1|2|2000|-|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "2", "-0", "7", "X|cpu_op|n|1|2|2000|0|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "-2", "5", "7", "X|cpu_op|n|1|2|-2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "2e1", "5E0", "7", "X|cpu_op|n|1|2|20000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "\"2\"", "\"5\"", "7", "X|cpu_op|n|1|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "-2147483649", "X|cpu_op|n|1|2|2000|5000|{a=int:-2147483649}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "9223372036854775808", "X|cpu_op|n|1|2|2000|5000|{a=uint:9223372036854775808}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "18446744073709551616", "X|cpu_op|n|1|2|2000|5000|{a=big:18446744073709551616}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "7.25", "X|cpu_op|n|1|2|2000|5000|{a=real:7.25}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "nan", "X|cpu_op|n|1|2|2000|5000|{a=null}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "007", "X|cpu_op|n|1|2|2000|5000|{a=text:007}{b=int:1}"},
+      {"\"n\"", "1", "2", "5", "[1, 2", "X|cpu_op|n|1|2|2000|5000|{a=text:[1, 2,\"b\":1<7d>}"},
+      {"\"\\u006e\"", "1", "2", "5", "7", "X|cpu_op|n|1|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"\\q\"", "1", "2", "5", "7", "X|cpu_op|\\q|1|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"5", "1", "2", "5", "7", "X|cpu_op|5|1|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "\"1\"", "2", "5", "7", "X|cpu_op|n|'1|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "-1", "2", "5", "7", "X|cpu_op|n|-1|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "99999999999999999999", "2", "5", "7", "X|cpu_op|n|'99999999999999999999|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "null", "2", "5", "7", "X|cpu_op|n|-|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1.0", "2", "5", "7", "X|cpu_op|n|'1.0|2|2000|5000|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "2", "99999999.9999", "7", "X|cpu_op|n|1|2|2000|99999999999|{a=int:7}{b=int:1}"},
+      {"\"n\"", "1", "1e30", "5", "7", ""},
+  };
+  const auto event = [](const Odd& o) {
+    std::string text = R"({"ph":"X","cat":"cpu_op","name":)";
+    for (const auto& [key, value] : {std::pair{"", o.name}, {R"(,"pid":)", o.pid}, {R"(,"tid":2,"ts":)", o.ts}, {R"(,"dur":)", o.dur}, {R"(,"args":{"a":)", o.arg}}) {
+      text += key;
+      text += value;
+    }
+    return text + R"(,"b":1}})";
+  };
+  constexpr Odd kPlain = {"\"n\"", "1", "2", "5", "7", "X|cpu_op|n|1|2|2000|5000|{a=int:7}{b=int:1}"};
+  std::string events;
+  Lines expected;
+  for (const Odd& odd : kOdd) {
+    for (int i = 0; i < 5; ++i) {
+      events += event(kPlain) + ",";
+      expected.emplace_back(kPlain.line);
+    }
+    events += event(odd) + ",";
+    if (!odd.line.empty()) expected.emplace_back(odd.line);
+  }
+  events += event(kPlain);
+  expected.emplace_back(kPlain.line);
+  const Lines found = read_events(events).events;
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], expected[i]) << i;
+}
+
 TEST(InputOptions, InterruptedByProgress) {
   ReadOptions options = options_of({.threads = 2, .window_bytes = 64});
   int calls = 0;

@@ -40,7 +40,7 @@ TEST(Json, IsTheDocumentedShape) {
 "series":[
 {"name":"allocated","unit":"bytes","points":[[0,1.5],[1000,2]]}],
 "diagnostics":[
-{"code":"no_device_events","count":1,"message":"the trace has no device events"}]}
+{"code":"no_device_events","count":1,"message":"the trace has no device events","severity":"warning"}]}
 )");
 }
 

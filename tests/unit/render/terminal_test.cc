@@ -51,11 +51,11 @@ TEST(Terminal, CutTableTellsOfTheOthers) {
             "  TOTAL       2,004    1.000 ms  499 ns\n");
 }
 
-TEST(Terminal, KeyValueTableIsLines) {
+TEST(Terminal, KeyValueTableIsLinesAndNamesWhatIsNotKnown) {
   Report report = sample_report();
   report.tables[0].rows = {{text("gemm"), integer(2000), integer(600'000), Cell(), Cell(true)}};
   report.tables[0].key_value = true;
-  EXPECT_EQ(terminal(report), "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  mean    -\n  fused   yes\n");
+  EXPECT_EQ(terminal(report), "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  fused   yes\n  (not known: mean_ns)\n");
 }
 
 TEST(Terminal, EmptyTableSaysSo) {
