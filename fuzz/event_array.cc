@@ -38,8 +38,8 @@ class Reader {
     found.stop = offset + used;
     for (std::size_t i = 0; i < run.size(); ++i) {
       const Shape& shape = trace_.forms.shape(run.form[i]);
-      found.rows += std::to_string(run.ts_ns[i]) + ' ' + std::to_string(run.dur_ns[i]) + ' ' + std::string(trace_.text(run.name[i])) + ' ' +
-                    std::to_string(shape.words) + '\n';
+      found.rows += std::to_string(run.ts_ns[i]) + ' ' + std::to_string(run.dur_ns[i]) + ' ' +
+                    std::string(trace_.text(run.name[i])) + ' ' + std::to_string(shape.words) + '\n';
     }
     return used;
   }

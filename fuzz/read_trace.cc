@@ -30,7 +30,8 @@ Result<std::unique_ptr<Trace>> read(std::string_view bytes, const Way& way) {
 
 void add_part(const Trace& trace, const TrackPart& part, std::string* out) {
   *out += std::to_string(static_cast<int>(part.type));
-  *out += part.type == TrackPart::Type::text ? trace.text(StringId{static_cast<std::uint32_t>(part.value)}) : std::to_string(part.value);
+  *out += part.type == TrackPart::Type::text ? trace.text(StringId{static_cast<std::uint32_t>(part.value)})
+                                             : std::to_string(part.value);
 }
 
 // Everything that must be equal, as text.
@@ -81,7 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Way& way : {Way{1, 1 << 20, true}, Way{1, 61, false}, Way{1, 509, true}}) {
     const std::string found = summary(read(bytes, way));
     if (found == expected) continue;
-    std::fprintf(stderr, "windows of %zu, by rote %d:\n%s\ninstead of\n%s\n", way.window_bytes, way.by_rote, found.c_str(), expected.c_str());
+    std::fprintf(stderr, "windows of %zu, by rote %d:\n%s\ninstead of\n%s\n", way.window_bytes, way.by_rote, found.c_str(),
+                 expected.c_str());
     std::abort();
   }
   return 0;

@@ -19,8 +19,8 @@ constexpr std::ptrdiff_t kViewBytes = 64 << 10;
 constexpr int kViewBraces = 24;
 constexpr int kEventBraceWeight = 4;
 
-constexpr std::string_view kFirstKeys[] = {"\"ph\"", "\"name\"", "\"cat\"", "\"pid\"",  "\"tid\"", "\"ts\"",
-                                           "\"dur\"", "\"id\"", "\"args\"", "\"bp\"", "\"s\""};
+constexpr std::string_view kFirstKeys[] = {"\"ph\"",  "\"name\"", "\"cat\"",  "\"pid\"", "\"tid\"", "\"ts\"",
+                                           "\"dur\"", "\"id\"",   "\"args\"", "\"bp\"",  "\"s\""};
 constexpr std::ptrdiff_t kLongestFirstKey = 6;
 
 bool opens_like_event(const char* brace, const char* end) {
@@ -218,7 +218,8 @@ const char* EventArrayParser::swallowed_event() {
 }
 
 bool EventArrayParser::keep(const EventText& event) {
-  if (builder_.add(event, offset(event.begin), run_, diagnostics_) && by_rote_) layout_.learn(event, builder_.recipe(), piece_.end);
+  if (builder_.add(event, offset(event.begin), run_, diagnostics_) && by_rote_)
+    layout_.learn(event, builder_.recipe(), piece_.end);
   p_ = event.end;
   progress_.between = Between::after_event;
   return true;

@@ -160,7 +160,8 @@ void EventBuilder::take(const Member& member) {
     part.type = member.type == ValueType::string ? ArgType::text : ArgType::int64;
     const TrackPart* track = field == Field::pid ? &core_.pid : field == Field::tid ? &core_.tid : nullptr;
     // A number that is no 64-bit integer names its track by text: nothing to learn by rote.
-    if (track != nullptr && (track->type == TrackPart::Type::text) != (part.type == ArgType::text)) part.type = ArgType::big_integer;
+    if (track != nullptr && (track->type == TrackPart::Type::text) != (part.type == ArgType::text))
+      part.type = ArgType::big_integer;
     if (track != nullptr && track->type == TrackPart::Type::absent) part.type = ArgType::big_integer;
   } else if (field == Field::folded) {
     Slot slot;
@@ -184,7 +185,8 @@ void EventBuilder::drop_duplicates() {
   std::unordered_map<std::uint64_t, std::size_t> last;
   if (slots_.size() <= 24) {
     for (std::size_t i = 1; i < slots_.size() && !any; ++i) {
-      any = std::any_of(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(i), [&](const Slot& s) { return key(s) == key(slots_[i]); });
+      any = std::any_of(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(i),
+                        [&](const Slot& s) { return key(s) == key(slots_[i]); });
     }
     if (!any) return;
   }

@@ -17,7 +17,13 @@ namespace ridge {
 
 // What a member of an event is to the core table.
 enum class Field : std::uint8_t {
-  ph, cat, name, pid, tid, ts, dur,
+  ph,
+  cat,
+  name,
+  pid,
+  tid,
+  ts,
+  dur,
   argument,  // a word of its own, or a value that the shape holds
   folded,    // a short text that belongs to the form (bp, s)
   end,       // not a member: the end of the event

@@ -190,7 +190,8 @@ class LenientCutter {
   // inf, nan and their kin are numbers that are not known; other bare words are kept as text.
   bool unusual_token(Member* member) {
     std::string word(member->value);
-    std::transform(word.begin(), word.end(), word.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     const std::string_view bare = std::string_view(word).substr(word.starts_with('-') || word.starts_with('+') ? 1 : 0);
     if (bare == "inf" || bare == "infinity" || bare == "1.#inf") {
       member->type = ValueType::non_finite;
@@ -207,7 +208,9 @@ class LenientCutter {
     return true;
   }
 
-  const char* next_quote(const char* p) const { return static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end_ - p))); }
+  const char* next_quote(const char* p) const {
+    return static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end_ - p)));
+  }
 
   // The quote that closes a key: the first one with a colon after it.
   const char* find_key_end(const char* p) const {

@@ -10,7 +10,8 @@ namespace ridge {
 EventJoiner::EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote)
     : trace_(trace), top_level_(top_level), max_memory_(max_memory), by_rote_(by_rote) {}
 
-Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece, const EventRun& run, const Diagnostics& diagnostics) {
+Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece, const EventRun& run,
+                               const Diagnostics& diagnostics) {
   if (!trace_->events.append(run)) {
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
                 "cut it by time first");
@@ -19,7 +20,8 @@ Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
   trace_->diagnostics.add_all(diagnostics);
   if (trace_->memory_bytes() > max_memory_) {
     return fail(ErrorCode::too_large, "the trace needs more than " + std::to_string(max_memory_) + " bytes of memory",
-                trace_->path + ", byte " + std::to_string(piece.offset), "read it on a machine with more memory, or cut it by time first");
+                trace_->path + ", byte " + std::to_string(piece.offset),
+                "read it on a machine with more memory, or cut it by time first");
   }
   between_ = progress.between;
   if (progress.closed) {

@@ -45,7 +45,8 @@ inline unsigned read_digits(const char* p, std::uint64_t* value) {
 
 inline constexpr std::array<bool, 256> kContinuesNumber = [] {
   std::array<bool, 256> table{};
-  for (const char c : {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.', 'e', 'E', '+', '-'}) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.', 'e', 'E', '+', '-'})
+    table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 inline bool continues_number(char c) { return kContinuesNumber[static_cast<unsigned char>(c)]; }
@@ -103,7 +104,8 @@ inline const char* read_real(const char* p, double* value) {
   if (count == 0 || count == 8) return nullptr;
   p += count;
   if (continues_number(*p)) return nullptr;
-  const double magnitude = static_cast<double>(whole * kPowersOfTen[count] + fraction) / static_cast<double>(kPowersOfTen[count]);
+  const double magnitude =
+      static_cast<double>(whole * kPowersOfTen[count] + fraction) / static_cast<double>(kPowersOfTen[count]);
   *value = negative ? -magnitude : magnitude;
   return p;
 }

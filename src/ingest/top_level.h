@@ -38,7 +38,20 @@ class TopLevel {
 
  private:
   enum class State : std::uint8_t {
-    before, not_json, key_or_close, key_start, key, colon, value, string, scalar, nested, after_value, events, done, searching,
+    before,
+    not_json,
+    key_or_close,
+    key_start,
+    key,
+    colon,
+    value,
+    string,
+    scalar,
+    nested,
+    after_value,
+    events,
+    done,
+    searching,
   };
   static constexpr std::size_t kLongestValue = std::size_t{16} << 20;
   static constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of all items

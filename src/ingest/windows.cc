@@ -9,7 +9,8 @@
 
 namespace ridge {
 
-WindowFeed::WindowFeed(Source* source, std::string rest, std::uint64_t offset, std::size_t window_bytes, std::uint64_t max_bytes)
+WindowFeed::WindowFeed(Source* source, std::string rest, std::uint64_t offset, std::size_t window_bytes,
+                       std::uint64_t max_bytes)
     : source_(source),
       rest_(std::move(rest)),
       offset_(offset),

@@ -29,7 +29,7 @@ class ZstdSource final : public Source {
       in_frame_ |= buffer_.pos != read_before;
       if (ZSTD_isError(status) != 0) {
         const auto code = ZSTD_getErrorCode(status);
-        damage_ = code == ZSTD_error_checksum_wrong  ? Problem::checksum_mismatch
+        damage_ = code == ZSTD_error_checksum_wrong   ? Problem::checksum_mismatch
                   : code == ZSTD_error_prefix_unknown ? Problem::trailing_garbage
                                                       : Problem::damaged_compression;
         over_ = true;
@@ -59,6 +59,8 @@ class ZstdSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_zstd_source(std::unique_ptr<Source> inner) { return std::make_unique<ZstdSource>(std::move(inner)); }
+std::unique_ptr<Source> make_zstd_source(std::unique_ptr<Source> inner) {
+  return std::make_unique<ZstdSource>(std::move(inner));
+}
 
 }  // namespace ridge

@@ -26,6 +26,7 @@ struct Page {
   std::size_t width;
 
   void line(std::string_view content, std::string_view style = {}) {
+    content = content.substr(0, content.find_last_not_of(' ') + 1);
     const bool styled = color && !style.empty();
     text += styled ? fmt::format("{}{}{}\n", style, content, kReset) : fmt::format("{}\n", content);
   }

@@ -64,7 +64,9 @@ void Diagnostics::add(Problem problem, std::uint64_t offset) {
   if (entry.offsets.size() < kMostOffsets) entry.offsets.push_back(offset);
 }
 
-void Diagnostics::add_unplaced(Problem problem, std::uint64_t count) { entries_[static_cast<std::size_t>(problem)].count += count; }
+void Diagnostics::add_unplaced(Problem problem, std::uint64_t count) {
+  entries_[static_cast<std::size_t>(problem)].count += count;
+}
 
 void Diagnostics::add_all(const Diagnostics& later) {
   for (std::size_t i = 0; i < kProblems; ++i) {

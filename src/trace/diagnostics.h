@@ -77,7 +77,7 @@ class Diagnostics {
 
   void add(Problem problem, std::uint64_t offset);
   void add_unplaced(Problem problem, std::uint64_t count = 1);  // where in the input is not known any more
-  void add_all(const Diagnostics& later);  // appends what another part of the input found
+  void add_all(const Diagnostics& later);                       // appends what another part of the input found
   void clear();
 
   const Entry& operator[](Problem problem) const { return entries_[static_cast<std::size_t>(problem)]; }

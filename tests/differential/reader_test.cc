@@ -117,7 +117,9 @@ TEST_P(EveryLayout, EqualsPlainReader) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, EveryLayout,
-                         testing::Values("clean_tf32", "graph_breaks_inference", "flex_attention_compiled", "cpu_activity_only"), test_name);
+                         testing::Values("clean_tf32", "graph_breaks_inference", "flex_attention_compiled",
+                                         "cpu_activity_only"),
+                         test_name);
 
 }  // namespace
 }  // namespace ridge::test

@@ -33,7 +33,8 @@ std::vector<std::string> own_traces() {
 
 std::vector<std::string> shared_traces() {
   std::vector<std::string> found;
-  for (const char* folder : {"h200", "faults", "public"}) add_traces(fs::path(RIDGE_SOURCE_DIR) / "../shared/traces" / folder, &found);
+  for (const char* folder : {"h200", "faults", "public"})
+    add_traces(fs::path(RIDGE_SOURCE_DIR) / "../shared/traces" / folder, &found);
   return found;
 }
 
@@ -48,7 +49,9 @@ std::string json_of(const std::string& path) {
   return bytes.starts_with("\x1f\x8b") ? inflate_prefix_gzip(bytes) : bytes;
 }
 
-std::string fixture(const std::string& name) { return json_of(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz"); }
+std::string fixture(const std::string& name) {
+  return json_of(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz");
+}
 
 std::string gzip(std::string_view bytes) {
   std::string input(bytes);

@@ -58,7 +58,8 @@ Lines reading_lines(const Result<std::unique_ptr<Trace>>& reading) {
   Lines lines = event_lines(trace);
   for (std::string& line : problem_lines(trace.diagnostics)) lines.push_back(std::move(line));
   lines.push_back("elements " + std::to_string(trace.elements) + " bytes " + std::to_string(trace.json_bytes));
-  if (trace.window) lines.push_back("window " + std::to_string(trace.window->start_ns) + " " + std::to_string(trace.window->end_ns));
+  if (trace.window)
+    lines.push_back("window " + std::to_string(trace.window->start_ns) + " " + std::to_string(trace.window->end_ns));
   for (const auto& [key, value] : trace.metadata.items) lines.push_back("item " + key + " " + value);
   return lines;
 }
@@ -139,7 +140,8 @@ Lines problem_lines(const Diagnostics& diagnostics) {
 }
 
 std::string name_of(const Way& way) {
-  return std::to_string(way.threads) + " threads, windows of " + std::to_string(way.window_bytes) + (way.by_rote ? ", by rote" : "");
+  return std::to_string(way.threads) + " threads, windows of " + std::to_string(way.window_bytes) +
+         (way.by_rote ? ", by rote" : "");
 }
 
 ReadOptions options_of(const Way& way) {
@@ -174,21 +176,22 @@ void expect_all_ways_agree(std::string_view bytes, const std::vector<Way>& ways)
 }
 
 const std::vector<Way>& small_file_ways() {
-  static const std::vector<Way> ways = {{1, 1 << 20, false}, {1, 1 << 20, true}, {1, 300, true},  {2, 700, false},
+  static const std::vector<Way> ways = {{1, 1 << 20, false}, {1, 1 << 20, true}, {1, 300, true},    {2, 700, false},
                                         {4, 700, true},      {2, 4096, true},    {4, 1 << 16, true}};
   return ways;
 }
 
 const std::vector<Way>& large_file_ways() {
-  static const std::vector<Way> ways = {{1, 1 << 20, false}, {1, 1 << 20, true}, {2, 1 << 20, true}, {4, 1 << 18, true}, {4, 1 << 20, false}};
+  static const std::vector<Way> ways = {
+      {1, 1 << 20, false}, {1, 1 << 20, true}, {2, 1 << 20, true}, {4, 1 << 18, true}, {4, 1 << 20, false}};
   return ways;
 }
 
 std::string trace_of(std::string_view events) { return "{\"traceEvents\": [" + std::string(events) + "]}"; }
 
 std::string plain_event(std::string_view name, int ts) {
-  return "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" + std::string(name) + "\", \"pid\": 1, \"tid\": 2, \"ts\": " +
-         std::to_string(ts) + ", \"dur\": 1}";
+  return "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" + std::string(name) +
+         "\", \"pid\": 1, \"tid\": 2, \"ts\": " + std::to_string(ts) + ", \"dur\": 1}";
 }
 
 }  // namespace ridge::test

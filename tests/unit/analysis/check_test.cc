@@ -34,7 +34,8 @@ TEST(Check, NoDeviceEvents) {
 }
 
 TEST(Check, ErrorsFirst) {
-  const Check check = check_of(trace_of(std::string(kKernel) + R"(, {"ph":"Q"}, {"ph":"X","ts":1,"dur":-1}, {"ph":"X","dur":1}, )" + std::string(kKernel)));
+  const Check check = check_of(trace_of(
+      std::string(kKernel) + R"(, {"ph":"Q"}, {"ph":"X","ts":1,"dur":-1}, {"ph":"X","dur":1}, )" + std::string(kKernel)));
   EXPECT_EQ(problems(check), (std::vector<std::string>{"no_timestamp", "negative_duration", "unknown_phase"}));
   EXPECT_EQ(check.rows[0].offsets.size(), 1U);
   EXPECT_FALSE(report_check(check, false).gate_failed);
@@ -46,7 +47,8 @@ TEST(Check, WarningsDoNotFailTheGate) {
 }
 
 TEST(Check, PlacesThatAreNotKnownAreNull) {
-  const Report report = report_check(check_of(trace_of(std::string(kKernel) + R"(, {"ph":"E","ts":1,"pid":1,"tid":1})")), false);
+  const Report report =
+      report_check(check_of(trace_of(std::string(kKernel) + R"(, {"ph":"E","ts":1,"pid":1,"tid":1})")), false);
   ASSERT_EQ(report.tables[0].rows.size(), 1U);
   EXPECT_EQ(report.tables[0].rows[0][0], Cell(std::string("unmatched_end")));
   EXPECT_EQ(report.tables[0].rows[0][1], Cell(std::int64_t{1}));
@@ -58,12 +60,21 @@ std::int64_t overlaps(std::string_view events) { return count_partial_overlaps(*
 TEST(Check, PartialOverlaps) {
   EXPECT_EQ(overlaps(kKernel), 0);
   // Nested, touching, equal.
-  EXPECT_EQ(overlaps(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":2,"dur":3},
+  EXPECT_EQ(
+      overlaps(
+          R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":2,"dur":3},
     {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":6}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":6},
-    {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":11,"dur":1})"), 0);
-  EXPECT_EQ(overlaps(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":10})"), 1);
+    {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":11,"dur":1})"),
+      0);
+  EXPECT_EQ(
+      overlaps(
+          R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":10})"),
+      1);
   // On two tracks it is none.
-  EXPECT_EQ(overlaps(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":2,"ts":5,"dur":10})"), 0);
+  EXPECT_EQ(
+      overlaps(
+          R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":10}, {"ph":"X","cat":"cpu_op","pid":1,"tid":2,"ts":5,"dur":10})"),
+      0);
 }
 
 // A trace has one exactly when some two slices of a track cross.
@@ -78,7 +89,8 @@ TEST(Check, PartialOverlapsAgainstAllPairs) {
     for (int i = 0; i < 6; ++i) {
       const std::size_t start = random() % 30, dur = 1 + random() % 10;
       slices.push_back({start, start + dur});
-      events += (events.empty() ? "" : ",") + std::string(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":)") + std::to_string(start) + ",\"dur\":" + std::to_string(dur) + "}";
+      events += (events.empty() ? "" : ",") + std::string(R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":)") +
+                std::to_string(start) + ",\"dur\":" + std::to_string(dur) + "}";
     }
     bool crossing = false;
     for (const Slice& a : slices) {

@@ -66,7 +66,8 @@ TEST(Info, ProducerAndOptions) {
   EXPECT_EQ(kineto.info.with_stack, false);
   const Known said(R"({"record_shapes": 1, "traceEvents": [)" + std::string(kEvents) + "]}");
   EXPECT_EQ(said.info.record_shapes, true);
-  const Known shown(trace_of(R"({"ph":"X","cat":"cpu_op","ts":1,"dur":1,"args":{"Input Dims":[[1]]}}, {"ph":"X","cat":"python_function","ts":1,"dur":1})"));
+  const Known shown(trace_of(
+      R"({"ph":"X","cat":"cpu_op","ts":1,"dur":1,"args":{"Input Dims":[[1]]}}, {"ph":"X","cat":"python_function","ts":1,"dur":1})"));
   EXPECT_EQ(shown.info.record_shapes, true);
   EXPECT_EQ(shown.info.with_stack, true);
   const Known other(trace_of(R"({"ph":"X","cat":"blink","ts":1,"dur":1})"));
@@ -84,13 +85,15 @@ TEST(Info, EmptyTrace) {
 
 TEST(Info, SumsOfTheLongestDurationsDoNotOverflow) {
   std::string events;
-  for (int i = 0; i < 8; ++i) events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"cpu_op","ts":1,"dur":2300000000000000})";
+  for (int i = 0; i < 8; ++i)
+    events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"cpu_op","ts":1,"dur":2300000000000000})";
   const Known known(trace_of(events));
   EXPECT_GT(known.kind("X", "cpu_op")->time_ns, 2'300'000'000'000'000'000);
 }
 
 TEST(Info, ReportHoldsWhatWasRead) {
-  const Known known(R"({"distributedInfo": {"rank": 2, "world_size": 4}, "traceEvents": [)" + std::string(kEvents) + ", {\"name\": 1}]}");
+  const Known known(R"({"distributedInfo": {"rank": 2, "world_size": 4}, "traceEvents": [)" + std::string(kEvents) +
+                    ", {\"name\": 1}]}");
   const Report report = report_info(known.info);
   const Table& table = report.tables[0];
   const auto value = [&](std::string_view column) {

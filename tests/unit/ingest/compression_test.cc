@@ -24,7 +24,8 @@ struct Packer {
 constexpr Packer kPackers[] = {{"Gzip", gzip, "gzip"}, {"Zstd", zstd, "zstd"}};
 
 class Packed : public testing::TestWithParam<Packer> {};
-INSTANTIATE_TEST_SUITE_P(Containers, Packed, testing::ValuesIn(kPackers), [](const auto& p) { return std::string(p.param.name); });
+INSTANTIATE_TEST_SUITE_P(Containers, Packed, testing::ValuesIn(kPackers),
+                         [](const auto& p) { return std::string(p.param.name); });
 
 TEST_P(Packed, ReadsAsThePlainText) {
   const std::string json = small_trace(2000);
@@ -86,7 +87,8 @@ TEST_P(Packed, CorruptBytesNeverCrashAndNeverMatter) {
 }
 
 TEST_P(Packed, Bomb) {
-  const std::string packed = GetParam().pack(R"({"traceEvents": [)" + plain_event("a", 1) + std::string(std::size_t{50} << 20, ' ') + "]}");
+  const std::string packed =
+      GetParam().pack(R"({"traceEvents": [)" + plain_event("a", 1) + std::string(std::size_t{50} << 20, ' ') + "]}");
   EXPECT_LT(packed.size(), std::size_t{1} << 20);
   ReadOptions options;
   options.max_bytes = std::size_t{10} << 20;

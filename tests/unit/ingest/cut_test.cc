@@ -13,12 +13,13 @@ namespace ridge::test {
 namespace {
 
 struct WholeTrace {
-  explicit WholeTrace(const std::string& name) : json(fixture(name)), spans(spans_of(json)), lines(event_lines(*read_ok(json))) {}
+  explicit WholeTrace(const std::string& name)
+      : json(fixture(name)), spans(spans_of(json)), lines(event_lines(*read_ok(json))) {}
 
   std::size_t closed_before(std::size_t cut) const {
-    return static_cast<std::size_t>(
-        std::upper_bound(spans.events.begin(), spans.events.end(), cut, [](std::size_t c, const Span& s) { return c < s.end; }) -
-        spans.events.begin());
+    return static_cast<std::size_t>(std::upper_bound(spans.events.begin(), spans.events.end(), cut,
+                                                     [](std::size_t c, const Span& s) { return c < s.end; }) -
+                                    spans.events.begin());
   }
 
   std::string json;
@@ -80,8 +81,8 @@ TEST(Cut, CountsTheIncompleteEvent) {
   const WholeTrace whole("clean_tf32");
   const Span& event = whole.spans.events[10];
   const auto trace = read_ok(std::string_view(whole.json).substr(0, event.end - 3));
-  EXPECT_EQ(problem_lines(trace->diagnostics), (Lines{"truncated_json 1 " + std::to_string(event.end - 3),
-                                                      "truncated_event 1 " + std::to_string(event.begin)}));
+  EXPECT_EQ(problem_lines(trace->diagnostics),
+            (Lines{"truncated_json 1 " + std::to_string(event.end - 3), "truncated_event 1 " + std::to_string(event.begin)}));
 }
 
 TEST(Cut, WholeFileHasNoProblem) {
@@ -106,7 +107,8 @@ TEST(Cut, BareArray) {
 // Lists of objects inside an event look like the start of events. A cut inside one is still a cut inside that event.
 TEST(Cut, InsideAListOfObjects) {
   const std::string first = plain_event("a", 1);
-  const std::string second = R"({"ph": "X", "name": "b", "ts": 2, "dur": 1, "args": {"stack": [{"file": "x", "line": 1}, {"file": "y"}, {"file": "z"}]}})";
+  const std::string second =
+      R"({"ph": "X", "name": "b", "ts": 2, "dur": 1, "args": {"stack": [{"file": "x", "line": 1}, {"file": "y"}, {"file": "z"}]}})";
   const std::string head = R"({"traceEvents": [)";
   const std::string text = head + first + ", " + second + ", " + plain_event("c", 3) + "]}";
   const Lines all = event_lines(*read_ok(text));
@@ -149,7 +151,8 @@ TEST(Cut, Gzip) {
 
 TEST(Cut, GzipAsTheProfilerWroteIt) {
   const WholeTrace whole("clean_tf32");
-  expect_cuts_of_packed(whole, contents(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/clean_tf32.json.gz"), inflate_prefix_gzip);
+  expect_cuts_of_packed(whole, contents(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/clean_tf32.json.gz"),
+                        inflate_prefix_gzip);
 }
 
 TEST(Cut, Zstd) {

@@ -23,7 +23,8 @@ std::size_t pick(Random& random, std::size_t below) { return random() % below; }
 
 // One random edit of text[from, to).
 void damage(Random& random, std::size_t from, std::size_t to, std::string* text) {
-  static constexpr std::string_view kInserts[] = {"\"", "\\", "{", "}", "[", "]", ",", ":", "\n", "},{", "\"}", "{\"ph\"", "nan", "\\\""};
+  static constexpr std::string_view kInserts[] = {"\"", "\\", "{",   "}",   "[",       "]",   ",",
+                                                  ":",  "\n", "},{", "\"}", "{\"ph\"", "nan", "\\\""};
   const std::size_t at = from + pick(random, to - from);
   const std::size_t length = 1 + pick(random, std::min<std::size_t>(40, to - at));
   switch (pick(random, 6)) {
@@ -54,7 +55,8 @@ TEST_P(RandomDamage, AllWaysAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, RandomDamage, testing::Values("clean_tf32", "graph_breaks_inference", "flex_attention_compiled"),
+INSTANTIATE_TEST_SUITE_P(Fixtures, RandomDamage,
+                         testing::Values("clean_tf32", "graph_breaks_inference", "flex_attention_compiled"),
                          [](const auto& p) { return std::string(p.param); });
 
 // What lies in `damaged` of the lines of all others, in order; the damaged event itself may be there or not, in any form.
@@ -98,7 +100,8 @@ TEST_P(OneDamagedEvent, CostsNoOther) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, OneDamagedEvent, testing::Values("clean_tf32", "graph_breaks_inference", "flex_attention_compiled"),
+INSTANTIATE_TEST_SUITE_P(Fixtures, OneDamagedEvent,
+                         testing::Values("clean_tf32", "graph_breaks_inference", "flex_attention_compiled"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace

@@ -86,12 +86,14 @@ TEST_P(Quadratic, IsNot) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Patterns, Quadratic, testing::ValuesIn(kPatterns), [](const auto& p) { return std::string(p.param.name); });
+INSTANTIATE_TEST_SUITE_P(Patterns, Quadratic, testing::ValuesIn(kPatterns),
+                         [](const auto& p) { return std::string(p.param.name); });
 
 TEST(Hostile, DeepNestingInArgs) {
   constexpr std::size_t kDepth = 1'000'000;
   const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
-  const auto trace = read_ok(trace_of(plain_event("a", 1) + R"(,{"ph":"X","name":"deep","ts":2,"dur":1,"args":{"d":)" + deep + R"(,"e":5}},)" + plain_event("b", 3)));
+  const auto trace = read_ok(trace_of(plain_event("a", 1) + R"(,{"ph":"X","name":"deep","ts":2,"dur":1,"args":{"d":)" + deep +
+                                      R"(,"e":5}},)" + plain_event("b", 3)));
   ASSERT_EQ(trace->events.size(), 3U);
   EXPECT_EQ(problem_lines(trace->diagnostics), Lines{});
   EXPECT_EQ(find_arg(*trace, EventId{1U}, "d")->text.size(), deep.size());
@@ -100,7 +102,8 @@ TEST(Hostile, DeepNestingInArgs) {
 
 TEST(Hostile, DeepNestingThatIsNotClosed) {
   for (const std::string_view piece : {"[", "{\"a\":", "[{\"a\":"}) {
-    const auto trace = read_ok(trace_of(plain_event("a", 1) + R"(,{"ph":"X","ts":2,"dur":1,"args":{"d":)" + repeat(piece, 1'000'000) + "}}," + plain_event("b", 3)));
+    const auto trace = read_ok(trace_of(plain_event("a", 1) + R"(,{"ph":"X","ts":2,"dur":1,"args":{"d":)" +
+                                        repeat(piece, 1'000'000) + "}}," + plain_event("b", 3)));
     ASSERT_EQ(trace->events.size(), 2U) << piece;
     EXPECT_EQ(trace->diagnostics[Problem::unreadable_event].count, 1U) << piece;
   }
@@ -134,7 +137,8 @@ TEST(Hostile, EventOverTheLimit) {
       const auto trace = read_ok(text, way);
       ASSERT_EQ(trace->events.size(), 2U) << name_of(way);
       EXPECT_EQ(trace->text(trace->events.name(EventId{1U})), "b");
-      EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"event_too_large 1 " + std::to_string(17 + before.size() + 1)}) << name_of(way);
+      EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"event_too_large 1 " + std::to_string(17 + before.size() + 1)})
+          << name_of(way);
       EXPECT_EQ(trace->elements, 3U);
     }
   }
@@ -142,7 +146,8 @@ TEST(Hostile, EventOverTheLimit) {
 
 TEST(Hostile, EventJustBelowTheLimit) {
   const std::string name(std::size_t{63} << 20, 'n');
-  const auto trace = read_ok(trace_of(plain_event("a", 1) + "," + plain_event(name, 2) + "," + plain_event("b", 3)), {.threads = 2});
+  const auto trace =
+      read_ok(trace_of(plain_event("a", 1) + "," + plain_event(name, 2) + "," + plain_event("b", 3)), {.threads = 2});
   ASSERT_EQ(trace->events.size(), 3U);
   EXPECT_EQ(trace->text(trace->events.name(EventId{1U})).size(), name.size());
 }
@@ -151,7 +156,8 @@ TEST(Hostile, EventJustBelowTheLimit) {
 TEST(Hostile, LongListOfObjects) {
   std::string list = R"({"file":"a","line":0})";
   for (int i = 1; i < 20'000; ++i) list += R"(,{"name":"f","line":)" + std::to_string(i) + "}";
-  const std::string text = trace_of(plain_event("a", 1) + R"(,{"ph":"X","name":"l","ts":2,"dur":1,"args":{"stack":[)" + list + "]}}," + plain_event("b", 3));
+  const std::string text = trace_of(plain_event("a", 1) + R"(,{"ph":"X","name":"l","ts":2,"dur":1,"args":{"stack":[)" + list +
+                                    "]}}," + plain_event("b", 3));
   for (const Way& way : {Way{1, 1 << 20, true}, Way{2, 4096, true}, Way{1, 50'000, false}}) {
     const auto trace = read_ok(text, way);
     ASSERT_EQ(trace->events.size(), 3U) << name_of(way);
@@ -182,7 +188,8 @@ TEST(Hostile, ManyShapesTracksAndTexts) {
   std::string events;
   for (int i = 0; i < 20'000; ++i) {
     const std::string n = std::to_string(i);
-    events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"c)" + n + R"(","name":"n)" + n + R"(","pid":)" + n + R"(,"tid":"t)" + n + R"(","ts":)" + n + R"(,"dur":1,"args":{"k)" + n + R"(":"v)" + n + R"("}})";
+    events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"c)" + n + R"(","name":"n)" + n + R"(","pid":)" + n +
+              R"(,"tid":"t)" + n + R"(","ts":)" + n + R"(,"dur":1,"args":{"k)" + n + R"(":"v)" + n + R"("}})";
   }
   const auto trace = read_ok(trace_of(events), {.threads = 2, .window_bytes = 1 << 16});
   ASSERT_EQ(trace->events.size(), 20'000U);

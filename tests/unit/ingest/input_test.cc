@@ -40,8 +40,10 @@ TEST(InputPhases, EachIsKept) {
   EXPECT_EQ(one(R"({"ph":"i","name":"a","pid":1,"tid":2,"ts":3,"s":"t"})"), "i||a|1|2|3000|-|{.s=text:t}");
   EXPECT_EQ(one(R"({"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"python"}})"),
             "M||process_name|1|0|-|-|{name=text:python}");
-  EXPECT_EQ(one(R"({"ph":"s","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g"})"), "s|ac2g|ac2g|1|2|3000|-|{.id=int:7}");
-  EXPECT_EQ(one(R"({"ph":"t","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g"})"), "t|ac2g|ac2g|1|2|3000|-|{.id=int:7}");
+  EXPECT_EQ(one(R"({"ph":"s","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g"})"),
+            "s|ac2g|ac2g|1|2|3000|-|{.id=int:7}");
+  EXPECT_EQ(one(R"({"ph":"t","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g"})"),
+            "t|ac2g|ac2g|1|2|3000|-|{.id=int:7}");
   EXPECT_EQ(one(R"({"ph":"f","id":7,"pid":1,"tid":2,"ts":3,"cat":"ac2g","name":"ac2g","bp":"e"})"),
             "f|ac2g|ac2g|1|2|3000|-|{.id=int:7}{.bp=text:e}");
   EXPECT_EQ(one(R"({"ph":"C","name":"memory","pid":1,"ts":3,"args":{"used":1.5,"free":2}})"),
@@ -59,7 +61,8 @@ TEST(InputPairs, BecomeSlices) {
     {"ph":"B","name":"inner","pid":1,"tid":1,"ts":20},
     {"ph":"E","pid":1,"tid":1,"ts":35},
     {"ph":"E","pid":1,"tid":1,"ts":50})");
-  EXPECT_EQ(reading.events, (Lines{"B||outer|1|1|10000|40000|", "B||inner|1|1|20000|15000|", "E|||1|1|35000|-|", "E|||1|1|50000|-|"}));
+  EXPECT_EQ(reading.events,
+            (Lines{"B||outer|1|1|10000|40000|", "B||inner|1|1|20000|15000|", "E|||1|1|35000|-|", "E|||1|1|50000|-|"}));
   EXPECT_EQ(reading.problems, Lines{});
 }
 
@@ -80,7 +83,8 @@ TEST(InputPairs, UnmatchedOnesAreCountedWithoutAPlace) {
 }
 
 TEST(InputPairs, AreListedAsSlicesOfTheirCategory) {
-  const auto trace = read_ok(trace_of(R"({"ph":"B","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1}, {"ph":"E","cat":"cpu_op","pid":1,"tid":1,"ts":3})"));
+  const auto trace = read_ok(trace_of(
+      R"({"ph":"B","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1}, {"ph":"E","cat":"cpu_op","pid":1,"tid":1,"ts":3})"));
   ASSERT_EQ(trace->of(EventClass::op).size(), 1U);
   EXPECT_EQ(trace->events.dur_ns(trace->of(EventClass::op)[0]), 2000);
   EXPECT_EQ(trace->window->duration_ns(), 2000);
@@ -137,19 +141,22 @@ TEST(InputTimes, AsTexts) {
 }
 
 TEST(InputTimes, MissingAndNegativeDurationsAreUnknown) {
-  const Reading reading = read_events(R"({"ph":"X","ts":1}, {"ph":"X","ts":1,"dur":-5}, {"ph":"X","ts":1,"dur":null}, {"ph":"X","ts":1,"dur":"x"})");
+  const Reading reading = read_events(
+      R"({"ph":"X","ts":1}, {"ph":"X","ts":1,"dur":-5}, {"ph":"X","ts":1,"dur":null}, {"ph":"X","ts":1,"dur":"x"})");
   EXPECT_EQ(reading.events, (Lines{"X|||-|-|1000|-|", "X|||-|-|1000|-|", "X|||-|-|1000|-|", "X|||-|-|1000|-|"}));
   EXPECT_EQ(reading.problems, (Lines{at("missing_duration", 0, 3) + " 64 94", at("negative_duration", 19)}));
 }
 
 TEST(InputTimes, WithoutOneTheEventIsDropped) {
-  const Reading reading = read_events(R"({"ph":"X","dur":1}, {"ph":"X","ts":null,"dur":1}, {"ph":"X","ts":"soon","dur":1}, {"ph":"X","ts":1,"dur":1})");
+  const Reading reading = read_events(
+      R"({"ph":"X","dur":1}, {"ph":"X","ts":null,"dur":1}, {"ph":"X","ts":"soon","dur":1}, {"ph":"X","ts":1,"dur":1})");
   EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|1000|"});
   EXPECT_EQ(reading.problems, Lines{at("no_timestamp", 0, 3) + " 37 67"});
 }
 
 TEST(InputTimes, BeyondSixtyFourBits) {
-  const Reading reading = read_events(R"({"ph":"X","ts":1e30,"dur":1}, {"ph":"X","ts":1,"dur":1e30}, {"ph":"X","ts":-99999999999999999999,"dur":1})");
+  const Reading reading = read_events(
+      R"({"ph":"X","ts":1e30,"dur":1}, {"ph":"X","ts":1,"dur":1e30}, {"ph":"X","ts":-99999999999999999999,"dur":1})");
   EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|-|"});
   EXPECT_EQ(reading.problems, (Lines{at("time_out_of_range", 0, 2) + " 77", at("missing_duration", 30)}));
 }
@@ -167,7 +174,8 @@ TEST(InputTimes, LargestOnesAddUp) {
 }
 
 TEST(InputTimes, ZeroFarOutsideDoesNotStretchTheWindow) {
-  const std::string zero = R"({"ph":"X","cat":"user_annotation","name":"z","ts":0,"dur":5}, {"ph":"X","cat":"cpu_op","name":"z","ts":0.000,"dur":5}, )";
+  const std::string zero =
+      R"({"ph":"X","cat":"user_annotation","name":"z","ts":0,"dur":5}, {"ph":"X","cat":"cpu_op","name":"z","ts":0.000,"dur":5}, )";
   const auto far = read_ok(trace_of(zero + R"({"ph":"X","cat":"cpu_op","ts":3849573693609.751,"dur":10})"));
   EXPECT_EQ(far->window->start_ns, 3849573693609751);
   EXPECT_EQ(far->window->duration_ns(), 10000);
@@ -189,8 +197,10 @@ TEST(InputTimes, WindowLeavesOutSpansOverheadAndMetadata) {
 }
 
 TEST(InputArguments, KeepTypeAndValue) {
-  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1,"b":-2147483648,"c":2147483648,"d":9223372036854775807,"e":18446744073709551615}})"),
-            "X|||-|-|1000|1000|{a=int:1}{b=int:-2147483648}{c=int:2147483648}{d=int:9223372036854775807}{e=uint:18446744073709551615}");
+  EXPECT_EQ(
+      one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1,"b":-2147483648,"c":2147483648,"d":9223372036854775807,"e":18446744073709551615}})"),
+      "X|||-|-|1000|1000|{a=int:1}{b=int:-2147483648}{c=int:2147483648}{d=int:9223372036854775807}{e=uint:"
+      "18446744073709551615}");
   EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1.5,"b":-0.0,"c":1e400,"d":2E-3,"e":true,"f":false,"g":null,"h":""}})"),
             "X|||-|-|1000|1000|{a=real:1.5}{b=real:-0}{c=real:inf}{d=real:0.002}{e=true}{f=false}{g=null}{h=text:}");
   EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[ 1, [ 2 , "x y" ], {} ],"b":{ "c" : [ ] }}})"),
@@ -200,7 +210,8 @@ TEST(InputArguments, KeepTypeAndValue) {
 }
 
 TEST(InputArguments, BigIntegersStayText) {
-  const Reading reading = read_events(R"({"ph":"X","ts":1,"dur":1,"args":{"a":18446744073709551616,"b":-9223372036854775809}})");
+  const Reading reading =
+      read_events(R"({"ph":"X","ts":1,"dur":1,"args":{"a":18446744073709551616,"b":-9223372036854775809}})");
   EXPECT_EQ(reading.events, Lines{"X|||-|-|1000|1000|{a=big:18446744073709551616}{b=big:-9223372036854775809}"});
   EXPECT_EQ(reading.problems, Lines{at("big_integer", 0)});
 }
@@ -227,7 +238,8 @@ TEST(InputArguments, KeyOfTheEventAndOfItsArgsAreTwo) {
 
 TEST(InputArguments, TypeMayChangeFromEventToEvent) {
   std::string events;
-  const std::string_view values[] = {"1", "\"x\"", "1.5", "null", "[1]", "true", "5000000000", "false", "99999999999999999999", "-1"};
+  const std::string_view values[] = {"1", "\"x\"", "1.5", "null", "[1]", "true", "5000000000", "false", "99999999999999999999",
+                                     "-1"};
   for (int round = 0; round < 30; ++round) {
     for (const std::string_view value : values) {
       events += R"({"ph":"X","name":"n","pid":1,"tid":1,"ts":1,"dur":1,"args":{"v":)" + std::string(value) + R"(,"w":1}},)";
@@ -236,20 +248,21 @@ TEST(InputArguments, TypeMayChangeFromEventToEvent) {
   events.pop_back();
   const Reading reading = read_events(events);
   ASSERT_EQ(reading.events.size(), 300U);
-  const Lines expected = {"int:1", "text:x", "real:1.5", "null", "json:[1]", "true", "int:5000000000", "false", "big:99999999999999999999", "int:-1"};
+  const Lines expected = {
+      "int:1", "text:x", "real:1.5", "null", "json:[1]", "true", "int:5000000000", "false", "big:99999999999999999999",
+      "int:-1"};
   for (std::size_t i = 0; i < reading.events.size(); ++i) {
     EXPECT_EQ(reading.events[i], "X||n|1|1|1000|1000|{v=" + expected[i % 10] + "}{w=int:1}");
   }
 }
 
 TEST(InputNames, EscapesAreDecoded) {
-  EXPECT_EQ(one(R"({"ph":"X","name":"a\"b\\c\/d\u00e9\ud83d\ude00\n","ts":1,"dur":1})"), "X||a\"b\\c/d\u00e9\U0001F600<0a>|-|-|1000|1000|");
+  EXPECT_EQ(one(R"({"ph":"X","name":"a\"b\\c\/d\u00e9\ud83d\ude00\n","ts":1,"dur":1})"),
+            "X||a\"b\\c/d\u00e9\U0001F600<0a>|-|-|1000|1000|");
   EXPECT_EQ(one("{\"ph\":\"X\",\"n\\u0061me\":\"x\",\"ts\":1,\"dur\":1}"), "X||x|-|-|1000|1000|");
 }
 
-TEST(InputNames, OtherTypes) {
-  EXPECT_EQ(one(R"({"ph":"X","cat":null,"name":5,"ts":1,"dur":1})"), "X||5|-|-|1000|1000|");
-}
+TEST(InputNames, OtherTypes) { EXPECT_EQ(one(R"({"ph":"X","cat":null,"name":5,"ts":1,"dur":1})"), "X||5|-|-|1000|1000|"); }
 
 TEST(InputNames, ElementsWithoutPhase) {
   const Reading reading = read_events(R"({"name":"a","ts":1}, {"ph":5,"ts":1}, {}, {"ph":"X","ts":1,"dur":1})");
@@ -261,8 +274,10 @@ const Lines kTwo = {"X|cpu_op|a|1|2|1000|1000|", "X|cpu_op|b|1|2|2000|1000|"};
 
 TEST(InputAround, EventsFirstMiddleLast) {
   const std::string events = "\"traceEvents\": [" + plain_event("a", 1) + "," + plain_event("b", 2) + "]";
-  for (const std::string& text : {"{" + events + ", \"schemaVersion\": 1, \"x\": {\"y\": [1, \"]}\"]}}", "{\"schemaVersion\": 1, " + events + ", \"x\": 2}",
-                                  "{\"x\": {\"traceEvents\": [1]}, \"schemaVersion\": 1, " + events + "}", "\n {\"x\":[],\"schemaVersion\":1,\n" + events + "\n}\n"}) {
+  for (const std::string& text : {"{" + events + ", \"schemaVersion\": 1, \"x\": {\"y\": [1, \"]}\"]}}",
+                                  "{\"schemaVersion\": 1, " + events + ", \"x\": 2}",
+                                  "{\"x\": {\"traceEvents\": [1]}, \"schemaVersion\": 1, " + events + "}",
+                                  "\n {\"x\":[],\"schemaVersion\":1,\n" + events + "\n}\n"}) {
     const Reading reading = read_all_ways(text);
     EXPECT_EQ(reading.events, kTwo) << text;
     EXPECT_EQ(reading.problems, Lines{}) << text;
@@ -277,7 +292,8 @@ TEST(InputAround, BareArray) {
 }
 
 TEST(InputAround, ByteOrderMark) {
-  for (const std::string& body : {trace_of(plain_event("a", 1) + "," + plain_event("b", 2)), "[" + plain_event("a", 1) + "," + plain_event("b", 2) + "]"}) {
+  for (const std::string& body : {trace_of(plain_event("a", 1) + "," + plain_event("b", 2)),
+                                  "[" + plain_event("a", 1) + "," + plain_event("b", 2) + "]"}) {
     const Reading reading = read_all_ways("\xEF\xBB\xBF" + body);
     EXPECT_EQ(reading.events, kTwo);
     EXPECT_EQ(reading.problems, Lines{});
@@ -293,7 +309,8 @@ TEST(InputAround, NoEventsAtAll) {
 }
 
 TEST(InputAround, SecondEventsKeyIsCounted) {
-  const std::string text = R"({"traceEvents": [)" + plain_event("a", 1) + "," + plain_event("b", 2) + R"(], "traceEvents": [{"ph":"X"}]})";
+  const std::string text =
+      R"({"traceEvents": [)" + plain_event("a", 1) + "," + plain_event("b", 2) + R"(], "traceEvents": [{"ph":"X"}]})";
   const Reading reading = read_all_ways(text);
   EXPECT_EQ(reading.events, kTwo);
   EXPECT_EQ(reading.problems, Lines{"duplicate_events_key 1 " + std::to_string(text.rfind('['))});
@@ -310,13 +327,15 @@ TEST(InputAround, BytesAndElements) {
 }
 
 TEST(InputOrder, UnsortedAndOverlappingEventsStayAsTheyAre) {
-  const Reading reading = read_events(R"({"ph":"X","pid":1,"tid":1,"ts":30,"dur":10}, {"ph":"X","pid":1,"tid":1,"ts":10,"dur":25}, {"ph":"X","pid":1,"tid":1,"ts":20,"dur":50})");
+  const Reading reading = read_events(
+      R"({"ph":"X","pid":1,"tid":1,"ts":30,"dur":10}, {"ph":"X","pid":1,"tid":1,"ts":10,"dur":25}, {"ph":"X","pid":1,"tid":1,"ts":20,"dur":50})");
   EXPECT_EQ(reading.events, (Lines{"X|||1|1|30000|10000|", "X|||1|1|10000|25000|", "X|||1|1|20000|50000|"}));
   EXPECT_EQ(reading.problems, Lines{});
 }
 
 TEST(InputOrder, KeysOfAnEventInAnyOrder) {
-  EXPECT_EQ(one(R"({"args":{"a":1},"dur":4,"tid":2,"ts":3,"bp":"e","name":"n","pid":1,"cat":"c","ph":"X"})"), "X|c|n|1|2|3000|4000|{a=int:1}{.bp=text:e}");
+  EXPECT_EQ(one(R"({"args":{"a":1},"dur":4,"tid":2,"ts":3,"bp":"e","name":"n","pid":1,"cat":"c","ph":"X"})"),
+            "X|c|n|1|2|3000|4000|{a=int:1}{.bp=text:e}");
 }
 
 // Odd values behind a hundred plain events of the same layout: the path that learned the layout must not take them for plain.
@@ -350,7 +369,11 @@ TEST(InputOdd, InALayoutThatIsKnown) {
   };
   const auto event = [](const Odd& o) {
     std::string text = R"({"ph":"X","cat":"cpu_op","name":)";
-    for (const auto& [key, value] : {std::pair{"", o.name}, {R"(,"pid":)", o.pid}, {R"(,"tid":2,"ts":)", o.ts}, {R"(,"dur":)", o.dur}, {R"(,"args":{"a":)", o.arg}}) {
+    for (const auto& [key, value] : {std::pair{"", o.name},
+                                     {R"(,"pid":)", o.pid},
+                                     {R"(,"tid":2,"ts":)", o.ts},
+                                     {R"(,"dur":)", o.dur},
+                                     {R"(,"args":{"a":)", o.arg}}) {
       text += key;
       text += value;
     }
@@ -401,7 +424,8 @@ TEST(InputOptions, MaxBytes) {
   EXPECT_NE(reading.error().message.find(std::to_string(options.max_bytes)), std::string::npos);
   EXPECT_NE(reading.error().hint.find("--max-bytes"), std::string::npos);
   // Also before the events.
-  const auto metadata = read_trace_bytes("{\"a\": \"" + std::string(200'000, 'x') + "\", \"traceEvents\": []}", "test", options);
+  const auto metadata =
+      read_trace_bytes("{\"a\": \"" + std::string(200'000, 'x') + "\", \"traceEvents\": []}", "test", options);
   ASSERT_FALSE(metadata.has_value());
   EXPECT_EQ(metadata.error().code, ErrorCode::too_large);
 }

@@ -49,9 +49,9 @@ TEST(DecodeString, LoneSurrogates) {
 
 TEST(DecodeString, InvalidUtf8) {
   expect_mended("\xFF", "\uFFFD", Problem::invalid_utf8);
-  expect_mended("a\xC3", "a\uFFFD", Problem::invalid_utf8);                           // cut
-  expect_mended("\xC0\xAF", "\uFFFD\uFFFD", Problem::invalid_utf8);                   // overlong
-  expect_mended("\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD", Problem::invalid_utf8);         // a surrogate
+  expect_mended("a\xC3", "a\uFFFD", Problem::invalid_utf8);                              // cut
+  expect_mended("\xC0\xAF", "\uFFFD\uFFFD", Problem::invalid_utf8);                      // overlong
+  expect_mended("\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD", Problem::invalid_utf8);            // a surrogate
   expect_mended("\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD", Problem::invalid_utf8);  // beyond U+10FFFF
   expect_mended("\xE0\x80\x80z", "\uFFFD\uFFFD\uFFFDz", Problem::invalid_utf8);
 }
@@ -75,15 +75,18 @@ std::string compact(std::string_view raw) {
 
 TEST(CompactJson, Valid) {
   EXPECT_EQ(compact("[]"), "[]");
-  EXPECT_EQ(compact(" [ 1 , -2.5e3 ,\n\"a b\" , { } , [ [ ] ] , true , false , null ] "), "[1,-2.5e3,\"a b\",{},[[]],true,false,null]");
+  EXPECT_EQ(compact(" [ 1 , -2.5e3 ,\n\"a b\" , { } , [ [ ] ] , true , false , null ] "),
+            "[1,-2.5e3,\"a b\",{},[[]],true,false,null]");
   EXPECT_EQ(compact(R"({ "a" : { "b" : [ ] } , "c" : "\" \\" })"), R"({"a":{"b":[]},"c":"\" \\"})");
   EXPECT_EQ(compact("5"), "5");
   EXPECT_EQ(compact("\"x\""), "\"x\"");
 }
 
 TEST(CompactJson, Invalid) {
-  for (const char* raw : {"", " ", "[", "]", "[1,]", "[,1]", "[1 2]", "{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "[1}", "{\"a\":1]", "[nan]",
-                          "[01]", "[1] 2", "[\"a]", "[\"\\x\"]", "[\"\n\"]", "[tru]", "[\"\xFF\"]", "{\"a\" 1}", "[1,,2]", "[\"a\" \"b\"]", "[\"\\"}) {
+  for (const char* raw :
+       {"",          " ",          "[",     "]",          "[1,]",      "[,1]",   "[1 2]",         "{1:2}", "{\"a\"}",
+        "{\"a\":}",  "{\"a\":1,}", "{,}",   "[1}",        "{\"a\":1]", "[nan]",  "[01]",          "[1] 2", "[\"a]",
+        "[\"\\x\"]", "[\"\n\"]",   "[tru]", "[\"\xFF\"]", "{\"a\" 1}", "[1,,2]", "[\"a\" \"b\"]", "[\"\\"}) {
     EXPECT_EQ(compact(raw), "(invalid)") << raw;
   }
 }

@@ -59,7 +59,8 @@ TEST(Metadata, AbsentIsUnknown) {
 }
 
 TEST(Metadata, OfOtherTypes) {
-  const auto trace = read_ok(R"({"schemaVersion": "1", "deviceProperties": 5, "distributedInfo": [], "record_shapes": "yes", "trace_id": 7,
+  const auto trace =
+      read_ok(R"({"schemaVersion": "1", "deviceProperties": 5, "distributedInfo": [], "record_shapes": "yes", "trace_id": 7,
     "baseTimeNanoseconds": 1.5, "traceEvents": []})");
   EXPECT_EQ(trace->metadata.schema_version, 1);
   EXPECT_TRUE(trace->metadata.devices.empty());
@@ -69,7 +70,8 @@ TEST(Metadata, OfOtherTypes) {
 }
 
 TEST(Metadata, NamesTracksAndProcesses) {
-  const auto trace = read_ok(trace_of(R"({"ph":"X","name":"k","pid":0,"tid":7,"ts":1,"dur":1}, {"ph":"X","name":"o","pid":5,"tid":5,"ts":1,"dur":1},
+  const auto trace = read_ok(
+      trace_of(R"({"ph":"X","name":"k","pid":0,"tid":7,"ts":1,"dur":1}, {"ph":"X","name":"o","pid":5,"tid":5,"ts":1,"dur":1},
     {"name":"process_name","ph":"M","ts":0,"pid":0,"tid":0,"args":{"name":"python"}},
     {"name":"process_labels","ph":"M","ts":0,"pid":0,"tid":0,"args":{"labels":"GPU 0"}},
     {"name":"process_sort_index","ph":"M","ts":0,"pid":0,"tid":0,"args":{"sort_index":5000000}},

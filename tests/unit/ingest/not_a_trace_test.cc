@@ -30,11 +30,17 @@ constexpr Case kCases[] = {
     {"Number", "17"sv, ErrorCode::not_a_trace, "no JSON"},
     {"Text", "\"hello\""sv, ErrorCode::not_a_trace, "no JSON"},
     {"Words", "hello world"sv, ErrorCode::not_a_trace, "no JSON"},
-    {"Elf", "\x7F" "ELF\x02\x01\x01\0\0\0\0"sv, ErrorCode::not_a_trace, "ELF"},
+    {"Elf",
+     "\x7F"
+     "ELF\x02\x01\x01\0\0\0\0"sv,
+     ErrorCode::not_a_trace, "ELF"},
     {"Zip", "PK\x03\x04\x14\0\0\0"sv, ErrorCode::not_a_trace, "ZIP"},
     {"Html", "<!DOCTYPE html><html></html>"sv, ErrorCode::not_a_trace, "HTML"},
     {"Pickle", "\x80\x04\x95\0\0"sv, ErrorCode::not_a_trace, "pickle"},
-    {"Xz", "\xFD" "7zXZ\0"sv, ErrorCode::not_a_trace, "xz"},
+    {"Xz",
+     "\xFD"
+     "7zXZ\0"sv,
+     ErrorCode::not_a_trace, "xz"},
     {"Binary", "\x01\x02\0\0\x03"sv, ErrorCode::not_a_trace, "binary"},
     {"CutObject", R"({"schemaVersion": 1, "x)"sv, ErrorCode::truncated, "truncated before its events"},
     {"CutBrace", "{"sv, ErrorCode::truncated, "truncated before its events"},
@@ -60,7 +66,8 @@ TEST(NotATracePacked, SomethingElseCompressed) {
     const auto reading = read_text(packed);
     ASSERT_FALSE(reading.has_value());
     EXPECT_EQ(reading.error().code, ErrorCode::not_a_trace);
-    EXPECT_NE(reading.error().message.find("something else than JSON, compressed"), std::string::npos) << reading.error().message;
+    EXPECT_NE(reading.error().message.find("something else than JSON, compressed"), std::string::npos)
+        << reading.error().message;
   }
 }
 

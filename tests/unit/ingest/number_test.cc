@@ -90,7 +90,8 @@ TEST(Time, RandomAgainstExactArithmetic) {
 
 TEST(Time, ShortWayLeavesTheRestAlone) {
   std::int64_t ns = 0;
-  for (const char* text : {"", "x", "-", "01", "1.", ".5", "1e3", "1.5E2", "1.12345678", "1234567890123456", "+1", "1.2.3", "1-", "--1", "\"1\""}) {
+  for (const char* text : {"", "x", "-", "01", "1.", ".5", "1e3", "1.5E2", "1.12345678", "1234567890123456", "+1", "1.2.3",
+                           "1-", "--1", "\"1\""}) {
     EXPECT_EQ(read_time(padded(text).data(), &ns), nullptr) << text;
   }
 }
@@ -121,7 +122,8 @@ TEST(Number, IsJson) {
   for (const char* text : {"0", "-0", "10", "1.5", "-1.25e+10", "1E5", "0.0", "1e-7", "123456789012345678901234567890"}) {
     EXPECT_TRUE(is_json_number(text)) << text;
   }
-  for (const char* text : {"", "-", "+1", "01", "1.", ".5", "1e", "1e+", "1.5.5", "0x10", "1 ", " 1", "inf", "nan", "1a", "--1"}) {
+  for (const char* text :
+       {"", "-", "+1", "01", "1.", ".5", "1e", "1e+", "1.5.5", "0x10", "1 ", " 1", "inf", "nan", "1a", "--1"}) {
     EXPECT_FALSE(is_json_number(text)) << text;
   }
 }

@@ -55,15 +55,16 @@ void expect_lost(const std::string& damaged, const Lines& problems) {
 
 TEST(RepairNumbers, NotFinite) {
   for (const char* word : {"inf", "-inf", "nan", "-nan", "NaN", "Infinity", "-Infinity", "nan(ind)", "+inf", "INF"}) {
-    expect_mended(R"({"ph":"C","name":"m","ts":1,"args":{"v":)" + std::string(word) + R"(,"w":2}})", "C||m|-|-|1000|-|{v=null}{w=int:2}",
-                  {"non_finite_number 0"});
+    expect_mended(R"({"ph":"C","name":"m","ts":1,"args":{"v":)" + std::string(word) + R"(,"w":2}})",
+                  "C||m|-|-|1000|-|{v=null}{w=int:2}", {"non_finite_number 0"});
   }
   expect_mended(R"({"ph":"X","ts":1,"dur":nan})", "X|||-|-|1000|-|", {"non_finite_number 0", "missing_duration 0"});
   expect_lost(R"({"ph":"X","ts":inf,"dur":1})", {"no_timestamp 0"});
 }
 
 TEST(RepairNumbers, NotFiniteInsideAList) {
-  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"l":[1, nan],"w":2}})", "X|||-|-|1000|1000|{l=text:[1, nan]}{w=int:2}", {"damaged_value 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"l":[1, nan],"w":2}})", "X|||-|-|1000|1000|{l=text:[1, nan]}{w=int:2}",
+                {"damaged_value 0"});
 }
 
 TEST(RepairNumbers, OddOnesStayText) {
@@ -76,15 +77,18 @@ TEST(RepairNumbers, OddOnesStayText) {
 }
 
 TEST(RepairTexts, ControlCharactersAndNewlines) {
-  expect_mended("{\"ph\":\"X\",\"name\":\"two\nlines\x01\",\"ts\":1,\"dur\":1}", "X||two<0a>lines<01>|-|-|1000|1000|", {"control_character 0"});
-  expect_mended(std::string("{\"ph\":\"X\",\"name\":\"nul\0in\",\"ts\":1,\"dur\":1}", 41), "X||nul<00>in|-|-|1000|1000|", {"control_character 0"});
+  expect_mended("{\"ph\":\"X\",\"name\":\"two\nlines\x01\",\"ts\":1,\"dur\":1}", "X||two<0a>lines<01>|-|-|1000|1000|",
+                {"control_character 0"});
+  expect_mended(std::string("{\"ph\":\"X\",\"name\":\"nul\0in\",\"ts\":1,\"dur\":1}", 41), "X||nul<00>in|-|-|1000|1000|",
+                {"control_character 0"});
 }
 
 TEST(RepairTexts, UnescapedQuotes) {
-  expect_mended(R"({"ph":"X","name":"say "hi", you","ts":1,"dur":1})", R"(X||say "hi", you|-|-|1000|1000|)", {"unescaped_quote 0"});
-  expect_mended(R"({"ph":"X","name":""","ts":1,"dur":1})", R"(X||"|-|-|1000|1000|)", {"unescaped_quote 0"});
-  expect_mended(R"_({"ph":"X","name":"f("a")","ts":1,"dur":1,"args":{"k":"x"y"z"}})_", R"_(X||f("a")|-|-|1000|1000|{k=text:x"y"z})_",
+  expect_mended(R"({"ph":"X","name":"say "hi", you","ts":1,"dur":1})", R"(X||say "hi", you|-|-|1000|1000|)",
                 {"unescaped_quote 0"});
+  expect_mended(R"({"ph":"X","name":""","ts":1,"dur":1})", R"(X||"|-|-|1000|1000|)", {"unescaped_quote 0"});
+  expect_mended(R"_({"ph":"X","name":"f("a")","ts":1,"dur":1,"args":{"k":"x"y"z"}})_",
+                R"_(X||f("a")|-|-|1000|1000|{k=text:x"y"z})_", {"unescaped_quote 0"});
   expect_mended(R"({"ph":"X","ts":1,"dur":1,"name":"the "last""})", R"(X||the "last"|-|-|1000|1000|)", {"unescaped_quote 0"});
 }
 
@@ -101,9 +105,11 @@ TEST(RepairTexts, QuoteInEveryEventOfAFile) {
 }
 
 TEST(RepairTexts, WindowsPaths) {
-  expect_mended(R"({"ph":"X","name":"C:\torch\nn\cuda","ts":1,"dur":1})", R"(X||C:\torch\nn\cuda|-|-|1000|1000|)", {"invalid_escape 0"});
+  expect_mended(R"({"ph":"X","name":"C:\torch\nn\cuda","ts":1,"dur":1})", R"(X||C:\torch\nn\cuda|-|-|1000|1000|)",
+                {"invalid_escape 0"});
   expect_mended(R"({"ph":"X","name":"C:\users\x","ts":1,"dur":1})", R"(X||C:\users\x|-|-|1000|1000|)", {"invalid_escape 0"});
-  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"d":"C:\dir\","e":1}})", R"(X|||-|-|1000|1000|{d=text:C:\dir\}{e=int:1})", {"invalid_escape 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"d":"C:\dir\","e":1}})", R"(X|||-|-|1000|1000|{d=text:C:\dir\}{e=int:1})",
+                {"invalid_escape 0"});
 }
 
 TEST(RepairTexts, LoneSurrogates) {
@@ -112,15 +118,18 @@ TEST(RepairTexts, LoneSurrogates) {
 }
 
 TEST(RepairTexts, InvalidUtf8) {
-  expect_mended("{\"ph\":\"X\",\"name\":\"a\xFF\xC0\xAF z\",\"ts\":1,\"dur\":1}", "X||a\uFFFD\uFFFD\uFFFD z|-|-|1000|1000|", {"invalid_utf8 0"});
-  expect_mended("{\"ph\":\"X\",\"name\":\"cut \xE2\x82\",\"ts\":1,\"dur\":1}", "X||cut \uFFFD\uFFFD|-|-|1000|1000|", {"invalid_utf8 0"});
+  expect_mended("{\"ph\":\"X\",\"name\":\"a\xFF\xC0\xAF z\",\"ts\":1,\"dur\":1}", "X||a\uFFFD\uFFFD\uFFFD z|-|-|1000|1000|",
+                {"invalid_utf8 0"});
+  expect_mended("{\"ph\":\"X\",\"name\":\"cut \xE2\x82\",\"ts\":1,\"dur\":1}", "X||cut \uFFFD\uFFFD|-|-|1000|1000|",
+                {"invalid_utf8 0"});
 }
 
 TEST(RepairTexts, SameDamageIsCountedEachTime) {
   const std::string bad = "{\"ph\":\"X\",\"name\":\"a\xFFz\",\"ts\":1,\"dur\":1}";
   const Damaged found = read_damaged(bad + ", " + bad + ", " + bad);
   EXPECT_EQ(found.events.size(), 3U);
-  EXPECT_EQ(found.problems, Lines{"invalid_utf8 0 " + std::to_string(bad.size() + 2) + " " + std::to_string(2 * bad.size() + 4)});
+  EXPECT_EQ(found.problems,
+            Lines{"invalid_utf8 0 " + std::to_string(bad.size() + 2) + " " + std::to_string(2 * bad.size() + 4)});
 }
 
 TEST(RepairCommas, TrailingInsideAnEvent) {
@@ -138,7 +147,8 @@ TEST(RepairCommas, TrailingBehindTheLastEvent) {
 
 TEST(RepairCommas, MissingInsideAnEvent) {
   expect_mended(R"({"ph":"X" "ts":1 "dur":1})", "X|||-|-|1000|1000|", {"missing_comma 0"});
-  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1 "b":2}})", "X|||-|-|1000|1000|{a=int:1}{b=int:2}", {"missing_comma 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":1 "b":2}})", "X|||-|-|1000|1000|{a=int:1}{b=int:2}",
+                {"missing_comma 0"});
 }
 
 TEST(RepairCommas, MissingBetweenEvents) {
@@ -157,7 +167,8 @@ TEST(RepairBrackets, ArrayNotClosedBeforeTheObjectEnds) {
 
 TEST(RepairBrackets, ArrayNotClosedBeforeTheNextKey) {
   const std::string head = R"({"traceEvents": [)" + kBefore + ", " + kAfter + ",\n";
-  const std::string text = head + R"("traceName": "x.json", "deviceProperties": [{"id": 0, "name": "G"}, {"id": 1, "name": "G"}]})";
+  const std::string text =
+      head + R"("traceName": "x.json", "deviceProperties": [{"id": 0, "name": "G"}, {"id": 1, "name": "G"}]})";
   const auto trace = read_ok(text);
   EXPECT_EQ(event_lines(*trace), (Lines{kLineBefore, kLineAfter}));
   EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"missing_bracket 1 " + std::to_string(head.size())});
@@ -169,8 +180,8 @@ TEST(RepairBrackets, ArrayNotClosedBeforeTheNextKey) {
 TEST(RepairBrackets, ListInsideArgsNotClosed) {
   expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[1,2,"b":3}})", R"(X|||-|-|1000|1000|{a=text:[1,2,"b":3<7d>})",
                 {"missing_brace 0", "damaged_value 0"});
-  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[[1,2],[3,4],"b":3}})", R"(X|||-|-|1000|1000|{a=text:[[1,2],[3,4],"b":3<7d>})",
-                {"missing_brace 0", "damaged_value 0"});
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{"a":[[1,2],[3,4],"b":3}})",
+                R"(X|||-|-|1000|1000|{a=text:[[1,2],[3,4],"b":3<7d>})", {"missing_brace 0", "damaged_value 0"});
 }
 
 TEST(RepairBrackets, QuoteInsideAListMissing) {
@@ -194,7 +205,8 @@ TEST(RepairBrackets, StrayOnesBetweenEvents) {
     const std::string text = trace_of(kBefore + stray + ", " + plain_event("x", 5) + ", " + kAfter);
     const auto trace = read_ok(text);
     EXPECT_EQ(trace->events.size(), 3U) << stray;
-    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"garbage_between_events 1 " + std::to_string(kArray + kBefore.size())}) << stray;
+    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"garbage_between_events 1 " + std::to_string(kArray + kBefore.size())})
+        << stray;
     expect_all_ways_agree(text, small_file_ways());
   }
 }
@@ -230,7 +242,8 @@ TEST(RepairGarbage, BehindTheEnd) {
 
 // A writer died, another went on: an event cut at any byte and an intact one right behind it.
 TEST(RepairTorn, IntactEventSurvives) {
-  const std::string torn = R"({"ph": "X", "cat": "cpu_op", "name": "torn", "pid": 1, "tid": 2, "ts": 3, "dur": 1, "args": {"a": [1, "b"], "c": "d"}})";
+  const std::string torn =
+      R"({"ph": "X", "cat": "cpu_op", "name": "torn", "pid": 1, "tid": 2, "ts": 3, "dur": 1, "args": {"a": [1, "b"], "c": "d"}})";
   for (std::size_t cut = 1; cut < torn.size(); ++cut) {
     const std::string text = trace_of(kBefore + ", " + torn.substr(0, cut) + plain_event("x", 5) + ", " + kAfter);
     const Lines lines = event_lines(*read_ok(text));
@@ -249,11 +262,16 @@ TEST(RepairTorn, LastEventOfOneWriterThenAnother) {
 TEST(RepairMetadata, DamagedBeforeTheEvents) {
   const std::string events = R"("traceEvents": [)" + kBefore + "," + kAfter + "]}";
   for (const std::string_view damaged : {
-           R"({"x": "a"b", )",                               // unescaped quote
-           R"({"x": {"y": "a"b"}, )",                        // the same inside an object
-           R"({"x": "C:\dir\", )",                           // a backslash before the closing quote
-           R"({"x": [1, 2, )",                               // a list not closed
-           R"({"x" 5, )", R"({"x": , )", R"({x: 1, )", R"({"x": 1 "y": 2, )", R"({"x": [{"id": 0}, )", R"({"x": 1,, )",
+           R"({"x": "a"b", )",         // unescaped quote
+           R"({"x": {"y": "a"b"}, )",  // the same inside an object
+           R"({"x": "C:\dir\", )",     // a backslash before the closing quote
+           R"({"x": [1, 2, )",         // a list not closed
+           R"({"x" 5, )",
+           R"({"x": , )",
+           R"({x: 1, )",
+           R"({"x": 1 "y": 2, )",
+           R"({"x": [{"id": 0}, )",
+           R"({"x": 1,, )",
        }) {
     const std::string text = std::string(damaged) + events;
     const auto reading = read_text(text);
@@ -265,7 +283,8 @@ TEST(RepairMetadata, DamagedBeforeTheEvents) {
 }
 
 TEST(RepairMetadata, InvalidValueIsCountedAndTheRestKept) {
-  const std::string text = R"({"schemaVersion": 1, "x": nan, "trace_id": "t", "traceEvents": [)" + kBefore + R"(], "with_stack": 1})";
+  const std::string text =
+      R"({"schemaVersion": 1, "x": nan, "trace_id": "t", "traceEvents": [)" + kBefore + R"(], "with_stack": 1})";
   const auto trace = read_ok(text);
   EXPECT_EQ(event_lines(*trace), Lines{kLineBefore});
   EXPECT_EQ(trace->metadata.schema_version, 1);

@@ -124,7 +124,8 @@ TEST_F(Tables, ByKey) {
 
 TEST(Dim3Text, OnlyThreeIntegers) {
   EXPECT_EQ(parse_dim3("[1,2,3]"), (Dim3{1, 2, 3}));
-  for (const char* text : {"", "[]", "[1]", "[1,2]", "[1,2,3,4]", "[1,2,3", "[1, 2, x]", "1,2,3", "[1,2,3]x", "[99999999999999999999,1,1]"}) {
+  for (const char* text :
+       {"", "[]", "[1]", "[1,2]", "[1,2,3,4]", "[1,2,3", "[1, 2, x]", "1,2,3", "[1,2,3]x", "[99999999999999999999,1,1]"}) {
     EXPECT_EQ(parse_dim3(text), std::nullopt) << text;
   }
 }

@@ -88,7 +88,8 @@ TEST(EventTable, EventWithoutWordsAtTheEndOfAFullRun) {
 
 TEST(EventTable, Durations) {
   EventTable table;
-  const std::int64_t durations[] = {0, kUnknownDuration, 1, 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF, 0x100000000, std::int64_t{1} << 61};
+  const std::int64_t durations[] = {0,          kUnknownDuration, 1,           0xFFFFFFFD,
+                                    0xFFFFFFFE, 0xFFFFFFFF,       0x100000000, std::int64_t{1} << 61};
   EventRun run;
   for (const std::int64_t dur : durations) {
     run.reserve(0);

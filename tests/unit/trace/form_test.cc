@@ -20,7 +20,8 @@ TEST(FormTable, EqualContentHasEqualId) {
   const TrackId track = forms.intern_track({Type::integer, 1}, {Type::integer, 2});
   EXPECT_EQ(forms.intern_track({Type::integer, 1}, {Type::integer, 2}), track);
   EXPECT_NE(forms.intern_track({Type::text, 1}, {Type::integer, 2}), track);
-  EXPECT_NE(forms.intern_track({Type::absent, 0}, {Type::integer, 2}), forms.intern_track({Type::integer, 0}, {Type::integer, 2}));
+  EXPECT_NE(forms.intern_track({Type::absent, 0}, {Type::integer, 2}),
+            forms.intern_track({Type::integer, 0}, {Type::integer, 2}));
 
   const ShapeId shape = forms.intern_shape({});
   const FormId form = forms.intern_form({kind, track, shape});
