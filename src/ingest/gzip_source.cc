@@ -13,7 +13,9 @@ namespace {
 
 class GzipSource final : public Source {
  public:
-  explicit GzipSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)), input_(std::size_t{256} << 10) { start_member(); }
+  explicit GzipSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)), input_(std::size_t{256} << 10) {
+    start_member();
+  }
 
   Result<std::size_t> read(char* out, std::size_t size) override {
     std::size_t got = 0;
@@ -95,6 +97,8 @@ class GzipSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> make_gzip_source(std::unique_ptr<Source> inner) { return std::make_unique<GzipSource>(std::move(inner)); }
+std::unique_ptr<Source> make_gzip_source(std::unique_ptr<Source> inner) {
+  return std::make_unique<GzipSource>(std::move(inner));
+}
 
 }  // namespace ridge

@@ -8,7 +8,8 @@
 
 namespace ridge {
 
-Layout::Layout(FormTable* forms, TextCache* texts) : forms_(forms), texts_(texts), root_(&nodes_.emplace_back()), cached_forms_(1024) {}
+Layout::Layout(FormTable* forms, TextCache* texts)
+    : forms_(forms), texts_(texts), root_(&nodes_.emplace_back()), cached_forms_(1024) {}
 
 inline bool Layout::matches(const Edge& edge, const char* p) {
   const char* gap = edge.gap.data();
@@ -20,7 +21,8 @@ inline bool Layout::matches(const Edge& edge, const char* p) {
 
 inline Layout::Edge* Layout::follow(Node* node, const char* p) {
   Edge* likely = node->likely;
-  if (likely != nullptr && matches(*likely, p)) [[likely]] return likely;
+  if (likely != nullptr && matches(*likely, p)) [[likely]]
+    return likely;
   for (const auto& edge : node->edges) {
     if (edge.get() != likely && matches(*edge, p)) {
       node->likely = edge.get();
@@ -100,7 +102,8 @@ const char* Layout::read_argument(const char* p, const char* end, Reading* readi
 }
 
 FormId Layout::find_form(const Leaf& leaf, std::int64_t pid, std::int64_t tid) {
-  const std::uint64_t hash = mix64(static_cast<std::uint64_t>(pid) + leaf.number, static_cast<std::uint64_t>(tid) ^ 0x9E3779B97F4A7C15);
+  const std::uint64_t hash =
+      mix64(static_cast<std::uint64_t>(pid) + leaf.number, static_cast<std::uint64_t>(tid) ^ 0x9E3779B97F4A7C15);
   CachedForm& cached = cached_forms_[hash & (cached_forms_.size() - 1)];
   if (cached.leaf != leaf.number || cached.pid != pid || cached.tid != tid) [[unlikely]] {
     const TrackId track = forms_->intern_track({leaf.pid, pid}, {leaf.tid, tid});
@@ -234,8 +237,8 @@ void Layout::learn(const EventText& event, const Recipe& recipe, const char* end
   if (next_event >= end || *next_event != '{') return;
 
   Node* node = root_;
-  const char* from = event.begin;      // of the gap
-  const char* kept_from = from;        // of the part of the gap that is not yet in its skeleton
+  const char* from = event.begin;  // of the gap
+  const char* kept_from = from;    // of the part of the gap that is not yet in its skeleton
   Gap gap;
   for (std::size_t i = 0; i <= event.members.size(); ++i) {
     const bool at_end = i == event.members.size();

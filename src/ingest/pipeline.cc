@@ -39,7 +39,8 @@ class Stages {
   Window* parse(Window* window) {
     window->run.clear();
     window->diagnostics.clear();
-    if (window->assumed) window->progress = parsers_.local().parse(window->piece(), *window->assumed, &window->run, &window->diagnostics);
+    if (window->assumed)
+      window->progress = parsers_.local().parse(window->piece(), *window->assumed, &window->run, &window->diagnostics);
     return window;
   }
 
@@ -91,15 +92,15 @@ Result<bool> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner,
   tbb::task_arena arena(static_cast<int>(options.threads));
   try {
     arena.execute([&] {
-      tbb::parallel_pipeline(options.threads + kSpareWindows,
-                             tbb::make_filter<void, Window*>(tbb::filter_mode::serial_in_order,
-                                                             [&](tbb::flow_control& flow) {
-                                                               Window* window = stages.read();
-                                                               if (window == nullptr) flow.stop();
-                                                               return window;
-                                                             }) &
-                                 tbb::make_filter<Window*, Window*>(tbb::filter_mode::parallel, [&](Window* w) { return stages.parse(w); }) &
-                                 tbb::make_filter<Window*, void>(tbb::filter_mode::serial_in_order, [&](Window* w) { stages.join(w); }));
+      tbb::parallel_pipeline(
+          options.threads + kSpareWindows,
+          tbb::make_filter<void, Window*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+            Window* window = stages.read();
+            if (window == nullptr) flow.stop();
+            return window;
+          }) & tbb::make_filter<Window*, Window*>(tbb::filter_mode::parallel, [&](Window* w) {
+            return stages.parse(w);
+          }) & tbb::make_filter<Window*, void>(tbb::filter_mode::serial_in_order, [&](Window* w) { stages.join(w); }));
     });
   } catch (const std::exception& e) {  // memory ran out, or ids did
     return fail(ErrorCode::too_large, std::string("cannot hold the trace: ") + e.what(), trace->path, "cut it by time first");

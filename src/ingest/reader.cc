@@ -31,17 +31,22 @@ constexpr Relative kRelatives[] = {
 
 Error not_a_trace(const OpenedSource& opened, const std::string& path, const TopLevel& top) {
   constexpr std::string_view kHint = "record one with torch.profiler and export_chrome_trace()";
-  const auto error = [&](ErrorCode code, std::string message) { return Error{code, std::move(message), path, std::string(kHint)}; };
+  const auto error = [&](ErrorCode code, std::string message) {
+    return Error{code, std::move(message), path, std::string(kHint)};
+  };
   const bool damaged = opened.source->damage().has_value();
-  if (opened.prefix.empty()) return error(ErrorCode::truncated, "the file is empty: " + std::string(kTruncated) + ", or never written");
+  if (opened.prefix.empty())
+    return error(ErrorCode::truncated, "the file is empty: " + std::string(kTruncated) + ", or never written");
   if (!top.saw_anything()) {
-    const std::string what = damaged || opened.container != "json" ? "the compressed trace is " : "the file holds only white space: ";
+    const std::string what =
+        damaged || opened.container != "json" ? "the compressed trace is " : "the file holds only white space: ";
     return error(ErrorCode::truncated, what + std::string(kTruncated));
   }
   if (!top.is_json()) {
     std::string_view seems = describe_content(opened.prefix);
     if (opened.container != "json") seems = "something else than JSON, compressed";
-    return error(ErrorCode::not_a_trace, "not a trace" + (seems.empty() ? ": it is no JSON" : ": it seems to be " + std::string(seems)));
+    return error(ErrorCode::not_a_trace,
+                 "not a trace" + (seems.empty() ? ": it is no JSON" : ": it seems to be " + std::string(seems)));
   }
   if (!top.complete()) return error(ErrorCode::truncated, "the trace is " + std::string(kTruncated));
   std::string keys;
@@ -75,7 +80,8 @@ Result<std::uint64_t> read_head(Source* source, TopLevel* top, std::uint64_t max
 // An array of which not one element is an event is some other JSON.
 bool holds_no_event(const Trace& trace) {
   const Diagnostics& d = trace.diagnostics;
-  return trace.events.size() == 0 && d[Problem::no_phase].count + d[Problem::not_an_object].count > 0 && d[Problem::no_timestamp].count == 0;
+  return trace.events.size() == 0 && d[Problem::no_phase].count + d[Problem::not_an_object].count > 0 &&
+         d[Problem::no_timestamp].count == 0;
 }
 
 Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path, const ReadOptions& options) {

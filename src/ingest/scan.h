@@ -28,9 +28,7 @@ using ByteSet = std::uint32_t;
 struct Bytes16 {
   __m128i v;
   static Bytes16 load(const char* p) { return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))}; }
-  ByteSet equal(char c) const {
-    return static_cast<ByteSet>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c))));
-  }
+  ByteSet equal(char c) const { return static_cast<ByteSet>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)))); }
   ByteSet equal(Bytes16 other) const { return static_cast<ByteSet>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, other.v))); }
 };
 inline constexpr ByteSet kAllBytes = 0xFFFF;

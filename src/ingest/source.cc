@@ -150,10 +150,12 @@ Result<OpenedSource> open_source(const std::string& path) {
   const int fd = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     return fail(ErrorCode::cannot_open, std::string("cannot open the trace: ") + std::strerror(errno), path,
-                errno == ENOENT ? "check the path" : errno == EACCES ? "check the file's permissions" : "");
+                errno == ENOENT   ? "check the path"
+                : errno == EACCES ? "check the file's permissions"
+                                  : "");
   }
   auto file = std::make_unique<FileSource>(fd, !standard_input, standard_input ? "standard input" : path);
-  struct stat status {};
+  struct stat status{};
   const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   if (regular) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   TRY(std::string prefix, file->read_prefix());

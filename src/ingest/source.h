@@ -32,7 +32,7 @@ class Source {
 
 struct OpenedSource {
   std::unique_ptr<Source> source;
-  std::string_view container;   // "json", "gzip", "zstd": what the bytes are
+  std::string_view container;    // "json", "gzip", "zstd": what the bytes are
   std::uint64_t file_bytes = 0;  // 0 when not known (a pipe)
   std::string prefix;            // the file's first bytes, to name what is no trace
 };

@@ -5,7 +5,8 @@
 
 namespace ridge {
 
-TextCache::TextCache(StringPool* pool) : pool_(pool), seed_(std::random_device{}()), entries_(4096), mask_(entries_.size() - 1) {}
+TextCache::TextCache(StringPool* pool)
+    : pool_(pool), seed_(std::random_device{}()), entries_(4096), mask_(entries_.size() - 1) {}
 
 Text TextCache::admit(std::string_view raw, Sort sort, std::uint64_t hash) {
   Text text;

@@ -46,7 +46,8 @@ class TextCache {
     for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
       const Entry& entry = entries_[i];
       if (entry.bytes == nullptr) return admit(raw, sort, hash);
-      if (entry.hash == hash && entry.size == raw.size() && equal_bytes(entry.bytes, raw.data(), raw.size())) return {entry.id, entry.repairs};
+      if (entry.hash == hash && entry.size == raw.size() && equal_bytes(entry.bytes, raw.data(), raw.size()))
+        return {entry.id, entry.repairs};
     }
   }
   Text admit(std::string_view raw, Sort sort, std::uint64_t hash);
@@ -58,7 +59,7 @@ class TextCache {
   std::vector<Entry> entries_;
   std::size_t mask_;
   std::size_t used_ = 0;
-  Arena arena_;         // bytes of raw texts that differ from their meaning
+  Arena arena_;  // bytes of raw texts that differ from their meaning
   std::string scratch_;
 };
 
