@@ -19,7 +19,8 @@ struct Slice {
 
   // Order in which a tree is built: outer before inner.
   bool operator<(const Slice& other) const {
-    return std::tuple(start_ns, -end_ns, rank, event) < std::tuple(other.start_ns, -other.end_ns, other.rank, other.event);
+    if (start_ns != other.start_ns) return start_ns < other.start_ns;
+    return std::tuple(-end_ns, rank, event) < std::tuple(-other.end_ns, other.rank, other.event);
   }
 };
 
@@ -52,9 +53,12 @@ void sort_by_runs(std::vector<Slice>* slices) {
 }
 
 std::vector<std::vector<Slice>> slices_by_track(const Trace& trace) {
+  std::vector<std::uint32_t> track_of_form;
+  for (const Form& form : trace.forms.forms()) track_of_form.push_back(form.track.value);
+  const auto track_of = [&](EventId event) { return track_of_form[trace.events.form(event).value]; };
   std::vector<std::size_t> counts(trace.forms.tracks().size());
   for (const EventClass c : kHostClasses) {
-    for (const EventId event : trace.of(c)) ++counts[trace.track(event).value];
+    for (const EventId event : trace.of(c)) ++counts[track_of(event)];
   }
   std::vector<std::vector<Slice>> slices(counts.size());
   for (std::size_t i = 0; i < counts.size(); ++i) slices[i].reserve(counts[i]);
@@ -62,7 +66,7 @@ std::vector<std::vector<Slice>> slices_by_track(const Trace& trace) {
     for (const EventId event : trace.of(kHostClasses[rank])) {
       const std::int64_t ts = trace.events.ts_ns(event);
       const auto dur = trace.events.dur_ns(event);
-      if (ts != kNoTime && dur) slices[trace.track(event).value].push_back({ts, ts + *dur, event, rank});
+      if (ts != kNoTime && dur) slices[track_of(event)].push_back({ts, ts + *dur, event, rank});
     }
   }
   return slices;

@@ -20,13 +20,15 @@ class LaunchIndex {
       entries_.push_back({*correlation, trace.events.ts_ns(event), node_of[event]});
     }
     if (!std::is_sorted(entries_.begin(), entries_.end(), before)) std::sort(entries_.begin(), entries_.end(), before);
+    index_densely();
   }
 
   NodeId find(std::int64_t correlation, std::int64_t start_ns) const {
-    const auto [from, to] = std::equal_range(entries_.begin(), entries_.end(), Entry{correlation, 0, kNoNode},
-                                             [](const Entry& a, const Entry& b) { return a.correlation < b.correlation; });
     NodeId found = kNoNode;
-    for (auto it = from; it != to && (found == kNoNode || it->start_ns <= start_ns); ++it) found = it->node;
+    for (std::size_t i = first(correlation); i < entries_.size() && entries_[i].correlation == correlation; ++i) {
+      if (found != kNoNode && entries_[i].start_ns > start_ns) break;
+      found = entries_[i].node;
+    }
     return found;
   }
 
@@ -39,7 +41,31 @@ class LaunchIndex {
   static bool before(const Entry& a, const Entry& b) {
     return std::pair(a.correlation, a.start_ns) < std::pair(b.correlation, b.start_ns);
   }
+
+  // A profiler counts correlations up: where they lie close together, each one's first entry is looked up in a table.
+  void index_densely() {
+    if (entries_.empty()) return;
+    const std::uint64_t range =
+        static_cast<std::uint64_t>(entries_.back().correlation) - static_cast<std::uint64_t>(entries_.front().correlation);
+    if (range > entries_.size() * 8) return;
+    first_.assign(range + 1, static_cast<std::uint32_t>(entries_.size()));
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      first_[static_cast<std::size_t>(entries_[i].correlation - entries_.front().correlation)] = static_cast<std::uint32_t>(i);
+    }
+  }
+
+  std::size_t first(std::int64_t correlation) const {
+    if (first_.empty()) {
+      const auto it = std::lower_bound(entries_.begin(), entries_.end(), correlation,
+                                       [](const Entry& a, std::int64_t wanted) { return a.correlation < wanted; });
+      return static_cast<std::size_t>(it - entries_.begin());
+    }
+    const std::uint64_t at = static_cast<std::uint64_t>(correlation) - static_cast<std::uint64_t>(entries_.front().correlation);
+    return at < first_.size() ? first_[at] : entries_.size();
+  }
+
   std::vector<Entry> entries_;
+  std::vector<std::uint32_t> first_;  // by correlation, from the smallest; empty when they are far apart
 };
 
 // The start of each ac2g flow, by id, as a host thread and a time. A finish counts only on a device track, which the caller knows.

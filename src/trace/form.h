@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -97,11 +96,11 @@ class FormTable {
   ShapeId intern_shape(const std::vector<Slot>& slots);  // `word` is computed here
   FormId intern_form(Form form);
 
-  const std::deque<Kind>& kinds() const { return kinds_; }
-  const std::deque<Track>& tracks() const { return tracks_; }
-  std::deque<Track>& tracks() { return tracks_; }
-  const std::deque<Shape>& shapes() const { return shapes_; }
-  const std::deque<Form>& forms() const { return forms_; }
+  const std::vector<Kind>& kinds() const { return kinds_; }
+  const std::vector<Track>& tracks() const { return tracks_; }
+  std::vector<Track>& tracks() { return tracks_; }
+  const std::vector<Shape>& shapes() const { return shapes_; }
+  const std::vector<Form>& forms() const { return forms_; }
 
   const Form& form(FormId id) const { return forms_[id.value]; }
   const Kind& kind(FormId id) const { return kinds_[forms_[id.value].kind.value]; }
@@ -110,10 +109,10 @@ class FormTable {
 
  private:
   std::mutex mutex_;
-  std::deque<Kind> kinds_;
-  std::deque<Track> tracks_;
-  std::deque<Shape> shapes_;
-  std::deque<Form> forms_;
+  std::vector<Kind> kinds_;
+  std::vector<Track> tracks_;
+  std::vector<Shape> shapes_;
+  std::vector<Form> forms_;
   std::map<std::pair<StringId, StringId>, KindId> kind_ids_;
   std::map<std::pair<TrackPart, TrackPart>, TrackId> track_ids_;
   std::map<std::vector<Slot>, ShapeId> shape_ids_;
