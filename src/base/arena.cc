@@ -24,7 +24,7 @@ void Arena::add_chunk(std::size_t at_least) {
   chunks_.emplace_back(static_cast<std::byte*>(p), Unmap{size});
   next_ = static_cast<std::byte*>(p);
   end_ = next_ + size;
-  next_chunk_ = std::min(next_chunk_ * 2, kLargestChunk);
+  next_chunk_ = std::min(next_chunk_ * 8, kLargestChunk);
 }
 
 void* Arena::allocate_bytes(std::size_t size, std::size_t alignment) {

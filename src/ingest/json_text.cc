@@ -101,6 +101,21 @@ std::size_t decode_unicode_escape(std::string_view raw, std::size_t i, std::stri
 
 }  // namespace
 
+bool is_plain_text(std::string_view raw) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
+  const auto plain = [&](std::uint64_t w) {
+    const std::uint64_t control = w - kOnes * 0x20;  // borrows where a byte is below 0x20
+    const std::uint64_t slash = w ^ (kOnes * '\\');
+    return ((w | (control & ~w) | ((slash - kOnes) & ~slash)) & kHigh) == 0;
+  };
+  std::size_t i = 0;
+  for (; i + 8 <= raw.size(); i += 8) {
+    if (!plain(load64(raw.data() + i))) return false;
+  }
+  return std::all_of(raw.begin() + static_cast<std::ptrdiff_t>(i), raw.end(),
+                     [](char c) { return c >= 0x20 && c < 0x7F && c != '\\'; });
+}
+
 Repairs decode_string(std::string_view raw, std::string* out) {
   Repairs repairs;
   out->clear();

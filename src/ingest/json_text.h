@@ -20,6 +20,9 @@ struct Repairs {
 };
 static_assert(kProblems <= 64, "Repairs holds a bit per Problem");
 
+// Whether a string's content is its own meaning: printable ASCII without a backslash.
+bool is_plain_text(std::string_view raw);
+
 // The text of a string's content (without its quotes). Always gives valid UTF-8.
 // A string that holds an escape unknown to JSON is taken to be unescaped altogether (Windows paths: torch\cuda\nn): all its backslashes
 // stay as they are, but for \" and \\ and \/.

@@ -1,11 +1,14 @@
 #include "ingest/pipeline.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -89,6 +92,9 @@ class Stages {
 
 Result<bool> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner, Trace* trace, const PipelineOptions& options) {
   Stages stages(source, feed, joiner, trace, options);
+  // More threads than cores are the caller's choice; without this TBB would warn of them on standard error.
+  const auto most = std::max<std::size_t>(options.threads, static_cast<std::size_t>(tbb::info::default_concurrency()));
+  const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, most);
   tbb::task_arena arena(static_cast<int>(options.threads));
   try {
     arena.execute([&] {

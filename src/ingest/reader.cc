@@ -97,7 +97,8 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   WindowFeed feed(opened.source.get(), std::move(rest), offset, options.window_bytes, options.max_bytes);
   EventJoiner joiner(trace.get(), &top, options.max_memory, options.by_rote);
   PipelineOptions pipeline;
-  pipeline.threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  constexpr unsigned kMostThreads = 256;
+  pipeline.threads = std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   pipeline.by_rote = options.by_rote;
   pipeline.progress = options.progress;
   pipeline.file_bytes = opened.file_bytes;

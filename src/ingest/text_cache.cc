@@ -10,19 +10,23 @@ TextCache::TextCache(StringPool* pool)
 
 Text TextCache::admit(std::string_view raw, Sort sort, std::uint64_t hash) {
   Text text;
-  if (sort == Sort::string) {
-    text.repairs = decode_string(raw, &scratch_);
-  } else if (!compact_json(raw, &scratch_)) {
-    text.repairs = decode_string(raw, &scratch_);  // gives valid UTF-8 at least
-    text.repairs = {};
-    text.repairs.add(Problem::damaged_value);
+  std::string_view meaning = raw;
+  if (sort == Sort::json || !is_plain_text(raw)) {
+    if (sort == Sort::string) {
+      text.repairs = decode_string(raw, &scratch_);
+    } else if (!compact_json(raw, &scratch_)) {
+      decode_string(raw, &scratch_);  // gives valid UTF-8 at least
+      text.repairs.add(Problem::damaged_value);
+    }
+    meaning = scratch_;
   }
-  text.id = pool_->intern(scratch_);
-  if (raw.size() <= kLongestKept) remember(raw, hash, text);
+  text.id = pool_->intern(meaning);
+  if (raw.size() <= kLongestKept) remember(raw, meaning == raw, hash, text);
   return text;
 }
 
-void TextCache::remember(std::string_view raw, std::uint64_t hash, const Text& text) {
+// `plain`: the pool's text is the raw one, byte by byte.
+void TextCache::remember(std::string_view raw, bool plain, std::uint64_t hash, const Text& text) {
   if (used_ >= kMostEntries) {
     std::fill(entries_.begin(), entries_.end(), Entry{});
     arena_ = Arena{};
@@ -31,7 +35,7 @@ void TextCache::remember(std::string_view raw, std::uint64_t hash, const Text& t
     grow();
   }
   const char* bytes = pool_->at(text.id).data();
-  if (scratch_ != raw) {
+  if (!plain) {
     char* copy = arena_.allocate<char>(raw.size());
     std::memcpy(copy, raw.data(), raw.size());
     bytes = copy;

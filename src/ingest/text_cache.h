@@ -51,7 +51,7 @@ class TextCache {
     }
   }
   Text admit(std::string_view raw, Sort sort, std::uint64_t hash);
-  void remember(std::string_view raw, std::uint64_t hash, const Text& text);
+  void remember(std::string_view raw, bool plain, std::uint64_t hash, const Text& text);
   void grow();
 
   StringPool* pool_;

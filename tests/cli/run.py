@@ -137,6 +137,13 @@ def test_help_fits_a_screen(_):
     check(longest <= 120, f"a line of {longest} characters")
 
 
+def test_more_threads_than_cores_say_nothing(folder):
+    path = os.path.join(folder, "threads.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]')
+    equal(succeeds("info", "--threads", "64", path).err, "", "standard error")
+
+
 def test_version(_):
     run = succeeds("version")
     check(re.fullmatch(r"ridge \d+\.\d+\.\d+\S*\n", run.out), run.out)

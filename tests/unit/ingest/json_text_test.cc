@@ -99,3 +99,24 @@ TEST(CompactJson, AnyDepth) {
 
 }  // namespace
 }  // namespace ridge
+
+namespace ridge {
+namespace {
+
+TEST(PlainText, IsWhatDecodingWouldLeaveAlone) {
+  // Every byte at every place of a text longer than a word, against the decoder itself.
+  for (int byte = 0; byte < 256; ++byte) {
+    for (std::size_t at = 0; at < 19; ++at) {
+      std::string raw(19, 'a');
+      raw[at] = static_cast<char>(byte);
+      std::string decoded;
+      const bool untouched = !decode_string(raw, &decoded).any() && decoded == raw;
+      EXPECT_TRUE(untouched || !is_plain_text(raw)) << byte << " at " << at;
+      const bool printable = byte >= 0x20 && byte < 0x7F && byte != '\\';
+      EXPECT_TRUE(is_plain_text(raw) || !printable) << byte << " at " << at;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridge
