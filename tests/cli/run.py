@@ -138,10 +138,7 @@ def test_help_fits_a_screen(_):
 
 
 def test_more_threads_than_cores_say_nothing(folder):
-    path = os.path.join(folder, "threads.json")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write('[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]')
-    equal(succeeds("info", "--threads", "64", path).err, "", "standard error")
+    equal(succeeds("info", "--threads", "64", folder.trace).err, "", "standard error")
 
 
 def test_version(_):
