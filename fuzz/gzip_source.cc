@@ -1,58 +1,7 @@
-// The gzip source on any bytes: ends, never reads out of bounds, and gives the same bytes however small the portions asked for.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
-#include "ingest/source.h"
-
-namespace {
-
-using namespace ridge;
-
-constexpr std::size_t kMost = std::size_t{4} << 20;
-
-class BytesSource final : public Source {
- public:
-  explicit BytesSource(std::string_view bytes) : bytes_(bytes) {}
-  Result<std::size_t> read(char* out, std::size_t size) override {
-    const std::size_t got = bytes_.copy(out, size);
-    bytes_.remove_prefix(got);
-    used_ += got;
-    return got;
-  }
-  std::uint64_t file_position() const override { return used_; }
-
- private:
-  std::string_view bytes_;
-  std::uint64_t used_ = 0;
-};
-
-std::string inflate(std::string_view bytes, std::size_t portion, std::optional<Problem>* damage) {
-  const std::unique_ptr<Source> source = make_gzip_source(std::make_unique<BytesSource>(bytes));
-  std::string out;
-  std::string buffer(portion, '\0');
-  while (out.size() < kMost) {
-    const Result<std::size_t> got = source->read(buffer.data(), buffer.size());
-    if (!got) std::abort();
-    out.append(buffer, 0, *got);
-    if (*got < portion) break;
-  }
-  *damage = source->damage();
-  return out;
-}
-
-}  // namespace
+// The gzip source on any bytes.
+#include "inflate_both_ways.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  std::optional<Problem> damage, other_damage;
-  const std::string whole = inflate(bytes, std::size_t{64} << 10, &damage);
-  const std::string parts = inflate(bytes, 1013, &other_damage);
-  if (whole.size() >= kMost || parts.size() >= kMost) return 0;
-  // A corrupt stream may give a few bytes more or less before the error is seen; a sound one never.
-  if (!damage && (whole != parts || other_damage)) std::abort();
-  const std::size_t common = std::min(whole.size(), parts.size());
-  if (whole.compare(0, common, parts, 0, common) != 0) std::abort();
+  ridge::inflate_both_ways(ridge::make_gzip_source, {reinterpret_cast<const char*>(data), size});
   return 0;
 }
