@@ -1,4 +1,8 @@
 // ridge: the command line. Parse, run, tell what went wrong; everything else is in the files beside this one.
+#include <malloc.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <vector>
@@ -26,14 +30,26 @@ int run_words(const std::vector<std::string>& args) {
   return exit_code(code.error().code);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  install_signal_handlers();
+int run_safely(const std::vector<std::string>& args) {
   try {
-    return run_words({argv + 1, argv + argc});
+    return run_words(args);
   } catch (const std::bad_alloc&) {
     write_standard_error("error: out of memory\n  hint: a machine with more memory, or a shorter trace\n");
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  install_signal_handlers();
+  mallopt(M_MMAP_THRESHOLD, 256 << 20);  // large tables come and go: their pages are reused, not given back and cleared again
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  const int code = run_safely({argv + 1, argv + argc});
+#if defined(__SANITIZE_ADDRESS__)
+  return code;
+#else
+  std::fflush(nullptr);
+  std::_Exit(code);  // the system takes back a trace's memory far faster than destructors do
+#endif
 }

@@ -243,7 +243,7 @@ Launches compute_launches(const Scope& scope) {
   out.calls = count_calls(scope);
   if (out.no_device_events) return out;
   const std::vector<DeviceIdle> idle = split_idle(model, scope.window());
-  const HostStalls stalls = find_host_stalls(model.trace(), model.tree(), model.links());
+  const HostStalls& stalls = model.host_stalls();
   for (std::size_t i = 0; i < idle.size(); ++i) {
     const Device& device = model.timeline().devices[i];
     if (!scope.has_device(device.id)) continue;

@@ -10,6 +10,7 @@
 #include "analysis/catalog.h"
 #include "analysis/choice.h"
 #include "analysis/scoped_work.h"
+#include "base/sort_runs.h"
 #include "base/try.h"
 #include "model/locations.h"
 #include "model/phases.h"
@@ -20,51 +21,74 @@ namespace {
 
 constexpr std::string_view kByNames[] = {"shape", "module", "location", "annotation", "phase"};
 
-// Per node of the call tree; only ops' places mean something.
-struct OpCosts {
-  std::vector<std::int64_t> child_cpu_ns;  // of ops and calls right below
-  std::vector<std::int64_t> device_self_ns, device_total_ns;
-  std::vector<std::uint32_t> kernels;
+// What one call of an op took.
+struct OpCost {
+  std::int64_t child_cpu_ns = 0;  // of ops and runtime calls right below
+  std::int64_t device_self_ns = 0, device_total_ns = 0;
+  std::int64_t kernels = 0;
 };
 
-// The nearest op or runtime call at or above each node.
-std::vector<NodeId> nearest_calls(const CallTree& tree) {
-  std::vector<NodeId> near(tree.size());
-  for (std::uint32_t n = 0; n < tree.size(); ++n) {
-    const bool is_call = tree.event_class[n] == EventClass::op || tree.event_class[n] == EventClass::launch;
-    near[n] = is_call ? NodeId{n} : tree.parent[n] == kNoNode ? kNoNode : near[tree.parent[n].value];
-  }
-  return near;
+struct LaunchedWork {
+  NodeId op;
+  std::int64_t time_ns;
+  bool is_kernel;
+};
+
+// The work of the scope that ops launched, in order of op.
+std::vector<LaunchedWork> launched_work(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  const LaunchLinks& links = scope.model().links();
+  std::vector<LaunchedWork> list;
+  list.reserve(trace.of(EventClass::device_work).size());
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    if (links.op[work.row] == kNoNode) return;
+    const bool is_kernel = trace.kind(trace.of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
+    list.push_back({links.op[work.row], duration_ns(work), is_kernel});
+  });
+  sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
+  return list;
 }
 
-OpCosts measure(const Scope& scope) {
-  const Model& model = scope.model();
-  const CallTree& tree = model.tree();
-  const std::vector<NodeId> near = nearest_calls(tree);
-  const auto call_above = [&](NodeId n) {
-    return tree.parent[n.value] == kNoNode ? kNoNode : near[tree.parent[n.value].value];
+// Walks the call tree with the ops and runtime calls around the current node on a stack, and hands over each op with its cost when
+// everything below it was seen: f(NodeId, const OpCost&).
+template <class F>
+void for_each_op(const Scope& scope, F f) {
+  const CallTree& tree = scope.model().tree();
+  const std::vector<LaunchedWork> launched = launched_work(scope);
+  auto work = launched.begin();
+  std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
+  struct Open {
+    NodeId node;
+    bool is_op;
+    OpCost cost;
   };
-  OpCosts costs;
-  costs.child_cpu_ns.resize(tree.size());
-  costs.device_self_ns.resize(tree.size());
-  costs.kernels.resize(tree.size());
-  for_each_work(scope, [&](const Device&, const WorkRow& work) {
-    const NodeId op = model.links().op[work.row];
-    if (op == kNoNode) return;
-    costs.device_self_ns[op.value] += duration_ns(work);
-    costs.kernels[op.value] +=
-        scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
-  });
-  costs.device_total_ns = costs.device_self_ns;
-  for (std::size_t i = tree.size(); i-- > 0;) {
+  std::vector<Open> open;
+  const auto close = [&] {
+    const Open done = open.back();
+    open.pop_back();
+    // Work under a call without an op of its own belongs to the next op above it.
+    if (!open.empty()) open.back().cost.device_total_ns += done.cost.device_total_ns;
+    if (done.is_op) f(done.node, done.cost);
+  };
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
     const NodeId n{i};
-    if (near[i] != n) continue;
-    NodeId above = call_above(n);
-    if (above != kNoNode && tree.class_of(above) == EventClass::op) costs.child_cpu_ns[above.value] += tree.duration_ns(n);
-    while (above != kNoNode && tree.class_of(above) != EventClass::op) above = call_above(above);
-    if (above != kNoNode) costs.device_total_ns[above.value] += costs.device_total_ns[i];
+    const bool is_op = tree.event_class[i] == EventClass::op;
+    const bool is_call = is_op || tree.event_class[i] == EventClass::launch;
+    const NodeId above = tree.parent[i] == kNoNode ? kNoNode : call_at_or_above[tree.parent[i].value];
+    call_at_or_above[i] = is_call ? n : above;
+    if (!is_call) continue;
+    while (!open.empty() && open.back().node != above) close();
+    if (!open.empty() && open.back().is_op) open.back().cost.child_cpu_ns += tree.duration_ns(n);
+    OpCost cost;
+    for (; work != launched.end() && work->op <= n; ++work) {
+      if (work->op != n) continue;
+      cost.device_self_ns += work->time_ns;
+      cost.kernels += work->is_kernel;
+    }
+    cost.device_total_ns = cost.device_self_ns;
+    open.push_back({n, is_op, cost});
   }
-  return costs;
+  while (!open.empty()) close();
 }
 
 // What a row is told apart by, beside the op's name: an id that is equal for equal texts, and the text.
@@ -134,10 +158,20 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
 
 class OpTableBuilder {
  public:
-  OpTableBuilder(const Trace& trace, const CallTree& tree, Detail detail)
-      : trace_(trace), tree_(tree), detail_(std::move(detail)) {}
+  // `by_name`: the detail is the same for all.
+  OpTableBuilder(const Trace& trace, const CallTree& tree, Detail detail, bool by_name)
+      : trace_(trace), tree_(tree), detail_(std::move(detail)), row_of_name_(by_name ? trace.strings.size() : 0, kNoRow) {}
 
-  OpRow& row(NodeId op) { return at(trace_.events.name(tree_.event[op.value]).value, detail_.id(op), true); }
+  OpRow& row(NodeId op) {
+    const StringId name = trace_.events.name(tree_.event[op.value]);
+    if (row_of_name_.empty()) return at(name.value, detail_.id(op), true);
+    std::uint32_t& row = row_of_name_[name.value];
+    if (row == kNoRow) {
+      at(name.value, detail_.id(op), true);
+      row = static_cast<std::uint32_t>(rows_.size() - 1);
+    }
+    return rows_[row];
+  }
 
   // Rows of device work without an op. `launch` may be kNoNode.
   OpRow& orphan(std::string_view name, NodeId launch) {
@@ -160,9 +194,12 @@ class OpTableBuilder {
     return rows_[it->second];
   }
 
+  static constexpr std::uint32_t kNoRow = UINT32_MAX;
+
   const Trace& trace_;
   const CallTree& tree_;
   Detail detail_;
+  std::vector<std::uint32_t> row_of_name_;  // a short cut to rows_ when rows are told apart by name alone
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<OpRow> rows_;
 };
@@ -173,22 +210,19 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
-  const OpCosts costs = measure(scope);
-  OpTableBuilder builder(trace, tree, make_detail(scope, by));
-  for (std::uint32_t i = 0; i < tree.size(); ++i) {
-    const NodeId n{i};
-    if (tree.event_class[i] != EventClass::op) continue;
+  OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
+  for_each_op(scope, [&](NodeId n, const OpCost& cost) {
     const bool held = scope.holds(n);
-    if (!held && costs.device_self_ns[i] == 0 && costs.kernels[i] == 0) continue;
+    if (!held && cost.device_self_ns == 0 && cost.kernels == 0) return;
     OpRow& row = builder.row(n);
-    row.device_self_ns += costs.device_self_ns[i];  // also of an op that began before the scope
-    row.kernels += costs.kernels[i];
-    if (!held) continue;
+    row.device_self_ns += cost.device_self_ns;  // also of an op that began before the scope
+    row.kernels += cost.kernels;
+    if (!held) return;
     ++row.count;
     row.cpu_total_ns += tree.duration_ns(n);
-    row.cpu_self_ns += std::max<std::int64_t>(0, tree.duration_ns(n) - costs.child_cpu_ns[i]);
-    row.device_total_ns += costs.device_total_ns[i];
-  }
+    row.cpu_self_ns += std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns);
+    row.device_total_ns += cost.device_total_ns;
+  });
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     if (links.op[work.row] != kNoNode) return;
     OpRow& row = builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]);

@@ -136,7 +136,8 @@ Table idle_table(const Summary& s) {
   for (const std::size_t c : order) {
     if (sums[c] == 0) continue;
     const auto cause = static_cast<IdleCause>(c);
-    table.rows.push_back({std::string(name_of(cause)), sums[c], cells::percent(sums[c], window), std::string(meaning_of(cause))});
+    table.rows.push_back(
+        {std::string(name_of(cause)), sums[c], cells::percent(sums[c], window), std::string(meaning_of(cause))});
   }
   if (!table.rows.empty()) table.total = Row{Cell(), idle, cells::percent(idle, window), Cell()};
   return table;
@@ -150,7 +151,8 @@ Table categories_table(const Summary& s) {
                    {"time_ns", Type::integer, Unit::ns},
                    {"pct_gpu_time", Type::number, Unit::percent}};
   for (const CategoryShare& c : s.categories.categories) {
-    table.rows.push_back({std::string(name_of(c.category)), c.launches, c.time_ns, cells::percent(c.time_ns, s.categories.time_ns)});
+    table.rows.push_back(
+        {std::string(name_of(c.category)), c.launches, c.time_ns, cells::percent(c.time_ns, s.categories.time_ns)});
   }
   if (!table.rows.empty()) table.total = Row{Cell(), s.categories.launches, s.categories.time_ns, 100.0};
   return table;
@@ -166,8 +168,8 @@ Table kernels_table(const Summary& s) {
                    {"label", Type::text}};
   for (std::size_t i = 0; i < std::min(kTopRows, s.kernels.rows.size()); ++i) {
     const KernelRow& k = s.kernels.rows[i];
-    table.rows.push_back(
-        {k.count, k.time_ns, cells::percent(k.time_ns, s.kernels.time_ns), std::string(name_of(k.category)), std::string(k.label)});
+    table.rows.push_back({k.count, k.time_ns, cells::percent(k.time_ns, s.kernels.time_ns), std::string(name_of(k.category)),
+                          std::string(k.label)});
   }
   return table;
 }
@@ -215,8 +217,9 @@ Summary compute_summary(const Scope& scope) {
   Summary summary;
   summary.model = &scope.model();
   summary.window = scope.window();
-  compute_iterations(scope, &summary);
-  // Each needs the tables that iterations were found from; beyond these they do not depend on each other.
+  // Each needs the tables below; beyond these they do not depend on each other.
+  scope.model().links();
+  tbb::parallel_invoke([&] { compute_iterations(scope, &summary); }, [&] { scope.model().forward_backward(); });
   tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope); },
                        [&] { summary.kernels = compute_kernels(scope); }, [&] { summary.ops = compute_ops(scope); },
                        [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },

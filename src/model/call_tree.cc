@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 
 #include <tbb/parallel_for.h>
 
@@ -10,88 +9,121 @@ namespace ridge {
 namespace {
 
 constexpr EventClass kHostClasses[] = {EventClass::python_frame, EventClass::annotation, EventClass::op, EventClass::launch};
+constexpr std::size_t kRanks = std::size(kHostClasses);  // at equal times the outer class first
 
 struct Slice {
   std::int64_t start_ns;
   std::int64_t end_ns;
-  EventId event;
-  std::uint8_t rank;  // of its class above: at equal times the outer one first
-
-  // Order in which a tree is built: outer before inner.
-  bool operator<(const Slice& other) const {
-    if (start_ns != other.start_ns) return start_ns < other.start_ns;
-    return std::tuple(-end_ns, rank, event) < std::tuple(-other.end_ns, other.rank, other.event);
-  }
 };
 
-// Sorts slices that mostly come in order: finds the runs that already ascend and merges neighbours. n log(runs).
-void sort_by_runs(std::vector<Slice>* slices) {
-  std::vector<std::size_t> bounds{0};
-  for (std::size_t i = 1; i < slices->size(); ++i) {
-    if ((*slices)[i] < (*slices)[i - 1]) bounds.push_back(i);
-  }
-  bounds.push_back(slices->size());
-  if (bounds.size() > slices->size() / 8 + 3) {
-    std::sort(slices->begin(), slices->end());
-    return;
-  }
-  std::vector<Slice> merged;
-  while (bounds.size() > 2) {
-    merged.clear();
-    merged.reserve(slices->size());
-    std::vector<std::size_t> next{0};
-    for (std::size_t i = 0; i + 1 < bounds.size(); i += 2) {
-      const auto at = [&](std::size_t b) {
-        return slices->begin() + static_cast<std::ptrdiff_t>(bounds[std::min(b, bounds.size() - 1)]);
-      };
-      std::merge(at(i), at(i + 1), at(i + 1), at(i + 2), std::back_inserter(merged));
-      next.push_back(merged.size());
-    }
-    slices->swap(merged);
-    bounds.swap(next);
-  }
+// Order in which a tree is built: outer before inner.
+bool outer_first(const Slice& a, const Slice& b) {
+  return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
 }
 
-std::vector<std::vector<Slice>> slices_by_track(const Trace& trace) {
-  std::vector<std::uint32_t> track_of_form;
-  for (const Form& form : trace.forms.forms()) track_of_form.push_back(form.track.value);
+Slice slice_of(const Trace& trace, EventId event) {
+  const std::int64_t start = trace.events.ts_ns(event);
+  return {start, start + trace.events.dur_ns(event).value_or(0)};
+}
+
+using EventsByTrack = std::vector<std::vector<EventId>>;
+
+// The slices of one class, by track, in order. A profiler writes each class nearly sorted: what is not is sorted here.
+EventsByTrack slices_by_track(const Trace& trace, EventClass event_class, const std::vector<std::uint32_t>& track_of_form) {
   const auto track_of = [&](EventId event) { return track_of_form[trace.events.form(event).value]; };
   std::vector<std::size_t> counts(trace.forms.tracks().size());
-  for (const EventClass c : kHostClasses) {
-    for (const EventId event : trace.of(c)) ++counts[track_of(event)];
+  for (const EventId event : trace.of(event_class)) ++counts[track_of(event)];
+  EventsByTrack events(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) events[i].reserve(counts[i]);
+  struct Last {
+    Slice slice{kNoTime, 0};
+    bool unsorted = false;
+  };
+  std::vector<Last> last(counts.size());
+  for (const EventId event : trace.of(event_class)) {
+    const std::int64_t start = trace.events.ts_ns(event);
+    const auto dur = trace.events.dur_ns(event);
+    if (start == kNoTime || !dur) continue;
+    const std::uint32_t track = track_of(event);
+    const Slice slice{start, start + *dur};
+    if (outer_first(slice, last[track].slice)) last[track].unsorted = true;
+    last[track].slice = slice;
+    events[track].push_back(event);
   }
-  std::vector<std::vector<Slice>> slices(counts.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) slices[i].reserve(counts[i]);
-  for (std::uint8_t rank = 0; rank < std::size(kHostClasses); ++rank) {
-    for (const EventId event : trace.of(kHostClasses[rank])) {
-      const std::int64_t ts = trace.events.ts_ns(event);
-      const auto dur = trace.events.dur_ns(event);
-      if (ts != kNoTime && dur) slices[track_of(event)].push_back({ts, ts + *dur, event, rank});
-    }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!last[i].unsorted) continue;
+    std::stable_sort(events[i].begin(), events[i].end(),
+                     [&](EventId a, EventId b) { return outer_first(slice_of(trace, a), slice_of(trace, b)); });
   }
-  return slices;
+  return events;
 }
 
+// The slices of one track, class by class, taken in the order of the tree.
+class Merge {
+ public:
+  struct Taken {
+    Slice slice;
+    EventId event;
+    std::size_t rank;
+  };
+
+  explicit Merge(const Trace& trace) : trace_(trace) {}
+  void add(const std::vector<EventId>& events, std::size_t rank) {
+    if (events.empty()) return;
+    heads_[count_++] = {slice_of(trace_, events.front()), events.data(), events.data() + events.size(), rank};
+  }
+  bool empty() const { return count_ == 0; }
+  Taken take() {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < count_; ++i) {  // heads stand in order of rank: an equal one must not win
+      if (outer_first(heads_[i].slice, heads_[best].slice)) best = i;
+    }
+    Head& head = heads_[best];
+    const Taken taken{head.slice, *head.next, head.rank};
+    if (++head.next != head.end) {
+      head.slice = slice_of(trace_, *head.next);
+    } else {
+      --count_;
+      std::copy(heads_ + best + 1, heads_ + count_ + 1, heads_ + best);
+    }
+    return taken;
+  }
+
+ private:
+  struct Head {
+    Slice slice;
+    const EventId* next;
+    const EventId* end;
+    std::size_t rank;
+  };
+
+  const Trace& trace_;
+  Head heads_[kRanks] = {};
+  std::size_t count_ = 0;
+};
+
 // Writes the nodes of one thread at `first`; returns how many slices overlap without nesting.
-std::int64_t nest(const std::vector<Slice>& slices, std::uint32_t first, CallTree* tree) {
+std::int64_t nest(Merge merge, std::uint32_t first, CallTree* tree) {
   std::int64_t overlaps = 0;
-  std::vector<std::uint32_t> open;  // around the current slice, outermost first; their ends descend
-  for (std::uint32_t i = 0; i < slices.size(); ++i) {
-    const Slice& slice = slices[i];
-    const auto end_of = [&](std::uint32_t n) { return tree->end_ns[n]; };
-    while (!open.empty() && end_of(open.back()) <= slice.start_ns && end_of(open.back()) < slice.end_ns) open.pop_back();
-    if (!open.empty() && end_of(open.back()) < slice.end_ns) {
+  struct Open {
+    std::int64_t end_ns;
+    std::uint32_t node;
+  };
+  std::vector<Open> open;  // around the current slice, outermost first; their ends descend
+  for (std::uint32_t node = first; !merge.empty(); ++node) {
+    const auto [slice, event, rank] = merge.take();
+    while (!open.empty() && open.back().end_ns <= slice.start_ns && open.back().end_ns < slice.end_ns) open.pop_back();
+    if (!open.empty() && open.back().end_ns < slice.end_ns) {
       ++overlaps;
       // What starts inside both lies in this one: those that end earlier are done.
-      while (!open.empty() && end_of(open.back()) < slice.end_ns) open.pop_back();
+      while (!open.empty() && open.back().end_ns < slice.end_ns) open.pop_back();
     }
-    const std::uint32_t node = first + i;
-    tree->event[node] = slice.event;
-    tree->parent[node] = open.empty() ? kNoNode : NodeId{open.back()};
+    tree->event[node] = event;
+    tree->parent[node] = open.empty() ? kNoNode : NodeId{open.back().node};
     tree->start_ns[node] = slice.start_ns;
     tree->end_ns[node] = slice.end_ns;
-    tree->event_class[node] = kHostClasses[slice.rank];
-    open.push_back(node);
+    tree->event_class[node] = kHostClasses[rank];
+    open.push_back({slice.end_ns, node});
   }
   return overlaps;
 }
@@ -99,13 +131,19 @@ std::int64_t nest(const std::vector<Slice>& slices, std::uint32_t first, CallTre
 }  // namespace
 
 CallTree build_call_tree(const Trace& trace) {
-  std::vector<std::vector<Slice>> slices = slices_by_track(trace);
+  std::vector<std::uint32_t> track_of_form;
+  for (const Form& form : trace.forms.forms()) track_of_form.push_back(form.track.value);
+  EventsByTrack slices[kRanks];
+  tbb::parallel_for(std::size_t{0}, kRanks,
+                    [&](std::size_t rank) { slices[rank] = slices_by_track(trace, kHostClasses[rank], track_of_form); });
   CallTree tree;
   std::uint32_t size = 0;
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    if (slices[i].empty()) continue;
-    tree.threads.push_back({TrackId{i}, size, static_cast<std::uint32_t>(slices[i].size())});
-    size += static_cast<std::uint32_t>(slices[i].size());
+  for (std::size_t track = 0; track < trace.forms.tracks().size(); ++track) {
+    std::size_t count = 0;
+    for (const auto& by_track : slices) count += by_track[track].size();
+    if (count == 0) continue;
+    tree.threads.push_back({TrackId{track}, size, static_cast<std::uint32_t>(count)});
+    size += static_cast<std::uint32_t>(count);
   }
   tree.event.resize(size);
   tree.parent.resize(size);
@@ -114,10 +152,9 @@ CallTree build_call_tree(const Trace& trace) {
   tree.event_class.resize(size);
   std::vector<std::int64_t> overlaps(tree.threads.size());
   tbb::parallel_for(std::size_t{0}, tree.threads.size(), [&](std::size_t t) {
-    std::vector<Slice>& mine = slices[tree.threads[t].track.value];
-    sort_by_runs(&mine);
-    overlaps[t] = nest(mine, tree.threads[t].first, &tree);
-    mine = {};
+    Merge merge(trace);
+    for (std::size_t rank = 0; rank < kRanks; ++rank) merge.add(slices[rank][tree.threads[t].track.value], rank);
+    overlaps[t] = nest(merge, tree.threads[t].first, &tree);
   });
   for (const std::int64_t n : overlaps) tree.overlaps += n;
   return tree;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/sort_runs.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -26,28 +27,28 @@ const Device* DeviceTimeline::find(std::int64_t id) const {
 DeviceTimeline build_device_timeline(const Trace& trace, const KernelIdentities& identities) {
   const DeviceWorkTable table = device_work(trace);
   std::map<std::int64_t, Device> devices;
+  Device* device = nullptr;  // of the last event: neighbours mostly share it
   for (std::size_t row = 0; row < table.events.size(); ++row) {
     const EventId event = table.events[row];
     const std::int64_t start = trace.events.ts_ns(event);
     if (start == kNoTime) continue;
     const Track& track = trace.forms.track(trace.track(event));
     const std::int64_t id = table.device.integer(event).value_or(number_of(track.pid));
-    Device& device = devices[id];
-    device.id = id;
-    device.work.push_back({.start_ns = start,
-                           .end_ns = start + trace.events.dur_ns(event).value_or(0),
-                           .stream = table.stream.integer(event).value_or(number_of(track.tid)),
-                           .row = static_cast<std::uint32_t>(row),
-                           .sort = sort_of(trace.kind(event).work, identities[row].category)});
+    if (device == nullptr || device->id != id) {
+      device = &devices[id];
+      device->id = id;
+    }
+    device->work.push_back({.start_ns = start,
+                            .end_ns = start + trace.events.dur_ns(event).value_or(0),
+                            .stream = table.stream.integer(event).value_or(number_of(track.tid)),
+                            .row = static_cast<std::uint32_t>(row),
+                            .sort = sort_of(trace.kind(event).work, identities[row].category)});
   }
   DeviceTimeline timeline;
-  for (auto& [id, device] : devices) {
-    const auto earlier = [](const WorkRow& a, const WorkRow& b) {
-      return std::pair(a.start_ns, a.row) < std::pair(b.start_ns, b.row);
-    };
-    if (!std::is_sorted(device.work.begin(), device.work.end(), earlier))
-      std::sort(device.work.begin(), device.work.end(), earlier);
-    timeline.devices.push_back(std::move(device));
+  for (auto& [id, found] : devices) {
+    sort_runs(&found.work,
+              [](const WorkRow& a, const WorkRow& b) { return std::pair(a.start_ns, a.row) < std::pair(b.start_ns, b.row); });
+    timeline.devices.push_back(std::move(found));
   }
   return timeline;
 }

@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
 namespace ridge {
 namespace {
 
@@ -156,8 +159,8 @@ class CopyCalls {
 
 class StallFinder {
  public:
-  StallFinder(const Trace& trace, const CallTree& tree, const LaunchLinks& links)
-      : trace_(trace), tree_(tree), names_(trace), copies_(trace, tree, links) {}
+  StallFinder(const Trace& trace, const CallTree& tree, const CopyCalls& copies)
+      : trace_(trace), tree_(tree), names_(trace), copies_(copies) {}
 
   std::vector<HostStall> in(const HostThread& thread) {
     std::vector<HostStall> stalls;
@@ -204,15 +207,18 @@ class StallFinder {
   const Trace& trace_;
   const CallTree& tree_;
   StallNames names_;
-  CopyCalls copies_;
+  const CopyCalls& copies_;
 };
 
 }  // namespace
 
 HostStalls find_host_stalls(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
   HostStalls stalls;
-  StallFinder finder(trace, tree, links);
-  for (const HostThread& thread : tree.threads) stalls.of_thread.push_back(finder.in(thread));
+  stalls.of_thread.resize(tree.threads.size());
+  const CopyCalls copies(trace, tree, links);
+  tbb::enumerable_thread_specific<StallFinder> finders([&] { return StallFinder(trace, tree, copies); });
+  tbb::parallel_for(std::size_t{0}, tree.threads.size(),
+                    [&](std::size_t t) { stalls.of_thread[t] = finders.local().in(tree.threads[t]); });
   return stalls;
 }
 

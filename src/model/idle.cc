@@ -41,25 +41,27 @@ class EventWaits {
 // What split_idle works with, the same for every device.
 struct Context {
   explicit Context(const Model& m)
-      : tree(m.tree()),
-        links(m.links()),
-        stalls(find_host_stalls(m.trace(), tree, links)),
-        event_waits(m.trace(), tree, links) {}
+      : tree(m.tree()), links(m.links()), stalls(m.host_stalls()), event_waits(m.trace(), tree, links) {
+    for (std::uint32_t n = 0; n < tree.size(); ++n) {
+      if (tree.parent[n] == kNoNode) roots.push_back(n);
+    }
+  }
 
   std::size_t thread_of(NodeId node) const {
     const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
                                      [](std::uint32_t n, const HostThread& t) { return n < t.first; });
     return static_cast<std::size_t>(it - tree.threads.begin()) - 1;
   }
+  // A tree's nodes stand together behind its root.
   std::int64_t root_start(NodeId node) const {
-    while (tree.parent[node.value] != kNoNode) node = tree.parent[node.value];
-    return tree.start_ns[node.value];
+    return tree.start_ns[*std::prev(std::upper_bound(roots.begin(), roots.end(), node.value))];
   }
 
   const CallTree& tree;
   const LaunchLinks& links;
-  HostStalls stalls;
+  const HostStalls& stalls;
   EventWaits event_waits;
+  std::vector<std::uint32_t> roots;  // nodes without a parent
 };
 
 // Until when the idle time behind a stall that drained the queue is its doing.

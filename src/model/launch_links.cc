@@ -1,71 +1,113 @@
 #include "model/launch_links.h"
 
 #include <algorithm>
+#include <bit>
+#include <random>
 #include <unordered_map>
 
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include "base/hash.h"
 #include "trace/tables.h"
 
 namespace ridge {
 namespace {
 
+constexpr std::size_t kRowsAtOnce = 4096;  // of device work, for one thread
+
 // Launches by correlation. Several processes in one trace may use one number twice: the launch nearest before the work counts.
 class LaunchIndex {
  public:
-  LaunchIndex(const Trace& trace, const NodeOfEvent& node_of) {
+  explicit LaunchIndex(const Trace& trace) : trace_(trace) {
     const LaunchTable table = launches(trace);
     entries_.reserve(table.events.size());
     for (const EventId event : table.events) {
       const auto correlation = table.correlation.integer(event);
-      if (!correlation || *correlation == 0 || node_of[event] == kNoNode) continue;
-      entries_.push_back({*correlation, trace.events.ts_ns(event), node_of[event]});
+      if (correlation && *correlation != 0 && trace.events.ts_ns(event) != kNoTime && trace.events.dur_ns(event))
+        entries_.push_back({*correlation, event, kNone});
     }
-    if (!std::is_sorted(entries_.begin(), entries_.end(), before)) std::sort(entries_.begin(), entries_.end(), before);
-    index_densely();
+    index();
+    sort_if_crowded();
   }
 
-  NodeId find(std::int64_t correlation, std::int64_t start_ns) const {
-    NodeId found = kNoNode;
-    for (std::size_t i = first(correlation); i < entries_.size() && entries_[i].correlation == correlation; ++i) {
-      if (found != kNoNode && entries_[i].start_ns > start_ns) break;
-      found = entries_[i].node;
+  // kNoEvent when there is none.
+  EventId find(std::int64_t correlation, std::int64_t start_ns) const {
+    if (!sorted_.empty()) return find_sorted(correlation, start_ns);
+    Best best;
+    for (std::uint32_t i = first_[bucket(correlation)]; i != kNone; i = entries_[i].next) {
+      if (entries_[i].correlation == correlation) consider(entries_[i], start_ns, &best);
     }
-    return found;
+    return best.event;
   }
 
  private:
   struct Entry {
     std::int64_t correlation;
-    std::int64_t start_ns;
-    NodeId node;
+    EventId event;
+    std::uint32_t next;  // in the same bucket
   };
-  static bool before(const Entry& a, const Entry& b) {
-    return std::pair(a.correlation, a.start_ns) < std::pair(b.correlation, b.start_ns);
+  struct Best {
+    EventId event = kNoEvent;
+    std::int64_t start_ns = 0;
+  };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // The latest that starts no later than the work; the earliest when all start later.
+  void consider(const Entry& entry, std::int64_t start_ns, Best* best) const {
+    const std::int64_t start = trace_.events.ts_ns(entry.event);
+    const bool first = best->event == kNoEvent;
+    const bool best_is_late = !first && best->start_ns > start_ns;
+    const bool better = start > start_ns ? best_is_late && start < best->start_ns : best_is_late || start >= best->start_ns;
+    if (first || better) *best = {entry.event, start};
   }
 
-  // A profiler counts correlations up: where they lie close together, each one's first entry is looked up in a table.
-  void index_densely() {
-    if (entries_.empty()) return;
-    const std::uint64_t range =
-        static_cast<std::uint64_t>(entries_.back().correlation) - static_cast<std::uint64_t>(entries_.front().correlation);
-    if (range > entries_.size() * 8) return;
-    first_.assign(range + 1, static_cast<std::uint32_t>(entries_.size()));
+  // A profiler counts correlations up: 16 neighbours share a line of the table. The seed keeps a file from choosing its collisions.
+  std::size_t bucket(std::int64_t correlation) const {
+    const auto number = static_cast<std::uint64_t>(correlation);
+    return ((mix64(number >> 4, seed_) << 4) | (number & 15)) & (first_.size() - 1);
+  }
+
+  void index() {
+    first_.assign(std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 16)), kNone);
     for (std::size_t i = entries_.size(); i-- > 0;) {
-      first_[static_cast<std::size_t>(entries_[i].correlation - entries_.front().correlation)] = static_cast<std::uint32_t>(i);
+      std::uint32_t& first = first_[bucket(entries_[i].correlation)];
+      entries_[i].next = first;
+      first = static_cast<std::uint32_t>(i);
     }
   }
 
-  std::size_t first(std::int64_t correlation) const {
-    if (first_.empty()) {
-      const auto it = std::lower_bound(entries_.begin(), entries_.end(), correlation,
-                                       [](const Entry& a, std::int64_t wanted) { return a.correlation < wanted; });
-      return static_cast<std::size_t>(it - entries_.begin());
+  // Where one number is used again and again, chains would be walked again and again: all are sorted instead.
+  void sort_if_crowded() {
+    std::vector<std::uint8_t> crowd(first_.size());
+    for (const Entry& entry : entries_) {
+      if (++crowd[bucket(entry.correlation)] < kMostInBucket) continue;
+      for (const Entry& each : entries_) sorted_.push_back({each.correlation, trace_.events.ts_ns(each.event), each.event});
+      std::sort(sorted_.begin(), sorted_.end());
+      return;
     }
-    const std::uint64_t at = static_cast<std::uint64_t>(correlation) - static_cast<std::uint64_t>(entries_.front().correlation);
-    return at < first_.size() ? first_[at] : entries_.size();
   }
 
+  EventId find_sorted(std::int64_t correlation, std::int64_t start_ns) const {
+    const Sorted wanted{correlation, start_ns, kNoEvent};
+    const auto after = std::upper_bound(sorted_.begin(), sorted_.end(), wanted);
+    if (after != sorted_.begin() && (after - 1)->correlation == correlation) return (after - 1)->event;
+    return after != sorted_.end() && after->correlation == correlation ? after->event : kNoEvent;
+  }
+
+  struct Sorted {
+    std::int64_t correlation;
+    std::int64_t start_ns;
+    EventId event;
+    auto operator<=>(const Sorted&) const = default;
+  };
+  static constexpr std::uint8_t kMostInBucket = 64;
+
+  const Trace& trace_;
+  const std::uint64_t seed_ = std::random_device{}() | 1;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> first_;  // by correlation, from the smallest; empty when they are far apart
+  std::vector<std::uint32_t> first_;  // by bucket
+  std::vector<Sorted> sorted_;        // empty: not crowded
 };
 
 // The start of each ac2g flow, by id, as a host thread and a time. A finish counts only on a device track, which the caller knows.
@@ -108,38 +150,52 @@ class FlowIndex {
 
 }  // namespace
 
-LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of) {
+std::vector<EventId> find_launches(const Trace& trace) {
+  const DeviceWorkTable work = device_work(trace);
+  const LaunchIndex index(trace);
+  std::vector<EventId> found(work.events.size(), kNoEvent);
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, found.size(), kRowsAtOnce), [&](const auto& rows) {
+    for (std::size_t row = rows.begin(); row < rows.end(); ++row) {
+      const EventId event = work.events[row];
+      if (const auto correlation = work.correlation.integer(event))
+        found[row] = index.find(*correlation, trace.events.ts_ns(event));
+    }
+  });
+  return found;
+}
+
+LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of,
+                               const std::vector<EventId>& launches) {
   const DeviceWorkTable work = device_work(trace);
   const OpTable op_table = ops(trace);
   LaunchLinks links;
   links.launch.assign(work.events.size(), kNoNode);
   links.op.assign(work.events.size(), kNoNode);
-  const LaunchIndex index(trace, node_of);
   std::vector<std::size_t> unlinked;
   for (std::size_t row = 0; row < work.events.size(); ++row) {
-    const EventId event = work.events[row];
-    if (const auto correlation = work.correlation.integer(event))
-      links.launch[row] = index.find(*correlation, trace.events.ts_ns(event));
+    if (launches[row] != kNoEvent) links.launch[row] = node_of[launches[row]];
     if (links.launch[row] == kNoNode) unlinked.push_back(row);
   }
   if (!unlinked.empty() && !trace.of(EventClass::flow).empty()) {
     const FlowIndex flow_index(trace, tree);
     for (const std::size_t row : unlinked) links.launch[row] = flow_index.launch_of(work.events[row]);
   }
-  for (std::size_t row = 0; row < work.events.size(); ++row) {
+  const auto link_op = [&](std::size_t row) {
     const NodeId launch = links.launch[row];
-    if (launch == kNoNode) continue;
+    if (launch == kNoNode) return;
     const NodeId innermost = tree.nearest(launch, EventClass::op);
     links.op[row] = innermost;
     const auto external = work.external_id.integer(work.events[row]);
-    if (!external) continue;
+    if (!external) return;
     for (NodeId n = innermost; n != kNoNode; n = tree.nearest(tree.parent[n.value], EventClass::op)) {
-      if (op_table.external_id.integer(tree.event[n.value]) == external) {
-        links.op[row] = n;
-        break;
-      }
+      if (op_table.external_id.integer(tree.event[n.value]) != external) continue;
+      links.op[row] = n;
+      return;
     }
-  }
+  };
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, work.events.size(), kRowsAtOnce), [&](const auto& rows) {
+    for (std::size_t row = rows.begin(); row < rows.end(); ++row) link_op(row);
+  });
   return links;
 }
 

@@ -29,6 +29,10 @@ struct LaunchLinks {
   }
 };
 
-LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of);
+// The launch of each row by `correlation` alone, as an event; kNoEvent when there is none. Needs no tree.
+std::vector<EventId> find_launches(const Trace& trace);
+
+LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of,
+                               const std::vector<EventId>& launches);
 
 }  // namespace ridge

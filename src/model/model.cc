@@ -3,6 +3,7 @@
 #include <mutex>
 #include <optional>
 
+#include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 
 namespace ridge {
@@ -30,6 +31,7 @@ struct Model::Tables {
   Once<CallTree> tree;
   Once<NodeOfEvent> node_of;
   Once<LaunchLinks> links;
+  Once<HostStalls> host_stalls;
   Once<KernelIdentities> identities;
   Once<DeviceTimeline> timeline;
   Once<Iterations> iterations;
@@ -51,7 +53,14 @@ const NodeOfEvent& Model::node_of() const {
   return tables_->node_of.get([&] { return NodeOfEvent(trace_, tree()); });
 }
 const LaunchLinks& Model::links() const {
-  return tables_->links.get([&] { return build_launch_links(trace_, tree(), node_of()); });
+  return tables_->links.get([&] {
+    std::vector<EventId> launches;
+    tbb::parallel_invoke([&] { node_of(); }, [&] { launches = find_launches(trace_); });
+    return build_launch_links(trace_, tree(), node_of(), launches);
+  });
+}
+const HostStalls& Model::host_stalls() const {
+  return tables_->host_stalls.get([&] { return find_host_stalls(trace_, tree(), links()); });
 }
 const KernelIdentities& Model::identities() const {
   return tables_->identities.get([&] { return build_kernel_identities(trace_, tree(), links()); });
@@ -73,7 +82,8 @@ const ForwardBackward& Model::forward_backward() const {
 }
 const CompiledRegions& Model::compiled_regions() const {
   return tables_->compiled_regions.get([&] {
-    return build_compiled_regions(trace_, tree(), compile_phases(), [this]() -> const ForwardBackward& { return forward_backward(); });
+    return build_compiled_regions(trace_, tree(), compile_phases(),
+                                  [this]() -> const ForwardBackward& { return forward_backward(); });
   });
 }
 const GraphReplays& Model::graph_replays() const {

@@ -11,6 +11,7 @@
 #include "model/device_timeline.h"
 #include "model/forward_backward.h"
 #include "model/graph_replays.h"
+#include "model/host_stalls.h"
 #include "model/iterations.h"
 #include "model/kernel_identity.h"
 #include "model/launch_links.h"
@@ -30,6 +31,7 @@ class Model {
   const CallTree& tree() const;
   const NodeOfEvent& node_of() const;
   const LaunchLinks& links() const;
+  const HostStalls& host_stalls() const;
   const KernelIdentities& identities() const;
   const DeviceTimeline& timeline() const;
   const Iterations& iterations() const;

@@ -53,40 +53,21 @@ std::optional<ArgValue> find_arg(const Trace& trace, EventId event, std::string_
 }
 
 ArgColumn::ArgColumn(const Trace& trace, ArgKey key, bool member) : trace_(&trace) {
-  slot_of_shape_.reserve(trace.forms.shapes().size());
+  std::vector<Slot> of_shape;
+  of_shape.reserve(trace.forms.shapes().size());
   for (const Shape& shape : trace.forms.shapes()) {
-    const Slot* found = nullptr;
+    Slot& found = of_shape.emplace_back();
     for (const Slot& slot : shape.slots) {
-      if (slot.key == id_of(key) && slot.member == member) found = &slot;
+      if (slot.key == id_of(key) && slot.member == member) found = slot;
     }
-    slot_of_shape_.push_back(found);
   }
-}
-
-const Slot* ArgColumn::slot(EventId event) const {
-  return slot_of_shape_[trace_->forms.form(trace_->events.form(event)).shape.value];
-}
-
-std::optional<std::int64_t> ArgColumn::integer(EventId event) const {
-  const Slot* s = slot(event);
-  if (s == nullptr) return std::nullopt;
-  const std::uint32_t* words = trace_->events.words(event) + s->word;
-  if (s->type == ArgType::int32) return signed_word(words);
-  if (s->type == ArgType::int64) return static_cast<std::int64_t>(join_words(words));
-  return std::nullopt;
+  slot_of_form_.reserve(trace.forms.forms().size());
+  for (const Form& form : trace.forms.forms()) slot_of_form_.push_back(of_shape[form.shape.value]);
 }
 
 std::optional<double> ArgColumn::number(EventId event) const {
-  const Slot* s = slot(event);
-  return s == nullptr ? std::nullopt : value_of(*trace_, *s, trace_->events.words(event)).as_number();
-}
-
-std::optional<StringId> ArgColumn::text(EventId event) const {
-  const Slot* s = slot(event);
-  if (s == nullptr) return std::nullopt;
-  if (s->type == ArgType::fixed_text) return s->fixed;
-  if (s->type != ArgType::text && s->type != ArgType::json) return std::nullopt;
-  return StringId{trace_->events.words(event)[s->word]};
+  const Slot& s = slot(event);
+  return s.type == ArgType::null ? std::nullopt : value_of(*trace_, s, trace_->events.words(event)).as_number();
 }
 
 std::optional<Dim3> parse_dim3(std::string_view json) {

@@ -29,20 +29,29 @@ ArgValue value_of(const Trace& trace, const Slot& slot, const std::uint32_t* wor
 // The argument of that key; `member`: of the event itself (id, bp) and not of its args.
 std::optional<ArgValue> find_arg(const Trace& trace, EventId event, std::string_view key, bool member = false);
 
-// One key over many events. Resolves the key once per shape, so that a read is three loads.
+// One key over many events. Resolves the key once per form, so that a read is a few loads.
 class ArgColumn {
  public:
   ArgColumn(const Trace& trace, ArgKey key, bool member = false);
 
-  std::optional<std::int64_t> integer(EventId event) const;
+  std::optional<std::int64_t> integer(EventId event) const {
+    const Slot& s = slot(event);
+    if (s.type == ArgType::int32) return static_cast<std::int32_t>(trace_->events.words(event)[s.word]);
+    if (s.type == ArgType::int64) return static_cast<std::int64_t>(join_words(trace_->events.words(event) + s.word));
+    return std::nullopt;
+  }
   std::optional<double> number(EventId event) const;
-  std::optional<StringId> text(EventId event) const;  // texts and json, as ids: equal text has equal id
+  std::optional<StringId> text(EventId event) const {  // texts and json, as ids: equal text has equal id
+    const Slot& s = slot(event);
+    if (s.type == ArgType::text || s.type == ArgType::json) return StringId{trace_->events.words(event)[s.word]};
+    return s.type == ArgType::fixed_text ? std::optional(s.fixed) : std::nullopt;
+  }
 
  private:
-  const Slot* slot(EventId event) const;
+  const Slot& slot(EventId event) const { return slot_of_form_[trace_->events.form(event).value]; }
 
   const Trace* trace_;
-  std::vector<const Slot*> slot_of_shape_;
+  std::vector<Slot> slot_of_form_;  // type null where the form lacks the key
 };
 
 // "[490, 1, 1]": a grid or block. Anything else is nothing.

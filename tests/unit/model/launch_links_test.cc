@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 #include <string>
 
@@ -14,25 +15,27 @@ namespace ridge {
 namespace {
 
 std::string op(std::string_view name, int tid, int ts, int dur, int external_id) {
-  return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":9,"tid":{},"ts":{},"dur":{},"args":{{"External id":{}}}}})", name, tid, ts, dur,
-                     external_id);
+  return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":9,"tid":{},"ts":{},"dur":{},"args":{{"External id":{}}}}})",
+                     name, tid, ts, dur, external_id);
 }
 std::string launch(int tid, int ts, int dur, int correlation) {
-  return fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":{},"ts":{},"dur":{},"args":{{"correlation":{}}}}})",
-                     tid, ts, dur, correlation);
+  return fmt::format(
+      R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":{},"ts":{},"dur":{},"args":{{"correlation":{}}}}})",
+      tid, ts, dur, correlation);
 }
 std::string kernel(int ts, int dur, int correlation, int external_id = 0) {
   const std::string external = external_id == 0 ? "" : fmt::format(R"("External id":{},)", external_id);
   return fmt::format(
-      R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":{},"args":{{{}"device":0,"stream":7,"correlation":{}}}}})", ts, dur,
-      external, correlation);
+      R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":{},"args":{{{}"device":0,"stream":7,"correlation":{}}}}})",
+      ts, dur, external, correlation);
 }
 std::string flow(char ph, int id, int pid, int tid, int ts) {
   return fmt::format(R"({{"ph":"{}","cat":"ac2g","name":"ac2g","id":{},"pid":{},"tid":{},"ts":{}}})", ph, id, pid, tid, ts);
 }
 
 struct Linked {
-  explicit Linked(const std::vector<std::string>& events) : trace(read_trace_bytes("[" + fmt::format("{}", fmt::join(events, ",")) + "]", "t", {}).value()), model(*trace) {}
+  explicit Linked(const std::vector<std::string>& events)
+      : trace(read_trace_bytes("[" + fmt::format("{}", fmt::join(events, ",")) + "]", "t", {}).value()), model(*trace) {}
   std::string op_name(std::size_t row) const {
     const NodeId node = model.links().op[row];
     return node == kNoNode ? "" : std::string(trace->text(trace->events.name(model.tree().event[node.value])));
@@ -64,16 +67,19 @@ TEST(LaunchLinks, NameWorkWithoutALaunchAndLaunchesWithoutAnOp) {
 }
 
 TEST(LaunchLinks, TakeTheNearestLaunchBeforeTheWorkWhenANumberIsUsedTwice) {
-  const Linked linked({op("first", 1, 0, 10, 1), launch(1, 1, 2, 77), op("second", 1, 100, 10, 2), launch(1, 101, 2, 77), kernel(50, 10, 77),
-                       kernel(150, 10, 77)});
+  const Linked linked({op("first", 1, 0, 10, 1), launch(1, 1, 2, 77), op("second", 1, 100, 10, 2), launch(1, 101, 2, 77),
+                       kernel(50, 10, 77), kernel(150, 10, 77)});
   EXPECT_EQ(linked.op_name(0), "first");
   EXPECT_EQ(linked.op_name(1), "second");
 }
 
 TEST(LaunchLinks, FallBackOnFlowsInAnyOrderAndOnDeviceTracksOnly) {
-  const std::string work = R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":200,"dur":10,"args":{"device":0,"stream":7}})";
-  const std::string call = R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":1,"ts":20,"dur":5,"args":{}})";
-  const Linked linked({flow('f', 3, 0, 7, 200), flow('f', 4, 9, 1, 20), op("op", 1, 10, 50, 2), call, work, flow('s', 3, 9, 1, 20)});
+  const std::string work =
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":200,"dur":10,"args":{"device":0,"stream":7}})";
+  const std::string call =
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":1,"ts":20,"dur":5,"args":{}})";
+  const Linked linked(
+      {flow('f', 3, 0, 7, 200), flow('f', 4, 9, 1, 20), op("op", 1, 10, 50, 2), call, work, flow('s', 3, 9, 1, 20)});
   EXPECT_EQ(linked.op_name(0), "op");
 }
 
@@ -106,11 +112,29 @@ TEST(LaunchLinks, EqualTheQuadraticOnesOnRandomTraces) {
       for (const Span& call : calls) {
         if (call.id != correlations[row]) continue;
         for (const Span& o : ops) {
-          if (o.tid == call.tid && o.ts <= call.ts && call.ts + call.dur <= o.ts + o.dur) expected = fmt::format("op{}", o.id - 1);
+          if (o.tid == call.tid && o.ts <= call.ts && call.ts + call.dur <= o.ts + o.dur)
+            expected = fmt::format("op{}", o.id - 1);
         }
       }
       EXPECT_EQ(linked.op_name(row), expected) << "round " << round << " row " << row;
     }
+  }
+}
+
+// One number for everything: each kernel still belongs to the latest launch before it, found without walking through all of them.
+TEST(LaunchLinks, StayFastWhenEveryLaunchBearsTheSameCorrelation) {
+  constexpr int kCount = 40'000;
+  std::vector<std::string> events;
+  for (int i = 0; i < kCount; ++i) events.push_back(launch(1, i * 10, 1, 7));
+  for (int i = 0; i < kCount; ++i) events.push_back(kernel(i * 10 + 5, 1, 7));
+  const Linked linked(events);
+  const auto start = std::chrono::steady_clock::now();
+  const LaunchLinks& links = linked.model.links();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));  // walking takes 1.6 billion steps
+  for (const int i : {0, 1, kCount / 2, kCount - 1}) {
+    const NodeId node = links.launch[static_cast<std::size_t>(i)];
+    ASSERT_NE(node, kNoNode);
+    EXPECT_EQ(linked.model.tree().start_ns[node.value], i * 10'000);
   }
 }
 
