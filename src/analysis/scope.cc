@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <re2/re2.h>
 
@@ -68,7 +69,10 @@ Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, 
 
 }  // namespace
 
-Scope::Scope(const Model& model) : model_(&model), window_(model.trace().window.value_or(TimeRange{})) {}
+Scope::Scope(const Model& model, std::shared_ptr<const CostModel> costs)
+    : model_(&model),
+      costs_(costs != nullptr ? std::move(costs) : std::make_shared<const CostModel>(model, CostOptions{})),
+      window_(model.trace().window.value_or(TimeRange{})) {}
 
 std::vector<std::size_t> Scope::iterations() const {
   std::vector<std::size_t> inside;
@@ -109,8 +113,8 @@ Result<std::int64_t> runs_argument(const Arguments& arguments) {
   return runs;
 }
 
-Result<Scope> make_scope(const Model& model, const Arguments& arguments) {
-  Scope scope(model);
+Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::shared_ptr<const CostModel> costs) {
+  Scope scope(model, std::move(costs));
   const std::int64_t origin = scope.window_.start_ns;
   if (const std::string* text = find(arguments, "gpu")) {
     TRY(scope.device_, integer("gpu", *text));

@@ -12,6 +12,7 @@
 #include <ridge/analysis.h>
 #include <ridge/result.h>
 
+#include "cost/cost_model.h"
 #include "model/model.h"
 #include "trace/trace.h"
 
@@ -23,11 +24,12 @@ namespace ridge {
 
 class Scope {
  public:
-  // The whole of a trace.
-  explicit Scope(const Model& model);
+  // The whole of a trace. Without `costs`, they are made with default options.
+  explicit Scope(const Model& model, std::shared_ptr<const CostModel> costs = nullptr);
 
   const Model& model() const { return *model_; }
   const Trace& trace() const { return model_->trace(); }
+  const CostModel& costs() const { return *costs_; }
 
   // The window of time, narrowed by --step, --from and --to. Empty (0, 0) when the trace has no window.
   TimeRange window() const { return window_; }
@@ -47,9 +49,10 @@ class Scope {
   bool holds_work(std::size_t row) const;
 
  private:
-  friend Result<Scope> make_scope(const Model& model, const Arguments& arguments);
+  friend Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::shared_ptr<const CostModel> costs);
 
   const Model* model_;
+  std::shared_ptr<const CostModel> costs_;
   TimeRange window_;
   bool by_time_ = false;
   std::optional<std::pair<std::size_t, std::size_t>> steps_;  // indexes of the first and the last iteration
@@ -61,7 +64,7 @@ class Scope {
 std::span<const Parameter> scope_parameters();
 
 // From the arguments of that name; an error that says what is wrong with one.
-Result<Scope> make_scope(const Model& model, const Arguments& arguments);
+Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::shared_ptr<const CostModel> costs = nullptr);
 
 // --runs, which the model needs before there is a scope; 0 when not given.
 Result<std::int64_t> runs_argument(const Arguments& arguments);

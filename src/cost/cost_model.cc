@@ -1,0 +1,112 @@
+#include "cost/cost_model.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <tbb/task_arena.h>
+
+#include "cost/launch_costs.h"
+#include "trace/args.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kEstimates[] = {"", "exact", "shapes", "source", "ambiguous"};
+
+// Inclusive FLOPs by node of the call tree.
+struct NodeFlops {
+  std::vector<double> flops;
+  std::vector<bool> known;
+};
+
+NodeFlops sum_over_tree(const Model& model, const LaunchCosts& costs) {
+  const CallTree& tree = model.tree();
+  const LaunchLinks& links = model.links();
+  NodeFlops sums{std::vector<double>(tree.size()), std::vector<bool>(tree.size())};
+  for (std::size_t row = 0; row < links.op.size(); ++row) {
+    const NodeId op = links.op[row];
+    if (op == kNoNode || !costs[row].flops) continue;
+    sums.flops[op.value] += *costs[row].flops;
+    sums.known[op.value] = true;
+  }
+  for (std::size_t n = tree.size(); n-- > 0;) {
+    const NodeId parent = tree.parent[n];
+    if (parent == kNoNode || !sums.known[n]) continue;
+    sums.flops[parent.value] += sums.flops[n];
+    sums.known[parent.value] = true;
+  }
+  return sums;
+}
+
+bool is_matrix_work(Category category) {
+  return category == Category::gemm || category == Category::conv || category == Category::attention ||
+         category == Category::triton_template;
+}
+
+DeviceTraits traits_of(const DeviceProperties& properties) {
+  return {.name = properties.name,
+          .memory_bytes = static_cast<double>(properties.memory_bytes.value_or(0)),
+          .multiprocessors = properties.multiprocessors.value_or(0),
+          .compute_major = properties.compute_major.value_or(0),
+          .compute_minor = properties.compute_minor.value_or(0)};
+}
+
+}  // namespace
+
+std::string_view name_of(Estimate estimate) { return kEstimates[static_cast<std::size_t>(estimate)]; }
+
+struct CostModel::State {
+  explicit State(const Trace& trace) : device_of(trace, ArgKey::device) {}
+
+  ArgColumn device_of;  // the `device` of the events
+  std::once_flag costs_once, flops_once;
+  LaunchCosts costs;
+  NodeFlops flops;
+  std::map<std::int64_t, DeviceSpec> devices;
+  std::optional<DeviceSpec> given;
+};
+
+CostModel::CostModel(const Model& model, CostOptions options)
+    : model_(model), options_(std::move(options)), state_(new State(model.trace())) {
+  if (options_.device) state_->given = at_clock(*options_.device, options_.clock_mhz);
+  for (const DeviceProperties& properties : model.trace().metadata.devices) {
+    const DeviceSpec* spec = match_device(traits_of(properties));
+    if (spec != nullptr && properties.id) state_->devices.emplace(*properties.id, at_clock(*spec, options_.clock_mhz));
+  }
+}
+CostModel::~CostModel() = default;
+
+const LaunchCost& CostModel::operator[](std::size_t row) const {
+  // Isolated: a thread that waits inside must not pick up a task that asks for these very costs.
+  std::call_once(state_->costs_once,
+                 [&] { tbb::this_task_arena::isolate([&] { state_->costs = build_launch_costs(model_, options_); }); });
+  return state_->costs[row];
+}
+
+Roof CostModel::roof(std::size_t row) const {
+  const LaunchCost& cost = (*this)[row];
+  const Trace& trace = model_.trace();
+  const EventId event = trace.of(EventClass::device_work)[row];
+  const std::int64_t id = state_->device_of.integer(event).value_or(-1);
+  const auto duration = trace.events.dur_ns(event);
+  return roof_of(cost, is_matrix_work(model_.identities()[row].category), static_cast<double>(duration.value_or(0)), 1,
+                 device(id));
+}
+
+std::optional<double> CostModel::flops_of_op(NodeId op) const {
+  if (op.value >= model_.tree().size()) return std::nullopt;
+  if (!model_.trace().of(EventClass::device_work).empty()) (*this)[0];
+  std::call_once(state_->flops_once,
+                 [&] { tbb::this_task_arena::isolate([&] { state_->flops = sum_over_tree(model_, state_->costs); }); });
+  if (!state_->flops.known[op.value]) return std::nullopt;
+  return state_->flops.flops[op.value];
+}
+
+const DeviceSpec* CostModel::device(std::int64_t id) const {
+  if (state_->given) return &*state_->given;
+  const auto it = state_->devices.find(id);
+  return it == state_->devices.end() ? nullptr : &it->second;
+}
+
+}  // namespace ridge

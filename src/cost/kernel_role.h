@@ -1,0 +1,33 @@
+// What the name of a library's or ATen's kernel tells about its part in an op: its role, the types and tiles it is built for.
+// Rules are tables with one row each. Pure: equal names give equal answers, so the caller keeps them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "ops/op_work.h"
+
+namespace ridge {
+
+// The role of a kernel of that name in an op of that family; main when no rule says otherwise.
+KernelRole role_of(OpFamily family, std::string_view kernel);
+
+// Which kernels serve backward ops whose name holds "backward": the two differ for a few names.
+struct KernelFacts {
+  DType dtype = DType::unknown;  // in which it computes, as far as the name tells
+  DType item = DType::unknown;   // element type of its template; by size alone where it is opaque (cat)
+  bool item_opaque = false;
+  bool tensor_cores_only = false;  // float32 input means TF32
+  bool elementwise = false;        // ATen's general elementwise kernels
+  bool reduce = false;             // ATen's general reduction
+  bool transpose = false;          // cuDNN's layout kernels whose grid tells the operand
+  bool fill = false;
+  int pointers = -1;                // tensors of an elementwise kernel: results and inputs
+  int lists = -1, list_reads = -1;  // of a foreach kernel
+  double tile_m = 0, tile_n = 0;    // "tilesize64x128x32"
+  double elements_per_block = 0;    // of an elementwise or indexing kernel; 0: not told
+};
+KernelFacts facts_of(std::string_view kernel);
+
+}  // namespace ridge

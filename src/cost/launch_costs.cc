@@ -1,0 +1,320 @@
+#include "cost/launch_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "cost/call_cost.h"
+#include "cost/kernel_source.h"
+#include "cost/op_signatures.h"
+#include "cost/parameter_sizes.h"
+#include "cost/triton_cost.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+using Key = std::vector<std::uint32_t>;
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    std::uint64_t h = 0x9E3779B97F4A7C15 + key.size();
+    for (const std::uint32_t word : key) h = mix64(h ^ word, 0xD6E8FEB86659FD93);
+    return h;
+  }
+};
+
+// One launch on its way to its op call. Launches of one call stand together when sorted.
+struct Entry {
+  NodeId owner;
+  std::uint32_t instance = 0;  // 0: launched under the op itself; else the replay of a graph that repeats it
+  std::uint32_t form = 0;      // the op's own formula, or one of the general ones
+  std::uint32_t order = 0;
+  std::uint32_t row = 0;
+
+  bool same_call(const Entry& other) const { return owner == other.owner && instance == other.instance && form == other.form; }
+  auto operator<=>(const Entry&) const = default;
+};
+
+class Builder {
+ public:
+  Builder(const Model& model, const CostOptions& options)
+      : model_(model),
+        options_(options),
+        trace_(model.trace()),
+        tree_(model.tree()),
+        links_(model.links()),
+        identities_(model.identities()),
+        work_(device_work(trace_)),
+        signatures_(trace_) {
+    general_ = {nullptr, &general_pointwise(), &general_reduction(), &any_single_kernel()};
+  }
+
+  LaunchCosts build() {
+    result_.costs.emplace_back();
+    result_.of_row.assign(work_.events.size(), 0);
+    find_replays();
+    for (std::size_t row = 0; row < work_.events.size(); ++row) add(row);
+    if (!std::is_sorted(entries_.begin(), entries_.end())) std::sort(entries_.begin(), entries_.end());
+    for (std::size_t i = 0; i < entries_.size();) {
+      std::size_t end = i + 1;
+      while (end < entries_.size() && entries_[end].same_call(entries_[i])) ++end;
+      cost_call(std::span(entries_).subspan(i, end - i));
+      i = end;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Replayed {
+    NodeId op = kNoNode;
+    std::uint32_t replay = 0, place = 0;
+  };
+
+  // Work of a graph's replay whose op was recovered.
+  void find_replays() {
+    const GraphReplays& replays = model_.graph_replays();
+    for (std::size_t r = 0; r < replays.replays.size(); ++r) {
+      const ReplayedGraph& graph = replays.graphs[replays.replays[r].graph];
+      if (graph.ops.empty()) continue;
+      const auto rows = replays.rows_of(replays.replays[r]);
+      for (std::size_t i = 0; i < rows.size() && i < graph.ops.size(); ++i) {
+        replayed_[rows[i]] = {graph.ops[i], static_cast<std::uint32_t>(r + 1), static_cast<std::uint32_t>(i)};
+      }
+    }
+  }
+
+  void add(std::size_t row) {
+    const EventId event = work_.events[row];
+    const DeviceWork kind = trace_.kind(event).work;
+    if (kind != DeviceWork::kernel) {
+      result_.of_row[row] = copy_cost(event, kind);
+      return;
+    }
+    Entry entry;
+    entry.row = static_cast<std::uint32_t>(row);
+    entry.owner = links_.op[row];
+    entry.order = links_.launch[row].value;
+    if (!replayed_.empty()) {
+      if (const auto it = replayed_.find(entry.row); it != replayed_.end()) {
+        entry.owner = it->second.op;
+        entry.instance = it->second.replay;
+        entry.order = it->second.place;
+      }
+    }
+    if (is_triton(identities_[row].category)) {
+      result_.of_row[row] = triton(row, entry.owner);
+      return;
+    }
+    if (!find_owner(&entry)) {
+      result_.of_row[row] = unknown_op(trace_.events.name(event));
+      return;
+    }
+    entries_.push_back(entry);
+  }
+
+  // --- copies and sets: the event itself tells ---
+
+  std::uint32_t copy_cost(EventId event, DeviceWork kind) {
+    const auto bytes = work_.bytes.number(event);
+    if (!bytes || !(*bytes >= 0)) return 0;
+    const StringId name = trace_.events.name(event);
+    const Key key{name.value, static_cast<std::uint32_t>(kind == DeviceWork::set),
+                  static_cast<std::uint32_t>(static_cast<std::uint64_t>(std::min(*bytes, 9e18)) >> 32),
+                  static_cast<std::uint32_t>(static_cast<std::uint64_t>(std::min(*bytes, 9e18)))};
+    const auto [it, is_new] = copies_.try_emplace(key, 0U);
+    if (!is_new) return it->second;
+    LaunchCost cost;
+    cost.flops = cost.bytes_read = cost.bytes_written = 0;
+    cost.estimate = Estimate::exact;
+    const std::string_view text = trace_.text(name);
+    const bool from_host = text.find("HtoD") != std::string_view::npos || text.find("HostToDevice") != std::string_view::npos;
+    const bool to_host = text.find("DtoH") != std::string_view::npos || text.find("DeviceToHost") != std::string_view::npos;
+    if (kind != DeviceWork::set && !from_host) cost.bytes_read = *bytes;
+    if (!to_host) cost.bytes_written = *bytes;
+    return it->second = keep(cost);
+  }
+
+  // --- which op a kernel belongs to ---
+
+  struct NameInfo {
+    const OpFormula* row = nullptr;
+    bool known = false;
+  };
+  const OpFormula* row_of(StringId name) {
+    const auto [it, is_new] = rows_.try_emplace(name, nullptr);
+    if (is_new) it->second = find_op(trace_.text(name));
+    return it->second;
+  }
+  const KernelFacts& facts(StringId kernel) {
+    const auto [it, is_new] = facts_.try_emplace(kernel);
+    if (is_new) it->second = facts_of(trace_.text(kernel));
+    return it->second;
+  }
+
+  bool find_owner(Entry* entry) {
+    const NodeId innermost = entry->owner;
+    if (innermost == kNoNode) return false;
+    const StringId name = trace_.events.name(tree_.event[innermost.value]);
+    if (row_of(name) != nullptr) return true;
+    const KernelFacts& kernel = facts(trace_.events.name(work_.events[entry->row]));
+    if (kernel.elementwise || kernel.reduce) {
+      entry->form = kernel.elementwise ? kPointwise : kReduction;
+      return true;
+    }
+    constexpr int kMostLevels = 64;
+    NodeId node = innermost;
+    for (int level = 0; level < kMostLevels && node != kNoNode; ++level, node = tree_.parent[node.value]) {
+      if (tree_.class_of(node) != EventClass::op) continue;
+      if (row_of(trace_.events.name(tree_.event[node.value])) == nullptr) continue;
+      entry->owner = node;
+      return true;
+    }
+    // Of other libraries' ops the arguments may be caches and buffers of which a kernel touches a part.
+    entry->form = kAny;
+    return trace_.text(name).starts_with("aten::");
+  }
+
+  // --- op calls ---
+
+  void cost_call(std::span<const Entry> call) {
+    const Entry& first = call[0];
+    const EventId op = tree_.event[first.owner.value];
+    const OpFormula* row = first.form == 0 ? row_of(trace_.events.name(op)) : general_[first.form];
+    if (first.form == kAny && call.size() > 1) {
+      for (const Entry& e : call) result_.of_row[e.row] = unknown_op(trace_.events.name(work_.events[e.row]));
+      return;
+    }
+    const std::uint32_t signature = signatures_.of(op);
+    const std::uint32_t parameters =
+        needs_parameters(*row, signature) ? parameter_sizes().before(tree_.start_ns[first.owner.value]) + 1 : 0;
+    key_.clear();
+    key_.insert(key_.end(), {signature, first.form, parameters});
+    for (const Entry& e : call) {
+      const EventId event = work_.events[e.row];
+      key_.insert(key_.end(), {trace_.events.name(event).value, work_.grid.text(event).value_or(StringId{}).value,
+                               work_.block.text(event).value_or(StringId{}).value});
+    }
+    auto it = calls_.find(key_);
+    if (it == calls_.end()) it = calls_.emplace(key_, work_out(*row, signature, parameters, call)).first;
+    for (std::size_t i = 0; i < call.size(); ++i) result_.of_row[call[i].row] = it->second + static_cast<std::uint32_t>(i);
+  }
+
+  // The index of the first of the launches' costs.
+  std::uint32_t work_out(const OpFormula& row, std::uint32_t signature, std::uint32_t parameters, std::span<const Entry> call) {
+    std::vector<CallLaunch> launches;
+    launches.reserve(call.size());
+    for (const Entry& e : call) {
+      const EventId event = work_.events[e.row];
+      const StringId name = trace_.events.name(event);
+      launches.push_back({trace_.text(name), &facts(name), dim3(work_.grid, event), dim3(work_.block, event)});
+    }
+    CallContext context{.tf32 = options_.tf32, .dtype = options_.dtype, .parameters = {}};
+    if (parameters > 0) context.parameters = parameter_sizes().sizes(parameters - 1);
+    const auto first = static_cast<std::uint32_t>(result_.costs.size());
+    for (const LaunchCost& cost : call_costs(row, signatures_.call(signature), launches, context)) keep(cost);
+    return first;
+  }
+
+  bool needs_parameters(const OpFormula& row, std::uint32_t signature) const {
+    if (row.family != OpFamily::optimizer) return false;
+    const OpCall& call = signatures_.call(signature);
+    return std::none_of(call.arguments.begin(), call.arguments.end(), [](const OpArgument& a) { return !a.list.empty(); });
+  }
+  ParameterSizes& parameter_sizes() {
+    if (!parameters_) parameters_.emplace(model_);
+    return *parameters_;
+  }
+
+  std::optional<Dim3> dim3(const ArgColumn& column, EventId event) const {
+    const auto text = column.text(event);
+    return text ? parse_dim3(trace_.text(*text)) : std::nullopt;
+  }
+
+  // Of a kernel without an op that has a formula: its name may tell in which type it computes.
+  std::uint32_t unknown_op(StringId kernel) {
+    const auto [it, is_new] = unknown_.try_emplace(kernel, 0U);
+    if (!is_new) return it->second;
+    LaunchCost cost;
+    cost.dtype = facts(kernel).dtype;
+    if (cost.dtype == DType::unknown) cost.dtype = options_.dtype;
+    return it->second = keep(cost);
+  }
+
+  // --- Triton ---
+
+  std::uint32_t triton(std::size_t row, NodeId op_node) {
+    const EventId event = work_.events[row];
+    const bool has_op = op_node != kNoNode;
+    const EventId op = has_op ? tree_.event[op_node.value] : kNoEvent;
+    const OpTable& table = signatures_.table();
+    const auto text = [&](const ArgColumn& column) { return has_op ? column.text(op).value_or(StringId{}) : StringId{}; };
+    const StringId file = text(table.kernel_file), hash = text(table.kernel_hash), kwargs = text(table.kernel_kwargs);
+    const StringId name = trace_.events.name(event), grid = work_.grid.text(event).value_or(StringId{});
+    const std::uint32_t signature = has_op ? signatures_.of(op) + 1 : 0;
+    const Key key{name.value, signature,  grid.value,  work_.block.text(event).value_or(StringId{}).value,
+                  file.value, hash.value, kwargs.value};
+    const auto [it, is_new] = triton_.try_emplace(key, 0U);
+    if (!is_new) return it->second;
+    TritonLaunch launch;
+    launch.kernel = trace_.text(name);
+    launch.call = has_op ? &signatures_.call(signature - 1) : nullptr;
+    launch.identity = &identities_[row];
+    launch.kernel_kwargs = trace_.text(kwargs);
+    if (has_op) {
+      launch.kernel_flop = table.kernel_flop.number(op);
+      launch.kernel_num_gb = table.kernel_num_gb.number(op);
+    }
+    launch.grid = dim3(work_.grid, event);
+    launch.block = dim3(work_.block, event);
+    launch.source = source(file, hash);
+    LaunchCost cost = triton_cost(launch);
+    if (cost.dtype == DType::unknown) cost.dtype = options_.dtype;
+    if (cost.dtype == DType::f32 && options_.tf32 && identities_[row].category == Category::triton_template)
+      cost.dtype = DType::tf32;
+    return it->second = keep(cost);
+  }
+
+  const std::string* source(StringId file, StringId hash) {
+    if (options_.sources == nullptr || file == StringId{}) return nullptr;
+    const auto [it, is_new] = sources_.try_emplace(file);
+    if (is_new) it->second = options_.sources->find(trace_.text(file));
+    const SourceMatch match = match_source(it->second, trace_.text(hash));
+    return it->second && (match == SourceMatch::matches || match == SourceMatch::unknown) ? &*it->second : nullptr;
+  }
+
+  std::uint32_t keep(const LaunchCost& cost) {
+    result_.costs.push_back(cost);
+    return static_cast<std::uint32_t>(result_.costs.size() - 1);
+  }
+
+  static constexpr std::uint32_t kPointwise = 1, kReduction = 2, kAny = 3;
+
+  const Model& model_;
+  const CostOptions& options_;
+  const Trace& trace_;
+  const CallTree& tree_;
+  const LaunchLinks& links_;
+  const KernelIdentities& identities_;
+  DeviceWorkTable work_;
+  OpSignatures signatures_;
+  std::array<const OpFormula*, 4> general_{};
+  std::optional<ParameterSizes> parameters_;
+  std::unordered_map<std::uint32_t, Replayed> replayed_;
+  std::vector<Entry> entries_;
+  Key key_;
+  std::unordered_map<Key, std::uint32_t, KeyHash> calls_, copies_, triton_;
+  std::unordered_map<StringId, const OpFormula*> rows_;
+  std::unordered_map<StringId, KernelFacts> facts_;
+  std::unordered_map<StringId, std::uint32_t> unknown_;
+  std::unordered_map<StringId, std::optional<std::string>> sources_;
+  LaunchCosts result_;
+};
+
+}  // namespace
+
+LaunchCosts build_launch_costs(const Model& model, const CostOptions& options) { return Builder(model, options).build(); }
+
+}  // namespace ridge

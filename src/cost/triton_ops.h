@@ -1,0 +1,30 @@
+// What the ops that a generated kernel fuses tell about it: arithmetic per element, and how many tensors of full size they take.
+// Estimates: a name is listed once however often the op occurs, and scalar operands do not show.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ridge {
+
+struct FusedOps {
+  double flops_per_element = 0;  // sum over the ops; a transcendental counts as one, as an addition does
+  int inputs = 1;                // full-size tensors that the ops read at least: backward formulas take two
+  int operands = 0;              // further ones that a sum or product may take, unless its operand is small or a scalar
+  int norm_vectors = 0;          // tensors of the small kind that fused normalisations take: weights, statistics
+  bool reads = false;            // some op takes a tensor: not zeros, full, arange, nor what clears the target of a scatter
+  bool makes_full_size = false;  // some op gives a full-size tensor, so that a reduction may write one as well
+  bool adds_residual = false;    // an `add` that is not a normalisation's epsilon
+  bool gathers = false;          // reads what an index tensor names
+  bool scatters = false;         // adds to what an index tensor names
+  bool reads_windows = false;    // each output takes several elements of a larger input: pooling, gates
+  bool sums = false;             // reduces; in a pointwise kernel such a loop is unrolled and reads all of a larger input
+  bool reads_parts = false;      // slices a larger input
+  bool unflattens = false;       // reads the two-dimensional result of a matrix product as a tensor of more dimensions
+  bool undoes_mean = false;      // the gradient of a normalisation: row statistics are read, its own sums stay inside
+};
+
+FusedOps fused_ops(std::span<const std::string> names);
+
+}  // namespace ridge

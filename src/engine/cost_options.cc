@@ -1,0 +1,133 @@
+#include "engine/cost_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "base/nearest.h"
+#include "base/try.h"
+#include "device/device_file.h"
+#include "engine/kernel_sources.h"
+
+namespace ridge {
+namespace {
+
+constexpr Parameter kParameters[] = {
+    {"device", Type::text, "whose peaks to use, by name; ridge devices lists them"},
+    {"device_file", Type::text, "whose peaks to use: a JSON file with a device of your own, or with measured peaks", true},
+    {"clock_mhz", Type::number, "the clock the device ran at; peaks of arithmetic scale with it"},
+    {"dtype", Type::text, "the dtype of kernels whose dtype the trace does not tell: bf16, float32, ..."},
+    {"tf32", Type::boolean, "float32 matrix work ran on TF32 units"},
+    {"inductor_cache", Type::text, "the folder in which Inductor keeps the sources of its kernels", true},
+};
+
+constexpr std::uintmax_t kMostDeviceBytes = 1 << 20;
+
+const std::string* find(const Arguments& arguments, std::string_view name) {
+  const auto it = arguments.find(name);
+  return it == arguments.end() ? nullptr : &it->second;
+}
+
+Result<std::string> read_small_file(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) return fail(ErrorCode::cannot_open, "cannot open the device file: " + error.message(), path);
+  if (bytes > kMostDeviceBytes) return fail(ErrorCode::too_large, "a device file is no larger than 1 MiB", path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorCode::cannot_open, "cannot read the device file", path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string names_of(const std::vector<DeviceSpec>& devices) {
+  std::string names;
+  for (const DeviceSpec& device : devices) names += (names.empty() ? "" : ", ") + device.name;
+  return names;
+}
+
+// Of a file with several devices, the one that --device names.
+Result<DeviceSpec> device_in_file(const std::string& path, const std::string* name) {
+  TRY(const std::string text, read_small_file(path));
+  TRY(const std::vector<DeviceSpec> devices, parse_device_file(text, path));
+  if (name == nullptr && devices.size() == 1) return devices.front();
+  if (name == nullptr) {
+    return fail(ErrorCode::usage, "the device file holds several devices", path,
+                "say which with --device: " + names_of(devices));
+  }
+  const auto found = std::ranges::find(devices, *name, &DeviceSpec::name);
+  if (found != devices.end()) return *found;
+  return fail(ErrorCode::usage, "the device file has no device '" + *name + "'", path, "it has " + names_of(devices));
+}
+
+Result<std::optional<DeviceSpec>> device_of(const Arguments& arguments) {
+  const std::string* name = find(arguments, "device");
+  if (const std::string* path = find(arguments, "device_file")) {
+    TRY(DeviceSpec device, device_in_file(*path, name));
+    return device;
+  }
+  if (name == nullptr) return std::nullopt;
+  TRY(const DeviceSpec* device, find_device(*name));
+  return *device;
+}
+
+Result<double> clock_of(const Arguments& arguments) {
+  const std::string* text = find(arguments, "clock_mhz");
+  if (text == nullptr) return 0;
+  double mhz = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), mhz);
+  if (error == std::errc{} && end == text->data() + text->size() && mhz >= 1 && mhz <= 1e5) return mhz;
+  return fail(ErrorCode::usage, "--clock-mhz takes a clock in MHz, not '" + *text + "'", "", "such as --clock-mhz 1755");
+}
+
+Result<DType> dtype_of(const Arguments& arguments) {
+  const std::string* text = find(arguments, "dtype");
+  if (text == nullptr) return DType::unknown;
+  if (const DType dtype = parse_dtype(*text); dtype != DType::unknown) return dtype;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < kDTypes; ++i) names.push_back(name_of(static_cast<DType>(i)));
+  std::string hint = did_you_mean(*text, names);
+  return fail(ErrorCode::usage, "there is no dtype '" + *text + "'", "",
+              hint.empty() ? "such as bfloat16, fp16, float32, int8" : hint);
+}
+
+}  // namespace
+
+std::span<const Parameter> cost_parameters() { return kParameters; }
+
+Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_files_only) {
+  CostSettings settings;
+  CostOptions& options = settings.options;
+  TRY(options.device, device_of(arguments));
+  TRY(options.clock_mhz, clock_of(arguments));
+  TRY(options.dtype, dtype_of(arguments));
+  options.tf32 = arguments.contains("tf32");
+  if (options.device && options.device->measured && options.clock_mhz > 0) {
+    return fail(ErrorCode::usage, "--clock-mhz does not go with measured peaks", "",
+                "they were measured at a clock of their own");
+  }
+  const std::string* cache = find(arguments, "inductor_cache");
+  std::error_code ignored;
+  if (cache != nullptr && !std::filesystem::is_directory(*cache, ignored)) {
+    return fail(ErrorCode::cannot_open, "--inductor-cache is no folder", *cache, "it is often /tmp/torchinductor_$USER");
+  }
+  using TracePaths = DiskKernelSources::TracePaths;
+  settings.sources = std::make_shared<const DiskKernelSources>(cache != nullptr ? *cache : std::string(),
+                                                               named_files_only ? TracePaths::never : TracePaths::read);
+  options.sources = settings.sources.get();
+  return settings;
+}
+
+std::string cost_key(const Arguments& arguments) {
+  std::string key;
+  for (const Parameter& parameter : kParameters) {
+    const std::string* text = find(arguments, parameter.name);
+    key += text == nullptr ? "-" : "+" + *text;
+    key += '\0';
+  }
+  return key;
+}
+
+}  // namespace ridge

@@ -1,0 +1,101 @@
+#include "engine/kernel_sources.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+namespace ridge {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostBytes = 8 << 20;     // of one file; real ones hold some KiB
+constexpr std::size_t kMostKeptBytes = 256 << 20;  // of all texts; beyond, a text is read again when it is asked for
+constexpr std::size_t kMostListedFiles = 1'000'000;
+
+bool named_like_source(const fs::path& path) { return path.extension() == ".py"; }
+
+std::optional<std::string> read_source(const fs::path& path) {
+  std::error_code error;
+  if (!named_like_source(path) || !fs::is_regular_file(path, error) || error) return std::nullopt;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error || size > kMostBytes) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) return std::nullopt;
+  return text;
+}
+
+bool inside(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) return false;
+  const auto [end_of_folder, rest] = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
+  return end_of_folder == folder.end() && rest != real.end();
+}
+
+}  // namespace
+
+DiskKernelSources::DiskKernelSources(std::string folder, TracePaths trace_paths) : trace_paths_(trace_paths) {
+  std::error_code error;
+  if (folder.empty()) return;
+  const fs::path real = fs::canonical(folder, error);
+  if (!error) folder_ = real.string();
+}
+
+std::optional<std::string> DiskKernelSources::find(std::string_view kernel_file) const {
+  if (kernel_file.empty() || kernel_file.find('\0') != std::string_view::npos) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (const auto kept = kept_.find(kernel_file); kept != kept_.end()) return kept->second;
+  const std::string name(kernel_file);
+  std::optional<std::string> text = look(name);
+  const std::size_t bytes = name.size() + (text ? text->size() : 0);
+  if (kept_bytes_ + bytes <= kMostKeptBytes) {
+    kept_bytes_ += bytes;
+    kept_.emplace(name, text);
+  }
+  return text;
+}
+
+std::optional<std::string> DiskKernelSources::look(const std::string& kernel_file) const {
+  if (!folder_.empty())
+    if (auto text = look_in_folder(kernel_file)) return text;
+  const fs::path path(kernel_file);
+  return trace_paths_ == TracePaths::read && path.is_absolute() ? read_source(path) : std::nullopt;
+}
+
+std::optional<std::string> DiskKernelSources::look_in_folder(const std::string& kernel_file) const {
+  const fs::path whole = fs::path(kernel_file).relative_path();
+  const std::vector<fs::path> parts(whole.begin(), whole.end());
+  constexpr std::size_t kMostParts = 64;
+  if (parts.empty() || parts.size() > kMostParts || std::find(parts.begin(), parts.end(), "..") != parts.end())
+    return std::nullopt;
+  for (std::size_t first = 0; first < parts.size(); ++first) {
+    fs::path path = folder_;
+    for (std::size_t i = first; i < parts.size(); ++i) path /= parts[i];
+    if (!inside(folder_, path)) continue;
+    if (auto text = read_source(path)) return text;
+  }
+  list_folder();
+  const auto found = by_base_name_.find(parts.back().string());
+  if (found == by_base_name_.end() || !inside(folder_, found->second)) return std::nullopt;
+  return read_source(found->second);
+}
+
+void DiskKernelSources::list_folder() const {
+  if (std::exchange(listed_, true)) return;
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder_, fs::directory_options::skip_permission_denied, error);
+  std::size_t files = 0;
+  for (const fs::recursive_directory_iterator end; !error && it != end && files < kMostListedFiles;
+       it.increment(error), ++files) {
+    if (!named_like_source(it->path())) continue;
+    std::string& kept = by_base_name_[it->path().filename().string()];
+    std::string path = it->path().string();
+    if (kept.empty() || path < kept) kept = std::move(path);
+  }
+}
+
+}  // namespace ridge

@@ -1,0 +1,40 @@
+// Finds the sources of generated kernels on disk, for the cost model and for `check`.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "cost/cost_model.h"
+
+namespace ridge {
+
+// Looks in the folder of --inductor-cache, when one is given: for the end of the path that the trace names, the longest that is there, then
+// for a file of that base name anywhere below; then at the path itself. A trace is foreign text, so only plain .py files of modest
+// size are read, and nothing that a link leads to outside the folder. Texts are kept. Thread-safe.
+class DiskKernelSources : public KernelSources {
+ public:
+  enum class TracePaths : bool { never, read };  // whether files are read at the paths that the trace tells
+  explicit DiskKernelSources(std::string folder = {}, TracePaths trace_paths = TracePaths::read);
+
+  std::optional<std::string> find(std::string_view kernel_file) const override;
+
+ private:
+  std::optional<std::string> look(const std::string& kernel_file) const;
+  std::optional<std::string> look_in_folder(const std::string& kernel_file) const;
+  void list_folder() const;
+
+  std::string folder_;  // canonical; empty: none
+  TracePaths trace_paths_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::optional<std::string>, std::less<>> kept_;  // by kernel_file
+  mutable std::size_t kept_bytes_ = 0;
+  mutable bool listed_ = false;
+  mutable std::unordered_map<std::string, std::string> by_base_name_;  // the first in order of paths
+};
+
+}  // namespace ridge

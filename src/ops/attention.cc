@@ -1,0 +1,181 @@
+// Scaled dot-product attention, forward and backward.
+//
+// FLOPs (torch/utils/flop_counter.py): two products forward, five backward, over the whole square whatever the mask; what a causal mask
+// leaves is a figure of its own. The ops with `_scaled_dot_product_` and cuDNN's take [B, H, S, D]; `_flash_attention_*` and
+// `_efficient_attention_*`, which stand nearest to the kernel, take [B, S, H, D], or [tokens, H, D] with cumulative lengths.
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+enum class Layout : std::uint8_t { heads_first, tokens_first };
+
+struct Spelling {
+  Layout layout = Layout::heads_first;
+  std::size_t q = 0;  // k, v follow
+  int causal = -1;    // position of the flag, or of a mask type where 1 and 2 are causal
+  int bias = -1;
+  int lengths = -1;  // cumulative lengths of q; those of k and the two greatest lengths follow
+  bool backward = false;
+  int grad = 0, out = -1;
+  bool reads_out = false;  // backward without a kernel for dO * O: reads O itself
+};
+
+struct Sizes {
+  double batch = 0, heads = 0, queries = 0, keys = 0, qk_depth = 0, v_depth = 0;
+  bool causal = false, ambiguous = false;
+  double square() const { return 2 * batch * heads * queries * keys; }
+  double rows() const { return batch * heads * queries; }
+};
+
+double at(const TensorShape& t, std::size_t i) { return static_cast<double>(t.sizes[i]); }
+
+std::optional<Sizes> sizes_of(const OpCall& call, const Spelling& spelling) {
+  const TensorShape* q = tensor_at(call, spelling.q);
+  const TensorShape* k = tensor_at(call, spelling.q + 1);
+  const TensorShape* v = tensor_at(call, spelling.q + 2);
+  if (q == nullptr || k == nullptr || v == nullptr) return std::nullopt;
+  const std::size_t rank = q->sizes.size();
+  if (k->sizes.size() != rank || v->sizes.size() != rank || rank < 3 || rank > 4) return std::nullopt;
+  Sizes s;
+  s.qk_depth = at(*q, rank - 1);
+  s.v_depth = at(*v, rank - 1);
+  const bool heads_first = spelling.layout == Layout::heads_first;
+  if (rank == 4) {
+    s.batch = at(*q, 0);
+    s.heads = at(*q, heads_first ? 1 : 2);
+    s.queries = at(*q, heads_first ? 2 : 1);
+    s.keys = at(*k, heads_first ? 2 : 1);
+  } else if (spelling.lengths >= 0 && !heads_first) {
+    // Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without them.
+    const auto first = static_cast<std::size_t>(spelling.lengths);
+    const TensorShape* lengths = tensor_at(call, first);
+    const auto longest_q = number_at(call, first + 2), longest_k = number_at(call, first + 3);
+    s.heads = at(*q, 1);
+    s.ambiguous = true;
+    const bool told = lengths != nullptr && lengths->sizes.size() == 1 && longest_q && longest_k;
+    s.batch = told ? std::max(at(*lengths, 0) - 1, 0.0) : 1;
+    s.queries = told ? *longest_q : at(*q, 0);
+    s.keys = told ? *longest_k : at(*k, 0);
+  } else {
+    return std::nullopt;
+  }
+  if (spelling.causal >= 0) {
+    const auto causal = static_cast<std::size_t>(spelling.causal);
+    const double mask = number_at(call, causal).value_or(0);
+    s.causal = flag_at(call, causal) || mask == 1 || mask == 2;
+  }
+  return s;
+}
+
+// Of each query the keys at or before it, aligned at the first of both, as PyTorch's own mask is.
+double causal_share(const Sizes& s) {
+  if (!s.causal || s.keys <= 0 || s.queries <= 0) return 1;
+  const double square = std::min(s.queries, s.keys);
+  const double kept = square * (square + 1) / 2 + (s.queries - square) * s.keys;
+  return std::min(1.0, kept / (s.queries * s.keys));
+}
+
+OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling) {
+  OpWork work;
+  const auto s = sizes_of(call, spelling);
+  if (!s) return work;
+  const TensorShape* q = tensor_at(call, spelling.q);
+  const TensorShape* k = tensor_at(call, spelling.q + 1);
+  const TensorShape* v = tensor_at(call, spelling.q + 2);
+  const double out = numel(*q) / std::max(s->qk_depth, 1.0) * s->v_depth;
+  const double item = item_bytes(q->dtype);
+  const double accumulator = numel(*q) * item_bytes(DType::f32);
+  const double per_row = s->rows() * item_bytes(DType::f32);  // log-sum-exp, delta
+  switch (part.role) {
+    case KernelRole::initialise: return moves(0, 0, q->dtype);
+    case KernelRole::fill: return moves(0, accumulator, q->dtype);
+    case KernelRole::dot_do_o: return moves(2 * out * item, per_row, q->dtype);
+    case KernelRole::convert_dq: return moves(accumulator, numel(*q) * item, q->dtype);
+    case KernelRole::combine: return moves(part.partial_bytes > 0 ? part.partial_bytes : out * 4, out * item, q->dtype);
+    default: break;
+  }
+  work.dtype = q->dtype;
+  work.ambiguous = s->ambiguous;
+  const TensorShape* bias = spelling.bias < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(spelling.bias));
+  const auto qkv = plus(plus(plus(dense_bytes(q), dense_bytes(k)), dense_bytes(v)), touched_or_zero(bias));
+  if (!spelling.backward) {
+    work.flops = s->square() * (s->qk_depth + s->v_depth);
+    work.read = qkv;
+    work.written = part.partial_bytes > 0 ? part.partial_bytes : out * item + per_row;
+  } else {
+    // dV and dP have the depth of v; the scores again, dQ and dK that of q.
+    const double all = s->square() * (3 * s->qk_depth + 2 * s->v_depth);
+    const bool own_dq = part.role == KernelRole::grad_query, own_dkv = part.role == KernelRole::grad_key_value;
+    // Where dQ has a kernel of its own, that product is its part, and the rest is the other's.
+    const double dq = s->square() * s->qk_depth;
+    work.flops = own_dq ? dq : own_dkv ? all - dq : all;
+    work.read =
+        plus(qkv, out * item + 2 * per_row + (own_dq || own_dkv ? 0 : accumulator) + (spelling.reads_out ? out * item : 0));
+    const double grads_kv = dense_bytes(k).value_or(0) + dense_bytes(v).value_or(0);
+    work.written = own_dq ? numel(*q) * item : own_dkv ? grads_kv : grads_kv + accumulator;
+  }
+  work.flops_causal = *work.flops * causal_share(*s);
+  return work;
+}
+
+constexpr Layout kTokensFirst = Layout::tokens_first;
+
+OpWork sdpa_flash(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 4}); }
+OpWork sdpa_with_bias(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 6, .bias = 3}); }
+OpWork sdpa_overrideable(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 5, .bias = 3}); }
+OpWork flash(const OpCall& c, const Part& p) { return attention(c, p, {.layout = kTokensFirst, .causal = 8, .lengths = 3}); }
+OpWork efficient(const OpCall& c, const Part& p) {
+  return attention(c, p, {.layout = kTokensFirst, .causal = 9, .bias = 3, .lengths = 4});
+}
+OpWork cudnn(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 10, .bias = 3}); }
+OpWork flash_package(const OpCall& c, const Part& p) { return attention(c, p, {.layout = kTokensFirst, .causal = 5}); }
+
+OpWork sdpa_flash_backward(const OpCall& c, const Part& p) {
+  return attention(c, p, {.q = 1, .causal = 11, .backward = true, .out = 4});
+}
+OpWork sdpa_efficient_backward(const OpCall& c, const Part& p) {
+  return attention(c, p, {.q = 1, .causal = 11, .bias = 4, .backward = true, .out = 5, .reads_out = true});
+}
+OpWork sdpa_cudnn_backward(const OpCall& c, const Part& p) {
+  return attention(c, p, {.q = 1, .causal = 14, .bias = 8, .backward = true, .out = 4});
+}
+OpWork flash_backward(const OpCall& c, const Part& p) {
+  return attention(c, p, {.layout = kTokensFirst, .q = 1, .causal = 11, .lengths = 6, .backward = true, .out = 4});
+}
+OpWork efficient_backward(const OpCall& c, const Part& p) {
+  return attention(
+      c, p,
+      {.layout = kTokensFirst, .q = 1, .causal = 14, .bias = 4, .lengths = 6, .backward = true, .out = 5, .reads_out = true});
+}
+OpWork flash_package_backward(const OpCall& c, const Part& p) {
+  return attention(c, p, {.layout = kTokensFirst, .q = 1, .backward = true, .out = 4});
+}
+
+constexpr OpFamily kFamily = OpFamily::attention;
+constexpr OpFormula kRows[] = {
+    {"aten::_scaled_dot_product_flash_attention", kFamily, sdpa_flash},
+    {"aten::_scaled_dot_product_flash_attention_for_cpu", kFamily, sdpa_flash},
+    {"aten::_scaled_dot_product_efficient_attention", kFamily, sdpa_with_bias},
+    {"aten::_scaled_dot_product_cudnn_attention", kFamily, sdpa_with_bias},
+    {"aten::_scaled_dot_product_fused_attention_overrideable", kFamily, sdpa_overrideable},
+    {"aten::_flash_attention_forward", kFamily, flash},
+    {"aten::_efficient_attention_forward", kFamily, efficient},
+    {"aten::_cudnn_attention_forward", kFamily, cudnn},
+    {"flash_attn::_flash_attn_forward", kFamily, flash_package},
+    {"aten::_scaled_dot_product_flash_attention_backward", kFamily, sdpa_flash_backward},
+    {"aten::_scaled_dot_product_efficient_attention_backward", kFamily, sdpa_efficient_backward},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", kFamily, sdpa_cudnn_backward},
+    {"aten::_flash_attention_backward", kFamily, flash_backward},
+    {"aten::_efficient_attention_backward", kFamily, efficient_backward},
+    {"aten::_cudnn_attention_backward", kFamily, sdpa_cudnn_backward},
+    {"flash_attn::_flash_attn_backward", kFamily, flash_package_backward},
+};
+
+}  // namespace
+
+std::span<const OpFormula> attention_ops() { return kRows; }
+
+}  // namespace ridge

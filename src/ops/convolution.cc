@@ -1,0 +1,241 @@
+// Convolutions, forward and backward, in every spelling that reaches a trace.
+//
+// FLOPs (torch/utils/flop_counter.py): 2 N w[0] w[1] prod(kernel) prod(positions), where the positions are those of the output, or of the
+// input when transposed. The weight is [C_out, C_in / groups, kernel], so groups need no term of their own. Each of the two gradients costs
+// what the forward pass does; PyTorch's counter multiplies that of a grouped weight by `groups`, which no kernel computes.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+enum class Transposed : std::uint8_t { no, yes, argument };
+
+// Positions of the arguments; -1: there is none.
+struct Spelling {
+  int stride = -1, padding = -1, dilation = -1, output_padding = -1;
+  int bias = -1;
+  Transposed transposed = Transposed::no;
+  int transposed_at = -1;
+};
+
+std::int64_t nth(const std::vector<std::int64_t>& list, std::size_t i, std::int64_t otherwise) {
+  if (list.empty()) return otherwise;
+  return i < list.size() ? list[i] : list.back();  // one number stands for all dimensions
+}
+
+std::vector<std::int64_t> list_at(const OpCall& call, int position, bool* known) {
+  if (position < 0) return {};
+  auto list = integers_at(call, static_cast<std::size_t>(position));
+  if (!list) *known = false;
+  return list.value_or(std::vector<std::int64_t>());
+}
+
+double spatial(const TensorShape& t) {
+  double n = 1;
+  for (std::size_t i = 2; i < t.sizes.size(); ++i) n *= static_cast<double>(t.sizes[i]);
+  return n;
+}
+
+bool is_transposed(const OpCall& call, const Spelling& at) {
+  if (at.transposed == Transposed::argument) return flag_at(call, static_cast<std::size_t>(at.transposed_at));
+  return at.transposed == Transposed::yes;
+}
+
+// Elements of one image of the output, all channels left out; nothing when a constant that matters was not recorded.
+std::optional<double> output_positions(const OpCall& call, const TensorShape& x, const TensorShape& w, const Spelling& at) {
+  bool known = true;
+  const auto stride = list_at(call, at.stride, &known);
+  const auto padding = list_at(call, at.padding, &known);
+  const auto dilation = list_at(call, at.dilation, &known);
+  const auto output_padding = list_at(call, at.output_padding, &known);
+  if (!known) return std::nullopt;
+  double positions = 1;
+  for (std::size_t i = 2; i < x.sizes.size(); ++i) {
+    const double in = static_cast<double>(x.sizes[i]);
+    const double s = static_cast<double>(nth(stride, i - 2, 1)), p = static_cast<double>(nth(padding, i - 2, 0));
+    const double reach = static_cast<double>(nth(dilation, i - 2, 1)) * static_cast<double>(w.sizes[i] - 1);
+    if (s <= 0) return std::nullopt;
+    const double out = is_transposed(call, at)
+                           ? (in - 1) * s - 2 * p + reach + static_cast<double>(nth(output_padding, i - 2, 0)) + 1
+                           : std::floor((in + 2 * p - reach - 1) / s) + 1;
+    positions *= std::max(out, 0.0);
+  }
+  return positions;
+}
+
+double flops_at(const TensorShape& x, const TensorShape& w, double positions) {
+  return 2 * positions * spatial(w) * static_cast<double>(x.sizes[0]) * static_cast<double>(w.sizes[0]) *
+         static_cast<double>(w.sizes[1]);
+}
+
+bool fit(const TensorShape* x, const TensorShape* w) {
+  return x != nullptr && w != nullptr && x->sizes.size() >= 3 && x->sizes.size() == w->sizes.size() && x->sizes.size() <= 8;
+}
+
+// Bytes of an operand in the library's own layout: channels padded, tiles enlarged by a transform.
+std::optional<double> in_layout(const TensorShape* t, const Part& part) {
+  const auto bytes = dense_bytes(t);
+  if (!bytes || t->sizes.size() < 2 || t->sizes[1] <= 0) return bytes;
+  const double channels = static_cast<double>(t->sizes[1]);
+  return *bytes * std::ceil(channels / part.channel_multiple) * part.channel_multiple / channels * part.enlarged;
+}
+
+// What the helpers of the library move; nothing for the roles that compute.
+std::optional<OpWork> helper(const OpCall& call, const Part& part, const TensorShape& result, DType dtype) {
+  const auto result_bytes = dense_bytes(&result);
+  switch (part.role) {
+    case KernelRole::initialise: return moves(0, 0, dtype);
+    case KernelRole::fill: return moves(0, result_bytes, dtype);
+    case KernelRole::layout_out:
+      return moves(part.partial_bytes > 0 ? part.partial_bytes : in_layout(&result, part), result_bytes, dtype);
+    case KernelRole::bias: return moves(result_bytes, result_bytes, dtype);
+    case KernelRole::combine: return moves(part.partial_bytes, result_bytes, dtype);
+    case KernelRole::layout_in: {
+      const TensorShape* operand = tensor_at(call, static_cast<std::size_t>(std::max(part.operand, 0)));
+      return moves(dense_bytes(operand), in_layout(operand, part), dtype);
+    }
+    default: return std::nullopt;
+  }
+}
+
+OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
+  const TensorShape* x = tensor_at(call, 0);
+  const TensorShape* w = tensor_at(call, 1);
+  if (!fit(x, w)) return {};
+  const auto positions = output_positions(call, *x, *w, at);
+  TensorShape result{{}, {}, x->dtype};
+  std::optional<double> flops;
+  if (positions) {
+    const bool transposed = is_transposed(call, at);
+    // Channels of a transposed output: w[1] times the groups, which its input channels tell: x[1] = w[0] is split over them.
+    const int groups_at = at.transposed == Transposed::argument ? 8 : -1;
+    const double groups = groups_at < 0 ? 1 : number_at(call, static_cast<std::size_t>(groups_at)).value_or(1);
+    const double channels =
+        transposed ? static_cast<double>(w->sizes[1]) * std::max(groups, 1.0) : static_cast<double>(w->sizes[0]);
+    const double elements = std::min(*positions * channels * static_cast<double>(x->sizes[0]), 9e18);
+    result.sizes = {static_cast<std::int64_t>(elements)};
+    flops = flops_at(*x, *w, transposed ? spatial(*x) : *positions);
+  }
+  if (const auto help = helper(call, part, result, x->dtype)) {
+    return positions || part.role == KernelRole::layout_in || part.role == KernelRole::initialise ? *help
+                                                                                                  : moves({}, {}, x->dtype);
+  }
+  OpWork work{.flops = flops, .dtype = x->dtype};
+  const TensorShape* bias = at.bias < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(at.bias));
+  work.read = plus(plus(in_layout(x, part), in_layout(w, part)), touched_or_zero(bias));
+  if (positions) work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(&result);
+  return work;
+}
+
+// (grad_out, x, w, ..): the gradients that the mask asks for.
+OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size_t mask_at) {
+  const TensorShape* grad = tensor_at(call, 0);
+  const TensorShape* x = tensor_at(call, 1);
+  const TensorShape* w = tensor_at(call, 2);
+  if (!fit(x, w) || !fit(grad, w)) return {};
+  const bool of_weight = part.role == KernelRole::grad_weight || part.operand == 2;  // which result a helper serves
+  if (const auto help = helper(call, part, of_weight ? *w : *x, grad->dtype)) return *help;
+  const std::vector<bool> mask = flags_at(call, mask_at);
+  const double each = flops_at(*x, *w, spatial(transposed ? *x : *grad));
+  const bool input = mask.empty() || mask[0], weight = mask.size() < 2 || mask[1];
+  OpWork work{.dtype = grad->dtype};
+  switch (part.role) {
+    case KernelRole::grad_input:
+      work.flops = input ? each : 0;
+      work.read = plus(in_layout(grad, part), in_layout(w, part));
+      work.written = dense_bytes(x);
+      return work;
+    case KernelRole::grad_weight:
+      work.flops = weight ? each : 0;
+      work.read = plus(in_layout(grad, part), in_layout(x, part));
+      work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(w);
+      return work;
+    default:  // a kernel that does not say which: the whole op
+      work.flops = each * ((input ? 1 : 0) + (weight ? 1 : 0));
+      work.read = plus(plus(dense_bytes(grad), dense_bytes(x)), dense_bytes(w));
+      work.written = plus(input ? dense_bytes(x) : 0, weight ? dense_bytes(w) : 0);
+      return work;
+  }
+}
+
+OpWork convolution(const OpCall& c, const Part& p) {
+  return forward(c, p,
+                 {.stride = 3,
+                  .padding = 4,
+                  .dilation = 5,
+                  .output_padding = 7,
+                  .bias = 2,
+                  .transposed = Transposed::argument,
+                  .transposed_at = 6});
+}
+OpWork cudnn(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 3, .padding = 2, .dilation = 4}); }
+OpWork cudnn_transpose(const OpCall& c, const Part& p) {
+  return forward(c, p, {.stride = 4, .padding = 2, .dilation = 5, .output_padding = 3, .transposed = Transposed::yes});
+}
+OpWork cudnn_relu(const OpCall& c, const Part& p) {
+  return forward(c, p, {.stride = 3, .padding = 4, .dilation = 5, .bias = 2});
+}
+OpWork cudnn_add_relu(const OpCall& c, const Part& p) {
+  OpWork work = forward(c, p, {.stride = 5, .padding = 6, .dilation = 7, .bias = 4});
+  if (p.role == KernelRole::main) work.read = plus(work.read, touched_or_zero(tensor_at(c, 2)));
+  return work;
+}
+OpWork miopen(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 4, .padding = 3, .dilation = 5, .bias = 2}); }
+OpWork miopen_transpose(const OpCall& c, const Part& p) {
+  return forward(c, p,
+                 {.stride = 5, .padding = 3, .dilation = 6, .output_padding = 4, .bias = 2, .transposed = Transposed::yes});
+}
+OpWork slow(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 4, .padding = 5, .bias = 3}); }
+OpWork depthwise(const OpCall& c, const Part& p) {
+  return forward(c, p, {.stride = 4, .padding = 5, .dilation = 6, .bias = 3});
+}
+OpWork slow_transpose(const OpCall& c, const Part& p) {
+  return forward(c, p,
+                 {.stride = 4, .padding = 5, .dilation = 7, .output_padding = 6, .bias = 3, .transposed = Transposed::yes});
+}
+OpWork conv_nd(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 3, .padding = 4, .dilation = 5, .bias = 2}); }
+
+OpWork convolution_backward(const OpCall& c, const Part& p) { return backward(c, p, flag_at(c, 7), 10); }
+OpWork depthwise_backward(const OpCall& c, const Part& p) { return backward(c, p, false, 7); }
+OpWork slow_backward(const OpCall& c, const Part& p) { return backward(c, p, false, 6); }
+
+constexpr OpFamily kFamily = OpFamily::convolution;
+constexpr OpFormula kRows[] = {
+    {"aten::convolution", kFamily, convolution},
+    {"aten::_convolution", kFamily, convolution},
+    {"aten::convolution_overrideable", kFamily, convolution},
+    {"aten::cudnn_convolution", kFamily, cudnn},
+    {"aten::cudnn_convolution_transpose", kFamily, cudnn_transpose},
+    {"aten::cudnn_convolution_relu", kFamily, cudnn_relu},
+    {"aten::cudnn_convolution_add_relu", kFamily, cudnn_add_relu},
+    {"aten::miopen_convolution", kFamily, miopen},
+    {"aten::miopen_depthwise_convolution", kFamily, miopen},
+    {"aten::mkldnn_convolution", kFamily, miopen},
+    {"aten::miopen_convolution_transpose", kFamily, miopen_transpose},
+    {"aten::_slow_conv2d_forward", kFamily, slow},
+    {"aten::thnn_conv2d", kFamily, slow},
+    {"aten::slow_conv3d_forward", kFamily, slow},
+    {"aten::slow_conv_dilated2d", kFamily, depthwise},
+    {"aten::slow_conv_dilated3d", kFamily, depthwise},
+    {"aten::slow_conv_transpose2d", kFamily, slow_transpose},
+    {"aten::slow_conv_transpose3d", kFamily, slow_transpose},
+    {"aten::_conv_depthwise2d", kFamily, depthwise},
+    {"aten::conv_depthwise3d", kFamily, depthwise},
+    {"aten::conv1d", kFamily, conv_nd},
+    {"aten::conv2d", kFamily, conv_nd},
+    {"aten::conv3d", kFamily, conv_nd},
+    {"aten::convolution_backward", kFamily, convolution_backward},
+    {"aten::convolution_backward_overrideable", kFamily, convolution_backward},
+    {"aten::_conv_depthwise2d_backward", kFamily, depthwise_backward},
+    {"aten::conv_depthwise3d_backward", kFamily, depthwise_backward},
+    {"aten::_slow_conv2d_backward", kFamily, slow_backward},
+};
+
+}  // namespace
+
+std::span<const OpFormula> convolution_ops() { return kRows; }
+
+}  // namespace ridge

@@ -1,0 +1,225 @@
+// Rows and elements chosen by an index. What is read of the table are the rows touched, not the table: with indices drawn uniformly,
+// n picks among V rows touch V (1 - exp(-n / V)) of them. Real indices repeat more; their values are in no trace.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+// What one access brings from memory: two sectors of 32 bytes, as counters show for picks far apart.
+constexpr double kSector = 64;
+
+// Bytes of `picks` rows of `row` elements among a table, repeated picks once.
+double rows_bytes(const TensorShape& table, double picks, double row) {
+  const double item = item_bytes(table.dtype);
+  const double row_bytes = std::max(row * item, kSector);
+  const double all = numel(table) * item;
+  return std::min(all, distinct_rows(picks, all / row_bytes) * row_bytes);
+}
+
+// Neighbouring elements that one index chooses: the dimensions over which the index is broadcast, from the last one on.
+double row_of(const TensorShape& index) {
+  if (index.strides.size() != index.sizes.size()) return 1;
+  double row = 1;
+  for (std::size_t i = index.sizes.size(); i-- > 0 && index.strides[i] == 0;) row *= static_cast<double>(index.sizes[i]);
+  return row;
+}
+
+OpWork take_rows(const TensorShape* table, const TensorShape* index, double row) {
+  if (table == nullptr || index == nullptr || table->dtype == DType::unknown) return {.flops = 0};
+  const double picks = numel(*index);
+  return moves(rows_bytes(*table, picks, row) + touched_bytes(*index), picks * row * item_bytes(table->dtype), table->dtype);
+}
+
+double inner(const TensorShape& t, std::size_t from) {
+  double n = 1;
+  for (std::size_t i = from; i < t.sizes.size(); ++i) n *= static_cast<double>(t.sizes[i]);
+  return n;
+}
+
+// The dimension of argument `at`, counted from the front.
+std::size_t dimension(const OpCall& c, std::size_t at, const TensorShape& t) {
+  const double rank = static_cast<double>(t.sizes.size());
+  double d = number_at(c, at).value_or(0);
+  if (d < 0) d += rank;
+  return d >= 0 && d < rank ? static_cast<std::size_t>(d) : 0;
+}
+
+// (table [V, ..], indices)
+OpWork embedding(const OpCall& c, const Part&) {
+  const TensorShape* table = tensor_at(c, 0);
+  return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1);
+}
+
+// (weight, indices, offsets, ..): one row written per bag.
+OpWork embedding_bag(const OpCall& c, const Part& p) {
+  if (p.role != KernelRole::main)
+    return moves(touched_or_zero(tensor_at(c, 1)), touched_or_zero(tensor_at(c, 1)), DType::unknown);
+  OpWork work = embedding(c, p);
+  const TensorShape* table = tensor_at(c, 0);
+  const TensorShape* offsets = tensor_at(c, 2);
+  if (work.read && offsets != nullptr) {
+    *work.read += touched_bytes(*offsets);
+    work.written = numel(*offsets) * inner(*table, 1) * item_bytes(table->dtype);
+  }
+  return work;
+}
+
+// (x, dim, index): whole slices.
+OpWork index_select(const OpCall& c, const Part&) {
+  const TensorShape* x = tensor_at(c, 0);
+  const TensorShape* index = tensor_at(c, 2);
+  if (x == nullptr || index == nullptr) return {.flops = 0};
+  const std::size_t d = dimension(c, 1, *x);
+  const double row = inner(*x, d + 1);
+  double outer = 1;
+  for (std::size_t i = 0; i < d && i < x->sizes.size(); ++i) outer *= static_cast<double>(x->sizes[i]);
+  const double picks = numel(*index) * outer;
+  return moves(rows_bytes(*x, picks, row) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
+}
+
+// (x, dim, index, sparse_grad, out)
+OpWork gather(const OpCall& c, const Part&) {
+  const TensorShape* x = tensor_at(c, 0);
+  const TensorShape* index = tensor_at(c, 2);
+  if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
+  const double row = row_of(*index), picks = numel(*index) / std::max(row, 1.0);
+  return moves(rows_bytes(*x, picks, row) + touched_bytes(*index), numel(*index) * item_bytes(x->dtype), x->dtype);
+}
+
+// (x, dim, index, source): `adds`: what is there is read and added to.
+OpWork scatter_into(const OpCall& c, bool adds, bool slices) {
+  const TensorShape* x = tensor_at(c, 0);
+  const TensorShape* index = tensor_at(c, 2);
+  const TensorShape* source = tensor_at(c, 3);
+  if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
+  const double row = slices ? inner(*x, dimension(c, 1, *x) + 1) : row_of(*index);
+  const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
+  const double target = rows_bytes(*x, picks, row);
+  const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
+  return moves(touched_bytes(*index) + given + (adds ? target : 0), target, x->dtype);
+}
+OpWork scatter(const OpCall& c, const Part&) { return scatter_into(c, false, false); }
+OpWork scatter_add(const OpCall& c, const Part&) { return scatter_into(c, true, false); }
+OpWork index_add(const OpCall& c, const Part&) { return scatter_into(c, true, true); }
+OpWork index_copy(const OpCall& c, const Part&) { return scatter_into(c, false, true); }
+
+// (x, indices, ..): the trace does not record a list of optional tensors, so the grid tells how many elements are taken.
+OpWork index(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  if (x == nullptr || x->dtype == DType::unknown) return {.flops = 0};
+  OpWork work{.flops = 0, .dtype = x->dtype, .ambiguous = true};
+  double elements = p.elements, indices = 0;
+  if (c.arguments.size() > 1 && c.arguments[1].kind == OpArgument::Kind::tensor_list && !c.arguments[1].list.empty()) {
+    double picks = 0;
+    for (const TensorShape& t : c.arguments[1].list) {
+      picks = std::max(picks, numel(t));
+      indices += numel(t) * item_bytes(DType::i64);
+    }
+    elements = picks * inner(*x, std::min(c.arguments[1].list.size(), x->sizes.size()));
+  }
+  if (elements <= 0) return work;
+  // Rows where an index takes whole ones; else elements here and there.
+  const double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1;
+  work.read = rows_bytes(*x, elements / std::max(row, 1.0), row) + indices;
+  work.written = elements * item_bytes(x->dtype);
+  return work;
+}
+
+// (x, indices, values, accumulate)
+OpWork index_put(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  const TensorShape* values = tensor_at(c, 2);
+  if (x == nullptr || values == nullptr) return {.flops = 0};
+  const double given = touched_bytes(*values),
+               target = std::min(std::max(p.elements, numel(*values)), numel(*x)) * item_bytes(x->dtype);
+  if (p.role != KernelRole::main) {  // sorts the indices
+    const double keys = (values->sizes.empty() ? 1 : static_cast<double>(values->sizes[0])) * item_bytes(DType::i64);
+    return moves(2 * keys, 2 * keys, x->dtype);
+  }
+  OpWork work = moves(given + (flag_at(c, 3) ? target : 0), target, x->dtype);
+  work.ambiguous = true;
+  return work;
+}
+
+// (grad, indices, rows, ..): sorts the indices, then adds up the rows of the gradient.
+OpWork embedding_backward(const OpCall& c, const Part& p) {
+  const TensorShape* grad = tensor_at(c, 0);
+  const TensorShape* indices = tensor_at(c, 1);
+  if (grad == nullptr || indices == nullptr || grad->dtype == DType::unknown) return {.flops = 0};
+  const double picks = numel(*indices), row = picks > 0 ? numel(*grad) / picks : 0;
+  const double rows = number_at(c, 2).value_or(picks);
+  const double distinct = distinct_rows(picks, rows);
+  const double target = distinct * row * item_bytes(grad->dtype);
+  const double keys = picks * item_bytes(DType::i64);
+  switch (p.role) {
+    case KernelRole::initialise: return moves(0, 0, grad->dtype);
+    case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
+    case KernelRole::parameters: return moves(keys, keys, grad->dtype);
+    // Sums of runs of equal indices, as fp32, then the rows that they make.
+    case KernelRole::combine: return moves(distinct * row * item_bytes(DType::f32), target, grad->dtype);
+    case KernelRole::grad_weight:
+      return moves(plus(dense_bytes(grad), 2 * keys), distinct * row * item_bytes(DType::f32), grad->dtype);
+    default: return moves(plus(dense_bytes(grad), keys + target), target, grad->dtype);
+  }
+}
+
+// (grad of the bags, indices, bag of each index, ..)
+OpWork embedding_bag_backward(const OpCall& c, const Part& p) {
+  const TensorShape* grad = tensor_at(c, 0);
+  const TensorShape* indices = tensor_at(c, 1);
+  if (grad == nullptr || indices == nullptr || grad->sizes.empty()) return {.flops = 0};
+  const double keys = numel(*indices) * item_bytes(DType::i64);
+  const double rows = numel(*indices) * static_cast<double>(grad->sizes.back()) * item_bytes(DType::f32);
+  switch (p.role) {
+    case KernelRole::initialise: return moves(0, 0, grad->dtype);
+    case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
+    case KernelRole::parameters: return moves(keys, keys, grad->dtype);
+    case KernelRole::combine: return moves(rows, rows, grad->dtype);
+    default: return moves(plus(dense_bytes(grad), 3 * keys), rows, grad->dtype);
+  }
+}
+
+// (x, mask): both are read, what is chosen is written.
+OpWork masked(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  if (x == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  double read = 0;
+  for (std::size_t i = 0; i < c.arguments.size(); ++i) read += touched_or_zero(tensor_at(c, i));
+  return {.flops = 0, .read = read, .dtype = x->dtype, .ambiguous = true};
+}
+
+constexpr OpFamily kFamily = OpFamily::gather;
+constexpr OpFormula kRows[] = {
+    {"aten::embedding", kFamily, embedding},
+    {"aten::_embedding_bag", kFamily, embedding_bag},
+    {"aten::_embedding_bag_forward_only", kFamily, embedding_bag},
+    {"aten::embedding_dense_backward", kFamily, embedding_backward},
+    {"aten::_embedding_bag_dense_backward", kFamily, embedding_bag_backward},
+    {"aten::index_select", kFamily, index_select},
+    {"aten::gather", kFamily, gather},
+    {"aten::take_along_dim", kFamily, gather},
+    {"aten::take", kFamily, embedding},
+    {"aten::scatter", kFamily, scatter},
+    {"aten::scatter_add", kFamily, scatter_add},
+    {"aten::scatter_reduce", kFamily, scatter_add},
+    {"aten::index_add", kFamily, index_add},
+    {"aten::index_copy", kFamily, index_copy},
+    {"aten::index_fill", kFamily, index_copy},
+    {"aten::index", kFamily, index},
+    {"aten::index_put", kFamily, index_put},
+    {"aten::_index_put_impl_", kFamily, index_put},
+    {"aten::_unsafe_index", kFamily, index},
+    {"aten::_unsafe_index_put", kFamily, index_put},
+    {"aten::masked_select", kFamily, masked},
+    {"aten::masked_scatter", kFamily, masked},
+};
+
+}  // namespace
+
+std::span<const OpFormula> gather_ops() { return kRows; }
+
+}  // namespace ridge

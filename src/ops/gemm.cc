@@ -1,0 +1,139 @@
+// Matrix products. FLOPs: 2 M N K, bias and activation free (torch/utils/flop_counter.py); bytes: each matrix once, dense.
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+struct Product {
+  std::size_t a = 0, b = 1;
+  int added = -1;      // the tensor that is added to the product: bias, or self of addmm
+  int beta = -1;       // position of its factor: 0 means that it is not read
+  int out_dtype = -1;  // position of a dtype argument
+  bool counted = true;
+};
+
+struct Sizes {
+  double batch = 1, m = 0, n = 0, k = 0;
+  double out() const { return batch * m * n; }
+};
+
+double size(const TensorShape& t, std::size_t from_back) { return static_cast<double>(t.sizes[t.sizes.size() - from_back]); }
+
+// [.., M, K] x [.., K, N]. Where only one of them has a third dimension (grouped products), the groups share the rows of the other.
+std::optional<Sizes> sizes_of(const TensorShape* a, const TensorShape* b) {
+  if (a == nullptr || b == nullptr || a->sizes.size() < 2 || b->sizes.size() < 2) return std::nullopt;
+  if (a->sizes.size() > 3 || b->sizes.size() > 3) return std::nullopt;
+  Sizes s{.batch = 1, .m = size(*a, 2), .n = size(*b, 1), .k = size(*a, 1)};
+  if (a->sizes.size() == 3 && b->sizes.size() == 3) s.batch = size(*a, 3);
+  return s;
+}
+
+OpWork product(const OpCall& call, const Part& part, const Product& at) {
+  const TensorShape* a = tensor_at(call, at.a);
+  const TensorShape* b = tensor_at(call, at.b);
+  OpWork work;
+  if (part.role == KernelRole::initialise) return moves(0, 0, a != nullptr ? a->dtype : DType::unknown);
+  const auto s = sizes_of(a, b);
+  if (!s) return work;
+  work.dtype = a->dtype;
+  const DType out_type = at.out_dtype < 0 ? a->dtype : scalar_type(call, static_cast<std::size_t>(at.out_dtype), a->dtype);
+  const double out = s->out() * item_bytes(out_type);
+  const auto factor = at.beta < 0 ? std::optional(1.0) : number_at(call, static_cast<std::size_t>(at.beta));
+  const double added = at.added < 0 || factor == 0.0 ? 0 : touched_or_zero(tensor_at(call, static_cast<std::size_t>(at.added)));
+  switch (part.role) {
+    case KernelRole::combine: return moves(part.partial_bytes + added, out, a->dtype);
+    case KernelRole::bias: return moves(out + added, out, a->dtype);
+    case KernelRole::fill: return moves(0, out, a->dtype);
+    default: break;
+  }
+  if (at.counted) work.flops = 2 * s->batch * s->m * s->n * s->k;
+  work.read = plus(plus(dense_bytes(a), dense_bytes(b)), added);
+  work.written = part.partial_bytes > 0 ? part.partial_bytes : out;
+  return work;
+}
+
+OpWork mm(const OpCall& c, const Part& p) { return product(c, p, {}); }
+OpWork addmm(const OpCall& c, const Part& p) { return product(c, p, {.a = 1, .b = 2, .added = 0, .beta = 3}); }
+OpWork scaled_mm(const OpCall& c, const Part& p) {
+  // Two forms: (a, b, scale_a, scale_b, bias, scale_result, out_dtype, ..) and, to 2.2, (a, b, bias, out_dtype, scale_a, ..).
+  const bool old_form = c.arguments.size() > 3 && c.arguments[3].kind != OpArgument::Kind::tensor;
+  OpWork work = old_form ? product(c, p, {.added = 2, .out_dtype = 3}) : product(c, p, {.added = 4, .out_dtype = 6});
+  if (work.read && p.role == KernelRole::main && !old_form) {
+    *work.read += touched_or_zero(tensor_at(c, 2)) + touched_or_zero(tensor_at(c, 3));
+  }
+  return work;
+}
+// (a, b, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, bias, out_dtype, ..)
+OpWork scaled_mm_v2(const OpCall& c, const Part& p) { return product(c, p, {.added = 8, .out_dtype = 9}); }
+OpWork int_mm(const OpCall& c, const Part& p) {
+  OpWork work = product(c, p, {});
+  if (work.written && p.role == KernelRole::main) *work.written *= item_bytes(DType::i32);
+  return work;
+}
+// (a, b, offs, bias, out_dtype)
+OpWork grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 3, .out_dtype = 4}); }
+// (a, b, scale_a, scale_b, offs, bias, scale_result, out_dtype, ..)
+OpWork scaled_grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 5, .out_dtype = 7}); }
+
+// (x [.., K], w [N, K], bias): x flattened to two dimensions.
+OpWork linear(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  const TensorShape* w = tensor_at(c, 1);
+  if (x == nullptr || w == nullptr || x->sizes.empty() || w->sizes.size() != 2) return {};
+  OpCall flat = c;
+  TensorShape& rows = flat.arguments[0].tensor;
+  const std::int64_t k = x->sizes.back();
+  double m = k > 0 ? numel(*x) / static_cast<double>(k) : 0;
+  rows = {{static_cast<std::int64_t>(std::min(m, 9e18)), k}, {}, x->dtype};
+  TensorShape& transposed = flat.arguments[1].tensor;
+  transposed = {{w->sizes[1], w->sizes[0]}, {}, w->dtype};
+  return product(flat, p, {.added = 2});
+}
+
+// A matrix and a vector, two vectors: PyTorch counts no FLOPs for them, so none are claimed.
+OpWork vectors(const OpCall& c, const Part& p) {
+  OpWork work;
+  if (p.role == KernelRole::initialise) return moves(0, 0, DType::unknown);
+  double read = 0;
+  std::size_t tensors = 0;
+  for (const OpArgument& a : c.arguments) {
+    if (a.kind != OpArgument::Kind::tensor || is_scalar(a.tensor)) continue;
+    if (work.dtype == DType::unknown) work.dtype = a.tensor.dtype;
+    read += numel(a.tensor) * item_bytes(a.tensor.dtype);
+    ++tensors;
+  }
+  if (tensors == 0) return work;
+  work.read = read;
+  const TensorShape* first = tensor_at(c, 0);
+  work.written =
+      first != nullptr && !first->sizes.empty() ? static_cast<double>(first->sizes[0]) * item_bytes(first->dtype) : 0;
+  return work;
+}
+
+constexpr OpFormula kRows[] = {
+    {"aten::mm", OpFamily::gemm, mm},
+    {"aten::addmm", OpFamily::gemm, addmm},
+    {"aten::_addmm_activation", OpFamily::gemm, addmm},
+    {"aten::bmm", OpFamily::gemm, mm},
+    {"aten::baddbmm", OpFamily::gemm, addmm},
+    {"aten::_baddbmm_mkl_", OpFamily::gemm, addmm},
+    {"aten::_scaled_mm", OpFamily::gemm, scaled_mm},
+    {"aten::_scaled_mm_v2", OpFamily::gemm, scaled_mm_v2},
+    {"aten::_int_mm", OpFamily::gemm, int_mm},
+    {"aten::_grouped_mm", OpFamily::gemm, grouped_mm},
+    {"aten::_scaled_grouped_mm", OpFamily::gemm, scaled_grouped_mm},
+    {"aten::_scaled_grouped_mm_v2", OpFamily::gemm, scaled_mm_v2},
+    {"aten::linear", OpFamily::gemm, linear},
+    {"aten::mv", OpFamily::gemm, vectors},
+    {"aten::addmv", OpFamily::gemm, vectors},
+    {"aten::dot", OpFamily::gemm, vectors},
+    {"aten::vdot", OpFamily::gemm, vectors},
+};
+
+}  // namespace
+
+std::span<const OpFormula> gemm_ops() { return kRows; }
+
+}  // namespace ridge

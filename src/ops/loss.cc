@@ -1,0 +1,67 @@
+// Losses that pick one element of each row. Those that compare two tensors are pointwise and a reduction.
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kSector = 64;  // what one access brings from memory
+
+// (x [rows, classes], target, weight, ..): the chosen element of each row costs one access.
+OpWork nll_forward(const OpCall& c, const Part&) {
+  const TensorShape* x = tensor_at(c, 0);
+  const TensorShape* target = tensor_at(c, 1);
+  if (x == nullptr || target == nullptr) return {.flops = 0};
+  const double rows = numel(*target);
+  const double picked = std::min(rows * kSector, numel(*x) * item_bytes(x->dtype));
+  return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), rows * item_bytes(x->dtype), x->dtype);
+}
+
+// (grad, x, target, weight, ..): writes one element of each row; the zeros are a kernel of their own.
+OpWork nll_backward(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 1);
+  const TensorShape* target = tensor_at(c, 2);
+  if (x == nullptr || target == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::fill) return moves(0, dense_bytes(x), x->dtype);
+  const double rows = numel(*target);
+  return moves(touched_bytes(*target) + touched_or_zero(tensor_at(c, 0)) + touched_or_zero(tensor_at(c, 3)),
+               std::min(rows * kSector, numel(*x) * item_bytes(x->dtype)), x->dtype);
+}
+
+// The kernel that computes the elements reads the first `inputs` arguments (the result may follow); the one that adds them up, what that
+// wrote.
+OpWork compared(const OpCall& c, const Part& p, std::size_t inputs) {
+  const TensorShape* x = tensor_at(c, 0);
+  if (x == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::combine) return moves(dense_bytes(x), item_bytes(x->dtype), x->dtype);
+  double read = 0;
+  for (std::size_t i = 0; i < inputs; ++i) read += touched_or_zero(tensor_at(c, i));
+  return moves(read, dense_bytes(x), x->dtype);
+}
+template <std::size_t inputs>
+OpWork reads(const OpCall& c, const Part& p) {
+  return compared(c, p, inputs);
+}
+
+constexpr OpFamily kFamily = OpFamily::loss;
+constexpr OpFormula kRows[] = {
+    {"aten::nll_loss_forward", kFamily, nll_forward},
+    {"aten::nll_loss2d_forward", kFamily, nll_forward},
+    {"aten::nll_loss_backward", kFamily, nll_backward},
+    {"aten::nll_loss2d_backward", kFamily, nll_backward},
+    {"aten::mse_loss", kFamily, reads<2>},
+    {"aten::smooth_l1_loss", kFamily, reads<2>},
+    {"aten::huber_loss", kFamily, reads<2>},
+    {"aten::binary_cross_entropy", kFamily, reads<3>},
+    {"aten::mse_loss_backward", kFamily, reads<3>},
+    {"aten::smooth_l1_loss_backward", kFamily, reads<3>},
+    {"aten::huber_loss_backward", kFamily, reads<3>},
+    {"aten::binary_cross_entropy_backward", kFamily, reads<4>},
+};
+
+}  // namespace
+
+std::span<const OpFormula> loss_ops() { return kRows; }
+
+}  // namespace ridge

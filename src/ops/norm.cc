@@ -1,0 +1,95 @@
+// Layer, RMS, group, batch and instance norms. Every pass over the activations reads them once (a row or channel stays in the cache);
+// statistics and parameters are vectors. Backward passes read the gradient and the input.
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+// The tensors beside the activations: parameters, statistics, running averages.
+double vectors(const OpCall& call, std::size_t from) {
+  double bytes = 0;
+  const TensorShape* x = tensor_at(call, 0);
+  const double whole = x == nullptr ? 0 : numel(*x);
+  for (std::size_t i = from; i < call.arguments.size(); ++i) {
+    const TensorShape* t = tensor_at(call, i);
+    if (t != nullptr && numel(*t) < whole) bytes += touched_bytes(*t);
+  }
+  return bytes;
+}
+
+// Last-level caches of the devices that matter hold 40 to 60 MB, of which other traffic takes its part.
+constexpr double kCacheBytes = 32e6;
+
+// `activations`: how many of the first tensors are as large as the input.
+OpWork norm(const OpCall& call, const Part& part, std::size_t activations) {
+  const TensorShape* x = tensor_at(call, activations - 1);
+  if (x == nullptr) return {.flops = 0};
+  const double small = vectors(call, activations);
+  std::optional<double> read = small;
+  for (std::size_t i = 0; i < activations; ++i) read = plus(read, dense_bytes(tensor_at(call, i)));
+  switch (part.role) {
+    case KernelRole::initialise: return moves(0, 0, x->dtype);
+    case KernelRole::fill: return moves(0, small, x->dtype);
+    case KernelRole::parameters: return moves(small, small, x->dtype);
+    case KernelRole::statistics:
+    case KernelRole::grad_weight: return moves(read, small, x->dtype);
+    case KernelRole::apply_twice: {
+      // A pass for the statistics and one for the result, every channel at its own block: what is beyond the cache comes twice.
+      const bool cached = read.value_or(0) < kCacheBytes;
+      return moves(cached ? read : times(read, 2), plus(dense_bytes(x), small), x->dtype);
+    }
+    default: return moves(read, plus(dense_bytes(x), small), x->dtype);
+  }
+}
+
+OpWork forward(const OpCall& c, const Part& p) { return norm(c, p, 1); }
+OpWork backward(const OpCall& c, const Part& p) { return norm(c, p, 2); }
+
+// (v, g, dim) and its backward (grad, v, g, norms, dim): all are read.
+OpWork weight_norm(const OpCall& c, const Part& p) {
+  const TensorShape* v = tensor_at(c, 0);
+  if (v == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, v->dtype);
+  double read = 0;
+  for (std::size_t i = 0; i < c.arguments.size(); ++i) read += touched_or_zero(tensor_at(c, i));
+  return moves(read, dense_bytes(v), v->dtype);
+}
+
+constexpr OpFamily kFamily = OpFamily::norm;
+constexpr OpFormula kRows[] = {
+    {"aten::native_layer_norm", kFamily, forward},
+    {"aten::layer_norm", kFamily, forward},
+    {"aten::_fused_rms_norm", kFamily, forward},
+    {"aten::rms_norm", kFamily, forward},
+    {"aten::native_group_norm", kFamily, forward},
+    {"aten::group_norm", kFamily, forward},
+    {"aten::native_batch_norm", kFamily, forward},
+    {"aten::_native_batch_norm_legit", kFamily, forward},
+    {"aten::_native_batch_norm_legit_no_training", kFamily, forward},
+    {"aten::_batch_norm_with_update", kFamily, forward},
+    {"aten::_batch_norm_no_update", kFamily, forward},
+    {"aten::batch_norm_stats", kFamily, forward},
+    {"aten::batch_norm_elemt", kFamily, forward},
+    {"aten::batch_norm_update_stats", kFamily, forward},
+    {"aten::cudnn_batch_norm", kFamily, forward},
+    {"aten::miopen_batch_norm", kFamily, forward},
+    {"aten::native_layer_norm_backward", kFamily, backward},
+    {"aten::_fused_rms_norm_backward", kFamily, backward},
+    {"aten::native_group_norm_backward", kFamily, backward},
+    {"aten::native_batch_norm_backward", kFamily, backward},
+    {"aten::batch_norm_backward", kFamily, backward},
+    {"aten::batch_norm_backward_reduce", kFamily, backward},
+    {"aten::batch_norm_backward_elemt", kFamily, backward},
+    {"aten::cudnn_batch_norm_backward", kFamily, backward},
+    {"aten::miopen_batch_norm_backward", kFamily, backward},
+    {"aten::_weight_norm_interface", kFamily, weight_norm},
+    {"aten::_weight_norm_interface_backward", kFamily, weight_norm},
+};
+
+}  // namespace
+
+std::span<const OpFormula> norm_ops() { return kRows; }
+
+}  // namespace ridge

@@ -1,0 +1,49 @@
+// Reading the arguments of an OpCall as formulas want them: tensors, flags, lists of integers; and sums over them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ops/op_call.h"
+#include "ops/op_work.h"
+
+namespace ridge {
+
+// The tensor at that position; nullptr when it is none.
+const TensorShape* tensor_at(const OpCall& call, std::size_t i);
+bool flag_at(const OpCall& call, std::size_t i);  // "True"; false also when it is not told
+std::optional<double> number_at(const OpCall& call, std::size_t i);
+// "[2, 2]" or "2"; nothing when it is neither.
+std::optional<std::vector<std::int64_t>> integers_at(const OpCall& call, std::size_t i);
+// "[True, False]".
+std::vector<bool> flags_at(const OpCall& call, std::size_t i);
+
+// A number of the trace's ScalarType enumeration, as "dtype" arguments have it.
+DType scalar_type(const OpCall& call, std::size_t i, DType otherwise);
+
+// Every element once, whatever its strides: what a kernel reads after a copy made it dense. Nothing without a tensor or its dtype.
+std::optional<double> dense_bytes(const TensorShape* shape);
+// As touched_bytes; nothing without a tensor or its dtype.
+std::optional<double> touched(const TensorShape* shape);
+// 0 when there is no such tensor.
+double touched_or_zero(const TensorShape* shape);
+
+std::optional<double> plus(std::optional<double> a, std::optional<double> b);
+std::optional<double> times(std::optional<double> a, double factor);
+
+// A CPU scalar beside GPU tensors: 0-dim.
+bool is_scalar(const TensorShape& shape);
+
+// The shape that broadcasting the first `inputs` tensors gives (all tensors when negative), and the type that promotion gives.
+TensorShape broadcast(const OpCall& call, int inputs);
+DType promote(DType a, DType b);
+bool is_floating(DType dtype);
+
+// Expected number of distinct rows when `picks` are made among `rows` uniformly.
+double distinct_rows(double picks, double rows);
+
+// A kernel that moves data and computes nothing that PyTorch counts.
+OpWork moves(std::optional<double> read, std::optional<double> written, DType dtype);
+
+}  // namespace ridge

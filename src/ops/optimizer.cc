@@ -1,0 +1,105 @@
+// Foreach and fused optimizer ops: lists of tensors, cut into chunks of 65,536 elements of which each launch takes as many as its grid has
+// blocks. Lists of more than 30 tensors are left out of traces; then the sizes come from elsewhere (Part::sizes).
+#include <algorithm>
+#include <cmath>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kChunk = 65536;
+
+// Elements of the chunks [first, first + count) of tensors of these sizes.
+double chunk_elements(std::span<const double> sizes, std::int64_t first, std::int64_t count) {
+  double elements = 0, at = 0;
+  const auto from = static_cast<double>(first), to = from + static_cast<double>(count);
+  for (const double size : sizes) {
+    const double chunks = std::ceil(size / kChunk);
+    const double begin = std::max(from, at) - at, end = std::min(to, at + chunks) - at;
+    if (begin < end) elements += std::min(end * kChunk, size) - begin * kChunk;
+    at += chunks;
+    if (at >= to) break;
+  }
+  return elements;
+}
+
+// `read` and `written`: how many lists.
+OpWork lists(const OpCall& call, const Part& part, double read, double written) {
+  if (part.role == KernelRole::initialise) return moves(0, 0, part.item);
+  if (part.item == DType::unknown) return {.flops = 0};
+  std::vector<double> sizes(part.sizes.begin(), part.sizes.end());
+  for (const OpArgument& a : call.arguments) {
+    if (a.kind != OpArgument::Kind::tensor_list || a.list.empty()) continue;
+    sizes.clear();
+    for (const TensorShape& t : a.list) sizes.push_back(numel(t));
+    break;
+  }
+  OpWork work{.flops = 0, .dtype = part.item};
+  double elements = 0;
+  if (!sizes.empty()) {
+    double all = 0;
+    for (const double s : sizes) all += s;
+    elements = part.count < 0 ? all : chunk_elements(sizes, part.first, part.count);
+  } else if (part.count >= 0 && call.has_shapes && call.op.find("_fused_") != std::string_view::npos) {
+    // The most that its blocks can take: parameters are large. Foreach lists may hold step counters, of which nothing is claimed.
+    elements = static_cast<double>(part.count) * kChunk;
+    work.ambiguous = true;
+  } else {
+    return work;
+  }
+  const double bytes = elements * item_bytes(part.item);
+  work.read = bytes * read;
+  work.written = bytes * written;
+  return work;
+}
+
+// In place: the first list is written. Else as many elements as one list has.
+OpWork foreach (const OpCall& c, const Part& p) {
+  double given = 0;
+  for (const OpArgument& a : c.arguments) given += a.kind == OpArgument::Kind::tensor_list ? 1 : 0;
+  const bool zero = c.op.find("_foreach_zero") != std::string_view::npos;
+  const bool copy = c.op.find("_foreach_copy") != std::string_view::npos;
+  // x.addcmul_(g, g): the second moment of Adam and its kin, so two of its three lists are one.
+  if (c.op.find("_foreach_addcmul") != std::string_view::npos) {
+    OpWork work = lists(c, p, 2, 1);
+    work.ambiguous = true;
+    return work;
+  }
+  const double read = p.list_reads >= 0 ? p.list_reads : zero ? 0 : copy ? 1 : given;
+  return lists(c, p, read, 1);
+}
+// The norms themselves are a value per chunk.
+OpWork foreach_norm(const OpCall& c, const Part& p) {
+  if (p.role == KernelRole::combine) return moves(0, 0, p.item);
+  OpWork work = lists(c, p, 1, 0);
+  return work;
+}
+// (params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, ..)
+OpWork fused_adam(const OpCall& c, const Part& p) {
+  const double depth = p.lists > 0 ? p.lists : 4;
+  return lists(c, p, depth, depth - 1);
+}
+// (params, grads, momentum buffers, ..); adagrad: (params, grads, sums, steps)
+OpWork fused_with_state(const OpCall& c, const Part& p) {
+  const double depth = p.lists > 0 ? p.lists : 3;
+  return lists(c, p, depth, depth - 1);
+}
+
+constexpr OpFamily kFamily = OpFamily::optimizer;
+constexpr OpFormula kRows[] = {
+    {"aten::_fused_adam", kFamily, fused_adam},
+    {"aten::_fused_adamw", kFamily, fused_adam},
+    {"aten::_fused_sgd", kFamily, fused_with_state},
+    {"aten::_fused_adagrad", kFamily, fused_with_state},
+    {"aten::_foreach_norm", kFamily, foreach_norm},
+    {"aten::_foreach_max", kFamily, foreach_norm},
+    {"aten::_amp_foreach_non_finite_check_and_unscale", kFamily, foreach},
+    {"aten::_foreach_", kFamily, foreach},
+};
+
+}  // namespace
+
+std::span<const OpFormula> optimizer_ops() { return kRows; }
+
+}  // namespace ridge

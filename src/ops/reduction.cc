@@ -1,0 +1,122 @@
+// Reductions, softmax and scans: the input once, however many passes the code makes over it; the reduced shape written.
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+// Elements left when the dimensions of argument `dims_at` are reduced; 1 when none is told: then all are.
+double kept_elements(const OpCall& call, const TensorShape& x, std::size_t dims_at) {
+  const auto dims = integers_at(call, dims_at);
+  if (!dims || dims->empty()) return 1;
+  double kept = numel(x);
+  const auto rank = static_cast<std::int64_t>(x.sizes.size());
+  for (std::int64_t d : *dims) {
+    if (d < 0) d += rank;
+    if (d >= 0 && d < rank && x.sizes[static_cast<std::size_t>(d)] > 0)
+      kept /= static_cast<double>(x.sizes[static_cast<std::size_t>(d)]);
+  }
+  return std::max(kept, 1.0);
+}
+
+OpWork reduce(const OpCall& call, const Part& part, std::size_t dims_at, double out_item, std::size_t input = 0) {
+  const TensorShape* x = tensor_at(call, input);
+  if (x == nullptr) return {.flops = 0};
+  if (part.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  const double item = out_item > 0 ? out_item : item_bytes(x->dtype);
+  const double kept = kept_elements(call, *x, dims_at) * item;
+  if (part.role == KernelRole::parameters) return moves(kept, kept, x->dtype);
+  return moves(touched(x), kept, x->dtype);
+}
+
+OpWork over_dims(const OpCall& c, const Part& p) { return reduce(c, p, 1, 0); }
+OpWork to_bool(const OpCall& c, const Part& p) { return reduce(c, p, 1, 1); }
+OpWork to_index(const OpCall& c, const Part& p) { return reduce(c, p, 1, 8); }
+OpWork value_and_index(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  return reduce(c, p, 1, x != nullptr && integers_at(c, 1) ? item_bytes(x->dtype) + 8 : 0);
+}
+OpWork norm(const OpCall& c, const Part& p) { return reduce(c, p, 2, 0); }
+OpWork general(const OpCall& c, const Part& p) {
+  std::size_t input = 0;
+  while (input < c.arguments.size() && tensor_at(c, input) == nullptr) ++input;
+  return reduce(c, p, input + 1, 0, input);
+}
+
+// (x, dim, ..): as many elements written as read.
+OpWork like_input(const OpCall& c, const Part& p) {
+  std::size_t input = 0;  // an old form of cumsum lists the result first
+  while (input < c.arguments.size() && tensor_at(c, input) == nullptr) ++input;
+  const TensorShape* x = tensor_at(c, input);
+  if (x == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  return moves(touched(x), dense_bytes(x), x->dtype);
+}
+
+// (x, dim, half_to_float)
+OpWork softmax(const OpCall& c, const Part& p) {
+  OpWork work = like_input(c, p);
+  const TensorShape* x = tensor_at(c, 0);
+  if (x != nullptr && flag_at(c, 2)) work.written = numel(*x) * item_bytes(DType::f32);
+  return work;
+}
+// (grad, output, dim, input_dtype)
+OpWork softmax_backward(const OpCall& c, const Part&) {
+  const TensorShape* grad = tensor_at(c, 0);
+  const TensorShape* out = tensor_at(c, 1);
+  if (grad == nullptr || out == nullptr) return {.flops = 0};
+  const DType written = scalar_type(c, 3, out->dtype);
+  // Expanded gradients are made dense first.
+  return moves(plus(dense_bytes(grad), dense_bytes(out)), numel(*out) * item_bytes(written), grad->dtype);
+}
+
+constexpr OpFamily kReduction = OpFamily::reduction;
+constexpr OpFamily kSoftmax = OpFamily::softmax;
+constexpr OpFormula kRows[] = {
+    {"aten::sum", kReduction, over_dims},
+    {"aten::nansum", kReduction, over_dims},
+    {"aten::mean", kReduction, over_dims},
+    {"aten::prod", kReduction, over_dims},
+    {"aten::amax", kReduction, over_dims},
+    {"aten::amin", kReduction, over_dims},
+    {"aten::aminmax", kReduction, over_dims},
+    {"aten::var", kReduction, over_dims},
+    {"aten::std", kReduction, over_dims},
+    {"aten::var_mean", kReduction, over_dims},
+    {"aten::std_mean", kReduction, over_dims},
+    {"aten::logsumexp", kReduction, over_dims},
+    {"aten::max", kReduction, value_and_index},
+    {"aten::min", kReduction, value_and_index},
+    {"aten::argmax", kReduction, to_index},
+    {"aten::argmin", kReduction, to_index},
+    {"aten::any", kReduction, to_bool},
+    {"aten::all", kReduction, to_bool},
+    {"aten::count_nonzero", kReduction, to_index},
+    {"aten::norm", kReduction, norm},
+    {"aten::linalg_vector_norm", kReduction, norm},
+    {"aten::_softmax", kSoftmax, softmax},
+    {"aten::_log_softmax", kSoftmax, softmax},
+    {"aten::_safe_softmax", kSoftmax, softmax},
+    {"aten::_masked_softmax", kSoftmax, softmax},
+    {"aten::_softmax_backward_data", kSoftmax, softmax_backward},
+    {"aten::_log_softmax_backward_data", kSoftmax, softmax_backward},
+    {"aten::_masked_softmax_backward", kSoftmax, softmax_backward},
+    {"aten::cumsum", kReduction, like_input},
+    {"aten::cumprod", kReduction, like_input},
+    {"aten::_cumsum", kReduction, like_input},
+    {"aten::_cumprod", kReduction, like_input},
+    {"aten::logcumsumexp", kReduction, like_input},
+    {"aten::_logcumsumexp", kReduction, like_input},
+    {"aten::cummax", kReduction, like_input},
+    {"aten::cummin", kReduction, like_input},
+};
+constexpr OpFormula kGeneral{"", kReduction, general};
+
+}  // namespace
+
+std::span<const OpFormula> reduction_ops() { return kRows; }
+
+const OpFormula& general_reduction() { return kGeneral; }
+
+}  // namespace ridge

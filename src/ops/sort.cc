@@ -1,0 +1,66 @@
+// Sorting, selecting the k largest, finding what is not zero: each pass over the keys (and their int64 positions) once.
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+const TensorShape* first_tensor(const OpCall& c) {
+  for (std::size_t i = 0; i < c.arguments.size(); ++i) {
+    if (const TensorShape* t = tensor_at(c, i)) return t;
+  }
+  return nullptr;
+}
+
+// A pass of a sort: keys and positions read and written.
+OpWork sort(const OpCall& c, const Part& p) {
+  const TensorShape* x = first_tensor(c);
+  if (x == nullptr) return {.flops = 0};
+  const double both = numel(*x) * (item_bytes(x->dtype) + item_bytes(DType::i64));
+  switch (p.role) {
+    case KernelRole::initialise: return moves(0, 0, x->dtype);
+    case KernelRole::fill: return moves(0, numel(*x) * item_bytes(DType::i64), x->dtype);
+    case KernelRole::statistics: return moves(touched(x), 0, x->dtype);
+    default: break;
+  }
+  OpWork work = moves(both, both, x->dtype);
+  work.ambiguous = true;
+  return work;
+}
+
+// (x, k, ..): x is read by the selection; what follows works on k of each row.
+OpWork topk(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  if (x == nullptr || x->sizes.empty()) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  const double rows = x->sizes.back() > 0 ? numel(*x) / static_cast<double>(x->sizes.back()) : 0;
+  const double kept = rows * std::max(number_at(c, 1).value_or(1), 0.0) * (item_bytes(x->dtype) + item_bytes(DType::i64));
+  if (p.role == KernelRole::parameters || p.role == KernelRole::index_helper) return moves(kept, kept, x->dtype);
+  return moves(touched(x), kept, x->dtype);
+}
+
+// (x): read by each of its passes; how much is written depends on the values.
+OpWork select(const OpCall& c, const Part& p) {
+  const TensorShape* x = first_tensor(c);
+  if (x == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  return {.flops = 0, .read = touched(x), .dtype = x->dtype, .ambiguous = true};
+}
+
+constexpr OpFamily kFamily = OpFamily::sort;
+constexpr OpFormula kRows[] = {
+    {"aten::sort", kFamily, sort},          {"aten::argsort", kFamily, sort},
+    {"aten::msort", kFamily, sort},         {"aten::topk", kFamily, topk},
+    {"aten::kthvalue", kFamily, topk},      {"aten::median", kFamily, select},
+    {"aten::nonzero", kFamily, select},     {"aten::unique_dim", kFamily, select},
+    {"aten::_unique2", kFamily, select},    {"aten::unique_consecutive", kFamily, select},
+    {"aten::bincount", kFamily, select},    {"aten::histc", kFamily, select},
+    {"aten::multinomial", kFamily, select},
+};
+
+}  // namespace
+
+std::span<const OpFormula> sort_ops() { return kRows; }
+
+}  // namespace ridge

@@ -1,0 +1,142 @@
+#include "ops/op_call.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ops/op_work.h"
+
+namespace ridge {
+namespace {
+
+TEST(OpCall, ReadsTensorsListsAndValues) {
+  const OpCall call = parse_op_call("aten::cat", "[[[4,3],[5,3]],[],[2,0],[]]", R"(["TensorList","Scalar","float","double"])",
+                                    "[[[3,1],[3,1]],[],[1,2],[]]", R"(["","0","",""])");
+  ASSERT_EQ(call.arguments.size(), 4U);
+  EXPECT_TRUE(call.has_shapes);
+  ASSERT_EQ(call.arguments[0].list.size(), 2U);
+  EXPECT_EQ(call.arguments[0].list[1].sizes, (std::vector<std::int64_t>{5, 3}));
+  EXPECT_EQ(call.arguments[1].kind, OpArgument::Kind::value);
+  EXPECT_EQ(call.arguments[1].value, "0");
+  EXPECT_EQ(call.arguments[2].kind, OpArgument::Kind::tensor);
+  EXPECT_EQ(call.arguments[3].kind, OpArgument::Kind::tensor);  // 0-dim
+  EXPECT_EQ(call.arguments[3].tensor.dtype, DType::f64);
+}
+
+TEST(OpCall, AListOfMoreThan30TensorsWasLeftOut) {
+  const OpCall call = parse_op_call("aten::_foreach_add_", "[[],[]]", R"(["TensorList","Scalar"])", "", R"(["","1"])");
+  EXPECT_EQ(call.arguments[0].kind, OpArgument::Kind::tensor_list);
+  EXPECT_TRUE(call.arguments[0].list_left_out);
+}
+
+TEST(OpCall, StringsKeepTheirCommasAndEscapes) {
+  const OpCall call = parse_op_call("aten::x", "", R"(["",""])", "", R"(["[1, 2]","a\"b"])");
+  ASSERT_EQ(call.arguments.size(), 2U);
+  EXPECT_EQ(call.arguments[0].value, "[1, 2]");
+  EXPECT_EQ(call.arguments[1].value, "a\"b");
+  EXPECT_FALSE(call.has_shapes);
+}
+
+TEST(TouchedBytes, CountsWhatStridesReach) {
+  const auto bytes = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, DType dtype) {
+    return touched_bytes({std::move(sizes), std::move(strides), dtype});
+  };
+  EXPECT_EQ(bytes({8, 16}, {}, DType::f32), 8 * 16 * 4);
+  EXPECT_EQ(bytes({8, 16}, {16, 1}, DType::f32), 8 * 16 * 4);
+  EXPECT_EQ(bytes({16, 8}, {1, 16}, DType::f32), 8 * 16 * 4);                   // transposed: the same memory
+  EXPECT_EQ(bytes({1000, 16}, {0, 1}, DType::f32), 16 * 4);                     // expanded
+  EXPECT_EQ(bytes({1000, 1000}, {0, 0}, DType::f32), 4);                        // a scalar, expanded
+  EXPECT_EQ(bytes({1024, 512}, {1024, 2}, DType::f32), (1024 * 1024 - 1) * 4);  // [:, ::2]: every sector is read
+  EXPECT_EQ(bytes({1024, 64}, {1024, 1}, DType::f32), 1024 * 64 * 4);           // [:, :64]: rows of whole sectors
+  EXPECT_EQ(bytes({1024, 1}, {1024, 1}, DType::f32), 1024 * 64);                // [:, :1]: an access each
+  EXPECT_EQ(bytes({6, 3}, {1, 1}, DType::i64), 8 * 8);                          // windows that overlap
+}
+
+// What a broken or hostile trace may hold. Nothing may crash, hang or overflow (the sanitizer build says so), and no number may be made up.
+TEST(OpCall, HostileTextsAreHarmless) {
+  const std::string deep(100000, '[');
+  const std::string many = "[" + [] {
+    std::string s;
+    for (int i = 0; i < 5000; ++i) s += "[9223372036854775807],";
+    return s;
+  }() + "[]]";
+  const std::string long_shape = "[[" + [] {
+    std::string s;
+    for (int i = 0; i < 5000; ++i) s += "9223372036854775807,";
+    return s;
+  }() + "1]]";
+  const std::string texts[] = {
+      "",
+      "[",
+      "]",
+      "[[",
+      "[[-5,3],[3,4]]",
+      "[[99999999999999999999999,2],[2,2]]",
+      "[[9223372036854775807,9223372036854775807],"
+      "[9223372036854775807,9223372036854775807],[9223372036854775807],[],[]]",
+      "[[1.5,2]]",
+      "[[[[[1]]]]]",
+      "[null]",
+      "{}",
+      "[[1,2],",
+      deep,
+      many,
+      long_shape,
+      "[[0,0],[0,0],[0,0]]",
+      "[[2,3,4,5],[6,3,0,-1]]",
+  };
+  const std::string types[] = {"", R"(["float","float","float","float","float"])", R"(["TensorList","TensorList"])", "[\"",
+                               "[1,2]"};
+  const std::string values[] = {"", R"(["","","","[0, 0]","[-9223372036854775808]","1e999","nan","inf","","[]","[True, ",""])",
+                                R"(["9223372036854775807","9223372036854775807","0"])"};
+  for (const char* op : {"aten::mm",
+                         "aten::addmm",
+                         "aten::bmm",
+                         "aten::_scaled_mm",
+                         "aten::_grouped_mm",
+                         "aten::linear",
+                         "aten::mv",
+                         "aten::convolution",
+                         "aten::cudnn_convolution",
+                         "aten::cudnn_convolution_transpose",
+                         "aten::convolution_backward",
+                         "aten::_flash_attention_forward",
+                         "aten::_efficient_attention_backward",
+                         "aten::add",
+                         "aten::sum",
+                         "aten::_softmax",
+                         "aten::native_layer_norm_backward",
+                         "aten::gather",
+                         "aten::index",
+                         "aten::embedding_dense_backward",
+                         "aten::cat",
+                         "aten::arange",
+                         "aten::tril",
+                         "aten::max_pool2d_with_indices",
+                         "aten::upsample_bilinear2d",
+                         "aten::reflection_pad2d",
+                         "aten::nll_loss_forward",
+                         "aten::topk",
+                         "aten::_fused_adamw_",
+                         "aten::_foreach_add_",
+                         "aten::copy_"}) {
+    const OpFormula* row = find_op(op);
+    ASSERT_NE(row, nullptr) << op;
+    for (const std::string& dims : texts) {
+      for (const std::string& type : types) {
+        for (const std::string& value : values) {
+          const OpCall call = parse_op_call(op, dims, type, dims, value);
+          for (int role = 0; role <= static_cast<int>(KernelRole::index_helper); ++role) {
+            Part part{.role = static_cast<KernelRole>(role), .partial_bytes = 1, .item = DType::f32, .count = 1LL << 62};
+            const OpWork work = row->work(call, part);
+            if (call.has_shapes) continue;
+            EXPECT_LE(work.read.value_or(0), 1) << op << ' ' << dims.substr(0, 60);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridge
