@@ -167,6 +167,7 @@ bool EventArrayParser::element() {
   while (by_rote_) {
     const char* next = layout_.read(p_, piece_.end, run_);
     if (next == nullptr) break;
+    note_place(p_, next);
     p_ = next;
     progress_.between = Between::after_comma;
   }
@@ -218,8 +219,10 @@ const char* EventArrayParser::swallowed_event() {
 }
 
 bool EventArrayParser::keep(const EventText& event) {
-  if (builder_.add(event, offset(event.begin), run_, diagnostics_) && by_rote_)
-    layout_.learn(event, builder_.recipe(), piece_.end);
+  if (builder_.add(event, offset(event.begin), run_, diagnostics_)) {
+    note_place(event.begin, event.end);
+    if (by_rote_) layout_.learn(event, builder_.recipe(), piece_.end);
+  }
   p_ = event.end;
   progress_.between = Between::after_event;
   return true;

@@ -82,6 +82,9 @@ class EventArrayParser {
   bool close_bracket();
   bool stray_or_end();
   bool keep(const EventText& event);
+  void note_place(const char* begin, const char* end) {
+    if (run_->keep_places) run_->places.push_back({offset(begin), static_cast<std::uint32_t>(end - begin)});
+  }
   bool wait_for_more() const { return !piece_.last && piece_.end - p_ < kLargestElement; }
 
   const char* view_of(const char* brace) const;

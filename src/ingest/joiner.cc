@@ -7,8 +7,10 @@
 
 namespace ridge {
 
-EventJoiner::EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote)
-    : trace_(trace), top_level_(top_level), max_memory_(max_memory), by_rote_(by_rote) {}
+EventJoiner::EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote, bool keep_places)
+    : trace_(trace), top_level_(top_level), max_memory_(max_memory), by_rote_(by_rote) {
+  run_.keep_places = keep_places;
+}
 
 Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece, const EventRun& run,
                                const Diagnostics& diagnostics) {
@@ -16,6 +18,7 @@ Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
                 "cut it by time first");
   }
+  trace_->places.insert(trace_->places.end(), run.places.begin(), run.places.end());
   trace_->elements += run.size();
   trace_->diagnostics.add_all(diagnostics);
   if (trace_->memory_bytes() > max_memory_) {

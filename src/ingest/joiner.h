@@ -18,7 +18,7 @@ namespace ridge {
 
 class EventJoiner {
  public:
-  EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote);
+  EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote, bool keep_places = false);
 
   // The next window in order, parsed where `assumed`. An error when the trace grows over its limits.
   Result<bool> accept(const Window& window);

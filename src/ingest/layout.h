@@ -38,6 +38,7 @@ class Layout {
   Layout(FormTable* forms, TextCache* texts);
 
   // Reads the event at p (`{`) into `run`; returns the start (`{`) of the next one, or nullptr with `run` as it was.
+  // Its place is for the caller to note.
   // The text must be followed by kPadding zero bytes at `end`.
   const char* read(const char* p, const char* end, EventRun* run);
 

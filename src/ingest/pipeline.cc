@@ -41,6 +41,7 @@ class Stages {
 
   Window* parse(Window* window) {
     window->run.clear();
+    window->run.keep_places = options_.keep_places;
     window->diagnostics.clear();
     if (window->assumed)
       window->progress = parsers_.local().parse(window->piece(), *window->assumed, &window->run, &window->diagnostics);

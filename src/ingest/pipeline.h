@@ -16,6 +16,7 @@ namespace ridge {
 struct PipelineOptions {
   unsigned threads = 1;
   bool by_rote = true;
+  bool keep_places = false;
   ProgressFunction progress;
   std::uint64_t file_bytes = 0;
 };

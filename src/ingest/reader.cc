@@ -95,11 +95,12 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   if (!top.at_events()) return tl::unexpected(not_a_trace(opened, path, top));
 
   WindowFeed feed(opened.source.get(), std::move(rest), offset, options.window_bytes, options.max_bytes);
-  EventJoiner joiner(trace.get(), &top, options.max_memory, options.by_rote);
+  EventJoiner joiner(trace.get(), &top, options.max_memory, options.by_rote, options.keep_places);
   PipelineOptions pipeline;
   constexpr unsigned kMostThreads = 256;
   pipeline.threads = std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   pipeline.by_rote = options.by_rote;
+  pipeline.keep_places = options.keep_places;
   pipeline.progress = options.progress;
   pipeline.file_bytes = opened.file_bytes;
   TRY([[maybe_unused]] const bool done, run_pipeline(opened.source.get(), &feed, &joiner, trace.get(), pipeline));
@@ -113,6 +114,9 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   }
   trace->elements += trace->diagnostics.dropped_events();
   trace->metadata = read_metadata(top.items(), &trace->diagnostics);
+  if (options.keep_places) {
+    for (const TopLevel::Item& item : top.items()) trace->metadata.texts.emplace_back(item.key, item.value);
+  }
   pair_begins_and_ends(trace.get());
   list_by_class(trace.get());
   name_tracks(trace.get());

@@ -148,6 +148,28 @@ class FlowIndex {
   std::unordered_map<std::pair<std::uint32_t, std::int64_t>, std::int64_t, Hash> finishes_;
 };
 
+// Work that names no launch at all (hand-made and reduced traces): the op that bears its External id, when only one does.
+void link_by_external_id(const DeviceWorkTable& work, const OpTable& op_table, const NodeOfEvent& node_of, LaunchLinks* links) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < work.events.size(); ++row) {
+    const EventId event = work.events[row];
+    if (links->launch[row] == kNoNode && !work.correlation.integer(event) && work.external_id.integer(event))
+      rows.push_back(row);
+  }
+  if (rows.empty()) return;
+  std::unordered_map<std::int64_t, NodeId> ops;  // kNoNode: several bear it
+  for (const EventId event : op_table.events) {
+    const auto external = op_table.external_id.integer(event);
+    if (!external) continue;
+    const auto [found, first] = ops.emplace(*external, node_of[event]);
+    if (!first) found->second = kNoNode;
+  }
+  for (const std::size_t row : rows) {
+    const auto found = ops.find(*work.external_id.integer(work.events[row]));
+    if (found != ops.end()) links->op[row] = found->second;
+  }
+}
+
 }  // namespace
 
 std::vector<EventId> find_launches(const Trace& trace) {
@@ -196,6 +218,7 @@ LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const N
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, work.events.size(), kRowsAtOnce), [&](const auto& rows) {
     for (std::size_t row = rows.begin(); row < rows.end(); ++row) link_op(row);
   });
+  link_by_external_id(work, op_table, node_of, &links);
   return links;
 }
 

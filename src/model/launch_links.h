@@ -1,7 +1,8 @@
 // LaunchLinks: which call launched each kernel, copy and set, and which op that call belongs to.
 //
 // Device work to launch: by `correlation`; ac2g flows where that fails. Launch to op: the op of the work's External id when it encloses
-// the launch on its thread, else the innermost enclosing op. Work launched before the window has no launch and is named so.
+// the launch on its thread, else the innermost enclosing op. Work launched before the window has no launch and is named so. Work that has no
+// correlation at all belongs to the op of its External id.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ struct LaunchLinks {
   std::vector<NodeId> op;      // the op; kNoNode when there is none
 
   LinkState state(std::size_t row) const {
-    if (launch[row] == kNoNode) return LinkState::before_window;
-    return op[row] == kNoNode ? LinkState::no_op : LinkState::op;
+    if (op[row] != kNoNode) return LinkState::op;
+    return launch[row] == kNoNode ? LinkState::before_window : LinkState::no_op;
   }
 };
 

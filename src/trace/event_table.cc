@@ -12,6 +12,7 @@ void EventRun::clear() {
   form.clear();
   arg.clear();
   words.clear();
+  places.clear();
 }
 
 void EventRun::grow() {

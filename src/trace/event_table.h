@@ -24,6 +24,12 @@ inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min()
 inline constexpr std::uint32_t kNoDuration = 0xFFFFFFFF;    // missing, or negative and so not to be believed
 inline constexpr std::uint32_t kLongDuration = 0xFFFFFFFE;  // 4.29 s and more: kept aside
 
+// Where an event stands in the JSON: from its brace on, `size` bytes that hold it and no part of another event.
+struct EventPlace {
+  std::uint64_t begin = 0;
+  std::uint32_t size = 0;
+};
+
 // What a parser hands over: columns of a run of events. `arg` is the index of the event's first word within `words`.
 struct EventRun {
   GrowArray<std::int64_t> ts_ns;
@@ -33,6 +39,8 @@ struct EventRun {
   GrowArray<FormId> form;
   GrowArray<std::uint32_t> arg;
   GrowArray<std::uint32_t> words;
+  GrowArray<EventPlace> places;  // when `keep_places`
+  bool keep_places = false;
 
   std::size_t size() const { return ts_ns.size(); }
   void clear();

@@ -40,6 +40,8 @@ struct Metadata {
   std::optional<std::string> display_time_unit;
   std::vector<std::pair<std::string, std::string>> versions;  // cuda_runtime_version -> 13000, ...
   std::vector<std::pair<std::string, std::string>> items;     // every other key with its JSON text
+  // Every member around the events as it stands, key and value not decoded; empty unless the reader was asked to keep places.
+  std::vector<std::pair<std::string, std::string>> texts;
 };
 
 }  // namespace ridge

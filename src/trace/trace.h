@@ -41,6 +41,9 @@ struct Trace {
   Metadata metadata;
   Diagnostics diagnostics;
 
+  // Where each event stands in the JSON, by EventId; empty unless the reader was asked to keep them.
+  std::vector<EventPlace> places;
+
   // First start to last end over host and device activity; nothing when there is none.
   std::optional<TimeRange> window;
   // The events of each class, in file order.
@@ -50,7 +53,7 @@ struct Trace {
   const std::vector<EventId>& of(EventClass c) const { return by_class[static_cast<std::size_t>(c)]; }
   const Kind& kind(EventId id) const { return forms.kind(events.form(id)); }
   TrackId track(EventId id) const { return forms.form(events.form(id)).track; }
-  std::uint64_t memory_bytes() const { return events.bytes() + strings.bytes(); }
+  std::uint64_t memory_bytes() const { return events.bytes() + strings.bytes() + places.size() * sizeof(EventPlace); }
 };
 
 }  // namespace ridge

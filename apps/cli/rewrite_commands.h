@@ -1,0 +1,19 @@
+// augment, combine and cut: commands that read a trace and write another. Their names and flags come from the engine's table.
+#pragma once
+
+#include <span>
+
+#include <ridge/analysis.h>
+#include <ridge/result.h>
+
+#include "arguments.h"
+
+namespace ridge::cli {
+
+// The last word is the output, or -o names it; all others are inputs.
+Result<int> run_rewrite(const Invocation& invocation);
+
+std::span<const Parameter> augment_parameters();
+std::span<const Parameter> cut_parameters();
+
+}  // namespace ridge::cli

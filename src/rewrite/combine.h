@@ -1,0 +1,32 @@
+// combine: several traces as one. Processes, devices, flows, launches, ops and Python frames of the inputs stay apart, their clocks are
+// aligned, their devices listed together. The result remembers under "ridge_combined" what each input was.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ridge/result.h>
+
+#include "rewrite/blocks.h"
+
+namespace ridge {
+
+struct CombineCounts {
+  std::uint64_t events = 0;
+  std::vector<std::string> not_aligned;  // names of inputs whose clock is not known
+};
+
+// The inputs by number: `load` reads one with its places kept, `open` opens its bytes anew.
+struct CombineInputs {
+  std::size_t count = 0;
+  std::function<Result<std::unique_ptr<Trace>>(std::size_t input)> load;
+  std::function<Result<OpenedSource>(std::size_t input)> open;
+};
+
+// Each input is loaded twice, one at a time: once for what its numbers are, once to write it.
+Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& options, PackedFile* out);
+
+}  // namespace ridge

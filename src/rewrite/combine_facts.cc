@@ -1,0 +1,115 @@
+#include "rewrite/combine_facts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "trace/args.h"
+
+namespace ridge {
+namespace {
+
+constexpr IdKey kIdKeys[] = {
+    {ArgKey::external_id, IdSpace::external, false, 1},
+    {ArgKey::correlation, IdSpace::correlation, false, 1},
+    {ArgKey::wait_on_cuda_event_record_corr_id, IdSpace::correlation, false, 1},
+    {ArgKey::sequence_number, IdSpace::sequence, false, 0},
+    {ArgKey::graph_id, IdSpace::graph, false, 1},
+    {ArgKey::python_id, IdSpace::python, false, 0},
+    {ArgKey::python_parent_id, IdSpace::python, false, 0},
+    {ArgKey::id, IdSpace::flow, true, 0},
+};
+
+constexpr DeviceKey kDeviceKeys[] = {
+    {EventClass::device_work, ArgKey::device},    {EventClass::gpu_annotation, ArgKey::device},
+    {EventClass::sync, ArgKey::device},           {EventClass::device_work, ArgKey::from_device},
+    {EventClass::device_work, ArgKey::to_device}, {EventClass::memory, ArgKey::device_id},
+};
+
+// The ids among the slots of one shape.
+struct ShapeIds {
+  std::vector<std::pair<const Slot*, const IdKey*>> ids;
+};
+
+std::vector<ShapeIds> ids_of_shapes(const Trace& trace) {
+  std::vector<ShapeIds> all;
+  for (const Shape& shape : trace.forms.shapes()) {
+    ShapeIds& ids = all.emplace_back();
+    for (const Slot& slot : shape.slots) {
+      for (const IdKey& key : kIdKeys) {
+        if (key.member == slot.member && slot.key == id_of(key.key)) ids.ids.emplace_back(&slot, &key);
+      }
+    }
+  }
+  return all;
+}
+
+void find_largest(const Trace& trace, InputFacts* facts) {
+  facts->largest.fill(-1);
+  const std::vector<ShapeIds> shapes = ids_of_shapes(trace);
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
+    const EventId event{i};
+    for (const auto& [slot, key] : shapes[trace.forms.form(trace.events.form(event)).shape.value].ids) {
+      const auto value = value_of(trace, *slot, trace.events.words(event)).as_integer();
+      std::int64_t& largest = facts->largest[static_cast<std::size_t>(key->space)];
+      if (value && *value >= key->lowest) largest = std::max(largest, *value);
+    }
+  }
+}
+
+void find_devices(const Trace& trace, InputFacts* facts) {
+  for (const DeviceProperties& device : trace.metadata.devices) {
+    if (device.id && *device.id >= 0) facts->devices.insert(*device.id);
+  }
+  const ArgColumn device_type(trace, ArgKey::device_type);
+  for (const DeviceKey& row : kDeviceKeys) {
+    const ArgColumn column(trace, row.key);
+    for (const EventId event : trace.of(row.event_class)) {
+      const auto device = column.integer(event);
+      if (!device || *device < 0) continue;
+      if (row.event_class == EventClass::memory && device_type.integer(event) == kHostDeviceType) continue;
+      facts->devices.insert(*device);
+      const TrackPart& pid = trace.forms.track(trace.track(event)).pid;
+      if (row.key == ArgKey::device && pid == TrackPart{TrackPart::Type::integer, *device})
+        facts->pids[pid_of(trace, pid)].is_device = true;
+    }
+  }
+}
+
+void find_processes(const Trace& trace, InputFacts* facts) {
+  std::vector<bool> has_events(trace.forms.tracks().size(), false);
+  for (const Form& form : trace.forms.forms()) {
+    if (trace.forms.kinds()[form.kind.value].event_class != EventClass::metadata) has_events[form.track.value] = true;
+  }
+  for (std::size_t i = 0; i < has_events.size(); ++i) {
+    const TrackPart& pid = trace.forms.tracks()[i].pid;
+    if (pid.type == TrackPart::Type::absent) continue;
+    PidFacts& process = facts->pids[pid_of(trace, pid)];
+    process.has_events = process.has_events || has_events[i];
+  }
+}
+
+}  // namespace
+
+std::span<const IdKey> id_keys() { return kIdKeys; }
+
+std::span<const DeviceKey> device_keys() { return kDeviceKeys; }
+
+Pid pid_of(const Trace& trace, const TrackPart& part) {
+  if (part.type != TrackPart::Type::text) return {.number = part.value};
+  return {.is_text = true, .text = std::string(trace.text(StringId{static_cast<std::uint32_t>(part.value)}))};
+}
+
+InputFacts facts_of(const Trace& trace) {
+  InputFacts facts;
+  facts.name = std::filesystem::path(trace.path).filename().string();
+  facts.metadata = trace.metadata.texts;
+  facts.base_time_ns = trace.metadata.base_time_ns;
+  if (trace.window) facts.start_ns = trace.window->start_ns;
+  find_largest(trace, &facts);
+  find_devices(trace, &facts);
+  find_processes(trace, &facts);
+  return facts;
+}
+
+}  // namespace ridge

@@ -1,0 +1,129 @@
+#include "rewrite/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace ridge {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStandardOutput = "-";
+
+tl::unexpected<Error> cannot_write(const std::string& path, std::string_view why, std::string hint = {}) {
+  return fail(ErrorCode::cannot_write, "cannot write '" + path + "': " + std::string(why), {}, std::move(hint));
+}
+
+// A link is followed, so that the file it points to is replaced and not the link.
+fs::path place_of(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? fs::path(path) : real;
+}
+
+bool is_special(const fs::path& place) {
+  std::error_code error;
+  const auto status = fs::status(place, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// The mode of the file that is replaced, or what the umask leaves to a new one; mkstemp alone would make it private.
+mode_t mode_for(const std::string& place) {
+  struct stat old = {};
+  if (::stat(place.c_str(), &old) == 0) return old.st_mode & 07777;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+Result<void> check_output_path(const std::string& path, std::span<const std::string> inputs) {
+  if (path == kStandardOutput) return {};
+  if (path.empty()) return fail(ErrorCode::usage, "the output has no name", {}, "give the path of a file to write");
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    if (fs::exists(path, error) && fs::equivalent(path, input, error)) {
+      return fail(ErrorCode::usage, "the output '" + path + "' is an input", {},
+                  "give another name: an input is never touched");
+    }
+  }
+  if (fs::is_directory(path, error)) return cannot_write(path, "it is a folder", "give the name of a file");
+  const fs::path place = place_of(path);
+  if (is_special(place)) return {};
+  const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return cannot_write(path, std::strerror(errno));
+  return {};
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+  OutputFile out;
+  out.path_ = path;
+  const fs::path place = place_of(path);
+  if (path == kStandardOutput) {
+    out.file_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  } else if (is_special(place)) {
+    out.file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    out.place_ = place.string();
+    out.unfinished_ = out.place_ + ".unfinished-XXXXXX";
+    out.file_ = ::mkostemp(out.unfinished_.data(), O_CLOEXEC);
+    if (out.file_ < 0) out.unfinished_.clear();
+  }
+  if (out.file_ < 0) return out.failed(errno);
+  return out;
+}
+
+OutputFile OutputFile::in_memory(std::string* bytes) {
+  OutputFile out;
+  out.memory_ = bytes;
+  return out;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      place_(std::move(other.place_)),
+      unfinished_(std::exchange(other.unfinished_, {})),
+      memory_(other.memory_),
+      file_(std::exchange(other.file_, -1)) {}
+
+OutputFile::~OutputFile() {
+  if (file_ >= 0) ::close(file_);
+  if (!unfinished_.empty()) ::unlink(unfinished_.c_str());
+}
+
+tl::unexpected<Error> OutputFile::failed(int error) const {
+  return cannot_write(path_, std::strerror(error), error == ENOSPC ? "free some space, or write to another disk" : "");
+}
+
+Result<void> OutputFile::write(std::string_view bytes) {
+  if (memory_ != nullptr) {
+    memory_->append(bytes);
+    return {};
+  }
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return failed(errno);
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+// No fsync: a trace that is written anew can be written again, and waiting for the disk would be most of the time.
+Result<void> OutputFile::finish() {
+  if (memory_ != nullptr) return {};
+  if (!place_.empty() && ::fchmod(file_, mode_for(place_)) != 0) return failed(errno);
+  if (::close(std::exchange(file_, -1)) != 0) return failed(errno);
+  if (place_.empty()) return {};
+  if (::rename(unfinished_.c_str(), place_.c_str()) != 0) return failed(errno);
+  unfinished_.clear();
+  return {};
+}
+
+}  // namespace ridge

@@ -1,0 +1,186 @@
+// Combine and cut: the parts' kernels, links and flows are all there, and nothing is taken for another's.
+#include <map>
+#include <set>
+
+#include "rewriting.h"
+#include "support/files.h"
+#include "support/loaded_trace.h"
+#include "support/trace_lines.h"
+#include "trace/tables.h"
+
+namespace ridge::test {
+namespace {
+
+// What must add up.
+struct Census {
+  std::size_t kernels = 0, linked_to_launch = 0, linked_to_op = 0, flow_events = 0, whole_flows = 0, forward_backward = 0;
+  std::map<std::string, std::size_t> ops;
+  std::int64_t device_ns = 0;
+
+  explicit Census(const LoadedTrace& loaded) {
+    const Trace& trace = *loaded.trace;
+    const auto& work = trace.of(EventClass::device_work);
+    kernels = work.size();
+    const LaunchLinks& links = loaded.model->links();
+    for (std::size_t row = 0; row < work.size(); ++row) {
+      linked_to_launch += links.launch[row] != kNoNode;
+      linked_to_op += links.op[row] != kNoNode;
+      device_ns += trace.events.dur_ns(work[row]).value_or(0);
+    }
+    for (const EventId op : trace.of(EventClass::op)) ++ops[std::string(trace.text(trace.events.name(op)))];
+    const FlowTable table = flows(trace);
+    std::map<std::pair<std::string_view, std::int64_t>, std::set<char>> ends;
+    for (const EventId flow : table.events) {
+      ++flow_events;
+      ends[{trace.text(trace.kind(flow).cat), table.id.integer(flow).value_or(-1)}].insert(trace.kind(flow).phase);
+    }
+    for (const auto& [id, phases] : ends) whole_flows += phases.contains('s') && phases.contains('f');
+    forward_backward = loaded.model->forward_backward().links.size();
+  }
+  Census& operator+=(const Census& other) {
+    kernels += other.kernels;
+    linked_to_launch += other.linked_to_launch;
+    linked_to_op += other.linked_to_op;
+    flow_events += other.flow_events;
+    whole_flows += other.whole_flows;
+    forward_backward += other.forward_backward;
+    device_ns += other.device_ns;
+    for (const auto& [op, count] : other.ops) ops[op] += count;
+    return *this;
+  }
+};
+
+void expect_equal(const Census& found, const Census& expected) {
+  EXPECT_EQ(found.kernels, expected.kernels);
+  EXPECT_EQ(found.linked_to_launch, expected.linked_to_launch);
+  EXPECT_EQ(found.linked_to_op, expected.linked_to_op);
+  EXPECT_EQ(found.flow_events, expected.flow_events);
+  EXPECT_EQ(found.whole_flows, expected.whole_flows);
+  EXPECT_EQ(found.forward_backward, expected.forward_backward);
+  EXPECT_EQ(found.device_ns, expected.device_ns);
+  EXPECT_EQ(found.ops, expected.ops);
+}
+
+LoadedTrace load_text(std::string_view text) { return LoadedTrace(read_ok(text)); }
+
+void expect_sum(const std::vector<std::string>& parts) {
+  const LoadedTrace whole = load_text(combined(parts));
+  Census sum(load_text(parts[0]));
+  std::uint64_t elements = load_text(parts[0]).trace->events.size();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const LoadedTrace part = load_text(parts[i]);
+    sum += Census(part);
+    elements += part.trace->events.size();
+  }
+  expect_equal(Census(whole), sum);
+  EXPECT_EQ(whole.trace->events.size(), elements);
+  EXPECT_EQ(whole.trace->diagnostics.dropped_events(), 0U);
+}
+
+TEST(Combine, RanksOfOneJob) {
+  std::vector<std::string> parts;
+  for (const char* name : {"ddp_gloo_rank0", "ddp_gloo_rank1", "ddp_gloo_rank2", "ddp_gloo_rank3"})
+    parts.push_back(fixture(name));
+  expect_sum(parts);
+  const LoadedTrace whole = load_text(combined(parts));
+  ASSERT_EQ(whole.trace->metadata.devices.size(), 4U);
+  for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(whole.trace->metadata.devices[static_cast<std::size_t>(i)].id, i);
+  EXPECT_EQ(whole.model->timeline().devices.size(), 4U);
+  EXPECT_FALSE(whole.trace->metadata.rank.has_value()) << "the ranks differ";
+}
+
+TEST(Combine, ATraceWithItself) {
+  for (const char* name : {"gpt_eager_train_stack_mem", "densenet121_bs1_cudagraph", "graph_breaks_stack"}) {
+    SCOPED_TRACE(name);
+    const std::string part = fixture(name);
+    expect_sum({part, part, part});
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(Combine, EveryTraceWithTheNext) {
+  const std::vector<std::string> paths = shared_traces();
+  for (std::size_t i = 0; i + 1 < paths.size(); i += 2) {
+    SCOPED_TRACE(paths[i]);
+    if (paths[i].find("compile_time") != std::string::npos) continue;  // large
+    expect_sum({json_of(paths[i]), json_of(paths[i + 1])});
+  }
+}
+#endif
+
+TEST(Combine, ClocksAreAligned) {
+  const std::string event = R"("traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":10.500,"dur":5}]})";
+  const std::string early = R"({"baseTimeNanoseconds": 1000000000000000000, )" + event;
+  const std::string late = R"({"baseTimeNanoseconds": 1000000000000002001, )" + event;
+  const std::string both = combined({late, early});
+  const auto trace = read_ok(both);
+  ASSERT_EQ(trace->events.size(), 2U);
+  EXPECT_EQ(trace->metadata.base_time_ns, 1000000000000000000);
+  EXPECT_EQ(trace->events.ts_ns(EventId{0U}), 12501);
+  EXPECT_EQ(trace->events.ts_ns(EventId{1U}), 10500);
+  EXPECT_NE(trace->track(EventId{0U}), trace->track(EventId{1U})) << "one pid, two processes";
+}
+
+TEST(Combine, DamagedEventsAreMended) {
+  const std::string damaged =
+      R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a "quote" inside","pid":1,"tid":1,"ts":1,"dur":5,"args":{"External id":1, "v": inf}},)"
+      R"({"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":10,"dur":5,"args":{"External id":2}}]})";
+  const auto trace = read_ok(combined({damaged, damaged}));
+  EXPECT_EQ(trace->events.size(), 4U);
+  EXPECT_TRUE(problem_lines(trace->diagnostics).empty());
+}
+
+TEST(Cut, EveryThirdOfATraceKeepsItsLinks) {
+  for (const char* name :
+       {"gpt_eager_train_stack_mem", "densenet121_bs1_cudagraph", "resnet18_eager_shapes", "mlp_profiler_steps"}) {
+    SCOPED_TRACE(name);
+    const std::string json = fixture(name);
+    const LoadedTrace all = load_text(json);
+    const TimeRange window = *all.trace->window;
+    std::size_t kernels = 0;
+    for (int third = 0; third < 3; ++third) {
+      const std::int64_t from = window.start_ns + window.duration_ns() * third / 3;
+      const std::int64_t to = window.start_ns + window.duration_ns() * (third + 1) / 3;
+      const LoadedTrace part = load_text(cut_between(json, from, to));
+      const Census census(part);
+      kernels += census.kernels;
+      EXPECT_TRUE(problem_lines(part.trace->diagnostics).empty());
+      EXPECT_EQ(part.trace->of(EventClass::metadata).size(), all.trace->of(EventClass::metadata).size());
+      EXPECT_EQ(part.trace->metadata.devices.size(), all.trace->metadata.devices.size());
+      // Every kernel that had a launch and an op has them still.
+      const Census whole(all);
+      if (whole.linked_to_launch == whole.kernels) {
+        EXPECT_EQ(census.linked_to_launch, census.kernels);
+      }
+      if (whole.linked_to_op == whole.kernels) {
+        EXPECT_EQ(census.linked_to_op, census.kernels);
+      }
+    }
+    EXPECT_EQ(kernels, Census(all).kernels) << "each kernel is in one third, by its launch";
+  }
+}
+
+TEST(Cut, AllOfATraceIsTheTrace) {
+  const std::string json = fixture("graph_breaks_stack");
+  const LoadedTrace all = load_text(json);
+  const LoadedTrace part = load_text(cut_between(json, all.trace->window->start_ns, all.trace->window->end_ns + 1));
+  EXPECT_EQ(event_lines(*part.trace), event_lines(*all.trace));
+  expect_equal(Census(part), Census(all));
+}
+
+TEST(Cut, FlowsAreWholeOrGone) {
+  const std::string json = fixture("gpt_eager_train_stack_mem");
+  const TimeRange window = *load_text(json).trace->window;
+  const LoadedTrace part = load_text(cut_between(json, window.start_ns, window.start_ns + window.duration_ns() / 2));
+  const FlowTable table = flows(*part.trace);
+  std::map<std::int64_t, std::set<char>> ends;
+  for (const EventId flow : table.events) {
+    if (part.trace->text(part.trace->kind(flow).cat) == "fwdbwd")
+      ends[table.id.integer(flow).value_or(-1)].insert(part.trace->kind(flow).phase);
+  }
+  EXPECT_GT(ends.size(), 10U);
+  for (const auto& [id, phases] : ends) EXPECT_EQ(phases.size(), 2U) << id;
+}
+
+}  // namespace
+}  // namespace ridge::test
