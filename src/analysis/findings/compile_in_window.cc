@@ -1,0 +1,47 @@
+// compile_in_window: the device idled while the host compiled, other than for recompiles and autotuning. Before the first work too: a window that
+// begins with a compilation measures that.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/findings/catalog.h"
+#include "base/units.h"
+
+namespace ridge {
+namespace {
+
+// Outermost phases by compile id; where there are none (stacks alone show it), the frames.
+std::string compilations(const Facts& facts, const HostTally& tally) {
+  std::map<CompileId, std::int64_t> by_id;
+  for (const CompilePhase& phase : facts.model().compile_phases().phases) {
+    if (phase.id.compile > 0) continue;  // a recompile, and a finding of its own
+    if (phase.parent == kNoPhase && facts.scope().holds(phase.node)) by_id[phase.id] += facts.tree().duration_ns(phase.node);
+  }
+  if (by_id.empty()) return tally.text();
+  std::string out = "host time by compilation: ";
+  std::size_t shown = 0;
+  for (const auto& [id, ns] : by_id) {
+    if (shown == kShown) return out + and_more(by_id.size() - kShown);
+    const std::string text = id.known() ? text_of(id) : "not named";
+    out += fmt::format("{}{}, {}", shown++ == 0 ? "" : "; ", text, format_duration(static_cast<double>(ns)));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Finding> find_compile_in_window(Facts& facts) {
+  Claim claim(facts.ledger());
+  HostTally tally(facts);
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    if (slot.piece.cause == IdleCause::compile) tally.add(slot.piece.node, claim.take_idle(d, i));
+  });
+  if (!claim.keep()) return std::nullopt;
+  return Finding{.finding = "torch.compile or Triton compiles inside the window",
+                 .saves_ns = claim.ns(),
+                 .confidence = Confidence::high,
+                 .evidence = compilations(facts, tally),
+                 .action = "run a few warm-up iterations before the profiler starts (a schedule with wait and warmup does it)"};
+}
+
+}  // namespace ridge

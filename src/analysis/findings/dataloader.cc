@@ -1,0 +1,22 @@
+// dataloader: the device idled while the host waited for the next batch.
+#include "analysis/findings/catalog.h"
+
+namespace ridge {
+
+std::optional<Finding> find_dataloader(Facts& facts) {
+  Claim claim(facts.ledger());
+  HostTally tally(facts);
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    if (slot.piece.cause == IdleCause::dataloader) tally.add(slot.piece.node, claim.take_idle(d, i));
+  });
+  if (!claim.keep()) return std::nullopt;
+  return Finding{.finding = "the device is starved by the data loader",
+                 .saves_ns = claim.ns(),
+                 .confidence = Confidence::high,
+                 .evidence = tally.text(),
+                 .action =
+                     "load in the background: DataLoader(num_workers=4 or more, pin_memory=True, persistent_workers=True, "
+                     "prefetch_factor=2 or more), or make the dataset's __getitem__ cheaper"};
+}
+
+}  // namespace ridge

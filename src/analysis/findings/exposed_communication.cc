@@ -1,0 +1,46 @@
+// exposed_communication: collectives that no computation covers, and the device's waiting for them: for kernels of a collective, or for one that runs on
+// the host (gloo, MPI).
+#include "analysis/findings/catalog.h"
+
+namespace ridge {
+namespace {
+
+bool is_comm(const Facts& facts, std::uint32_t row) { return row != kNoWork && facts.identity(row).category == Category::comm; }
+
+bool waits_for_comm(const Facts& facts, const IdleSlot& slot) {
+  if (slot.piece.cause != IdleCause::dependency) return false;
+  const bool on_host = slot.piece.node != kNoNode && facts.tree().class_of(slot.piece.node) == EventClass::annotation;
+  return on_host || is_comm(facts, slot.last_work) || is_comm(facts, slot.next_work);
+}
+
+}  // namespace
+
+std::optional<Finding> find_exposed_communication(Facts& facts) {
+  Claim claim(facts.ledger());
+  WorkTally work(facts);
+  HostTally host(facts);
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    if (slot.work.sort == WorkSort::comm) work.add(slot.work.row, claim.take_work(d, i));
+  });
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    if (!waits_for_comm(facts, slot)) return;
+    const std::int64_t ns = claim.take_idle(d, i);
+    if (slot.piece.node != kNoNode && facts.tree().class_of(slot.piece.node) == EventClass::annotation)
+      host.add(slot.piece.node, ns);
+  });
+  if (!claim.keep()) return std::nullopt;
+  const bool on_host = host.tally().empty() ? false : work.tally().empty();
+  return Finding{
+      .finding =
+          on_host ? "the device waits for collectives that run on the host" : "communication is not covered by computation",
+      .saves_ns = claim.ns(),
+      .confidence = Confidence::high,
+      .evidence = work.tally().empty() ? host.text() : work.text(),
+      .action =
+          on_host
+              ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"
+              : "overlap it: larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), gradient accumulation with "
+                "no_sync(); look for a late rank with one trace per rank"};
+}
+
+}  // namespace ridge

@@ -1,0 +1,181 @@
+#include "analysis/findings/facts.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "model/graph_replays.h"
+
+namespace ridge {
+
+std::string_view name_of(Confidence confidence) {
+  constexpr std::string_view kNames[] = {"low", "medium", "high"};
+  return kNames[static_cast<std::size_t>(confidence)];
+}
+
+Facts::Facts(const Scope& scope, Ledger& ledger, const KnownAnswers& known)
+    : scope_(scope),
+      model_(scope.model()),
+      trace_(scope.trace()),
+      tree_(model_.tree()),
+      ledger_(ledger),
+      known_(known),
+      work_(device_work(trace_)),
+      ops_(ops(trace_)),
+      graph_launch_(trace_, is_graph_launch) {}
+
+const Graphs& Facts::graphs() {
+  if (known_.graphs == nullptr) {
+    graphs_ = std::make_unique<Graphs>(compute_graphs(scope_));
+    known_.graphs = graphs_.get();
+  }
+  return *known_.graphs;
+}
+
+const Breaks& Facts::breaks() {
+  if (known_.breaks == nullptr) {
+    breaks_ = std::make_unique<Breaks>(compute_breaks(scope_));
+    known_.breaks = breaks_.get();
+  }
+  return *known_.breaks;
+}
+
+const Compile& Facts::compile() {
+  if (known_.compile == nullptr) {
+    compile_ = std::make_unique<Compile>(compute_compile(scope_));
+    known_.compile = compile_.get();
+  }
+  return *known_.compile;
+}
+
+Phase Facts::phase(NodeId node) {
+  if (phases_.empty()) phases_ = build_phases(trace_, tree_);
+  return node == kNoNode ? Phase::forward : phases_[node.value];
+}
+
+std::string_view Facts::location(NodeId node) const {
+  const bool stacks = node != kNoNode && !trace_.of(EventClass::python_frame).empty();
+  return stacks ? model_.locations().location(node) : std::string_view();
+}
+
+NodeId Facts::known_as(NodeId node) const {
+  if (node == kNoNode || tree_.class_of(node) != EventClass::launch) return node;
+  const NodeId around = outer_op(trace_, tree_, node);
+  if (around == kNoNode) return node;
+  return name(around).find("::") != std::string_view::npos || name(around).starts_with("triton_") ? around : node;
+}
+
+const Facts::ParsedCall& Facts::parsed(NodeId op) {
+  const EventId event = tree_.event[op.value];
+  const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };
+  const StringId name = name_id(op), dims = text(ops_.input_dims), types = text(ops_.input_type);
+  // Strides and values matter to no rule here, and would make every call distinct.
+  const std::uint64_t key = (static_cast<std::uint64_t>(dims.value) << 32 | name.value) * 0x9E3779B97F4A7C15U ^ types.value;
+  const auto [it, added] = calls_.try_emplace(key);
+  if (added) {
+    it->second.call = parse_op_call(trace_.text(name), trace_.text(dims), trace_.text(types), {}, {});
+    for (const OpArgument& argument : it->second.call.arguments) {
+      if (argument.kind == OpArgument::Kind::tensor)
+        it->second.elements = std::max(it->second.elements, numel(argument.tensor));
+    }
+  }
+  return it->second;
+}
+
+const OpCall& Facts::call(NodeId op) { return parsed(op).call; }
+
+double Facts::elements(std::uint32_t row) { return op(row) == kNoNode ? 0 : parsed(op(row)).elements; }
+
+const DeviceProperties* Facts::properties(std::int64_t device) const {
+  for (const DeviceProperties& d : trace_.metadata.devices) {
+    if (d.id == device) return &d;
+  }
+  return nullptr;
+}
+
+void Tally::add(StringId name, std::uint64_t place, std::uint32_t sample, std::int64_t ns, std::int64_t count) {
+  const auto [it, added] = index_.try_emplace({name.value, place}, entries_.size());
+  if (added) entries_.push_back({.sample = sample});
+  entries_[it->second].count += count;
+  entries_[it->second].ns += ns;
+}
+
+std::int64_t Tally::count() const {
+  std::int64_t sum = 0;
+  for (const Entry& entry : entries_) sum += entry.count;
+  return sum;
+}
+
+std::vector<Tally::Entry> Tally::top() const {
+  std::vector<Entry> sorted = entries_;
+  std::sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {
+    return std::tuple(-a.ns, -a.count, a.sample) < std::tuple(-b.ns, -b.count, b.sample);
+  });
+  return sorted;
+}
+
+std::string evidence_line(std::string name, const Tally::Entry& entry, std::int64_t iterations) {
+  const double count = static_cast<double>(entry.count) / static_cast<double>(iterations);
+  const std::string times = entry.count % iterations == 0 ? format_count(entry.count / iterations) : format_count(count);
+  if (entry.ns == 0) return fmt::format("{}, {} x", name, times);
+  return fmt::format("{}, {} x, {}", name, times,
+                     format_duration(static_cast<double>(entry.ns) / static_cast<double>(iterations)));
+}
+
+std::string and_more(std::size_t left) { return fmt::format("; and {} more", left); }
+
+void HostTally::add(NodeId node, std::int64_t ns) {
+  if (node == kNoNode) return;
+  const NodeId known = facts_.known_as(node);
+  const std::string_view place = facts_.location(known);
+  const NodeId sample = calls_ ? node : known;
+  tally_.add(facts_.name_id(sample),
+             reinterpret_cast<std::uintptr_t>(place.data()) ^ (calls_ ? facts_.name_id(known).value : 0), sample.value, ns,
+             sample == last_ ? 0 : 1);
+  last_ = sample;
+}
+
+std::string HostTally::text() const {
+  return evidence_of(facts_, tally_, [&](std::uint32_t sample) {
+    const NodeId node{sample}, known = facts_.known_as(node);
+    const std::string_view place = facts_.location(node);
+    return std::string(facts_.name(node)) + (known == node ? "" : " in " + std::string(facts_.name(known))) +
+           (place.empty() ? "" : " at " + std::string(place));
+  });
+}
+
+void WorkTally::add(std::uint32_t row, std::int64_t ns) {
+  const NodeId op = facts_.op(row);
+  tally_.add(facts_.kernel_id(row), op == kNoNode ? 0 : facts_.name_id(op).value, row, ns);
+}
+
+std::string WorkTally::text() const {
+  return evidence_of(facts_, tally_, [&](std::uint32_t row) {
+    std::string text = facts_.identity(row).label;
+    const NodeId op = facts_.op(row);
+    if (op == kNoNode) return text;
+    const NodeId known = facts_.known_as(facts_.launch(row));
+    if (facts_.name(known) != text) text += " by " + std::string(facts_.name(known));
+    const std::string_view place = facts_.location(known);
+    return place.empty() ? text : text + " at " + std::string(place);
+  });
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
+std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun) {
+  const std::int64_t iterations = facts.ledger().iterations();
+  if (iterations == 1) return counted(count, noun);
+  if (count % iterations == 0) return counted(count / iterations, noun) + " an iteration";
+  return fmt::format("{} {}s an iteration", format_count(static_cast<double>(count) / static_cast<double>(iterations)), noun);
+}
+
+std::string duration_text(const Facts& facts, std::int64_t ns) {
+  return format_duration(static_cast<double>(ns) / static_cast<double>(facts.ledger().iterations()));
+}
+
+}  // namespace ridge

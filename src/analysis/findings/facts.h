@@ -1,0 +1,194 @@
+// Facts: what the rules of findings read: the scope's model, the ledger they claim from, and other analyses' answers, computed when first asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/breaks.h"
+#include "analysis/compile.h"
+#include "analysis/findings/finding.h"
+#include "analysis/findings/ledger.h"
+#include "analysis/graphs.h"
+#include "analysis/scope.h"
+#include "model/name_flags.h"
+#include "model/phases.h"
+#include "ops/op_call.h"
+#include "trace/tables.h"
+
+namespace ridge {
+
+// Answers that the caller has already; what is null is computed.
+struct KnownAnswers {
+  const Graphs* graphs = nullptr;
+  const Breaks* breaks = nullptr;
+  const Compile* compile = nullptr;
+  Ledger* ledger = nullptr;  // fresh: nothing claimed yet
+};
+
+class Facts {
+ public:
+  Facts(const Scope& scope, Ledger& ledger, const KnownAnswers& known);
+
+  const Scope& scope() const { return scope_; }
+  const Model& model() const { return model_; }
+  const Trace& trace() const { return trace_; }
+  const CallTree& tree() const { return tree_; }
+  Ledger& ledger() const { return ledger_; }
+  const DeviceWorkTable& work() const { return work_; }
+
+  const Graphs& graphs();
+  const Breaks& breaks();
+  const Compile& compile();
+  Phase phase(NodeId node);
+
+  // Host slices.
+  std::string_view name(NodeId node) const { return trace_.text(trace_.events.name(tree_.event[node.value])); }
+  StringId name_id(NodeId node) const { return trace_.events.name(tree_.event[node.value]); }
+  std::string_view location(NodeId node) const;  // of the user's code; empty when the trace has no stacks
+  Interval time(NodeId node) const { return {tree_.start_ns[node.value], tree_.end_ns[node.value]}; }
+  NodeId nearest_op(NodeId node) const { return node == kNoNode ? kNoNode : tree_.nearest(node, EventClass::op); }
+  // How people know a slice: its outermost ATen op, its Triton op, or itself.
+  NodeId known_as(NodeId node) const;
+
+  // Device work, by row of trace.of(device_work).
+  NodeId launch(std::uint32_t row) const { return row == kNoWork ? kNoNode : model_.links().launch[row]; }
+  NodeId op(std::uint32_t row) const { return model_.links().op[row]; }
+  const KernelIdentity& identity(std::uint32_t row) const { return model_.identities()[row]; }
+  StringId kernel_id(std::uint32_t row) const { return trace_.events.name(work_.events[row]); }
+  std::string_view kernel(std::uint32_t row) const { return trace_.text(kernel_id(row)); }
+  bool is_kernel(std::uint32_t row) const { return trace_.kind(work_.events[row]).work == DeviceWork::kernel; }
+  bool by_graph_launch(std::uint32_t row) const { return launch(row) != kNoNode && graph_launch_[name_id(launch(row))]; }
+  // The arguments of an op, parsed once per distinct text.
+  const OpCall& call(NodeId op);
+  double elements(std::uint32_t row);  // of the largest tensor that the launching op took; 0 when not recorded
+
+  const DeviceProperties* properties(std::int64_t device) const;
+
+ private:
+  const Scope& scope_;
+  const Model& model_;
+  const Trace& trace_;
+  const CallTree& tree_;
+  Ledger& ledger_;
+  KnownAnswers known_;
+  DeviceWorkTable work_;
+  OpTable ops_;
+  NameFlags graph_launch_;
+  std::unique_ptr<Graphs> graphs_;
+  std::unique_ptr<Breaks> breaks_;
+  std::unique_ptr<Compile> compile_;
+  std::vector<Phase> phases_;
+  struct ParsedCall {
+    OpCall call;
+    double elements = 0;
+  };
+  const ParsedCall& parsed(NodeId op);
+  std::unordered_map<std::uint64_t, ParsedCall> calls_;
+};
+
+// f(device index, slot index, slot) for all slots with open time.
+template <class F>
+void for_each_open_idle(Ledger& ledger, F f) {
+  for (std::size_t d = 0; d < ledger.devices().size(); ++d) {
+    const std::vector<IdleSlot>& slots = ledger.devices()[d].idle;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].open_ns > 0) f(d, i, slots[i]);
+    }
+  }
+}
+template <class F>
+void for_each_open_work(Ledger& ledger, F f) {
+  for (std::size_t d = 0; d < ledger.devices().size(); ++d) {
+    const std::vector<WorkSlot>& slots = ledger.devices()[d].work;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].open_ns > 0) f(d, i, slots[i]);
+    }
+  }
+}
+
+// Counts and times by what is to blame, for the evidence of a finding.
+class Tally {
+ public:
+  struct Entry {
+    std::uint32_t sample = 0;  // the first thing counted
+    std::int64_t count = 0;
+    std::int64_t ns = 0;
+  };
+  // Equal (name, place) is one entry; `place` is any pointer or number that tells places apart.
+  void add(StringId name, std::uint64_t place, std::uint32_t sample, std::int64_t ns, std::int64_t count = 1);
+
+  bool empty() const { return entries_.empty(); }
+  std::int64_t count() const;
+  std::vector<Entry> top() const;  // most time first
+
+ private:
+  struct Key {
+    std::uint32_t name;
+    std::uint64_t place;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const { return (key.place * 0x9E3779B97F4A7C15U) ^ key.name; }
+  };
+  std::unordered_map<Key, std::size_t, Hash> index_;
+  std::vector<Entry> entries_;
+};
+
+inline constexpr std::size_t kShown = 3;  // entries of a tally that evidence names
+
+// "an iteration: aten::item at train.py:12 (step), 12 x, 1.2 ms; ...; and 4 more". `text` names a sample.
+template <class F>
+std::string evidence_of(const Facts& facts, const Tally& tally, F text);
+std::string evidence_line(std::string name, const Tally::Entry& entry, std::int64_t iterations);
+std::string and_more(std::size_t left);
+
+template <class F>
+std::string evidence_of(const Facts& facts, const Tally& tally, F text) {
+  const std::vector<Tally::Entry> top = tally.top();
+  const std::int64_t iterations = facts.ledger().iterations();
+  std::string out = iterations > 1 ? "an iteration: " : "";
+  for (std::size_t i = 0; i < top.size() && i < kShown; ++i) {
+    out += (i == 0 ? "" : "; ") + evidence_line(text(top[i].sample), top[i], iterations);
+  }
+  return out + (top.size() > kShown ? and_more(top.size() - kShown) : "");
+}
+
+// Evidence about host slices: op or call, and its place in the program.
+class HostTally {
+ public:
+  // `calls`: the call itself is named before its op, where it is what matters (cudaMalloc in aten::linear).
+  explicit HostTally(const Facts& facts, bool calls = false) : facts_(facts), calls_(calls) {}
+  void add(NodeId node, std::int64_t ns);  // kNoNode counts for nothing; pieces of one slice count once
+  const Tally& tally() const { return tally_; }
+  std::string text() const;
+
+ private:
+  const Facts& facts_;
+  bool calls_;
+  NodeId last_ = kNoNode;
+  Tally tally_;
+};
+
+// Evidence about device work: kernel, and the op that launched it.
+class WorkTally {
+ public:
+  explicit WorkTally(const Facts& facts) : facts_(facts) {}
+  void add(std::uint32_t row, std::int64_t ns);
+  const Tally& tally() const { return tally_; }
+  std::string text() const;
+
+ private:
+  const Facts& facts_;
+  Tally tally_;
+};
+
+std::string counted(std::int64_t count, std::string_view noun);                            // "1 kernel", "3 kernels"
+std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun);  // "12 kernels an iteration"
+std::string duration_text(const Facts& facts, std::int64_t ns);                            // per iteration
+
+}  // namespace ridge

@@ -1,0 +1,26 @@
+// Finding: one thing to fix, as a rule reports it. Times are totals over the scope; the report divides them by the iterations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ridge {
+
+enum class Confidence : std::uint8_t {
+  low,     // the signs fit, and something else could give them too
+  medium,  // the cause shows; what a remedy would change is presumed
+  high,    // the trace shows the cause and that the time goes with it
+};
+std::string_view name_of(Confidence confidence);
+
+struct Finding {
+  std::string finding;                   // what is wrong, in words
+  std::optional<std::int64_t> saves_ns;  // at most; nothing when the trace cannot bound it
+  Confidence confidence = Confidence::medium;
+  std::string evidence;  // kernels, ops, frames
+  std::string action;    // one thing to do
+};
+
+}  // namespace ridge

@@ -1,0 +1,179 @@
+// gemm_alignment: matrix products whose operands the tensor cores cannot load well, because rows do not start at multiples of 16 bytes, or whose size
+// fills the last tiles badly. Sizes come from the op's shapes, the tile from the kernel's name.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/findings/catalog.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kRowBytes = 16;           // one vector load
+constexpr double kGoodPeakPct = 60;        // of the peak: such a product needs no help
+constexpr double kWastedPart = 0.25;       // of the computed tiles outside of the matrix
+constexpr std::int64_t kLeastNs = 10'000;  // shorter products are bound by their latency, whatever their size
+
+struct MatrixOp {
+  std::string_view name;
+  std::size_t a, b;  // arguments that hold the factors
+};
+constexpr MatrixOp kOps[] = {
+    {"aten::mm", 0, 1}, {"aten::addmm", 1, 2}, {"aten::_addmm_activation", 1, 2}, {"aten::bmm", 0, 1}, {"aten::baddbmm", 1, 2},
+};
+
+struct Shape {
+  double m = 0, n = 0, k = 0;
+  double item = 0;  // bytes of an element
+  bool misaligned = false;
+};
+
+// Distance between rows in elements: the longer stride of the last two dimensions; dense when none were recorded.
+double row_distance(const TensorShape& t) {
+  const std::size_t n = t.sizes.size();
+  if (t.strides.size() == n) return static_cast<double>(std::max(t.strides[n - 1], t.strides[n - 2]));
+  return static_cast<double>(t.sizes[n - 1]);
+}
+
+bool off_grid(double elements, double item) { return std::fmod(elements * item, kRowBytes) != 0; }
+
+std::optional<Shape> shape_of(const OpCall& call) {
+  const auto op = std::find_if(std::begin(kOps), std::end(kOps), [&](const MatrixOp& o) { return o.name == call.op; });
+  if (op == std::end(kOps) || call.arguments.size() <= op->b) return std::nullopt;
+  const TensorShape& a = call.arguments[op->a].tensor;
+  const TensorShape& b = call.arguments[op->b].tensor;
+  if (a.sizes.size() < 2 || b.sizes.size() != a.sizes.size() || a.dtype != b.dtype) return std::nullopt;
+  const std::size_t n = a.sizes.size();
+  Shape s{.m = static_cast<double>(a.sizes[n - 2]),
+          .n = static_cast<double>(b.sizes[n - 1]),
+          .k = static_cast<double>(a.sizes[n - 1]),
+          .item = item_bytes(a.dtype)};
+  const bool tensor_cores = a.dtype == DType::f16 || a.dtype == DType::bf16 || a.dtype == DType::f32 || a.dtype == DType::f8;
+  if (!tensor_cores || s.m < 1 || s.n < 1 || s.k < 1) return std::nullopt;
+  s.misaligned = off_grid(row_distance(a), s.item) || off_grid(row_distance(b), s.item) || off_grid(s.n, s.item);
+  return s;
+}
+
+// "..._320x128_64x3...", "tilesize256x128x8": the first pair of numbers of at least 16 each.
+std::optional<std::pair<double, double>> tile_of(std::string_view name) {
+  for (std::size_t x = name.find('x'); x != name.npos; x = name.find('x', x + 1)) {
+    std::size_t from = x, to = x + 1;
+    while (from > 0 && name[from - 1] >= '0' && name[from - 1] <= '9' && x - from < 4) --from;
+    while (to < name.size() && name[to] >= '0' && name[to] <= '9' && to - x <= 4) ++to;
+    double a = 0, b = 0;
+    for (std::size_t i = from; i < x; ++i) a = a * 10 + (name[i] - '0');
+    for (std::size_t i = x + 1; i < to; ++i) b = b * 10 + (name[i] - '0');
+    if (a >= 16 && b >= 16) return std::pair(a, b);
+  }
+  return std::nullopt;
+}
+
+// The part of the tiles that lies outside of the matrix, the better way round: libraries differ in which side of the tile is whose.
+double wasted(const Shape& s, std::pair<double, double> tile) {
+  const auto filled = [&](double tm, double tn) {
+    return s.m / (std::ceil(s.m / tm) * tm) * (s.n / (std::ceil(s.n / tn) * tn));
+  };
+  return 1 - std::max(filled(tile.first, tile.second), filled(tile.second, tile.first));
+}
+
+// What is off about a launch, and the time that it may cost at most; nothing where the size is fine.
+struct Trouble {
+  bool misaligned = false;
+  std::optional<double> at_most_ns;
+};
+
+class Products {
+ public:
+  explicit Products(Facts& facts) : facts_(facts), ops_(ops(facts.trace())) {}
+
+  std::optional<Trouble> trouble(const WorkSlot& slot) {
+    const std::uint32_t row = slot.work.row;
+    const auto shape = shape_at(facts_.op(row));
+    if (!shape) return std::nullopt;
+    const std::string_view kernel = facts_.kernel(row);
+    const Roof roof = facts_.scope().costs().roof(row);
+    if (roof.pct_peak_flops.value_or(0) >= kGoodPeakPct) return std::nullopt;
+    // float32 on the ordinary units loads element by element: its trouble is another one (tf32_off).
+    const bool cores = shape->item < 4 || kernel.find("tf32") != kernel.npos;
+    if (cores && shape->misaligned) return Trouble{true, roof.headroom_ns};
+    const auto tile = tile_of(kernel);
+    const double part = tile ? wasted(*shape, *tile) : 0;
+    // A matrix smaller than one tile has nothing to fill it with.
+    const bool several = tile && shape->m * shape->n > tile->first * tile->second;
+    if (!several || part < kWastedPart) return std::nullopt;
+    return Trouble{false, part * static_cast<double>(slot.owned_ns)};
+  }
+
+  std::string size_text(std::uint32_t row) {
+    const auto s = shape_at(facts_.op(row));
+    return s ? fmt::format("{:.0f}x{:.0f}x{:.0f}", s->m, s->n, s->k) : "";
+  }
+  StringId dims(std::uint32_t row) const {
+    return ops_.input_dims.text(facts_.tree().event[facts_.op(row).value]).value_or(StringId{});
+  }
+
+ private:
+  // Parsed once per distinct text.
+  std::optional<Shape> shape_at(NodeId op) {
+    if (op == kNoNode) return std::nullopt;
+    const EventId event = facts_.tree().event[op.value];
+    const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };
+    const std::array<std::uint32_t, 4> key = {facts_.name_id(op).value, text(ops_.input_dims).value,
+                                              text(ops_.input_type).value, text(ops_.input_strides).value};
+    const auto [it, added] = shapes_.try_emplace(key);
+    if (added) {
+      const Trace& trace = facts_.trace();
+      it->second = shape_of(parse_op_call(facts_.name(op), trace.text(StringId{key[1]}), trace.text(StringId{key[2]}),
+                                          trace.text(StringId{key[3]}), {}));
+    }
+    return it->second;
+  }
+
+  Facts& facts_;
+  OpTable ops_;
+  std::map<std::array<std::uint32_t, 4>, std::optional<Shape>> shapes_;
+};
+
+}  // namespace
+
+std::optional<Finding> find_gemm_alignment(Facts& facts) {
+  Claim claim(facts.ledger());
+  Products products(facts);
+  Tally tally;
+  std::int64_t time_ns = 0;
+  bool bounded = true, misaligned = false;
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const std::uint32_t row = slot.work.row;
+    const KernelIdentity& kernel = facts.identity(row);
+    if (kernel.category != Category::gemm || kernel.helper || slot.work.end_ns - slot.work.start_ns < kLeastNs) return;
+    const auto trouble = products.trouble(slot);
+    if (!trouble) return;
+    tally.add(products.dims(row), facts.kernel_id(row).value, row, slot.open_ns);
+    time_ns += slot.open_ns;
+    misaligned = misaligned || trouble->misaligned;
+    bounded = bounded && trouble->at_most_ns.has_value();
+    if (trouble->at_most_ns) claim.take_work(d, i, static_cast<std::int64_t>(*trouble->at_most_ns));
+  });
+  if (time_ns < facts.ledger().least_ns() || time_ns == 0 || (bounded && !claim.keep())) return std::nullopt;
+  claim.keep_anyway();
+  return Finding{
+      .finding = misaligned ? "matrix products whose rows do not start at multiples of 16 bytes"
+                            : "matrix products that fill their last tiles badly",
+      .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
+      .confidence = misaligned ? Confidence::medium : Confidence::low,
+      .evidence = evidence_of(facts, tally,
+                              [&](std::uint32_t row) {
+                                return fmt::format("{} by {} ({})", products.size_text(row), facts.name(facts.op(row)),
+                                                   facts.identity(row).label);
+                              }),
+      .action =
+          misaligned
+              ? "pad the sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): vocabulary, hidden and batch "
+                "dimensions first"
+              : "choose sizes that are multiples of 64 or 128"};
+}
+
+}  // namespace ridge

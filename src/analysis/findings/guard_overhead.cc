@@ -1,0 +1,50 @@
+// guard_overhead: the device idled while Dynamo looked for compiled code whose guards hold. Several versions of one frame make it dearer.
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "analysis/findings/catalog.h"
+
+namespace ridge {
+namespace {
+
+// "; frame 0 has 5 versions in use": guard churn.
+std::string churn(const Facts& facts) {
+  std::map<std::int32_t, std::set<std::int32_t>> versions;
+  for (const CompiledCall& call : facts.model().compiled_regions().calls) {
+    if (call.sort == CompiledSort::region && call.id.frame >= 0 && facts.scope().holds(call.node))
+      versions[call.id.frame].insert(call.id.compile);
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [frame, set] : versions) {
+    if (set.size() > 1 && shown++ < kShown) out += fmt::format("; frame {} has {} versions in use", frame, set.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Finding> find_guard_overhead(Facts& facts) {
+  Claim claim(facts.ledger());
+  std::int64_t lookups = 0;
+  NodeId last = kNoNode;
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    if (slot.piece.cause != IdleCause::guards) return;
+    claim.take_idle(d, i);
+    lookups += slot.piece.node != last;
+    last = slot.piece.node;
+  });
+  if (!claim.keep()) return std::nullopt;
+  return Finding{.finding = "the device waits while guards of compiled code are checked",
+                 .saves_ns = claim.ns(),
+                 .confidence = Confidence::high,
+                 .evidence = "TorchDynamo Cache Lookup: " + per_iteration(facts, lookups, "lookup") +
+                             " with the device idle, " + duration_text(facts, claim.ns()) + churn(facts),
+                 .action =
+                     "compile a larger part in one piece, so that fewer frames are looked up; drop guards with "
+                     "torch.compile(options={\"guard_filter_fn\": torch.compiler.skip_guard_on_all_nn_modules_unsafe})"};
+}
+
+}  // namespace ridge

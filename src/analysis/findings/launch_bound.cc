@@ -1,0 +1,42 @@
+// launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed its part.
+#include "analysis/findings/catalog.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+namespace ridge {
+namespace {
+
+// Below a tenth of the span late launches are not what bounds a program (the same as in `launches`).
+constexpr std::int64_t kStarvedPart = 10;
+
+}  // namespace
+
+std::optional<Finding> find_launch_bound(Facts& facts) {
+  Claim claim(facts.ledger());
+  HostTally tally(facts);
+  std::int64_t launches = 0;
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    // Work of graphs is launched at once already.
+    if (slot.piece.cause != IdleCause::launch || slot.next_work == kNoWork || facts.by_graph_launch(slot.next_work)) return;
+    tally.add(facts.launch(slot.next_work), claim.take_idle(d, i));
+    ++launches;
+  });
+  if (claim.ns() * kStarvedPart < facts.ledger().span_ns()) return std::nullopt;
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    const bool pause = slot.piece.cause == IdleCause::kernel_gap && !slot.in_graph && slot.next_work != kNoWork;
+    if (pause && !facts.by_graph_launch(slot.next_work)) claim.take_idle(d, i);
+  });
+  if (!claim.keep()) return std::nullopt;
+  const bool compiled = facts.graphs().compiled();
+  return Finding{.finding = "launch-bound: the device waits for the host before " + per_iteration(facts, launches, "kernel"),
+                 .saves_ns = claim.ns(),
+                 .confidence = Confidence::high,
+                 .evidence = tally.text(),
+                 .action = compiled
+                               ? "launch the graphs at once: torch.compile(mode=\"reduce-overhead\"), which uses CUDA graphs"
+                               : "launch many kernels at once with CUDA graphs (torch.compile(mode=\"reduce-overhead\") or "
+                                 "torch.cuda.make_graphed_callables), or give each kernel more work: a larger batch"};
+}
+
+}  // namespace ridge

@@ -1,0 +1,140 @@
+#include "analysis/findings/ledger.h"
+
+#include <algorithm>
+
+namespace ridge {
+namespace {
+
+constexpr std::int64_t kLeastPart = 100;
+constexpr std::int64_t kLeastWorkPart = 50;
+constexpr std::int64_t kLeastNs = 500;  // an iteration: a fraction of a single launch
+
+// Which sorts of work win the time of others, first to last.
+constexpr unsigned kRanks[] = {1U << static_cast<unsigned>(WorkSort::compute), 1U << static_cast<unsigned>(WorkSort::comm),
+                               1U << static_cast<unsigned>(WorkSort::copy) | 1U << static_cast<unsigned>(WorkSort::set)};
+
+// Time of [from, to) that `taken` does not hold. `at` walks along with ascending questions.
+std::int64_t free_ns(std::span<const Interval> taken, std::size_t* at, std::int64_t from, std::int64_t to) {
+  while (*at < taken.size() && taken[*at].end_ns <= from) ++*at;
+  std::int64_t left = to - from;
+  for (std::size_t i = *at; i < taken.size() && taken[i].start_ns < to; ++i) {
+    left -= std::min(to, taken[i].end_ns) - std::max(from, taken[i].start_ns);
+  }
+  return left;
+}
+
+void share_busy_time(std::vector<WorkSlot>* slots) {
+  IntervalSet taken;
+  for (const unsigned rank : kRanks) {
+    std::vector<Interval> mine;
+    std::size_t at = 0;
+    std::int64_t covered_ns = INT64_MIN;  // by work of this rank that started earlier
+    for (WorkSlot& slot : *slots) {
+      if ((bit_of(slot.work.sort) & rank) == 0) continue;
+      const std::int64_t from = std::max(slot.work.start_ns, covered_ns);
+      mine.push_back({slot.work.start_ns, slot.work.end_ns});
+      if (slot.work.end_ns <= from) continue;
+      slot.owned_ns = slot.open_ns = free_ns(taken.intervals(), &at, from, slot.work.end_ns);
+      covered_ns = slot.work.end_ns;
+    }
+    taken = unite(taken, IntervalSet(std::move(mine)));
+  }
+}
+
+DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceIdle& idle) {
+  DeviceLedger ledger;
+  ledger.device = device.id;
+  for (const WorkRow& work : device.work) {
+    if (scope.holds_work(work.row)) ledger.work.push_back({work, 0, 0});
+  }
+  share_busy_time(&ledger.work);
+  for (const WorkSlot& slot : ledger.work) ledger.busy_ns += slot.owned_ns;
+  ledger.span_ns = ledger.busy_ns;
+  const LaunchLinks& links = scope.model().links();
+  for (const IdleGap& gap : idle.gaps) {
+    const bool edge = gap.last_work == kNoWork || gap.next_work == kNoWork;
+    const bool in_graph =
+        !edge && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
+    for (const IdlePiece& piece : idle.pieces_of(gap)) {
+      if (piece.cause == IdleCause::head_tail || (edge && piece.cause != IdleCause::compile)) continue;
+      ledger.idle.push_back({piece, gap.last_work, gap.next_work, in_graph, piece.length()});
+      ledger.span_ns += piece.length();
+    }
+  }
+  return ledger;
+}
+
+}  // namespace
+
+Ledger::Ledger(const Scope& scope) {
+  const std::vector<Device>& devices = scope.model().timeline().devices;
+  const std::vector<DeviceIdle> idle = split_idle(scope.model(), scope.window());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, devices[i], idle[i]));
+  }
+  iterations_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(scope.iterations().size()));
+}
+
+std::int64_t Ledger::span_ns() const {
+  std::int64_t longest = 0;
+  for (const DeviceLedger& device : devices_) longest = std::max(longest, device.span_ns);
+  return longest;
+}
+
+std::int64_t Ledger::least_ns() const { return std::max(span_ns() / kLeastPart, iterations_ * kLeastNs); }
+
+std::int64_t Ledger::least_work_ns() const {
+  std::int64_t busiest = 0;
+  for (const DeviceLedger& device : devices_) busiest = std::max(busiest, device.busy_ns);
+  return std::max(busiest / kLeastWorkPart, iterations_ * kLeastNs);
+}
+
+std::int64_t Claim::take(std::size_t device, bool idle, std::size_t slot, std::int64_t* open_ns, std::int64_t most_ns) {
+  const std::int64_t got = std::clamp<std::int64_t>(most_ns, 0, *open_ns);
+  if (got == 0) return 0;
+  *open_ns -= got;
+  sums_[device] += got;
+  if (!idle) work_sums_[device] += got;
+  parts_.push_back({static_cast<std::uint32_t>(device), idle, static_cast<std::uint32_t>(slot), got});
+  return got;
+}
+
+std::int64_t Claim::take_idle(std::size_t device, std::size_t slot, std::int64_t most_ns) {
+  return take(device, true, slot, &ledger_.devices()[device].idle[slot].open_ns, most_ns);
+}
+
+std::int64_t Claim::take_work(std::size_t device, std::size_t slot, std::int64_t most_ns) {
+  return take(device, false, slot, &ledger_.devices()[device].work[slot].open_ns, most_ns);
+}
+
+std::int64_t Claim::take_idle_within(std::size_t device, Interval time) {
+  const std::vector<IdleSlot>& slots = ledger_.devices()[device].idle;
+  auto slot =
+      std::partition_point(slots.begin(), slots.end(), [&](const IdleSlot& s) { return s.piece.end_ns <= time.start_ns; });
+  std::int64_t got = 0;
+  for (; slot != slots.end() && slot->piece.start_ns < time.end_ns; ++slot) {
+    const std::int64_t shared = std::min(slot->piece.end_ns, time.end_ns) - std::max(slot->piece.start_ns, time.start_ns);
+    got += take_idle(device, static_cast<std::size_t>(slot - slots.begin()), shared);
+  }
+  return got;
+}
+
+std::int64_t Claim::ns() const { return sums_.empty() ? 0 : *std::max_element(sums_.begin(), sums_.end()); }
+
+bool Claim::keep() {
+  const std::int64_t work = work_sums_.empty() ? 0 : *std::max_element(work_sums_.begin(), work_sums_.end());
+  kept_ = kept_ || (ns() > 0 && (ns() >= ledger_.least_ns() || work >= ledger_.least_work_ns()));
+  return kept_;
+}
+
+void Claim::give_back() {
+  for (const Part& part : parts_) {
+    DeviceLedger& device = ledger_.devices()[part.device];
+    (part.idle ? device.idle[part.slot].open_ns : device.work[part.slot].open_ns) += part.ns;
+    sums_[part.device] -= part.ns;
+    if (!part.idle) work_sums_[part.device] -= part.ns;
+  }
+  parts_.clear();
+}
+
+}  // namespace ridge

@@ -1,0 +1,113 @@
+// memory_bound_inefficient: kernels that memory traffic must bound and that reach only a small part of the device's bandwidth. Why is told from their
+// launch: occupancy, a grid too small for the device, a last wave that is nearly empty.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/findings/catalog.h"
+#include "base/units.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kFarBelow = 0.4;          // of the peak; good kernels reach 0.7 to 0.95
+constexpr std::int64_t kLeastNs = 10'000;  // below, start and end of a kernel weigh more than its traffic
+constexpr double kLowOccupancyPct = 25;
+constexpr double kFewWaves = 4;  // with more, the last one matters little
+
+// Time of the compulsory traffic at the full bandwidth; nothing where it is not known or arithmetic is what bounds the kernel.
+std::optional<double> traffic_ns(const Facts& facts, std::uint32_t row, std::int64_t device) {
+  const CostModel& costs = facts.scope().costs();
+  const LaunchCost& cost = costs[row];
+  const DeviceSpec* spec = costs.device(device);
+  if (spec == nullptr || !spec->bandwidth.known() || !cost.bytes_read || !cost.bytes_written) return std::nullopt;
+  if (cost.estimate == Estimate::none || cost.estimate == Estimate::ambiguous) return std::nullopt;
+  const double ns = (*cost.bytes_read + *cost.bytes_written) / spec->bandwidth.high * 1e9;
+  const double flops = cost.flops.value_or(0) + cost.flops_pointwise.value_or(0);
+  const Figure peak = peak_flops(*spec, cost.dtype, MathUnit::vector);
+  if (peak.known() && flops / peak.high * 1e9 > ns) return std::nullopt;
+  return ns;
+}
+
+bool moves_data(Category category) {
+  return category != Category::gemm && category != Category::conv && category != Category::attention &&
+         category != Category::triton_template && category != Category::comm && category != Category::memcpy &&
+         category != Category::memset && category != Category::other;
+}
+
+// Blocks that the device holds at once, from the occupancy that the profiler computed.
+std::optional<double> resident_blocks(const DeviceProperties& device, const Dim3& block, double occupancy_pct) {
+  const double threads = static_cast<double>(block.x) * static_cast<double>(block.y) * static_cast<double>(block.z);
+  if (!device.multiprocessors || !device.threads_per_multiprocessor || threads <= 0 || occupancy_pct <= 0) return std::nullopt;
+  const double per_sm = static_cast<double>(*device.threads_per_multiprocessor) * occupancy_pct / 100 / threads;
+  return std::max(1.0, per_sm) * static_cast<double>(*device.multiprocessors);
+}
+
+// "occupancy 12 %; 64 blocks for 132 multiprocessors", as far as the trace tells.
+std::string launch_text(const Facts& facts, std::uint32_t row, std::int64_t device_id) {
+  const DeviceWorkTable& work = facts.work();
+  const EventId event = work.events[row];
+  const auto dim = [&](const ArgColumn& column) {
+    const auto id = column.text(event);
+    return id ? parse_dim3(facts.trace().text(*id)) : std::nullopt;
+  };
+  std::string out;
+  const auto occupancy = work.occupancy_pct.number(event);
+  if (occupancy) out += fmt::format(", occupancy {:.0f} %{}", *occupancy, *occupancy < kLowOccupancyPct ? " (low)" : "");
+  const auto grid = dim(work.grid), block = dim(work.block);
+  const DeviceProperties* device = facts.properties(device_id);
+  if (!grid || !block || device == nullptr || !device->multiprocessors) return out;
+  const double blocks = static_cast<double>(grid->x) * static_cast<double>(grid->y) * static_cast<double>(grid->z);
+  out += fmt::format(", {:.0f} blocks for {} multiprocessors", blocks, *device->multiprocessors);
+  if (blocks < static_cast<double>(*device->multiprocessors)) return out + " (some have nothing to do)";
+  const auto resident = resident_blocks(*device, *block, occupancy.value_or(0));
+  if (!resident) return out;
+  const double waves = blocks / *resident;
+  if (waves > 1 && waves < kFewWaves) out += fmt::format(", {:.1f} waves (the last one is not full)", waves);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
+  Claim claim(facts.ledger());
+  Tally tally;
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const std::uint32_t row = slot.work.row;
+    const std::int64_t duration = slot.work.end_ns - slot.work.start_ns;
+    if (duration < kLeastNs || !facts.is_kernel(row) || !moves_data(facts.identity(row).category)) return;
+    const std::int64_t device = facts.ledger().devices()[d].device;
+    const auto traffic = traffic_ns(facts, row, device);
+    if (!traffic || *traffic >= kFarBelow * static_cast<double>(duration)) return;
+    const std::int64_t got = claim.take_work(d, i, duration - static_cast<std::int64_t>(*traffic));
+    tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(device), row, got);
+  });
+  if (!claim.keep()) return std::nullopt;
+  const auto device_of = [&](std::uint32_t row) {
+    for (const Device& device : facts.model().timeline().devices) {
+      for (const WorkRow& work : device.work) {
+        if (work.row == row) return device.id;
+      }
+    }
+    return std::int64_t{0};
+  };
+  return Finding{
+      .finding = "memory-bound kernels run far below the device's bandwidth",
+      .saves_ns = claim.ns(),
+      .confidence = Confidence::medium,
+      .evidence = evidence_of(facts, tally,
+                              [&](std::uint32_t row) {
+                                const std::int64_t device = device_of(row);
+                                const auto duration =
+                                    static_cast<double>(facts.trace().events.dur_ns(facts.work().events[row]).value_or(0));
+                                const double pct = 100 * traffic_ns(facts, row, device).value_or(0) / std::max(1.0, duration);
+                                return fmt::format("{} at {:.0f} % of the bandwidth{}", facts.identity(row).label, pct,
+                                                   launch_text(facts, row, device));
+                              }),
+      .action =
+          "give the kernel contiguous tensors and enough blocks: .contiguous() before strided access, larger batches, or a "
+          "compiled or "
+          "hand-written kernel with another tiling"};
+}
+
+}  // namespace ridge

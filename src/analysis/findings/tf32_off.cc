@@ -1,0 +1,77 @@
+// tf32_off: float32 matrix products and convolutions by plain multiply-adds on a device whose tensor cores take TF32 (NVIDIA from compute capability 8.0).
+// The library's kernel name tells: sgemm, simt, ffma against tf32 or tensorop.
+#include <algorithm>
+
+#include "analysis/findings/catalog.h"
+
+namespace ridge {
+namespace {
+
+bool has(std::string_view name, std::string_view part) { return name.find(part) != name.npos; }
+
+// Arithmetic in float32 on the ordinary units.
+bool is_plain_f32(std::string_view name) {
+  if (has(name, "tf32") || has(name, "tensorop") || has(name, "s1688") || has(name, "gemv")) return false;
+  return has(name, "sgemm") || has(name, "scudnn") || has(name, "f32f32_f32f32_f32") ||
+         (has(name, "_ffma_") && !has(name, "f16"));
+}
+
+bool has_tf32(const Facts& facts, std::int64_t device) {
+  const DeviceProperties* d = facts.properties(device);
+  const DeviceSpec* spec = facts.scope().costs().device(device);
+  if (spec != nullptr) return spec->vendor == "NVIDIA" && spec->tf32.known();
+  return d != nullptr && d->compute_major.value_or(0) >= 8 && d->name.find("AMD") == d->name.npos;
+}
+
+// How much faster the TF32 units are at most; nothing when the device's peaks are not known.
+std::optional<double> speedup(const Facts& facts, std::int64_t device) {
+  const DeviceSpec* spec = facts.scope().costs().device(device);
+  if (spec == nullptr || !spec->tf32.known() || !spec->f32.known()) return std::nullopt;
+  return spec->tf32.high / spec->f32.high;
+}
+
+// The time that stays: bounded below by the arithmetic at TF32's peak and by the memory traffic, where these are known.
+double least_ns(const Facts& facts, const WorkSlot& slot, std::int64_t device, double factor) {
+  double least = static_cast<double>(slot.owned_ns) / factor;
+  const LaunchCost& cost = facts.scope().costs()[slot.work.row];
+  const DeviceSpec* spec = facts.scope().costs().device(device);
+  if (cost.flops) least = *cost.flops / spec->tf32.high * 1e9;
+  if (cost.bytes_read && cost.bytes_written && spec->bandwidth.known())
+    least = std::max(least, (*cost.bytes_read + *cost.bytes_written) / spec->bandwidth.high * 1e9);
+  return std::min(least, static_cast<double>(slot.owned_ns));
+}
+
+}  // namespace
+
+std::optional<Finding> find_tf32_off(Facts& facts) {
+  const NameFlags plain(facts.trace(), is_plain_f32);
+  if (!plain.any()) return std::nullopt;
+  Claim claim(facts.ledger());
+  WorkTally tally(facts);
+  std::int64_t time_ns = 0;
+  bool bounded = true;
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const std::uint32_t row = slot.work.row;
+    const Category category = facts.identity(row).category;
+    if ((category != Category::gemm && category != Category::conv) || !plain[facts.kernel_id(row)]) return;
+    const std::int64_t device = facts.ledger().devices()[d].device;
+    if (!has_tf32(facts, device)) return;
+    const auto factor = speedup(facts, device);
+    bounded = bounded && factor.has_value();
+    tally.add(row, slot.open_ns);
+    time_ns += slot.open_ns;
+    if (factor) claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device, *factor)));
+  });
+  if (time_ns < facts.ledger().least_ns() || (bounded && !claim.keep())) return std::nullopt;
+  claim.keep_anyway();
+  return Finding{
+      .finding = "float32 matrix work runs without TF32",
+      .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
+      .confidence = Confidence::high,
+      .evidence = tally.text(),
+      .action =
+          "torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True (10 bits of mantissa), or "
+          "autocast to bfloat16"};
+}
+
+}  // namespace ridge

@@ -1,0 +1,49 @@
+// The catalog of findings: every rule's file has its row, ids are unique, and the command line takes them.
+#include "analysis/findings/catalog.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "analysis/catalog.h"
+#include "support/files.h"
+#include "unit/analysis/findings/found.h"
+
+namespace ridge {
+namespace {
+
+TEST(FindingCatalog, HasARowForEveryFile) {
+  const std::set<std::string> parts = {"catalog", "facts", "ledger"};
+  std::set<std::string> ids;
+  for (const FindingRow& rule : finding_catalog()) {
+    EXPECT_TRUE(ids.insert(std::string(rule.id)).second) << rule.id;
+    EXPECT_FALSE(rule.description.empty()) << rule.id;
+  }
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(RIDGE_SOURCE_DIR) + "/src/analysis/findings")) {
+    const std::string stem = entry.path().stem().string();
+    if (entry.path().extension() != ".cc" || parts.contains(stem)) continue;
+    ++files;
+    EXPECT_TRUE(ids.contains(stem)) << stem;
+  }
+  EXPECT_EQ(files, ids.size());
+}
+
+TEST(FindingCatalog, IsWhatIgnoreTakes) {
+  const auto path = test::path_of("fault_tiny_kernels");
+  ASSERT_TRUE(path);
+  const test::LoadedTrace loaded = test::load_file(*path);
+  const Scope scope(*loaded.model);
+  const auto all = run_findings(scope, {});
+  const auto fewer = run_findings(scope, {{"ignore", "tiny_kernels,launch_bound"}});
+  ASSERT_TRUE(all && fewer);
+  EXPECT_LT(fewer->tables.front().rows.size(), all->tables.front().rows.size());
+  const auto unknown = run_findings(scope, {{"ignore", "tiny_kernel"}});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::usage);
+  EXPECT_NE(unknown.error().hint.find("tiny_kernels"), std::string::npos) << unknown.error().hint;
+}
+
+}  // namespace
+}  // namespace ridge

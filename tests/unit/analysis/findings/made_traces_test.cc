@@ -1,0 +1,227 @@
+// Rules on traces made by hand, with the savings computed by hand; and on the same trace without the fault.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "support/host_device_trace.h"
+#include "unit/analysis/findings/found.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::LoadedTrace;
+using test::TraceText;
+
+constexpr std::int64_t kUs = 1'000, kMs = 1'000'000;
+
+Found found_in(const TraceText& text) { return Found(LoadedTrace(text.read())); }
+
+// Kernels of 100 us each, launched right before they start. `at` in us.
+class Program {
+ public:
+  Program& kernel(std::int64_t at, std::string_view name = "void at::native::softmax_warp_forward<float>()",
+                  std::int64_t us = 100, int stream = 7) {
+    ++correlation_;
+    text.call("cudaLaunchKernel", (at - 6) * kUs, (at - 1) * kUs, correlation_)
+        .kernel(name, at * kUs, (at + us) * kUs, correlation_, stream);
+    return *this;
+  }
+  TraceText text;
+
+ private:
+  int correlation_ = 0;
+};
+
+// ---- host ----------------------------------------------------------------------------------------------------------------------
+
+// The host fetches a batch from 110 to 510 us; the device idles from 110 to 520.
+TEST(MadeTraces, Dataloader) {
+  Program with;
+  with.kernel(10).kernel(520);
+  with.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 110 * kUs, 510 * kUs);
+  const Found found = found_in(with.text);
+  ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
+  EXPECT_EQ(found.find("dataloader")->finding.saves_ns, 400 * kUs);
+  Program without;
+  without.kernel(10).kernel(520);
+  EXPECT_FALSE(found_in(without.text).has("dataloader"));
+}
+
+TEST(MadeTraces, BatchBeforeTheFirstKernelIsNoFinding) {
+  Program program;
+  program.kernel(1'000).kernel(1'110);
+  program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
+  EXPECT_EQ(found_in(program.text).ids(), "");
+}
+
+// An overhead event from 120 to 320 us while the device idles from 110 to 400; none in the twin.
+TEST(MadeTraces, ProfilerOverhead) {
+  const std::string kernels = test::join({test::launch(1, 2, 5, "k", 10, 100), test::launch(2, 390, 5, "k", 400, 100)});
+  const std::string overhead = test::event({.name = "Command Buffer Full", .ts = 120, .dur = 200, .cat = "overhead", .tid = 0});
+  const Found found = test::found_in_events(kernels + ", " + overhead);
+  ASSERT_TRUE(found.has("profiler_overhead")) << found.ids();
+  EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 200 * kUs);
+  EXPECT_FALSE(test::found_in_events(kernels).has("profiler_overhead"));
+  const std::string outside = test::event({.name = "Buffer Flush", .ts = 600, .dur = 200, .cat = "overhead", .tid = 0});
+  EXPECT_FALSE(test::found_in_events(kernels + ", " + outside).has("profiler_overhead"));
+}
+
+// A pause of 5 ms before a launch, against 200 of 20 us each.
+TEST(MadeTraces, HostPauseIsNotLaunchBound) {
+  Program pause;
+  pause.kernel(10).kernel(5'110);
+  const Found paused = found_in(pause.text);
+  EXPECT_TRUE(paused.has("host_pause")) << paused.ids();
+  EXPECT_FALSE(paused.has("launch_bound")) << paused.ids();
+  Program late;
+  for (int i = 0; i < 200; ++i) late.kernel(10 + i * 30, i % 2 == 0 ? "a" : "b", 10);
+  const Found bound = found_in(late.text);
+  EXPECT_TRUE(bound.has("launch_bound")) << bound.ids();
+  EXPECT_FALSE(bound.has("host_pause")) << bound.ids();
+  EXPECT_EQ(bound.find("launch_bound")->finding.saves_ns, 199 * 20 * kUs);
+}
+
+TEST(MadeTraces, AutotuningAndTheCompilationAroundIt) {
+  Program program;
+  program.kernel(10)
+      .kernel(150, "triton_poi_fused_add_0", 20)
+      .kernel(200, "triton_poi_fused_add_0", 20)
+      .kernel(610, "triton_poi_fused_add_0");
+  program.text.op("compile_fx_inner (dynamo_timed)", 112 * kUs, 600 * kUs);
+  program.text.op("CachingAutotuner.benchmark_all_configs (dynamo_timed)", 120 * kUs, 300 * kUs);
+  const Found found = found_in(program.text);
+  ASSERT_TRUE(found.has("autotune_in_window")) << found.ids();
+  // The tuner's two kernels and the idle time between 120 and 300 us.
+  EXPECT_EQ(found.find("autotune_in_window")->finding.saves_ns, 180 * kUs);
+  ASSERT_TRUE(found.has("compile_in_window")) << found.ids();
+  // 112 to 120 and 300 to 600.
+  EXPECT_EQ(found.find("compile_in_window")->finding.saves_ns, 308 * kUs);
+}
+
+// cudaMalloc in each iteration, against cudaMalloc in the first one only.
+TEST(MadeTraces, AllocatorInSteadyState) {
+  const auto program = [](int allocating) {
+    Program p;
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t at = i * 1'000;
+      p.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + 999) * kUs);
+      p.kernel(at + 10).kernel(at + 500);
+      if (i < allocating) p.text.call("cudaMalloc", (at + 120) * kUs, (at + 480) * kUs);
+    }
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(4).has("allocator")) << program(4).ids();
+  EXPECT_FALSE(program(1).has("allocator")) << program(1).ids();
+}
+
+// Iterations of 1 ms each on the device; the first takes `first_ms`.
+TEST(MadeTraces, FirstIterationThatIsNoExample) {
+  const auto program = [](std::int64_t first_ms) {
+    Program p;
+    for (int i = 0; i < 5; ++i) {
+      const std::int64_t at = (i == 0 ? 0 : first_ms - 1 + i) * 1'000;
+      p.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + (i == 0 ? first_ms : 1) * 1'000 - 1) * kUs);
+      p.kernel(at + 10).kernel(at + 500);
+    }
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(4).has("first_iteration_outlier")) << program(4).ids();
+  EXPECT_FALSE(program(1).has("first_iteration_outlier")) << program(1).ids();
+}
+
+// ---- device --------------------------------------------------------------------------------------------------------------------
+
+// An all-reduce of 300 us, 100 of which run beside a kernel.
+TEST(MadeTraces, ExposedCommunication) {
+  Program program;
+  program.kernel(10)
+      .kernel(110, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20)
+      .kernel(310, "k", 200);
+  const Found found = found_in(program.text);
+  ASSERT_TRUE(found.has("exposed_communication")) << found.ids();
+  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, 200 * kUs);
+  Program covered;
+  covered.kernel(10, "k", 500)
+      .kernel(110, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20);
+  EXPECT_FALSE(found_in(covered.text).has("exposed_communication"));
+}
+
+// Runs of small kernels are a finding from 100 an iteration, in runs of 32.
+TEST(MadeTraces, TinyKernelsByTheHundred) {
+  const auto program = [](int kernels, int longer_every) {
+    Program p;
+    p.text.annotation("ProfilerStep#1", 1 * kUs, (20 + kernels * 20) * kUs);
+    for (int i = 0; i < kernels; ++i)
+      p.kernel(10 + i * 20, i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c", i % longer_every == longer_every - 1 ? 9 : 2);
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(150, 1'000).has("tiny_kernels"));
+  EXPECT_FALSE(program(90, 1'000).has("tiny_kernels"));
+  EXPECT_FALSE(program(300, 16).has("tiny_kernels"));
+}
+
+std::string cast(int correlation, int at, std::string_view kernel, std::string_view to, std::string_view from) {
+  return test::join(
+      {test::event({.name = "aten::_to_copy", .ts = at - 9, .dur = 8}),
+       test::event({.name = "aten::copy_",
+                    .ts = at - 8,
+                    .dur = 6,
+                    .args = fmt::format(
+                        R"("Input Dims": [[1024, 1024], [1024, 1024], []], "Input type": ["{}", "{}", "Scalar"])", to, from)}),
+       test::launch(correlation, at - 7, 4, kernel, at, 50)});
+}
+
+TEST(MadeTraces, CastsForthAndBack) {
+  const std::string down =
+      "void at::native::vectorized_elementwise_kernel<4, "
+      "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>()";
+  const std::string up =
+      "void "
+      "at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>"
+      "()";
+  const Found trip = test::found_in_events(
+      test::join({cast(1, 100, down, "c10::BFloat16", "float"), cast(2, 160, up, "float", "c10::BFloat16")}));
+  ASSERT_TRUE(trip.has("duplicate_casts")) << trip.ids();
+  EXPECT_EQ(trip.find("duplicate_casts")->finding.saves_ns, 100 * kUs);
+  // Down for a product, as autocast does.
+  const Found needed = test::found_in_events(
+      test::join({cast(1, 100, down, "c10::BFloat16", "float"), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50),
+                  cast(3, 220, up, "float", "c10::BFloat16")}));
+  EXPECT_FALSE(needed.has("duplicate_casts")) << needed.ids();
+}
+
+std::string product(int correlation, int at, int size, std::string_view kernel = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT") {
+  return test::join(
+      {test::event({.name = "aten::mm",
+                    .ts = at - 9,
+                    .dur = 8,
+                    .args = fmt::format(
+                        R"("Input Dims": [[{0}, {0}], [{0}, {0}]], "Input type": ["c10::BFloat16", "c10::BFloat16"])", size)}),
+       test::launch(correlation, at - 7, 4, kernel, at, 900)});
+}
+
+TEST(MadeTraces, ProductsOffTheGrid) {
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 4095)).has("gemm_alignment"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096)).has("gemm_alignment"));
+  // 260 = 2 tiles of 128 and 4: most of the third is empty. Hostile sizes neither crash nor count.
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 264)).has("gemm_alignment"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 0)).has("gemm_alignment"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, -8)).has("gemm_alignment"));
+}
+
+TEST(MadeTraces, FloatProductsWithoutTf32) {
+  const std::string plain = "ampere_sgemm_128x64_nn", fast = "ampere_s1688gemm_128x128_tn_tf32f32";
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 4096, plain)).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast)).has("tf32_off"));
+  EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain)).has("tf32_off"));  // which device is not known
+}
+
+TEST(MadeTraces, WithoutDeviceWorkThereIsNothingToFind) {
+  const Found found = test::found_in_events(test::event({.name = "aten::mm", .ts = 1, .dur = 2}));
+  EXPECT_TRUE(found.findings.no_device_events);
+  EXPECT_EQ(report_findings(found.findings).diagnostics.front().code, "no_device_events");
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,153 @@
+// Findings against programs whose faults are known (recorded on an H200), and against their twins without. Traces that are not in the repository are
+// skipped where the folder beside it is absent.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "analysis/findings/catalog.h"
+#include "support/files.h"
+#include "unit/analysis/findings/found.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+
+struct Case {
+  std::string_view trace;
+  std::string_view id;
+  std::size_t rank;            // at most; 0: must not be there
+  std::string_view says = {};  // in its evidence or finding
+};
+
+constexpr std::size_t kAnywhere = 99;
+
+constexpr Case kCases[] = {
+    {"fault_item_sync", "host_sync", 2, "aten::item"},
+    {"clean_no_sync", "host_sync", 0},
+    {"fault_pageable_copy", "pageable_copy", 2, "HtoD"},
+    {"clean_pinned_copy", "pageable_copy", 0},
+    {"fault_optimizer_loop", "optimizer_not_fused", 2, "aten::"},
+    {"clean_optimizer_fused", "optimizer_not_fused", 0},
+    {"fault_channels_first", "layout_transforms", 2, "nchwToNhwc"},
+    {"clean_channels_last", "layout_transforms", 0},
+    {"fault_fp32_no_tf32", "tf32_off", 2, "sm80_xmma_gemm_f32f32"},
+    {"clean_tf32", "tf32_off", 0},
+    {"fault_unfused_pointwise", "unfused_pointwise", 2, "aten::"},
+    {"clean_fused_pointwise", "unfused_pointwise", 0},
+    {"fault_double_casts", "duplicate_casts", 2, "aten::to"},
+    {"fault_tiny_kernels", "tiny_kernels", 2, "aten::add_"},
+    {"fault_recompile_in_window", "recompiles", 2, "gen5.py:89"},
+    {"fault_recompile_in_window", "compile_in_window", 2},
+    {"fault_recompile_limit", "recompile_limit", 2},
+    {"fault_uncached_allocator", "allocator", 2, "cuda"},
+    // the other way round: what these programs do not do
+    {"clean_no_sync", "tiny_kernels", 0},
+    {"clean_optimizer_fused", "tiny_kernels", 0},
+    {"clean_fused_pointwise", "recompile_limit", 0},
+    {"clean_fused_pointwise", "recompiles", 0},
+    {"clean_fused_pointwise", "compile_in_window", 0},
+    {"clean_channels_last", "allocator", 0},
+    {"gpt_eager_train_stack_mem", "duplicate_casts", 0},
+    {"fault_unfused_pointwise", "duplicate_casts", 0},
+    // models
+    {"densenet121_bs1_eager", "launch_bound", 1, "aten::batch_norm"},
+    {"densenet121_bs1_compiled", "launch_bound", 1},
+    {"densenet121_bs1_cudagraph", "launch_bound", 0},
+    {"gpt_cudagraph_infer", "launch_bound", 0},
+    {"densenet121_bs1_eager", "tiny_kernels", 0},
+    {"graph_breaks_stack", "graph_breaks", kAnywhere, ".py:"},
+    {"graph_breaks", "graph_breaks", kAnywhere},
+    {"graph_breaks_inference", "graph_breaks", kAnywhere},
+    {"nested_disabled_not_a_plain_break", "graph_breaks", kAnywhere, "disabled function"},
+    {"break_datadep_recompile", "graph_breaks", kAnywhere, "item"},
+    {"break_datadep_recompile", "recompiles", kAnywhere},
+    {"gpt_compiled_train", "graph_breaks", 0},
+    {"opzoo_eager", "layout_transforms", kAnywhere},
+    {"compiled_with_fallbacks", "inductor_fallback", kAnywhere, "linalg_qr"},
+    {"clean_fused_pointwise", "inductor_fallback", 0},
+    {"clean_fused_pointwise", "guard_overhead", kAnywhere, "Cache Lookup"},
+    {"fault_tiny_kernels", "guard_overhead", 0},
+    {"ddp_gloo_rank0", "exposed_communication", 1, "gloo"},
+    {"fault_item_sync", "exposed_communication", 0},
+    {"resnet18_compile_time", "autotune_in_window", kAnywhere},
+    {"resnet18_compile_time", "compile_in_window", 1},
+    {"fault_recompile_in_window", "autotune_in_window", 0},
+    {"fault_optimizer_loop", "first_iteration_outlier", 0},
+    // recorded for these rules
+    {"fault_dataloader", "dataloader", 1},
+    {"fault_item_sync", "dataloader", 0},
+    {"fault_gemm_misaligned", "gemm_alignment", 1, "4097x4097x4097"},
+    {"clean_busy_gemm", "gemm_alignment", 0},
+    {"fault_transposed_copy", "memory_bound_inefficient", 1, "of the bandwidth"},
+    {"clean_fused_pointwise", "memory_bound_inefficient", 0},
+};
+
+TEST(FindingsOfRealTraces, AreThoseOfTheirPrograms) {
+  std::string last;
+  std::unique_ptr<Found> found;
+  for (const Case& c : kCases) {
+    const auto path = test::path_of(std::string(c.trace));
+    if (!path) continue;
+    if (last != c.trace) found = std::make_unique<Found>(test::load_file(*path));
+    last = c.trace;
+    const std::size_t rank = found->rank(c.id);
+    EXPECT_EQ(rank == 0, c.rank == 0) << c.trace << ": " << c.id << " in " << found->ids();
+    EXPECT_LE(rank, c.rank) << c.trace << ": " << c.id << " in " << found->ids();
+    if (rank == 0 || c.says.empty()) continue;
+    const Finding& finding = found->find(c.id)->finding;
+    EXPECT_NE((finding.finding + " | " + finding.evidence).find(c.says), std::string::npos)
+        << c.trace << ": " << finding.evidence;
+  }
+}
+
+TEST(FindingsOfRealTraces, AreNoneWhereNothingIsWrong) {
+  const auto path = test::path_of("clean_busy_gemm");
+  ASSERT_TRUE(path);
+  const Found found(test::load_file(*path));
+  EXPECT_EQ(found.ids(), "");
+  const Report report = report_findings(found.findings);
+  EXPECT_TRUE(report.tables.front().rows.empty());
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics.front().code, "no_findings");
+}
+
+// The savings of a trace with one device never add up to more than the time there is.
+TEST(FindingsOfRealTraces, ClaimNoTimeTwice) {
+  for (const std::string& path : test::own_traces()) {
+    const Found found(test::load_file(path));
+    std::int64_t sum = 0;
+    for (const RankedFinding& row : found.findings.rows) {
+      sum += row.finding.saves_ns.value_or(0);
+      EXPECT_FALSE(row.finding.finding.empty() || row.finding.evidence.empty() || row.finding.action.empty())
+          << path << " " << row.id;
+    }
+    if (found.loaded.model->timeline().devices.size() == 1) {
+      EXPECT_LE(sum, found.findings.span_ns) << path << ": " << found.ids();
+    }
+  }
+}
+
+TEST(FindingsOfRealTraces, IgnoredOnesKeepTheirTime) {
+  const auto path = test::path_of("fault_tiny_kernels");
+  ASSERT_TRUE(path);
+  const Found found(test::load_file(*path));
+  ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+  const Findings without = compute_findings(Scope(*found.loaded.model), {"tiny_kernels"});
+  ASSERT_EQ(without.rows.size() + 1, found.findings.rows.size());
+  for (const RankedFinding& row : without.rows) EXPECT_EQ(row.saves_ns, found.find(row.id)->saves_ns) << row.id;
+}
+
+// Every id is shown to be found, and shown not to be, here or in made_traces_test.cc.
+TEST(FindingsOfRealTraces, CoverTheCatalog) {
+  std::set<std::string_view> positive = {"profiler_overhead", "host_pause", "first_iteration_outlier"},
+                             negative = positive;  // made_traces_test.cc
+  for (const Case& c : kCases) (c.rank == 0 ? negative : positive).insert(c.id);
+  for (const FindingRow& rule : finding_catalog()) {
+    EXPECT_TRUE(positive.contains(rule.id)) << rule.id;
+    EXPECT_TRUE(negative.contains(rule.id)) << rule.id;
+  }
+}
+
+}  // namespace
+}  // namespace ridge
