@@ -1,0 +1,31 @@
+#include "open_traces.h"
+
+#include <fmt/format.h>
+
+#include "interrupt.h"
+#include "memory_limit.h"
+#include "progress_bar.h"
+#include "terminal.h"
+
+namespace ridge::cli {
+
+Result<void> check_traces(const Invocation& invocation) {
+  if (!invocation.words.empty()) return {};
+  return fail(ErrorCode::usage, fmt::format("{} needs a trace", invocation.command), {},
+              fmt::format("ridge {} trace.json", invocation.command));
+}
+
+Result<Engine> open_traces(const Invocation& invocation, bool named_files_only) {
+  ProgressBar bar(shows_progress(invocation.settings));
+  const auto on_progress = [&bar](const Progress& progress) {
+    bar.update(progress);
+    return !interrupted();
+  };
+  return Engine::open(invocation.words, {.threads = invocation.settings.threads,
+                                         .max_bytes = invocation.settings.max_bytes,
+                                         .max_memory = machine_memory_limit(),
+                                         .named_files_only = named_files_only,
+                                         .progress = on_progress});
+}
+
+}  // namespace ridge::cli

@@ -1,0 +1,16 @@
+// Opens the traces of a command line: progress on the terminal, Ctrl-C, a limit of memory.
+#pragma once
+
+#include <ridge/engine.h>
+
+#include "arguments.h"
+
+namespace ridge::cli {
+
+// Refuses a command line without a trace.
+Result<void> check_traces(const Invocation& invocation);
+
+// `named_files_only`: see OpenOptions.
+Result<Engine> open_traces(const Invocation& invocation, bool named_files_only = false);
+
+}  // namespace ridge::cli

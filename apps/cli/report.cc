@@ -1,0 +1,38 @@
+#include "report.h"
+
+#include "analysis_defaults.h"
+#include "interrupt.h"
+#include "open_traces.h"
+#include "output_file.h"
+#include "server/report_file.h"
+#include "standard_streams.h"
+
+namespace ridge::cli {
+
+std::span<const Parameter> report_parameters() {
+  static const std::vector<Parameter> all = with_analysis_defaults({});
+  return all;
+}
+
+Result<int> run_report(const Invocation& invocation) {
+  const std::string& output = invocation.settings.output;
+  if (const auto checked = check_traces(invocation); !checked) return tl::unexpected(checked.error());
+  if (output.empty())
+    return fail(ErrorCode::usage, "report needs a file to write", {},
+                "ridge report trace.json -o report.html; -o - writes to standard output");
+  const bool to_file = output != "-";
+  if (to_file) {
+    if (const auto checked = check_output(output, invocation.words); !checked) return tl::unexpected(checked.error());
+  }
+  const auto page = server::report_page();
+  if (!page) return tl::unexpected(page.error());
+  const auto engine = open_traces(invocation);
+  if (!engine) return tl::unexpected(engine.error());
+  const server::Site site(*engine, analysis_defaults(invocation.arguments, {}));
+  const auto text = server::make_report(site, *page);
+  if (!text) return tl::unexpected(text.error());
+  if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
+  return (to_file ? write_output_file(output, *text) : write_standard_output(*text)).map([] { return 0; });
+}
+
+}  // namespace ridge::cli

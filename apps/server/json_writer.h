@@ -1,0 +1,93 @@
+// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <ridge/render.h>
+
+namespace ridge::server {
+
+class JsonWriter {
+ public:
+  std::string take() { return std::move(out_); }
+
+  JsonWriter& key(std::string_view name) {
+    comma();
+    append_json_string(out_, name);
+    out_ += ':';
+    fresh_ = true;
+    return *this;
+  }
+
+  void text(std::string_view value) { comma(), append_json_string(out_, value); }
+  void text_or_null(std::string_view value) { value.empty() ? null() : text(value); }
+  void null() { raw("null"); }
+  void raw(std::string_view json) { comma(), out_ += json; }
+  void number(std::int64_t value) {
+    comma();
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
+  }
+  void number(std::uint64_t value) {
+    comma();
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
+  }
+  void number(std::uint32_t value) { number(std::uint64_t{value}); }
+  void number(std::uint8_t value) { number(std::uint64_t{value}); }
+  void number(double value) {
+    comma();
+    std::isfinite(value) ? void(fmt::format_to(std::back_inserter(out_), "{}", value)) : void(out_ += "null");
+  }
+  template <class T>
+  void number(const std::optional<T>& value) {
+    value ? number(*value) : null();
+  }
+
+  template <class Fill>
+  void object(Fill fill) {
+    open('{'), fill(), close('}');
+  }
+  // Each element by `write(element)`.
+  template <class Elements, class Write>
+  void array(const Elements& elements, Write write) {
+    open('[');
+    for (const auto& element : elements) write(element);
+    close(']');
+  }
+  template <class Numbers>
+  void numbers(const Numbers& values) {
+    array(values, [&](auto value) { number(value); });
+  }
+  template <class Texts>
+  void texts(const Texts& values) {
+    array(values, [&](const auto& value) { text(value); });
+  }
+
+ private:
+  void comma() {
+    if (!fresh_) out_ += ',';
+    fresh_ = false;
+  }
+  void open(char bracket) {
+    comma();
+    out_ += bracket;
+    fresh_ = true;
+  }
+  void close(char bracket) {
+    out_ += bracket;
+    fresh_ = false;
+  }
+
+  std::string out_;
+  bool fresh_ = true;  // nothing stands before the next value that a comma would part it from
+};
+
+}  // namespace ridge::server

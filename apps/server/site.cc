@@ -1,0 +1,277 @@
+#include "site.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include <ridge/render.h>
+#include <ridge/timeline.h>
+
+#include "timeline_json.h"
+#include "web_page.h"
+
+namespace ridge::server {
+namespace {
+
+constexpr std::size_t kCacheEntries = 256;
+constexpr std::size_t kCacheBytes = std::size_t{96} << 20;
+constexpr std::size_t kMostHeavy = 8;
+
+// Arguments for which the engine makes and keeps large tables.
+constexpr std::array<std::string_view, 6> kHeavy = {"runs", "device", "device_file", "clock_mhz", "dtype", "tf32"};
+
+struct StatusRow {
+  ErrorCode code;
+  unsigned status;
+  std::string_view name;
+};
+constexpr std::array kStatuses = {
+    StatusRow{ErrorCode::usage, 400, "bad_request"},
+    StatusRow{ErrorCode::too_many_traces, 400, "bad_request"},
+    StatusRow{ErrorCode::too_large, 400, "bad_request"},
+};
+
+using Asked = const Site&;
+
+Result<std::size_t> trace_of(Asked site, Parameters& parameters) {
+  const std::int64_t traces = static_cast<std::int64_t>(site.engine().trace_count());
+  return static_cast<std::size_t>(parameters.integer("t", 0, 0, std::max<std::int64_t>(traces - 1, 0)));
+}
+
+// A door of the timeline: reads its parameters, then asks. `Ask` gives Result<std::string>.
+template <class Ask>
+Result<Answer> door(Asked site, Parameters& parameters, std::size_t trace, Ask ask) {
+  const auto finished = parameters.finish();
+  if (!finished) return tl::unexpected(finished.error());
+  const auto timeline = site.engine().timeline(trace, site.defaults());
+  if (!timeline) return tl::unexpected(timeline.error());
+  const Result<std::string> body = ask(**timeline);
+  if (!body) return tl::unexpected(body.error());
+  return answer(200, *body);
+}
+
+constexpr std::int64_t kAnyId = UINT32_MAX;
+
+Result<Answer> get_traces(Asked site, const Target& target) {
+  Parameters parameters(target);
+  const auto finished = parameters.finish();
+  if (!finished) return tl::unexpected(finished.error());
+  std::vector<TraceFacts> traces;
+  for (std::size_t i = 0; i < site.engine().trace_count(); ++i) {
+    const auto timeline = site.engine().timeline(i, site.defaults());
+    if (!timeline) return tl::unexpected(timeline.error());
+    traces.push_back((*timeline)->facts());
+  }
+  return answer(200, traces_json(traces));
+}
+
+Result<Answer> get_tracks(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  return door(site, p, *trace, [](const Timeline& timeline) -> Result<std::string> { return tracks_json(timeline.groups()); });
+}
+
+Result<Answer> get_slices(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  SliceQuery query;
+  query.track = static_cast<std::uint32_t>(p.integer("track", std::nullopt, 0, kAnyId));
+  query.from_ns = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
+  query.to_ns = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
+  query.px = static_cast<std::uint32_t>(p.integer("px", std::nullopt, 1, kMostPixels));
+  query.depths = static_cast<std::uint32_t>(p.integer("depths", kAnyId, 1, kAnyId));
+  return door(site, p, *trace, [&](const Timeline& timeline) {
+    return timeline.slices(query).map([&](const SliceWindow& window) { return slices_json(window, timeline.categories()); });
+  });
+}
+
+Result<Answer> get_slice(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  const auto id = static_cast<std::uint32_t>(p.integer("id", std::nullopt, 0, kAnyId));
+  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.slice(id).map(slice_json); });
+}
+
+Result<Answer> get_neighbour(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  const auto id = static_cast<std::uint32_t>(p.integer("id", std::nullopt, 0, kAnyId));
+  const std::string direction = p.text("dir", "next");
+  return door(site, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
+    if (direction != "next" && direction != "prev") return fail(ErrorCode::usage, "'dir' must be next or prev");
+    return timeline.neighbour(id, direction == "next").map(neighbour_json);
+  });
+}
+
+Result<Answer> get_area(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  const std::int64_t from = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
+  const std::int64_t to = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
+  const auto tracks = p.ids("tracks");
+  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.area(from, to, tracks).map(area_json); });
+}
+
+Result<Answer> get_search(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  const std::string text = p.text("q", std::nullopt);
+  const auto limit = static_cast<std::size_t>(p.integer("limit", 1000, 0, 10'000));
+  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.search(text, limit).map(search_json); });
+}
+
+Result<Answer> get_marks(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  return door(site, p, *trace, [](const Timeline& timeline) -> Result<std::string> { return marks_json(timeline.marks()); });
+}
+
+Result<Answer> get_overview(Asked site, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(site, p);
+  const auto px = static_cast<std::uint32_t>(p.integer("px", 1000, 1, kMostPixels));
+  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.busy(px).map(busy_json); });
+}
+
+struct Route {
+  std::string_view name;  // behind kApi
+  Result<Answer> (*get)(Asked, const Target&);
+  bool cached;  // few different questions, and the answer takes a while
+};
+constexpr std::array kRoutes = {
+    Route{"traces", get_traces, true},  Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
+    Route{"slice", get_slice, false},   Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
+    Route{"search", get_search, false}, Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
+};
+
+Answer settled(Result<Answer> result) { return result ? std::move(*result) : refusal(result.error()); }
+
+Answer not_found(std::string_view hint) {
+  return answer(404, error_json("not_found", "there is nothing under this path", hint));
+}
+
+Answer page_file(std::string_view path) {
+  if (path == "/" || path == "/index.html") {
+    if (web_files().empty()) return answer(503, std::string(kNoPage), "text/plain; charset=utf-8");
+    path = "/index.html";
+  } else if (!path.starts_with("/assets/")) {
+    return not_found("the page is /, the data under /api/v1/");
+  }
+  const auto found = std::ranges::find(web_files(), path, &WebFile::path);
+  if (found == web_files().end()) return not_found("");
+  return {200, found->content_type, std::make_shared<const std::string>(found->bytes), false};
+}
+
+template <class Number>
+bool reads_as(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
+// A flag's value in the form that the engine takes; nothing for a switch that is off.
+Result<std::optional<std::string>> value_for(const Parameter& parameter, const std::string& text) {
+  bool good = true;
+  if (parameter.type == Type::boolean) {
+    if (text == "false" || text == "0") return std::optional<std::string>();
+    if (text.empty() || text == "true" || text == "1") return std::optional<std::string>("true");
+    good = false;
+  }
+  if (parameter.type == Type::integer) good = reads_as<std::int64_t>(text);
+  if (parameter.type == Type::number) good = reads_as<double>(text);
+  if (good) return std::optional(text);
+  return fail(ErrorCode::usage, fmt::format("'{}' does not take that value", parameter.name), "",
+              std::string(parameter.description));
+}
+
+}  // namespace
+
+Answer refusal(const Error& error) {
+  const auto row = std::ranges::find(kStatuses, error.code, &StatusRow::code);
+  const bool known = row != kStatuses.end();
+  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", error.message, error.hint));
+}
+
+Site::Site(const Engine& engine, Arguments defaults)
+    : engine_(engine), defaults_(std::move(defaults)), cache_(kCacheEntries, kCacheBytes) {}
+
+Answer Site::get(const Target& target) const {
+  if (!target.path.starts_with(kApi)) return page_file(target.path);
+  const std::string_view name = std::string_view(target.path).substr(kApi.size());
+  const auto route = std::ranges::find(kRoutes, name, &Route::name);
+  if (route == kRoutes.end()) return analysis(name, target);
+  const auto ask = [&] { return settled(route->get(*this, target)); };
+  return route->cached ? cache_.get(target.canonical(), ask) : ask();
+}
+
+Answer Site::analysis(std::string_view name, const Target& target) const {
+  const auto all = analyses();
+  const auto info = std::ranges::find(all, name, &AnalysisInfo::name);
+  if (info == all.end()) return not_found("/api/v1/traces lists the analyses");
+  return cache_.get(target.canonical(), [&] { return settled(run_analysis(*info, target)); });
+}
+
+Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target) const {
+  const auto parameter_of = [&](std::string_view name) { return std::ranges::find(info.parameters, name, &Parameter::name); };
+  Arguments arguments;
+  for (const auto& [name, value] : defaults_) {
+    if (parameter_of(name) != info.parameters.end()) arguments[name] = value;
+  }
+  Target rest{target.path, {}};  // what is no parameter of the analysis
+  for (const auto& [given, value] : target.query) {
+    std::string name = given;
+    std::ranges::replace(name, '-', '_');
+    const auto parameter = parameter_of(name);
+    if (parameter == info.parameters.end()) {
+      rest.query[given] = value;
+      continue;
+    }
+    if (parameter->names_file)
+      return fail(ErrorCode::usage, fmt::format("'{}' names a file: give it to ridge serve itself", name));
+    auto text = value_for(*parameter, value);
+    if (!text) return tl::unexpected(text.error());
+    if (*text) {
+      arguments[name] = **text;
+    } else {
+      arguments.erase(name);
+    }
+  }
+  Parameters others(rest);
+  const auto trace = trace_of(*this, others);
+  const bool one_trace = rest.query.contains("t");
+  const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
+  if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
+  if (const auto allowed = allow_heavy(arguments); !allowed) return tl::unexpected(allowed.error());
+  auto report = engine_.run(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
+  if (!report) return tl::unexpected(report.error());
+  auto viewed = apply_view(std::move(*report), view);
+  if (!viewed) return tl::unexpected(viewed.error());
+  return answer(200, (*find_format("json"))->render(*viewed, {}));
+}
+
+Result<void> Site::allow_heavy(const Arguments& arguments) const {
+  std::string key;
+  for (const std::string_view name : kHeavy) {
+    const auto found = arguments.find(name);
+    if (found != arguments.end()) key += fmt::format("{}={}\n", name, found->second);
+  }
+  const std::lock_guard lock(mutex_);
+  if (heavy_.contains(key)) return {};
+  if (heavy_.size() >= kMostHeavy)
+    return fail(ErrorCode::usage, "too many different values of runs, device, clock or dtype were asked for", "",
+                "start ridge serve again to ask for others");
+  heavy_.insert(key);
+  return {};
+}
+
+void Site::prepare() const {
+  for (const std::string_view name : {"traces", "summary", "tracks?t=0", "overview?px=1000&t=0", "marks?t=0"}) {
+    const auto target = parse_target(fmt::format("{}{}", kApi, name));
+    if (target) get(*target);
+  }
+}
+
+}  // namespace ridge::server

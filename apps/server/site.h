@@ -1,0 +1,48 @@
+// Site: everything that can be asked for, as a table of paths: the analyses of the catalog, the timeline's doors, the files of the page.
+// A target goes in, an Answer comes out; HTTP itself is not known here, and `ridge report` asks the same Site. Thread-safe.
+#pragma once
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <ridge/engine.h>
+
+#include "answer.h"
+#include "answer_cache.h"
+#include "query.h"
+
+namespace ridge::server {
+
+inline constexpr std::string_view kApi = "/api/v1/";
+
+class Site {
+ public:
+  // `engine` must outlive it. `defaults` are arguments of the command line that hold for every analysis which knows them.
+  Site(const Engine& engine, Arguments defaults);
+
+  Answer get(const Target& target) const;
+
+  // Makes what the first page shows, so that it is there when asked for.
+  void prepare() const;
+
+  const Engine& engine() const { return engine_; }
+  const Arguments& defaults() const { return defaults_; }
+
+ private:
+  Answer analysis(std::string_view name, const Target& target) const;
+  Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target) const;
+  Result<void> allow_heavy(const Arguments& arguments) const;
+
+  const Engine& engine_;
+  const Arguments defaults_;
+  mutable AnswerCache cache_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> heavy_;  // combinations of arguments for which the engine keeps tables of their own
+};
+
+// The status and body that an error of the engine gives.
+Answer refusal(const Error& error);
+
+}  // namespace ridge::server

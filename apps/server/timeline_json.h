@@ -1,0 +1,23 @@
+// The timeline's answers as JSON; docs/http.md describes each. Unknown is null.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <ridge/engine.h>
+#include <ridge/timeline.h>
+
+namespace ridge::server {
+
+std::string traces_json(std::span<const TraceFacts> traces);
+std::string tracks_json(const std::vector<TrackGroup>& groups);
+std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories);
+std::string slice_json(const SliceDetails& details);
+std::string neighbour_json(std::optional<std::uint32_t> id);
+std::string area_json(const Area& area);
+std::string search_json(const SearchHits& hits);
+std::string marks_json(const std::vector<Mark>& marks);
+std::string busy_json(const BusyCurve& curve);
+std::string error_json(std::string_view code, std::string_view message, std::string_view hint);
+
+}  // namespace ridge::server

@@ -1,0 +1,68 @@
+// The cache of answers: bounded, one computation for many who ask at once, nothing but good answers kept.
+#include "server/answer_cache.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ridge::server {
+namespace {
+
+TEST(AnswerCache, KeepsWhatWasAskedLast) {
+  AnswerCache cache(2, 1 << 20);
+  int made = 0;
+  const auto ask = [&](const std::string& key) {
+    return *cache.get(key, [&] { return ++made, answer(200, "about " + key); }).body;
+  };
+  EXPECT_EQ(ask("a"), "about a");
+  EXPECT_EQ(ask("b"), "about b");
+  EXPECT_EQ(ask("a"), "about a");
+  EXPECT_EQ(made, 2);
+  ask("c");  // b goes
+  ask("a");
+  EXPECT_EQ(made, 3);
+  ask("b");
+  EXPECT_EQ(made, 4);
+  EXPECT_EQ(cache.entries(), 2U);
+}
+
+TEST(AnswerCache, IsBoundedInBytes) {
+  AnswerCache cache(1000, 10'000);
+  for (int i = 0; i < 100; ++i) cache.get(std::to_string(i), [] { return answer(200, std::string(1000, 'x')); });
+  EXPECT_LE(cache.bytes(), 10'000U);
+  EXPECT_GT(cache.entries(), 5U);
+  EXPECT_EQ(cache.get("huge", [] { return answer(200, std::string(50'000, 'x')); }).body->size(), 50'000U);
+  EXPECT_LE(cache.bytes(), 10'000U);
+}
+
+TEST(AnswerCache, ForgetsRefusals) {
+  AnswerCache cache(10, 1000);
+  int made = 0;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.get("bad", [&] { return ++made, answer(400, "no"); }).status, 400U);
+  EXPECT_EQ(made, 3);
+  EXPECT_EQ(cache.entries(), 0U);
+  EXPECT_EQ(cache.bytes(), 0U);
+}
+
+TEST(AnswerCache, ManyWhoAskAtOnceWaitForOne) {
+  AnswerCache cache(10, 1 << 20);
+  std::atomic<int> made = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const Answer got = cache.get("slow", [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        ++made;
+        return answer(200, "done");
+      });
+      EXPECT_EQ(*got.body, "done");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 1);
+}
+
+}  // namespace
+}  // namespace ridge::server

@@ -1,0 +1,248 @@
+// The doors of the timeline on hand-made and real traces: names of tracks, windows of slices, details, areas, search, marks.
+#include <ridge/timeline.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cost/cost_model.h"
+#include "support/files.h"
+#include "support/loaded_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::LoadedTrace;
+
+struct Opened {
+  LoadedTrace loaded;
+  CostModel costs;
+  Timeline timeline;
+
+  explicit Opened(LoadedTrace l) : loaded(std::move(l)), costs(*loaded.model, {}), timeline(*loaded.model, costs, nullptr) {}
+};
+
+constexpr std::string_view kSmall = R"json(
+  {"ph":"M","name":"process_name","pid":10,"tid":0,"args":{"name":"python"}},
+  {"ph":"M","name":"process_labels","pid":10,"tid":0,"args":{"labels":"CPU"}},
+  {"ph":"M","name":"process_sort_index","pid":10,"tid":0,"args":{"sort_index":5}},
+  {"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{"labels":"GPU 0"}},
+  {"ph":"M","name":"process_sort_index","pid":0,"tid":0,"args":{"sort_index":2}},
+  {"ph":"M","name":"thread_name","pid":10,"tid":11,"args":{"name":"thread 11 (main)"
+}
+},
+  {"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7 <script>"}},
+  {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":10,"tid":11,"ts":100,"dur":50,"args":{"External id":1,"Input Dims":[[2,3],[3,4]],"note":"\"q\"\u0001"}},
+  {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":10,"tid":11,"ts":110,"dur":10,"args":{"correlation":5}},
+  {"ph":"X","cat":"kernel","name":"gemm_a","pid":0,"tid":7,"ts":130,"dur":100,"args":{"device":0,"stream":7,"correlation":5}},
+  {"ph":"X","cat":"kernel","name":"gemm_b","pid":0,"tid":7,"ts":220,"dur":80,"args":{"device":0,"stream":7,"correlation":6}})json";
+
+const TrackInfo* find_track(const std::vector<TrackGroup>& groups, std::string_view kind) {
+  for (const TrackGroup& group : groups) {
+    for (const TrackInfo& track : group.tracks) {
+      if (track.kind == kind) return &track;
+    }
+  }
+  return nullptr;
+}
+
+TEST(Timeline, TracksAreNamedAndSortedAsTheTraceSays) {
+  const Opened t(test::load_events(kSmall));
+  const auto groups = t.timeline.groups();
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].labels, "GPU 0");
+  EXPECT_EQ(groups[0].kind, "device");
+  EXPECT_EQ(groups[1].name, "python (pid 10)");
+  EXPECT_EQ(groups[1].labels, "CPU");
+  ASSERT_EQ(groups[0].tracks.size(), 1U);
+  const TrackInfo& stream = groups[0].tracks[0];
+  EXPECT_EQ(stream.name, "stream 7 <script>");
+  EXPECT_EQ(stream.kind, "stream");
+  EXPECT_EQ(stream.device, 0);
+  EXPECT_EQ(stream.stream, 7);
+  EXPECT_EQ(stream.depth, 2U);  // the two kernels overlap by 10 us
+  EXPECT_EQ(stream.busy_ns, 170'000);
+  EXPECT_EQ(groups[1].tracks[0].name, "thread 11 (main)");
+}
+
+TEST(Timeline, SlicesComeWithNamesAndTimesFromTheWindowsStart) {
+  const Opened t(test::load_events(kSmall));
+  const auto groups = t.timeline.groups();
+  const auto window =
+      t.timeline.slices({.track = find_track(groups, "stream")->id, .from_ns = 0, .to_ns = 200'000, .px = 1000});
+  ASSERT_TRUE(window);
+  ASSERT_EQ(window->depths.size(), 2U);
+  EXPECT_EQ(window->depths[0].slices.start_ns, std::vector<std::int64_t>{30'000});
+  EXPECT_EQ(window->depths[0].slices.dur_ns, std::vector<std::int64_t>{100'000});
+  EXPECT_EQ(window->names[window->depths[1].slices.name[0]], "gemm_b");
+  EXPECT_EQ(t.timeline.categories()[window->depths[0].slices.category[0]], "gemm");
+  EXPECT_EQ(window->bucket_ns, 256);
+}
+
+TEST(Timeline, RefusesWhatMakesNoSense) {
+  const Opened t(test::load_events(kSmall));
+  const std::uint32_t track = find_track(t.timeline.groups(), "stream")->id;
+  EXPECT_FALSE(t.timeline.slices({.track = 9999, .from_ns = 0, .to_ns = 1, .px = 1}));
+  EXPECT_FALSE(t.timeline.slices({.track = track, .from_ns = 1, .to_ns = 1, .px = 1}));
+  EXPECT_FALSE(t.timeline.slices({.track = track, .from_ns = INT64_MIN, .to_ns = INT64_MAX, .px = 1}));
+  EXPECT_FALSE(t.timeline.slices({.track = track, .from_ns = 0, .to_ns = 1, .px = 0}));
+  EXPECT_FALSE(t.timeline.slices({.track = track, .from_ns = 0, .to_ns = 1, .px = 8193}));
+  EXPECT_FALSE(t.timeline.slice(0));  // a metadata event
+  EXPECT_FALSE(t.timeline.slice(UINT32_MAX));
+  EXPECT_FALSE(t.timeline.search("re:(", 10));
+  EXPECT_FALSE(t.timeline.search("", 10));
+  EXPECT_FALSE(t.timeline.area(5, 5, std::nullopt));
+  EXPECT_FALSE(t.timeline.area(0, 5, std::vector<std::uint32_t>{12345}));
+}
+
+TEST(Timeline, DetailsHoldArgumentsParentsAndFlows) {
+  const Opened t(test::load_events(kSmall));
+  const auto hits = t.timeline.search("CUDALAUNCH", 10);
+  ASSERT_TRUE(hits && hits->results.size() == 1);
+  const auto launch = t.timeline.slice(hits->results[0].id);
+  ASSERT_TRUE(launch);
+  EXPECT_EQ(launch->parent->name, "aten::mm");
+  EXPECT_EQ(launch->op->name, "aten::mm");
+  ASSERT_EQ(launch->flows.size(), 1U);
+  EXPECT_EQ(launch->flows[0].kind, "launch");
+  EXPECT_EQ(launch->flows[0].direction, "out");
+  EXPECT_EQ(launch->flows[0].other.name, "gemm_a");
+  const auto kernel = t.timeline.slice(launch->flows[0].other.id);
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->op->name, "aten::mm");
+  EXPECT_EQ(kernel->flows[0].direction, "in");
+  const auto op = t.timeline.slice(launch->op->id);
+  ASSERT_TRUE(op);
+  EXPECT_EQ(op->self_ns, 40'000);
+  std::map<std::string, std::string> args;
+  for (const SliceArg& arg : op->args) args[arg.key] = arg.json;
+  EXPECT_EQ(args["Input Dims"], "[[2,3],[3,4]]");
+  EXPECT_EQ(args["note"], "\"q\"\x01");
+  EXPECT_EQ(t.timeline.neighbour(kernel->slice.id, true)->has_value(), false);
+}
+
+TEST(Timeline, AreasAddUp) {
+  const Opened t(test::load_events(kSmall));
+  const auto area = t.timeline.area(0, 200'000, std::nullopt);
+  ASSERT_TRUE(area);
+  EXPECT_EQ(area->slices, 4);
+  ASSERT_EQ(area->busy_pct.size(), 1U);
+  EXPECT_NEAR(area->busy_pct[0].second, 85.0, 1e-9);
+  EXPECT_EQ(area->by_name[0].name, "gemm_a");
+  EXPECT_EQ(area->by_name[0].total_ns, 100'000);
+  // A cut through the op: 10 us of it inside, half of the launch below it.
+  const auto cut = t.timeline.area(5'000, 15'000, std::nullopt);
+  ASSERT_TRUE(cut && cut->by_name.size() == 2);
+  EXPECT_EQ(cut->by_name[0].name, "aten::mm");
+  EXPECT_EQ(cut->by_name[0].total_ns, 10'000);
+  EXPECT_EQ(cut->by_name[0].self_ns, 5'000);
+  EXPECT_EQ(cut->by_name[1].total_ns, 5'000);
+}
+
+// Every real trace, at several zooms: all slices are there once, as themselves or counted in a bucket, and answers stay small.
+TEST(Timeline, WindowsOfRealTracesLoseNothingAndStaySmall) {
+  for (const std::string& path : test::own_traces()) {
+    const Opened t(test::load_file(path));
+    const TraceFacts facts = t.timeline.facts();
+    for (const TrackGroup& group : t.timeline.groups()) {
+      for (const TrackInfo& track : group.tracks) {
+        // From far before the window to far behind it: spans and overhead lie outside.
+        for (const std::uint32_t px : {1U, 100U, 1600U}) {
+          const auto window = t.timeline.slices(
+              {.track = track.id, .from_ns = -(std::int64_t{1} << 59), .to_ns = std::int64_t{1} << 59, .px = px});
+          ASSERT_TRUE(window) << path;
+          std::uint64_t seen = 0;
+          for (const DepthSlices& row : window->depths) {
+            seen += row.slices.id.size();
+            for (const std::uint32_t count : row.buckets.count) seen += count;
+          }
+          EXPECT_EQ(seen, track.slices) << path << " track " << track.name;
+        }
+        const auto window = t.timeline.slices(
+            {.track = track.id, .from_ns = 0, .to_ns = std::max<std::int64_t>(facts.window_ns, 1), .px = 1600});
+        ASSERT_TRUE(window);
+        std::size_t entries = 0;
+        for (const DepthSlices& row : window->depths) entries += row.slices.id.size() + row.buckets.id.size();
+        EXPECT_LT(entries, 9000U) << path;
+      }
+    }
+  }
+}
+
+TEST(Timeline, HitsAreCountedAndInOrderOfTime) {
+  const auto path = test::path_of("resnet18_eager_shapes");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const auto all = t.timeline.search("conv", 10'000);
+  const auto few = t.timeline.search("conv", 5);
+  const auto same = t.timeline.search("re:(?i)conv", 5);
+  ASSERT_TRUE(all && few && same);
+  EXPECT_GT(all->hits, 5);
+  EXPECT_EQ(few->hits, all->hits);
+  EXPECT_EQ(same->hits, all->hits);
+  ASSERT_EQ(few->results.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(few->results[i].id, all->results[i].id);
+  EXPECT_TRUE(std::is_sorted(all->results.begin(), all->results.end(),
+                             [](const SliceRef& a, const SliceRef& b) { return a.start_ns < b.start_ns; }));
+  std::int64_t counted = 0;
+  for (std::uint32_t i = 0; i < t.loaded.trace->events.size(); ++i) {
+    std::string name(t.loaded.trace->text(t.loaded.trace->events.name(EventId{i})));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    counted += t.loaded.trace->kind(EventId{i}).phase == 'X' && name.find("conv") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(all->hits, counted);
+}
+
+TEST(Timeline, MarksAreBoundedAndLieWhereTheySay) {
+  const auto path = test::path_of("fault_item_sync");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  std::map<std::string_view, int> kinds;
+  for (const Mark& mark : t.timeline.marks()) {
+    ++kinds[mark.kind];
+    EXPECT_GE(mark.dur_ns, 0);
+    if (mark.kind == "sync") {
+      ASSERT_TRUE(mark.id);
+      const auto slice = t.timeline.slice(*mark.id);
+      ASSERT_TRUE(slice);
+      EXPECT_EQ(slice->slice.track, mark.track);
+    }
+  }
+  EXPECT_GT(kinds["sync"], 0);
+  EXPECT_GT(kinds["gap"], 0);
+  for (const auto& [kind, count] : kinds) EXPECT_LE(count, 200) << kind;
+}
+
+TEST(Timeline, TheOverviewIsAsBusyAsTheDevice) {
+  const auto path = test::path_of("clean_busy_gemm");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const auto curve = t.timeline.busy(500);
+  const auto area = t.timeline.area(0, t.timeline.facts().window_ns, std::nullopt);
+  ASSERT_TRUE(curve && area && curve->devices.size() == 1);
+  double sum = 0;
+  for (const std::uint8_t share : curve->devices[0].second) sum += share / 255.0;
+  EXPECT_NEAR(100 * sum / static_cast<double>(curve->devices[0].second.size()), area->busy_pct[0].second, 1.0);
+}
+
+TEST(Timeline, HostileTextsComeThrough) {
+  const std::string huge(100'000, 'x');
+  const std::string events = fmt::format(
+      R"({{"ph":"X","cat":"cpu_op","name":"<script>alert(1)</script>{}","pid":1,"tid":1,"ts":1,"dur":2,"args":{{"k\"<":"\u202e{}"}}}})",
+      huge, huge);
+  const Opened t(test::load_events(events));
+  const auto groups = t.timeline.groups();
+  const auto window = t.timeline.slices({.track = groups[0].tracks[0].id, .from_ns = 0, .to_ns = 2000, .px = 10});
+  ASSERT_TRUE(window);
+  ASSERT_EQ(window->names.size(), 1U);
+  EXPECT_LE(window->names[0].size(), 130U);
+  const auto details = t.timeline.slice(window->depths[0].slices.id[0]);
+  ASSERT_TRUE(details);
+  EXPECT_GT(details->slice.name.size(), 100'000U);
+}
+
+}  // namespace
+}  // namespace ridge
