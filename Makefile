@@ -23,7 +23,7 @@ demo: build  ## install what is missing, build, and run ridge on a real trace
 build:  ## the release binary, build/ridge
 	@tools/setup build
 	@test -f build/build.ninja || cmake --preset release -DRIDGE_TESTS=OFF
-	@cmake --build build --target ridge -j $(JOBS)
+	@cmake --build build --target ridge profile_analysis -j $(JOBS)
 
 test:  ## every test, then all of them again under sanitizers
 	@tools/setup build test
@@ -43,6 +43,8 @@ bench:  ## generate traces, race ridge against json.load and simdjson on them
 	@cmake --preset release -DRIDGE_BENCH=ON > /dev/null
 	@cmake --build build -j $(JOBS) --target ridge bench
 	@python3 bench/compare/run.py $(BENCH_FLAGS)
+	@python3 bench/serve/run.py
+	@python3 bench/serve/run.py --size 500M --clients 8 --seconds 60
 	@build/ridge_micro
 
 fuzz:  ## every fuzz target for FUZZ_SECONDS

@@ -31,8 +31,8 @@ bool names_hold(std::string_view names, std::string_view word) {
 bool takes_next_word(std::string_view flag) {
   const auto common = std::ranges::find_if(flags(), [&](const Flag& f) { return names_hold(f.names, flag); });
   if (common != flags().end()) return !common->value.empty();
-  for (const AnalysisInfo& analysis : analyses()) {
-    for (const Parameter& parameter : analysis.parameters) {
+  for (const AnalysisInfo* command : described()) {
+    for (const Parameter& parameter : command->parameters) {
       if (flag == flag_of(parameter)) return parameter.type != Type::boolean;
     }
   }
@@ -139,7 +139,8 @@ class Parser {
         invocation_.arguments[name] = text;
         keep(check_value(parameter, text));
       };
-      app_.add_option_function<std::string>(flag_of(parameter), set)->take_last();
+      CLI::Option* option = app_.add_option_function<std::string>(flag_of(parameter), set);
+      parameter.repeats ? option->join(',') : option->take_last();
     }
   }
 
@@ -148,6 +149,13 @@ class Parser {
   Invocation invocation_;
   Result<void> accepted_;
 };
+
+// The first word is the analysis's operand, where it has one and its flag was not given: ridge kernel NAME TRACE.
+void take_operand(const AnalysisInfo* analysis, Invocation& invocation) {
+  if (analysis == nullptr || analysis->operand.empty() || invocation.words.empty()) return;
+  const auto [it, missing] = invocation.arguments.try_emplace(std::string(analysis->operand), invocation.words.front());
+  if (missing) invocation.words.erase(invocation.words.begin());
+}
 
 tl::unexpected<Error> unknown_command(const std::string& word) {
   std::string hint = did_you_mean(word, command_names());
@@ -184,10 +192,11 @@ Result<Invocation> parse_arguments(std::span<const std::string> args) {
     return unknown_command(before[*word]);
   }
 
-  auto invocation = Parser(find_analysis(command)).parse(std::move(before));
+  auto invocation = Parser(describe(command)).parse(std::move(before));
   if (!invocation) return invocation;
   if (separated) invocation->words.insert(invocation->words.end(), std::next(separator), args.end());
   invocation->command = command;
+  take_operand(find_analysis(command), *invocation);
   redirect(*invocation, command_given);
   return invocation;
 }

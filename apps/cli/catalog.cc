@@ -1,6 +1,7 @@
 #include "catalog.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "commands.h"
 #include "flags.h"
@@ -11,6 +12,26 @@ const AnalysisInfo* find_analysis(std::string_view name) {
   const auto all = analyses();
   const auto found = std::ranges::find(all, name, &AnalysisInfo::name);
   return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<const AnalysisInfo*> described() {
+  static const std::vector<AnalysisInfo> own = [] {
+    std::vector<AnalysisInfo> all;
+    for (const Command& command : commands()) {
+      if (command.parameters != nullptr) all.push_back({command.name, command.description, command.parameters()});
+    }
+    return all;
+  }();
+  std::vector<const AnalysisInfo*> all;
+  for (const AnalysisInfo& analysis : analyses()) all.push_back(&analysis);
+  for (const AnalysisInfo& command : own) all.push_back(&command);
+  return all;
+}
+
+const AnalysisInfo* describe(std::string_view name) {
+  const auto all = described();
+  const auto found = std::ranges::find(all, name, [](const AnalysisInfo* info) { return info->name; });
+  return found == all.end() ? nullptr : *found;
 }
 
 std::vector<std::string_view> command_names() {
@@ -31,6 +52,13 @@ std::string flag_of(const Parameter& parameter) {
   std::string flag = "--" + std::string(parameter.name);
   std::ranges::replace(flag, '_', '-');
   return flag;
+}
+
+std::string operand_of(const AnalysisInfo& analysis, std::string_view before, std::string_view after) {
+  if (analysis.operand.empty()) return {};
+  std::string name(analysis.operand);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return std::string(before) + name + std::string(after);
 }
 
 std::vector<std::string> flag_names(const AnalysisInfo* analysis) {

@@ -28,11 +28,11 @@ std::string quoted(std::string_view text) {
 
 std::string bash_script() {
   std::string cases;
-  for (const AnalysisInfo& analysis : analyses()) {
-    if (analysis.parameters.empty()) continue;
+  for (const AnalysisInfo* command : described()) {
+    if (command->parameters.empty()) continue;
     std::string own;
-    for (const Parameter& parameter : analysis.parameters) own += flag_of(parameter) + " ";
-    cases += fmt::format("    {}) flags=\"$flags {}\" ;;\n", analysis.name, own);
+    for (const Parameter& parameter : command->parameters) own += flag_of(parameter) + " ";
+    cases += fmt::format("    {}) flags=\"$flags {}\" ;;\n", command->name, own);
   }
   return fmt::format(R"(# ridge for bash: source <(ridge completion bash)
 _ridge() {{
@@ -61,8 +61,8 @@ std::string zsh_script() {
   for (const AnalysisInfo& analysis : analyses()) describe(analysis.name, analysis.description);
   for (const Command& command : commands()) describe(command.name, command.description);
   std::string cases;
-  for (const AnalysisInfo& analysis : analyses())
-    cases += fmt::format("    {}) compadd -- {} ;;\n", analysis.name, fmt::join(flag_names(&analysis), " "));
+  for (const AnalysisInfo* command : described())
+    cases += fmt::format("    {}) compadd -- {} ;;\n", command->name, fmt::join(flag_names(command), " "));
   return fmt::format(R"(#compdef ridge
 # ridge for zsh: source <(ridge completion zsh)
 _ridge() {{
@@ -100,9 +100,9 @@ std::string fish_script() {
     text += fmt::format("complete -c ridge {}{} -d {}\n", fish_flag(flag.names), flag.value.empty() ? "" : " -r",
                         quoted(flag.description));
   }
-  for (const AnalysisInfo& analysis : analyses()) {
-    for (const Parameter& parameter : analysis.parameters) {
-      text += fmt::format("complete -c ridge -n '__fish_seen_subcommand_from {}' {}{} -d {}\n", analysis.name,
+  for (const AnalysisInfo* command : described()) {
+    for (const Parameter& parameter : command->parameters) {
+      text += fmt::format("complete -c ridge -n '__fish_seen_subcommand_from {}' {}{} -d {}\n", command->name,
                           fish_flag(flag_of(parameter)), parameter.type == Type::boolean ? "" : " -r",
                           quoted(parameter.description));
     }

@@ -48,7 +48,8 @@ std::string warning_text(std::vector<Diagnostic> diagnostics) {
   for (std::size_t i = 0; i < shown; ++i) {
     const Diagnostic& diagnostic = diagnostics[i];
     const std::string times = diagnostic.count > 1 ? fmt::format(" ({} times)", diagnostic.count) : std::string();
-    text += fmt::format("warning: {}{}\n", printable(diagnostic.message), times);
+    const std::string_view label = diagnostic.code == "gate_failed" ? "failed" : "warning";
+    text += fmt::format("{}: {}{}\n", label, printable(diagnostic.message), times);
   }
   if (shown < diagnostics.size()) {
     const std::string_view where = find_analysis("check") != nullptr ? "ridge check lists them" : "--json lists them";

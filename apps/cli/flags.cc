@@ -82,7 +82,7 @@ Result<void> set_switch(Settings& settings, const std::string&) {
 }
 
 constexpr std::array kFlags = {
-    Flag{"-f,--format", "NAME", "how to write the answer: table, json, csv, md", set_format},
+    Flag{"-f,--format", "NAME", "how to write the answer: table, json, csv, md, svg", set_format},
     Flag{"--json", "", "the same as --format json", set_json},
     Flag{"-o,--output", "FILE", "write to FILE, which appears only when it is whole", set_output},
     Flag{"-n,--limit", "N", "rows per table, 0 for all; 20 for table and md, all for json and csv", set_limit},

@@ -47,8 +47,13 @@ std::string parameter_entries(const AnalysisInfo& analysis) {
 
 std::string command_entries() {
   std::string text = "Questions to ask of a trace:\n";
-  for (const AnalysisInfo& analysis : analyses()) text += entry(analysis.name, analysis.description);
+  for (const AnalysisInfo& analysis : analyses()) {
+    if (analysis.needs_trace) text += entry(std::string(analysis.name) + operand_of(analysis, " ", ""), analysis.description);
+  }
   text += "\nOther commands:\n";
+  for (const AnalysisInfo& analysis : analyses()) {
+    if (!analysis.needs_trace) text += entry(analysis.name, analysis.description);
+  }
   for (const Command& command : commands())
     text += entry(fmt::format("{} {}", command.name, command.operand), command.description);
   return text;
@@ -69,16 +74,22 @@ std::string full_help() {
 }
 
 std::string analysis_help(const AnalysisInfo& analysis) {
-  std::string text =
-      fmt::format("ridge {}: {}\n\nusage: ridge {} [FLAGS] TRACE...\n\n", analysis.name, analysis.description, analysis.name);
+  const std::string operands = operand_of(analysis, " ", "") + (analysis.needs_trace ? " TRACE..." : "");
+  std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {} [FLAGS]{}\n\n", analysis.name, analysis.description,
+                                 analysis.name, operands);
   if (!analysis.parameters.empty()) text += fmt::format("Flags of {}:\n{}\n", analysis.name, parameter_entries(analysis));
-  return text + "Flags of every command:\n" + flag_entries() + "\n" + std::string(kTraceNote);
+  text += "Flags of every command:\n" + flag_entries();
+  return analysis.needs_trace ? text + "\n" + std::string(kTraceNote) : text;
 }
 
 std::string command_help(const Command& command) {
   const std::string_view space = command.operand.empty() ? "" : " ";
-  return fmt::format("ridge {}: {}\n\nusage: ridge {}{}{}\n", command.name, command.description, command.name, space,
-                     command.operand);
+  const std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {}{}{}\n", command.name, command.description, command.name,
+                                       space, command.operand);
+  const AnalysisInfo* described = describe(command.name);
+  if (described == nullptr) return text;
+  return text + fmt::format("\nFlags of {}:\n{}\nFlags of every command:\n{}\n{}", command.name, parameter_entries(*described),
+                            flag_entries(), kTraceNote);
 }
 
 Result<std::string> help_on(const std::string& name) {

@@ -42,6 +42,10 @@ MIX = [
 PYTHON_PLAIN = "import json, os, sys\nwith open(sys.argv[1]) as f: d = json.load(f)\nos._exit(0 if d['traceEvents'] else 1)"
 PYTHON_GZIP = PYTHON_PLAIN.replace("import json", "import gzip, json").replace("open(sys.argv[1])", "gzip.open(sys.argv[1])")
 
+# The way of PyTorch's script: all of it into objects, and all of it out again. (It adds to them in between; that is not counted.)
+PYTHON_DUMP = ("import json, os, sys\nwith open(sys.argv[1]) as f: d = json.load(f)\n"
+               "with open(sys.argv[2], 'w') as f: json.dump(d, f)\nos._exit(0 if d['traceEvents'] else 1)")
+
 # rss: None when it cannot be told. A child's peak is never reported below that of the process that started it, this one.
 Run = collections.namedtuple("Run", "seconds rss answer")
 # value: text of what was measured; good, best: whether the floor and the goal are met (None: there is no such).
@@ -157,6 +161,10 @@ class Race:
         kind, _, threads = name.partition(" ")
         if kind == "ridge":  # the load alone, to columns
             return [os.path.join(BUILD, "ridge_reader"), path, threads], parse_simdjson
+        if kind == "augment":
+            return [self.ridge, "augment", "-q", "--threads", threads, path, path + ".augmented"], None
+        if kind == "dump":
+            return [sys.executable, "-c", PYTHON_DUMP, path, path + ".dumped"], None
         if kind == "summary":
             return [self.ridge, "summary", "--json", "-q", "--threads", threads, path], parse_summary
         if kind == "info":  # the whole process
@@ -211,7 +219,7 @@ def memory(run, json_bytes):
 def times(result, json_bytes):
     rows = []
     for (name, path), run in result.items():
-        label = "Python gzip + json" if name == "python" and path.endswith(".gz") else {"python": "Python json.load"}.get(name, name)
+        label = "Python gzip + json" if name == "python" and path.endswith(".gz") else {"python": "Python json.load", "dump": "Python json.load + json.dump"}.get(name, name)
         threads = label.split(" ")[-1]
         if threads.isdigit():
             label = f"{label.removesuffix(threads)}on {threads} thread{'s' if threads != '1' else ''}"
@@ -307,13 +315,30 @@ def summary(race, size):
     ]
 
 
+def augment(race, size):
+    path = trace(size)
+    result = race.run([(name, path) for name in ("dump", "augment 1", "augment 2")])
+    # What was written is the same trace with more in its args.
+    command, parse = race.contender("ridge 2", path + ".augmented")
+    if measure(command, parse).answer != race.reference(path):
+        sys.exit("the augmented trace is another one")
+    if os.path.getsize(path + ".augmented") < os.path.getsize(path) * 1.005:
+        sys.exit("nothing was added to the trace")
+    for ending in (".augmented", ".dumped"):
+        os.remove(path + ending)
+    ratio = result["dump", path].seconds / result["augment 2", path].seconds
+    return times(result, {path: os.path.getsize(path)}), [
+        at_least("ridge augment, plain to plain, against json.load + json.dump", ratio, 40),
+    ]
+
+
 def layouts(race, size):
     paths = [trace(size // 10, layout) for layout in ("native", "oneline", "indent2", "keyline")]
     result = race.run([("ridge 2", path) for path in paths])
     return times(result, {path: os.path.getsize(path) for path in paths}), []
 
 
-SECTIONS = {"plain": plain, "compressed": compressed, "linear": linear, "start": start, "summary": summary, "layouts": layouts}
+SECTIONS = {"plain": plain, "compressed": compressed, "linear": linear, "start": start, "summary": summary, "augment": augment, "layouts": layouts}
 
 
 # ---- printing

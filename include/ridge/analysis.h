@@ -15,12 +15,17 @@ struct Parameter {
   std::string_view name;  // "strict": the flag is --strict
   Type type;              // boolean: a switch
   std::string_view description;
+  bool names_file = false;  // its value is a path: for the command line, not for clients that come over a network
+  bool repeats = false;     // may be given several times: the texts are joined by commas
 };
 
 struct AnalysisInfo {
   std::string_view name;
   std::string_view description;  // one line
   std::span<const Parameter> parameters;
+  std::string_view operand = {};  // the parameter that a command line takes before the traces, without its flag; empty: none
+  bool needs_trace = true;
+  std::size_t fewest_traces = 1;  // more than one: it compares the traces it is given
 };
 
 using Arguments = std::map<std::string, std::string, std::less<>>;  // parameter name -> text; a switch is "true"

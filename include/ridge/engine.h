@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@
 
 namespace ridge {
 
+class Timeline;
+
 struct Progress {
   std::string_view phase;  // "reading"
   std::uint64_t done = 0;
@@ -27,6 +30,8 @@ struct OpenOptions {
   unsigned threads = 0;          // 0: one per core
   std::uint64_t max_bytes = 0;   // most bytes of uncompressed JSON to read from one trace; 0: the default, kDefaultMaxBytes
   std::uint64_t max_memory = 0;  // most bytes of memory that a loaded trace may take; 0: no limit
+  // Read no file but those that the caller names: not the kernel sources whose paths a trace tells. For who serves others.
+  bool named_files_only = false;
   std::function<bool(const Progress&)> progress;  // called now and then from one thread at a time; false asks to stop
 };
 
@@ -36,13 +41,21 @@ class Engine {
  public:
   // Opens and reads every trace. A path is a file, "-" for standard input, or a folder of traces.
   static Result<Engine> open(const std::vector<std::string>& paths, const OpenOptions& options);
+  // For the analyses that need no trace.
+  static Engine without_trace();
 
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
   // An unknown analysis or argument is an error with the nearest names.
-  Result<Report> run(std::string_view analysis, const Arguments& arguments) const;
+  // `trace`: by its index the only one to work on, as if no other had been opened.
+  Result<Report> run(std::string_view analysis, const Arguments& arguments,
+                     std::optional<std::size_t> trace = std::nullopt) const;
+
+  std::size_t trace_count() const;
+  // The picture of one trace, see <ridge/timeline.h>; lives as long as the engine. `arguments`: those about costs and --runs count.
+  Result<const Timeline*> timeline(std::size_t trace, const Arguments& arguments) const;
 
  private:
   struct State;
@@ -52,6 +65,9 @@ class Engine {
 
 // The catalog, in the order in which help lists it.
 std::span<const AnalysisInfo> analyses();
+
+// Whether the arguments could be right: all that can be told before a trace is read. An unknown device or parameter is an error.
+Result<void> validate_arguments(std::string_view analysis, const Arguments& arguments);
 
 // Up to three candidates closest to `word` by edit distance, nearest first; for "did you mean".
 std::vector<std::string> nearest_names(std::string_view word, std::span<const std::string_view> candidates);

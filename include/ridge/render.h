@@ -21,6 +21,7 @@ struct Format {
   std::string_view description;  // one line for help
   bool cut_by_default;           // for people: 20 rows a table unless told otherwise
   std::string (*render)(const Report&, const RenderOptions&);
+  bool draws = false;  // only Report::plots: there is nothing to render where there are none
 };
 
 std::span<const Format> formats();
@@ -32,6 +33,7 @@ Result<const Format*> find_format(std::string_view name);
 struct View {
   std::string sort;        // column: numbers down, text up, unknown last; "-name": the other way; "time" means "time_ns"
   std::int64_t limit = 0;  // rows kept per table; 0 = all. The rows cut off are counted in Table::others
+  bool fold = false;       // fold the rows that a table says are not worth reading; for people
 };
 
 // Sorts the first table that has the column and cuts every table. An unknown column is an error that names the nearest ones.
@@ -41,6 +43,11 @@ Result<Report> apply_view(Report report, const View& view);
 
 // Text from a trace made safe for a terminal: control and bidirectional characters are escaped, bad UTF-8 is replaced by U+FFFD.
 std::string printable(std::string_view text);
+
+// Text as a JSON string with its quotes, behind `out`. Bad UTF-8 becomes U+FFFD, so that the result is always valid JSON.
+void append_json_string(std::string& out, std::string_view text);
+
+bool is_valid_utf8(std::string_view text);
 
 // "12.3 MB" for 12'300'000 bytes.
 std::string with_unit(double value, Unit unit);

@@ -40,6 +40,11 @@ struct Table {
   Chart chart = Chart::none;
   std::int64_t others = 0;  // how many rows a view cut off
   bool key_value = false;   // one row that people read better as lines of "name  value"
+  bool leads = false;       // for people it stands before the tables that do not; JSON and CSV keep the order
+  // Boolean columns: for people, rows in which none of them is true are folded into one, "[N unchanged]". Filled by a view:
+  std::vector<std::string> fold_unless;
+  std::int64_t folded = 0;
+  Row folded_row;           // sums over them, as in others_row
   Row others_row;           // sums over the rows cut off, in the columns whose rows add up to the total; empty: nothing was cut
 };
 
@@ -47,6 +52,28 @@ struct Series {
   std::string name;
   Unit unit = Unit::none;
   std::vector<std::pair<std::int64_t, double>> points;  // (time in ns from the window's start, value)
+};
+
+// A picture with logarithmic axes, for formats that draw. Whatever it shows stands in a table too, so JSON and CSV leave it out.
+struct PlotAxis {
+  std::string label;
+  Unit unit = Unit::none;
+};
+struct PlotPoint {
+  double x = 0, y = 0;  // both above 0
+  double weight = 0;    // 0 to 1: how much it matters, drawn as its size
+  std::string label;
+};
+struct PlotLine {
+  std::string label;
+  std::vector<std::pair<double, double>> points;  // ascending in x
+};
+struct Plot {
+  std::string title;
+  PlotAxis x, y;
+  std::vector<PlotPoint> points;  // the weightiest first
+  std::vector<PlotLine> lines;
+  std::string note;  // what is not in it
 };
 
 struct Diagnostic {
@@ -66,7 +93,9 @@ struct Report {
   std::vector<TraceRef> traces;
   std::vector<Table> tables;
   std::vector<Series> series;
+  std::vector<Plot> plots;
   std::vector<Diagnostic> diagnostics;
+  std::string headline;      // the answer in a sentence, or empty; people only
   std::string next;          // one suggested next command, or empty; people only
   bool gate_failed = false;  // a gate that the user asked for failed: exit code 3
 };

@@ -228,6 +228,7 @@ class Computer {
       if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
       if (!scope_.matches(found.location)) continue;
       measure(i, std::max(last_graph_end[around_[i]], start(parent.node)), &found);
+      out_.sites.push_back({call.node, found.cpu_ns, found.location, found.reason});
       const auto [it, added] =
           rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
       if (added) out_.breaks.push_back(found);
@@ -245,7 +246,7 @@ class Computer {
   }
 
   // Cost and evidence of one break: from the parent's last graph call to the resumed frame's first work.
-  void measure(std::uint32_t i, std::int64_t from_ns, GraphBreak* found) const {
+  void measure(std::uint32_t i, std::int64_t from_ns, GraphBreak* found) {
     const NodeId region = regions_.calls[i].node;
     const std::size_t thread = thread_of(region);
     const std::int64_t to_ns = first_work(region);
@@ -338,7 +339,7 @@ class Computer {
   }
 
   // Idle time of the device between the work launched before the break and the first launched after it; 0 when that work had to queue.
-  std::int64_t idle(std::size_t thread, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) const {
+  std::int64_t idle(std::size_t thread, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) {
     const std::vector<Launch>& list = launches_[thread];
     const auto after =
         std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
@@ -361,6 +362,8 @@ class Computer {
       for (; c != compile.end() && c->start_ns < resumed_ns; ++c) during.push_back(*c);
       left = subtract(left, IntervalSet(std::move(during)));
     }
+    const std::int64_t device = model_.timeline().devices[after->device].id;
+    for (const Interval& piece : left.intervals()) out_.idle.push_back({device, piece.start_ns, piece.end_ns});
     return left.length();
   }
 

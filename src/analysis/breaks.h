@@ -47,8 +47,24 @@ struct Recompile {
   std::string location;
 };
 
+// A stretch of a device's idle time that a break stands for; those of all breaks add up to their gpu_idle_ns.
+struct BreakIdle {
+  std::int64_t device = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// One occurrence of a break: the resumed region.
+struct BreakSite {
+  NodeId node;
+  std::int64_t cpu_ns = 0;
+  std::string location, reason;
+};
+
 struct Breaks {
   std::vector<GraphBreak> breaks;  // in order of CPU cost
+  std::vector<BreakSite> sites;    // in tree order
+  std::vector<BreakIdle> idle;     // in the order of their breaks
   std::vector<RegionRow> regions;  // in order of first call
   std::vector<Recompile> recompiles;
   bool has_device_work = false;

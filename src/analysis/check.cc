@@ -72,6 +72,13 @@ Check compute_check(const Scope& scope) {
                           Severity::info,
                           "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)"});
   }
+  check.metrics = find_odd_metrics(scope);
+  for (std::size_t i = 0; i < kMetricProblems; ++i) {
+    const MetricProblemRow& row = row_of(static_cast<MetricProblem>(i));
+    const auto count = std::count_if(check.metrics.begin(), check.metrics.end(),
+                                     [&](const OddMetric& m) { return m.problem == static_cast<MetricProblem>(i); });
+    if (count > 0) check.rows.push_back({std::string(row.code), count, {}, row.severity, std::string(row.message)});
+  }
   std::stable_sort(check.rows.begin(), check.rows.end(),
                    [](const CheckRow& a, const CheckRow& b) { return a.severity > b.severity; });
   return check;
@@ -97,7 +104,7 @@ Report report_check(const Check& check, bool strict) {
     for (const std::uint64_t offset : found.offsets) places.rows.push_back({found.problem, static_cast<std::int64_t>(offset)});
     report.gate_failed |= strict && found.severity == Severity::error;
   }
-  report.tables = {std::move(table), std::move(places)};
+  report.tables = {std::move(table), std::move(places), metrics_table(check.metrics)};
   return report;
 }
 

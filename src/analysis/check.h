@@ -1,4 +1,5 @@
-// check: what is wrong with the file, and where. Reports what the reader survived and what an analysis should know of.
+// check: what is wrong with the file, and where. Reports what the reader survived, what an analysis should know of, and which metrics of
+// kernels cannot be right or are worth a second look (check_metrics.h).
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 #include <ridge/report.h>
 
+#include "analysis/check_metrics.h"
 #include "analysis/scope.h"
 
 namespace ridge {
@@ -22,6 +24,7 @@ struct CheckRow {
 
 struct Check {
   std::vector<CheckRow> rows;  // errors first, then warnings, then the rest
+  std::vector<OddMetric> metrics;
 };
 
 Check compute_check(const Scope& scope);

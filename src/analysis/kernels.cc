@@ -9,7 +9,6 @@
 #include <unordered_set>
 
 #include "analysis/catalog.h"
-#include "analysis/cells.h"
 #include "analysis/choice.h"
 #include "analysis/gpu.h"
 #include "analysis/scoped_work.h"
@@ -99,13 +98,14 @@ std::vector<std::uint32_t> label_ids(const KernelIdentities& identities) {
 
 class KernelRows {
  public:
-  KernelRows(const Scope& scope, std::optional<KernelsBy> by)
+  KernelRows(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs)
       : scope_(scope),
+        costs_(costs == WithCosts::yes ? &scope.costs() : nullptr),
         trace_(scope.trace()),
         model_(scope.model()),
         ops_(ops(scope.trace())),
         labels_(label_ids(model_.identities())),
-        tuning_(build_autotuning(trace_, model_.tree(), model_.links())) {
+        tuning_(model_.autotuning()) {
     if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<Regroup>(scope, *by);
     each_launch_ = by == KernelsBy::launch;
   }
@@ -122,6 +122,7 @@ class KernelRows {
     row.max_ns = std::max(row.max_ns, duration);
     ++row.count;
     row.time_ns += duration;
+    if (costs_ != nullptr) row.cost.add(*costs_, work.row, device.id, duration);
     if (tuning_.holds_work(work.row)) {
       ++row.autotune_count;
       row.autotune_ns += duration;
@@ -201,11 +202,12 @@ class KernelRows {
   }
 
   const Scope& scope_;
+  const CostModel* costs_;  // null: not asked for
   const Trace& trace_;
   const Model& model_;
   OpTable ops_;
   std::vector<std::uint32_t> labels_;
-  Autotuning tuning_;
+  const Autotuning& tuning_;
   std::unique_ptr<Regroup> regroup_;
   bool each_launch_ = false;
   std::unordered_map<std::uint32_t, bool> matches_;
@@ -215,59 +217,19 @@ class KernelRows {
   std::vector<Shares> shares_;
 };
 
-const std::vector<Column> kTimeColumns = {{"count", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns},
-                                          {"mean_ns", Type::number, Unit::ns},   {"min_ns", Type::integer, Unit::ns},
-                                          {"max_ns", Type::integer, Unit::ns},   {"pct_gpu_time", Type::number, Unit::percent}};
-const std::vector<Column> kCostColumns = {{"flops", Type::number, Unit::flop},
-                                          {"flops_pointwise", Type::number, Unit::flop},
-                                          {"bytes_read", Type::number, Unit::bytes},
-                                          {"bytes_written", Type::number, Unit::bytes},
-                                          {"flops_per_s", Type::number, Unit::flop_per_s},
-                                          {"bytes_per_s", Type::number, Unit::bytes_per_s},
-                                          {"pct_peak_flops", Type::number, Unit::percent},
-                                          {"pct_peak_bandwidth", Type::number, Unit::percent},
-                                          {"bound", Type::text},
-                                          {"roof_ns", Type::number, Unit::ns},
-                                          {"headroom_ns", Type::number, Unit::ns},
-                                          {"dtype", Type::text},
-                                          {"estimate", Type::text}};
-const std::vector<Column> kSourceColumns = {
-    {"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}};
-const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, Unit::count},
-                                              {"autotune_ns", Type::integer, Unit::ns}};
-
-void push(Row* row, std::initializer_list<Cell> more) { row->insert(row->end(), more); }
-
-Row row_of(const Kernels& kernels, const KernelRow& k) {
-  Row row;
-  if (kernels.by && *kernels.by != KernelsBy::launch) {
-    push(&row, {k.key, k.kernels, std::string(name_of(k.category)), k.device});
-  } else {
-    push(&row, {std::string(k.kernel), std::string(k.label), std::string(name_of(k.category)), k.device});
-  }
-  push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.count)), k.min_ns,
-              k.max_ns, cells::percent(k.time_ns, kernels.time_ns)});
-  row.resize(row.size() + kCostColumns.size());
-  if (!kernels.by || *kernels.by == KernelsBy::launch) {
-    push(&row, {cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs)});
-  }
-  push(&row, {k.autotune_count, k.autotune_ns});
-  if (kernels.by == KernelsBy::launch) push(&row, {k.start_ns, k.stream});
-  return row;
-}
-
 }  // namespace
 
-Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by) {
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs) {
   Kernels out;
   out.by = by;
-  out.no_device_events = scope.trace().of(EventClass::device_work).empty();
-  KernelRows rows(scope, by);
+  if (scope.trace().of(EventClass::device_work).empty()) out.diagnostics.push_back(no_device_events());
+  KernelRows rows(scope, by, costs);
   for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); });
   out.rows = rows.take();
   for (const KernelRow& row : out.rows) {
     out.count += row.count;
     out.time_ns += row.time_ns;
+    out.cost.add(row.cost);
   }
   const auto order = [&](const KernelRow& k) {
     const std::int64_t first = by == KernelsBy::launch ? k.start_ns : -k.time_ns;
@@ -275,50 +237,13 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by) {
   };
   std::stable_sort(out.rows.begin(), out.rows.end(),
                    [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
+  if (costs == WithCosts::yes) {
+    for (Diagnostic& found : cost_diagnostics(scope, out.cost)) out.diagnostics.push_back(std::move(found));
+  }
   return out;
 }
 
-Report report_kernels(const Kernels& kernels) {
-  Table table;
-  table.name = "kernels";
-  const auto add_columns = [&](const std::vector<Column>& more) {
-    table.columns.insert(table.columns.end(), more.begin(), more.end());
-  };
-  const bool regrouped = kernels.by && *kernels.by != KernelsBy::launch;
-  if (regrouped) {
-    add_columns(
-        {{std::string(kByNames[static_cast<std::size_t>(*kernels.by)]), Type::text}, {"kernels", Type::integer, Unit::count}});
-  } else {
-    add_columns({{"kernel", Type::text}, {"label", Type::text}});
-  }
-  add_columns({{"category", Type::text}, {"device", Type::integer}});
-  add_columns(kTimeColumns);
-  add_columns(kCostColumns);
-  if (!regrouped) add_columns(kSourceColumns);
-  add_columns(kAutotuneColumns);
-  if (kernels.by == KernelsBy::launch)
-    add_columns({{"start_ns", Type::integer, Unit::ns, Role::time_start}, {"stream", Type::integer}});
-  KernelRow sum;
-  for (const KernelRow& k : kernels.rows) {
-    table.rows.push_back(row_of(kernels, k));
-    sum.autotune_count += k.autotune_count;
-    sum.autotune_ns += k.autotune_ns;
-  }
-  Row total(table.columns.size());
-  for (std::size_t i = 0; i < total.size(); ++i) {
-    const std::string& name = table.columns[i].name;
-    if (name == "count") total[i] = kernels.count;
-    if (name == "time_ns") total[i] = kernels.time_ns;
-    if (name == "pct_gpu_time") total[i] = cells::percent(kernels.time_ns, kernels.time_ns);
-    if (name == "autotune_count") total[i] = sum.autotune_count;
-    if (name == "autotune_ns") total[i] = sum.autotune_ns;
-  }
-  table.total = std::move(total);
-  Report report;
-  report.tables = {std::move(table)};
-  if (kernels.no_device_events) report.diagnostics.push_back(no_device_events());
-  return report;
-}
+std::span<const std::string_view> kernels_by_names() { return kByNames; }
 
 Result<Report> run_kernels(const Scope& scope, const Arguments& arguments) {
   TRY(const std::optional<std::size_t> by, choice(arguments, "by", kByNames));

@@ -4,17 +4,21 @@
 // by. `by` launch: one row per launch with start_ns and stream, same columns. Other `by`: one row per (key, device), whose first column is
 // named and filled accordingly in place of `kernel`, and which has no columns about one kernel but `kernels`, the number of distinct names.
 //
+// Costs are sums over the launches of a row (kernel_costs.h).
+//
 // Kernels that autotuning launched are counted in their rows, and told apart by autotune_count and autotune_ns.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <ridge/report.h>
 
+#include "analysis/kernel_costs.h"
 #include "analysis/scope.h"
 
 namespace ridge {
@@ -31,6 +35,7 @@ struct KernelRow {
   std::int64_t kernels = 0;  // distinct names
   std::int64_t autotune_count = 0, autotune_ns = 0;
   std::int64_t start_ns = 0, stream = 0;  // of the first launch; start from the window's start
+  CostSum cost;
 };
 
 struct Kernels {
@@ -38,10 +43,14 @@ struct Kernels {
   std::vector<KernelRow> rows;  // most time first; by launch: in order of start
   std::int64_t count = 0;
   std::int64_t time_ns = 0;  // the sum of kernel times
-  bool no_device_events = false;
+  CostSum cost;              // of all rows
+  std::vector<Diagnostic> diagnostics;
 };
 
-Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt);
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt, WithCosts costs = WithCosts::yes);
 Report report_kernels(const Kernels& kernels);
+
+// What a user calls the ways to regroup; in the order of KernelsBy.
+std::span<const std::string_view> kernels_by_names();
 
 }  // namespace ridge

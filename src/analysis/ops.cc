@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/catalog.h"
+#include "analysis/cells.h"
 #include "analysis/choice.h"
 #include "analysis/scoped_work.h"
 #include "base/sort_runs.h"
@@ -26,12 +27,18 @@ struct OpCost {
   std::int64_t child_cpu_ns = 0;  // of ops and runtime calls right below
   std::int64_t device_self_ns = 0, device_total_ns = 0;
   std::int64_t kernels = 0;
+  std::optional<double> flops;  // with nested ops'
 };
+
+void add_known(const std::optional<double>& more, std::optional<double>* sum) {
+  if (more) *sum = sum->value_or(0) + *more;
+}
 
 struct LaunchedWork {
   NodeId op;
   std::int64_t time_ns;
   bool is_kernel;
+  std::uint32_t row;  // of the device work
 };
 
 // The work of the scope that ops launched, in order of op.
@@ -43,7 +50,7 @@ std::vector<LaunchedWork> launched_work(const Scope& scope) {
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     if (links.op[work.row] == kNoNode) return;
     const bool is_kernel = trace.kind(trace.of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
-    list.push_back({links.op[work.row], duration_ns(work), is_kernel});
+    list.push_back({links.op[work.row], duration_ns(work), is_kernel, work.row});
   });
   sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
   return list;
@@ -52,7 +59,7 @@ std::vector<LaunchedWork> launched_work(const Scope& scope) {
 // Walks the call tree with the ops and runtime calls around the current node on a stack, and hands over each op with its cost when
 // everything below it was seen: f(NodeId, const OpCost&).
 template <class F>
-void for_each_op(const Scope& scope, F f) {
+void for_each_op(const Scope& scope, WithCosts with, F f) {
   const CallTree& tree = scope.model().tree();
   const std::vector<LaunchedWork> launched = launched_work(scope);
   auto work = launched.begin();
@@ -67,7 +74,10 @@ void for_each_op(const Scope& scope, F f) {
     const Open done = open.back();
     open.pop_back();
     // Work under a call without an op of its own belongs to the next op above it.
-    if (!open.empty()) open.back().cost.device_total_ns += done.cost.device_total_ns;
+    if (!open.empty()) {
+      open.back().cost.device_total_ns += done.cost.device_total_ns;
+      add_known(done.cost.flops, &open.back().cost.flops);
+    }
     if (done.is_op) f(done.node, done.cost);
   };
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
@@ -84,6 +94,7 @@ void for_each_op(const Scope& scope, F f) {
       if (work->op != n) continue;
       cost.device_self_ns += work->time_ns;
       cost.kernels += work->is_kernel;
+      if (with == WithCosts::yes) add_known(scope.costs()[work->row].flops, &cost.flops);
     }
     cost.device_total_ns = cost.device_self_ns;
     open.push_back({n, is_op, cost});
@@ -206,12 +217,12 @@ class OpTableBuilder {
 
 }  // namespace
 
-Ops compute_ops(const Scope& scope, std::optional<OpsBy> by) {
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
   OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
-  for_each_op(scope, [&](NodeId n, const OpCost& cost) {
+  for_each_op(scope, with, [&](NodeId n, const OpCost& cost) {
     const bool held = scope.holds(n);
     if (!held && cost.device_self_ns == 0 && cost.kernels == 0) return;
     OpRow& row = builder.row(n);
@@ -222,6 +233,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by) {
     row.cpu_total_ns += tree.duration_ns(n);
     row.cpu_self_ns += std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns);
     row.device_total_ns += cost.device_total_ns;
+    add_known(cost.flops, &row.flops);
   });
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     if (links.op[work.row] != kNoNode) return;
@@ -232,6 +244,9 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by) {
   });
   Ops out;
   out.by = by;
+  if (with == WithCosts::yes) {
+    for_each_work(scope, [&](const Device&, const WorkRow& work) { add_known(scope.costs()[work.row].flops, &out.flops); });
+  }
   out.rows = builder.take();
   std::erase_if(out.rows, [&](const OpRow& row) { return !scope.matches(row.op); });
   std::sort(out.rows.begin(), out.rows.end(), [](const OpRow& a, const OpRow& b) {
@@ -267,6 +282,7 @@ Report report_ops(const Ops& ops) {
     }
     out[4] = row.device_total_ns;
     out[5] = row.device_self_ns;
+    out[6] = cells::number(row.flops);
     out[7] = row.kernels;
     if (ops.by && !row.detail.empty()) out[8] = row.detail;
     count += row.count;
@@ -278,6 +294,7 @@ Report report_ops(const Ops& ops) {
   total[1] = count;
   total[3] = cpu_self;
   total[5] = device_self;
+  total[6] = cells::number(ops.flops);
   total[7] = kernels;
   Report report;
   report.tables = {std::move(table)};

@@ -2,7 +2,8 @@
 //
 // cpu_self: the op's time minus that of the ops and runtime or driver calls right below it; python frames and annotations are no children.
 // device_self: the work that this very op launched. Totals add what nested ops have; each call counts its own whole, so totals of different
-// rows overlap. device_self over all rows, with those of [no op] and [launched before the window], is all device time of the scope.
+// rows overlap. flops: of the kernels that the op and nested ones launched, like device_total; unknown where no kernel's are known.
+// device_self over all rows, with those of [no op] and [launched before the window], is all device time of the scope.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 #include <ridge/report.h>
 
+#include "analysis/kernel_costs.h"
 #include "analysis/scope.h"
 
 namespace ridge {
@@ -25,17 +27,19 @@ struct OpRow {
   std::int64_t count = 0;
   std::int64_t cpu_total_ns = 0, cpu_self_ns = 0, device_total_ns = 0, device_self_ns = 0;
   std::int64_t kernels = 0;  // launched by this very op
-  bool is_op = true;         // false: device work without an op; it has no count and no host time
+  std::optional<double> flops;
+  bool is_op = true;  // false: device work without an op; it has no count and no host time
 };
 
 struct Ops {
   std::optional<OpsBy> by;
-  std::vector<OpRow> rows;  // most device_self first, then cpu_self
-  bool no_shapes = false;   // shapes or stacks were asked for and the trace has none
+  std::vector<OpRow> rows;      // most device_self first, then cpu_self
+  std::optional<double> flops;  // of all kernels of the scope, each once
+  bool no_shapes = false;       // shapes or stacks were asked for and the trace has none
   bool no_stacks = false;
 };
 
-Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt);
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt, WithCosts with = WithCosts::yes);
 Report report_ops(const Ops& ops);
 
 }  // namespace ridge

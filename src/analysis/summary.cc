@@ -197,9 +197,18 @@ Table lacks_table(const Summary& s) {
   return table;
 }
 
+// What to fix first stands at the top of the page; what shows it is in `findings`.
+Table top_findings(const Summary& s) {
+  Table table = findings_table(s.findings, true);
+  if (table.rows.size() > kTopRows) table.rows.resize(kTopRows);
+  table.leads = true;
+  return table;
+}
+
 // The command that goes on where the summary points to.
 std::string next_command(const Summary& s) {
   if (s.gpu.devices.empty()) return "ops";
+  if (!s.findings.rows.empty()) return "findings";
   std::int64_t busy = 0, window = 0, waiting = 0;
   for (const GpuDevice& device : s.gpu.devices) {
     busy += device.busy_ns;
@@ -215,15 +224,19 @@ std::string next_command(const Summary& s) {
 
 Summary compute_summary(const Scope& scope) {
   Summary summary;
+  std::optional<Ledger> ledger;
   summary.model = &scope.model();
   summary.window = scope.window();
   // Each needs the tables below; beyond these they do not depend on each other.
   scope.model().links();
   tbb::parallel_invoke([&] { compute_iterations(scope, &summary); }, [&] { scope.model().forward_backward(); });
   tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope); },
-                       [&] { summary.kernels = compute_kernels(scope); }, [&] { summary.ops = compute_ops(scope); },
+                       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no); },
+                       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no); },
                        [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
-                       [&] { summary.compile = compute_compile(scope); });
+                       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); });
+  summary.findings = compute_findings(
+      scope, {}, {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
   summary.lacks = lacks_of(scope.trace());
   return summary;
 }
@@ -232,6 +245,7 @@ Report report_summary(const Summary& summary) {
   Report report;
   report.tables = {head_table(summary),    idle_table(summary), categories_table(summary),
                    kernels_table(summary), ops_table(summary),  lacks_table(summary)};
+  if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
   if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;

@@ -11,6 +11,7 @@
 #include "analysis/breaks.h"
 #include "analysis/categories.h"
 #include "analysis/compile.h"
+#include "analysis/findings.h"
 #include "analysis/gpu.h"
 #include "analysis/graphs.h"
 #include "analysis/kernels.h"
@@ -40,6 +41,7 @@ struct Summary {
   Graphs graphs;
   Breaks breaks;
   Compile compile;
+  Findings findings;
   std::vector<Lack> lacks;
 };
 

@@ -1,5 +1,6 @@
 // The engine behind <ridge/engine.h>: opens traces, runs the catalog, completes the reports.
 #include <ridge/engine.h>
+#include <ridge/timeline.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,27 +11,67 @@
 #include "analysis/catalog.h"
 #include "base/nearest.h"
 #include "base/try.h"
+#include "engine/break_marks.h"
+#include "engine/cost_options.h"
 #include "engine/folder.h"
+#include "engine/loading.h"
 #include "ingest/reader.h"
 #include "model/model.h"
 
 namespace ridge {
 
-// A trace and what was made of it. Models differ by --runs alone; each is made when first asked for.
+// Costs with what they were made from.
+struct HeldCosts {
+  HeldCosts(const Model& model, CostSettings from) : settings(std::move(from)), costs(model, settings.options) {}
+  CostSettings settings;
+  CostModel costs;
+};
+
+// A trace and what was made of it. Models differ by --runs alone, costs also by the flags of cost_options.h; each is made when first asked for.
 struct LoadedTrace {
   std::unique_ptr<Trace> trace;
   std::map<std::int64_t, std::unique_ptr<Model>> models;
+  std::map<std::pair<std::int64_t, std::string>, std::shared_ptr<const HeldCosts>> costs;
+  std::map<std::pair<std::int64_t, std::string>, std::unique_ptr<Timeline>> timelines = {};
 };
 
 struct Engine::State {
   std::vector<LoadedTrace> traces;
-  std::mutex mutex;  // guards the maps of models
+  bool named_files_only = false;
+  std::mutex mutex;  // guards the maps
 
   const Model& model(std::size_t i, std::int64_t runs) {
     const std::lock_guard lock(mutex);
     std::unique_ptr<Model>& model = traces[i].models[runs];
     if (model == nullptr) model = std::make_unique<Model>(*traces[i].trace, runs);
     return *model;
+  }
+
+  Result<std::shared_ptr<const CostModel>> costs(std::size_t i, std::int64_t runs, const Arguments& arguments) {
+    const Model& of = model(i, runs);
+    const std::pair key(runs, cost_key(arguments));
+    std::unique_lock lock(mutex);
+    std::shared_ptr<const HeldCosts> held = traces[i].costs[key];
+    if (held == nullptr) {
+      lock.unlock();  // files are read
+      TRY(CostSettings settings, read_cost_settings(arguments, named_files_only));
+      held = std::make_shared<const HeldCosts>(of, std::move(settings));
+      lock.lock();
+      std::shared_ptr<const HeldCosts>& kept = traces[i].costs[key];
+      if (kept == nullptr) kept = held;
+      held = kept;
+    }
+    return std::shared_ptr<const CostModel>(held, &held->costs);
+  }
+
+  Result<const Timeline*> timeline(std::size_t i, const Arguments& arguments) {
+    TRY(const std::int64_t runs, runs_argument(arguments));
+    TRY(const std::shared_ptr<const CostModel> cost, costs(i, runs, arguments));
+    const Model& of = model(i, runs);
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<Timeline>& made = traces[i].timelines[{runs, cost_key(arguments)}];
+    if (made == nullptr) made = std::make_unique<Timeline>(of, *cost, [&of, cost] { return break_marks(of, cost); });
+    return made.get();
   }
 };
 
@@ -40,17 +81,6 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 namespace {
-
-ReadOptions read_options(const OpenOptions& options) {
-  ReadOptions read;
-  read.threads = options.threads;
-  read.max_bytes = options.max_bytes != 0 ? options.max_bytes : kDefaultMaxBytes;
-  if (options.max_memory != 0) read.max_memory = options.max_memory;
-  if (options.progress) {
-    read.progress = [&options](std::uint64_t done, std::uint64_t total) { return options.progress({"reading", done, total}); };
-  }
-  return read;
-}
 
 std::string hint_for(std::string_view word, std::span<const std::string_view> names, std::string_view otherwise) {
   const std::string near = did_you_mean(word, names);
@@ -67,13 +97,14 @@ Result<const AnalysisRow*> find_analysis(std::string_view name) {
               hint_for(name, names, "see ridge help"));
 }
 
-// The parameters of each analysis: its own, then those of every scope.
+// The parameters of each analysis: its own, then those of costs and of every scope.
 const std::vector<std::vector<Parameter>>& parameters() {
   static const std::vector<std::vector<Parameter>> all = [] {
     std::vector<std::vector<Parameter>> lists;
     for (const AnalysisRow& row : catalog()) {
       std::vector<Parameter>& list = lists.emplace_back(row.info.parameters.begin(), row.info.parameters.end());
-      list.insert(list.end(), scope_parameters().begin(), scope_parameters().end());
+      if (row.costs) list.insert(list.end(), cost_parameters().begin(), cost_parameters().end());
+      if (row.info.needs_trace) list.insert(list.end(), scope_parameters().begin(), scope_parameters().end());
     }
     return lists;
   }();
@@ -94,46 +125,71 @@ Result<bool> check_arguments(const AnalysisRow& row, const Arguments& arguments)
   return true;
 }
 
-std::vector<Diagnostic> diagnostics_of(const Trace& trace) {
-  std::vector<Diagnostic> out;
-  for (std::size_t i = 0; i < kProblems; ++i) {
-    const auto problem = static_cast<Problem>(i);
-    const Diagnostics::Entry& entry = trace.diagnostics[problem];
-    if (entry.count == 0) continue;
-    const ProblemRow& row = row_of(problem);
-    out.push_back({std::string(row.code), static_cast<std::int64_t>(entry.count), std::string(row.message),
-                   std::string(name_of(row.severity))});
-  }
-  return out;
-}
-
 }  // namespace
 
 Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOptions& options) {
   if (paths.empty()) return fail(ErrorCode::usage, "no trace given", "", "give the path of a trace, or - for standard input");
   auto state = std::make_unique<State>();
+  state->named_files_only = options.named_files_only;
   const ReadOptions read = read_options(options);
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
     TRY(std::unique_ptr<Trace> trace, read_trace(path, read));
-    state->traces.push_back({std::move(trace), {}});
+    state->traces.push_back({std::move(trace), {}, {}});
   }
   return Engine(std::move(state));
 }
 
-Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments) const {
+Engine Engine::without_trace() { return Engine(std::make_unique<State>()); }
+
+Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const {
   TRY(const AnalysisRow* const row, find_analysis(analysis));
   TRY([[maybe_unused]] const bool valid, check_arguments(*row, arguments));
+  if (!row->info.needs_trace) {
+    TRY(const CostSettings settings, read_cost_settings(arguments));
+    TRY(Report report, row->run_alone(settings.options, arguments));
+    report.command = row->info.name;
+    return report;
+  }
+  if (state_->traces.empty()) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
+  if (trace && *trace >= state_->traces.size()) return fail(ErrorCode::usage, "there is no trace " + std::to_string(*trace));
+  const std::size_t given = trace ? 1 : state_->traces.size();
+  if (given < row->info.fewest_traces) {
+    return fail(ErrorCode::usage, std::string(analysis) + " needs " + std::to_string(row->info.fewest_traces) + " traces", "",
+                "ridge " + std::string(analysis) + " before.json after.json");
+  }
+  const std::size_t first = trace.value_or(0);
+  const std::size_t end = row->compare != nullptr ? first + given : first + 1;
   TRY(const std::int64_t runs, runs_argument(arguments));
-  TRY(const Scope scope, make_scope(state_->model(0, runs), arguments));
-  TRY(Report report, row->run(scope, arguments));
+  std::vector<Scope> scopes;
+  for (std::size_t i = first; i < end; ++i) {
+    TRY(std::shared_ptr<const CostModel> costs, state_->costs(i, runs, arguments));
+    TRY(Scope scope, make_scope(state_->model(i, runs), arguments, std::move(costs)));
+    scopes.push_back(std::move(scope));
+  }
+  TRY(Report report, row->compare != nullptr ? row->compare(scopes, arguments) : row->run(scopes.front(), arguments));
   report.command = row->info.name;
   for (const LoadedTrace& loaded : state_->traces) {
+    if (trace && &loaded != &state_->traces[*trace]) continue;
     const std::string& path = loaded.trace->path;
     report.traces.push_back({path, std::filesystem::path(path).filename().string()});
     for (Diagnostic& diagnostic : diagnostics_of(*loaded.trace)) report.diagnostics.push_back(std::move(diagnostic));
   }
   return report;
+}
+
+std::size_t Engine::trace_count() const { return state_->traces.size(); }
+
+Result<const Timeline*> Engine::timeline(std::size_t trace, const Arguments& arguments) const {
+  if (trace >= state_->traces.size()) return fail(ErrorCode::usage, "there is no trace " + std::to_string(trace));
+  return state_->timeline(trace, arguments);
+}
+
+Result<void> validate_arguments(std::string_view analysis, const Arguments& arguments) {
+  TRY(const AnalysisRow* const row, find_analysis(analysis));
+  TRY([[maybe_unused]] const bool valid, check_arguments(*row, arguments));
+  if (!row->costs) return {};
+  return read_cost_settings(arguments).map([](const CostSettings&) {});
 }
 
 std::span<const AnalysisInfo> analyses() {

@@ -26,6 +26,11 @@ constexpr std::array kFormats = {
            .description = "Markdown tables for issues and pull requests",
            .cut_by_default = true,
            .render = render::render_markdown},
+    Format{.name = "svg",
+           .description = "the picture alone, for a page: roofline has one",
+           .cut_by_default = false,
+           .render = render::render_svg,
+           .draws = true},
 };
 
 }  // namespace

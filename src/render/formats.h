@@ -12,5 +12,6 @@ std::string render_terminal(const Report& report, const RenderOptions& options);
 std::string render_json(const Report& report, const RenderOptions& options);
 std::string render_csv(const Report& report, const RenderOptions& options);
 std::string render_markdown(const Report& report, const RenderOptions& options);
+std::string render_svg(const Report& report, const RenderOptions& options);
 
 }  // namespace ridge::render

@@ -64,7 +64,8 @@ std::vector<std::string> sum_texts(const Table& table, const Order& order, const
 
 GridColumn grid_column(const Table& table, std::size_t column) {
   const Type type = table.columns[column].type;
-  const bool known = std::ranges::any_of(table.rows, [&](const Row& row) { return !is_null(cell_at(row, column)); });
+  const bool known = std::ranges::any_of(table.rows, [&](const Row& row) { return !is_null(cell_at(row, column)); }) ||
+                     !is_null(cell_at(table.folded_row, column));
   return {heading(table.columns[column]), type == Type::integer || type == Type::number, known};
 }
 
@@ -84,8 +85,20 @@ Grid make_grid(const Table& table) {
     const std::string label = fmt::format("[{} {}]", format_count(table.others), table.others == 1 ? "other" : "others");
     grid.rows.push_back(sum_texts(table, order, table.others_row, label));
   }
+  if (table.folded > 0) {
+    grid.has_others = true;
+    grid.rows.push_back(sum_texts(table, order, table.folded_row, fmt::format("[{} unchanged]", format_count(table.folded))));
+  }
   if (grid.has_total) grid.rows.push_back(sum_texts(table, order, *table.total, "TOTAL"));
   return grid;
+}
+
+std::vector<const Table*> in_reading_order(const Report& report) {
+  std::vector<const Table*> tables;
+  tables.reserve(report.tables.size());
+  for (const Table& table : report.tables) tables.push_back(&table);
+  std::stable_partition(tables.begin(), tables.end(), [](const Table* table) { return table->leads; });
+  return tables;
 }
 
 bool is_key_value(const Table& table) { return table.key_value && table.rows.size() == 1; }

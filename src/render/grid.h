@@ -25,6 +25,9 @@ struct Grid {
 
 Grid make_grid(const Table& table);
 
+// The tables in the order in which people read them: those that lead first.
+std::vector<const Table*> in_reading_order(const Report& report);
+
 // A table of one row that is read as lines of "name  value": two columns without headings.
 bool is_key_value(const Table& table);
 Grid make_key_value_grid(const Table& table);

@@ -1,11 +1,14 @@
 // JSON, the stable contract: schema 1. Everything in the report, exact, in base units; unknown and not-finite values are null.
 // One row stands on one line, so that the text can be searched and compared with line tools.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include <ridge/render.h>
 
 #include "base/version.h"
 #include "render/formats.h"
@@ -19,24 +22,7 @@ constexpr std::array<std::string_view, 4> kTypes = {"text", "integer", "number",
 constexpr std::array<std::string_view, 8> kUnits = {"", "count", "ns", "bytes", "flop", "percent", "flop_per_s", "bytes_per_s"};
 constexpr std::array<std::string_view, 5> kRoles = {"", "event", "time_start", "time_end", "frame"};
 
-void append_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const CodePoint c = first_code_point(text);
-    if (!c.valid) {
-      out += "\uFFFD";
-    } else if (c.value == '"' || c.value == '\\') {
-      out += '\\';
-      out += text.front();
-    } else if (c.value < 0x20 || c.value == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c.value));
-    } else {
-      out += text.substr(0, c.bytes);
-    }
-    text.remove_prefix(c.bytes);
-  }
-  out += '"';
-}
+void append_string(std::string& out, std::string_view text) { append_json_string(out, text); }
 
 void append_name(std::string& out, std::string_view name) {
   if (name.empty()) {
@@ -158,3 +144,44 @@ std::string render_json(const Report& report, const RenderOptions&) {
 }
 
 }  // namespace ridge::render
+
+namespace ridge {
+namespace {
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const render::CodePoint c = render::first_code_point(text);
+    if (!c.valid) {
+      out += "\uFFFD";
+    } else if (c.value == '"' || c.value == '\\') {
+      out += '\\';
+      out += text.front();
+    } else if (c.value < 0x20 || c.value == 0x7F) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c.value));
+    } else {
+      out += text.substr(0, c.bytes);
+    }
+    text.remove_prefix(c.bytes);
+  }
+  out += '"';
+}
+
+bool is_valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const render::CodePoint c = render::first_code_point(text);
+    if (!c.valid) return false;
+    text.remove_prefix(c.bytes);
+  }
+  return true;
+}
+
+}  // namespace ridge

@@ -68,10 +68,11 @@ void append_grid(std::string& out, const Grid& grid) {
 
 std::string render_markdown(const Report& report, const RenderOptions&) {
   std::string out;
-  for (const Table& table : report.tables) {
+  if (!report.headline.empty()) out += printable(report.headline) + "\n";
+  for (const Table* table : in_reading_order(report)) {
     if (!out.empty()) out += '\n';
-    out += fmt::format("### {}\n\n", printable(table.name));
-    append_grid(out, is_key_value(table) ? make_key_value_grid(table) : make_grid(table));
+    out += fmt::format("### {}\n\n", printable(table->name));
+    append_grid(out, is_key_value(*table) ? make_key_value_grid(*table) : make_grid(*table));
   }
   return out;
 }

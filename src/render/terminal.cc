@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "render/fit.h"
 #include "render/formats.h"
+#include "render/plot_text.h"
 #include "render/utf8.h"
 
 namespace ridge::render {
@@ -57,7 +58,7 @@ void add_hidden_note(Page& page, const Grid& grid, const Fit& fit) {
 void add_table(Page& page, const Table& table) {
   const Grid grid = make_grid(table);
   const Fit fit = fit_columns(grid, page.width, kIndent, kGap);
-  if (table.rows.empty()) {
+  if (table.rows.empty() && table.folded == 0) {
     page.line("  (none)", kDim);
     return;
   }
@@ -93,6 +94,14 @@ void add_key_values(Page& page, const Table& table) {
   if (!unknown.empty()) page.line("  (not known: " + printable(unknown) + ")", kDim);
 }
 
+// Pictures belong to the first table and stand under it.
+void add_plots(Page& page, const std::vector<Plot>& plots) {
+  for (const Plot& plot : plots) {
+    page.line("");
+    for (const std::string& line : plot_lines(plot, page.width)) page.line(line);
+  }
+}
+
 // A curve has no place in a table for people; its extent tells whether a look at the JSON is worth it.
 void add_series(Page& page, const Series& series) {
   double least = std::numeric_limits<double>::infinity();
@@ -110,10 +119,12 @@ void add_series(Page& page, const Series& series) {
 
 std::string render_terminal(const Report& report, const RenderOptions& options) {
   Page page{.text = {}, .color = options.color, .width = static_cast<std::size_t>(std::max(options.width, 0))};
-  for (const Table& table : report.tables) {
+  if (!report.headline.empty()) page.line(printable(report.headline));
+  for (const Table* table : in_reading_order(report)) {
     if (!page.text.empty()) page.line("");
-    page.line(printable(table.name), kBold);
-    is_key_value(table) ? add_key_values(page, table) : add_table(page, table);
+    page.line(printable(table->name), kBold);
+    is_key_value(*table) ? add_key_values(page, *table) : add_table(page, *table);
+    if (table == &report.tables.front()) add_plots(page, report.plots);
   }
   if (!report.series.empty()) {
     if (!page.text.empty()) page.line("");

@@ -53,12 +53,12 @@ void sort_rows(Table& table, std::size_t column, bool reversed) {
 
 // The sum of a column over rows [first, end): int64 when every known cell is one, else a double; null when none is known
 // or the sum would overflow.
-Cell sum_of(const Table& table, std::size_t column, std::size_t first) {
+Cell sum_of(const Table& table, std::size_t column, std::size_t first, std::size_t end) {
   std::int64_t whole = 0;
   double number = 0;
   bool exact = true;
   bool any = false;
-  for (std::size_t i = first; i < table.rows.size(); ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     const Cell& cell = table.rows[i][column];
     const auto value = number_in(cell);
     if (!value) continue;
@@ -77,21 +77,37 @@ bool about_equal(const Cell& a, const Cell& b) {
   return x && y && std::abs(*x - *y) <= 1e-9 * std::max(std::abs(*x), std::abs(*y));
 }
 
-// Only a column whose rows add up to the total has a meaningful sum; a mean or a maximum has none and stays unknown.
-Row sums_after(const Table& table, std::size_t first) {
+// Sums over rows [first, end). Only a column whose rows add up to the total has a meaningful sum; a mean or a maximum stays unknown.
+Row sums_of(const Table& table, std::size_t first, std::size_t end) {
   Row sums(table.columns.size());
   if (!table.total || table.total->size() != sums.size()) return sums;
   for (std::size_t column = 0; column < sums.size(); ++column) {
-    if (about_equal(sum_of(table, column, 0), (*table.total)[column])) sums[column] = sum_of(table, column, first);
+    if (about_equal(sum_of(table, column, 0, table.rows.size()), (*table.total)[column])) sums[column] = sum_of(table, column, first, end);
   }
   return sums;
 }
 
-void cut(Table& table, std::int64_t limit) {
-  const auto kept = static_cast<std::size_t>(limit);
-  if (limit <= 0 || table.rows.size() <= kept) return;
-  table.others_row = sums_after(table, kept);
-  table.others = static_cast<std::int64_t>(table.rows.size() - kept);
+// Moves the rows in which no column of fold_unless is true behind the others; how many are before them.
+std::size_t rows_worth_reading(Table& table) {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : table.fold_unless) {
+    if (const auto column = column_named(table, name)) columns.push_back(*column);
+  }
+  if (columns.empty()) return table.rows.size();
+  const auto worth_reading = [&](const Row& row) {
+    return std::ranges::any_of(columns, [&](std::size_t c) { return row[c] == Cell(true); });
+  };
+  const auto folded = std::ranges::stable_partition(table.rows, worth_reading);
+  return static_cast<std::size_t>(folded.begin() - table.rows.begin());
+}
+
+void shorten(Table& table, const View& view) {
+  const std::size_t worth = view.fold ? rows_worth_reading(table) : table.rows.size();
+  const std::size_t kept = view.limit > 0 ? std::min(worth, static_cast<std::size_t>(view.limit)) : worth;
+  if (kept < worth) table.others_row = sums_of(table, kept, worth);
+  if (worth < table.rows.size()) table.folded_row = sums_of(table, worth, table.rows.size());
+  table.others = static_cast<std::int64_t>(worth - kept);
+  table.folded = static_cast<std::int64_t>(table.rows.size() - worth);
   table.rows.resize(kept);
 }
 
@@ -136,7 +152,7 @@ Result<Report> apply_view(Report report, const View& view) {
         sort_first_with(report, name, reversed) || sort_first_with(report, name + std::string(kTimeSuffix), reversed);
     if (!sorted) return unknown_column(report, name);
   }
-  for (Table& table : report.tables) cut(table, view.limit);
+  for (Table& table : report.tables) shorten(table, view);
   return report;
 }
 

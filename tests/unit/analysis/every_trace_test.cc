@@ -53,6 +53,7 @@ TEST(EveryTrace, GetsAnAnswerFromEveryAnalysis) {
     const Model model(**trace);
     const Scope scope(model);
     for (const AnalysisRow& row : catalog()) {
+      if (row.run == nullptr || !row.info.operand.empty()) continue;  // takes no trace, several, or the name of something in it
       const auto report = row.run(scope, {});
       ASSERT_TRUE(report) << row.info.name << " " << path;
       ASSERT_FALSE(report->tables.empty()) << row.info.name << " " << path;

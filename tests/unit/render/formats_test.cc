@@ -22,7 +22,7 @@ TEST(Formats, UnknownNameIsAnErrorWithTheNearest) {
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().code, ErrorCode::usage);
   EXPECT_EQ(near.error().hint, "did you mean json?");
-  EXPECT_EQ(find_format("parquet").error().hint, "formats: table, json, csv, md");
+  EXPECT_EQ(find_format("parquet").error().hint, "formats: table, json, csv, md, svg");
 }
 
 }  // namespace

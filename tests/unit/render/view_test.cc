@@ -97,5 +97,26 @@ TEST(View, RowsShorterThanTheColumnsAreFilled) {
   EXPECT_EQ(names_of(apply_view(report, {.sort = "time_ns", .limit = 0})->tables[0]), "gemm copy add short ");
 }
 
+// Rows of which no flag is true become one row of sums for people; with a limit, the others are cut as ever. JSON asks for no folding.
+TEST(View, FoldsUnchangedRowsForPeople) {
+  Report report;
+  Table& table = report.tables.emplace_back();
+  table.name = "diff";
+  table.columns = {{"group", Type::text}, {"delta_ns", Type::integer, Unit::ns}, {"significant", Type::boolean}};
+  table.rows = {{"a", std::int64_t{50}, true},
+                {"b", std::int64_t{-7}, false},
+                {"c", std::int64_t{4}, true},
+                {"d", std::int64_t{2}, false}};
+  table.total = Row{Cell(), std::int64_t{49}, Cell()};
+  table.fold_unless = {"significant"};
+  const Table folded = apply_view(report, {.sort = "", .limit = 1, .fold = true})->tables[0];
+  ASSERT_EQ(folded.rows.size(), 1U);
+  EXPECT_EQ(folded.others, 1);
+  EXPECT_EQ(folded.folded, 2);
+  EXPECT_EQ(folded.others_row[1], Cell(std::int64_t{4}));
+  EXPECT_EQ(folded.folded_row[1], Cell(std::int64_t{-5}));
+  EXPECT_EQ(apply_view(report, {})->tables[0].rows.size(), 4U);
+}
+
 }  // namespace
 }  // namespace ridge

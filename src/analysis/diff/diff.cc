@@ -1,0 +1,61 @@
+#include "analysis/diff/diff.h"
+
+#include <algorithm>
+
+#include <tbb/parallel_for.h>
+
+#include "analysis/diff/groups.h"
+#include "analysis/diff/reconcile.h"
+#include "analysis/diff/totals.h"
+
+namespace ridge::diff {
+namespace {
+
+// One grain for all: the first trace is compared with each other one, and its positions are the same in every comparison.
+Grain grain_of(std::span<const RunMode> modes) {
+  Grain grain = Grain::call;
+  for (const RunMode& mode : modes.subspan(1)) {
+    const Grain pair = common_grain(modes[0], mode);
+    if (pair != Grain::call) grain = pair;
+    if (pair == Grain::op) break;  // generated kernels need ops to match
+  }
+  return grain;
+}
+
+}  // namespace
+
+std::string letter_of(std::size_t trace) {
+  return trace < 26 ? std::string(1, static_cast<char>('a' + trace)) : "t" + std::to_string(trace);
+}
+
+Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
+  const std::size_t n = scopes.size();
+  std::vector<RunMode> modes(n);
+  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { modes[t] = run_mode(scopes[t]); });
+  const Grain grain = grain_of(modes);
+  const bool places =
+      grain != Grain::kernel && std::all_of(scopes.begin(), scopes.end(), [](const Scope& s) { return has_places(s.trace()); });
+  KeyPool pool;
+  std::vector<CallSequence> sequences(n);
+  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { sequences[t] = build_sequence(scopes[t], grain, places, pool); });
+  for (std::size_t t = 1; t < n; ++t) {
+    reconcile_iterations(sequences[0], scopes[0].model().iterations().rule, sequences[t], scopes[t].model().iterations().rule);
+  }
+  std::vector<Template> templates(n);
+  Diff diff;
+  diff.sides.resize(n);
+  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) {
+    templates[t] = build_template(scopes[t], std::move(sequences[t]), pool);
+    diff.sides[t] = compute_totals(scopes[t], templates[t]);
+  });
+  std::vector<Links> links(n);
+  tbb::parallel_for(std::size_t{1}, n,
+                    [&](std::size_t t) { links[t] = match(templates[0], templates[t], modes[0], modes[t]); });
+  diff.groups = build_groups(templates, links, options.thresholds);
+  diff.breaks = compare_breaks(scopes, templates);
+  diff.no_device_events =
+      std::all_of(templates.begin(), templates.end(), [](const Template& t) { return t.positions.empty(); });
+  return diff;
+}
+
+}  // namespace ridge::diff

@@ -1,0 +1,141 @@
+// Gates: limits that a user sets for CI. They act on the point estimate; with --significant the interval of the change must exclude zero too.
+// A gate that fails leaves a line that names it and the row, and makes the command end with 3.
+#include <charconv>
+#include <cmath>
+
+#include "analysis/cells.h"
+#include "analysis/diff/diff.h"
+#include "base/try.h"
+#include "base/units.h"
+
+namespace ridge::diff {
+namespace {
+
+// "5%", "5 %" or "5".
+Result<std::optional<double>> percent_argument(const Arguments& arguments, std::string_view name, std::string_view flag) {
+  const auto it = arguments.find(name);
+  if (it == arguments.end()) return std::optional<double>();
+  const std::string& text = it->second;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const bool good = error == std::errc{} && std::isfinite(value) && value >= 0 && (rest.empty() || rest == "%" || rest == " %");
+  if (good) return std::optional(value);
+  return fail(ErrorCode::usage, std::string(flag) + " takes a percentage, not '" + text + "'", "", "write it like 5%");
+}
+
+Result<double> number_argument(const Arguments& arguments, std::string_view name, std::string_view flag, double otherwise) {
+  const auto it = arguments.find(name);
+  if (it == arguments.end()) return otherwise;
+  const std::string& text = it->second;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && value >= 0) return value;
+  return fail(ErrorCode::usage, std::string(flag) + " takes a number of at least 0, not '" + text + "'");
+}
+
+class GateTable {
+ public:
+  explicit GateTable(Report& report) : report_(report) {
+    table_.name = "gates";
+    table_.columns = {{"gate", Type::text},    {"failed", Type::boolean}, {"limit", Type::number},
+                      {"value", Type::number}, {"trace", Type::text},     {"row", Type::text}};
+  }
+
+  void add(std::string_view gate, bool failed, double limit, Cell value, std::size_t trace, const std::string& row,
+           const std::string& words) {
+    table_.rows.push_back({std::string(gate), failed, limit, std::move(value), letter_of(trace), row});
+    if (!failed) return;
+    report_.gate_failed = true;
+    report_.diagnostics.push_back({"gate_failed", 1, std::string(gate) + ": " + words, "error"});
+  }
+
+  void finish() {
+    if (!table_.rows.empty()) report_.tables.push_back(std::move(table_));
+  }
+
+ private:
+  Report& report_;
+  Table table_;
+};
+
+std::string rise(std::int64_t a, std::int64_t b, double percent) {
+  return format_duration(static_cast<double>(a)) + " -> " + format_duration(static_cast<double>(b)) + " per iteration (+" +
+         format_percent(percent) + ")";
+}
+
+bool excludes_zero(const std::optional<Interval95>& interval) { return interval && interval->excludes_zero(); }
+
+void gate_total(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
+  const SideTotals &a = diff.sides[0], &b = diff.sides[t];
+  const double change = static_cast<double>(b.gpu_ns - a.gpu_ns);
+  const double percent = a.gpu_ns > 0 ? 100 * change / static_cast<double>(a.gpu_ns) : b.gpu_ns > 0 ? HUGE_VAL : 0;
+  const bool sure = !gates.significant || excludes_zero(interval_of_change(a.gpu_time, b.gpu_time));
+  const bool failed = percent > *gates.fail_above_pct && sure;
+  table.add("--fail-above", failed, *gates.fail_above_pct, a.gpu_ns > 0 ? Cell(percent) : Cell(), t, "GPU time",
+            "GPU time " + rise(a.gpu_ns, b.gpu_ns, percent));
+}
+
+void gate_groups(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
+  const double limit = *gates.fail_kernel_above_pct;
+  bool any = false;
+  for (const Group& group : diff.groups) {
+    const GroupChange& change = group.changes[t];
+    const bool matched = group.match && !group.sides[0].positions.empty() && !group.sides[t].positions.empty();
+    if (!matched || !change.delta_pct || *change.delta_pct <= limit || static_cast<double>(change.delta_ns) <= gates.min_ns)
+      continue;
+    if (gates.significant && !excludes_zero(change.interval)) continue;
+    any = true;
+    table.add("--fail-kernel-above", true, limit, *change.delta_pct, t, group.name,
+              group.name + " " + rise(group.sides[0].time_ns, group.sides[t].time_ns, *change.delta_pct));
+  }
+  if (!any) table.add("--fail-kernel-above", false, limit, Cell(), t, "", "");
+}
+
+void gate_breaks(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
+  std::string places;
+  std::int64_t added = 0;
+  for (const BreakChange& change : diff.breaks) {
+    if (change.occurrences[0] > 0 || change.occurrences[t] <= 0) continue;
+    ++added;
+    places += (places.empty() ? "" : ", ") + change.location;
+  }
+  table.add("--max-new-breaks", added > *gates.max_new_breaks, static_cast<double>(*gates.max_new_breaks),
+            static_cast<double>(added), t, places,
+            std::to_string(added) + (added == 1 ? " new graph break: " : " new graph breaks: ") + places);
+}
+
+}  // namespace
+
+Result<Gates> gates_of(const Arguments& arguments) {
+  Gates gates;
+  TRY(gates.fail_above_pct, percent_argument(arguments, "fail_above", "--fail-above"));
+  TRY(gates.fail_kernel_above_pct, percent_argument(arguments, "fail_kernel_above", "--fail-kernel-above"));
+  TRY(gates.min_ns, number_argument(arguments, "min_ns", "--min-ns", gates.min_ns));
+  if (arguments.contains("max_new_breaks")) {
+    TRY(const double most, number_argument(arguments, "max_new_breaks", "--max-new-breaks", 0));
+    gates.max_new_breaks = static_cast<std::int64_t>(std::min(most, 1e15));
+  }
+  gates.significant = arguments.contains("significant");
+  return gates;
+}
+
+Result<Thresholds> thresholds_of(const Arguments& arguments) {
+  Thresholds thresholds;
+  TRY(const std::optional<double> percent, percent_argument(arguments, "min_pct", "--min-pct"));
+  thresholds.relative_pct = percent.value_or(thresholds.relative_pct);
+  TRY(thresholds.absolute_ns, number_argument(arguments, "min_ns", "--min-ns", thresholds.absolute_ns));
+  return thresholds;
+}
+
+void apply_gates(const Diff& diff, const Gates& gates, Report& report) {
+  GateTable table(report);
+  for (std::size_t t = 1; t < diff.sides.size(); ++t) {
+    if (gates.fail_above_pct) gate_total(diff, gates, t, table);
+    if (gates.fail_kernel_above_pct) gate_groups(diff, gates, t, table);
+    if (gates.max_new_breaks) gate_breaks(diff, gates, t, table);
+  }
+  table.finish();
+}
+
+}  // namespace ridge::diff

@@ -1,0 +1,220 @@
+#include "analysis/diff/groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "analysis/scoped_work.h"
+
+namespace ridge::diff {
+namespace {
+
+// Sets of positions that links join, by path halving.
+class Union {
+ public:
+  explicit Union(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0U); }
+  std::uint32_t root(std::uint32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void join(std::uint32_t x, std::uint32_t y) {
+    x = root(x);
+    y = root(y);
+    if (x != y) parent_[std::max(x, y)] = std::min(x, y);  // the first position names the group
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+std::string_view name_of_position(const Template& t, std::uint32_t p) {
+  const CallKind& kind = t.kind(p);
+  if (!kind.op_text.empty() && !kind.generated) return kind.op_text;
+  return kind.kernels.empty() ? kind.op_text : std::string_view(kind.kernels.front().identity->label);
+}
+
+// The kernel that took most of a side's time.
+const SlotTime* main_slot(const Template& t, std::span<const std::uint32_t> positions) {
+  const SlotTime* most = nullptr;
+  for (const std::uint32_t p : positions) {
+    for (const SlotTime& slot : t.positions[p].slots) {
+      if (most == nullptr || slot.per_iteration_ns > most->per_iteration_ns) most = &slot;
+    }
+  }
+  return most;
+}
+
+// "aten::add x2 + aten::relu_": each name once, in order of first call.
+std::string side_text(const Template& t, std::span<const std::uint32_t> positions) {
+  constexpr std::size_t kMostNames = 4;
+  std::vector<std::pair<std::string_view, int>> names;
+  for (const std::uint32_t p : positions) {
+    const std::string_view name = name_of_position(t, p);
+    const auto known = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == name; });
+    if (known != names.end()) {
+      ++known->second;
+    } else {
+      names.emplace_back(name, 1);
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    text += (i == 0 ? "" : " + ") + std::string(names[i].first);
+    if (names[i].second > 1) text += " x" + std::to_string(names[i].second);
+  }
+  if (names.size() > kMostNames) text += " + " + std::to_string(names.size() - kMostNames) + " more";
+  return text;
+}
+
+std::string group_text(std::span<const Template> templates, const Group& group) {
+  if (group.match == Match::region) return "[optimizer step]";
+  std::string text;
+  std::string last;
+  for (std::size_t t = 0; t < templates.size(); ++t) {
+    if (group.sides[t].positions.empty()) continue;
+    std::string side = side_text(templates[t], group.sides[t].positions);
+    if (side == last) continue;
+    text += (text.empty() ? "" : " -> ") + side;
+    last = std::move(side);
+  }
+  const auto first =
+      std::find_if(group.sides.begin(), group.sides.end(), [](const GroupSide& s) { return !s.positions.empty(); });
+  const auto t = static_cast<std::size_t>(first - group.sides.begin());
+  if (first != group.sides.end() && templates[t].positions[first->positions[0]].orphan)
+    text += " " + std::string(kBeforeWindow);
+  return text;
+}
+
+// How many equal calls stand in a row around a position: which of them is meant cannot be told.
+std::int64_t equal_neighbours(const Template& t, std::uint32_t p) {
+  const std::uint32_t kind = t.positions[p].kind;
+  std::uint32_t first = p, end = p + 1;
+  while (first > 0 && t.positions[first - 1].kind == kind) --first;
+  while (end < t.positions.size() && t.positions[end].kind == kind) ++end;
+  return end - first;
+}
+
+void measure(const Template& t, GroupSide& side) {
+  side.estimate.count = t.iterations;
+  for (const std::uint32_t p : side.positions) {
+    const Position& position = t.positions[p];
+    side.time_ns += position.per_iteration_ns();
+    side.calls += t.count_of(position);
+    for (const SlotTime& slot : position.slots) {
+      side.count += static_cast<double>(slot.launches) /
+                    static_cast<double>(std::max<std::int64_t>(1, t.iterations + slot.extra_iterations));
+    }
+    side.estimate.variance += position.observed.variance();
+  }
+  side.estimate.mean = static_cast<double>(side.time_ns);
+}
+
+// Calls that one side lacks in some or all iterations: no matter of chance.
+bool is_structural(const Group& group, std::size_t t) {
+  const GroupSide &a = group.sides[0], &b = group.sides[t];
+  if (a.positions.empty() || b.positions.empty()) return true;
+  if (*group.match > Match::call) return false;
+  return std::abs(a.calls - b.calls) > 1e-9;
+}
+
+void compare(const Thresholds& thresholds, Group& group) {
+  group.changes.resize(group.sides.size());
+  for (std::size_t t = 1; t < group.sides.size(); ++t) {
+    const GroupSide &a = group.sides[0], &b = group.sides[t];
+    GroupChange& change = group.changes[t];
+    change.delta_ns = b.time_ns - a.time_ns;
+    if (a.time_ns > 0) change.delta_pct = 100.0 * static_cast<double>(change.delta_ns) / static_cast<double>(a.time_ns);
+    if (!is_structural(group, t)) change.interval = interval_of_change(a.estimate, b.estimate);
+    change.significant =
+        is_changed(static_cast<double>(a.time_ns), static_cast<double>(b.time_ns), change.interval, thresholds);
+  }
+}
+
+// The matrix work among a side's calls.
+Heavy heavy_of_side(const Template& t, std::span<const std::uint32_t> positions) {
+  Heavy heavy = Heavy::none;
+  for (const std::uint32_t p : positions) heavy = std::max(heavy, t.kind(p).heavy);
+  return heavy;
+}
+
+void describe(std::span<const Template> templates, Group& group) {
+  for (std::size_t t = 0; t < templates.size(); ++t)
+    group.heavy.push_back(heavy_of_side(templates[t], group.sides[t].positions));
+  for (std::size_t t = 0; t < templates.size(); ++t) {
+    const std::vector<std::uint32_t>& positions = group.sides[t].positions;
+    if (positions.empty()) continue;
+    const CallKind& kind = templates[t].kind(positions[0]);
+    const SlotTime* slot = main_slot(templates[t], positions);
+    group.category = slot == nullptr ? kind.category : slot->kernel.identity->category;
+    group.phase = name_of(kind.phase);
+    group.shape = positions.size() == 1 ? std::string(kind.dims_text) : "";
+    group.kernel = slot == nullptr ? "" : std::string(slot->kernel.identity->label);
+    if (!group.match) group.equal_calls = equal_neighbours(templates[t], positions[0]);
+    break;
+  }
+  if (group.match && *group.match <= Match::call) {  // several positions of one call are equal neighbours
+    for (const GroupSide& side : group.sides)
+      group.equal_calls = std::max(group.equal_calls, static_cast<std::int64_t>(side.positions.size()));
+  }
+  group.name = group_text(templates, group);
+}
+
+// Groups of one name get a number, in order of call.
+void number_names(std::vector<Group>& groups) {
+  std::unordered_map<std::string, std::pair<int, int>> seen;  // how many there are, how many were numbered
+  for (const Group& group : groups) ++seen[group.name].first;
+  for (Group& group : groups) {
+    auto& [count, next] = seen[group.name];
+    if (count > 1) group.name += " #" + std::to_string(++next);
+  }
+}
+
+std::int64_t largest_change(const Group& group) {
+  std::int64_t largest = 0;
+  for (const GroupChange& change : group.changes) largest = std::max(largest, std::abs(change.delta_ns));
+  return largest;
+}
+
+}  // namespace
+
+std::vector<Group> build_groups(std::span<const Template> templates, std::span<const Links> links,
+                                const Thresholds& thresholds) {
+  std::vector<std::uint32_t> offset{0};
+  for (const Template& t : templates) offset.push_back(offset.back() + static_cast<std::uint32_t>(t.positions.size()));
+  Union sets(offset.back());
+  for (std::size_t t = 1; t < templates.size(); ++t) {
+    for (const Link& link : links[t]) sets.join(link.a, offset[t] + link.b);
+  }
+  std::vector<Group> groups;
+  std::vector<std::uint32_t> group_of(offset.back(), UINT32_MAX);  // by root
+  for (std::size_t t = 0; t < templates.size(); ++t) {
+    for (std::uint32_t p = 0; p < templates[t].positions.size(); ++p) {
+      std::uint32_t& group = group_of[sets.root(offset[t] + p)];
+      if (group == UINT32_MAX) {
+        group = static_cast<std::uint32_t>(groups.size());
+        groups.emplace_back().sides.resize(templates.size());
+      }
+      groups[group].sides[t].positions.push_back(p);
+    }
+  }
+  for (std::size_t t = 1; t < templates.size(); ++t) {
+    for (const Link& link : links[t]) {
+      std::optional<Match>& match = groups[group_of[sets.root(link.a)]].match;
+      match = match ? std::max(*match, link.match) : link.match;
+    }
+  }
+  for (Group& group : groups) {
+    for (std::size_t t = 0; t < templates.size(); ++t) measure(templates[t], group.sides[t]);
+    describe(templates, group);
+    compare(thresholds, group);
+  }
+  number_names(groups);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    const std::int64_t x = largest_change(a), y = largest_change(b);
+    return x != y ? x > y : a.sides[0].time_ns > b.sides[0].time_ns;
+  });
+  return groups;
+}
+
+}  // namespace ridge::diff

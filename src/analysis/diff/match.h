@@ -1,0 +1,62 @@
+// Matching: which positions of one template stand for which of another, and on what evidence. Durations are never looked at.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/diff/template.h"
+
+namespace ridge::diff {
+
+// In order of evidence. A group of several links is called by its weakest.
+enum class Match : std::uint8_t {
+  kernel,  // the same kernels
+  call,    // the same op with the same shapes, by other kernels
+  shape,   // another op with the same shapes
+  anchor,  // matrix work of the same sort, by its place between matched neighbours
+  fused,   // a generated kernel and the ops that it fuses, with the layout work that belongs to it
+  region,  // what the same step of the program did, as a whole
+  moved,   // the same call at another place
+  family,  // nothing but the same sort of work in the same phase
+};
+std::string_view name_of(Match match);
+
+struct Link {
+  std::uint32_t a = 0, b = 0;  // positions
+  Match match = Match::kernel;
+};
+
+using Links = std::vector<Link>;
+
+// What both sides can tell of a call.
+struct CommonEvidence {
+  bool shapes = false, modules = false, grids = false;
+};
+CommonEvidence common_evidence(const Template& a, const Template& b);
+
+// Which positions are linked already.
+struct Linked {
+  std::vector<std::uint8_t> a, b;
+  Linked(const Template& ta, const Template& tb) : a(ta.positions.size()), b(tb.positions.size()) {}
+  void add(const Link& link) { a[link.a] = b[link.b] = 1; }
+};
+
+// Templates of one mode, or of kernels alone: by order.
+Links match_calls(const Template& a, const Template& b);
+
+// One template of eager ops and one of generated kernels: matrix work by order and dimensions, the rest around it.
+Links match_fused(const Template& eager, const Template& compiled);
+
+// Leftovers of the optimizer's step on both sides, as one region, where the step was rewritten.
+void match_regions(const Template& a, const Template& b, Linked& linked, Links& links);
+
+// Leftovers of the same sort in the same phase, where one side is generated or nameless; real new work stays unmatched.
+void match_families(const Template& a, const Template& b, Linked& linked, Links& links);
+
+Links match(const Template& a, const Template& b, RunMode mode_a, RunMode mode_b);
+
+// What a link between two calls rests on.
+Match evidence_of_pair(const CallKind& a, const CallKind& b);
+
+}  // namespace ridge::diff

@@ -1,0 +1,143 @@
+#include "analysis/diff/op_names.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace ridge::diff {
+namespace {
+
+// clang-format off
+constexpr std::string_view kComposites[] = {
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "batch_norm", "_batch_norm_impl_index", "chunk", "contiguous", "conv1d",
+    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cross_entropy_loss", "dropout", "dropout_", "einsum",
+    "embedding_backward", "feature_dropout", "flatten", "full", "full_like", "group_norm", "index_select_backward", "instance_norm", "item", "kl_div",
+    "layer_norm", "linear", "log_softmax", "matmul", "max_pool1d", "max_pool2d", "max_pool3d", "multi_head_attention", "new_full", "new_ones",
+    "new_zeros", "nll_loss", "nll_loss_nd", "ones", "ones_like", "outer", "pad", "reshape", "rms_norm", "scalar_tensor",
+    "scaled_dot_product_attention", "softmax", "tensordot", "to", "type_as", "zeros", "zeros_like", "binary_cross_entropy_with_logits", "huber_loss",
+    "l1_loss", "square", "std", "var", "where_self", "nuclear_norm", "norm_except_dim", "upsample_nearest2d_vec", "true_divide", "stack", "hstack",
+    "vstack", "repeat_interleave", "tile", "cosine_similarity", "gru", "lstm", "movedim", "matrix_exp", "bilinear", "chain_matmul", "silu_",
+};
+
+struct Alias {
+  std::string_view name;
+  std::string_view canonical;
+};
+constexpr Alias kAliases[] = {
+    {"cudnn_batch_norm", "batch_norm"}, {"native_batch_norm", "batch_norm"}, {"miopen_batch_norm", "batch_norm"},
+    {"_batch_norm_impl_index", "batch_norm"}, {"_native_batch_norm_legit", "batch_norm"}, {"_native_batch_norm_legit_functional", "batch_norm"},
+    {"_native_batch_norm_legit_no_training", "batch_norm"}, {"_batch_norm_with_update", "batch_norm"}, {"_batch_norm_no_update", "batch_norm"},
+    {"_batch_norm_with_update_functional", "batch_norm"},
+    {"cudnn_batch_norm_backward", "batch_norm_backward"}, {"native_batch_norm_backward", "batch_norm_backward"},
+    {"miopen_batch_norm_backward", "batch_norm_backward"},
+    {"native_layer_norm", "layer_norm"}, {"native_layer_norm_backward", "layer_norm_backward"},
+    {"native_group_norm", "group_norm"}, {"native_group_norm_backward", "group_norm_backward"},
+    {"_fused_rms_norm", "rms_norm"}, {"_fused_rms_norm_backward", "rms_norm_backward"},
+    {"_to_copy", "copy"}, {"to", "copy"}, {"clone", "copy"}, {"contiguous", "copy"}, {"convert_element_type", "copy"}, {"type_as", "copy"},
+    {"device_put", "copy"}, {"reshape", "copy"},
+    {"max_pool2d_with_indices", "max_pool2d"}, {"_low_memory_max_pool2d_with_offsets", "max_pool2d"},
+    {"_low_memory_max_pool_with_offsets", "max_pool2d"}, {"max_pool2d_with_indices_backward", "max_pool2d_backward"},
+    {"_low_memory_max_pool2d_offsets_to_indices", "max_pool2d_backward"}, {"_low_memory_max_pool_offsets_to_indices", "max_pool2d_backward"},
+    {"_adaptive_avg_pool2d", "mean"}, {"adaptive_avg_pool2d", "mean"}, {"_adaptive_avg_pool2d_backward", "mean_backward"},
+    {"native_dropout", "dropout"}, {"_fused_dropout", "dropout"}, {"bernoulli", "dropout"}, {"inductor_random", "dropout"},
+    {"native_dropout_backward", "dropout_backward"}, {"_masked_scale", "dropout_backward"},
+    {"_softmax", "softmax"}, {"_safe_softmax", "softmax"}, {"prepare_softmax_online", "softmax"}, {"_softmax_backward_data", "softmax_backward"},
+    {"_log_softmax", "log_softmax"}, {"_log_softmax_backward_data", "log_softmax_backward"},
+    {"nll_loss_forward", "nll_loss"}, {"nll_loss2d_forward", "nll_loss"}, {"nll_loss_nd", "nll_loss"}, {"nll_loss2d_backward", "nll_loss_backward"},
+    {"embedding_dense_backward", "embedding_backward"}, {"clamp_min", "relu"}, {"threshold", "relu"},
+    {"zeros", "fill"}, {"zero", "fill"}, {"ones", "fill"}, {"full", "fill"}, {"full_like", "fill"}, {"zeros_like", "fill"}, {"ones_like", "fill"},
+    {"new_zeros", "fill"}, {"new_ones", "fill"}, {"new_full", "fill"}, {"scalar_tensor", "fill"},
+    {"true_divide", "div"}, {"square", "pow"}, {"rsub", "sub"}, {"item", "_local_scalar_dense"},
+    {"cudnn_convolution", "convolution"}, {"miopen_convolution", "convolution"}, {"_convolution", "convolution"}, {"conv1d", "convolution"},
+    {"conv2d", "convolution"}, {"conv3d", "convolution"}, {"convolution_overrideable", "convolution"}, {"cudnn_convolution_relu", "convolution"},
+    {"_slow_conv2d_forward", "convolution"}, {"_conv_depthwise2d", "convolution"}, {"conv_depthwise3d", "convolution"},
+    {"cudnn_convolution_transpose", "convolution"}, {"miopen_convolution_transpose", "convolution"},
+};
+
+// The sorts of matrix work. Within a sort, dimensions decide.
+constexpr Alias kHeavy[] = {
+    {"mm", "gemm"}, {"addmm", "gemm"}, {"bmm", "gemm"}, {"baddbmm", "gemm"}, {"linear", "gemm"}, {"matmul", "gemm"}, {"_scaled_mm", "gemm"},
+    {"_int_mm", "gemm"}, {"_grouped_mm", "gemm"}, {"_scaled_grouped_mm", "gemm"}, {"_addmm_activation", "gemm"}, {"einsum", "gemm"},
+    {"_weight_int4pack_mm", "gemm"}, {"_weight_int8pack_mm", "gemm"}, {"addbmm", "gemm"}, {"mv", "gemm"}, {"addmv", "gemm"}, {"tensordot", "gemm"},
+    {"convolution", "convolution"}, {"convolution_backward", "convolution_backward"},
+    {"scaled_dot_product_attention", "attention"}, {"_scaled_dot_product_flash_attention", "attention"},
+    {"_scaled_dot_product_efficient_attention", "attention"}, {"_scaled_dot_product_cudnn_attention", "attention"},
+    {"_scaled_dot_product_attention_math", "attention"}, {"_flash_attention_forward", "attention"}, {"_efficient_attention_forward", "attention"},
+    {"_cudnn_attention_forward", "attention"}, {"flex_attention", "attention"}, {"_scaled_dot_product_fused_attention_overrideable", "attention"},
+    {"_scaled_dot_product_flash_attention_backward", "attention_backward"}, {"_scaled_dot_product_efficient_attention_backward", "attention_backward"},
+    {"_scaled_dot_product_cudnn_attention_backward", "attention_backward"}, {"_flash_attention_backward", "attention_backward"},
+    {"_efficient_attention_backward", "attention_backward"}, {"flex_attention_backward", "attention_backward"},
+    {"_cudnn_attention_backward", "attention_backward"}, {"_scaled_dot_product_fused_attention_overrideable_backward", "attention_backward"},
+};
+// clang-format on
+
+template <std::size_t N>
+std::unordered_map<std::string_view, std::string_view> map_of(const Alias (&rows)[N]) {
+  std::unordered_map<std::string_view, std::string_view> map;
+  for (const Alias& row : rows) map.emplace(row.name, row.canonical);
+  return map;
+}
+
+// Without namespace and overload.
+std::string_view plain(std::string_view op) {
+  const std::size_t colons = op.rfind("::");
+  if (colons != std::string_view::npos) op.remove_prefix(colons + 2);
+  return op.substr(0, op.find('.'));
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+bool is_call(std::string_view op) {
+  if (op.starts_with("triton_")) return true;
+  if (op.starts_with("autograd::") || op.starts_with("torch::autograd::") || op.starts_with("## ") ||
+      op.starts_with("Torch-Compiled") || op.starts_with("Optimizer.") || op.starts_with("torch::dynamo") ||
+      op.starts_with("nccl:") || op.starts_with("gloo:")) {
+    return false;
+  }
+  const std::size_t colons = op.find("::");
+  return colons != std::string_view::npos && colons > 0 && op.find(' ') == std::string_view::npos;
+}
+
+bool is_composite(std::string_view op) {
+  static const std::unordered_set<std::string_view> set(std::begin(kComposites), std::end(kComposites));
+  return op.starts_with("aten::") && set.contains(plain(op));
+}
+
+std::string canonical_op(std::string_view op) {
+  static const auto aliases = map_of(kAliases);
+  std::string_view name = plain(op);
+  const auto known = [&](std::string_view text) -> std::string_view {
+    const auto it = aliases.find(text);
+    return it == aliases.end() ? std::string_view() : it->second;
+  };
+  if (const std::string_view alias = known(name); !alias.empty()) return std::string(alias);
+  if (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);
+  if (const std::string_view alias = known(name); !alias.empty()) return std::string(alias);
+  return std::string(name);
+}
+
+std::string_view heavy_sort(std::string_view canonical) {
+  static const auto sorts = map_of(kHeavy);
+  const auto it = sorts.find(canonical);
+  return it == sorts.end() ? canonical : it->second;
+}
+
+Heavy heavy_of(std::string_view canonical) {
+  const std::string_view sort = heavy_sort(canonical);
+  if (sort.starts_with("attention")) return Heavy::attention;
+  return sort == "gemm" || sort.starts_with("convolution") ? Heavy::matrix : Heavy::none;
+}
+
+std::string_view without_counter(std::string_view kernel) {
+  if (!kernel.starts_with("triton_")) return kernel;
+  const std::size_t underscore = kernel.rfind('_');
+  return underscore != std::string_view::npos && all_digits(kernel.substr(underscore + 1)) ? kernel.substr(0, underscore)
+                                                                                           : kernel;
+}
+
+}  // namespace ridge::diff

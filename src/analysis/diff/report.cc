@@ -1,0 +1,354 @@
+// Diff to Report. With two traces the columns are those of the contract; with more, each trace has its own against the first.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "analysis/cells.h"
+#include "analysis/diff/diff.h"
+#include "analysis/gpu.h"
+#include "base/units.h"
+
+namespace ridge::diff {
+namespace {
+
+// Columns that every trace has: time_a_ns, time_b_ns, ...
+void add_per_trace(Table& table, std::size_t traces, const std::string& stem, const std::string& suffix, Type type, Unit unit) {
+  for (std::size_t t = 0; t < traces; ++t) table.columns.push_back({stem + "_" + letter_of(t) + suffix, type, unit});
+}
+
+// Columns of a change: delta_ns with two traces, delta_b_ns, delta_c_ns, ... with more.
+std::string change_name(std::size_t traces, std::size_t t, const std::string& stem, const std::string& suffix) {
+  return traces == 2 ? stem + suffix : stem + "_" + letter_of(t) + suffix;
+}
+
+void add_delta_columns(Table& table, std::size_t traces) {
+  for (std::size_t t = 1; t < traces; ++t) {
+    table.columns.push_back({change_name(traces, t, "delta", "_ns"), Type::integer, Unit::ns});
+    table.columns.push_back({change_name(traces, t, "delta", "_pct"), Type::number, Unit::percent});
+  }
+}
+
+Cell percent_of_change(std::int64_t a, std::int64_t b) {
+  return a > 0 ? Cell(100.0 * static_cast<double>(b - a) / static_cast<double>(a)) : Cell();
+}
+
+void add_deltas(Row& row, const std::vector<std::int64_t>& times) {
+  for (std::size_t t = 1; t < times.size(); ++t) {
+    row.emplace_back(times[t] - times[0]);
+    row.push_back(percent_of_change(times[0], times[t]));
+  }
+}
+
+std::vector<std::int64_t> each(const Diff& diff, const std::function<std::int64_t(const SideTotals&)>& value) {
+  std::vector<std::int64_t> values;
+  for (const SideTotals& side : diff.sides) values.push_back(value(side));
+  return values;
+}
+
+void add_cells(Row& row, const std::vector<std::int64_t>& values) {
+  for (const std::int64_t value : values) row.emplace_back(value);
+}
+
+std::string_view change_word(const Group& group, std::size_t t) {
+  if (group.sides[0].positions.empty()) return group.sides[t].positions.empty() ? "" : "added";
+  if (group.sides[t].positions.empty()) return "removed";
+  return group.changes[t].significant ? "changed" : "n.s.";
+}
+
+std::string note_of(const Group& group) {
+  return group.equal_calls > 1 ? "one of " + std::to_string(group.equal_calls) + " equal calls" : "";
+}
+
+Table groups_table(const Diff& diff) {
+  const std::size_t n = diff.sides.size();
+  Table table;
+  table.name = "diff";
+  table.columns = {{"group", Type::text}, {"match", Type::text}, {"category", Type::text}};
+  add_per_trace(table, n, "count", "", Type::number, Unit::count);
+  add_per_trace(table, n, "time", "_ns", Type::integer, Unit::ns);
+  for (std::size_t t = 1; t < n; ++t) {
+    table.columns.push_back({change_name(n, t, "delta", "_ns"), Type::integer, Unit::ns});
+    table.columns.push_back({change_name(n, t, "delta", "_pct"), Type::number, Unit::percent});
+    table.columns.push_back({change_name(n, t, "significant", ""), Type::boolean});
+    table.fold_unless.push_back(table.columns.back().name);
+  }
+  for (std::size_t t = 1; t < n; ++t) table.columns.push_back({change_name(n, t, "change", ""), Type::text});
+  for (std::size_t t = 1; t < n; ++t) {
+    table.columns.push_back({change_name(n, t, "delta_low", "_ns"), Type::number, Unit::ns});
+    table.columns.push_back({change_name(n, t, "delta_high", "_ns"), Type::number, Unit::ns});
+  }
+  for (const char* name : {"phase", "note", "kernel", "shape"}) table.columns.push_back({name, Type::text});
+  for (const Group& group : diff.groups) {
+    Row row{group.name, group.match ? cells::text(name_of(*group.match)) : Cell(), std::string(name_of(group.category))};
+    for (const GroupSide& side : group.sides) row.emplace_back(side.count);
+    for (const GroupSide& side : group.sides) row.emplace_back(side.time_ns);
+    for (std::size_t t = 1; t < n; ++t) {
+      const GroupChange& change = group.changes[t];
+      row.emplace_back(change.delta_ns);
+      row.push_back(change.delta_pct ? Cell(*change.delta_pct) : Cell());
+      row.emplace_back(change.significant);
+    }
+    for (std::size_t t = 1; t < n; ++t) row.push_back(cells::text(change_word(group, t)));
+    for (std::size_t t = 1; t < n; ++t) {
+      const auto& interval = group.changes[t].interval;
+      row.push_back(interval ? Cell(interval->low) : Cell());
+      row.push_back(interval ? Cell(interval->high) : Cell());
+    }
+    for (const std::string& text : {group.phase, note_of(group), group.kernel, group.shape}) row.push_back(cells::text(text));
+    table.rows.push_back(std::move(row));
+  }
+  Row total(3);
+  for (const SideTotals& side : diff.sides) total.emplace_back(side.work);
+  const std::vector<std::int64_t> times = each(diff, [](const SideTotals& s) { return s.gpu_ns; });
+  add_cells(total, times);
+  for (std::size_t t = 1; t < n; ++t) {
+    total.emplace_back(times[t] - times[0]);
+    total.push_back(percent_of_change(times[0], times[t]));
+    total.emplace_back();
+  }
+  total.resize(table.columns.size());
+  table.total = std::move(total);
+  return table;
+}
+
+// A table of times: one row per name, a column per trace, and the changes.
+Table time_table(std::string name, std::string first_column, const Diff& diff) {
+  Table table;
+  table.name = std::move(name);
+  table.columns = {{std::move(first_column), Type::text}};
+  add_per_trace(table, diff.sides.size(), "time", "_ns", Type::integer, Unit::ns);
+  add_delta_columns(table, diff.sides.size());
+  return table;
+}
+
+void add_time_row(Table& table, std::string_view name, const std::vector<std::int64_t>& times) {
+  Row row{std::string(name)};
+  add_cells(row, times);
+  add_deltas(row, times);
+  table.rows.push_back(std::move(row));
+}
+
+// By the absolute change of the second trace, and the name for ties.
+void sort_by_change(Table& table, std::size_t traces) {
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const Row& a, const Row& b) {
+    const auto change = [&](const Row& row) { return std::abs(std::get<std::int64_t>(row[1 + traces])); };
+    return change(a) > change(b);
+  });
+}
+
+void add_time_total(Table& table, const std::vector<std::int64_t>& times) {
+  Row total(1);
+  add_cells(total, times);
+  add_deltas(total, times);
+  table.total = std::move(total);
+}
+
+Table totals_table(const Diff& diff) {
+  Table table = time_table("totals", "metric", diff);
+  add_time_row(table, "gpu_time", each(diff, [](const SideTotals& s) { return s.gpu_ns; }));
+  add_time_row(table, "wall_time", each(diff, [](const SideTotals& s) { return s.wall_ns; }));
+  add_time_row(table, "gpu_busy", each(diff, [](const SideTotals& s) { return s.busy_ns; }));
+  add_time_row(table, "gpu_idle", each(diff, [](const SideTotals& s) { return s.idle_ns; }));
+  return table;
+}
+
+Table waterfall_table(const Diff& diff) {
+  Table table = time_table("waterfall", "category", diff);
+  table.chart = Chart::bars;
+  for (std::size_t c = 0; c < kCategories; ++c) {
+    const std::vector<std::int64_t> times = each(diff, [&](const SideTotals& s) { return s.category_ns[c]; });
+    if (std::all_of(times.begin(), times.end(), [](std::int64_t time) { return time == 0; })) continue;
+    add_time_row(table, name_of(static_cast<Category>(c)), times);
+  }
+  sort_by_change(table, diff.sides.size());
+  add_time_total(table, each(diff, [](const SideTotals& s) { return s.gpu_ns; }));
+  return table;
+}
+
+Table idle_table(const Diff& diff) {
+  Table table = time_table("idle", "cause", diff);
+  for (std::size_t c = 0; c < kIdleCauses; ++c) {
+    const std::vector<std::int64_t> times = each(diff, [&](const SideTotals& s) { return s.idle_by_cause_ns[c]; });
+    if (std::all_of(times.begin(), times.end(), [](std::int64_t time) { return time == 0; })) continue;
+    add_time_row(table, name_of(static_cast<IdleCause>(c)), times);
+  }
+  sort_by_change(table, diff.sides.size());
+  add_time_total(table, each(diff, [](const SideTotals& s) { return s.idle_ns; }));
+  return table;
+}
+
+// Work that trace `t` has and `other` lacks: whole groups, and calls that `other` makes in fewer iterations.
+Table only_in_table(const Diff& diff, std::size_t t) {
+  Table table;
+  table.name = "only_in_" + letter_of(t);
+  table.columns = {{"group", Type::text},
+                   {"category", Type::text},
+                   {"count", Type::number, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"note", Type::text},
+                   {"kernel", Type::text},
+                   {"shape", Type::text}};
+  const std::size_t n = diff.sides.size();
+  for (const Group& group : diff.groups) {
+    const GroupSide& side = group.sides[t];
+    if (side.positions.empty()) continue;
+    bool lacking = t != 0 && group.sides[0].positions.empty();
+    double count = side.count;
+    std::int64_t time = side.time_ns;
+    std::string note = note_of(group);
+    for (std::size_t other = t == 0 ? 1 : 0; other < (t == 0 ? n : 1); ++other) {
+      const GroupSide& there = group.sides[other];
+      lacking = lacking || there.positions.empty();
+      const bool same_calls = group.match && *group.match <= Match::call;
+      if (lacking || !same_calls || there.calls >= side.calls - 1e-9) continue;
+      lacking = true;
+      count = std::max(0.0, side.count - there.count);
+      time = std::max<std::int64_t>(0, side.time_ns - there.time_ns);
+      if (side.positions.size() == there.positions.size()) note += note.empty() ? "in some iterations" : ", in some iterations";
+    }
+    if (!lacking) continue;
+    table.rows.push_back({group.name, std::string(name_of(group.category)), count, time, cells::text(note),
+                          cells::text(group.kernel), cells::text(group.shape)});
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const Row& a, const Row& b) { return std::get<std::int64_t>(a[3]) > std::get<std::int64_t>(b[3]); });
+  return table;
+}
+
+// Groups whose sides go by different names on the same evidence: ops that were renamed.
+Table renamed_table(const Diff& diff) {
+  Table table;
+  table.name = "renamed";
+  table.columns = {
+      {"group", Type::text}, {"match", Type::text}, {"category", Type::text}, {"time_a_ns", Type::integer, Unit::ns}};
+  for (const Group& group : diff.groups) {
+    const bool one_to_one =
+        std::all_of(group.sides.begin(), group.sides.end(), [](const GroupSide& s) { return s.positions.size() == 1; });
+    if (!group.match || *group.match > Match::shape || !one_to_one || group.name.find(" -> ") == std::string::npos) continue;
+    table.rows.push_back(
+        {group.name, std::string(name_of(*group.match)), std::string(name_of(group.category)), group.sides[0].time_ns});
+  }
+  return table;
+}
+
+std::string_view break_word(const BreakChange& change) {
+  const bool before = change.occurrences.front() > 0;
+  const bool after = std::any_of(change.occurrences.begin() + 1, change.occurrences.end(), [](double n) { return n > 0; });
+  return before && after ? "both" : after ? "new" : "gone";
+}
+
+Table breaks_table(const Diff& diff) {
+  Table table;
+  table.name = "breaks";
+  table.columns = {{"change", Type::text}};
+  add_per_trace(table, diff.sides.size(), "occurrences", "", Type::number, Unit::count);
+  table.columns.push_back({"reason", Type::text});
+  table.columns.push_back({"location", Type::text});
+  for (const std::string_view wanted : {"new", "gone", "both"}) {
+    for (const BreakChange& change : diff.breaks) {
+      if (break_word(change) != wanted) continue;
+      Row row{std::string(wanted)};
+      for (const double n : change.occurrences) row.emplace_back(n);
+      row.push_back(cells::text(change.reason));
+      row.push_back(cells::text(change.location));
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Cell number(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+
+Table launches_table(const Diff& diff) {
+  Table table;
+  table.name = "launches";
+  table.columns = {{"trace", Type::text},
+                   {"launches", Type::number, Unit::count},
+                   {"work", Type::number, Unit::count},
+                   {"from_graphs", Type::number, Unit::count},
+                   {"host_ns_per_launch", Type::number, Unit::ns}};
+  for (std::size_t t = 0; t < diff.sides.size(); ++t) {
+    const SideTotals& side = diff.sides[t];
+    table.rows.push_back({letter_of(t), side.launches, side.work, side.graph_launches, number(side.host_ns_per_launch)});
+  }
+  return table;
+}
+
+Table rates_table(const Diff& diff) {
+  Table table;
+  table.name = "rates";
+  table.columns = {{"trace", Type::text},
+                   {"flops", Type::number, Unit::flop},
+                   {"bytes", Type::number, Unit::bytes},
+                   {"flops_per_s", Type::number, Unit::flop_per_s},
+                   {"bytes_per_s", Type::number, Unit::bytes_per_s},
+                   {"known_pct_gpu_time", Type::number, Unit::percent}};
+  for (std::size_t t = 0; t < diff.sides.size(); ++t) {
+    const SideTotals& s = diff.sides[t];
+    table.rows.push_back(
+        {letter_of(t), number(s.flops), number(s.bytes), number(s.flops_per_s), number(s.bytes_per_s), s.costed_pct});
+  }
+  return table;
+}
+
+Table traces_table(const Diff& diff) {
+  Table table;
+  table.name = "traces";
+  table.columns = {{"trace", Type::text},
+                   {"iterations", Type::integer, Unit::count},
+                   {"per", Type::text},
+                   {"gpu_ns", Type::integer, Unit::ns},
+                   {"wall_ns", Type::integer, Unit::ns},
+                   {"folded_ns", Type::integer, Unit::ns},
+                   {"device", Type::text},
+                   {"file", Type::text}};
+  for (std::size_t t = 0; t < diff.sides.size(); ++t) {
+    const SideTotals& s = diff.sides[t];
+    table.rows.push_back(
+        {letter_of(t), s.iterations, s.per, s.gpu_ns, s.wall_ns, s.folded_ns, cells::text(s.device), cells::text(s.name)});
+  }
+  return table;
+}
+
+std::string change_text(std::string_view what, std::int64_t a, std::int64_t b) {
+  std::string text =
+      std::string(what) + " " + format_duration(static_cast<double>(a)) + " -> " + format_duration(static_cast<double>(b));
+  if (a > 0) {
+    const double percent = 100.0 * static_cast<double>(b - a) / static_cast<double>(a);
+    text += std::string(" (") + (percent >= 0 ? "+" : "") + format_percent(percent) + ")";
+  }
+  return text;
+}
+
+std::string headline(const Diff& diff) {
+  std::string text = "Per iteration: ";
+  for (std::size_t t = 1; t < diff.sides.size(); ++t) {
+    const SideTotals &a = diff.sides[0], &b = diff.sides[t];
+    const auto changed =
+        std::count_if(diff.groups.begin(), diff.groups.end(), [&](const Group& g) { return g.changes[t].significant; });
+    if (diff.sides.size() > 2) text += (t > 1 ? "; " : "") + letter_of(t) + ": ";
+    text += change_text("GPU time", a.gpu_ns, b.gpu_ns) + ", " + change_text("wall time", a.wall_ns, b.wall_ns) + ", " +
+            format_count(static_cast<std::int64_t>(changed)) + " of " +
+            format_count(static_cast<std::int64_t>(diff.groups.size())) + " groups changed";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+Report report_diff(const Diff& diff) {
+  Report report;
+  report.headline = headline(diff);
+  report.tables = {groups_table(diff), totals_table(diff), waterfall_table(diff)};
+  for (std::size_t t = 0; t < diff.sides.size(); ++t) report.tables.push_back(only_in_table(diff, t));
+  report.tables.push_back(renamed_table(diff));
+  report.tables.push_back(breaks_table(diff));
+  report.tables.push_back(idle_table(diff));
+  report.tables.push_back(launches_table(diff));
+  report.tables.push_back(rates_table(diff));
+  report.tables.push_back(traces_table(diff));
+  if (diff.no_device_events) report.diagnostics.push_back(no_device_events());
+  return report;
+}
+
+}  // namespace ridge::diff

@@ -1,0 +1,213 @@
+// diff on traces made by hand, with numbers worked out beside them: rounding, noise, gates, several traces, work from before the window.
+#include <gtest/gtest.h>
+
+#include "analysis/catalog.h"
+#include "analysis/diff/noise.h"
+#include "support/diffed.h"
+#include "support/loaded_trace.h"
+
+namespace ridge {
+namespace {
+
+using diff::Group;
+using test::Diffed;
+using test::join;
+
+// Steps of two ops each: aten::mm (one kernel) and aten::relu (one kernel), with these times in us.
+std::string steps(const std::vector<std::pair<int, int>>& times, bool extra = false) {
+  std::string events;
+  int ts = 1000, correlation = 1;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto [mm, relu] = times[i];
+    const std::string name = "ProfilerStep#" + std::to_string(i);
+    events += (i == 0 ? "" : ", ") + join({test::event({.name = name, .ts = ts, .dur = 900, .cat = "user_annotation"}),
+                                           test::event({.name = "aten::mm", .ts = ts + 10, .dur = 20}),
+                                           test::launch(correlation, ts + 15, 5, "sm90_xmma_gemm_f32", ts + 40, mm),
+                                           test::event({.name = "aten::relu", .ts = ts + 40, .dur = 20}),
+                                           test::launch(correlation + 1, ts + 45, 5, "relu_kernel", ts + 400, relu)});
+    if (extra) {
+      events += ", " + join({test::event({.name = "aten::add", .ts = ts + 70, .dur = 20}),
+                             test::launch(correlation + 2, ts + 75, 5, "add_kernel", ts + 700, 7)});
+    }
+    ts += 1000;
+    correlation += 3;
+  }
+  return events;
+}
+
+Diffed diff_events(const std::vector<std::string>& all) {
+  std::vector<test::LoadedTrace> traces;
+  for (const std::string& events : all) traces.push_back(test::load_events(events));
+  return Diffed(std::move(traces));
+}
+
+Result<Report> run(const Diffed& diffed, const Arguments& arguments) { return run_diff(diffed.scopes, arguments); }
+
+TEST(DiffByHand, DividesByTheIterationsOfEachTrace) {
+  // (100 + 103 + 104) / 3 = 102.333 us; one step of 100 us. relu: 10 us in both.
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{100, 10}, {103, 10}, {104, 10}})});
+  EXPECT_EQ(diffed.answer.sides[0].iterations, 1);
+  EXPECT_EQ(diffed.answer.sides[1].iterations, 3);
+  ASSERT_EQ(diffed.answer.groups.size(), 2U);
+  const Group& mm = diffed.answer.groups[0];
+  EXPECT_EQ(mm.name, "aten::mm");
+  EXPECT_EQ(mm.sides[1].time_ns, 102'333);
+  EXPECT_EQ(mm.changes[1].delta_ns, 2'333);
+  EXPECT_EQ(mm.match, diff::Match::kernel);
+  EXPECT_FALSE(mm.changes[1].significant);  // 2.3 %
+  EXPECT_EQ(diffed.answer.groups[1].changes[1].delta_ns, 0);
+  EXPECT_EQ(diffed.answer.sides[1].gpu_ns, 112'333);
+  EXPECT_EQ(diffed.answer.sides[1].wall_ns, 900'000);
+  expect_closed(diffed, "by hand");
+}
+
+TEST(DiffByHand, ListsWorkThatOneTraceLacks) {
+  const Diffed diffed = diff_events({steps({{100, 10}, {100, 10}}), steps({{100, 10}, {100, 10}}, true)});
+  const auto added = diffed.groups_where([](const Group& g) { return g.sides[0].positions.empty(); });
+  ASSERT_EQ(added.size(), 1U);
+  EXPECT_EQ(added[0]->name, "aten::add");
+  EXPECT_EQ(added[0]->changes[1].delta_ns, 7'000);
+  EXPECT_FALSE(added[0]->changes[1].delta_pct.has_value());  // of nothing, no percentage is known
+  EXPECT_TRUE(added[0]->changes[1].significant);
+}
+
+TEST(DiffByHand, ComparesEachTraceWithTheFirst) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{110, 10}}), steps({{90, 30}})});
+  const auto report = run(diffed, {});
+  ASSERT_TRUE(report);
+  const Table& table = report->tables.front();
+  EXPECT_EQ(table.name, "diff");
+  const auto cell = [&](std::size_t row, std::string_view name) {
+    const auto column =
+        std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.name == name; });
+    EXPECT_NE(column, table.columns.end()) << name;
+    return table.rows[row][static_cast<std::size_t>(column - table.columns.begin())];
+  };
+  EXPECT_EQ(cell(0, "group"), Cell("aten::relu"));  // changes by 20 us at most, mm by 10
+  EXPECT_EQ(cell(0, "delta_c_ns"), Cell(std::int64_t{20'000}));
+  EXPECT_EQ(cell(1, "delta_b_ns"), Cell(std::int64_t{10'000}));
+  EXPECT_EQ(cell(1, "delta_c_ns"), Cell(std::int64_t{-10'000}));
+  EXPECT_EQ(cell(1, "time_c_ns"), Cell(std::int64_t{90'000}));
+}
+
+TEST(DiffByHand, HasTheColumnsOfTheContract) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{110, 10}})});
+  const auto report = run(diffed, {});
+  ASSERT_TRUE(report);
+  constexpr std::string_view kWanted[] = {"group",     "match",     "category", "count_a",   "count_b",
+                                          "time_a_ns", "time_b_ns", "delta_ns", "delta_pct", "significant"};
+  for (std::size_t i = 0; i < std::size(kWanted); ++i) EXPECT_EQ(report->tables.front().columns[i].name, kWanted[i]);
+}
+
+// ---- gates ------------------------------------------------------------------------------------------------------------------------
+
+TEST(DiffGates, FailOnThePointEstimate) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{108, 10}})});  // GPU time +7.3 %, mm +8 %
+  const auto failed = [&](const Arguments& arguments) { return run(diffed, arguments)->gate_failed; };
+  EXPECT_FALSE(failed({}));
+  EXPECT_TRUE(failed({{"fail_above", "5%"}}));
+  EXPECT_FALSE(failed({{"fail_above", "7.5%"}}));
+  EXPECT_TRUE(failed({{"fail_kernel_above", "5"}}));
+  EXPECT_FALSE(failed({{"fail_kernel_above", "10%"}}));
+  EXPECT_FALSE(failed({{"fail_kernel_above", "5%"}, {"min_ns", "9000"}}));  // it grew by 8 us
+  EXPECT_FALSE(failed({{"fail_above", "5%"}, {"significant", "true"}}));    // one step tells nothing of scatter
+  EXPECT_FALSE(failed({{"max_new_breaks", "0"}}));
+}
+
+TEST(DiffGates, WithSignificantAskForTheInterval) {
+  const Diffed steady = diff_events({steps({{100, 10}, {101, 10}, {100, 10}}), steps({{110, 10}, {111, 10}, {110, 10}})});
+  EXPECT_TRUE(run(steady, {{"fail_above", "5%"}, {"significant", "true"}})->gate_failed);
+  EXPECT_TRUE(run(steady, {{"fail_kernel_above", "5%"}, {"significant", "true"}})->gate_failed);
+  const Diffed noisy = diff_events({steps({{100, 10}, {150, 10}, {60, 10}}), steps({{110, 10}, {160, 10}, {70, 10}})});
+  EXPECT_TRUE(run(noisy, {{"fail_above", "5%"}})->gate_failed);
+  EXPECT_FALSE(run(noisy, {{"fail_above", "5%"}, {"significant", "true"}})->gate_failed);
+}
+
+TEST(DiffGates, NameTheGateAndTheRow) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{120, 10}})});
+  const auto report = run(diffed, {{"fail_kernel_above", "10%"}});
+  ASSERT_TRUE(report && report->gate_failed);
+  ASSERT_FALSE(report->diagnostics.empty());
+  EXPECT_NE(report->diagnostics[0].message.find("--fail-kernel-above"), std::string::npos);
+  EXPECT_NE(report->diagnostics[0].message.find("aten::mm"), std::string::npos);
+}
+
+TEST(DiffGates, RefuseWhatIsNoPercentage) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{120, 10}})});
+  for (const char* text : {"much", "", "-5%", "5%%", "nan"}) {
+    const auto report = run(diffed, {{"fail_above", text}});
+    ASSERT_FALSE(report) << text;
+    EXPECT_EQ(report.error().code, ErrorCode::usage);
+  }
+}
+
+// ---- noise ------------------------------------------------------------------------------------------------------------------------
+
+TEST(DiffNoise, IntervalIsWelchs) {
+  // Means 10 and 13, variances 1 and 4, three observations each: standard error sqrt(1/3 + 4/3) = 1.2910, degrees of freedom
+  // (5/3)^2 / ((1/3)^2/2 + (4/3)^2/2) = 2.94, so t of 2 degrees = 4.303: 3 +- 5.555.
+  const auto interval = diff::interval_of_change({3, 10, 1}, {3, 13, 4});
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->low, 3 - 5.555, 0.01);
+  EXPECT_NEAR(interval->high, 3 + 5.555, 0.01);
+  EXPECT_FALSE(interval->excludes_zero());
+  EXPECT_FALSE(diff::interval_of_change({1, 10, 0}, {3, 13, 4}).has_value());
+}
+
+TEST(DiffNoise, ChangedNeedsBothParts) {
+  const diff::Thresholds defaults;
+  EXPECT_TRUE(diff::is_changed(10'000, 12'000, std::nullopt, defaults));
+  EXPECT_FALSE(diff::is_changed(10'000, 10'900, std::nullopt, defaults));    // 9 %, but 0.9 us
+  EXPECT_FALSE(diff::is_changed(100'000, 104'000, std::nullopt, defaults));  // 4 us, but 4 %
+  EXPECT_FALSE(diff::is_changed(10'000, 12'000, diff::Interval95{-10, 4000}, defaults));
+  EXPECT_TRUE(diff::is_changed(10'000, 12'000, diff::Interval95{10, 4000}, defaults));
+}
+
+// ---- work launched before the window ------------------------------------------------------------------------------------------------
+
+TEST(DiffByHand, FoldsWorkFromBeforeTheWindowIntoTheStepItRepeats) {
+  // The relu of the step before runs first, and its launch was not recorded: 14 us beside the recorded 10 us, a mean of 12 us.
+  const std::string orphan = test::event({.name = "relu_kernel",
+                                          .ts = 1001,
+                                          .dur = 14,
+                                          .cat = "kernel",
+                                          .args = "\"correlation\": 99, \"device\": 0, \"stream\": 7",
+                                          .tid = 7});
+  const Diffed diffed = diff_events({steps({{100, 12}}), steps({{100, 10}}) + ", " + orphan});
+  ASSERT_EQ(diffed.answer.groups.size(), 2U);
+  for (const Group& group : diffed.answer.groups) {
+    EXPECT_EQ(group.changes[1].delta_ns, 0) << group.name;
+    EXPECT_TRUE(group.match.has_value()) << group.name;
+  }
+  EXPECT_EQ(diffed.answer.sides[1].folded_ns, 14'000);
+}
+
+TEST(DiffByHand, TellsOneOfEqualNeighbours) {
+  // Three equal calls in a row against two.
+  const auto run_of = [](int calls) {
+    std::string events = test::event({.name = "ProfilerStep#0", .ts = 1000, .dur = 900, .cat = "user_annotation"});
+    for (int i = 0; i < calls; ++i) {
+      events += ", " + join({test::event({.name = "aten::linear", .ts = 1010 + 30 * i, .dur = 20}),
+                             test::launch(i + 1, 1015 + 30 * i, 5, "sm90_xmma_gemm_f32", 1200 + 50 * i, 20 + i)});
+    }
+    return events;
+  };
+  const Diffed diffed = diff_events({run_of(3), run_of(2)});
+  ASSERT_EQ(diffed.answer.groups.size(), 1U);
+  EXPECT_EQ(diffed.answer.groups[0].equal_calls, 3);
+  EXPECT_EQ(diffed.answer.groups[0].changes[1].delta_ns, -22'000);  // 20 + 21 + 22 against 20 + 21
+  EXPECT_TRUE(diffed.answer.groups[0].changes[1].significant);
+}
+
+TEST(DiffByHand, SaysSoWhenThereIsNoDeviceWork) {
+  const Diffed diffed =
+      diff_events({test::event({.name = "aten::mm", .ts = 1, .dur = 2}), test::event({.name = "aten::mm", .ts = 1, .dur = 2})});
+  const auto report = run(diffed, {{"fail_above", "5%"}});
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->tables.front().rows.empty());
+  EXPECT_FALSE(report->gate_failed);
+  EXPECT_EQ(report->diagnostics.front().code, "no_device_events");
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,236 @@
+// kernels, roofline, kernel NAME and the metrics of check on traces made by hand: FLOPs, bytes and percentages worked out beside the checks.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "analysis/check.h"
+#include "analysis/kernel.h"
+#include "analysis/kernel_choice.h"
+#include "analysis/kernels.h"
+#include "analysis/ops.h"
+#include "analysis/roofline.h"
+#include "support/loaded_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::event;
+using test::join;
+using test::launch;
+using test::load_events;
+using test::LoadedTrace;
+
+constexpr const char* kGemm =
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas";
+
+std::string mm(int ts, int dur, int n = 1024) {
+  const std::string dims =
+      "[[" + std::to_string(n) + ", " + std::to_string(n) + "], [" + std::to_string(n) + ", " + std::to_string(n) + "]]";
+  return event({.name = "aten::mm",
+                .ts = ts,
+                .dur = dur,
+                .args = "\"Input Dims\": " + dims +
+                        ", \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\"], \"Input Strides\": [[" + std::to_string(n) +
+                        ", 1], [" + std::to_string(n) + ", 1]]"});
+}
+
+// A product of 1024 x 1024 matrices in bfloat16: 2 x 1024^3 FLOP, two operands of 2 MiB read, one written.
+constexpr double kFlops = 2147483648.0, kOperand = 2097152.0;
+
+struct OnDevice {
+  LoadedTrace loaded;
+  Scope scope;
+  OnDevice(std::string_view events, const char* device)
+      : loaded(load_events(events)), scope(*loaded.model, std::make_shared<const CostModel>(*loaded.model, options(device))) {}
+  static CostOptions options(const char* device) {
+    CostOptions options;
+    if (device != nullptr) options.device = **find_device(device);
+    return options;
+  }
+};
+
+// Two launches whose work is known, of 10 and 30 us, and one of the same kernel under no op, of 20 us.
+std::string three_products() {
+  return join({mm(0, 10), launch(1, 1, 2, kGemm, 100, 10), mm(20, 10), launch(2, 21, 2, kGemm, 200, 30),
+               launch(3, 40, 2, kGemm, 300, 20)});
+}
+
+TEST(Roof, RatesAreSumsOverSumsOfWhatIsKnown) {
+  const OnDevice h200(three_products(), "h200");
+  const Kernels kernels = compute_kernels(h200.scope);
+  ASSERT_EQ(kernels.rows.size(), 1U);
+  const CostSum& cost = kernels.rows[0].cost;
+  EXPECT_DOUBLE_EQ(cost.flops.value().value(), 2 * kFlops);
+  EXPECT_DOUBLE_EQ(cost.bytes_read.value().value(), 4 * kOperand);
+  EXPECT_DOUBLE_EQ(cost.bytes_written.value().value(), 2 * kOperand);
+  EXPECT_NEAR(cost.flops.per_second().value(), 2 * kFlops / 40e-6, 1);  // the mean of both rates would be a third more
+  EXPECT_NEAR(cost.bytes.per_second().value(), 6 * kOperand / 40e-6, 1);
+  EXPECT_NEAR(cost.peak_flops_ns.pct_of_time().value(), 100 * 2 * kFlops / 40e-6 / 989.4e12, 1e-6);
+  EXPECT_NEAR(cost.peak_bytes_ns.pct_of_time().value(), 100 * 6 * kOperand / 40e-6 / 4.8e12, 1e-6);
+  EXPECT_NEAR(cost.roof_ns.value().value(), 2e9 * kFlops / 989.4e12, 1e-3);
+  EXPECT_NEAR(cost.headroom_ns.value().value(), 40'000 - 2e9 * kFlops / 989.4e12, 1e-3);
+  EXPECT_NEAR(cost.flops_known_pct().value(), 100.0 * 40 / 60, 1e-9);
+  EXPECT_EQ(cost.dtype_text(), "bfloat16");
+  EXPECT_EQ(cost.estimate, Estimate::exact);
+}
+
+TEST(Roof, AnUnknownDeviceHasFlopsAndBytesButNoPercentages) {
+  const OnDevice unknown(three_products(), nullptr);
+  const Kernels kernels = compute_kernels(unknown.scope);
+  const CostSum& cost = kernels.rows.at(0).cost;
+  EXPECT_DOUBLE_EQ(cost.flops.value().value(), 2 * kFlops);
+  EXPECT_FALSE(cost.peak_flops_ns.pct_of_time().has_value());
+  EXPECT_FALSE(cost.roof_ns.value().has_value());
+  EXPECT_EQ(cost.bound(), Bound::unknown);
+  ASSERT_EQ(kernels.diagnostics.size(), 1U);
+  EXPECT_EQ(kernels.diagnostics[0].code, "unknown_device");
+  EXPECT_NE(kernels.diagnostics[0].message.find("--device-file"), std::string::npos);
+}
+
+TEST(Roof, NoShapesIsSaid) {
+  const OnDevice h200(launch(1, 1, 2, kGemm, 100, 10), "h200");
+  const Kernels kernels = compute_kernels(h200.scope);
+  EXPECT_FALSE(kernels.cost.flops.value().has_value());
+  ASSERT_EQ(kernels.diagnostics.size(), 1U);
+  EXPECT_EQ(kernels.diagnostics[0].code, "no_costs");
+}
+
+TEST(Roof, ThePointOfAKernel) {
+  const OnDevice h200(join({mm(0, 10), launch(1, 1, 2, kGemm, 100, 10)}), "h200");
+  const RoofPoint point = roof_point(compute_kernels(h200.scope).rows.at(0).cost);
+  EXPECT_NEAR(point.intensity.value(), kFlops / (3 * kOperand), 1e-9);  // 341: over the ridge at 206, so the roof is the peak
+  EXPECT_NEAR(point.flops_per_s.value(), kFlops / 10e-6, 1);
+  EXPECT_NEAR(point.roof_flops_per_s.value() / 989.4e12, 1, 1e-9);
+  EXPECT_NEAR(point.pct_of_roof.value(), 100 * kFlops / 10e-6 / 989.4e12, 1e-6);
+}
+
+TEST(Roof, UtilisationOfAnIterationCountsItsIdleTime) {
+  const OnDevice h200(
+      join({event({.name = "ProfilerStep#3", .ts = 0, .dur = 100, .cat = "user_annotation"}), mm(1, 10),
+            launch(1, 2, 2, kGemm, 20, 10), event({.name = "ProfilerStep#4", .ts = 100, .dur = 50, .cat = "user_annotation"}),
+            mm(101, 10), launch(2, 102, 2, kGemm, 120, 180)}),
+      "h200");
+  const Roofline roofline = compute_roofline(h200.scope);
+  ASSERT_EQ(roofline.iterations.size(), 2U);
+  const double peak_ns = 1e9 * kFlops / 989.4e12;
+  EXPECT_EQ(roofline.iterations[0].iteration, 3);
+  EXPECT_EQ(roofline.iterations[0].duration_ns, 100'000);
+  EXPECT_NEAR(mfu_pct(roofline.iterations[0], roofline.devices).value(), 100 * peak_ns / 100'000, 1e-6);
+  // The host of the last step ran ahead: its kernel takes 180 us, the step 50.
+  EXPECT_EQ(roofline.iterations[1].duration_ns, 180'000);
+  EXPECT_NEAR(mfu_pct(roofline.iterations[1], roofline.devices).value(), 100 * peak_ns / 180'000, 1e-6);
+  EXPECT_EQ(roofline.all.duration_ns, 300'000);
+  EXPECT_NEAR(mfu_pct(roofline.all, roofline.devices).value(), 100 * 2 * peak_ns / 300'000, 1e-6);
+  EXPECT_NEAR(bandwidth_pct(roofline.all, roofline.devices).value(), 100 * 6 * kOperand / 4.8e12 * 1e9 / 300'000, 1e-6);
+  const Report report = report_roofline(roofline);
+  ASSERT_EQ(report.plots.size(), 1U);
+  EXPECT_EQ(report.plots[0].points.size(), 1U);
+  EXPECT_FALSE(report.plots[0].lines.empty());
+}
+
+TEST(Roof, OpsHaveTheFlopsOfWhatTheyLaunchAndTheTotalCountsThemOnce) {
+  const OnDevice h200(join({event({.name = "aten::linear", .ts = 0, .dur = 20}), mm(1, 10), launch(1, 2, 2, kGemm, 100, 10)}),
+                      "h200");
+  const Ops ops = compute_ops(h200.scope);
+  ASSERT_EQ(ops.rows.size(), 2U);
+  for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value(), kFlops) << row.op;
+  EXPECT_DOUBLE_EQ(ops.flops.value(), kFlops);
+}
+
+std::vector<std::string> problems(const Check& check) {
+  std::vector<std::string> found;
+  for (const CheckRow& row : check.rows) found.push_back(row.problem);
+  return found;
+}
+
+// 2 x 4096^3 FLOP in bfloat16 need 139 us of an H200 at its peak.
+std::string large_product(int kernel_us) { return join({mm(0, 10, 4096), launch(1, 1, 2, kGemm, 100, kernel_us)}); }
+
+TEST(CheckMetrics, ByHowFarFromTheRoof) {
+  EXPECT_EQ(problems(compute_check(OnDevice(large_product(100), "h200").scope)), std::vector<std::string>{"over_peak_flops"});
+  EXPECT_EQ(problems(compute_check(OnDevice(large_product(145), "h200").scope)), std::vector<std::string>{"near_peak"});
+  EXPECT_EQ(problems(compute_check(OnDevice(large_product(300), "h200").scope)), std::vector<std::string>{});
+  EXPECT_EQ(problems(compute_check(OnDevice(large_product(2000), "h200").scope)), std::vector<std::string>{"far_from_roof"});
+  EXPECT_EQ(problems(compute_check(OnDevice(large_product(20000), "h200").scope)),
+            std::vector<std::string>{"under_one_percent"});
+  EXPECT_EQ(problems(compute_check(OnDevice(large_product(20000), nullptr).scope)), std::vector<std::string>{});
+}
+
+TEST(CheckMetrics, OverThePeakIsToldWithReasonsAndNotClipped) {
+  const Check check = compute_check(OnDevice(large_product(100), "h200").scope);
+  ASSERT_EQ(check.metrics.size(), 1U);
+  EXPECT_NEAR(check.metrics[0].percent.value(), 100 * 2 * 4096.0 * 4096 * 4096 / 100e-6 / 989.4e12, 1e-3);
+  EXPECT_NE(check.metrics[0].reasons.find("sparse"), std::string::npos) << check.metrics[0].reasons;
+  EXPECT_NE(check.metrics[0].reasons.find("another device than NVIDIA H200"), std::string::npos);
+}
+
+TEST(CheckMetrics, KernelsThatDoNotMatterAreLeftAlone) {
+  // 8 us: too short to tell anything; and a kernel with a hundredth of a percent of the time.
+  EXPECT_EQ(problems(compute_check(OnDevice(join({mm(0, 10, 128), launch(1, 1, 2, kGemm, 100, 8)}), "h200").scope)),
+            std::vector<std::string>{});
+}
+
+TEST(KernelDetail, DistributionConfigurationAndShapes) {
+  const std::string config = R"(, "grid": [2, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 1024,
+      "blocks per SM": 0.5, "warps per SM": 2.0, "est. achieved occupancy %": 3)";
+  std::string events = mm(0, 1000);
+  for (int i = 1; i <= 10; ++i) {
+    events += ", " + event({.name = "cudaLaunchKernel",
+                            .ts = 10 * i,
+                            .dur = 1,
+                            .cat = "cuda_runtime",
+                            .args = "\"correlation\": " + std::to_string(i)});
+    events += ", " + event({.name = kGemm,
+                            .ts = 2000 + 100 * i,
+                            .dur = i,
+                            .cat = "kernel",
+                            .args = "\"correlation\": " + std::to_string(i) + ", \"device\": 0, \"stream\": 7" + config,
+                            .tid = 7});
+  }
+  const OnDevice h200(events, "h200");
+  const auto detail = compute_kernel(h200.scope, "bf16bf16");
+  ASSERT_TRUE(detail.has_value()) << detail.error().message;
+  EXPECT_EQ(detail->all.count, 10);
+  EXPECT_EQ(detail->all.time_ns, 55'000);
+  EXPECT_EQ(percentile(detail->durations_ns, 0.5), 5'000);
+  EXPECT_EQ(percentile(detail->durations_ns, 0.9), 9'000);
+  EXPECT_EQ(percentile(detail->durations_ns, 0.99), 10'000);
+  ASSERT_EQ(detail->configs.size(), 1U);
+  EXPECT_EQ(detail->configs[0].registers_per_thread, 32);
+  EXPECT_EQ(detail->configs[0].shared_memory_bytes, 1024);
+  EXPECT_EQ(detail->configs[0].occupancy_pct, 3.0);
+  ASSERT_EQ(detail->shapes.size(), 1U);
+  EXPECT_EQ(detail->shapes[0].op, "aten::mm");
+  const Report report = report_kernel(*detail);
+  EXPECT_EQ(report.tables.front().name, "kernel");
+  std::int64_t in_bins = 0;
+  for (const Row& row : report.tables[1].rows) in_bins += std::get<std::int64_t>(row[2]);
+  EXPECT_EQ(in_bins, 10);
+}
+
+TEST(KernelChoice, ExactThenPartThenPattern) {
+  const std::vector<KernelCandidate> all = {{"void add<float>(int)", "add<float>", 9},
+                                            {"void add<half>(int)", "add<half>", 5},
+                                            {"gemm_128", "gemm_128", 3},
+                                            {"gemm_128_splitk", "gemm_128_splitk", 1}};
+  const auto chosen = [&](const char* name) { return choose_kernel(all, name).value_or(""); };
+  EXPECT_EQ(chosen("gemm_128"), "gemm_128");  // exact, though it is a part of another
+  EXPECT_EQ(chosen("add<half>"), "void add<half>(int)");
+  EXPECT_EQ(chosen("splitk"), "gemm_128_splitk");
+  EXPECT_EQ(chosen("SPLITK"), "gemm_128_splitk");
+  EXPECT_EQ(chosen("add.*half"), "void add<half>(int)");
+  const auto several = choose_kernel(all, "add");
+  ASSERT_FALSE(several.has_value());
+  EXPECT_EQ(several.error().message, "2 kernels fit 'add'");
+  EXPECT_EQ(several.error().hint, "say which:\nadd<float>\nadd<half>");
+  const auto none = choose_kernel(all, "gem_128");
+  ASSERT_FALSE(none.has_value());
+  EXPECT_NE(none.error().hint.find("gemm_128"), std::string::npos);
+  EXPECT_FALSE(choose_kernel(all, "").has_value());
+  EXPECT_FALSE(choose_kernel(all, "[").has_value());
+  EXPECT_FALSE(choose_kernel({}, "x").has_value());
+}
+
+}  // namespace
+}  // namespace ridge
