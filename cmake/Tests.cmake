@@ -44,6 +44,8 @@ if(RIDGE_TESTS)
   if(NOT RIDGE_SANITIZE)  # these do not depend on how the binary was built: once is enough
     ridge_add_script(layers "${Python3_EXECUTABLE}" tools/check_layers)
     ridge_add_script(layers_self_test "${Python3_EXECUTABLE}" tools/check_layers --self-test)
+    ridge_add_script(browser tests/browser/run)
+    set_tests_properties(browser PROPERTIES ENVIRONMENT "RIDGE=$<TARGET_FILE:ridge>" SKIP_RETURN_CODE 77 TIMEOUT 600 RUN_SERIAL ON)
     ridge_add_script(docs "${Python3_EXECUTABLE}" tools/check_docs --ridge "$<TARGET_FILE:ridge>")
     ridge_add_script(docs_self_test "${Python3_EXECUTABLE}" tools/check_docs --self-test)
   endif()

@@ -10,17 +10,12 @@ list(FILTER web_sources EXCLUDE REGEX "/(node_modules|dist)/")
 
 set(embed "${CMAKE_COMMAND}" -DDIST=${web_dir}/dist -DOUT=${web_page_cc} -P "${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake")
 if(RIDGE_WEB AND RIDGE_NPM AND EXISTS "${web_dir}/package.json")
-  set(web_modules "${web_dir}/node_modules/.package-lock.json")  # npm writes it last; one for all build folders
-  add_custom_command(OUTPUT "${web_modules}"
-    COMMAND "${RIDGE_NPM}" ci --silent --no-audit --no-fund --prefer-offline
-    COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${web_modules}"
-    DEPENDS "${web_dir}/package.json" "${web_dir}/package-lock.json"
-    WORKING_DIRECTORY "${web_dir}" COMMENT "Installing what the web page is built with" VERBATIM)
   add_custom_command(OUTPUT "${web_page_cc}"
-    COMMAND "${RIDGE_NPM}" run --silent build
+    COMMAND "${CMAKE_COMMAND}" -DNPM=${RIDGE_NPM} -DWEB=${web_dir} -P "${PROJECT_SOURCE_DIR}/cmake/BuildWebPage.cmake"
     COMMAND ${embed}
-    DEPENDS ${web_sources} "${web_dir}/package.json" "${web_modules}" "${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake"
-    WORKING_DIRECTORY "${web_dir}" COMMENT "Building the web page" VERBATIM)
+    DEPENDS ${web_sources} "${web_dir}/package.json" "${web_dir}/package-lock.json" "${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake"
+            "${PROJECT_SOURCE_DIR}/cmake/BuildWebPage.cmake"
+    COMMENT "Building the web page" VERBATIM)
 else()
   if(NOT EXISTS "${web_dir}/dist/index.html")
     message(STATUS "npm was not found: ridge is built without its web page")

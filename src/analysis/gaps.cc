@@ -14,10 +14,7 @@ namespace {
 class GapNames {
  public:
   explicit GapNames(const Model& model)
-      : trace_(model.trace()),
-        tree_(model.tree()),
-        links_(model.links()),
-        locations_(model.locations()) {}
+      : trace_(model.trace()), tree_(model.tree()), links_(model.links()), locations_(model.locations()) {}
 
   std::string kernel(std::uint32_t row) const {
     return row == kNoWork ? "" : std::string(trace_.text(trace_.events.name(trace_.of(EventClass::device_work)[row])));
@@ -55,7 +52,7 @@ Gaps compute_gaps(const Scope& scope) {
   gaps.no_device_events = scope.model().timeline().devices.empty();
   if (gaps.no_device_events) return gaps;
   const GapNames names(scope.model());
-  for (const DeviceIdle& idle : split_idle(scope.model(), scope.window())) {
+  for (const DeviceIdle& idle : scope.idle()) {
     if (!scope.has_device(idle.device)) continue;
     for (const IdleGap& gap : idle.gaps) {
       std::string next = names.kernel(gap.next_work);

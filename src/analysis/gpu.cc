@@ -155,7 +155,7 @@ Gpu compute_gpu(const Scope& scope) {
   Gpu gpu;
   gpu.no_device_events = model.timeline().devices.empty();
   if (gpu.no_device_events) return gpu;
-  const std::vector<DeviceIdle> idle = split_idle(model, scope.window());
+  const std::vector<DeviceIdle>& idle = scope.idle();
   for (std::size_t i = 0; i < idle.size(); ++i) {
     const Device& device = model.timeline().devices[i];
     if (!scope.has_device(device.id)) continue;

@@ -242,7 +242,7 @@ Launches compute_launches(const Scope& scope) {
   out.no_device_events = model.timeline().devices.empty();
   out.calls = count_calls(scope);
   if (out.no_device_events) return out;
-  const std::vector<DeviceIdle> idle = split_idle(model, scope.window());
+  const std::vector<DeviceIdle>& idle = scope.idle();
   const HostStalls& stalls = model.host_stalls();
   for (std::size_t i = 0; i < idle.size(); ++i) {
     const Device& device = model.timeline().devices[i];

@@ -13,6 +13,7 @@
 #include <ridge/result.h>
 
 #include "cost/cost_model.h"
+#include "model/idle.h"
 #include "model/model.h"
 #include "trace/trace.h"
 
@@ -30,6 +31,8 @@ class Scope {
   const Model& model() const { return *model_; }
   const Trace& trace() const { return model_->trace(); }
   const CostModel& costs() const { return *costs_; }
+  // split_idle() over the window, computed when first asked for and kept. Thread-safe.
+  const std::vector<DeviceIdle>& idle() const;
 
   // The window of time, narrowed by --step, --from and --to. Empty (0, 0) when the trace has no window.
   TimeRange window() const { return window_; }
@@ -53,6 +56,8 @@ class Scope {
 
   const Model* model_;
   std::shared_ptr<const CostModel> costs_;
+  struct IdleOnce;
+  std::shared_ptr<IdleOnce> idle_;
   TimeRange window_;
   bool by_time_ = false;
   std::optional<std::pair<std::size_t, std::size_t>> steps_;  // indexes of the first and the last iteration

@@ -234,7 +234,8 @@ Summary compute_summary(const Scope& scope) {
                        [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no); },
                        [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no); },
                        [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
-                       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); });
+                       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); },
+                       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   summary.findings = compute_findings(
       scope, {}, {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
   summary.lacks = lacks_of(scope.trace());

@@ -77,10 +77,14 @@ CostModel::CostModel(const Model& model, CostOptions options)
 }
 CostModel::~CostModel() = default;
 
-const LaunchCost& CostModel::operator[](std::size_t row) const {
+void CostModel::build() const {
   // Isolated: a thread that waits inside must not pick up a task that asks for these very costs.
   std::call_once(state_->costs_once,
                  [&] { tbb::this_task_arena::isolate([&] { state_->costs = build_launch_costs(model_, options_); }); });
+}
+
+const LaunchCost& CostModel::operator[](std::size_t row) const {
+  build();
   return state_->costs[row];
 }
 
@@ -96,7 +100,7 @@ Roof CostModel::roof(std::size_t row) const {
 
 std::optional<double> CostModel::flops_of_op(NodeId op) const {
   if (op.value >= model_.tree().size()) return std::nullopt;
-  if (!model_.trace().of(EventClass::device_work).empty()) (*this)[0];
+  build();
   std::call_once(state_->flops_once,
                  [&] { tbb::this_task_arena::isolate([&] { state_->flops = sum_over_tree(model_, state_->costs); }); });
   if (!state_->flops.known[op.value]) return std::nullopt;

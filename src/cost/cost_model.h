@@ -53,6 +53,9 @@ class CostModel {
   const Model& model() const { return model_; }
   const CostOptions& options() const { return options_; }
 
+  // Computes the costs now; else the first question does.
+  void build() const;
+
   // By row of trace.of(EventClass::device_work).
   const LaunchCost& operator[](std::size_t row) const;
   // The roof of one launch.

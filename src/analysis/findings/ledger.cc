@@ -68,7 +68,7 @@ DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceI
 
 Ledger::Ledger(const Scope& scope) {
   const std::vector<Device>& devices = scope.model().timeline().devices;
-  const std::vector<DeviceIdle> idle = split_idle(scope.model(), scope.window());
+  const std::vector<DeviceIdle>& idle = scope.idle();
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, devices[i], idle[i]));
   }
