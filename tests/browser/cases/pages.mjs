@@ -1,0 +1,211 @@
+// Every page but the timeline: it opens, and its numbers are the API's.
+import { check, column, equal, fixture, near, open, serve, shoot, visit } from "../harness.mjs";
+
+const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
+const eager = fixture("resnet18_eager_shapes.json.gz");
+const broken = fixture("graph_breaks_stack.json.gz");
+const kPages = {
+  summary: "json.gz",
+  kernels: "Kernels",
+  roofline: "Roofline",
+  categories: "Categories",
+  gpu: "GPU and idle",
+  ops: "Ops",
+  graphs: "Graphs and breaks",
+  compile: "Compile",
+  health: "Trace health",
+};
+
+async function all_pages(scheme) {
+  const server = await serve(compiled);
+  const { page, finish } = await open(server.url, { colorScheme: scheme });
+  for (const [name, title] of Object.entries(kPages)) {
+    await visit(page, name);
+    const heading = await page.textContent("main h1");
+    check(heading.includes(title), `${name} is headed ${heading}`);
+    check(!(await page.$("main .note[role=alert]")), `${name} shows an error: ${await page.textContent("main")}`);
+    await shoot(page, `${name}_${scheme}`);
+  }
+  await visit(page, "timeline");
+  await shoot(page, `timeline_${scheme}`);
+  const dark = await page.evaluate(
+    () =>
+      getComputedStyle(document.body)
+        .backgroundColor.match(/\d+/g)
+        .map(Number)
+        .reduce((a, b) => a + b) < 200,
+  );
+  equal(dark, scheme === "dark", "the background is dark");
+  await finish();
+}
+
+const texts = (page, selector) => page.$$eval(selector, (nodes) => nodes.map((node) => node.textContent.trim()));
+
+export const cases = {
+  "each page opens, light": () => all_pages("light"),
+  "each page opens, dark": () => all_pages("dark"),
+
+  "every analysis that has no page of its own is listed and opens": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url);
+    const { analyses } = await server.api("traces");
+    const hrefs = await page.$$eval(".nav-item", (nodes) => nodes.map((node) => node.getAttribute("href")));
+    check(hrefs.includes("#/memory") || !analyses.some((each) => each.name === "memory"), `no entry for memory in ${hrefs}`);
+    for (const href of hrefs) {
+      await visit(page, href.slice(2));
+      check(!(await page.$("main .note[role=alert]")), `${href} shows an error`);
+    }
+    await finish();
+  },
+
+  "summary shows the API's busy share and links a kernel to the timeline": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url);
+    await visit(page, "summary");
+    const busy = column(await server.api("summary"), "summary", "gpu_busy_pct")[0];
+    const shown = parseFloat((await texts(page, ".figure:first-child dd"))[0]);
+    near(shown, busy, 0.06, "GPU busy");
+    await page.click(".names a.bars-row");
+    await page.waitForSelector('html[data-ready="timeline"]');
+    await page.waitForFunction(() => window.__ridge?.state?.hits?.hits > 0 && window.__ridge.state.selection);
+    await finish();
+  },
+
+  "findings come first and lead to the timeline": async () => {
+    const server = await serve(broken);
+    const { analyses } = await server.api("traces");
+    if (!analyses.some((each) => each.name === "findings")) return;
+    const { page, finish } = await open(server.url);
+    await visit(page, "summary");
+    const found = column(await server.api("findings"), "findings", "finding");
+    equal(await page.$$eval(".finding", (nodes) => nodes.length), found.length, "findings");
+    if (found.length) {
+      const first = await page.$eval("main .card h2", (node) => node.textContent);
+      check(first.startsWith("Findings"), `the first card is ${first}`);
+      check((await page.$$(".finding a[href^='#/timeline']")).length > 0, "no finding leads to the timeline");
+    }
+    await finish();
+  },
+
+  "kernels sort, filter and open the timeline": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url);
+    await visit(page, "kernels");
+    const report = await server.api("kernels");
+    const counts = column(report, "kernels", "count");
+    const shown = () => page.evaluate(() => window.__ridge.table.rows.map((row) => row.slice(0, 6)));
+    equal((await shown()).length, counts.length, "rows");
+    await page.click('[data-column="count"]');
+    equal(
+      (await shown()).map((row) => row[4]),
+      [...counts].sort((a, b) => b - a),
+      "counts downwards",
+    );
+    await page.click('[data-column="count"]');
+    equal(
+      (await shown()).map((row) => row[4]),
+      [...counts].sort((a, b) => a - b),
+      "counts upwards",
+    );
+    equal(await page.getAttribute(".t-h:has([data-column=count])", "aria-sort"), "ascending", "aria-sort");
+    await page.fill("input[aria-label='Filter rows']", "triton_red");
+    const wanted = report.tables[0].rows.filter((row) =>
+      row.some((cell) => typeof cell === "string" && cell.toLowerCase().includes("triton_red")),
+    ).length;
+    check(wanted > 0, "the fixture has triton_red kernels");
+    equal((await shown()).length, wanted, "filtered rows");
+    const total_nodes = await page.$$eval(".t-row", (nodes) => nodes.length);
+    check(total_nodes < 60, `${total_nodes} rows are in the page`);
+    const kernel = (await shown())[0][0];
+    await page.click(".t-row:first-child .t-c:nth-child(3)");
+    await page.waitForFunction(() => window.__ridge?.state?.hits);
+    const hits = await page.evaluate(() => window.__ridge.state.hits.hits);
+    equal(hits, (await server.api(`search?t=0&q=${encodeURIComponent(kernel.slice(0, 200))}&limit=1`)).hits, "hits of the kernel");
+    await finish();
+  },
+
+  "ops by keyboard": async () => {
+    const server = await serve(eager);
+    const { page, finish } = await open(server.url);
+    await visit(page, "ops");
+    await page.focus(".t-scroll");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('html[data-ready="timeline"]');
+    await finish();
+  },
+
+  "categories are the API's": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url);
+    await visit(page, "categories");
+    equal(await texts(page, ".category-name"), column(await server.api("categories"), "categories", "category"), "categories");
+    await page.click(".category");
+    check(await page.isVisible(".category-kernels"), "a category opens");
+    await finish();
+  },
+
+  "a roofline has a dot for every kernel whose work is known": async () => {
+    const server = await serve(eager);
+    if (!(await server.api("traces")).analyses.some((each) => each.name === "roofline")) return;
+    const { page, finish } = await open(server.url);
+    await visit(page, "roofline");
+    const report = await server.api("roofline");
+    const [intensity, rate] = [column(report, "roofline", "intensity"), column(report, "roofline", "flops_per_s")];
+    const known = intensity.filter((value, i) => value > 0 && rate[i] > 0).length;
+    check(known > 0, "the fixture has kernels with known work");
+    equal(await page.$$eval(".dot", (nodes) => nodes.length), known, "dots");
+    await shoot(page, "roofline_eager_light");
+    await page.focus(".dot");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => window.__ridge?.state?.hits?.hits > 0);
+    await finish();
+  },
+
+  "the region tree follows the breaks": async () => {
+    const server = await serve(broken);
+    const { page, finish } = await open(server.url);
+    await visit(page, "graphs");
+    const regions = column(await server.api("breaks"), "regions", "id");
+    equal(await page.$$eval(".tree-row b", (nodes) => nodes.map((node) => node.textContent).sort()), [...regions].sort(), "regions");
+    await shoot(page, "graphs_breaks_light");
+    await finish();
+  },
+
+  "two traces: a choice of trace and a diff": async () => {
+    const server = await serve(eager, compiled);
+    const { page, finish } = await open(server.url);
+    await visit(page, "kernels", "t=1");
+    const second = await server.api("kernels?t=1");
+    equal(await page.evaluate(() => window.__ridge.table.rows.length), second.tables[0].rows.length, "kernels of the second trace");
+    if ((await server.api("traces")).analyses.some((each) => each.name === "diff")) {
+      await visit(page, "diff");
+      check(!(await page.$("main .note[role=alert]")), `diff shows an error: ${await page.textContent("main")}`);
+      check((await page.$$(".waterfall .bars-row")).length > 2, "the waterfall has steps");
+      await shoot(page, "diff_light");
+    }
+    await finish();
+  },
+
+  "a trace without device events": async () => {
+    const server = await serve(fixture("cpu_activity_only.json.gz"));
+    const { page, finish } = await open(server.url);
+    for (const name of ["summary", "timeline", "kernels", "ops", "gpu", "categories", "graphs", "compile", "health"]) {
+      await visit(page, name);
+      check(!(await page.$("main .note[role=alert]")), `${name} shows an error`);
+    }
+    await finish();
+  },
+
+  "a large screen": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url, { viewport: { width: 2560, height: 1300 } });
+    for (const name of ["summary", "timeline"]) {
+      await visit(page, name);
+      await shoot(page, `${name}_large`);
+    }
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    check(!wider, "the page is wider than the screen");
+    await finish();
+  },
+};

@@ -1,0 +1,42 @@
+// The pictures of the README and the documents, from real traces of tests/fixtures: FOLDER/<page>.png, and <page>_dark.png for some.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { close_all, fixture, open, open_browser, serve, settle, visit } from "./harness.mjs";
+
+const folder = process.argv[2] ?? "docs/images";
+mkdirSync(folder, { recursive: true });
+
+const compiled = [fixture("gpt_compiled_train.json.gz")];
+const eager = [fixture("resnet18_eager_shapes.json.gz")];
+
+// name, traces, page, parameters, scheme, and what to do before the picture
+const kPictures = [
+  ["summary", compiled, "summary", "", "light"],
+  ["timeline", compiled, "timeline", "", "light", zoom_to_a_kernel],
+  ["timeline_dark", compiled, "timeline", "", "dark", zoom_to_a_kernel],
+  ["roofline", eager, "roofline", "", "light"],
+];
+
+// A kernel, its launch and the arrow between them.
+async function zoom_to_a_kernel(page, server) {
+  const { results } = await server.api("search?t=0&q=nvjet&limit=200");
+  const hit = results[Math.floor(results.length / 2)];
+  const slice = await server.api(`slice?t=0&id=${hit.id}`);
+  await visit(page, "timeline", `s=${hit.id}&r=${slice.start_ns - 400000}-${slice.start_ns + 200000}`);
+  await page.waitForSelector(".details");
+  await settle(page);
+}
+
+await open_browser();
+for (const [name, traces, where, parameters, scheme, then] of kPictures) {
+  const server = await serve(...traces);
+  const { page, finish } = await open(server.url, { colorScheme: scheme, viewport: { width: 1280, height: 760 } });
+  await visit(page, where, parameters);
+  await then?.(page, server);
+  await page.waitForTimeout(200);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await finish();
+  console.log(join(folder, `${name}.png`));
+}
+await close_all();
+process.exit(0);

@@ -1,0 +1,86 @@
+// The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
+import { canonical, SourceError, type DataSource, type Parameters } from "./source";
+import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+
+const kSearchLimit = 1000;
+const kOverviewPixels = 1000;
+
+// Integers beyond 2^53 (pointers, hashes) stay exact as text, where the browser tells the digits.
+function exact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const inexact = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return inexact && context?.source && /^-?\d+$/.test(context.source) ? context.source : value;
+}
+
+export class HttpSource implements DataSource {
+  readonly fixed = false;
+  private readonly kept = new Map<string, Promise<unknown>>();
+  private readonly token = new URLSearchParams(location.search).get("token");
+
+  has(): boolean {
+    return true;
+  }
+
+  traces(): Promise<Traces> {
+    return this.keep("traces");
+  }
+  analysis(name: string, parameters: Parameters = {}): Promise<Report> {
+    return this.keep(name, parameters);
+  }
+  async tracks(t: number): Promise<TrackGroup[]> {
+    return (await this.keep<{ groups: TrackGroup[] }>("tracks", { t })).groups;
+  }
+  slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices> {
+    return this.get("slices", { t, track, from, to, px }, signal);
+  }
+  slice(t: number, id: number): Promise<SliceDetails> {
+    return this.get("slice", { t, id });
+  }
+  async neighbour(t: number, id: number, dir: "next" | "prev"): Promise<number | null> {
+    return (await this.get<{ id: number | null }>("neighbour", { t, id, dir })).id;
+  }
+  area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area> {
+    return this.get("area", { t, from, to, ...(tracks.length ? { tracks: tracks.join(",") } : {}) }, signal);
+  }
+  search(t: number, q: string, signal?: AbortSignal): Promise<Hits> {
+    return this.get("search", { t, q, limit: kSearchLimit }, signal);
+  }
+  async marks(t: number): Promise<Mark[]> {
+    return (await this.keep<{ marks: Mark[] }>("marks", { t })).marks;
+  }
+  overview(t: number): Promise<Overview> {
+    return this.keep("overview", { t, px: kOverviewPixels });
+  }
+
+  private keep<T>(path: string, parameters: Parameters = {}): Promise<T> {
+    const key = canonical(path, parameters);
+    let answer = this.kept.get(key) as Promise<T> | undefined;
+    if (!answer) {
+      answer = this.get<T>(path, parameters);
+      this.kept.set(key, answer);
+      answer.catch(() => this.kept.delete(key));
+    }
+    return answer;
+  }
+
+  private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
+    const all = this.token ? { ...parameters, token: this.token } : parameters;
+    const response = await fetch(canonical(path, all).slice(1), { signal: signal ?? null, credentials: "same-origin" }).catch(
+      (error: Error) => {
+        if (error.name === "AbortError") throw error;
+        throw new SourceError("unreachable", "The server does not answer", "Is `ridge serve` still running?");
+      },
+    );
+    const text = await response.text();
+    if (!response.ok) throw error_of(text, response.status);
+    return JSON.parse(text, path === "slice" || path === "info" ? exact : undefined) as T;
+  }
+}
+
+function error_of(text: string, status: number): SourceError {
+  try {
+    const { error } = JSON.parse(text) as { error: { code: string; message: string; hint?: string } };
+    return new SourceError(error.code, error.message, error.hint ?? "");
+  } catch {
+    return new SourceError("http", `The server answered ${status}`);
+  }
+}

@@ -1,0 +1,48 @@
+// Where the page's data comes from: a door of two forms, HTTP (ridge serve) and JSON embedded in the file (ridge report).
+// Every view asks this and nothing else, so both show the same.
+import { EmbeddedSource } from "./embedded";
+import { HttpSource } from "./http";
+import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+
+export type Parameters = Record<string, string | number>;
+
+export interface DataSource {
+  // True: answers are a fixed set (a report on disk). The whole window of each track is one answer, and what is missing stays missing.
+  readonly fixed: boolean;
+  // False: this answer is not embedded, so a control that would ask for it is not shown.
+  has(path: string, parameters?: Parameters): boolean;
+
+  traces(): Promise<Traces>;
+  analysis(name: string, parameters?: Parameters): Promise<Report>;
+  tracks(t: number): Promise<TrackGroup[]>;
+  slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices>;
+  slice(t: number, id: number): Promise<SliceDetails>;
+  neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null>;
+  area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area>;
+  search(t: number, text: string, signal?: AbortSignal): Promise<Hits>;
+  marks(t: number): Promise<Mark[]>;
+  overview(t: number): Promise<Overview>;
+}
+
+// An answer that says no: `message` and `hint` are for the reader.
+export class SourceError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint = "",
+  ) {
+    super(message);
+  }
+}
+
+// "/api/v1/name?a=1&b=2" with sorted keys: how a report's answers are keyed.
+export function canonical(path: string, parameters: Parameters = {}): string {
+  const keys = Object.keys(parameters).sort();
+  const query = keys.map((key) => `${encodeURIComponent(key)}=${encodeURIComponent(String(parameters[key]))}`).join("&");
+  return `/api/v1/${path}${query ? `?${query}` : ""}`;
+}
+
+export function open_source(): DataSource {
+  const data = document.getElementById("ridge-data");
+  return data ? new EmbeddedSource(data.textContent ?? "") : new HttpSource();
+}

@@ -1,0 +1,59 @@
+// How busy each device was and why it was idle: stacked bars, the longest gaps, queue depth, memory over time.
+import type { Report } from "../api/types";
+import { el, type Child } from "../ui/dom";
+import { card, diagnostics, figures, page_head, series_card, table_card } from "../ui/report_view";
+import * as format from "../ui/format";
+import { table_of } from "../ui/rows";
+import { asked, type Context, type Page } from "./page";
+import { window_bars } from "./summary";
+
+export async function gpu_page(context: Context): Promise<Page> {
+  const ask = (name: string): Promise<Report | null> => context.source.analysis(name, asked(context)).catch(() => null);
+  const [gpu, gaps, launches, memory] = await Promise.all([ask("gpu"), ask("gaps"), ask("launches"), ask("memory")]);
+  const sources = gpu && table_of(gpu, "idle_sources");
+  const longest = gaps && table_of(gaps, "gaps");
+  const window_ns = context.trace.window_ns;
+  return {
+    element: el(
+      "div",
+      { class: "page" },
+      page_head("GPU and idle", "Busy is a union over kernels, copies and sets; every idle nanosecond has one cause."),
+      gpu ? diagnostics(gpu.diagnostics) : null,
+      gpu ? window_bars(gpu) : null,
+      launch_figures(launches),
+      launches ? series_card(launches, window_ns, context.t, "Queue depth") : null,
+      memory ? series_card(memory, window_ns, context.t, "Memory") : null,
+      longest
+        ? table_card(
+            longest.table,
+            context.t,
+            { sort: "-duration_ns", height: "380px", first: ["start_ns", "duration_ns", "cause", "op", "location"] },
+            "Longest gaps",
+          )
+        : null,
+      sources ? table_card(sources.table, context.t, { sort: "-time_ns", height: "380px" }, "Idle by host call") : null,
+    ),
+  };
+}
+
+function launch_figures(launches: Report | null): Child {
+  const table = launches && table_of(launches, "launches");
+  if (!table?.size) return null;
+  return card(
+    "Launching",
+    ...table.table.rows.map((row) =>
+      el(
+        "div",
+        {},
+        el("p", { class: "lead" }, table.text(row, "verdict")),
+        figures([
+          ["Host per launch", format.time(table.number(row, "host_ns_per_launch"))],
+          ["Device per launch", format.time(table.number(row, "device_ns_per_launch"))],
+          ["Latency, median", format.time(table.number(row, "latency_p50_ns"))],
+          ["Latency, p99", format.time(table.number(row, "latency_p99_ns"))],
+          ["Queue depth, mean", format.number(table.number(row, "queue_depth_mean") ?? 0, null)],
+        ]),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,42 @@
+// Trace health: what is wrong with the file and what was mended, and what the trace is.
+import { el } from "../ui/dom";
+import { any_report, card, diagnostics, page_head, table_card } from "../ui/report_view";
+import { table_of } from "../ui/rows";
+import { asked, type Context, type Page } from "./page";
+
+export async function health_page(context: Context): Promise<Page> {
+  const [check, info] = await Promise.all([
+    context.source.analysis("check", asked(context)),
+    context.source.analysis("info", asked(context)).catch(() => null),
+  ]);
+  const problems = table_of(check, "check");
+  const places = table_of(check, "places");
+  return {
+    element: el(
+      "div",
+      { class: "page" },
+      page_head("Trace health", "Damage survived, odd events, and what the trace is. Nothing here stops an analysis."),
+      card(
+        "Problems",
+        diagnostics(check.diagnostics),
+        problems?.size
+          ? el(
+              "ul",
+              { class: "notes" },
+              ...problems.table.rows.map((row) =>
+                el(
+                  "li",
+                  { class: `note ${problems.text(row, "severity")}` },
+                  el("b", {}, problems.text(row, "problem")),
+                  ` × ${problems.number(row, "count") ?? 0} `,
+                  el("span", {}, problems.text(row, "message")),
+                ),
+              ),
+            )
+          : el("p", { class: "muted" }, "None: the file is whole and every event made sense."),
+      ),
+      places?.size ? table_card(places.table, context.t, {}, "Places (byte in the JSON)") : null,
+      ...(info ? any_report(info, context.trace.window_ns, context.t) : []),
+    ),
+  };
+}

@@ -1,0 +1,73 @@
+// The table of contents: which pages there are, in which order, and which analysis each needs. An analysis without a row here gets a
+// page by itself under "More".
+import type { Traces } from "../api/types";
+import { any_page } from "./any";
+import { categories_page } from "./categories";
+import { compile_page } from "./compile";
+import { diff_page } from "./diff";
+import { everything_page } from "./everything";
+import { gpu_page } from "./gpu";
+import { graphs_page } from "./graphs";
+import { health_page } from "./health";
+import type { Make } from "./page";
+import { roofline_page } from "./roofline";
+import { summary_page } from "./summary";
+import { kernels_page, ops_page } from "./tables";
+import { timeline_page } from "./timeline";
+import * as format from "../ui/format";
+
+export interface PageRow {
+  name: string; // in the URL
+  title: string;
+  group: string;
+  needs: string | null; // an analysis
+  make: Make;
+}
+
+const kPages: PageRow[] = [
+  { name: "summary", title: "Summary", group: "Overview", needs: "summary", make: summary_page },
+  { name: "timeline", title: "Timeline", group: "Overview", needs: null, make: timeline_page },
+  { name: "kernels", title: "Kernels", group: "Device", needs: "kernels", make: kernels_page },
+  { name: "roofline", title: "Roofline", group: "Device", needs: "roofline", make: roofline_page },
+  { name: "categories", title: "Categories", group: "Device", needs: "categories", make: categories_page },
+  { name: "gpu", title: "GPU and idle", group: "Device", needs: "gpu", make: gpu_page },
+  { name: "ops", title: "Ops", group: "Program", needs: "ops", make: ops_page },
+  { name: "graphs", title: "Graphs and breaks", group: "Program", needs: "graphs", make: graphs_page },
+  { name: "compile", title: "Compile", group: "Program", needs: "compile", make: compile_page },
+  { name: "diff", title: "Diff", group: "Compare", needs: "diff", make: diff_page },
+  { name: "health", title: "Trace health", group: "Trace", needs: "check", make: health_page },
+];
+
+// Analyses that are part of a page above, or that need an argument which a page cannot guess.
+const kShownElsewhere = new Set([
+  ...kPages.map((page) => page.needs),
+  "findings",
+  "breaks",
+  "info",
+  "gaps",
+  "launches",
+  "kernel",
+  "devices",
+]);
+
+export function pages_for(all: Traces, has: (path: string) => boolean, fixed: boolean): PageRow[] {
+  const known = new Set(all.analyses.map((each) => each.name));
+  const offered = (page: PageRow): boolean => {
+    if (page.name === "diff" && (all.traces.length < 2 || !has("diff"))) return false;
+    return page.needs === null || (known.has(page.needs) && has(page.needs));
+  };
+  const more = all.analyses
+    .filter((each) => !kShownElsewhere.has(each.name) && has(each.name))
+    .map((each): PageRow => ({
+      name: each.name,
+      title: format.heading(each.name),
+      group: "More",
+      needs: each.name,
+      make: any_page(each.name),
+    }));
+  const shown = [...kPages.filter(offered), ...more];
+  if (!fixed) return shown;
+  const makers = shown.filter((page) => page.name !== "timeline").map((page) => page.make);
+  const print: PageRow = { name: "everything", title: "All on one page", group: "Overview", needs: null, make: everything_page(makers) };
+  return [...shown.slice(0, 2), print, ...shown.slice(2)];
+}

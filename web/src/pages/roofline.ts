@@ -1,0 +1,320 @@
+// The roofline: each kernel as a dot (FLOP per byte against FLOP/s, sized by time) under the roofs of its device, on logarithmic axes.
+import type { Cell, Report } from "../api/types";
+import { Tooltip } from "../timeline/tooltip";
+import { button, el, fill, shorten, svg, type Child } from "../ui/dom";
+import * as format from "../ui/format";
+import { search_link } from "../ui/links";
+import { card, diagnostics, figures, page_head, table_view } from "../ui/report_view";
+import { go } from "../ui/router";
+import { rows_of, table_of, type Rows } from "../ui/rows";
+import { asked, type Context, type Page } from "./page";
+
+const kWidth = 1120;
+const kHeight = 460;
+const kLabelRoom = 190;
+const kMostDots = 3000; // those with most time; all are in the table
+const kEdge = { left: 84, right: 24, top: 16, bottom: 44 };
+const kBoundColours: Record<string, string> = { memory: "#e69f00", compute: "#0072b2", latency: "#8f98a5", overhead: "#8f98a5" };
+const kRoofShapes = ["", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
+
+interface Dot {
+  kernel: string;
+  label: string;
+  intensity: number;
+  rate: number;
+  time: number;
+  row: Cell[];
+}
+
+interface Roof {
+  name: string;
+  device: string;
+  peak: number;
+  bandwidth: number;
+}
+
+const positive = (value: number | null): value is number => value !== null && Number.isFinite(value) && value > 0;
+
+function dots_of(table: Rows): Dot[] {
+  const dots: Dot[] = [];
+  for (const row of table.table.rows) {
+    const intensity = table.number(row, "intensity");
+    const rate = table.number(row, "flops_per_s");
+    if (positive(intensity) && positive(rate))
+      dots.push({
+        kernel: table.text(row, "kernel"),
+        label: table.text(row, "label") || table.text(row, "kernel"),
+        intensity,
+        rate,
+        time: table.number(row, "time_ns") ?? 0,
+        row,
+      });
+  }
+  return dots.sort((a, b) => b.time - a.time).slice(0, kMostDots);
+}
+
+// Roofs of one height are one: "float32 matrix, float32 vector".
+function roofs_of(report: Report): Roof[] {
+  const table = table_of(report, "roofs");
+  const roofs = new Map<string, Roof & { names: Set<string> }>();
+  for (const row of rows_of(table)) {
+    const peak = table!.number(row, "peak_flops_per_s");
+    const bandwidth = table!.number(row, "bandwidth_bytes_per_s");
+    if (!positive(peak) || !positive(bandwidth)) continue;
+    const device = table!.text(row, "name");
+    const key = `${device}/${peak}/${bandwidth}`;
+    const roof = roofs.get(key) ?? { name: "", names: new Set<string>(), device, peak, bandwidth };
+    roof.names.add([table!.text(row, "dtype"), table!.text(row, "unit")].filter(Boolean).join(" "));
+    roof.name = [...roof.names].join(", ");
+    roofs.set(key, roof);
+  }
+  return [...roofs.values()].sort((a, b) => b.peak - a.peak);
+}
+
+class Axes {
+  readonly x0: number;
+  readonly x1: number;
+  readonly y0: number;
+  readonly y1: number;
+  constructor(dots: Dot[], roofs: Roof[]) {
+    const xs = [
+      ...dots.map((dot) => dot.intensity),
+      ...roofs.flatMap((roof) => [(roof.peak / roof.bandwidth) * 3, roof.peak / roof.bandwidth / 30]),
+    ];
+    const ys = [...dots.map((dot) => dot.rate), ...roofs.map((roof) => roof.peak * 1.4), ...roofs.map((roof) => roof.peak / 300)];
+    this.x0 = Math.floor(Math.log10(Math.min(...xs, 1)));
+    this.x1 = Math.ceil(Math.log10(Math.max(...xs, 10)) * 2) / 2;
+    this.y0 = Math.floor(Math.log10(Math.min(...ys, 1e12)) * 2) / 2;
+    this.y1 = Math.ceil(Math.log10(Math.max(...ys, 1e12)) * 4) / 4;
+  }
+  x(value: number): number {
+    return kEdge.left + ((Math.log10(value) - this.x0) / Math.max(0.1, this.x1 - this.x0)) * (kWidth - kEdge.left - kEdge.right);
+  }
+  y(value: number): number {
+    return (
+      kHeight - kEdge.bottom - ((Math.log10(value) - this.y0) / Math.max(0.1, this.y1 - this.y0)) * (kHeight - kEdge.top - kEdge.bottom)
+    );
+  }
+}
+
+function grid(axes: Axes): SVGElement[] {
+  const parts: SVGElement[] = [];
+  for (let power = Math.ceil(axes.x0); power <= axes.x1; ++power) {
+    const x = axes.x(10 ** power);
+    parts.push(
+      svg("line", { class: "grid", x1: x, x2: x, y1: kEdge.top, y2: kHeight - kEdge.bottom }),
+      svg(
+        "text",
+        { class: "tick", x, y: kHeight - kEdge.bottom + 16, "text-anchor": "middle" },
+        power > -4 && power < 5 ? String(Number((10 ** power).toPrecision(1))) : `1e${power}`,
+      ),
+    );
+  }
+  for (let power = Math.ceil(axes.y0); power <= axes.y1; ++power) {
+    const y = axes.y(10 ** power);
+    parts.push(
+      svg("line", { class: "grid", x1: kEdge.left, x2: kWidth - kEdge.right, y1: y, y2: y }),
+      svg("text", { class: "tick", x: kEdge.left - 8, y: y + 4, "text-anchor": "end" }, format.scaled(10 ** power, "flop_per_s", 1)),
+    );
+  }
+  parts.push(
+    svg(
+      "text",
+      { class: "axis-name", x: (kWidth + kEdge.left) / 2, y: kHeight - 8, "text-anchor": "middle" },
+      "FLOP per byte of memory traffic",
+    ),
+  );
+  return parts;
+}
+
+function roof_line(roof: Roof, i: number, axes: Axes, label_y: number): { line: SVGElement; name: SVGElement } {
+  const ridge = roof.peak / roof.bandwidth;
+  const left = Math.max(10 ** axes.x0, 10 ** axes.y0 / roof.bandwidth);
+  const path = `M${axes.x(left)},${axes.y(left * roof.bandwidth)}L${axes.x(ridge)},${axes.y(roof.peak)}H${kWidth - kEdge.right}`;
+  const name = `${roof.name} ${format.scaled(roof.peak, "flop_per_s", 3)}`;
+  return {
+    line: svg("path", { class: "roof-line", d: path, "stroke-dasharray": kRoofShapes[i % kRoofShapes.length]! }),
+    name: svg("text", { class: "roof-name", ...label_place(axes.x(ridge)), y: label_y }, name),
+  };
+}
+
+// Right of the ridge, where few dots are; before it when there is no room.
+const label_place = (ridge_x: number): { x: number; "text-anchor": string } =>
+  ridge_x > kWidth - kEdge.right - kLabelRoom ? { x: ridge_x - 8, "text-anchor": "end" } : { x: ridge_x + 8, "text-anchor": "start" };
+
+// Names of roofs that would overlap are moved apart, the higher one up.
+function label_places(roofs: Roof[], axes: Axes): number[] {
+  const places: number[] = [];
+  let last = -Infinity;
+  for (const roof of roofs) {
+    const y = Math.max(axes.y(roof.peak) - 5, last + 13);
+    places.push(y);
+    last = y;
+  }
+  return places;
+}
+
+function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tooltip: Tooltip): SVGSVGElement {
+  const axes = new Axes(dots, roofs);
+  const most = Math.max(1, ...dots.map((dot) => dot.time));
+  const places = label_places(roofs, axes);
+  const lines = roofs.map((roof, i) => roof_line(roof, i, axes, places[i]!));
+  return svg(
+    "svg",
+    { class: "roofline", viewBox: `0 0 ${kWidth} ${kHeight}`, role: "group", "aria-label": `Roofline of ${dots.length} kernels` },
+    ...grid(axes),
+    ...lines.map((each) => each.line),
+    ...dots.map((dot) => {
+      const bound = table.text(dot.row, "bound");
+      const radius = 3 + 15 * Math.sqrt(dot.time / most);
+      const show = (event: MouseEvent): void =>
+        tooltip.show(
+          event.clientX,
+          event.clientY,
+          el("b", { class: "code" }, shorten(dot.label, 300)),
+          el("div", {}, `${format.scaled(dot.rate, "flop_per_s")} at ${format.number(dot.intensity, null)} FLOP/byte`),
+          el("div", {}, `${format.percent(table.number(dot.row, "pct_of_roof"))} of its roof, ${bound || "bound unknown"}`),
+          el("div", { class: "muted" }, `${format.time(dot.time)} in all, headroom ${format.time(table.number(dot.row, "headroom_ns"))}`),
+        );
+      return svg("circle", {
+        class: "dot",
+        cx: axes.x(dot.intensity),
+        cy: axes.y(dot.rate),
+        r: radius,
+        fill: kBoundColours[bound] ?? "#8a7fd1",
+        tabindex: "0",
+        role: "link",
+        "aria-label": shorten(dot.label, 100),
+        "data-kernel": shorten(dot.kernel, 200),
+        on: {
+          mousemove: show,
+          mouseleave: () => tooltip.hide(),
+          click: () => {
+            tooltip.hide();
+            go(search_link(context.t, dot.kernel));
+          },
+          keydown: (event: KeyboardEvent) => {
+            if (event.key === "Enter") go(search_link(context.t, dot.kernel));
+          },
+        },
+      });
+    }),
+    ...lines.map((each) => each.name),
+  );
+}
+
+function use_figures(report: Report): Child {
+  const table = table_of(report, "iterations");
+  const total = table?.table.total ?? null;
+  if (!table || !total) return null;
+  const items: [string, string, string?][] = [];
+  const add = (column: string, name: string, known: string): void => {
+    const value = table.number(total, column);
+    const part = table.number(total, known);
+    if (value !== null)
+      items.push([name, format.percent(value), part === null ? undefined : `known for ${format.percent(part)} of kernel time`]);
+  };
+  add("mfu_pct", "MFU", "flops_known_pct");
+  add("bandwidth_pct", "Memory bandwidth used", "bytes_known_pct");
+  const flops = table.number(total, "flops");
+  if (flops !== null) items.push(["Work", format.number(flops, "flop")]);
+  return items.length ? figures(items) : null;
+}
+
+export async function roofline_page(context: Context): Promise<Page> {
+  const report = await context.source.analysis("roofline", asked(context));
+  const table = table_of(report, "roofline") ?? table_of(report, report.tables[0]!.name)!;
+  const all_roofs = roofs_of(report);
+  const dots = dots_of(table);
+  const tooltip = new Tooltip();
+  // dtypes that kernels have come first; the others are there to be switched on
+  const used = new Set(table.table.rows.map((row) => table.text(row, "dtype")).filter(Boolean));
+  const on = new Set(all_roofs.filter((roof) => [...used].some((dtype) => roof.name.includes(dtype))).map((roof) => roof.name));
+  if (!on.size) for (const roof of all_roofs.slice(0, 3)) on.add(roof.name);
+  const box = el("div", {});
+  const draw = (): void =>
+    fill(
+      box,
+      dots.length || all_roofs.length
+        ? picture(
+            dots,
+            all_roofs.filter((roof) => on.has(roof.name)),
+            table,
+            context,
+            tooltip,
+          )
+        : el(
+            "p",
+            { class: "empty muted" },
+            "No kernel of this trace has a known amount of work, so there is nothing to place. Record with record_shapes=True.",
+          ),
+    );
+  const toggles = all_roofs.map((roof) => {
+    const toggle = button(
+      roof.name,
+      () => {
+        if (!on.delete(roof.name)) on.add(roof.name);
+        toggle.setAttribute("aria-pressed", String(on.has(roof.name)));
+        draw();
+      },
+      { class: "btn small", "aria-pressed": String(on.has(roof.name)) },
+    );
+    return toggle;
+  });
+  draw();
+  const bounds = [...new Set(table.table.rows.map((row) => table.text(row, "bound")).filter(Boolean))];
+  const without = table.size - dots.length;
+  const view = table_view(table.table, context.t, {
+    only: [
+      "label",
+      "bound",
+      "intensity",
+      "flops_per_s",
+      "roof_flops_per_s",
+      "pct_of_roof",
+      "time_ns",
+      "headroom_ns",
+      "bytes_per_s",
+      "dtype",
+    ],
+    sort: "-time_ns",
+    height: "420px",
+  });
+  return {
+    element: el(
+      "div",
+      { class: "page" },
+      page_head("Roofline", [...new Set(all_roofs.map((roof) => roof.device))].join(", ") || null),
+      diagnostics(report.diagnostics),
+      use_figures(report),
+      card(
+        "",
+        el(
+          "div",
+          { class: "row" },
+          ...bounds.map((bound) =>
+            el(
+              "span",
+              { class: "legend-item" },
+              el("i", { class: "round", style: { background: kBoundColours[bound] ?? "#8a7fd1" } }),
+              `${bound} bound`,
+            ),
+          ),
+          el("span", { class: "muted" }, "dot size: time"),
+          el("span", { class: "grow" }),
+          ...toggles,
+        ),
+        box,
+        without > 0
+          ? el(
+              "p",
+              { class: "muted" },
+              `${format.count(without)} kernels are only in the table: they compute nothing, or it is not known what.`,
+            )
+          : null,
+      ),
+      card("Kernels", view.element),
+      tooltip.element,
+    ),
+  };
+}

@@ -1,0 +1,230 @@
+// The page that is read first: what to fix, then where the time went.
+import type { Cell, Mark, Report } from "../api/types";
+import { bars, stacked, type Part } from "../ui/charts";
+import { el, shorten, type Child } from "../ui/dom";
+import * as format from "../ui/format";
+import { search_link } from "../ui/links";
+import { colour_of, step_colour } from "../ui/palette";
+import { card, diagnostics, figures, page_head } from "../ui/report_view";
+import { link } from "../ui/router";
+import { rows_of, Rows, table_of } from "../ui/rows";
+import { finding_links } from "./finding_place";
+import { asked, type Context, type Page } from "./page";
+
+export async function summary_page(context: Context): Promise<Page> {
+  const optional = (name: string): Promise<Report | null> =>
+    context.all.analyses.some((each) => each.name === name)
+      ? context.source.analysis(name, asked(context)).catch(() => null)
+      : Promise.resolve(null);
+  const [summary, found, gpu, marks] = await Promise.all([
+    context.source.analysis("summary", asked(context)),
+    optional("findings"),
+    optional("gpu"),
+    context.source.marks(context.t).catch(() => []),
+  ]);
+  const head = table_of(summary, "summary");
+  return {
+    element: el(
+      "div",
+      { class: "page" },
+      page_head(context.trace.name, lead(context, head)),
+      diagnostics(summary.diagnostics),
+      head ? key_figures(head) : null,
+      findings(found ?? summary, marks, context),
+      gpu ? window_bars(gpu, summary) : null,
+      el(
+        "div",
+        { class: "columns" },
+        categories(summary, context),
+        top(summary, "top_kernels", "Top kernels", "label", "time_ns", context, "kernels"),
+        top(summary, "top_ops", "Top ops", "op", "device_self_ns", context, "ops"),
+        lacks(summary),
+      ),
+    ),
+  };
+}
+
+function lead(context: Context, head: Rows | null): string {
+  const row = head?.table.rows[0];
+  const device = row && head ? head.text(row, "device") : "";
+  const { trace } = context;
+  const { count, per } = trace.iterations;
+  const iterations = count > 1 ? `${format.count(count)} iterations (by ${per.replaceAll("_", " ")})` : "one iteration";
+  return [device, `${format.time(trace.window_ns)} window`, iterations, `${format.count(trace.events)} events`].filter(Boolean).join(" · ");
+}
+
+const kFigures: [string, string, (value: number) => string][] = [
+  ["gpu_busy_pct", "GPU busy", format.percent],
+  ["iteration_ns", "Iteration", (value) => format.time(value)],
+  ["gpu_busy_ns_per_iteration", "GPU time per iteration", (value) => format.time(value)],
+  ["device_events_per_iteration", "Device events per iteration", format.count],
+  ["mfu_pct", "MFU", format.percent],
+  ["bandwidth_pct", "Memory bandwidth used", format.percent],
+  ["compiled_pct_gpu_time", "GPU time in compiled code", format.percent],
+  ["graph_breaks", "Graph breaks", format.count],
+  ["recompiles", "Recompiles", format.count],
+  ["compile_ns", "Compiling", (value) => format.time(value)],
+];
+
+function key_figures(head: Rows): HTMLElement | null {
+  const row = head.table.rows[0];
+  if (!row) return null;
+  const compiled = head.value(row, "compiled") === true;
+  const about_compile = ["compiled_pct_gpu_time", "graph_breaks", "recompiles", "compile_ns"];
+  const items: [string, string][] = [];
+  for (const [column, name, text] of kFigures) {
+    const value = head.number(row, column);
+    if (value !== null && (value > 0 || column !== "compile_ns") && (compiled || !about_compile.includes(column) || value > 0))
+      items.push([name, text(value)]);
+  }
+  return figures(items);
+}
+
+function findings(report: Report, marks: Mark[], context: Context): HTMLElement | null {
+  const table = table_of(report, "findings");
+  if (!table) return null;
+  if (!table.size) return card("Findings", el("p", { class: "muted" }, "Nothing stands out: no rule found time to save."));
+  const open = finding_links(table.table, marks, context.t);
+  return card("Findings", el("ol", { class: "findings" }, ...table.table.rows.map((row) => finding(table, row, open(row)))));
+}
+
+function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
+  const saves = table.number(row, "saves_ns");
+  const share = table.number(row, "saves_pct");
+  const confidence = table.text(row, "confidence");
+  const title = shorten(table.text(row, "finding"), 400);
+  return el(
+    "li",
+    { class: "finding" },
+    el(
+      "div",
+      { class: "finding-saves" },
+      saves === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", {}, format.time(saves)),
+      share === null ? null : el("small", { class: "muted" }, format.percent(share)),
+    ),
+    el(
+      "div",
+      { class: "finding-text" },
+      el(
+        "h3",
+        {},
+        target ? el("a", { href: target }, title) : title,
+        confidence ? el("span", { class: `tag ${confidence}` }, `${confidence} confidence`) : null,
+      ),
+      el("p", { class: "muted" }, shorten(table.text(row, "evidence"), 800)),
+      table.text(row, "do") ? el("p", {}, el("b", {}, "Do: "), shorten(table.text(row, "do"), 800)) : null,
+    ),
+    target ? el("a", { class: "btn small", href: target, "aria-label": `Show on the timeline: ${title}` }, "Timeline →") : null,
+  );
+}
+
+// The window of each device as one bar: its busy parts, then why it was idle.
+export function window_bars(gpu: Report, summary: Report | null = null): HTMLElement | null {
+  const devices = table_of(gpu, "gpu");
+  const idle = table_of(gpu, "idle") ?? (summary ? table_of(summary, "idle") : null);
+  if (!devices?.size) return null;
+  return card(
+    "Where the window went",
+    ...devices.table.rows.map((row) => {
+      const device = devices.value(row, "device");
+      const window_ns = devices.number(row, "window_ns") ?? 0;
+      const part = (name: string, column: string, index: number): Part => ({
+        name: name.replaceAll("_", " "),
+        value: devices.number(row, column) ?? 0,
+        colour: step_colour(name, index),
+      });
+      const parts = [
+        part("compute", "compute_ns", 0),
+        part("exposed_comm", "exposed_comm_ns", 1),
+        part("exposed_copy", "exposed_copy_ns", 2),
+      ];
+      const causes = rows_of(idle).filter((each) => !idle!.has("device") || idle!.value(each, "device") === device);
+      causes.forEach((each, i) =>
+        parts.push({
+          name: `idle: ${idle!.text(each, "cause").replaceAll("_", " ")}`,
+          value: idle!.number(each, "time_ns") ?? 0,
+          colour: step_colour(idle!.text(each, "cause"), i + 3),
+          title: idle!.text(each, "meaning"),
+        }),
+      );
+      const busy = devices.number(row, "busy_pct");
+      return el(
+        "div",
+        { class: "device-bar" },
+        el(
+          "h3",
+          {},
+          `GPU ${device}`,
+          el("span", { class: "muted" }, ` ${devices.text(row, "name")}`),
+          el("span", { class: "grow" }),
+          el("span", {}, el("b", {}, format.percent(busy)), el("small", { class: "muted" }, ` busy of ${format.time(window_ns)}`)),
+        ),
+        stacked(parts, window_ns, (value) => format.time(value)),
+      );
+    }),
+  );
+}
+
+function categories(summary: Report, context: Context): HTMLElement | null {
+  const table = table_of(summary, "categories");
+  if (!table?.size) return null;
+  const items = table.table.rows.map((row) => ({
+    label: table.text(row, "category"),
+    value: table.number(row, "time_ns") ?? 0,
+    text: format.time(table.number(row, "time_ns")),
+    note: format.percent(table.number(row, "pct_gpu_time")),
+    colour: colour_of(table.text(row, "category")),
+  }));
+  return more(card("Device time by category", bars(items, "Device time by category")), "categories", context);
+}
+
+function top(
+  summary: Report,
+  name: string,
+  title: string,
+  label: string,
+  value: string,
+  context: Context,
+  page: string,
+): HTMLElement | null {
+  const table = table_of(summary, name);
+  if (!table?.size) return null;
+  const items = table.table.rows.map((row) => ({
+    label: table.text(row, label),
+    value: table.number(row, value) ?? 0,
+    text: format.time(table.number(row, value)),
+    note: `× ${format.count(table.number(row, "count") ?? 0)}`,
+    colour: table.has("category") ? colour_of(table.text(row, "category")) : colour_of("cpu_op"),
+    href: search_link(context.t, table.text(row, label)),
+  }));
+  const box = card(title, bars(items, title));
+  box.classList.add("names");
+  return more(box, page, context);
+}
+
+function more(box: HTMLElement, page: string, context: Context): HTMLElement {
+  box.querySelector("h2")?.append(el("a", { class: "more", href: link(page, { t: context.t || null }) }, "all →"));
+  return box;
+}
+
+function lacks(summary: Report): Child {
+  const table = table_of(summary, "lacks");
+  if (!table?.size) return null;
+  return card(
+    "What this trace lacks",
+    el(
+      "ul",
+      { class: "notes" },
+      ...table.table.rows.map((row) =>
+        el(
+          "li",
+          { class: "note info" },
+          table.text(row, "lacks"),
+          " ",
+          el("span", { class: "muted" }, "Add it with "),
+          el("code", {}, table.text(row, "add_with")),
+        ),
+      ),
+    ),
+  );
+}

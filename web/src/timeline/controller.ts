@@ -1,0 +1,273 @@
+// What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
+import type { DataSource } from "../api/source";
+import { note } from "../ui/router";
+import type { Area, State } from "./state";
+
+const kRest_ms = 120; // without a move until the view is drawn at its finest
+const kUrlDelay_ms = 200;
+const kSearchDelay_ms = 150;
+
+export interface Screen {
+  redraw(): void; // lanes, ruler, minimap
+  retouch(): void; // the overlay only
+  relabel(): void; // lanes moved: heights, pins
+  reveal(track: number, depth: number): void; // scroll there
+  panel(): void; // selection or area changed
+  found(text: string): void; // result of a search, in words
+  complain(message: string): void;
+}
+
+export class Controller {
+  private url_timer = 0;
+  private rest_timer = 0;
+  private search_timer = 0;
+  private search_under_way: AbortController | null = null;
+  private asked = 0; // the latest selection asked for
+
+  constructor(
+    readonly state: State,
+    private readonly screen: Screen,
+  ) {}
+
+  private get source(): DataSource {
+    return this.state.source;
+  }
+
+  // --- view
+
+  moved(): void {
+    this.state.moving = true;
+    clearTimeout(this.rest_timer);
+    this.rest_timer = window.setTimeout(() => this.rest(), kRest_ms);
+    this.screen.redraw();
+    this.remember();
+  }
+  private rest(): void {
+    this.state.moving = false;
+    this.screen.redraw();
+  }
+  zoom(factor: number, x: number | null): void {
+    const { view, cursor } = this.state;
+    const around =
+      x !== null ? view.time(x) : cursor !== null && cursor > view.from && cursor < view.to ? cursor : (view.from + view.to) / 2;
+    view.zoom(factor, around);
+    this.moved();
+  }
+  pan(pixels: number): void {
+    this.state.view.pan(pixels * this.state.view.ns_per_px);
+    this.moved();
+  }
+
+  whole(): void {
+    this.state.view.fit();
+    this.moved();
+  }
+
+  // The selection or area; when it already fills the screen, or without one, the whole trace.
+  fit(): void {
+    const { view, selection, area } = this.state;
+    const range = area ?? (selection ? { from: selection.start_ns, to: selection.start_ns + selection.dur_ns } : null);
+    const before = [view.from, view.to];
+    if (range) view.frame(range.from, range.to);
+    if (!range || (Math.abs(view.from - before[0]!) < 1 && Math.abs(view.to - before[1]!) < 1)) view.fit();
+    if (selection && !area) this.screen.reveal(selection.track, selection.depth);
+    this.moved();
+  }
+
+  // --- selection
+
+  async select(id: number | null, show = false): Promise<void> {
+    const asked = ++this.asked;
+    if (id === null) {
+      this.state.selection = null;
+      this.selected();
+      return;
+    }
+    try {
+      const slice = await this.source.slice(this.state.t, id);
+      if (asked !== this.asked) return;
+      this.state.selection = slice;
+      this.state.area = null;
+      if (show) {
+        this.state.view.show(slice.start_ns, slice.start_ns + slice.dur_ns);
+        this.screen.reveal(slice.track, slice.depth);
+        this.screen.redraw();
+      }
+      this.selected();
+    } catch (error) {
+      this.screen.complain((error as Error).message);
+    }
+  }
+
+  private selected(): void {
+    this.screen.panel();
+    this.screen.retouch();
+    this.remember();
+  }
+
+  async neighbour(direction: "next" | "prev"): Promise<void> {
+    const { selection, t } = this.state;
+    if (!selection) return;
+    const id = await this.source.neighbour(t, selection.id, direction).catch(() => null);
+    if (id !== null) await this.select(id, true);
+  }
+
+  // Along a flow: "out" to what this started, "in" to what started it.
+  async follow(direction: "in" | "out"): Promise<void> {
+    const flow = this.state.selection?.flows.find((each) => each.direction === direction);
+    if (flow) await this.select(flow.id, true);
+  }
+
+  select_area(area: Area | null): void {
+    this.state.area = area;
+    if (area) this.state.selection = null;
+    this.selected();
+  }
+
+  // --- marks of the user
+
+  mark(): void {
+    const { selection, area, cursor, notes } = this.state;
+    const range =
+      area ??
+      (selection
+        ? { from: selection.start_ns, to: selection.start_ns + selection.dur_ns }
+        : cursor !== null
+          ? { from: Math.round(cursor), to: Math.round(cursor) }
+          : null);
+    if (!range) return;
+    const same = notes.findIndex((each) => each.from === range.from && each.to === range.to);
+    if (same >= 0) notes.splice(same, 1);
+    else notes.push({ from: range.from, to: range.to });
+    this.moved();
+  }
+
+  clear(): void {
+    this.state.area = null;
+    this.state.selection = null;
+    this.search("", false);
+    this.selected();
+    this.screen.redraw();
+  }
+
+  // --- search
+
+  // While typing, after a short rest; `go_first` also walks to the first hit.
+  search(text: string, go_first: boolean): void {
+    clearTimeout(this.search_timer);
+    this.search_under_way?.abort();
+    this.state.query = text.startsWith("re:") ? "" : text;
+    this.state.hits = null;
+    this.state.hit = -1;
+    this.remember();
+    this.screen.redraw();
+    this.screen.found("");
+    if (text) this.search_timer = window.setTimeout(() => void this.run_search(text, go_first), go_first ? 0 : kSearchDelay_ms);
+  }
+
+  private async run_search(text: string, go_first: boolean): Promise<void> {
+    const control = (this.search_under_way = new AbortController());
+    try {
+      this.state.hits = await this.source.search(this.state.t, text, control.signal);
+      this.screen.found(this.hit_text());
+      this.screen.redraw();
+      if (go_first) await this.walk(1);
+    } catch (error) {
+      if ((error as Error).name !== "AbortError") this.screen.found((error as Error).message);
+    }
+  }
+
+  async walk(step: number): Promise<void> {
+    const { hits } = this.state;
+    if (!hits?.results.length) return;
+    const all = hits.results.length;
+    this.state.hit = this.state.hit < 0 ? (step > 0 ? 0 : all - 1) : (this.state.hit + step + all) % all;
+    this.screen.found(this.hit_text());
+    await this.select(hits.results[this.state.hit]!.id, true);
+  }
+
+  private hit_text(): string {
+    const { hits, hit } = this.state;
+    if (!hits) return "";
+    const all = hits.hits.toLocaleString("en-US");
+    return hit < 0 ? `${all} ${hits.hits === 1 ? "hit" : "hits"}` : `${(hit + 1).toLocaleString("en-US")} of ${all}`;
+  }
+
+  // --- tracks
+
+  toggle(key: string): void {
+    this.state.lanes.toggle(key);
+    this.screen.relabel();
+  }
+  pin(track: number | null): void {
+    if (track === null) return;
+    this.state.lanes.pin(track);
+    this.screen.relabel();
+    this.remember();
+  }
+  collapse_all(): void {
+    const { lanes } = this.state;
+    lanes.collapse_all(lanes.collapsed.size === 0);
+    this.screen.relabel();
+  }
+
+  // --- the URL
+
+  private remember(): void {
+    clearTimeout(this.url_timer);
+    this.url_timer = window.setTimeout(() => this.write_url(), kUrlDelay_ms);
+  }
+  stop(): void {
+    clearTimeout(this.url_timer);
+    clearTimeout(this.rest_timer);
+    clearTimeout(this.search_timer);
+    this.search_under_way?.abort();
+  }
+
+  write_url(): void {
+    const { view, selection, area, query, notes, lanes } = this.state;
+    const whole = view.length >= view.window_ns;
+    note({
+      r: whole ? null : `${Math.round(view.from)}-${Math.round(view.to)}`,
+      s: selection?.id ?? null,
+      a: area ? `${Math.round(area.from)}-${Math.round(area.to)}${area.tracks.length ? `:${area.tracks.join(".")}` : ""}` : null,
+      q: query || null,
+      m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
+      pin: [...lanes.pinned].join(".") || null,
+    });
+  }
+
+  async read_url(parameters: URLSearchParams): Promise<void> {
+    const { state } = this;
+    const range = read_range(parameters.get("r"));
+    if (range) state.view.set(range.from, range.to);
+    else if (!parameters.has("s") && !parameters.has("q")) state.view.fit();
+    state.notes = (parameters.get("m") ?? "")
+      .split("_")
+      .map(read_range)
+      .filter((each): each is { from: number; to: number } => each !== null)
+      .slice(0, 100);
+    state.lanes.pinned.clear();
+    for (const id of (parameters.get("pin") ?? "").split(".")) if (/^\d+$/.test(id)) state.lanes.pinned.add(Number(id));
+    state.lanes.arrange();
+    const [area_range, tracks] = (parameters.get("a") ?? "").split(":");
+    const area = read_range(area_range ?? null);
+    this.state.area = area ? { ...area, tracks: (tracks ?? "").split(".").filter(Boolean).map(Number).filter(Number.isFinite) } : null;
+    this.screen.relabel();
+    this.screen.panel();
+    const query = parameters.get("q") ?? "";
+    const selected = parameters.get("s");
+    if (query !== state.query || query) this.search(query, !selected && !range);
+    if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
+    else if (!query) await this.select(null);
+    if (selected && range && state.selection) this.screen.reveal(state.selection.track, state.selection.depth);
+    if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
+  }
+}
+
+function read_range(text: string | null): { from: number; to: number } | null {
+  const match = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(text ?? "");
+  if (!match) return null;
+  const [from, to] = [Number(match[1]), Number(match[2])];
+  return to >= from ? { from, to } : null;
+}

@@ -1,0 +1,150 @@
+// The panel of a selected slice: what it is, what it cost and could cost at best, where it comes from, what it leads to, all its arguments.
+import type { Cost, Flow, SliceDetails, Track } from "../api/types";
+import { button, el, shorten, type Child } from "../ui/dom";
+import * as format from "../ui/format";
+import { chip } from "../ui/table";
+
+const kNameLength = 4000;
+const kValueLength = 4000;
+const kFlowsShown = 50;
+
+export interface DetailActions {
+  select(id: number): void;
+  frame(): void;
+  search(text: string): void;
+  track_name(track: number): string;
+}
+
+export function details(slice: SliceDetails, track: Track | null, actions: DetailActions): HTMLElement {
+  return el(
+    "div",
+    { class: "details" },
+    el(
+      "div",
+      { class: "details-head" },
+      el("h2", { class: "code" }, shorten(slice.name, kNameLength)),
+      el(
+        "div",
+        { class: "row" },
+        slice.category ? chip(slice.category) : null,
+        button("Zoom to it", actions.frame, { class: "btn small", title: "f" }),
+        button("Find all of this name", () => actions.search(slice.name.slice(0, 200)), { class: "btn small" }),
+      ),
+    ),
+    el(
+      "div",
+      { class: "details-grid" },
+      el(
+        "section",
+        {},
+        el("h3", {}, "When and where"),
+        pairs([
+          ["Duration", format.time(slice.dur_ns)],
+          ["Self", slice.self_ns === null ? null : format.time(slice.self_ns)],
+          ["Start", format.moment(slice.start_ns)],
+          ["Track", track?.name ?? String(slice.track)],
+          ["Inside", slice.parent ? link_to(slice.parent, actions) : null],
+          ["Op", slice.op ? link_to(slice.op, actions) : null],
+          ["Module", slice.module],
+          ["Python", slice.frame],
+        ]),
+      ),
+      slice.cost ? cost(slice.cost, slice.dur_ns) : null,
+      slice.flows.length ? flows(slice.flows, actions) : null,
+      el("section", {}, el("h3", {}, "Arguments"), argument_list(slice.args)),
+    ),
+  );
+}
+
+function link_to(target: { id: number; name: string }, actions: DetailActions): HTMLElement {
+  return button(shorten(target.name, 200), () => actions.select(target.id), { class: "link code", title: shorten(target.name, 600) });
+}
+
+function pairs(items: [string, Child][]): HTMLElement {
+  const known = items.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return el(
+    "dl",
+    { class: "pairs" },
+    ...known.flatMap(([name, value]) => [
+      el("dt", {}, name),
+      el("dd", {}, typeof value === "string" ? shorten(value, kValueLength) : value),
+    ]),
+  );
+}
+
+const known = (value: number | null, unit: "flop" | "bytes" | "ns" | "percent"): string | null =>
+  value === null || value === undefined ? null : format.number(value, unit);
+
+function cost(cost: Cost, dur_ns: number): HTMLElement {
+  const share = cost.roof_ns !== null && dur_ns > 0 ? Math.min(100, (100 * cost.roof_ns) / dur_ns) : null;
+  return el(
+    "section",
+    {},
+    el("h3", {}, "Work and roof"),
+    share === null
+      ? null
+      : el(
+          "div",
+          { class: "roof", title: "The part of its time that the device needs at its peak" },
+          el("div", { class: "roof-bar" }, el("i", { style: { width: `${share}%` } })),
+          el(
+            "small",
+            { class: "muted" },
+            `roof ${format.time(cost.roof_ns)} of ${format.time(dur_ns)}: ${format.percent(share)} of the best possible`,
+          ),
+        ),
+    pairs([
+      ["FLOPs", known(cost.flops, "flop")],
+      ["Pointwise FLOPs", known(cost.flops_pointwise, "flop")],
+      ["Bytes read", known(cost.bytes_read, "bytes")],
+      ["Bytes written", known(cost.bytes_written, "bytes")],
+      ["dtype", cost.dtype],
+      ["Bound by", cost.bound],
+      ["% of peak FLOP/s", known(cost.pct_peak_flops, "percent")],
+      ["% of peak bandwidth", known(cost.pct_peak_bandwidth, "percent")],
+      ["Headroom", known(cost.headroom_ns, "ns")],
+      ["Known from", cost.estimate],
+    ]),
+  );
+}
+
+const kFlowNames: Record<string, string> = { launch: "launch", fwdbwd: "forward–backward", async: "async" };
+
+function flows(list: Flow[], actions: DetailActions): HTMLElement {
+  return el(
+    "section",
+    {},
+    el("h3", {}, "Flows"),
+    el(
+      "ul",
+      { class: "flows" },
+      ...list
+        .slice(0, kFlowsShown)
+        .map((flow) =>
+          el(
+            "li",
+            {},
+            el("span", { class: "muted" }, `${flow.direction === "in" ? "from" : "to"} (${kFlowNames[flow.kind] ?? flow.kind})`),
+            " ",
+            link_to(flow, actions),
+            " ",
+            el("small", { class: "muted" }, `${shorten(actions.track_name(flow.track), 60)} · ${format.time(flow.dur_ns)}`),
+          ),
+        ),
+    ),
+    list.length > kFlowsShown ? el("small", { class: "muted" }, `and ${format.count(list.length - kFlowsShown)} more`) : null,
+  );
+}
+
+function argument_list(values: Record<string, unknown>): HTMLElement {
+  const entries = Object.entries(values);
+  if (!entries.length) return el("p", { class: "muted" }, "None.");
+  return el(
+    "dl",
+    { class: "pairs args" },
+    ...entries.flatMap(([key, value]) => [
+      el("dt", {}, shorten(key, 200)),
+      el("dd", { class: "code" }, shorten(typeof value === "string" ? value : JSON.stringify(value), kValueLength)),
+    ]),
+  );
+}

@@ -1,0 +1,104 @@
+// Where each track stands: groups and tracks from top to bottom, pinned ones above all and always in sight.
+import type { Track, TrackGroup } from "../api/types";
+
+export const kRow = 18; // height of one depth
+export const kPad = 4; // below a track
+export const kGroup = 26; // height of a group's head
+const kCollapsed = 20;
+
+export interface LaneBox {
+  kind: "group" | "track";
+  group: TrackGroup;
+  track: Track | null;
+  y: number; // from the top of its region
+  height: number;
+  row: number; // height of one depth
+  rows: number; // depths drawn
+  pinned: boolean;
+  collapsed: boolean;
+}
+
+export class Lanes {
+  readonly pinned = new Set<number>();
+  readonly collapsed = new Set<string>(); // "g:<group id>" or "t:<track id>"
+  boxes: LaneBox[] = [];
+  pinned_boxes: LaneBox[] = [];
+  pinned_height = 0;
+  height = 0; // of what scrolls
+  private readonly by_id = new Map<number, { group: TrackGroup; track: Track }>();
+
+  constructor(readonly groups: TrackGroup[]) {
+    for (const group of groups) for (const track of group.tracks) this.by_id.set(track.id, { group, track });
+    this.arrange();
+  }
+
+  find(track: number): Track | null {
+    return this.by_id.get(track)?.track ?? null;
+  }
+  group_of(track: number): TrackGroup | null {
+    return this.by_id.get(track)?.group ?? null;
+  }
+  get tracks(): Track[] {
+    return this.groups.flatMap((group) => group.tracks);
+  }
+
+  // The box of a track where it is seen: pinned first.
+  box(track: number): LaneBox | null {
+    return this.pinned_boxes.find((box) => box.track?.id === track) ?? this.boxes.find((box) => box.track?.id === track) ?? null;
+  }
+
+  toggle(key: string): void {
+    if (!this.collapsed.delete(key)) this.collapsed.add(key);
+    this.arrange();
+  }
+  pin(track: number): void {
+    if (!this.pinned.delete(track)) this.pinned.add(track);
+    this.arrange();
+  }
+  collapse_all(on: boolean): void {
+    this.collapsed.clear();
+    if (on) for (const track of this.tracks) this.collapsed.add(`t:${track.id}`);
+    this.arrange();
+  }
+  // Opens whatever hides the track.
+  reveal(track: number): void {
+    const group = this.group_of(track);
+    if (group && this.collapsed.delete(`g:${group.id}`)) this.arrange();
+  }
+
+  arrange(): void {
+    this.pinned_boxes = [];
+    this.boxes = [];
+    let y = 0;
+    for (const id of this.pinned) {
+      const found = this.by_id.get(id);
+      if (!found) continue;
+      const box = this.track_box(found.group, found.track, y, true);
+      this.pinned_boxes.push(box);
+      y += box.height;
+    }
+    this.pinned_height = y ? y + 3 : 0;
+    y = 0;
+    for (const group of this.groups) {
+      const closed = this.collapsed.has(`g:${group.id}`);
+      this.boxes.push({ kind: "group", group, track: null, y, height: kGroup, row: 0, rows: 0, pinned: false, collapsed: closed });
+      y += kGroup;
+      if (closed) continue;
+      for (const track of group.tracks) {
+        const box = this.track_box(group, track, y, false);
+        this.boxes.push(box);
+        y += box.height;
+      }
+    }
+    this.height = y + 8;
+  }
+
+  private track_box(group: TrackGroup, track: Track, y: number, pinned: boolean): LaneBox {
+    const collapsed = this.collapsed.has(`t:${track.id}`);
+    const depth = Math.max(1, track.depth);
+    const row = collapsed ? Math.max(2, Math.min(kRow, Math.floor(kCollapsed / depth))) : kRow;
+    const rows = collapsed ? Math.min(depth, Math.floor(kCollapsed / row)) : depth;
+    const height = (collapsed ? Math.max(kCollapsed, rows * row) : rows * row) + kPad;
+    return { kind: "track", group, track, y, height, row, rows, pinned, collapsed };
+  }
+}

@@ -1,0 +1,223 @@
+// Draws slices on the canvas. Whatever is narrower than a pixel and a half is summed into coverage per pixel and drawn as a bar of that
+// height: a lane is never shown busier than it was, and idle stays visible at any zoom.
+import type { Paint } from "../ui/palette";
+import type { Lane, Piece, Tile } from "./tiles";
+
+const kThin = 1.5; // px
+const kLabelFrom = 26; // px: narrower slices carry no text
+const kKeptTexts = 20000;
+const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+
+export interface Frame {
+  context: CanvasRenderingContext2D;
+  width: number; // css px
+  from: number; // ns at x = 0
+  scale: number; // px per ns
+  paints: Paint[];
+  query: string; // lower case; names without it are drawn dim
+  grain: number; // css px that share one bar of coverage: coarser while the view moves
+}
+
+export class Painter {
+  private cover = new Float32Array(0);
+  private best = new Float32Array(0);
+  private colour = new Int32Array(0);
+  private grain = 1;
+  private low = 0;
+  private high = 0;
+  private readonly widths = new Map<string, number>(); // of characters
+  private readonly ends = new Map<string, Float32Array>(); // of texts: where each character ends
+  private readonly bars = new Map<number, number[]>(); // ink -> x, width, height of what is to be drawn
+  private labels: { text: string; x: number; width: number; colour: string }[] = [];
+
+  begin(width: number, grain: number): void {
+    this.grain = grain;
+    const pixels = Math.ceil(width / grain) + 2;
+    if (this.cover.length === pixels) return;
+    this.cover = new Float32Array(pixels);
+    this.best = new Float32Array(pixels);
+    this.colour = new Int32Array(pixels);
+  }
+
+  // Draws one depth of a track; returns how many pixels of the row are covered.
+  row(frame: Frame, pieces: Piece[], depth: number, y: number, height: number, with_text: boolean): number {
+    this.low = this.cover.length;
+    this.high = 0;
+    this.labels = [];
+    let covered = 0;
+    for (const { tile, from, to } of pieces) {
+      const lane = tile.lanes[depth];
+      if (!lane) continue;
+      const hit = matches(tile, frame.query);
+      covered += this.slices(frame, lane, tile, from, to, y, height, hit, with_text);
+      this.buckets(frame, lane, tile.bucket_ns, from, to, hit);
+    }
+    covered += this.flush(frame, y, height);
+    if (this.labels.length) this.texts(frame.context, y + height / 2);
+    return covered;
+  }
+
+  private slices(
+    frame: Frame,
+    lane: Lane,
+    tile: Tile,
+    from: number,
+    to: number,
+    y: number,
+    height: number,
+    hit: Uint8Array | null,
+    with_text: boolean,
+  ): number {
+    const { context, scale, width, paints } = frame;
+    const left = Math.max(from, frame.from);
+    const right = Math.min(to, frame.from + width / scale);
+    const { start, end, paint, name } = lane;
+    let covered = 0;
+    let current = -1;
+    for (let i = first_after(end, left); i < start.length && start[i]! < right; ++i) {
+      const x0 = (start[i]! - frame.from) * scale;
+      const x1 = (end[i]! - frame.from) * scale;
+      const dim = hit !== null && !hit[name[i]!];
+      const ink = dim ? -paint[i]! - 2 : paint[i]!;
+      if (x1 - x0 < kThin) {
+        this.add(Math.max(x0, (from - frame.from) * scale), Math.min(x1, (to - frame.from) * scale), 1, ink);
+        continue;
+      }
+      const a = Math.max(-4, Math.round(x0));
+      const b = Math.min(width + 4, Math.max(a + 1, Math.round(x1)));
+      if (ink !== current) {
+        const found = paints[paint[i]!]!;
+        context.fillStyle = dim ? found.dim : found.fill;
+        current = ink;
+      }
+      const gap = b - a > 3 ? 1 : 0;
+      context.fillRect(a, y, b - a - gap, height);
+      covered += Math.max(0, Math.min(width, b, (to - frame.from) * scale) - Math.max(0, a, (from - frame.from) * scale));
+      const named_before = start[i]! < from && from > frame.from; // by the tile to the left
+      if (with_text && b - a > kLabelFrom && !dim && !named_before)
+        this.label(tile.labels[name[i]!]!, a, b, width, paints[paint[i]!]!.text);
+    }
+    return covered;
+  }
+
+  private buckets(frame: Frame, lane: Lane, bucket_ns: number, from: number, to: number, hit: Uint8Array | null): void {
+    const left = Math.max(from, frame.from);
+    const right = Math.min(to, frame.from + frame.width / frame.scale);
+    const at = lane.bucket_at;
+    for (let i = first_after(at, left - bucket_ns); i < at.length && at[i]! < right; ++i) {
+      const x0 = (at[i]! - frame.from) * frame.scale;
+      const dim = hit !== null && !hit[lane.bucket_name[i]!];
+      const paint = lane.bucket_paint[i]!;
+      this.add(x0, x0 + bucket_ns * frame.scale, lane.bucket_share[i]!, dim ? -paint - 2 : paint);
+    }
+  }
+
+  private add(x0: number, x1: number, share: number, ink: number): void {
+    const last = this.cover.length - 2;
+    const a = Math.max(0, x0 / this.grain);
+    const b = Math.min(last, x1 / this.grain);
+    for (let p = Math.floor(a); p < b; ++p) {
+      const part = (Math.min(b, p + 1) - Math.max(a, p)) * share;
+      this.cover[p]! += part;
+      if (part >= this.best[p]!) {
+        this.best[p] = part;
+        this.colour[p] = ink;
+      }
+      if (p < this.low) this.low = p;
+      if (p >= this.high) this.high = p + 1;
+    }
+  }
+
+  // Pixels of one colour and height are one rectangle; all of one colour are drawn together, as changing it costs more than drawing.
+  private flush(frame: Frame, y: number, height: number): number {
+    let covered = 0;
+    let run = this.low;
+    let run_ink = 0;
+    let run_height = 0;
+    for (let p = this.low; p <= this.high; ++p) {
+      const share = p < this.high ? Math.min(1, this.cover[p]!) : 0;
+      const tall = p < this.high && this.best[p]! > 0 ? Math.max(1, Math.round(share * height)) : 0;
+      const ink = tall ? this.colour[p]! : 0;
+      covered += share;
+      if (tall !== run_height || ink !== run_ink) {
+        if (run_height) this.bars_of(run_ink).push(run * this.grain, (p - run) * this.grain, run_height);
+        run = p;
+        run_ink = ink;
+        run_height = tall;
+      }
+      this.cover[p] = 0;
+      this.best[p] = 0;
+    }
+    const { context, paints } = frame;
+    for (const [ink, bars] of this.bars) {
+      if (!bars.length) continue;
+      context.fillStyle = ink < 0 ? paints[-ink - 2]!.dim : paints[ink]!.fill;
+      for (let i = 0; i < bars.length; i += 3) context.fillRect(bars[i]!, y + height - bars[i + 2]!, bars[i + 1]!, bars[i + 2]!);
+      bars.length = 0;
+    }
+    return covered * this.grain;
+  }
+
+  private bars_of(ink: number): number[] {
+    let bars = this.bars.get(ink);
+    if (!bars) this.bars.set(ink, (bars = []));
+    return bars;
+  }
+
+  private label(text: string, a: number, b: number, width: number, colour: string): void {
+    const x = Math.max(0, a) + 4;
+    const room = Math.min(width, b) - x - 4;
+    if (room > kLabelFrom - 8) this.labels.push({ text, x, width: room, colour });
+  }
+
+  private texts(context: CanvasRenderingContext2D, y: number): void {
+    context.font = kFont;
+    context.textBaseline = "middle";
+    let colour = "";
+    for (const label of this.labels) {
+      if (label.colour !== colour) context.fillStyle = colour = label.colour;
+      context.fillText(this.fit(context, label.text, label.width), label.x, y + 0.5);
+    }
+  }
+
+  // As much of the text as fits, by the widths of its characters, each measured once.
+  private fit(context: CanvasRenderingContext2D, text: string, room: number): string {
+    let ends = this.ends.get(text);
+    if (!ends) {
+      if (this.ends.size > kKeptTexts) this.ends.clear();
+      let x = 0;
+      ends = Float32Array.from({ length: text.length }, (_, i) => (x += this.width_of(context, text[i]!)));
+      this.ends.set(text, ends);
+    }
+    if (!ends.length || ends[ends.length - 1]! <= room) return text;
+    let kept = 0;
+    const limit = room - this.width_of(context, "…");
+    while (kept < ends.length && ends[kept]! <= limit) ++kept;
+    return kept ? `${text.slice(0, kept)}…` : "";
+  }
+
+  private width_of(context: CanvasRenderingContext2D, character: string): number {
+    let width = this.widths.get(character);
+    if (width === undefined) this.widths.set(character, (width = context.measureText(character).width));
+    return width;
+  }
+}
+
+// Index of the first value above `limit`; values ascend.
+export function first_after(values: Float64Array, limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! > limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function matches(tile: Tile, query: string): Uint8Array | null {
+  if (!query) return null;
+  if (tile.matches?.key !== query)
+    tile.matches = { key: query, hit: Uint8Array.from(tile.names, (name) => (name.toLowerCase().includes(query) ? 1 : 0)) };
+  return tile.matches.hit;
+}

@@ -1,0 +1,75 @@
+// The box below the lanes that shows the selected slice or area. Its upper edge can be dragged.
+import { el, fill } from "../ui/dom";
+import { area_panel } from "./area_panel";
+import { details } from "./details";
+import type { State } from "./state";
+
+const kLeast = 90; // px
+const kMost = 0.7; // of the window
+
+export interface PanelActions {
+  select(id: number): void;
+  fit(): void;
+  find(text: string): void;
+}
+
+export class Panel {
+  readonly element: HTMLElement;
+  private readonly body = el("div", { class: "tl-panel-body" });
+  private under_way: AbortController | null = null;
+
+  constructor(
+    private readonly state: State,
+    private readonly actions: PanelActions,
+  ) {
+    this.element = el("section", { class: "tl-panel", hidden: true, "aria-label": "Details" }, this.splitter(), this.body);
+  }
+
+  show(): void {
+    const { selection, area, lanes } = this.state;
+    this.under_way?.abort();
+    this.element.hidden = !selection && !area;
+    if (selection) {
+      const actions = {
+        select: (id: number) => this.actions.select(id),
+        frame: () => this.actions.fit(),
+        search: (text: string) => this.actions.find(text),
+        track_name: (id: number) => lanes.find(id)?.name ?? String(id),
+      };
+      fill(this.body, details(selection, lanes.find(selection.track), actions));
+      this.body.scrollTop = 0;
+    } else if (area) void this.show_area();
+  }
+
+  private async show_area(): Promise<void> {
+    const { area, source, t } = this.state;
+    const control = (this.under_way = new AbortController());
+    try {
+      const answer = await source.area(t, Math.round(area!.from), Math.round(area!.to), area!.tracks, control.signal);
+      if (control.signal.aborted) return;
+      const find = (name: string): void => this.actions.find(name);
+      fill(
+        this.body,
+        area_panel(area!, answer, () => this.actions.fit(), find),
+      );
+    } catch (error) {
+      if (!control.signal.aborted) fill(this.body, el("p", { class: "muted" }, (error as Error).message));
+    }
+  }
+
+  private splitter(): HTMLElement {
+    const grip = el("div", { class: "tl-splitter", role: "separator", "aria-orientation": "horizontal" });
+    grip.addEventListener("pointerdown", (event) => {
+      grip.setPointerCapture(event.pointerId);
+      const { bottom } = this.element.getBoundingClientRect();
+      grip.onpointermove = (move) => {
+        const height = Math.min(innerHeight * kMost, Math.max(kLeast, bottom - move.clientY));
+        this.element.style.setProperty("height", `${height}px`);
+      };
+      grip.onpointerup = () => {
+        grip.onpointermove = null;
+      };
+    });
+    return grip;
+  }
+}

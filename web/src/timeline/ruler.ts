@@ -1,0 +1,88 @@
+// The time axis above the lanes: ticks, iterations, the user's marks and where search hits are.
+import * as format from "../ui/format";
+import { kMarkColours, type State } from "./state";
+import { prepare, theme } from "./theme";
+
+export const kRulerHeight = 34;
+
+// 1, 2 or 5 times a power of ten, at least `least`.
+export function nice_step(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1e-3, least)));
+  return power * ([1, 2, 5, 10].find((step) => step * power >= least) ?? 10);
+}
+
+export function draw_ruler(canvas: HTMLCanvasElement, state: State): void {
+  const { view } = state;
+  const colours = theme();
+  const context = prepare(canvas, view.width, kRulerHeight);
+  context.fillStyle = colours.background;
+  context.fillRect(0, 0, view.width, kRulerHeight);
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  draw_iterations(context, state);
+  draw_ticks(context, state);
+  draw_hits(context, state);
+  for (const mark of state.marks) {
+    if (mark.track === null && mark.kind !== "iteration") flag(context, view.x(mark.start_ns), 15, kMarkColours[mark.kind]);
+  }
+  for (const note of state.notes) {
+    const a = view.x(note.from);
+    context.fillStyle = "#d8347b";
+    context.fillRect(a, kRulerHeight - 5, Math.max(2, view.x(note.to) - a), 5);
+    flag(context, a, 16, "#d8347b");
+  }
+  context.fillStyle = colours.line;
+  context.fillRect(0, kRulerHeight - 1, view.width, 1);
+}
+
+function draw_ticks(context: CanvasRenderingContext2D, state: State): void {
+  const { view } = state;
+  const colours = theme();
+  const step = nice_step(view.ns_per_px * 110);
+  context.fillStyle = colours.muted;
+  for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step) {
+    const x = Math.round(view.x(time));
+    context.fillRect(x, kRulerHeight - 9, 1, 8);
+    context.fillText(format.tick(time, step), x + 4, kRulerHeight - 9);
+  }
+}
+
+function draw_iterations(context: CanvasRenderingContext2D, state: State): void {
+  const { view, trace } = state;
+  const colours = theme();
+  trace.iterations.list.forEach((iteration, i) => {
+    const a = Math.max(0, view.x(iteration.start_ns));
+    const b = Math.min(view.width, view.x(iteration.end_ns));
+    if (b <= a) return;
+    context.fillStyle = kMarkColours.iteration;
+    context.globalAlpha = i % 2 ? 0.1 : 0.2;
+    context.fillRect(a, 0, b - a, 15);
+    context.globalAlpha = 1;
+    context.fillRect(Math.round(a), 0, 1, 15);
+    context.fillStyle = colours.text;
+    const name = iteration.name.slice(0, 60).replaceAll("_", " ");
+    if (context.measureText(name).width < b - a - 10) context.fillText(name, a + 5, 8);
+  });
+}
+
+function draw_hits(context: CanvasRenderingContext2D, state: State): void {
+  if (!state.hits) return;
+  const { view } = state;
+  context.fillStyle = "#d8347b";
+  let last = -1;
+  for (const hit of state.hits.results) {
+    const x = Math.round(view.x(hit.start_ns));
+    if (x === last || x < 0 || x > view.width) continue;
+    context.fillRect(x, kRulerHeight - 5, 1, 4);
+    last = x;
+  }
+}
+
+export function flag(context: CanvasRenderingContext2D, x: number, y: number, colour: string): void {
+  context.fillStyle = colour;
+  context.beginPath();
+  context.moveTo(x - 4, y);
+  context.lineTo(x + 4, y);
+  context.lineTo(x, y + 7);
+  context.fill();
+}

@@ -1,0 +1,349 @@
+// The lanes: two canvases over a tall scrolling box. The lower one holds slices and is drawn when the view or the data changes; the upper
+// one holds what follows the mouse and the selection, and is cheap.
+import type { Flow } from "../api/types";
+import { el } from "../ui/dom";
+import type { LaneBox } from "./lanes";
+import { first_after, Painter, type Frame } from "./painter";
+import { flag, nice_step } from "./ruler";
+import { kMarkColours, type Hovered, type State } from "./state";
+import { prepare, theme } from "./theme";
+
+const kMarkReach = 6; // px around a mark that count as it
+const kLeastGap = 6; // px
+const kFlagApart = 5; // px
+
+export interface FrameStats {
+  last_ms: number;
+  worst_ms: number;
+  frames: number;
+  covered: Map<number, number>; // track -> share of the visible width that its first depth covers, as drawn
+}
+
+export class Stage {
+  readonly lower = el("canvas", { class: "tl-canvas" });
+  readonly upper = el("canvas", { class: "tl-canvas" });
+  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, covered: new Map() };
+  height = 1;
+  private readonly painter = new Painter();
+  private by_track: Map<number, State["marks"]> | null = null;
+
+  constructor(private readonly state: State) {}
+
+  // Boxes that are in sight, with their place on the stage.
+  visible(): { box: LaneBox; y: number }[] {
+    const { lanes, scroll } = this.state;
+    const top = lanes.pinned_height;
+    const pinned = lanes.pinned_boxes.map((box) => ({ box, y: box.y }));
+    const rest = lanes.boxes
+      .map((box) => ({ box, y: top + box.y - scroll }))
+      .filter(({ box, y }) => y + box.height > top && y < this.height);
+    return [...pinned, ...rest];
+  }
+
+  draw(): void {
+    const began = performance.now();
+    const { view, tiles, lanes } = this.state;
+    const colours = theme();
+    const context = prepare(this.lower, view.width, this.height);
+    context.fillStyle = colours.background;
+    context.fillRect(0, 0, view.width, this.height);
+    const frame: Frame = {
+      context,
+      width: view.width,
+      from: view.from,
+      scale: 1 / view.ns_per_px,
+      paints: this.state.paints.all,
+      query: this.state.query.toLowerCase(),
+      grain: this.state.moving ? 2 : 1,
+    };
+    this.painter.begin(view.width, frame.grain);
+    this.stats.covered.clear();
+    tiles.begin();
+    this.grid(context);
+    const boxes = this.visible();
+    const region = (pinned: boolean): void => {
+      context.save();
+      context.beginPath();
+      context.rect(0, pinned ? 0 : lanes.pinned_height, view.width, this.height);
+      context.clip();
+      for (const { box, y } of boxes) if (box.pinned === pinned) this.box(frame, box, y);
+      context.restore();
+    };
+    region(false);
+    if (lanes.pinned_height) {
+      region(true);
+      context.fillStyle = colours.accent;
+      context.fillRect(0, lanes.pinned_height - 2, view.width, 1);
+    }
+    tiles.end();
+    this.stats.last_ms = performance.now() - began;
+    this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
+    this.stats.frames += 1;
+  }
+
+  private grid(context: CanvasRenderingContext2D): void {
+    const { view } = this.state;
+    const step = nice_step(view.ns_per_px * 110);
+    context.fillStyle = theme().lane;
+    for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step)
+      context.fillRect(Math.round(view.x(time)), 0, 1, this.height);
+  }
+
+  private box(frame: Frame, box: LaneBox, y: number): void {
+    const { context, width } = frame;
+    const colours = theme();
+    if (box.kind === "group") {
+      context.fillStyle = colours.group;
+      context.fillRect(0, y, width, box.height);
+      return;
+    }
+    const { view, tiles } = this.state;
+    const pieces = tiles.pieces(box.track!.id, view.from, view.to, view.ns_per_px);
+    if (!pieces.length) {
+      context.fillStyle = colours.lane;
+      context.fillRect(0, y, width, box.height - 4);
+    }
+    if (this.state.show_marks) this.gaps(context, box, y);
+    for (let depth = 0; depth < box.rows; ++depth) {
+      const top = y + depth * box.row;
+      if (depth && (top > this.height || top + box.row < 0)) continue;
+      const tall = box.row > 4 ? box.row - 1 : box.row;
+      const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed);
+      if (!depth) this.stats.covered.set(box.track!.id, covered / width);
+    }
+    context.fillStyle = colours.line;
+    context.globalAlpha = 0.6;
+    context.fillRect(0, y + box.height - 2, width, 1);
+    context.globalAlpha = 1;
+    if (this.state.show_marks) this.flags(context, box, y);
+  }
+
+  private marks_of(track: number): State["marks"] {
+    if (!this.by_track) {
+      this.by_track = new Map();
+      for (const mark of this.state.marks) {
+        if (mark.track === null || mark.kind === "iteration") continue;
+        const list = this.by_track.get(mark.track);
+        if (list) list.push(mark);
+        else this.by_track.set(mark.track, [mark]);
+      }
+    }
+    return this.by_track.get(track) ?? [];
+  }
+
+  // Below the slices: gaps long enough to be seen.
+  private gaps(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
+    const { view } = this.state;
+    for (const mark of this.marks_of(box.track!.id)) {
+      const a = Math.max(0, view.x(mark.start_ns));
+      const b = Math.min(view.width, view.x(mark.start_ns + mark.dur_ns));
+      if (mark.kind === "gap" && b - a >= kLeastGap) hatch(context, a, y, b - a, box.height - 4, kMarkColours.gap);
+    }
+  }
+
+  // Above them: a flag for each mark; those closer together than a flag is wide share one.
+  private flags(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
+    const { view } = this.state;
+    const last = new Map<string, number>();
+    for (const mark of this.marks_of(box.track!.id)) {
+      const a = view.x(mark.start_ns);
+      const b = view.x(mark.start_ns + mark.dur_ns);
+      if (b < -4 || a > view.width + 4 || (mark.kind === "gap" && b - a < kLeastGap)) continue;
+      const at = flag_place(mark, a, b, view.width);
+      if (Math.abs(at - (last.get(mark.kind) ?? -99)) < kFlagApart) continue;
+      last.set(mark.kind, at);
+      flag(context, at, y - 1, kMarkColours[mark.kind]);
+    }
+  }
+
+  // The upper canvas.
+  overlay(): void {
+    const { view, area, notes, hovered, selection, cursor } = this.state;
+    const context = prepare(this.upper, view.width, this.height);
+    context.clearRect(0, 0, view.width, this.height);
+    const colours = theme();
+    for (const note of notes) this.band(context, note.from, note.to, "#d8347b", 0.08);
+    if (area) this.area(context);
+    if (cursor !== null) {
+      context.fillStyle = colours.muted;
+      context.globalAlpha = 0.5;
+      context.fillRect(Math.round(view.x(cursor)), 0, 1, this.height);
+      context.globalAlpha = 1;
+    }
+    if (hovered) this.outline(context, hovered.track, hovered.depth, hovered.start, hovered.end, colours.text, 1);
+    if (selection) {
+      for (const flow of selection.flows) this.arrow(context, flow);
+      this.outline(context, selection.track, selection.depth, selection.start_ns, selection.start_ns + selection.dur_ns, colours.accent, 2);
+    }
+  }
+
+  private band(context: CanvasRenderingContext2D, from: number, to: number, colour: string, alpha: number): void {
+    const { view } = this.state;
+    const a = view.x(from);
+    const width = Math.max(1, view.x(to) - a);
+    context.fillStyle = colour;
+    context.globalAlpha = alpha;
+    context.fillRect(a, 0, width, this.height);
+    context.globalAlpha = 0.8;
+    context.fillRect(a, 0, 1, this.height);
+    context.fillRect(a + width, 0, 1, this.height);
+    context.globalAlpha = 1;
+  }
+
+  private area(context: CanvasRenderingContext2D): void {
+    const { view, area } = this.state;
+    const colours = theme();
+    const a = view.x(area!.from);
+    const b = Math.max(a + 1, view.x(area!.to));
+    context.fillStyle = colours.accent;
+    for (const { box, y } of this.visible()) {
+      if (box.kind !== "track" || (area!.tracks.length && !area!.tracks.includes(box.track!.id))) continue;
+      context.globalAlpha = 0.16;
+      context.fillRect(a, y, b - a, box.height);
+    }
+    context.globalAlpha = 0.9;
+    context.fillRect(a, 0, 1, this.height);
+    context.fillRect(b, 0, 1, this.height);
+    context.globalAlpha = 1;
+  }
+
+  // The middle of a row of a track on the stage; null when the track is not laid out (its group is closed).
+  row_at(track: number, depth: number): { y: number; height: number } | null {
+    const { lanes, scroll } = this.state;
+    const box = lanes.box(track);
+    if (!box) return null;
+    const y = box.pinned ? box.y : lanes.pinned_height + box.y - scroll;
+    return { y: y + Math.min(depth, box.rows - 1) * box.row, height: box.row > 4 ? box.row - 1 : box.row };
+  }
+
+  private outline(
+    context: CanvasRenderingContext2D,
+    track: number,
+    depth: number,
+    start: number,
+    end: number,
+    colour: string,
+    width: number,
+  ): void {
+    const row = this.row_at(track, depth);
+    if (!row) return;
+    const { view } = this.state;
+    const a = Math.max(-6, view.x(start));
+    const b = Math.min(view.width + 6, Math.max(view.x(end), a + 2));
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.strokeRect(
+      Math.round(a) + 0.5 - width / 2,
+      row.y + 0.5 - width / 2,
+      Math.max(2, Math.round(b - a) + width - 2),
+      row.height + width - 1,
+    );
+  }
+
+  private arrow(context: CanvasRenderingContext2D, flow: Flow): void {
+    const { view, selection } = this.state;
+    const here = this.row_at(selection!.track, selection!.depth);
+    const there = this.row_at(flow.track, flow.depth ?? 0);
+    if (!here || !there) return;
+    const mine = { x: view.x(selection!.start_ns), y: here.y + here.height / 2 };
+    const other = { x: view.x(flow.start_ns), y: there.y + there.height / 2 };
+    const [from, to] = flow.direction === "out" ? [mine, other] : [other, mine];
+    const bend = Math.max(24, Math.min(120, Math.abs(to.x - from.x) / 2));
+    context.strokeStyle = flow.kind === "launch" ? "#d55e00" : flow.kind === "fwdbwd" ? "#8a5cd6" : "#009e73";
+    context.fillStyle = context.strokeStyle;
+    context.lineWidth = 1.6;
+    context.beginPath();
+    context.moveTo(from.x, from.y);
+    context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(to.x, to.y);
+    context.lineTo(to.x - 7, to.y - 4);
+    context.lineTo(to.x - 7, to.y + 4);
+    context.fill();
+  }
+
+  // What is at a place of the stage.
+  hit(x: number, y: number): Hovered | null {
+    const found = this.box_at(y);
+    if (!found || found.box.kind !== "track") return null;
+    const { box } = found;
+    const depth = Math.floor((y - found.y) / box.row);
+    if (depth < 0 || depth >= box.rows) return null;
+    const { view, tiles } = this.state;
+    const time = view.time(x);
+    const reach = view.ns_per_px * 1.5;
+    const piece = tiles.pieces(box.track!.id, time, time, view.ns_per_px)[0];
+    const lane = piece?.tile.lanes[depth];
+    if (!piece || !lane) return null;
+    const { tile } = piece;
+    const i = first_after(lane.end, time - reach);
+    if (i < lane.start.length && lane.start[i]! <= time + reach) {
+      return {
+        track: box.track!.id,
+        depth,
+        start: lane.start[i]!,
+        end: lane.end[i]!,
+        id: lane.id[i]!,
+        name: tile.names[lane.name[i]!]!,
+        count: 1,
+        share: 1,
+      };
+    }
+    const b = first_after(lane.bucket_at, time - tile.bucket_ns - reach);
+    if (b >= lane.bucket_at.length || lane.bucket_at[b]! > time + reach) return null;
+    const start = lane.bucket_at[b]!;
+    return {
+      track: box.track!.id,
+      depth,
+      start,
+      end: start + tile.bucket_ns,
+      id: lane.bucket_id[b]!,
+      name: tile.names[lane.bucket_name[b]!]!,
+      count: lane.bucket_count[b]!,
+      share: lane.bucket_share[b]!,
+    };
+  }
+
+  box_at(y: number): { box: LaneBox; y: number } | null {
+    const pinned = this.state.lanes.pinned_height;
+    return this.visible().find(({ box, y: top }) => y >= top && y < top + box.height && (box.pinned || y >= pinned)) ?? null;
+  }
+
+  mark_at(x: number, y: number): State["marks"][number] | null {
+    const found = this.box_at(y + 4);
+    if (!this.state.show_marks || !found?.box.track || y - found.y > 8) return null;
+    const { view } = this.state;
+    const near = (mark: State["marks"][number]): boolean => {
+      const a = view.x(mark.start_ns);
+      const b = view.x(mark.start_ns + mark.dur_ns);
+      return (mark.kind !== "gap" || b - a >= kLeastGap) && Math.abs(flag_place(mark, a, b, view.width) - x) < kMarkReach;
+    };
+    return this.marks_of(found.box.track.id).find(near) ?? null;
+  }
+}
+
+// A gap's flag stands in its middle, the others' at the start.
+function flag_place(mark: State["marks"][number], a: number, b: number, width: number): number {
+  return mark.kind === "gap" ? (Math.max(0, a) + Math.min(width, b)) / 2 : a;
+}
+
+function hatch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, colour: string): void {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.globalAlpha = 0.1;
+  context.fillStyle = colour;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 0.4;
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let at = x - height; at < x + width; at += 9) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
+  context.stroke();
+  context.restore();
+}

@@ -1,0 +1,67 @@
+// What the timeline shows besides the slices themselves; the one value that its parts share.
+import type { DataSource } from "../api/source";
+import type { Hits, Mark, SliceDetails, TraceInfo } from "../api/types";
+import { Paints } from "../ui/palette";
+import type { Lanes } from "./lanes";
+import type { TileStore } from "./tiles";
+import type { View } from "./view";
+
+export interface Area {
+  from: number;
+  to: number;
+  tracks: number[]; // empty: all
+}
+
+export interface Hovered {
+  track: number;
+  depth: number;
+  start: number;
+  end: number;
+  id: number;
+  name: string;
+  count: number; // slices that this stands for
+  share: number; // of [start, end) that is busy
+}
+
+export interface Note {
+  from: number;
+  to: number;
+}
+
+export interface State {
+  source: DataSource;
+  t: number;
+  trace: TraceInfo;
+  view: View;
+  lanes: Lanes;
+  tiles: TileStore;
+  paints: Paints;
+  marks: Mark[];
+  notes: Note[]; // marks of the user
+  selection: SliceDetails | null;
+  area: Area | null;
+  hovered: Hovered | null;
+  cursor: number | null; // time under the mouse
+  query: string;
+  hits: Hits | null;
+  hit: number; // index in hits.results, -1: none chosen
+  selecting: boolean; // dragging selects an area instead of moving
+  moving: boolean; // the view changed a moment ago
+  scroll: number;
+  show_marks: boolean;
+}
+
+export const kMarkColours: Record<Mark["kind"], string> = {
+  break: "#cc79a7",
+  recompile: "#8a5cd6",
+  sync: "#d55e00",
+  gap: "#e0a100",
+  iteration: "#0072b2",
+};
+export const kMarkNames: Record<Mark["kind"], string> = {
+  break: "graph break",
+  recompile: "recompile",
+  sync: "sync point",
+  gap: "idle gap",
+  iteration: "iteration",
+};

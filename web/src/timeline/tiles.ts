@@ -1,0 +1,202 @@
+// The slices that the canvas needs, as tiles of typed arrays. Level L holds 2^L ns a bucket; a tile is kTilePixels buckets, aligned at
+// multiples of its length, so the tile above covers two of this level and stands in until the finer one has come.
+//
+//   1. A tile never changes; the store forgets the longest unused ones.
+//   2. What a frame did not ask for and is still under way is cancelled.
+//   3. A source with fixed answers has one tile per track: the whole window.
+import type { DataSource } from "../api/source";
+import type { Slices } from "../api/types";
+import { shorten, visible } from "../ui/dom";
+import type { Paints } from "../ui/palette";
+
+export const kTilePixels = 1024;
+const kMostTiles = 900;
+const kUnderWay = 6; // as many connections as a browser opens to one host
+const kLabelLength = 160;
+const kRetry_ms = 3000;
+
+// One depth of a tile. Slices are at least a bucket long and exact; everything shorter is in buckets with its share of busy time.
+export interface Lane {
+  start: Float64Array;
+  end: Float64Array;
+  name: Uint32Array;
+  id: Float64Array;
+  paint: Uint16Array;
+  bucket_at: Float64Array; // start of the bucket, ns
+  bucket_share: Float32Array; // 0..1
+  bucket_count: Uint32Array;
+  bucket_name: Uint32Array;
+  bucket_id: Float64Array;
+  bucket_paint: Uint16Array;
+}
+
+export interface Tile {
+  from: number;
+  to: number;
+  bucket_ns: number;
+  lanes: (Lane | undefined)[]; // by depth
+  names: string[];
+  labels: string[]; // names fit for drawing: short, no control or direction characters
+  matches: { key: string; hit: Uint8Array } | null; // which names the search hits; filled by the painter
+}
+
+// A tile, and the part of time for which it is to be drawn.
+export interface Piece {
+  tile: Tile;
+  from: number;
+  to: number;
+}
+
+const drawable = (text: string): string => shorten(visible(text.slice(0, kLabelLength * 2)), kLabelLength);
+
+function decode(answer: Slices, paints: Paints): Tile {
+  const lanes: (Lane | undefined)[] = [];
+  const paint = (name: number, colour: number | undefined): number =>
+    paints.of(colour === undefined ? "" : (answer.categories[colour] ?? ""), answer.names[name] ?? "");
+  for (const { depth, slices, buckets } of answer.depths) {
+    const start = Float64Array.from(slices.start);
+    lanes[depth] = {
+      start,
+      end: start.map((value, i) => value + slices.dur[i]!),
+      name: Uint32Array.from(slices.name),
+      id: Float64Array.from(slices.id),
+      paint: Uint16Array.from(slices.name, (name, i) => paint(name, slices.color[i])),
+      bucket_at: Float64Array.from(buckets.at, (at) => answer.from + at * answer.bucket_ns),
+      bucket_share: Float32Array.from(buckets.busy, (busy) => busy / 255),
+      bucket_count: Uint32Array.from(buckets.count),
+      bucket_name: Uint32Array.from(buckets.name),
+      bucket_id: Float64Array.from(buckets.id),
+      bucket_paint: Uint16Array.from(buckets.name, (name, i) => paint(name, buckets.color?.[i])),
+    };
+  }
+  return {
+    from: answer.from,
+    to: answer.to,
+    bucket_ns: answer.bucket_ns,
+    lanes,
+    names: answer.names,
+    labels: answer.names.map(drawable),
+    matches: null,
+  };
+}
+
+interface Wanted {
+  key: string;
+  track: number;
+  level: number;
+  index: number;
+}
+
+export class TileStore {
+  private readonly tiles = new Map<string, Tile>(); // in order of last use
+  private readonly under_way = new Map<string, AbortController>();
+  private readonly failed = new Map<string, number>(); // key -> when it may be tried again
+  private wanted: Wanted[] = [];
+  private readonly top: number; // the level at which one or two tiles hold the window
+
+  constructor(
+    private readonly source: DataSource,
+    private readonly t: number,
+    private readonly window_ns: number,
+    private readonly paints: Paints,
+    private readonly changed: () => void,
+  ) {
+    this.top = Math.max(0, Math.ceil(Math.log2(Math.max(1, window_ns) / kTilePixels)));
+  }
+
+  get loading(): number {
+    return this.under_way.size + this.wanted.length;
+  }
+
+  begin(): void {
+    this.wanted = [];
+  }
+
+  // What can be drawn of [from, to) now, and notes what is still missing.
+  pieces(track: number, from: number, to: number, ns_per_px: number): Piece[] {
+    if (this.source.fixed) return this.whole(track);
+    const level = Math.min(this.top, Math.max(0, Math.floor(Math.log2(ns_per_px))));
+    const length = kTilePixels * 2 ** level;
+    const first = Math.max(0, Math.floor(from / length));
+    const last = Math.floor(Math.min(to, this.window_ns) / length);
+    const pieces: Piece[] = [];
+    for (let index = first; index <= last; ++index) {
+      const tile = this.touch(key_of(track, level, index)) ?? this.miss(track, level, index);
+      if (tile) pieces.push({ tile, from: index * length, to: (index + 1) * length });
+    }
+    return pieces;
+  }
+
+  // Cancels what this frame did not want and asks for the rest, first wanted first.
+  end(): void {
+    const keys = new Set(this.wanted.map((each) => each.key));
+    for (const [key, control] of this.under_way) {
+      if (keys.has(key)) continue;
+      control.abort();
+      this.under_way.delete(key);
+    }
+    this.wanted = this.wanted.filter((each) => !this.under_way.has(each.key));
+    this.ask();
+  }
+
+  private whole(track: number): Piece[] {
+    const tile = this.touch(key_of(track, 0, 0));
+    if (tile) return [{ tile, from: tile.from, to: tile.to }];
+    this.want({ key: key_of(track, 0, 0), track, level: 0, index: 0 });
+    return [];
+  }
+
+  private miss(track: number, level: number, index: number): Tile | undefined {
+    this.want({ key: key_of(track, level, index), track, level, index });
+    for (let up = level + 1; up <= this.top; ++up) {
+      const tile = this.tiles.get(key_of(track, up, Math.floor(index / 2 ** (up - level))));
+      if (tile) return tile;
+    }
+    return undefined;
+  }
+
+  private want(wanted: Wanted): void {
+    if ((this.failed.get(wanted.key) ?? 0) < Date.now()) this.wanted.push(wanted);
+  }
+
+  private touch(key: string): Tile | undefined {
+    const tile = this.tiles.get(key);
+    if (tile) {
+      this.tiles.delete(key);
+      this.tiles.set(key, tile);
+    }
+    return tile;
+  }
+
+  private ask(): void {
+    while (this.under_way.size < kUnderWay && this.wanted.length) {
+      const { key, track, level, index } = this.wanted.shift()!;
+      if (this.under_way.has(key) || this.tiles.has(key)) continue;
+      const length = kTilePixels * 2 ** level;
+      const control = new AbortController();
+      this.under_way.set(key, control);
+      const range: [number, number] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
+      this.source
+        .slices(this.t, track, ...range, kTilePixels, control.signal)
+        .then((answer) => this.keep(key, decode(answer, this.paints)))
+        .catch(() => {
+          if (!control.signal.aborted) this.failed.set(key, Date.now() + kRetry_ms);
+        })
+        .finally(() => {
+          if (this.under_way.get(key) === control) this.under_way.delete(key);
+          this.ask();
+        });
+    }
+  }
+
+  private keep(key: string, tile: Tile): void {
+    this.tiles.set(key, tile);
+    for (const oldest of this.tiles.keys()) {
+      if (this.tiles.size <= kMostTiles) break;
+      this.tiles.delete(oldest);
+    }
+    this.changed();
+  }
+}
+
+const key_of = (track: number, level: number, index: number): string => `${track}/${level}/${index}`;

@@ -1,0 +1,107 @@
+// The row above the timeline: search with its hit count, what the marks mean, modes, zoom.
+import { button, el } from "../ui/dom";
+import type { Controller } from "./controller";
+import { kMarkColours, kMarkNames, type State } from "./state";
+
+const kZoom = 1.6; // one press of + or −
+
+export interface ToolbarActions {
+  redraw(): void;
+  selecting(on: boolean): void;
+  help(): void;
+}
+
+export class Toolbar {
+  readonly element: HTMLElement;
+  readonly search: HTMLInputElement;
+  private readonly count = el("span", { class: "muted num tl-count", "aria-live": "polite" });
+  private readonly status = el("span", { class: "muted tl-status", "aria-live": "polite" });
+
+  constructor(
+    private readonly state: State,
+    private readonly control: Controller,
+    private readonly actions: ToolbarActions,
+  ) {
+    this.search = el("input", {
+      class: "input",
+      type: "search",
+      placeholder: "Search names ( / )",
+      "aria-label": "Search slices by name",
+      spellcheck: "false",
+      on: { input: () => control.search(this.search.value, false), keydown: (event: KeyboardEvent) => this.key(event) },
+    });
+    const small = { class: "btn small" };
+    this.element = el(
+      "div",
+      { class: "tl-tools" },
+      this.search,
+      this.count,
+      button("‹", () => void control.walk(-1), { ...small, "aria-label": "Previous hit" }),
+      button("›", () => void control.walk(1), { ...small, "aria-label": "Next hit" }),
+      this.status,
+      el("span", { class: "grow" }),
+      this.kinds(),
+      this.marks(),
+      this.mode(),
+      button("−", () => control.zoom(kZoom, null), { ...small, "aria-label": "Zoom out", title: "s" }),
+      button("+", () => control.zoom(1 / kZoom, null), { ...small, "aria-label": "Zoom in", title: "w" }),
+      button("Fit", () => control.whole(), { ...small, title: "The whole trace" }),
+      button("Collapse", () => control.collapse_all(), { ...small, title: "c" }),
+      button("?", () => actions.help(), { ...small, "aria-label": "Keys" }),
+    );
+  }
+
+  found(text: string): void {
+    this.count.textContent = text;
+  }
+  say(text: string): void {
+    this.status.textContent = text;
+  }
+
+  private kinds(): HTMLElement {
+    const kinds = [...new Set(this.state.marks.map((mark) => mark.kind))].filter((kind) => kind !== "iteration");
+    const item = (kind: (typeof kinds)[number]): HTMLElement =>
+      el("span", { class: "legend-item" }, el("i", { style: { background: kMarkColours[kind] } }), `${kMarkNames[kind]}s`);
+    return el("span", { class: "legend tl-kinds" }, ...kinds.map(item));
+  }
+
+  private marks(): HTMLElement {
+    const title = "Breaks, recompiles, sync points and gaps on the lanes";
+    return toggle("Marks", title, this.state.show_marks, (on) => {
+      this.state.show_marks = on;
+      this.actions.redraw();
+    });
+  }
+
+  private mode(): HTMLElement {
+    return toggle("Select area", "Dragging selects an area (or hold Shift)", this.state.selecting, (on) => {
+      this.state.selecting = on;
+      this.actions.selecting(on);
+    });
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      if (this.state.hits && this.state.query === this.search.value) void this.control.walk(event.shiftKey ? -1 : 1);
+      else this.control.search(this.search.value, true);
+    } else if (event.key === "Escape") {
+      this.search.value = "";
+      this.control.search("", false);
+      this.search.blur();
+    }
+  }
+}
+
+function toggle(label: string, title: string, on: boolean, changed: (on: boolean) => void): HTMLElement {
+  const made = button(
+    label,
+    () => {
+      on = !on;
+      made.setAttribute("aria-pressed", String(on));
+      changed(on);
+    },
+    { class: "btn small", "aria-pressed": String(on), title },
+  );
+  return made;
+}

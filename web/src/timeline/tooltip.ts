@@ -1,0 +1,31 @@
+// A small box beside the mouse. Used by the timeline and by the roofline.
+import { el, fill, shorten, type Child } from "../ui/dom";
+import * as format from "../ui/format";
+import type { Hovered } from "./state";
+
+export class Tooltip {
+  readonly element = el("div", { class: "tooltip", hidden: true, role: "tooltip" });
+
+  show(x: number, y: number, ...content: Child[]): void {
+    fill(this.element, ...content);
+    this.element.hidden = false;
+    const box = this.element.getBoundingClientRect();
+    const left = x + 14 + box.width > innerWidth ? x - box.width - 10 : x + 14;
+    const top = y + 16 + box.height > innerHeight ? y - box.height - 10 : y + 16;
+    this.element.style.setProperty("left", `${Math.max(4, left)}px`);
+    this.element.style.setProperty("top", `${Math.max(4, top)}px`);
+  }
+  hide(): void {
+    this.element.hidden = true;
+  }
+}
+
+export function hover_text(hovered: Hovered): Child[] {
+  if (hovered.count === 1 && hovered.share === 1)
+    return [el("b", { class: "code" }, shorten(hovered.name, 300)), el("div", {}, format.time(hovered.end - hovered.start))];
+  return [
+    el("b", { class: "code" }, shorten(hovered.name, 300)),
+    el("div", {}, hovered.count > 1 ? `and ${format.count(hovered.count - 1)} more in this pixel` : "shorter than a pixel"),
+    el("div", { class: "muted" }, `${format.percent(100 * hovered.share)} of ${format.time(hovered.end - hovered.start)} busy`),
+  ];
+}

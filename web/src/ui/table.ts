@@ -1,0 +1,375 @@
+// A table of a report: sortable, filterable, drawn only where it is looked at, so that 100,000 rows cost as much as 40.
+// Knows columns by type, unit and role only; which columns come first and what a click opens is said by the page.
+import type { Cell, Column, Table } from "../api/types";
+import { button, el, fill, shorten, type Child } from "./dom";
+import * as format from "./format";
+import { colour_of } from "./palette";
+
+const kRowHeight = 28;
+const kOverscan = 8;
+const kInlineRows = 30; // up to here the whole table is in the page and does not scroll by itself
+const kPrintedRows = 60;
+const kTitleLength = 600;
+const kLeastFlexible = 260; // px
+const kFlexible = 30; // characters: longer texts share what is left of the width
+
+export interface TableOptions {
+  first?: string[]; // columns to show first, in this order; the others follow
+  only?: string[]; // columns to show until "all columns" is asked for
+  sort?: string; // "-time_ns": downwards
+  filter?: string; // initial text of the filter
+  open?: (row: Cell[], at: (column: string) => Cell) => string | null; // the hash that a click on the row opens
+  cell?: (column: Column, value: Cell, row: Cell[]) => Child | undefined; // undefined: as usual
+  label?: string;
+  height?: string; // CSS; default: what is left of the screen
+  filterable?: boolean;
+  on_filter?: (text: string) => void;
+}
+
+interface Shown {
+  column: Column;
+  at: number; // index in a row
+  width: string;
+  max: number; // largest value of a percent column's bar
+}
+
+export class TableView {
+  readonly element: HTMLElement;
+  private readonly head = el("div", { class: "t-head", role: "row" });
+  private readonly body = el("div", { class: "t-rows", role: "rowgroup" });
+  private readonly foot = el("div", { class: "t-total", role: "row" });
+  private readonly scroll: HTMLElement;
+  private readonly caption = el("span", { class: "muted", "aria-live": "polite" });
+  private order: number[] = [];
+  private shown: Shown[] = [];
+  private all_columns = false;
+  private sort_by: string | null;
+  private down = true;
+  private text: string;
+  private active = -1;
+  private printing = false;
+
+  constructor(
+    private readonly table: Table,
+    private readonly options: TableOptions = {},
+  ) {
+    this.sort_by = options.sort?.replace(/^-/, "") ?? null;
+    this.down = options.sort?.startsWith("-") ?? true;
+    this.text = options.filter ?? "";
+    this.scroll = el(
+      "div",
+      {
+        class: "t-scroll",
+        role: "table",
+        tabindex: "0",
+        "aria-label": options.label ?? table.name,
+        on: { scroll: () => this.draw(), keydown: (event: KeyboardEvent) => this.key(event) },
+      },
+      this.head,
+      this.body,
+      this.foot,
+    );
+    this.element = el("div", { class: "table" }, this.toolbar(), this.scroll);
+    if (table.rows.length > kInlineRows) this.scroll.style.setProperty("max-height", options.height ?? "max(320px, calc(100vh - 214px))");
+    this.choose_columns();
+    this.arrange();
+    live.add(new WeakRef(this));
+  }
+
+  // What is on the screen, for tests: the rows in order, as values.
+  get rows(): Cell[][] {
+    return this.order.map((i) => this.table.rows[i]!);
+  }
+
+  private toolbar(): Child {
+    const wanted = this.options.filterable ?? this.table.rows.length > 8;
+    if (!wanted) return null;
+    const input = el("input", {
+      class: "input",
+      type: "search",
+      placeholder: "Filter rows…",
+      "aria-label": "Filter rows",
+      value: this.text,
+      spellcheck: "false",
+      on: { input: () => this.filter(input.value) },
+    });
+    const hidden = this.options.only && this.options.only.length < this.table.columns.length;
+    const more = hidden ? button("All columns", () => this.toggle_columns(more!), { class: "btn small", "aria-pressed": "false" }) : null;
+    return el("div", { class: "t-tools" }, input, this.caption, el("span", { class: "grow" }), more);
+  }
+
+  private filter(text: string): void {
+    this.text = text;
+    this.options.on_filter?.(text);
+    this.arrange();
+  }
+
+  private toggle_columns(toggle: HTMLButtonElement): void {
+    this.all_columns = !this.all_columns;
+    toggle.setAttribute("aria-pressed", String(this.all_columns));
+    this.choose_columns();
+    this.arrange();
+  }
+
+  // Columns in which nothing is known are left out until all are asked for.
+  private choose_columns(): void {
+    const { columns, rows } = this.table;
+    const known = (at: number): boolean => rows.some((row) => row[at] !== null && row[at] !== undefined);
+    const names = columns.map((column) => column.name);
+    const first = (this.options.first ?? this.options.only ?? []).filter((name) => names.includes(name));
+    const only = this.options.only;
+    const wanted = [...first, ...names.filter((name) => !first.includes(name))]
+      .filter((name) => this.all_columns || !only || only.includes(name))
+      .map((name) => names.indexOf(name))
+      .filter((at) => this.all_columns || known(at) || rows.length === 0);
+    this.shown = wanted.map((at) => this.measure(columns[at]!, at));
+    const flexible = this.shown.some((shown) => shown.width.startsWith("minmax"));
+    this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + (flexible ? "" : " 1fr"));
+    const least = this.shown.reduce(
+      (sum, shown) => sum + (shown.width.startsWith("minmax") ? kLeastFlexible : parseInt(shown.width, 10)),
+      0,
+    );
+    this.scroll.style.setProperty("--least", `${least}px`);
+  }
+
+  private measure(column: Column, at: number): Shown {
+    const rows = this.table.rows;
+    let longest = format.heading(column.name).length + 2;
+    let max = 0;
+    const step = Math.max(1, Math.floor(rows.length / 300));
+    for (let i = 0; i < rows.length; i += step) {
+      const value = rows[i]![at];
+      longest = Math.max(longest, Math.min(90, format.cell(value, column).length));
+      if (typeof value === "number") max = Math.max(max, value);
+    }
+    longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
+    const chars = column.name === "category" ? longest * 7.4 + 44 : longest * 7.8 + 28;
+    const flexible = column.type === "text" && longest > kFlexible;
+    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, chars))}px`;
+    return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
+  }
+
+  // Sorted and filtered, then drawn from the top.
+  private arrange(): void {
+    const { rows, columns } = this.table;
+    const match = matcher(this.text);
+    this.order = [];
+    for (let i = 0; i < rows.length; ++i) {
+      if (!match || rows[i]!.some((value) => typeof value === "string" && match(value))) this.order.push(i);
+    }
+    const at = columns.findIndex((column) => column.name === this.sort_by);
+    if (at >= 0) {
+      const sign = this.down ? -1 : 1;
+      this.order.sort((a, b) => compare(rows[a]![at] ?? null, rows[b]![at] ?? null, sign) || a - b);
+    }
+    this.active = -1;
+    fill(
+      this.caption,
+      this.order.length === rows.length
+        ? `${format.count(rows.length)} rows`
+        : `${format.count(this.order.length)} of ${format.count(rows.length)} rows`,
+    );
+    this.scroll.setAttribute("aria-rowcount", String(this.order.length + 1));
+    this.draw_head();
+    this.draw_total();
+    this.scroll.scrollTop = 0;
+    this.draw();
+  }
+
+  private draw_head(): void {
+    fill(
+      this.head,
+      ...this.shown.map(({ column }) => {
+        const sorted = column.name === this.sort_by;
+        const arrow = sorted ? (this.down ? " ↓" : " ↑") : "";
+        return el(
+          "div",
+          {
+            role: "columnheader",
+            class: `t-h ${numeric(column) ? "num" : ""}`,
+            "aria-sort": sorted ? (this.down ? "descending" : "ascending") : "none",
+          },
+          button(`${format.heading(column.name)}${arrow}`, () => this.sort(column), {
+            class: "t-sort",
+            title: `Sort by ${column.name}`,
+            "data-column": column.name,
+          }),
+        );
+      }),
+    );
+  }
+
+  private sort(column: Column): void {
+    if (this.sort_by === column.name) this.down = !this.down;
+    else {
+      this.sort_by = column.name;
+      this.down = column.type !== "text";
+    }
+    this.arrange();
+  }
+
+  private draw_total(): void {
+    const total = this.table.total;
+    const whole = total && !this.text;
+    this.foot.hidden = !whole;
+    if (!whole) return;
+    let named = false;
+    fill(
+      this.foot,
+      ...this.shown.map(({ column, at }) => {
+        const value = total[at] ?? null;
+        const text = value === null ? (named ? "" : "Total") : format.cell(value, column);
+        named = true;
+        return el("div", { class: `t-c ${numeric(column) ? "num" : ""}`, role: "cell" }, text);
+      }),
+    );
+  }
+
+  private draw(): void {
+    const all = this.order.length <= kInlineRows || this.printing;
+    const height = this.scroll.clientHeight || 600;
+    const first = all ? 0 : Math.max(0, Math.floor(this.scroll.scrollTop / kRowHeight) - kOverscan);
+    const last = all
+      ? Math.min(this.order.length, this.printing ? kPrintedRows : kInlineRows)
+      : Math.min(this.order.length, first + Math.ceil(height / kRowHeight) + 2 * kOverscan);
+    this.body.style.setProperty("height", `${(all ? last : this.order.length) * kRowHeight}px`);
+    const rows: Node[] = [];
+    for (let i = first; i < last; ++i) rows.push(this.draw_row(i));
+    if (!this.order.length) rows.push(el("div", { class: "t-empty muted" }, this.table.rows.length ? "No row matches." : "Nothing here."));
+    fill(this.body, ...rows);
+  }
+
+  private draw_row(i: number): Node {
+    const row = this.table.rows[this.order[i]!]!;
+    const target = this.target(row);
+    const link_at = Math.max(
+      0,
+      this.shown.findIndex(({ column }) => is_code(column)),
+    );
+    const node = el(
+      "div",
+      {
+        class: `t-row${target ? " opens" : ""}${i === this.active ? " active" : ""}`,
+        role: "row",
+        "aria-rowindex": i + 2,
+        style: { top: `${i * kRowHeight}px` },
+        on: target ? { click: (event: MouseEvent) => open_link(event, target) } : {},
+      },
+      ...this.shown.map((shown, n) => this.draw_cell(shown, row, n === link_at ? target : null)),
+    );
+    return node;
+  }
+
+  private target(row: Cell[]): string | null {
+    if (!this.options.open) return null;
+    return this.options.open(row, (name) => row[this.table.columns.findIndex((column) => column.name === name)] ?? null);
+  }
+
+  private draw_cell({ column, at, max }: Shown, row: Cell[], target: string | null): Node {
+    const value = row[at] ?? null;
+    const own = this.options.cell?.(column, value, row);
+    const text = format.cell(value, column);
+    const content: Child =
+      own !== undefined ? own : column.name === "category" && typeof value === "string" ? chip(value) : shorten(text, 400);
+    const long = column.type === "text" && text.length > 18;
+    const node = el(
+      "div",
+      {
+        class: `t-c ${numeric(column) ? "num" : ""}${value === null ? " unknown" : ""}${is_code(column) ? " code" : ""}`,
+        role: "cell",
+        title: long ? shorten(text, kTitleLength) : undefined,
+      },
+      target ? el("a", { href: target, tabindex: "-1" }, content) : content,
+    );
+    if (max > 0 && typeof value === "number") {
+      node.classList.add("bar");
+      node.style.setProperty("--share", `${Math.max(0, Math.min(100, (100 * value) / Math.max(max, 1e-9)))}%`);
+    }
+    return node;
+  }
+
+  private key(event: KeyboardEvent): void {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -1e9, End: 1e9 };
+    const step = steps[event.key];
+    if (step !== undefined && this.order.length) {
+      event.preventDefault();
+      this.active = Math.max(0, Math.min(this.order.length - 1, this.active + step));
+      const top = this.active * kRowHeight;
+      const room = this.scroll.clientHeight - 3 * kRowHeight;
+      if (top < this.scroll.scrollTop) this.scroll.scrollTop = top;
+      else if (top > this.scroll.scrollTop + room) this.scroll.scrollTop = top - room;
+      this.draw();
+    } else if (event.key === "Enter" && this.active >= 0) {
+      const target = this.target(this.table.rows[this.order[this.active]!]!);
+      if (target) location.hash = target;
+    }
+  }
+
+  // On paper there is nothing to scroll: the first rows stand there as they are.
+  print(on: boolean): void {
+    this.printing = on;
+    this.draw();
+  }
+}
+
+const live = new Set<WeakRef<TableView>>();
+function print_all(on: boolean): void {
+  for (const reference of live) {
+    const table = reference.deref();
+    if (table?.element.isConnected) table.print(on);
+    else if (!table) live.delete(reference);
+  }
+}
+window.addEventListener("beforeprint", () => print_all(true));
+window.addEventListener("afterprint", () => print_all(false));
+
+function open_link(event: MouseEvent, target: string): void {
+  if (getSelection()?.toString() || event.ctrlKey || event.metaKey || (event.target as Element).closest("a,button")) return;
+  location.hash = target;
+}
+
+export const numeric = (column: Column): boolean => (column.type === "integer" || column.type === "number") && column.role !== "event";
+
+const kCode = new Set([
+  "kernel",
+  "label",
+  "op",
+  "location",
+  "frame",
+  "graph",
+  "phase",
+  "call",
+  "next_kernel",
+  "kernel_file",
+  "kernel_hash",
+  "kernel_kwargs",
+  "group",
+  "name",
+]);
+const is_code = (column: Column): boolean => column.type === "text" && (column.role === "frame" || kCode.has(column.name));
+
+export function chip(category: string): HTMLElement {
+  return el("span", { class: "chip" }, el("i", { style: { background: colour_of(category) } }), category);
+}
+
+// A plain text is looked for as it stands, "/…/" is a regular expression; null matches all.
+function matcher(text: string): ((value: string) => boolean) | null {
+  if (!text) return null;
+  const pattern = /^\/(.+)\/?$/.exec(text);
+  if (pattern) {
+    try {
+      const expression = new RegExp(pattern[1]!.replace(/\/$/, ""), "i");
+      return (value) => expression.test(value.slice(0, 4096));
+    } catch {
+      // still being typed: taken as plain text
+    }
+  }
+  const wanted = text.toLowerCase();
+  return (value) => value.toLowerCase().includes(wanted);
+}
+
+function compare(a: Cell, b: Cell, sign: number): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1; // unknown is last either way
+  if (typeof a === "string" && typeof b === "string") return sign * (a < b ? -1 : a > b ? 1 : 0);
+  return sign * (Number(a) - Number(b));
+}
