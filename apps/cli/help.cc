@@ -18,7 +18,7 @@ constexpr std::string_view kTraceNote =
 constexpr std::string_view kExitNote =
     "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a check that you asked for failed, 130 Ctrl-C.\n";
 
-constexpr std::size_t kLeftColumn = 26;
+constexpr std::size_t kLeftColumn = 30;
 
 std::string entry(std::string_view left, std::string_view right) {
   return fmt::format("  {:<{}}{}\n", left, kLeftColumn, right);

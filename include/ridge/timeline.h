@@ -26,7 +26,7 @@ struct TrackInfo {
   std::optional<std::int64_t> device, stream;  // of a stream, where its events agree on one
   std::uint32_t depth = 0;                     // rows that its slices take
   std::uint64_t slices = 0;
-  std::int64_t busy_ns = 0;  // time in which it has any slice
+  std::int64_t busy_ns = 0;  // time in which it has any slice; of a stream, in which it works
 };
 
 struct TrackGroup {  // a process of the trace; a device's streams are one too

@@ -10,8 +10,9 @@
 namespace ridge {
 namespace {
 
-RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of) {
-  RankedFinding row{.id = rule.id, .finding = std::move(finding), .saves_ns = {}, .saves_pct = {}};
+RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
+  RankedFinding row{.id = rule.id, .finding = std::move(finding), .saves_ns = {}, .saves_pct = {}, .start_ns = {}};
+  if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.window().start_ns;
   if (!row.finding.saves_ns) return row;
   row.saves_ns = *row.finding.saves_ns / of.iterations;
   if (of.span_ns > 0) row.saves_pct = 100.0 * static_cast<double>(*row.finding.saves_ns) / static_cast<double>(of.span_ns);
@@ -51,7 +52,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   for (const FindingRow& rule : finding_catalog()) {
     std::optional<Finding> finding = rule.find(facts);
     const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
-    if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out));
+    if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
   }
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
@@ -70,7 +71,9 @@ Table findings_table(const Findings& findings, bool brief) {
                    {"saves_pct", Type::number, Unit::percent},
                    {"confidence", Type::text},
                    {"evidence", Type::text},
-                   {"do", Type::text}};
+                   {"do", Type::text},
+                   {"event", Type::integer, Unit::none, Role::event},
+                   {"start_ns", Type::integer, Unit::ns, Role::time_start}};
   if (brief) table.columns.erase(table.columns.begin() + 6);
   for (std::size_t i = 0; i < findings.rows.size(); ++i) {
     const RankedFinding& row = findings.rows[i];
@@ -81,7 +84,9 @@ Table findings_table(const Findings& findings, bool brief) {
                  row.saves_pct ? Cell(*row.saves_pct) : Cell(),
                  std::string(name_of(row.finding.confidence)),
                  row.finding.evidence,
-                 row.finding.action};
+                 row.finding.action,
+                 row.finding.event ? Cell(std::int64_t{row.finding.event->value}) : Cell(),
+                 row.start_ns ? Cell(*row.start_ns) : Cell()};
     if (brief) cells.erase(cells.begin() + 6);
     table.rows.push_back(std::move(cells));
   }

@@ -23,6 +23,7 @@ struct RankedFinding {
   Finding finding;                       // its saves_ns is of the whole scope
   std::optional<std::int64_t> saves_ns;  // per iteration
   std::optional<double> saves_pct;
+  std::optional<std::int64_t> start_ns;  // of its event, from the window's start
 };
 
 struct Findings {

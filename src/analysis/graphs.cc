@@ -191,8 +191,10 @@ class Computer {
         const std::string_view op = trace_.text(id);
         if (is_mark(op) || is_by_design(op)) continue;
         FallbackOp& fallback = fallback_of(graph_of_[unit], id, op);
+        const std::int64_t duration = tree_.duration_ns(NodeId{n});
+        if (fallback.calls == 0 || duration > tree_.duration_ns(fallback.longest)) fallback.longest = NodeId{n};
         ++fallback.calls;
-        fallback.cpu_ns += tree_.duration_ns(NodeId{n});
+        fallback.cpu_ns += duration;
       }
     }
   }

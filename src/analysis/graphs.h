@@ -20,6 +20,7 @@ struct FallbackOp {
   std::int64_t calls = 0;
   std::int64_t cpu_ns = 0;
   std::int64_t gpu_ns = 0;
+  NodeId longest = kNoNode;  // of the calls, on the host
 };
 
 struct GraphCost {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -70,20 +69,14 @@ Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, 
 
 }  // namespace
 
-struct Scope::IdleOnce {
-  std::once_flag once;
-  std::vector<DeviceIdle> idle;
-};
-
 Scope::Scope(const Model& model, std::shared_ptr<const CostModel> costs)
     : model_(&model),
       costs_(costs != nullptr ? std::move(costs) : std::make_shared<const CostModel>(model, CostOptions{})),
-      idle_(std::make_shared<IdleOnce>()),
+      idle_(std::make_shared<Once<std::vector<DeviceIdle>>>()),
       window_(model.trace().window.value_or(TimeRange{})) {}
 
 const std::vector<DeviceIdle>& Scope::idle() const {
-  std::call_once(idle_->once, [&] { idle_->idle = split_idle(*model_, window_); });
-  return idle_->idle;
+  return idle_->get([&] { return split_idle(*model_, window_); });
 }
 
 std::vector<std::size_t> Scope::iterations() const {

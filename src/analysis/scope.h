@@ -15,6 +15,7 @@
 #include "cost/cost_model.h"
 #include "model/idle.h"
 #include "model/model.h"
+#include "model/once.h"
 #include "trace/trace.h"
 
 namespace re2 {
@@ -56,8 +57,7 @@ class Scope {
 
   const Model* model_;
   std::shared_ptr<const CostModel> costs_;
-  struct IdleOnce;
-  std::shared_ptr<IdleOnce> idle_;
+  std::shared_ptr<Once<std::vector<DeviceIdle>>> idle_;
   TimeRange window_;
   bool by_time_ = false;
   std::optional<std::pair<std::size_t, std::size_t>> steps_;  // indexes of the first and the last iteration

@@ -229,7 +229,8 @@ Summary compute_summary(const Scope& scope) {
   summary.window = scope.window();
   // Each needs the tables below; beyond these they do not depend on each other.
   scope.model().links();
-  tbb::parallel_invoke([&] { compute_iterations(scope, &summary); }, [&] { scope.model().forward_backward(); });
+  tbb::parallel_invoke([&] { scope.model().timeline(); }, [&] { scope.model().forward_backward(); });
+  compute_iterations(scope, &summary);
   tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope); },
                        [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no); },
                        [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no); },

@@ -1,12 +1,10 @@
 #include "cost/cost_model.h"
 
 #include <map>
-#include <mutex>
 #include <utility>
 
-#include <tbb/task_arena.h>
-
 #include "cost/launch_costs.h"
+#include "model/once.h"
 #include "trace/args.h"
 
 namespace ridge {
@@ -60,9 +58,8 @@ struct CostModel::State {
   explicit State(const Trace& trace) : device_of(trace, ArgKey::device) {}
 
   ArgColumn device_of;  // the `device` of the events
-  std::once_flag costs_once, flops_once;
-  LaunchCosts costs;
-  NodeFlops flops;
+  Once<LaunchCosts> costs;
+  Once<NodeFlops> flops;
   std::map<std::int64_t, DeviceSpec> devices;
   std::optional<DeviceSpec> given;
 };
@@ -77,16 +74,13 @@ CostModel::CostModel(const Model& model, CostOptions options)
 }
 CostModel::~CostModel() = default;
 
-void CostModel::build() const {
-  // Isolated: a thread that waits inside must not pick up a task that asks for these very costs.
-  std::call_once(state_->costs_once,
-                 [&] { tbb::this_task_arena::isolate([&] { state_->costs = build_launch_costs(model_, options_); }); });
+const LaunchCosts& CostModel::costs() const {
+  return state_->costs.get([&] { return build_launch_costs(model_, options_); });
 }
 
-const LaunchCost& CostModel::operator[](std::size_t row) const {
-  build();
-  return state_->costs[row];
-}
+void CostModel::build() const { costs(); }
+
+const LaunchCost& CostModel::operator[](std::size_t row) const { return costs()[row]; }
 
 Roof CostModel::roof(std::size_t row) const {
   const LaunchCost& cost = (*this)[row];
@@ -100,11 +94,8 @@ Roof CostModel::roof(std::size_t row) const {
 
 std::optional<double> CostModel::flops_of_op(NodeId op) const {
   if (op.value >= model_.tree().size()) return std::nullopt;
-  build();
-  std::call_once(state_->flops_once,
-                 [&] { tbb::this_task_arena::isolate([&] { state_->flops = sum_over_tree(model_, state_->costs); }); });
-  if (!state_->flops.known[op.value]) return std::nullopt;
-  return state_->flops.flops[op.value];
+  const NodeFlops& flops = state_->flops.get([&] { return sum_over_tree(model_, costs()); });
+  return flops.known[op.value] ? std::optional(flops.flops[op.value]) : std::nullopt;
 }
 
 const DeviceSpec* CostModel::device(std::int64_t id) const {

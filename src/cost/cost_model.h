@@ -16,6 +16,8 @@
 
 namespace ridge {
 
+struct LaunchCosts;
+
 // Sources of generated kernels, read by the engine (--inductor-cache, or the path in the trace) and handed over as text.
 class KernelSources {
  public:
@@ -68,6 +70,8 @@ class CostModel {
 
  private:
   struct State;
+  const LaunchCosts& costs() const;
+
   const Model& model_;
   CostOptions options_;
   std::unique_ptr<State> state_;

@@ -16,7 +16,7 @@ struct Inputs {
   const Trace& trace;
   const CallTree& tree;
   const LaunchLinks& links;
-  const DeviceTimeline& timeline;
+  const std::function<const DeviceTimeline&()>& timeline;
   std::int64_t runs;
 };
 
@@ -112,8 +112,8 @@ List cut_by_divisor(Calls calls, TimeRange window) {
   }
   if (divisor < 2) return {};
   // The iteration starts with the graph whose first call is the earliest.
-  const auto first =
-      std::min_element(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.second.front() < b.second.front(); });
+  const auto first = std::min_element(calls.begin(), calls.end(),
+                                      [](const auto& a, const auto& b) { return a.second.front() < b.second.front(); });
   std::vector<std::int64_t> starts;
   for (std::size_t i = 0; i < first->second.size(); i += first->second.size() / divisor) starts.push_back(first->second[i]);
   return cut_at(starts, window);
@@ -183,7 +183,7 @@ List by_device_period(const Inputs& in) {
   // Where compiled code runs and its calls do not repeat, equal kernels in a row are repeats inside a step.
   if (!marks_named(in, is_region).empty()) return {};
   const Device* busiest = nullptr;
-  for (const Device& device : in.timeline.devices) {
+  for (const Device& device : in.timeline().devices) {
     if (busiest == nullptr || device.work.size() > busiest->work.size()) busiest = &device;
   }
   if (busiest == nullptr || busiest->work.empty()) return {};
@@ -208,7 +208,7 @@ List by_runs(const Inputs& in) {
   const auto runs = static_cast<std::size_t>(in.runs);
   const TimeRange window = *in.trace.window;
   std::vector<std::int64_t> launches;
-  for (const Device& device : in.timeline.devices) {
+  for (const Device& device : in.timeline().devices) {
     for (const WorkRow& work : device.work) {
       const NodeId launch = in.links.launch[work.row];
       launches.push_back(launch != kNoNode ? in.tree.start_ns[launch.value] : work.start_ns);
@@ -253,8 +253,8 @@ std::optional<std::size_t> Iterations::at(std::int64_t time_ns) const {
   return static_cast<std::size_t>(it - list.begin() - 1);
 }
 
-Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const DeviceTimeline& timeline,
-                            std::int64_t runs) {
+Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                            const std::function<const DeviceTimeline&()>& timeline, std::int64_t runs) {
   Iterations iterations;
   if (!trace.window) return iterations;
   const Inputs inputs{trace, tree, links, timeline, runs};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,8 @@ struct Iterations {
 };
 
 // `runs`: how many iterations the user says the trace holds; 0 when not said.
-Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const DeviceTimeline& timeline,
-                            std::int64_t runs);
+// `timeline` is asked only when the sequence of device events has to tell.
+Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                            const std::function<const DeviceTimeline&()>& timeline, std::int64_t runs);
 
 }  // namespace ridge

@@ -1,32 +1,10 @@
 #include "model/model.h"
 
-#include <mutex>
-#include <optional>
-
 #include <tbb/parallel_invoke.h>
-#include <tbb/task_arena.h>
+
+#include "model/once.h"
 
 namespace ridge {
-namespace {
-
-// A value made once, by whoever asks first.
-template <class T>
-class Once {
- public:
-  template <class Make>
-  const T& get(Make make) {
-    // Isolated: a thread that waits inside make() must not pick up a task that asks for this very value.
-    std::call_once(once_, [&] { tbb::this_task_arena::isolate([&] { value_.emplace(make()); }); });
-    return *value_;
-  }
-
- private:
-  std::once_flag once_;
-  std::optional<T> value_;
-};
-
-}  // namespace
-
 struct Model::Tables {
   Once<CallTree> tree;
   Once<NodeOfEvent> node_of;
@@ -69,7 +47,8 @@ const DeviceTimeline& Model::timeline() const {
   return tables_->timeline.get([&] { return build_device_timeline(trace_, identities()); });
 }
 const Iterations& Model::iterations() const {
-  return tables_->iterations.get([&] { return build_iterations(trace_, tree(), links(), timeline(), runs_); });
+  const auto when_needed = [this]() -> const DeviceTimeline& { return timeline(); };
+  return tables_->iterations.get([&] { return build_iterations(trace_, tree(), links(), when_needed, runs_); });
 }
 const Autotuning& Model::autotuning() const {
   return tables_->autotuning.get([&] { return build_autotuning(trace_, tree(), links()); });

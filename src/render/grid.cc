@@ -1,7 +1,6 @@
 #include "render/grid.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -30,9 +29,16 @@ bool is_long(const Table& table, std::size_t column) {
   });
 }
 
+bool is_event_id(const Column& column) { return column.role == Role::event && column.type == Type::integer; }
+
 Order shown_order(const Table& table) {
-  Order order(table.columns.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  const bool names_events = std::ranges::any_of(table.columns, is_event_id);
+  Order order;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    const bool is_place = is_event_id(column) || (names_events && column.role == Role::time_start);
+    if (!is_place) order.push_back(i);
+  }
   std::ranges::stable_partition(order, [&](std::size_t column) { return !is_long(table, column); });
   return order;
 }

@@ -23,6 +23,7 @@ struct Grid {
   bool has_total = false;  // TOTAL is the last row, "[N others]" the last before it
 };
 
+// Without the place on the timeline of tables whose rows name an event: its id and its start are for clients that can go there.
 Grid make_grid(const Table& table);
 
 // The tables in the order in which people read them: those that lead first.

@@ -70,6 +70,8 @@ std::string render_markdown(const Report& report, const RenderOptions&) {
   std::string out;
   if (!report.headline.empty()) out += printable(report.headline) + "\n";
   for (const Table* table : in_reading_order(report)) {
+    // The first table is the answer, even if it is that there is nothing; an empty one beside it says nothing.
+    if (table != &report.tables.front() && table->rows.empty() && table->folded == 0) continue;
     if (!out.empty()) out += '\n';
     out += fmt::format("### {}\n\n", printable(table->name));
     append_grid(out, is_key_value(*table) ? make_key_value_grid(*table) : make_grid(*table));

@@ -32,8 +32,12 @@ class AreaSums {
   AreaSums(TimeRange range) : range_(range) {}
 
   void add(const Lane& lane) {
-    for (std::size_t r = 0; r < lane.rows.size(); ++r)
-      add(lane.rows[r], r + 1 < lane.rows.size() ? &lane.rows[r + 1] : nullptr);
+    const auto row = [&](std::size_t r) { return r < lane.rows.size() ? &lane.rows[r] : nullptr; };
+    for (std::size_t r = 0; r < lane.rows.size(); ++r) {
+      // The work under an annotation may stand several rows further down.
+      const bool apart = r + 1 < lane.upper_rows;
+      add(lane.rows[r], row(r + 1), apart ? row(lane.upper_rows) : nullptr);
+    }
   }
 
   std::int64_t count() const { return count_; }
@@ -44,8 +48,26 @@ class AreaSums {
   }
 
  private:
-  // A slice cut by the area's edge has the self time of its part inside: without what the row below covers there.
-  void add(const LaneRow& row, const LaneRow* below) {
+  static void collect(const LaneRow& row, std::int64_t from_ns, std::int64_t to_ns, std::vector<Interval>* out) {
+    std::size_t i = row.first_from(from_ns);
+    if (i > 0) --i;
+    for (; i < row.size() && row.start_ns[i] < to_ns; ++i) {
+      const Interval part{std::max(row.start_ns[i], from_ns), std::min(row.end_ns[i], to_ns)};
+      if (part.length() > 0) out->push_back(part);
+    }
+  }
+
+  static std::int64_t covered_ns(const LaneRow* below, const LaneRow* work, std::int64_t from_ns, std::int64_t to_ns) {
+    if (below == nullptr || from_ns == to_ns) return 0;
+    if (work == nullptr) return below->covered_ns(from_ns, to_ns);
+    std::vector<Interval> parts;
+    collect(*below, from_ns, to_ns, &parts);
+    collect(*work, from_ns, to_ns, &parts);
+    return IntervalSet(std::move(parts)).length();
+  }
+
+  // A slice cut by the area's edge has the self time of its part inside: without what the row below, and that of the work, cover there.
+  void add(const LaneRow& row, const LaneRow* below, const LaneRow* work) {
     const std::size_t last = row.first_from(range_.end_ns);
     std::size_t first = row.first_from(range_.start_ns);
     while (first > 0 && row.end_ns[first - 1] > range_.start_ns) --first;  // one step, but for the row of overlapping slices
@@ -54,7 +76,7 @@ class AreaSums {
       if (to < from) continue;
       const bool whole = to - from == row.duration_ns(i);
       std::int64_t self = row.self_ns[i];
-      if (!whole) self = to - from - (below == nullptr || from == to ? 0 : below->covered_ns(from, to));
+      if (!whole) self = to - from - covered_ns(below, work, from, to);
       sums_[std::uint64_t{row.name[i].value} << 8 | row.category[i]].add({1, to - from, self});
       ++count_;
     }

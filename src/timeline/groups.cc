@@ -18,18 +18,17 @@ std::string text_of(const Trace& trace, const TrackPart& part) {
   return "?";
 }
 
-std::size_t count_of(const Lane& lane, EventClass c) { return lane.of_class[static_cast<std::size_t>(c)]; }
-
-bool is_stream(const Lane& lane) {
-  const std::size_t device =
-      count_of(lane, EventClass::device_work) + count_of(lane, EventClass::gpu_annotation) + count_of(lane, EventClass::sync);
-  return device * 2 > lane.slices;
+bool is_thread(const Lane& lane) {
+  return lane.count_of(EventClass::op) + lane.count_of(EventClass::annotation) + lane.count_of(EventClass::python_frame) +
+             lane.count_of(EventClass::launch) >
+         0;
 }
 
-bool is_thread(const Lane& lane) {
-  return count_of(lane, EventClass::op) + count_of(lane, EventClass::annotation) + count_of(lane, EventClass::python_frame) +
-             count_of(lane, EventClass::launch) >
-         0;
+// Profilers write "stream 7 ".
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\n\r";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 // The value that the first slices of a lane agree on.
@@ -47,7 +46,7 @@ std::optional<std::int64_t> common(const ArgColumn& column, const Lane& lane) {
 }
 
 std::string track_name(const Trace& trace, const Track& track, bool stream) {
-  const std::string_view given = trace.text(track.thread_name);
+  const std::string_view given = trimmed(trace.text(track.thread_name));
   if (!given.empty()) return std::string(given);
   const std::string tid = text_of(trace, track.tid);
   if (track.tid.type == TrackPart::Type::text) return tid;
@@ -55,7 +54,7 @@ std::string track_name(const Trace& trace, const Track& track, bool stream) {
 }
 
 std::string group_name(const Trace& trace, const Track& track) {
-  const std::string_view given = trace.text(track.process_name);
+  const std::string_view given = trimmed(trace.text(track.process_name));
   const std::string pid = text_of(trace, track.pid);
   if (track.pid.type == TrackPart::Type::text && given.empty()) return pid;
   return given.empty() ? "pid " + pid : std::string(given) + " (pid " + pid + ")";
@@ -81,11 +80,11 @@ std::vector<TrackGroup> Timeline::groups() const {
         .id = "p" + std::to_string(groups.size()),
         .name = group_name(trace, first),
         .labels = std::string(trace.text(first.process_labels)),
-        .kind = std::any_of(lanes.begin(), lanes.end(), [](const Lane* l) { return is_stream(*l); }) ? "device" : "process",
+        .kind = std::any_of(lanes.begin(), lanes.end(), [](const Lane* l) { return l->is_stream(); }) ? "device" : "process",
         .sort = first.process_sort_index.value_or(INT64_MAX),
         .tracks = {}};
     for (const Lane* lane : lanes) {
-      const bool is_device = is_stream(*lane);
+      const bool is_device = lane->is_stream();
       TrackInfo info{.id = lane->track.value,
                      .name = track_name(trace, trace.forms.track(lane->track), is_device),
                      .kind = is_device          ? "stream"

@@ -17,6 +17,7 @@ struct Slice {
   EventId event;
   std::uint8_t rank;  // at equal times the outer one first
   std::uint8_t category;
+  bool work;  // of a device
 
   bool operator<(const Slice& other) const {
     if (start_ns != other.start_ns) return start_ns < other.start_ns;
@@ -94,22 +95,24 @@ std::vector<std::vector<Slice>> slices_by_track(const Model& model, std::vector<
       const std::uint8_t category =
           identities != nullptr ? static_cast<std::uint8_t>((*identities)[row].category) : category_of[form];
       const std::int64_t dur = std::max<std::int64_t>(trace.events.dur_ns(events[row]).value_or(0), 0);
-      slices[track_of[form]].push_back({ts, ts + dur, events[row], rank_of[form], category});
+      slices[track_of[form]].push_back({ts, ts + dur, events[row], rank_of[form], category, device_work});
     }
   }
   return slices;
 }
 
-// Lays out slices that come in order of start, outer before inner.
+// Lays out slices that come in order of start, outer before inner. Work comes to stand below the lane's upper rows, all else in them if there are any.
 class Layout {
  public:
   Layout(const Trace& trace, Lane* lane) : trace_(trace), lane_(lane) {}
 
   void place(const Slice& slice) {
     while (height_ > 0 && open_[height_ - 1].end_ns <= slice.start_ns) --height_;
-    std::size_t holder = height_;  // one past the row of the innermost slice that holds this one
+    const std::size_t upper = lane_->upper_rows;
+    // One past the row of the innermost slice that holds this one. Kernels hold no annotation, even if one lies within.
+    std::size_t holder = slice.work || upper == 0 ? height_ : std::min(height_, upper);
     while (holder > 0 && !holds(open_[holder - 1], slice)) --holder;
-    std::size_t row = holder;
+    std::size_t row = slice.work ? std::max(holder, upper) : holder;
     while (row < height_ && open_[row].end_ns > slice.start_ns) ++row;
     row = std::min(row, kMostRows - 1);
     if (holder > 0) take_from(holder - 1, slice);
@@ -137,9 +140,10 @@ class Layout {
   }
 
   void put(std::size_t row, const Slice& slice) {
-    if (row == lane_->rows.size()) {
-      lane_->rows.emplace_back().overlapping = row == kMostRows - 1;
-      open_.push_back({slice.end_ns, slice.start_ns});
+    while (row >= lane_->rows.size()) {  // more than one where work comes before the first annotation
+      lane_->rows.emplace_back();
+      lane_->rows.back().overlapping = lane_->rows.size() == kMostRows;
+      open_.push_back({INT64_MIN, INT64_MIN});
     }
     LaneRow& out = lane_->rows[row];
     const std::int64_t end = out.overlapping && !out.event.empty() ? std::max(open_[row].end_ns, slice.end_ns) : slice.end_ns;
@@ -159,17 +163,30 @@ class Layout {
   std::size_t height_ = 0;  // rows at and below this one are free
 };
 
+// How many rows the slices of a stream that are no work take; 0 where that leaves no row for the work.
+std::size_t rows_without_work(const Trace& trace, const std::vector<Slice>& slices) {
+  Lane alone;
+  Layout layout(trace, &alone);
+  for (const Slice& slice : slices) {
+    if (!slice.work) layout.place(slice);
+  }
+  return alone.rows.size() < kMostRows ? alone.rows.size() : 0;
+}
+
 void fill(const Trace& trace, std::vector<Slice>* slices, Lane* lane) {
   if (!std::is_sorted(slices->begin(), slices->end())) tbb::parallel_sort(slices->begin(), slices->end());
+  lane->slices = slices->size();
+  for (const Slice& slice : *slices) ++lane->of_class[static_cast<std::size_t>(trace.kind(slice.event).event_class)];
+  const bool stream = lane->is_stream();
+  if (stream && lane->count_of(EventClass::device_work) < lane->slices) lane->upper_rows = rows_without_work(trace, *slices);
   Layout layout(trace, lane);
   std::int64_t reached = INT64_MIN;
   for (const Slice& slice : *slices) {
     layout.place(slice);
-    ++lane->of_class[static_cast<std::size_t>(trace.kind(slice.event).event_class)];
+    if (stream && !slice.work) continue;
     lane->busy_ns += std::max<std::int64_t>(slice.end_ns - std::max(slice.start_ns, reached), 0);
     reached = std::max(reached, slice.end_ns);
   }
-  lane->slices = slices->size();
   *slices = {};
   for (LaneRow& row : lane->rows) row.mipmap.build(row.start_ns, row.end_ns);
 }
@@ -177,6 +194,12 @@ void fill(const Trace& trace, std::vector<Slice>* slices, Lane* lane) {
 }  // namespace
 
 bool is_slice(const Kind& kind) { return kind.phase == 'X' || (kind.phase == 'B' && kind.event_class != EventClass::metadata); }
+
+bool Lane::is_stream() const {
+  const std::size_t device =
+      count_of(EventClass::device_work) + count_of(EventClass::gpu_annotation) + count_of(EventClass::sync);
+  return device * 2 > slices;
+}
 
 std::size_t LaneRow::first_from(std::int64_t time_ns) const {
   return static_cast<std::size_t>(std::lower_bound(start_ns.begin(), start_ns.end(), time_ns) - start_ns.begin());

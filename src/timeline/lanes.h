@@ -3,7 +3,8 @@
 //
 // Invariants of a row:
 //  1. Slices are in order of start and do not overlap. The last possible row (kMostRows) takes all that is deeper: there they may.
-//  2. A slice's self time is its duration without the union of the slices that hang under it.
+//  2. On a stream no row holds both work and anything else: annotations and waits stand in the upper rows, so that they fill no gap between kernels.
+//  3. A slice's self time is its duration without the union of the slices that hang under it.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,12 @@ struct Lane {
   TrackId track;
   std::vector<LaneRow> rows;
   std::uint64_t slices = 0;
-  std::int64_t busy_ns = 0;  // union of all its slices
+  std::int64_t busy_ns = 0;    // union of all its slices; of a stream, of its work alone
+  std::size_t upper_rows = 0;  // of a stream: those without work
   std::size_t of_class[kEventClasses] = {};
+
+  std::size_t count_of(EventClass c) const { return of_class[static_cast<std::size_t>(c)]; }
+  bool is_stream() const;  // most of its slices are of a device
 };
 
 struct Place {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostOfAKind = 200;
 
 void add_syncs(const Model& model, std::vector<Mark>* marks) {
-  const HostStalls stalls = find_host_stalls(model.trace(), model.tree(), model.links());
+  const HostStalls& stalls = model.host_stalls();
   for (std::size_t t = 0; t < stalls.of_thread.size(); ++t) {
     for (const HostStall& stall : stalls.of_thread[t]) {
       if (stall.node == kNoNode || (stall.cause != IdleCause::sync && stall.cause != IdleCause::copy_wait)) continue;

@@ -2,36 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
-#include <optional>
 #include <vector>
 
 #include <ridge/timeline.h>
 
-#include <tbb/task_arena.h>
-
 #include "base/interval_set.h"
 #include "cost/cost_model.h"
 #include "model/model.h"
+#include "model/once.h"
 #include "timeline/flows.h"
 #include "timeline/lanes.h"
 
 namespace ridge {
-
-template <class T>
-class MadeOnce {
- public:
-  template <class Make>
-  const T& get(Make make) {
-    // Isolated: a thread that waits inside make() must not pick up a task that asks for this very value.
-    std::call_once(once_, [&] { tbb::this_task_arena::isolate([&] { value_.emplace(make()); }); });
-    return *value_;
-  }
-
- private:
-  std::once_flag once_;
-  std::optional<T> value_;
-};
 
 struct BusySets {
   IntervalSet host;                                           // any thread runs an op or a runtime call
@@ -43,10 +25,10 @@ struct Timeline::State {
   const CostModel& costs;
   std::function<std::vector<Mark>()> more_marks;
 
-  MadeOnce<Lanes> lanes_once;
-  MadeOnce<BusySets> busy_once;
-  MadeOnce<Flows> flows_once;
-  MadeOnce<std::vector<Mark>> marks_once;
+  Once<Lanes> lanes_once;
+  Once<BusySets> busy_once;
+  Once<Flows> flows_once;
+  Once<std::vector<Mark>> marks_once;
 
   const Trace& trace() const { return model.trace(); }
   const Lanes& lanes() {

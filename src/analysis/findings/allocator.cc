@@ -29,7 +29,8 @@ std::optional<Finding> find_allocator(Facts& facts) {
                  .evidence = tally.text(),
                  .action =
                      "drop torch.cuda.empty_cache() from the loop and keep the caching allocator on; where sizes vary, set "
-                     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"};
+                     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

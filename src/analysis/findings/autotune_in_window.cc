@@ -30,8 +30,10 @@ std::optional<Finding> find_autotune_in_window(Facts& facts) {
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     if (tuning.holds_work(slot.work.row)) claim.take_work(d, i);
   });
+  Largest longest;
   for (const NodeId span : tuning.spans) {
     if (!facts.scope().holds(span)) continue;
+    longest.see(span.value, facts.tree().duration_ns(span));
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) claim.take_idle_within(d, facts.time(span));
   }
   if (!claim.keep()) return std::nullopt;
@@ -40,7 +42,8 @@ std::optional<Finding> find_autotune_in_window(Facts& facts) {
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tuned_kernels(facts),
-      .action = "run a warm-up before the measured part, and keep Inductor's cache (TORCHINDUCTOR_CACHE_DIR) between runs"};
+      .action = "run a warm-up before the measured part, and keep Inductor's cache (TORCHINDUCTOR_CACHE_DIR) between runs",
+      .event = facts.event_of(longest.id())};
 }
 
 }  // namespace ridge

@@ -41,7 +41,8 @@ std::optional<Finding> find_compile_in_window(Facts& facts) {
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = compilations(facts, tally),
-                 .action = "run a few warm-up iterations before the profiler starts (a schedule with wait and warmup does it)"};
+                 .action = "run a few warm-up iterations before the profiler starts (a schedule with wait and warmup does it)",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

@@ -16,7 +16,8 @@ std::optional<Finding> find_dataloader(Facts& facts) {
                  .evidence = tally.text(),
                  .action =
                      "load in the background: DataLoader(num_workers=4 or more, pin_memory=True, persistent_workers=True, "
-                     "prefetch_factor=2 or more), or make the dataset's __getitem__ cheaper"};
+                     "prefetch_factor=2 or more), or make the dataset's __getitem__ cheaper",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

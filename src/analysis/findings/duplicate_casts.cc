@@ -120,7 +120,8 @@ std::optional<Finding> find_duplicate_casts(Facts& facts) {
       .evidence = trips.tally().text(),
       .action =
           "stay in one dtype between the ops (drop .float() and .to() pairs, let autocast decide), or compile the part so "
-          "that the casts are fused"};
+          "that the casts are fused",
+      .event = trips.tally().event()};
 }
 
 }  // namespace ridge

@@ -40,7 +40,8 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"
               : "overlap it: larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), gradient accumulation with "
-                "no_sync(); look for a late rank with one trace per rank"};
+                "no_sync(); look for a late rank with one trace per rank",
+      .event = work.tally().empty() ? host.event() : work.event()};
 }
 
 }  // namespace ridge

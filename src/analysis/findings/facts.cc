@@ -98,8 +98,10 @@ const DeviceProperties* Facts::properties(std::int64_t device) const {
 void Tally::add(StringId name, std::uint64_t place, std::uint32_t sample, std::int64_t ns, std::int64_t count) {
   const auto [it, added] = index_.try_emplace({name.value, place}, entries_.size());
   if (added) entries_.push_back({.sample = sample});
-  entries_[it->second].count += count;
-  entries_[it->second].ns += ns;
+  Entry& entry = entries_[it->second];
+  entry.count += count;
+  entry.ns += ns;
+  entry.largest.see(sample, ns);
 }
 
 std::int64_t Tally::count() const {
@@ -115,6 +117,8 @@ std::vector<Tally::Entry> Tally::top() const {
   });
   return sorted;
 }
+
+std::optional<std::uint32_t> Tally::largest() const { return entries_.empty() ? std::nullopt : top().front().largest.id(); }
 
 std::string evidence_line(std::string name, const Tally::Entry& entry, std::int64_t iterations) {
   const double count = static_cast<double>(entry.count) / static_cast<double>(iterations);

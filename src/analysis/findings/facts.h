@@ -52,6 +52,9 @@ class Facts {
   std::string_view location(NodeId node) const;  // of the user's code; empty when the trace has no stacks
   Interval time(NodeId node) const { return {tree_.start_ns[node.value], tree_.end_ns[node.value]}; }
   NodeId nearest_op(NodeId node) const { return node == kNoNode ? kNoNode : tree_.nearest(node, EventClass::op); }
+  std::optional<EventId> event_of(std::optional<std::uint32_t> node) const {
+    return node ? std::optional(tree_.event[*node]) : std::nullopt;
+  }
   // How people know a slice: its outermost ATen op, its Triton op, or itself.
   NodeId known_as(NodeId node) const;
 
@@ -63,6 +66,9 @@ class Facts {
   std::string_view kernel(std::uint32_t row) const { return trace_.text(kernel_id(row)); }
   bool is_kernel(std::uint32_t row) const { return trace_.kind(work_.events[row]).work == DeviceWork::kernel; }
   bool by_graph_launch(std::uint32_t row) const { return launch(row) != kNoNode && graph_launch_[name_id(launch(row))]; }
+  std::optional<EventId> event_of_work(std::optional<std::uint32_t> row) const {
+    return row ? std::optional(work_.events[*row]) : std::nullopt;
+  }
   // The arguments of an op, parsed once per distinct text.
   const OpCall& call(NodeId op);
   double elements(std::uint32_t row);  // of the largest tensor that the launching op took; 0 when not recorded
@@ -111,6 +117,23 @@ void for_each_open_work(Ledger& ledger, F f) {
   }
 }
 
+// The one with most time of the things seen, by id. Pieces of one thing that follow each other count together.
+class Largest {
+ public:
+  void see(std::uint32_t id, std::int64_t ns) {
+    last_ns_ = last_ == id ? last_ns_ + ns : ns;
+    last_ = id;
+    if (most_ && last_ns_ <= most_ns_) return;
+    most_ = id;
+    most_ns_ = last_ns_;
+  }
+  std::optional<std::uint32_t> id() const { return most_; }
+
+ private:
+  std::optional<std::uint32_t> most_, last_;
+  std::int64_t most_ns_ = 0, last_ns_ = 0;
+};
+
 // Counts and times by what is to blame, for the evidence of a finding.
 class Tally {
  public:
@@ -118,13 +141,15 @@ class Tally {
     std::uint32_t sample = 0;  // the first thing counted
     std::int64_t count = 0;
     std::int64_t ns = 0;
+    Largest largest = {};  // of the things counted
   };
   // Equal (name, place) is one entry; `place` is any pointer or number that tells places apart.
   void add(StringId name, std::uint64_t place, std::uint32_t sample, std::int64_t ns, std::int64_t count = 1);
 
   bool empty() const { return entries_.empty(); }
   std::int64_t count() const;
-  std::vector<Entry> top() const;  // most time first
+  std::vector<Entry> top() const;                // most time first
+  std::optional<std::uint32_t> largest() const;  // of the entry with most time
 
  private:
   struct Key {
@@ -166,6 +191,7 @@ class HostTally {
   void add(NodeId node, std::int64_t ns);  // kNoNode counts for nothing; pieces of one slice count once
   const Tally& tally() const { return tally_; }
   std::string text() const;
+  std::optional<EventId> event() const { return facts_.event_of(tally_.largest()); }  // the largest of what is named first
 
  private:
   const Facts& facts_;
@@ -181,6 +207,7 @@ class WorkTally {
   void add(std::uint32_t row, std::int64_t ns);
   const Tally& tally() const { return tally_; }
   std::string text() const;
+  std::optional<EventId> event() const { return facts_.event_of_work(tally_.largest()); }
 
  private:
   const Facts& facts_;

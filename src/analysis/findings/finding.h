@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
+
 namespace ridge {
 
 enum class Confidence : std::uint8_t {
@@ -21,6 +23,8 @@ struct Finding {
   Confidence confidence = Confidence::medium;
   std::string evidence;  // kernels, ops, frames
   std::string action;    // one thing to do
+  // The slice to look at first: the largest of what is blamed most. Nothing where none stands for it.
+  std::optional<EventId> event = {};
 };
 
 }  // namespace ridge

@@ -173,7 +173,8 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
           misaligned
               ? "pad the sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): vocabulary, hidden and batch "
                 "dimensions first"
-              : "choose sizes that are multiples of 64 or 128"};
+              : "choose sizes that are multiples of 64 or 128",
+      .event = facts.event_of_work(tally.largest())};
 }
 
 }  // namespace ridge

@@ -39,13 +39,16 @@ std::optional<Finding> find_graph_breaks(Facts& facts) {
     }
   }
   claim.keep_anyway();
+  Largest costliest;
+  for (const BreakSite& site : breaks.sites) costliest.see(site.node.value, site.cpu_ns);
   return Finding{.finding = per_iteration(facts, breaks.occurrences(), "graph break"),
                  .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = Confidence::high,
                  .evidence = list(facts, breaks.breaks),
                  .action =
                      "rewrite the line, or use what the compiler knows in its place (torch.cond, torch.where, "
-                     "capture_scalar_outputs); TORCH_LOGS=graph_breaks gives the reason, fullgraph=True fails at the first"};
+                     "capture_scalar_outputs); TORCH_LOGS=graph_breaks gives the reason, fullgraph=True fails at the first",
+                 .event = facts.event_of(costliest.id())};
 }
 
 }  // namespace ridge

@@ -30,9 +30,11 @@ std::optional<Finding> find_guard_overhead(Facts& facts) {
   Claim claim(facts.ledger());
   std::int64_t lookups = 0;
   NodeId last = kNoNode;
+  Largest longest;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::guards) return;
-    claim.take_idle(d, i);
+    const std::int64_t ns = claim.take_idle(d, i);
+    if (slot.piece.node != kNoNode) longest.see(slot.piece.node.value, ns);
     lookups += slot.piece.node != last;
     last = slot.piece.node;
   });
@@ -44,7 +46,8 @@ std::optional<Finding> find_guard_overhead(Facts& facts) {
                              " with the device idle, " + duration_text(facts, claim.ns()) + churn(facts),
                  .action =
                      "compile a larger part in one piece, so that fewer frames are looked up; drop guards with "
-                     "torch.compile(options={\"guard_filter_fn\": torch.compiler.skip_guard_on_all_nn_modules_unsafe})"};
+                     "torch.compile(options={\"guard_filter_fn\": torch.compiler.skip_guard_on_all_nn_modules_unsafe})",
+                 .event = facts.event_of(longest.id())};
 }
 
 }  // namespace ridge

@@ -40,7 +40,8 @@ std::optional<Finding> find_host_pause(Facts& facts) {
       .evidence = "before " + tally.text(),
       .action =
           "see what the host does there (ridge gaps; record with with_stack=True) and move it out of the loop or to another "
-          "thread"};
+          "thread",
+      .event = tally.event()};
 }
 
 }  // namespace ridge

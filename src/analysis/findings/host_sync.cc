@@ -49,7 +49,8 @@ std::optional<Finding> find_host_sync(Facts& facts) {
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
-                 .action = action_for(worst)};
+                 .action = action_for(worst),
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

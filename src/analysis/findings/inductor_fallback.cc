@@ -12,12 +12,14 @@ namespace ridge {
 std::optional<Finding> find_inductor_fallback(Facts& facts) {
   std::map<std::string_view, FallbackOp> by_op;
   std::int64_t gpu_ns = 0, cpu_ns = 0;
+  Largest longest;
   for (const GraphCost& graph : facts.graphs().graphs) {
     for (const FallbackOp& fallback : graph.fallbacks) {
       FallbackOp& sum = by_op[fallback.op];
       sum.calls += fallback.calls;
       sum.cpu_ns += fallback.cpu_ns;
       sum.gpu_ns += fallback.gpu_ns;
+      longest.see(fallback.longest.value, facts.tree().duration_ns(fallback.longest));
       gpu_ns += fallback.gpu_ns;
       cpu_ns += fallback.cpu_ns;
     }
@@ -37,7 +39,8 @@ std::optional<Finding> find_inductor_fallback(Facts& facts) {
       .saves_ns = std::nullopt,
       .confidence = Confidence::high,
       .evidence = list,
-      .action = "replace the op by ones that Inductor generates, move it out of the hot path, or write a Triton kernel for it"};
+      .action = "replace the op by ones that Inductor generates, move it out of the hot path, or write a Triton kernel for it",
+      .event = facts.event_of(longest.id())};
 }
 
 }  // namespace ridge

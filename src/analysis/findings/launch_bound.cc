@@ -36,7 +36,8 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
                  .action = compiled
                                ? "launch the graphs at once: torch.compile(mode=\"reduce-overhead\"), which uses CUDA graphs"
                                : "launch many kernels at once with CUDA graphs (torch.compile(mode=\"reduce-overhead\") or "
-                                 "torch.cuda.make_graphed_callables), or give each kernel more work: a larger batch"};
+                                 "torch.cuda.make_graphed_callables), or give each kernel more work: a larger batch",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

@@ -43,7 +43,8 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action = "keep model and inputs in channels_last: model.to(memory_format=torch.channels_last), the same for the input"};
+      .action = "keep model and inputs in channels_last: model.to(memory_format=torch.channels_last), the same for the input",
+      .event = tally.event()};
 }
 
 }  // namespace ridge

@@ -107,7 +107,8 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
       .action =
           "give the kernel contiguous tensors and enough blocks: .contiguous() before strided access, larger batches, or a "
           "compiled or "
-          "hand-written kernel with another tiling"};
+          "hand-written kernel with another tiling",
+      .event = facts.event_of_work(tally.largest())};
 }
 
 }  // namespace ridge

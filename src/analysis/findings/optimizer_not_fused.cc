@@ -73,7 +73,8 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                  .evidence = tally.text(),
                  .action = loop
                                ? "construct the optimizer with fused=True (or at least foreach=True), or compile optimizer.step"
-                               : "construct the optimizer with fused=True, or compile optimizer.step"};
+                               : "construct the optimizer with fused=True, or compile optimizer.step",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

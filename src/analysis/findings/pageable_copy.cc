@@ -61,7 +61,8 @@ std::optional<Finding> find_pageable_copy(Facts& facts) {
                  .evidence = tally.text(),
                  .action =
                      "pin the host memory (pin_memory=True in the DataLoader, or tensor.pin_memory()) and copy with "
-                     ".to(device, non_blocking=True)"};
+                     ".to(device, non_blocking=True)",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

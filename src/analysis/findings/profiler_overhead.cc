@@ -15,6 +15,7 @@ std::optional<Finding> find_profiler_overhead(Facts& facts) {
     if (most > 0) tally.add(events.name(event), 0, event.value, most);
   }
   if (!claim.keep()) return std::nullopt;
+  const std::optional<std::uint32_t> largest = tally.largest();
   return Finding{
       .finding = "the profiler itself held the program up: the idle time under its overhead events is not the program's",
       .saves_ns = claim.ns(),
@@ -23,7 +24,8 @@ std::optional<Finding> find_profiler_overhead(Facts& facts) {
           facts, tally, [&](std::uint32_t event) { return std::string(facts.trace().text(events.name(EventId{event}))); }),
       .action =
           "do not judge the program by this part: leave it out (--step, --from), or profile with a warm-up phase and "
-          "without stacks, shapes and memory"};
+          "without stacks, shapes and memory",
+      .event = largest ? std::optional(EventId{*largest}) : std::nullopt};
 }
 
 }  // namespace ridge

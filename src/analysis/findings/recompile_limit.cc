@@ -36,19 +36,26 @@ Interval eager_time(const Facts& facts, const CacheLookup& lookup, std::int64_t 
   return {from, std::max(from, until)};
 }
 
-std::vector<Interval> eager_times(const Facts& facts) {
-  const std::vector<CacheLookup>& lookups = facts.model().compiled_regions().lookups;
+struct EagerTimes {
   std::vector<Interval> times;
+  Largest lookup;  // before the longest of them
+};
+
+EagerTimes eager_times(const Facts& facts) {
+  const std::vector<CacheLookup>& lookups = facts.model().compiled_regions().lookups;
+  EagerTimes out;
   // While frames are compiled, Dynamo looks up and skips many that are not the user's; only stacks tell them apart.
-  if (!facts.model().compile_phases().empty() && facts.trace().of(EventClass::python_frame).empty()) return times;
+  if (!facts.model().compile_phases().empty() && facts.trace().of(EventClass::python_frame).empty()) return out;
   for (std::size_t i = 0; i < lookups.size(); ++i) {
     if (lookups[i].outcome != LookupOutcome::not_compiled || !facts.scope().holds(lookups[i].node)) continue;
     const bool last =
         i + 1 == lookups.size() || facts.time(lookups[i + 1].node).start_ns < facts.time(lookups[i].node).start_ns;
     const Interval time = eager_time(facts, lookups[i], last ? INT64_MAX : facts.time(lookups[i + 1].node).start_ns);
-    if (time.length() > 0) times.push_back(time);
+    if (time.length() <= 0) continue;
+    out.times.push_back(time);
+    out.lookup.see(lookups[i].node.value, time.length());
   }
-  return times;
+  return out;
 }
 
 std::string frames(Facts& facts) {
@@ -68,10 +75,10 @@ std::string frames(Facts& facts) {
 }  // namespace
 
 std::optional<Finding> find_recompile_limit(Facts& facts) {
-  const std::vector<Interval> raw = eager_times(facts);
-  if (raw.size() < 2)
+  const EagerTimes found = eager_times(facts);
+  if (found.times.size() < 2)
     return std::nullopt;  // the limit shows each time the frame runs; one lookup may be cut off by the window's end
-  const IntervalSet eager{std::vector<Interval>(raw)};
+  const IntervalSet eager{std::vector<Interval>(found.times)};
   const auto holds = [&](std::int64_t time) {
     const auto list = eager.intervals();
     const auto it =
@@ -93,7 +100,8 @@ std::optional<Finding> find_recompile_limit(Facts& facts) {
       .evidence = frames(facts),
       .action =
           "make the guard that fails hold (TORCH_LOGS=recompiles): mark sizes dynamic, pass changing numbers as tensors; "
-          "or raise torch._dynamo.config.recompile_limit"};
+          "or raise torch._dynamo.config.recompile_limit",
+      .event = facts.event_of(found.lookup.id())};
 }
 
 }  // namespace ridge

@@ -7,14 +7,22 @@
 namespace ridge {
 namespace {
 
+bool is_recompiled(const Facts& facts, const CacheLookup& lookup) {
+  const std::vector<CompiledCall>& calls = facts.model().compiled_regions().calls;
+  return lookup.outcome == LookupOutcome::compiled && lookup.region != kNoCall && facts.scope().holds(lookup.node) &&
+         calls[lookup.region].id.compile > 0;
+}
+
+bool is_recompilation(const Facts& facts, const CompilePhase& phase) {
+  return phase.parent == kNoPhase && phase.id.compile > 0 && facts.scope().holds(phase.node);
+}
+
 // From the lookup that missed to the region that was compiled for it.
 void take_forward(const Facts& facts, Claim* claim) {
   const CompiledRegions& regions = facts.model().compiled_regions();
   for (const CacheLookup& lookup : regions.lookups) {
-    if (lookup.outcome != LookupOutcome::compiled || lookup.region == kNoCall || !facts.scope().holds(lookup.node)) continue;
-    const CompiledCall& region = regions.calls[lookup.region];
-    if (region.id.compile <= 0) continue;
-    const Interval time{facts.time(lookup.node).end_ns, facts.time(region.node).start_ns};
+    if (!is_recompiled(facts, lookup)) continue;
+    const Interval time{facts.time(lookup.node).end_ns, facts.time(regions.calls[lookup.region].node).start_ns};
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) claim->take_idle_within(d, time);
   }
 }
@@ -22,9 +30,24 @@ void take_forward(const Facts& facts, Claim* claim) {
 // The backward of a recompiled frame is compiled when it first runs, far from the lookup.
 void take_backward(const Facts& facts, Claim* claim) {
   for (const CompilePhase& phase : facts.model().compile_phases().phases) {
-    if (phase.parent != kNoPhase || phase.id.compile <= 0 || !facts.scope().holds(phase.node)) continue;
+    if (!is_recompilation(facts, phase)) continue;
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) claim->take_idle_within(d, facts.time(phase.node));
   }
+}
+
+// The longest one's slice; where phases of the compiler were not recorded, the lookup that missed.
+std::optional<std::uint32_t> longest_compilation(const Facts& facts) {
+  Largest phases, lookups;
+  for (const CompilePhase& phase : facts.model().compile_phases().phases) {
+    if (is_recompilation(facts, phase)) phases.see(phase.node.value, facts.tree().duration_ns(phase.node));
+  }
+  const CompiledRegions& regions = facts.model().compiled_regions();
+  for (const CacheLookup& lookup : regions.lookups) {
+    if (!is_recompiled(facts, lookup)) continue;
+    const NodeId region = regions.calls[lookup.region].node;
+    lookups.see(lookup.node.value, facts.time(region).start_ns - facts.time(lookup.node).end_ns);
+  }
+  return phases.id() ? phases.id() : lookups.id();
 }
 
 std::string list(const std::vector<Recompile>& recompiles) {
@@ -52,7 +75,8 @@ std::optional<Finding> find_recompiles(Facts& facts) {
                  .evidence = list(recompiles),
                  .action =
                      "find the guard that fails with TORCH_LOGS=recompiles; sizes that change are marked with "
-                     "torch._dynamo.mark_dynamic or torch.compile(dynamic=True)"};
+                     "torch._dynamo.mark_dynamic or torch.compile(dynamic=True)",
+                 .event = facts.event_of(longest_compilation(facts))};
 }
 
 }  // namespace ridge

@@ -71,7 +71,8 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
       .evidence = tally.text(),
       .action =
           "torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True (10 bits of mantissa), or "
-          "autocast to bfloat16"};
+          "autocast to bfloat16",
+      .event = tally.event()};
 }
 
 }  // namespace ridge

@@ -85,7 +85,8 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = runs.tally().text(),
-      .action = "do the loop's work in one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop"};
+      .action = "do the loop's work in one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
+      .event = runs.tally().event()};
 }
 
 }  // namespace ridge

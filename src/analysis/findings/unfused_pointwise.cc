@@ -126,7 +126,8 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
                  .evidence = chains.tally().text(),
                  .action = chains.split_by_break()
                                ? "remove the graph break between them, so that Inductor can fuse across it"
-                               : "compile this part with torch.compile, which writes one kernel for the chain"};
+                               : "compile this part with torch.compile, which writes one kernel for the chain",
+                 .event = chains.tally().event()};
 }
 
 }  // namespace ridge

@@ -25,5 +25,26 @@ TEST(Formats, UnknownNameIsAnErrorWithTheNearest) {
   EXPECT_EQ(find_format("parquet").error().hint, "formats: table, json, csv, md, svg");
 }
 
+// An event's id tells a reader nothing, and its start is where it leads; a start that stands for itself does tell.
+TEST(Formats, PlacesOfEventsAreForPrograms) {
+  Report report;
+  report.tables.resize(1);
+  report.tables[0].columns = {{"id", Type::text, Unit::none, Role::plain},
+                              {"event", Type::integer, Unit::none, Role::event},
+                              {"start_ns", Type::integer, Unit::ns, Role::time_start}};
+  report.tables[0].rows = {{std::string("host_sync"), std::int64_t{4711}, std::int64_t{815}}};
+  const auto rendered = [&](std::string_view format) { return (*find_format(format))->render(report, {}); };
+  for (const std::string_view people : {"table", "md"}) {
+    EXPECT_EQ(rendered(people).find("4711"), std::string::npos) << rendered(people);
+    EXPECT_EQ(rendered(people).find("815"), std::string::npos);
+  }
+  for (const std::string_view programs : {"json", "csv"}) {
+    EXPECT_NE(rendered(programs).find("4711"), std::string::npos);
+    EXPECT_NE(rendered(programs).find("815"), std::string::npos);
+  }
+  report.tables[0].columns[1].role = Role::plain;
+  EXPECT_NE(rendered("table").find("815"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ridge

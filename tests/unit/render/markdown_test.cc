@@ -47,5 +47,22 @@ TEST(Markdown, KeyValueTableIsTwoColumns) {
             "| mean | 300 ns |\n| fused | yes |\n");
 }
 
+// The first table answers, even with nothing; others without rows only take room.
+TEST(Markdown, EmptyTablesBehindTheFirstAreLeftOut) {
+  Report report = sample_report();
+  Table empty = sample_table();
+  empty.name = "renamed";
+  empty.rows.clear();
+  empty.total = std::nullopt;
+  report.tables.push_back(empty);
+  EXPECT_EQ(markdown(report), markdown(sample_report()));
+  report.tables = {empty, sample_table()};
+  EXPECT_TRUE(markdown(report).starts_with("### renamed\n"));
+  // Rows that are all folded are not none.
+  report.tables = {sample_table(), empty};
+  report.tables[1].folded = 3;
+  EXPECT_NE(markdown(report).find("[3 unchanged]"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -126,6 +126,53 @@ TEST(Lanes, RandomSlicesKeepTheInvariants) {
   }
 }
 
+// Annotations on a stream from 0 to 100 and, in it, from 10 to 50; kernels at 5-15, 20-30, 60-70 and 90-120.
+constexpr std::string_view kAnnotated = R"json(
+  {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":0.005,"dur":0.010,"args":{"device":0,"stream":7}},
+  {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":0.020,"dur":0.010,"args":{"device":0,"stream":7}},
+  {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":0.060,"dur":0.010,"args":{"device":0,"stream":7}},
+  {"ph":"X","cat":"kernel","name":"d","pid":0,"tid":7,"ts":0.090,"dur":0.030,"args":{"device":0,"stream":7}},
+  {"ph":"X","cat":"gpu_user_annotation","name":"step","pid":0,"tid":7,"ts":0,"dur":0.100},
+  {"ph":"X","cat":"gpu_user_annotation","name":"forward","pid":0,"tid":7,"ts":0.010,"dur":0.040},
+  {"ph":"X","cat":"gpu_user_annotation","name":"later","pid":0,"tid":7,"ts":0.130,"dur":0.500})json";
+
+TEST(Lanes, AnnotationsOfAStreamAreNoBusyTimeAndShareNoRowWithWork) {
+  const auto t = load_events(kAnnotated);
+  const Lanes lanes = build_lanes(*t.model);
+  const Lane& lane = lanes.lanes.at(0);
+  EXPECT_TRUE(lane.is_stream());
+  EXPECT_EQ(lane.busy_ns, 10 + 10 + 10 + 30);
+  EXPECT_EQ(lane.upper_rows, 2U);
+  EXPECT_EQ(depths_of(t, lanes, 7), (std::vector<std::size_t>{2, 2, 2, 2, 0, 1, 0}));
+  // `step` holds a and `forward`, which cover 5 to 50 together, and c; d ends behind it. `forward` holds b.
+  EXPECT_EQ(lane.rows[0].self_ns, (std::vector<std::int64_t>{100 - 45 - 10, 500}));
+  EXPECT_EQ(lane.rows[1].self_ns, (std::vector<std::int64_t>{30}));
+  check_rows(lanes);
+}
+
+TEST(Lanes, AStreamOfAnnotationsAloneIsNeverBusy) {
+  const auto t = load_events(R"({"ph":"X","cat":"gpu_user_annotation","name":"a","pid":0,"tid":7,"ts":1,"dur":5},
+    {"ph":"X","cat":"gpu_user_annotation","name":"b","pid":0,"tid":7,"ts":2,"dur":2},
+    {"ph":"X","cat":"user_annotation","name":"host","pid":9,"tid":9,"ts":1,"dur":5})");
+  const Lanes lanes = build_lanes(*t.model);
+  ASSERT_EQ(lanes.lanes.size(), 2U);
+  EXPECT_EQ(lanes.lanes[0].busy_ns, 0);
+  EXPECT_EQ(lanes.lanes[0].rows.size(), 2U);
+  EXPECT_EQ(lanes.lanes[1].busy_ns, 5'000);
+}
+
+// So many overlapping annotations that no row is left for work: then rows are shared, and nothing is lost.
+TEST(Lanes, APileOfAnnotationsLosesNothing) {
+  std::string events = R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5,"dur":1,"args":{"device":0,"stream":7}})";
+  for (int i = 0; i < 1500; ++i)
+    events += fmt::format(R"(,{{"ph":"X","cat":"gpu_user_annotation","name":"a","pid":0,"tid":7,"ts":{},"dur":5000}})", i);
+  const auto t = load_events(events);
+  const Lanes lanes = build_lanes(*t.model);
+  EXPECT_EQ(lanes.lanes[0].rows.size(), kMostRows);
+  EXPECT_EQ(lanes.lanes[0].busy_ns, 1000);
+  check_rows(lanes);
+}
+
 TEST(Lanes, EveryOtherThreadIdHasItsOwnTrack) {
   const auto t = load_events(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":-1029147072,"ts":0,"dur":5},
     {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":0,"dur":5},
@@ -148,6 +195,18 @@ TEST(Lanes, RealTracesLoseNothing) {
     for (std::uint32_t i = 0; i < t.trace->events.size(); ++i) expected += t.trace->kind(EventId{i}).phase == 'X' ? 1U : 0U;
     EXPECT_EQ(drawn, expected) << path;
     check_rows(lanes);
+    for (const Lane& lane : lanes.lanes) {
+      if (!lane.is_stream()) continue;
+      std::vector<Interval> work;
+      for (std::size_t r = 0; r < lane.rows.size(); ++r) {
+        for (std::size_t i = 0; i < lane.rows[r].size(); ++i) {
+          const bool is_work = t.trace->kind(lane.rows[r].event[i]).event_class == EventClass::device_work;
+          ASSERT_EQ(is_work, r >= lane.upper_rows) << path;
+          if (is_work) work.push_back({lane.rows[r].start_ns[i], lane.rows[r].end_ns[i]});
+        }
+      }
+      EXPECT_EQ(lane.busy_ns, IntervalSet(std::move(work)).length()) << path;
+    }
   }
 }
 

@@ -228,6 +228,52 @@ TEST(Timeline, TheOverviewIsAsBusyAsTheDevice) {
   EXPECT_NEAR(100 * sum / static_cast<double>(curve->devices[0].second.size()), area->busy_pct[0].second, 1.0);
 }
 
+// Many short annotations side by side, and kernels that work a tenth of the time: at no zoom the row of the kernels looks busier than that.
+TEST(Timeline, AnnotationsFillNoGapsOfAStream) {
+  std::string events = R"({"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7 "}})";
+  for (int i = 0; i < 1000; ++i) {
+    events += fmt::format(
+        R"(,{{"ph":"X","cat":"gpu_user_annotation","name":"a","pid":0,"tid":7,"ts":{0},"dur":10}})"
+        R"(,{{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{1},"dur":1,"args":{{"device":0,"stream":7}}}})",
+        i * 10, i * 10 + (i % 2 == 0 ? 3 : 9.5));
+  }
+  const Opened t(test::load_events(events));
+  const TrackInfo track = *find_track(t.timeline.groups(), "stream");
+  EXPECT_EQ(track.name, "stream 7");
+  EXPECT_EQ(track.busy_ns, 1'000'000);
+  for (const std::uint32_t px : {10U, 100U}) {
+    const auto window = t.timeline.slices({.track = track.id, .from_ns = 0, .to_ns = 10'000'000, .px = px});
+    ASSERT_TRUE(window);
+    std::size_t kernels = 0;
+    for (const DepthSlices& row : window->depths) {
+      for (std::size_t i = 0; i < row.buckets.at.size(); ++i) {
+        if (window->names[row.buckets.name[i]] != "k") continue;
+        ++kernels;
+        EXPECT_LT(row.buckets.busy[i], 255 / 5) << px;
+      }
+    }
+    EXPECT_GT(kernels, 0U);
+  }
+  const auto curve = t.timeline.busy(20);
+  ASSERT_TRUE(curve && curve->devices.size() == 1);
+  for (const std::uint8_t share : curve->devices[0].second) EXPECT_LT(share, 255 / 5);
+}
+
+// Cut at 25 ns: `step` has 25 ns inside, of which a covers 10 and `forward` 5; they stand in different rows.
+TEST(Timeline, AreasLeaveWorkOutOfAnnotationsAboveIt) {
+  const Opened t(test::load_events(R"json(
+    {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1.005,"dur":0.010,"args":{"device":0,"stream":7}},
+    {"ph":"X","cat":"gpu_user_annotation","name":"step","pid":0,"tid":7,"ts":1,"dur":0.100},
+    {"ph":"X","cat":"gpu_user_annotation","name":"forward","pid":0,"tid":7,"ts":1.020,"dur":0.040},
+    {"ph":"X","cat":"cpu_op","name":"op","pid":9,"tid":9,"ts":1,"dur":0.200})json"));
+  const auto area = t.timeline.area(0, 25, std::nullopt);
+  ASSERT_TRUE(area);
+  const auto step =
+      std::find_if(area->by_name.begin(), area->by_name.end(), [](const AreaRow& row) { return row.name == "step"; });
+  ASSERT_NE(step, area->by_name.end());
+  EXPECT_EQ(step->self_ns, 25 - 10 - 5);
+}
+
 TEST(Timeline, HostileTextsComeThrough) {
   const std::string huge(100'000, 'x');
   const std::string events = fmt::format(
