@@ -40,6 +40,7 @@ constexpr NamedOperand kNamedOperands[] = {
     {"flip_filter", 1, 2},
     {"im2col", 0, 1},
     {"vol2col", 0, 1},
+    {"tensorTransformGeneric", 1, 2},
 };
 
 class CallParts {
@@ -90,13 +91,29 @@ class CallParts {
       if (parts_[i].role == KernelRole::main) product = i;
       if (parts_[i].role != KernelRole::combine || product == parts_.size()) continue;
       // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
-      const double splits = std::max(split_of(launches_[product], batch()), 2.0);
+      const auto [columns, rows] = product_sizes();
+      const double splits = std::max(split_of(launches_[product], batch(), columns, rows), 2.0);
       parts_[i].partial_bytes = parts_[product].partial_bytes = output_elements() * item_bytes(DType::f32) * splits;
     }
   }
-  static double split_of(const CallLaunch& launch, double batch) {
+  // By the grid's depth; or, where a library names its tiles, by how many times its blocks cover the result of `m` columns and `n` rows.
+  static double split_of(const CallLaunch& launch, double batch, double m = 0, double n = 0) {
+    const KernelFacts& facts = *launch.facts;
+    if (facts.block_m > 0 && facts.block_n > 0 && m > 0 && n > 0 && launch.kernel.find("splitK") != std::string_view::npos) {
+      const double tiles = std::ceil(std::ceil(m / facts.block_m) / facts.cluster_m) * facts.cluster_m *
+                           std::ceil(std::ceil(n / facts.block_n) / facts.cluster_n) * facts.cluster_n;
+      return std::max(std::floor(volume(launch.grid) / (tiles * std::max(batch, 1.0))), 1.0);
+    }
     const double depth = launch.grid ? static_cast<double>(launch.grid->z) : 1;
     return std::max(depth / std::max(batch, 1.0), 1.0);
+  }
+  // Columns and rows of a product's result; zeros when they are not told.
+  std::pair<double, double> product_sizes() const {
+    const bool adds = call_.op.find("addmm") != std::string_view::npos || call_.op.find("addbmm") != std::string_view::npos;
+    const TensorShape* a = tensor_at(call_, adds ? 1 : 0);
+    const TensorShape* b = tensor_at(call_, adds ? 2 : 1);
+    if (a == nullptr || b == nullptr || a->sizes.size() < 2 || b->sizes.size() < 2) return {0, 0};
+    return {static_cast<double>(b->sizes.back()), static_cast<double>(a->sizes[a->sizes.size() - 2])};
   }
   double batch() const {
     const TensorShape* a = tensor_at(call_, 0);
@@ -113,10 +130,23 @@ class CallParts {
   void split_keys() {
     for (std::size_t i = 1; i < parts_.size(); ++i) {
       if (parts_[i].role != KernelRole::combine) continue;
+      if (launches_[i].kernel.find("reduce_head") != std::string_view::npos) {
+        parts_[i].partial_bytes = heads_bytes();
+        continue;
+      }
       const double splits = launches_[i - 1].grid ? static_cast<double>(launches_[i - 1].grid->y) : 1;
       const double partial = output_elements() * item_bytes(DType::f32) * std::max(splits, 1.0);
       parts_[i].partial_bytes = parts_[i - 1].partial_bytes = partial;
     }
+  }
+
+  // Gradients of keys (or values) for every head of the queries, which the heads that share them add up.
+  double heads_bytes() const {
+    const std::size_t at = backward() ? 1 : 0;
+    const TensorShape* q = tensor_at(call_, at);
+    const TensorShape* k = tensor_at(call_, at + 1);
+    if (q == nullptr || k == nullptr || q->sizes.size() != 4 || k->sizes.size() != 4 || k->sizes[1] <= 0) return 0;
+    return dense_bytes(k).value_or(0) * static_cast<double>(q->sizes[1]) / static_cast<double>(k->sizes[1]);
   }
 
   // Elementwise kernels of a norm work on the activations or on vectors of parameters: the grid tells.
@@ -124,8 +154,11 @@ class CallParts {
     const TensorShape* x = tensor_at(call_, 0);
     if (x == nullptr) return;
     constexpr double kMostPerThread = 16;
+    // Two blocks to a multiprocessor, which share its 227 KB: counters of an H200 show 29 to 30 MB for 264 blocks.
+    constexpr double kKeptByBlock = 227 * 1024 / 2.0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const CallLaunch& launch = launches_[i];
+      parts_[i].kept_bytes = volume(launch.grid) * kKeptByBlock;
       const bool general = launch.facts->elementwise || launch.facts->reduce;
       if (parts_[i].role != KernelRole::main || !general || !launch.grid || !launch.block) continue;
       const double covered = volume(launch.grid) * volume(launch.block) * kMostPerThread;
@@ -208,6 +241,8 @@ class CallParts {
     const TensorShape* x = tensor_at(call_, 0);
     const double item = x == nullptr ? 0 : item_bytes(x->dtype);
     bool padded = false, winograd = false;
+    const TensorShape* activations = tensor_at(call_, backward() ? 1 : 0);
+    const bool last = activations != nullptr && channels_last(*activations);
     for (const CallLaunch& launch : launches_) {
       padded |= launch.facts->transpose || launch.kernel.find("nhwcAddPadding") != std::string_view::npos;
       winograd |= launch.kernel.find("winograd_nonfused") != std::string_view::npos;
@@ -215,6 +250,7 @@ class CallParts {
     const TensorShape* w = tensor_at(call_, operands() - 1);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
+      part.channels_last = last || padded || launches_[i].kernel.find("nhwckrsc_nhwc") != std::string_view::npos;
       if (padded && item > 0) part.channel_multiple = 16 / item;
       if (!winograd) continue;
       const bool plain_product = role_of(row_.family, launches_[i].kernel) == KernelRole::main;
@@ -223,6 +259,10 @@ class CallParts {
         part.partial_bytes = 36 * static_cast<double>(w->sizes[0]) * static_cast<double>(w->sizes[1]) * item_bytes(DType::f32);
       }
     }
+  }
+
+  static bool channels_last(const TensorShape& t) {
+    return t.strides.size() == t.sizes.size() && t.strides.size() > 2 && t.strides[1] == 1;
   }
 
   // The gradient of the input comes before that of the weight. A kernel that does not say which belongs to the weight once a kernel that
@@ -290,12 +330,21 @@ class CallParts {
       if (launch.kernel.find(named.pattern) != std::string_view::npos) return back ? named.backward : named.forward;
     }
     std::array<bool, 3>& taken = taken_[launch.kernel.data()];
+    const bool adds_padding = launch.kernel.find("nhwcAddPadding") != std::string_view::npos;
     int best = 0;
     double best_distance = 1e300;
     for (std::size_t operand = 0; operand < operands(); ++operand) {
       const TensorShape* t = tensor_at(call_, operand);
       if (t == nullptr || !launch.grid) continue;
       const bool fits = launch.facts->transpose && fits_grid(*t, *launch.grid);
+      // Its grid is the device's, not the tensor's: what needs padding is brought, activations before weights.
+      if (adds_padding) {
+        const double multiple = parts_[i].channel_multiple;
+        const bool needs = t->sizes.size() >= 2 && multiple > 1 && std::fmod(static_cast<double>(t->sizes[1]), multiple) != 0;
+        if (!needs || taken[operand]) continue;
+        best = static_cast<int>(operand);
+        break;
+      }
       const double threads = std::max(volume(launch.grid) * std::max(volume(launch.block), 1.0), 1.0);
       double distance = fits ? 0 : 1 + std::abs(std::log(std::max(numel(*t), 1.0) / threads));
       if (taken[operand]) distance += fits ? 0.5 : 100;
@@ -312,7 +361,11 @@ class CallParts {
   double partial_bytes(std::size_t i, std::size_t product) const {
     const CallLaunch& launch = launches_[i];
     const double tile = launch.facts->tile_m * launch.facts->tile_n;
-    const bool deep = product < parts_.size() && split_of(launches_[product], 1) > 1;
+    const TensorShape* w = tensor_at(call_, operands() - 1);
+    const bool matrix = w != nullptr && w->sizes.size() >= 2;
+    const double inputs = matrix ? static_cast<double>(w->sizes[1]) : 0,
+                 outputs = matrix ? static_cast<double>(w->sizes[0]) : 0;
+    const bool deep = product < parts_.size() && split_of(launches_[product], 1, inputs, outputs) > 1;
     if (tile > 0 && launch.grid && !deep) return volume(launch.grid) * tile * item_bytes(DType::f32);
     if (product == parts_.size()) return 0;
     Part plain;
@@ -323,8 +376,10 @@ class CallParts {
     const bool per_image = launch.kernel.find("reduce_wgrad") != std::string_view::npos;  // a partial sum for each image
     const TensorShape* first = tensor_at(call_, 0);
     const double images = first != nullptr && !first->sizes.empty() ? static_cast<double>(first->sizes[0]) : 1;
-    const double splits = per_image ? images : split_of(launches_[product], 1);
-    const TensorShape* w = tensor_at(call_, operands() - 1);
+    // A block of the depthwise kernel sums 32 channels.
+    if (launch.kernel.find("nhwc_reduce") != std::string_view::npos && outputs > 0)
+      return volume(launches_[product].grid) * 32 * numel(*w) / outputs * item_bytes(DType::f32);
+    const double splits = per_image ? images : split_of(launches_[product], 1, inputs, outputs);
     double padding = 1;
     if (w != nullptr && w->sizes.size() >= 2 && w->sizes[1] > 0 && plain.role == KernelRole::grad_weight) {
       const double channels = static_cast<double>(w->sizes[1]), multiple = parts_[i].channel_multiple;

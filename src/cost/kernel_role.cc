@@ -46,6 +46,7 @@ constexpr RoleRule kRules[] = {
     {convolution, "transpose_NCHW2CNHW", KernelRole::layout_in},
     {convolution, "transpose_CNHW2NCHW", KernelRole::layout_out},
     {convolution, "SubTensorOpWithCast", KernelRole::layout_in},
+    {convolution, "tensorTransformGeneric", KernelRole::layout_in},
     {convolution, "SubTensorOpWithScalar", KernelRole::fill},
     {convolution, "im2col", KernelRole::layout_in},
     {convolution, "Im2Col", KernelRole::layout_in},
@@ -65,6 +66,7 @@ constexpr RoleRule kRules[] = {
     {convolution, "_post_execute", KernelRole::combine},
     {convolution, "ReduceSplitK", KernelRole::combine},
     {convolution, "reduce_wgrad", KernelRole::combine},
+    {convolution, "nhwc_reduce", KernelRole::combine},  // of the depthwise weight gradient
     {convolution, "scalePackedTensor", KernelRole::fill},
     {convolution, "scaleTensor", KernelRole::fill},
     {convolution, "FillFunctor", KernelRole::fill},
@@ -92,6 +94,8 @@ constexpr RoleRule kRules[] = {
     {attention, "bwd_kernel_dk_dv", KernelRole::grad_key_value},
     {attention, "bwd_kernel_dq", KernelRole::grad_query},
     {attention, "prepare_varlen", KernelRole::initialise},
+    {attention, "philox", KernelRole::initialise},
+    {attention, "reduce_head", KernelRole::combine},
     {attention, "FillFunctor", KernelRole::fill},
 
     {norm, "RowwiseMoments", KernelRole::statistics},
@@ -109,6 +113,7 @@ constexpr RoleRule kRules[] = {
     {norm, "FinalDScaleDBias", KernelRole::parameters},
     {norm, "MeanVariance", KernelRole::statistics},
     {norm, "DScaleDBias", KernelRole::statistics},
+    {norm, "semiPersist", KernelRole::apply_kept},
     {norm, "bn_fw_tr_1C11_kernel", KernelRole::apply_twice},
     {norm, "bn_bw_1C11_kernel", KernelRole::apply_twice},
     {norm, "bn_fw_tr_mean", KernelRole::statistics},
@@ -265,6 +270,25 @@ void read_elementwise(std::string_view name, KernelFacts* facts) {
   if (pointers) facts->pointers = static_cast<int>(std::min(*pointers, 64.0));
 }
 
+// "nvjet_sm90_tst_64x128_64x8_2x1_h_bz_splitK_NTT": the tile of a block, its depth and stages, the blocks of a cluster.
+void read_nvjet(std::string_view name, KernelFacts* facts) {
+  double pairs[3][2] = {};
+  std::size_t found = 0;
+  for (std::size_t at = name.find('_'); at != std::string_view::npos && found < 3; at = name.find('_', at + 1)) {
+    const std::size_t end = std::min(name.find('_', at + 1), name.size());
+    const std::size_t x = name.find('x', at + 1);
+    const auto m = number(name, at + 1), n = x < end ? number(name, x + 1) : std::nullopt;
+    if (!m || !n) continue;
+    pairs[found][0] = *m;
+    pairs[found++][1] = *n;
+  }
+  if (found < 3) return;
+  facts->block_m = pairs[0][0];
+  facts->block_n = pairs[0][1];
+  facts->cluster_m = std::max(pairs[2][0], 1.0);
+  facts->cluster_n = std::max(pairs[2][1], 1.0);
+}
+
 DType computes_in(std::string_view name) {
   const auto* token =
       std::find_if(std::begin(kTypeTokens), std::end(kTypeTokens), [&](const TypeToken& t) { return holds(name, t.token); });
@@ -294,6 +318,7 @@ KernelFacts facts_of(std::string_view kernel) {
   } else if (holds(kernel, "elementwise_kernel")) {
     read_elementwise(kernel, &facts);
   }
+  if (kernel.starts_with("nvjet")) read_nvjet(kernel, &facts);
   const std::size_t tile = kernel.find("tilesize");
   if (tile != std::string_view::npos) {
     facts.tile_m = number(kernel, tile + 8).value_or(0);

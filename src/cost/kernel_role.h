@@ -26,7 +26,9 @@ struct KernelFacts {
   int pointers = -1;                // tensors of an elementwise kernel: results and inputs
   int lists = -1, list_reads = -1;  // of a foreach kernel
   double tile_m = 0, tile_n = 0;    // "tilesize64x128x32"
-  double elements_per_block = 0;    // of an elementwise or indexing kernel; 0: not told
+  double block_m = 0, block_n = 0;  // "nvjet_sm90_tst_64x128_64x8_2x1_": of the result, which the library has column by column
+  double cluster_m = 1, cluster_n = 1;
+  double elements_per_block = 0;  // of an elementwise or indexing kernel; 0: not told
 };
 KernelFacts facts_of(std::string_view kernel);
 

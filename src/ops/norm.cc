@@ -40,6 +40,10 @@ OpWork norm(const OpCall& call, const Part& part, std::size_t activations) {
       const bool cached = read.value_or(0) < kCacheBytes;
       return moves(cached ? read : times(read, 2), plus(dense_bytes(x), small), x->dtype);
     }
+    case KernelRole::apply_kept: {
+      const double again = std::max(0.0, read.value_or(0) - part.kept_bytes);
+      return moves(plus(read, again), plus(dense_bytes(x), small), x->dtype);
+    }
     default: return moves(read, plus(dense_bytes(x), small), x->dtype);
   }
 }

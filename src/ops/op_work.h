@@ -41,6 +41,7 @@ enum class KernelRole : std::uint8_t {
   layout_out,    // the result brought back
   apply,         // norms: the pass that writes the result
   apply_twice,   // norms: statistics and result in one kernel that reads the activations two times
+  apply_kept,    // norms: as apply_twice, but for what its blocks keep in shared memory from the first pass
   statistics,    // norms: means, variances, sums of gradients: reads the activations, writes a value per channel or row
   parameters,    // touches vectors of parameters only
   initialise,    // workspace, pointers, offsets: a few bytes
@@ -53,8 +54,11 @@ struct Part {
   KernelRole role = KernelRole::main;
   int operand = -1;             // layout_in: which argument
   double partial_bytes = 0;     // combine: what it reads
+  double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
   double channel_multiple = 1;  // convolution: the library's layout pads the channels to this
-  double enlarged = 1;          // convolution: by how much a transform (Winograd) makes the operands larger
+  bool channels_last =
+      false;            // convolution: the kernel that computes walks its operands position by position, all channels of each
+  double enlarged = 1;  // convolution: by how much a transform (Winograd) makes the operands larger
   DType item = DType::unknown;  // of lists, whose element type the trace does not tell: from the kernel's name
   int inputs = -1;              // how many tensors an elementwise kernel reads; -1: its name does not tell
   std::int64_t first = 0;       // lists: the first tensor (cat) or chunk (foreach) of this launch, and how many
