@@ -32,7 +32,7 @@ if(RIDGE_TESTS)
   target_include_directories(ridge_test_support PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(ridge_test_support PRIVATE RIDGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(ridge_test_support PRIVATE ridge_core isal::isal zstd::zstd GTest::gtest)
-  ridge_add_gtest(unit ridge_tests "${unit_sources}" ridge_test_support ridge_server)
+  ridge_add_gtest(unit ridge_tests "${unit_sources}" ridge_test_support ridge_server simdjson::simdjson)
   ridge_add_gtest(differential ridge_differential "${differential_sources}" ridge_test_support simdjson::simdjson)
 
   ridge_add_script(golden "${Python3_EXECUTABLE}" tests/golden/run.py --ridge "$<TARGET_FILE:ridge>")

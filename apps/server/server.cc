@@ -115,13 +115,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   RequestFacts facts_of(const http::request<http::empty_body>& request) const {
-    const auto length = parser_->content_length();
+    // A body over the limit ends the parser before its head is done: only then are these questions allowed.
+    const bool head_done = parser_->is_header_done();
+    const auto length = head_done ? parser_->content_length() : boost::none;
+    const bool chunked = head_done && parser_->chunked();
     return {.method = view(request.method_string()),
             .host = request.count(http::field::host) == 1 ? view(request[http::field::host]) : std::string_view(),
             .origin = view(request[http::field::origin]),
             .fetch_site = view(request["Sec-Fetch-Site"]),
             .cookie = view(request[http::field::cookie]),
-            .has_body = parser_->chunked() || (length && *length > 0) || request.count(http::field::transfer_encoding) > 0 ||
+            .has_body = chunked || (length && *length > 0) || request.count(http::field::transfer_encoding) > 0 ||
                         request.count(http::field::upgrade) > 0};
   }
 
