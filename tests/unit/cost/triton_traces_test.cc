@@ -173,7 +173,7 @@ TEST(TritonTraces, ShapesAgreeWithSources) {
       ++kernels;
     }
   }
-  EXPECT_EQ(kernels, whole_module ? 39 : 12);
+  EXPECT_EQ(kernels, whole_module ? 39 : 17);
 }
 
 TEST(TritonTraces, HashesOfSources) {
