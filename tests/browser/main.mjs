@@ -30,5 +30,6 @@ for (const file of readdirSync(folder)
   }
 }
 await close_all();
-console.log(`${passed} passed, ${failed} failed, ${((Date.now() - began) / 1000).toFixed(1)} s`);
+console.log(`in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
