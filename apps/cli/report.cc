@@ -1,9 +1,10 @@
 #include "report.h"
 
+#include <ridge/output_file.h>
+
 #include "analysis_defaults.h"
 #include "interrupt.h"
 #include "open_traces.h"
-#include "output_file.h"
 #include "server/report_file.h"
 #include "standard_streams.h"
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <ridge/engine.h>
+#include <ridge/output_file.h>
 #include <ridge/render.h>
 
 #include "catalog.h"
 #include "error_text.h"
 #include "interrupt.h"
 #include "open_traces.h"
-#include "output_file.h"
 #include "standard_streams.h"
 #include "terminal.h"
 

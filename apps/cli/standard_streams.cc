@@ -9,6 +9,9 @@
 
 namespace ridge::cli {
 
+namespace {
+
+// 0 or errno.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -17,6 +20,8 @@ int write_all(int file, std::string_view text) {
   }
   return 0;
 }
+
+}  // namespace
 
 Result<void> write_standard_output(std::string_view text) {
   const int error = write_all(STDOUT_FILENO, text);

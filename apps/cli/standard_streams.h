@@ -13,7 +13,4 @@ Result<void> write_standard_output(std::string_view text);
 // Best effort: there is nowhere to tell of a failure.
 void write_standard_error(std::string_view text);
 
-// All of `text` to an open file; 0 or errno.
-int write_all(int file, std::string_view text);
-
 }  // namespace ridge::cli

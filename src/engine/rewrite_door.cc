@@ -1,6 +1,8 @@
 // The door to the rewrites behind <ridge/rewrite.h>: loads what a rewrite needs, opens its output, and puts the two together.
 #include <ridge/rewrite.h>
 
+#include <ridge/output_file.h>
+
 #include <algorithm>
 #include <array>
 #include <thread>
@@ -181,7 +183,7 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
     TRY(std::string path, resolve_folder(input));
     paths.push_back(std::move(path));
   }
-  if (auto good = check_output_path(output, paths); !good) return tl::unexpected(good.error());
+  if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
   ReadOptions read = read_options(options);
   read.keep_places = true;
   TRY(OutputFile file, OutputFile::create(output));

@@ -1,7 +1,6 @@
 // gzip: any number of members, one after another, inflated by ISA-L. What can be inflated before damage is delivered.
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include <isa-l/igzip_lib.h>
 
@@ -11,9 +10,12 @@
 namespace ridge {
 namespace {
 
+constexpr std::size_t kInputBytes = std::size_t{256} << 10;
+
 class GzipSource final : public Source {
  public:
-  explicit GzipSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)), input_(std::size_t{256} << 10) {
+  explicit GzipSource(std::unique_ptr<Source> inner)
+      : inner_(std::move(inner)), input_(std::make_unique_for_overwrite<std::uint8_t[]>(kInputBytes)) {
     start_member();
   }
 
@@ -21,9 +23,9 @@ class GzipSource final : public Source {
     std::size_t got = 0;
     while (got < size && !over_) {
       if (state_.avail_in == 0 && !input_over_) {
-        TRY(const std::size_t n, inner_->read(reinterpret_cast<char*>(input_.data()), input_.size()));
-        input_over_ = n < input_.size();
-        state_.next_in = input_.data();
+        TRY(const std::size_t n, inner_->read(reinterpret_cast<char*>(input_.get()), kInputBytes));
+        input_over_ = n < kInputBytes;
+        state_.next_in = input_.get();
         state_.avail_in = static_cast<std::uint32_t>(n);
       }
       if (member_over_ && !next_member()) continue;
@@ -88,7 +90,7 @@ class GzipSource final : public Source {
   }
 
   std::unique_ptr<Source> inner_;
-  std::vector<std::uint8_t> input_;
+  std::unique_ptr<std::uint8_t[]> input_;  // kInputBytes
   inflate_state state_{};
   bool input_over_ = false;
   bool member_over_ = false;

@@ -12,7 +12,7 @@ EventJoiner::EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_me
   run_.keep_places = keep_places;
 }
 
-Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece, const EventRun& run,
+Result<void> EventJoiner::take(const ArrayProgress& progress, const Piece& piece, const EventRun& run,
                                const Diagnostics& diagnostics) {
   if (!trace_->events.append(run)) {
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
@@ -33,19 +33,19 @@ Result<bool> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
     top_level_->after_events(piece.offset + used, progress.bracket_missing);
     top_level_->read(progress.stop, piece.end);
     carry_.clear();
-    return true;
+    return {};
   }
   std::string rest(progress.stop, piece.end);
   carry_offset_ = piece.offset + static_cast<std::uint64_t>(progress.stop - piece.begin);
   retry_at_ = rest.size() * 2;
   carry_ = std::move(rest);
-  return true;
+  return {};
 }
 
-Result<bool> EventJoiner::join(const Window& window) {
+Result<void> EventJoiner::join(const Window& window) {
   if (carry_.empty()) carry_offset_ = window.offset;
   carry_.append(window.begin(), window.end());
-  if (!window.last && carry_.size() < retry_at_) return true;
+  if (!window.last && carry_.size() < retry_at_) return {};
   if (!parser_) parser_.emplace(&trace_->forms, &trace_->strings, by_rote_);
   const std::size_t size = carry_.size();
   carry_.append(kPadding, '\0');
@@ -58,10 +58,10 @@ Result<bool> EventJoiner::join(const Window& window) {
   return take(progress, piece, run_, diagnostics_);
 }
 
-Result<bool> EventJoiner::accept(const Window& window) {
+Result<void> EventJoiner::accept(const Window& window) {
   if (closed_) {
     top_level_->read(window.begin(), window.end());
-    return true;
+    return {};
   }
   if (!carry_.empty() || window.assumed != between_) return join(window);
   return take(window.progress, window.piece(), window.run, window.diagnostics);

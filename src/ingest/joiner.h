@@ -21,11 +21,11 @@ class EventJoiner {
   EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote, bool keep_places = false);
 
   // The next window in order, parsed where `assumed`. An error when the trace grows over its limits.
-  Result<bool> accept(const Window& window);
+  Result<void> accept(const Window& window);
 
  private:
-  Result<bool> take(const ArrayProgress& progress, const Piece& piece, const EventRun& run, const Diagnostics& diagnostics);
-  Result<bool> join(const Window& window);
+  Result<void> take(const ArrayProgress& progress, const Piece& piece, const EventRun& run, const Diagnostics& diagnostics);
+  Result<void> join(const Window& window);
 
   Trace* trace_;
   TopLevel* top_level_;

@@ -21,6 +21,6 @@ struct PipelineOptions {
   std::uint64_t file_bytes = 0;
 };
 
-Result<bool> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner, Trace* trace, const PipelineOptions& options);
+Result<void> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner, Trace* trace, const PipelineOptions& options);
 
 }  // namespace ridge

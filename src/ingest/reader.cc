@@ -98,12 +98,14 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   EventJoiner joiner(trace.get(), &top, options.max_memory, options.by_rote, options.keep_places);
   PipelineOptions pipeline;
   constexpr unsigned kMostThreads = 256;
-  pipeline.threads = std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  pipeline.threads =
+      std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   pipeline.by_rote = options.by_rote;
   pipeline.keep_places = options.keep_places;
   pipeline.progress = options.progress;
   pipeline.file_bytes = opened.file_bytes;
-  TRY([[maybe_unused]] const bool done, run_pipeline(opened.source.get(), &feed, &joiner, trace.get(), pipeline));
+  if (auto done = run_pipeline(opened.source.get(), &feed, &joiner, trace.get(), pipeline); !done)
+    return tl::unexpected(done.error());
   trace->json_bytes = feed.bytes_read();
   top.finish(trace->json_bytes);
   if (trace->file_bytes == 0) trace->file_bytes = opened.source->file_position();

@@ -39,7 +39,8 @@ Result<bool> WindowFeed::next(Window* window) {
   if (over_) return false;
   const std::size_t wanted = carry_.size() + window_bytes_;
   if (window->capacity < wanted + kPadding) {
-    window->capacity = wanted + kPadding;
+    window->capacity =
+        wanted + window_bytes_ / 8 + kPadding;  // carries differ by an event: without room for that every window grows anew
     window->buffer = std::make_unique_for_overwrite<char[]>(window->capacity);
   }
   char* text = window->buffer.get();

@@ -1,4 +1,4 @@
-// WindowFeed: a source cut into windows of about 512 KiB, each ending where an event starts, so that threads can parse them apart.
+// WindowFeed: a source cut into windows of about 256 KiB, each ending where an event starts, so that threads can parse them apart.
 // The cut is a good guess (a brace behind `},` that opens with a key); EventJoiner proves it. Not thread-safe: callers lock.
 #pragma once
 

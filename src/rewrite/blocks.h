@@ -9,9 +9,9 @@
 
 #include <ridge/result.h>
 
+#include "base/output_file.h"
 #include "base/progress.h"
 #include "ingest/source.h"
-#include "rewrite/output_file.h"
 #include "rewrite/packing.h"
 #include "trace/trace.h"
 

@@ -1,16 +1,12 @@
 // OutputFile: a file that grows beside its place and appears there only when it is whole. Removed when it was not finished.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
-#include <ridge/result.h>
+#include <ridge/output_file.h>
 
 namespace ridge {
-
-// Refuses an output that is one of the inputs or lies where no file can be made. "-" is standard output.
-Result<void> check_output_path(const std::string& path, std::span<const std::string> inputs);
 
 class OutputFile {
  public:
@@ -24,7 +20,9 @@ class OutputFile {
   ~OutputFile();
 
   Result<void> write(std::string_view bytes);
-  Result<void> finish();  // puts it in its place
+  // Puts it in its place. A large file that can be made again is not waited for: the disk would take most of the time.
+  enum class Wait { for_the_disk, for_nothing };
+  Result<void> finish(Wait wait);
 
  private:
   OutputFile() = default;

@@ -1,13 +1,16 @@
-#include "rewrite/output_file.h"
+#include "base/output_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <utility>
+
+#include "base/try.h"
 
 namespace ridge {
 namespace {
@@ -27,10 +30,22 @@ fs::path place_of(const std::string& path) {
   return error ? fs::path(path) : real;
 }
 
+// A device, a pipe: cannot be renamed over.
 bool is_special(const fs::path& place) {
   std::error_code error;
   const auto status = fs::status(place, error);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// The same file, or a file that lies in an input folder.
+bool is_input(const fs::path& output, const fs::path& input) {
+  std::error_code error;
+  if (!fs::exists(output, error)) return false;
+  if (fs::equivalent(output, input, error)) return true;
+  if (!fs::is_directory(input, error)) return false;
+  const fs::path inside = fs::canonical(output, error);
+  const fs::path folder = fs::canonical(input, error);
+  return std::ranges::mismatch(folder, inside).in1 == folder.end();
 }
 
 // The mode of the file that is replaced, or what the umask leaves to a new one; mkstemp alone would make it private.
@@ -44,16 +59,16 @@ mode_t mode_for(const std::string& place) {
 
 }  // namespace
 
-Result<void> check_output_path(const std::string& path, std::span<const std::string> inputs) {
+Result<void> check_output(const std::string& path, std::span<const std::string> inputs) {
   if (path == kStandardOutput) return {};
   if (path.empty()) return fail(ErrorCode::usage, "the output has no name", {}, "give the path of a file to write");
-  std::error_code error;
   for (const std::string& input : inputs) {
-    if (fs::exists(path, error) && fs::equivalent(path, input, error)) {
+    if (is_input(path, input)) {
       return fail(ErrorCode::usage, "the output '" + path + "' is an input", {},
                   "give another name: an input is never touched");
     }
   }
+  std::error_code error;
   if (fs::is_directory(path, error)) return cannot_write(path, "it is a folder", "give the name of a file");
   const fs::path place = place_of(path);
   if (is_special(place)) return {};
@@ -109,21 +124,28 @@ Result<void> OutputFile::write(std::string_view bytes) {
   }
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EPIPE && place_.empty()) return {};  // whoever read it has seen what it wanted
     if (written < 0 && errno != EINTR) return failed(errno);
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
 }
 
-// No fsync: a trace that is written anew can be written again, and waiting for the disk would be most of the time.
-Result<void> OutputFile::finish() {
+Result<void> OutputFile::finish(Wait wait) {
   if (memory_ != nullptr) return {};
+  if (wait == Wait::for_the_disk && !place_.empty() && ::fsync(file_) != 0) return failed(errno);
   if (!place_.empty() && ::fchmod(file_, mode_for(place_)) != 0) return failed(errno);
   if (::close(std::exchange(file_, -1)) != 0) return failed(errno);
   if (place_.empty()) return {};
   if (::rename(unfinished_.c_str(), place_.c_str()) != 0) return failed(errno);
   unfinished_.clear();
   return {};
+}
+
+Result<void> write_output_file(const std::string& path, std::string_view text) {
+  TRY(OutputFile out, OutputFile::create(path));
+  if (auto written = out.write(text); !written) return written;
+  return out.finish(OutputFile::Wait::for_the_disk);
 }
 
 }  // namespace ridge
