@@ -26,6 +26,7 @@ struct Column {
   Type type = Type::text;
   Unit unit = Unit::none;
   Role role = Role::plain;
+  bool sentence = false;  // on a terminal it stands under its row, whole, instead of in it
 };
 
 enum class Chart : std::uint8_t { none, bars, stacked_bars, line, scatter_log, flame };

@@ -91,7 +91,7 @@ Report report_check(const Check& check, bool strict) {
                    {"count", Type::integer, Unit::count},
                    {"first_offset", Type::integer},
                    {"severity", Type::text},
-                   {"message", Type::text}};
+                   {"message", Type::text, Unit::none, Role::plain, true}};
   Table places;
   places.name = "places";
   places.columns = {{"problem", Type::text}, {"offset", Type::integer}};

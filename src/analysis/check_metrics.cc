@@ -161,7 +161,7 @@ Table metrics_table(const std::vector<OddMetric>& metrics) {
                    {"count", Type::integer, Unit::count},
                    {"device", Type::integer},
                    {"kernel", Type::text},
-                   {"reasons", Type::text}};
+                   {"reasons", Type::text, Unit::none, Role::plain, true}};
   for (const OddMetric& m : metrics) {
     table.rows.push_back({std::string(row_of(m.problem).code), cells::number(m.percent), m.pct_gpu_time, m.time_ns, m.count,
                           m.device, std::string(m.kernel), cells::text(m.reasons)});

@@ -66,12 +66,12 @@ Table findings_table(const Findings& findings, bool brief) {
   table.name = "findings";
   table.columns = {{"rank", Type::integer},
                    {"id", Type::text},
-                   {"finding", Type::text},
+                   {"finding", Type::text, Unit::none, Role::plain, true},
                    {"saves_ns", Type::integer, Unit::ns},
                    {"saves_pct", Type::number, Unit::percent},
                    {"confidence", Type::text},
-                   {"evidence", Type::text},
-                   {"do", Type::text},
+                   {"evidence", Type::text, Unit::none, Role::plain, true},
+                   {"do", Type::text, Unit::none, Role::plain, true},
                    {"event", Type::integer, Unit::none, Role::event},
                    {"start_ns", Type::integer, Unit::ns, Role::time_start}};
   if (brief) table.columns.erase(table.columns.begin() + 6);

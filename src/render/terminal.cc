@@ -3,10 +3,12 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "render/cell_text.h"
 #include "render/fit.h"
 #include "render/formats.h"
 #include "render/plot_text.h"
@@ -55,8 +57,37 @@ void add_hidden_note(Page& page, const Grid& grid, const Fit& fit) {
   page.line(std::string(kIndent, ' ') + truncated(note, page.width - std::min(page.width, kIndent)), kDim);
 }
 
+// What stands under a row: its sentences, the first one bare, the others behind their column's name.
+void add_sentences(Page& page, const Table& table, const Row& row, std::size_t indent) {
+  bool first = true;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!table.columns[i].sentence) continue;
+    const std::string label = std::exchange(first, false) ? "" : table.columns[i].name + ": ";
+    if (is_null(row[i])) continue;
+    const std::size_t room = page.width > indent ? page.width - indent : 0;
+    for (const std::string& line : wrapped(label + cell_text(row[i], Unit::none), room)) page.line(std::string(indent, ' ') + line);
+  }
+}
+
+// The table without its columns of sentences.
+Table without_sentences(const Table& table) {
+  Table rest = table;
+  for (std::size_t i = table.columns.size(); i-- > 0;) {
+    if (!table.columns[i].sentence) continue;
+    const auto remove = [&](auto* cells) {
+      if (i < cells->size()) cells->erase(cells->begin() + static_cast<std::ptrdiff_t>(i));
+    };
+    remove(&rest.columns);
+    for (Row& row : rest.rows) remove(&row);
+    if (rest.total) remove(&*rest.total);
+    remove(&rest.others_row);
+    remove(&rest.folded_row);
+  }
+  return rest;
+}
+
 void add_table(Page& page, const Table& table) {
-  const Grid grid = make_grid(table);
+  const Grid grid = make_grid(without_sentences(table));
   const Fit fit = fit_columns(grid, page.width, kIndent, kGap);
   if (table.rows.empty() && table.folded == 0) {
     page.line("  (none)", kDim);
@@ -66,9 +97,12 @@ void add_table(Page& page, const Table& table) {
   headings.reserve(grid.columns.size());
   for (const GridColumn& column : grid.columns) headings.push_back(column.heading);
   page.line(line_of(headings, grid, fit), kBold);
-  for (const auto& row : grid.rows) {
-    const bool is_total = grid.has_total && &row == &grid.rows.back();
-    page.line(line_of(row, grid, fit), is_total ? kBold : std::string_view());
+  // Under the second column where the first is a number, else a little to the right of the first.
+  const std::size_t under = kIndent + (grid.columns.front().right ? fit.widths.front() + kGap : kIndent);
+  for (std::size_t i = 0; i < grid.rows.size(); ++i) {
+    const bool is_total = grid.has_total && i + 1 == grid.rows.size();
+    page.line(line_of(grid.rows[i], grid, fit), is_total ? kBold : std::string_view());
+    if (i < table.rows.size()) add_sentences(page, table, table.rows[i], under);
   }
   add_hidden_note(page, grid, fit);
 }

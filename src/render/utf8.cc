@@ -113,6 +113,24 @@ std::string truncated(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, kept)) + "…";
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    if (columns != 0 && !line.empty() && display_width(line) + 1 + display_width(word) > columns) {
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
+}
+
 }  // namespace render
 
 std::string printable(std::string_view text) {

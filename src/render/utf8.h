@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ridge::render {
 
@@ -26,5 +27,8 @@ std::size_t display_width(std::string_view text);
 
 // `text` cut to `columns` with an ellipsis, unless it fits.
 std::string truncated(std::string_view text, std::size_t columns);
+
+// `text` in lines of at most `columns`, broken at spaces; a longer word stays whole. With 0 columns one line.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 }  // namespace ridge::render

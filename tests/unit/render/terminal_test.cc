@@ -58,6 +58,37 @@ TEST(Terminal, KeyValueTableIsLinesAndNamesWhatIsNotKnown) {
   EXPECT_EQ(terminal(report), "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  fused   yes\n  (not known: mean_ns)\n");
 }
 
+TEST(Terminal, SentencesStandWholeUnderTheirRow) {
+  Report report;
+  Table& table = report.tables.emplace_back();
+  table.name = "findings";
+  table.columns = {{"rank", Type::integer}, {"id", Type::text}, {"finding", Type::text}, {"saves_ns", Type::integer, Unit::ns}, {"do", Type::text}};
+  table.columns[2].sentence = table.columns[4].sentence = true;
+  table.rows = {{integer(1), text("sync"), text("the host waits for the device"), integer(7), text("read the value later")},
+                {integer(2), text("copy"), Cell(), integer(5), text("pin the memory")}};
+  table.total = Row{Cell(), Cell(), Cell(), integer(12), Cell()};
+  EXPECT_EQ(terminal(report),
+            "findings\n"
+            "  rank  id     saves\n"
+            "     1  sync    7 ns\n"
+            "        the host waits for the device\n"
+            "        do: read the value later\n"
+            "     2  copy    5 ns\n"
+            "        do: pin the memory\n"
+            "        TOTAL  12 ns\n");
+  EXPECT_EQ(terminal(report, {.color = false, .width = 26}),
+            "findings\n"
+            "  rank  id     saves\n"
+            "     1  sync    7 ns\n"
+            "        the host waits for\n"
+            "        the device\n"
+            "        do: read the value\n"
+            "        later\n"
+            "     2  copy    5 ns\n"
+            "        do: pin the memory\n"
+            "        TOTAL  12 ns\n");
+}
+
 TEST(Terminal, EmptyTableSaysSo) {
   Report report = sample_report();
   report.tables[0].rows.clear();
