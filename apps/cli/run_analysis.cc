@@ -34,6 +34,11 @@ Result<void> check(const Invocation& invocation) {
     return fail(ErrorCode::usage, fmt::format("{} needs {} traces", invocation.command, analysis.fewest_traces), {},
                 fmt::format("ridge {} before.json after.json", invocation.command));
   }
+  if (analysis.needs_trace && analysis.fewest_traces == 1 && invocation.words.size() > 1) {
+    return fail(
+        ErrorCode::usage, fmt::format("{} takes one trace, and {} were given", analysis.name, invocation.words.size()), {},
+        "ridge diff compares traces, ridge combine makes one of several, ridge serve and report show them side by side");
+  }
   return to_file(invocation.settings) ? check_output(invocation.settings.output, invocation.words) : Result<void>();
 }
 

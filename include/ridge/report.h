@@ -40,13 +40,15 @@ struct Table {
   std::optional<std::string> parent;  // name of the column that holds the parent row's key, when the table is a tree
   Chart chart = Chart::none;
   std::int64_t others = 0;  // how many rows a view cut off
-  bool key_value = false;   // one row that people read better as lines of "name  value"
-  bool leads = false;       // for people it stands before the tables that do not; JSON and CSV keep the order
+  // Where not all columns fit, people see these first, in this order of importance; then the others from left to right.
+  std::vector<std::string> important;
+  bool key_value = false;  // one row that people read better as lines of "name  value"
+  bool leads = false;      // for people it stands before the tables that do not; JSON and CSV keep the order
   // Boolean columns: for people, rows in which none of them is true are folded into one, "[N unchanged]". Filled by a view:
   std::vector<std::string> fold_unless;
   std::int64_t folded = 0;
-  Row folded_row;           // sums over them, as in others_row
-  Row others_row;           // sums over the rows cut off, in the columns whose rows add up to the total; empty: nothing was cut
+  Row folded_row;  // sums over them, as in others_row
+  Row others_row;  // sums over the rows cut off, in the columns whose rows add up to the total; empty: nothing was cut
 };
 
 struct Series {

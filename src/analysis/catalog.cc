@@ -31,7 +31,7 @@ constexpr Parameter kDiffParameters[] = {
 };
 
 constexpr AnalysisRow kRows[] = {
-    {{"summary", "the page to read first: where the time went, and what the trace lacks", {}}, run_summary},
+    {{"summary", "the page to read first: where the time went, and what the trace lacks", {}}, run_summary, true},
     {{"findings", "what to fix first: causes, what each costs at most, and what to do", kFindingsParameters}, run_findings, true},
     {{"info", "what the trace is: device, options, categories, iterations, tracks", {}}, run_info},
     {{"check", "what is wrong with the file, and which figures cannot be right", kCheckParameters}, run_check, true},

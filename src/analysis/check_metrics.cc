@@ -154,6 +154,7 @@ std::vector<OddMetric> find_odd_metrics(const Scope& scope) { return OddMetrics(
 Table metrics_table(const std::vector<OddMetric>& metrics) {
   Table table;
   table.name = "metrics";
+  table.important = {"problem", "kernel", "percent", "pct_gpu_time", "time_ns"};
   table.columns = {{"problem", Type::text},
                    {"percent", Type::number, Unit::percent},
                    {"pct_gpu_time", Type::number, Unit::percent},

@@ -53,6 +53,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     std::optional<Finding> finding = rule.find(facts);
     const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
     if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
+    out.left_out += finding && !listed;
   }
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
@@ -99,7 +100,9 @@ Report report_findings(const Findings& findings) {
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {
-    report.headline = "nothing found: the trace shows no time that one of the known causes takes";
+    report.headline = findings.left_out > 0 ? "nothing to list: --ignore or --filter (by id) leaves out " +
+                                                  std::to_string(findings.left_out) + " found"
+                                            : "nothing found: the trace shows no time that one of the known causes takes";
     report.diagnostics.push_back({"no_findings", 0, report.headline, "info"});
   }
   return report;

@@ -31,6 +31,7 @@ struct Findings {
   std::int64_t iterations = 1;
   std::int64_t span_ns = 0;  // that the percentages are of, over the scope
   bool no_device_events = false;
+  std::int64_t left_out = 0;  // by --ignore or --filter
 };
 
 // `ignored`: ids that are not listed. Their time stays claimed: who knows of a cause does not want it under another name.

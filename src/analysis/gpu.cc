@@ -150,6 +150,12 @@ Diagnostic no_device_events() {
           "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
 }
 
+Diagnostic filter_not_used() {
+  return {"filter_not_used", 1,
+          "--filter narrows the tables that list names; busy and idle time, launches and their totals are the whole device's",
+          "info"};
+}
+
 Gpu compute_gpu(const Scope& scope) {
   const Model& model = scope.model();
   Gpu gpu;
@@ -173,6 +179,10 @@ Report report_gpu(const Gpu& gpu) {
   return report;
 }
 
-Result<Report> run_gpu(const Scope& scope, const Arguments&) { return report_gpu(compute_gpu(scope)); }
+Result<Report> run_gpu(const Scope& scope, const Arguments&) {
+  Report report = report_gpu(compute_gpu(scope));
+  if (scope.filtered()) report.diagnostics.push_back(filter_not_used());
+  return report;
+}
 
 }  // namespace ridge

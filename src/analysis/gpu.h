@@ -53,5 +53,7 @@ std::string device_name(const Trace& trace, std::int64_t id);
 
 // What a trace without device work says, in every analysis that needs some.
 Diagnostic no_device_events();
+// Busy and idle time are the device's and have no names.
+Diagnostic filter_not_used();
 
 }  // namespace ridge

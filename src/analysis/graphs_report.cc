@@ -49,6 +49,7 @@ std::string phase_of(const GraphCost& graph) { return graph.backward ? "backward
 Table graphs_table(const Graphs& graphs) {
   Table table;
   table.name = "graphs";
+  table.important = {"graph", "phase", "gpu_ns", "pct_gpu_time", "busy_pct", "calls", "launches", "cpu_ns", "fallback_ops"};
   table.columns = {{"graph", Type::text},
                    {"phase", Type::text},
                    {"frame", Type::integer},

@@ -61,12 +61,29 @@ Row total_row(const Kernels& kernels, const Table& table, const KernelRow& sum) 
 }  // namespace
 
 Report report_kernels(const Kernels& kernels) {
+  const bool regrouped = kernels.by && *kernels.by != KernelsBy::launch;
   Table table;
   table.name = "kernels";
+  table.important = {regrouped ? std::string(kernels_by_names()[static_cast<std::size_t>(*kernels.by)]) : "label",
+                     "time_ns",
+                     "pct_gpu_time",
+                     "count",
+                     "bound",
+                     "pct_peak_flops",
+                     "pct_peak_bandwidth",
+                     "headroom_ns",
+                     "mean_ns",
+                     "op",
+                     "category",
+                     "dtype",
+                     "flops_per_s",
+                     "bytes_per_s",
+                     "device",
+                     "min_ns",
+                     "max_ns"};
   const auto add_columns = [&](const std::vector<Column>& more) {
     table.columns.insert(table.columns.end(), more.begin(), more.end());
   };
-  const bool regrouped = kernels.by && *kernels.by != KernelsBy::launch;
   if (regrouped) {
     add_columns({{std::string(kernels_by_names()[static_cast<std::size_t>(*kernels.by)]), Type::text},
                  {"kernels", Type::integer, Unit::count}});

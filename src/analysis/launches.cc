@@ -278,6 +278,10 @@ Report report_launches(const Launches& launches) {
   return report;
 }
 
-Result<Report> run_launches(const Scope& scope, const Arguments&) { return report_launches(compute_launches(scope)); }
+Result<Report> run_launches(const Scope& scope, const Arguments&) {
+  Report report = report_launches(compute_launches(scope));
+  if (scope.filtered()) report.diagnostics.push_back(filter_not_used());
+  return report;
+}
 
 }  // namespace ridge

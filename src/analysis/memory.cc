@@ -151,7 +151,7 @@ class DeviceMemory {
   MemoryDevice measure() {
     add_iterations();
     Live live;
-    const TimeRange window = scope_.window();
+    const TimeRange window = scope_.host_window();
     for (const Step& step : steps_) {
       // The window is that of slices; in the whole trace a free behind the last of them counts too.
       if (!scope_.whole() && step.time_ns >= window.end_ns) break;

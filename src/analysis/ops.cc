@@ -262,6 +262,8 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
 Report report_ops(const Ops& ops) {
   Table table;
   table.name = "ops";
+  table.important = {"op", "device_self_ns", "cpu_self_ns", "count"};
+  if (ops.by) table.important.insert(table.important.begin() + 1, std::string(kByNames[static_cast<std::size_t>(*ops.by)]));
   table.columns = {{"op", Type::text},
                    {"count", Type::integer, Unit::count},
                    {"cpu_total_ns", Type::integer, Unit::ns},

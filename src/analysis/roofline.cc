@@ -10,19 +10,6 @@
 namespace ridge {
 namespace {
 
-// Sums over one iteration, or over all.
-struct IterationSum {
-  CostSum cost;
-  std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;  // of the device's work
-
-  void add(const CostModel& costs, std::int64_t device, const WorkRow& work) {
-    cost.add(costs, work.row, device, duration_ns(work));
-    first_ns = std::min(first_ns, work.start_ns);
-    last_ns = std::max(last_ns, work.end_ns);
-  }
-  std::int64_t device_span_ns() const { return last_ns > first_ns ? last_ns - first_ns : 0; }
-};
-
 // The iteration that holds the launch; of work without one, the iteration in which it starts.
 std::optional<std::size_t> iteration_of(const Model& model, const WorkRow& work) {
   const NodeId launch = model.links().launch[work.row];
@@ -32,28 +19,25 @@ std::optional<std::size_t> iteration_of(const Model& model, const WorkRow& work)
 void add_iterations(const Scope& scope, Roofline* out) {
   const Model& model = scope.model();
   const std::vector<Iteration>& list = model.iterations().list;
-  std::vector<IterationSum> sums(list.size());
-  IterationSum all;
+  std::vector<CostSum> sums(list.size());
+  CostSum all;
   std::set<std::int64_t> devices;
   for_each_work(scope, [&](const Device& device, const WorkRow& work) {
     if (scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work != DeviceWork::kernel) return;
     devices.insert(device.id);
     const std::optional<std::size_t> at = iteration_of(model, work);
     if (!at) return;
-    sums[*at].add(scope.costs(), device.id, work);
-    all.add(scope.costs(), device.id, work);
+    sums[*at].add(scope.costs(), work.row, device.id, duration_ns(work));
+    all.add(scope.costs(), work.row, device.id, duration_ns(work));
   });
   out->devices = static_cast<std::int64_t>(devices.size());
   const std::vector<std::size_t> inside = scope.iterations();
   for (const std::size_t i : inside) {
-    const std::int64_t next = i + 1 < list.size() ? std::max(list[i].end_ns, list[i + 1].start_ns) : list[i].end_ns;
-    const std::int64_t end = std::max(list[i].start_ns, std::min(next, scope.window().end_ns));
-    out->iterations.push_back({list[i].number, std::max(end - list[i].start_ns, sums[i].device_span_ns()), sums[i].cost});
+    out->iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i]});
   }
   if (inside.empty()) return;
-  const std::int64_t start = list[inside.front()].start_ns;
-  out->all.duration_ns = std::max(list[inside.back()].end_ns, all.last_ns) - start;
-  out->all.cost = all.cost;
+  out->all.duration_ns = list[inside.back()].span.end_ns - list[inside.front()].span.start_ns;
+  out->all.cost = all;
 }
 
 // The dtypes that some kernel computes in, by the sort of unit that its category uses.

@@ -73,7 +73,8 @@ Scope::Scope(const Model& model, std::shared_ptr<const CostModel> costs)
     : model_(&model),
       costs_(costs != nullptr ? std::move(costs) : std::make_shared<const CostModel>(model, CostOptions{})),
       idle_(std::make_shared<Once<std::vector<DeviceIdle>>>()),
-      window_(model.trace().window.value_or(TimeRange{})) {}
+      window_(model.trace().window.value_or(TimeRange{})),
+      host_(window_) {}
 
 const std::vector<DeviceIdle>& Scope::idle() const {
   return idle_->get([&] { return split_idle(*model_, window_); });
@@ -84,7 +85,7 @@ std::vector<std::size_t> Scope::iterations() const {
   const std::vector<Iteration>& list = model_->iterations().list;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (steps_ ? i >= steps_->first && i <= steps_->second
-               : list[i].start_ns >= window_.start_ns && list[i].start_ns < window_.end_ns) {
+               : list[i].start_ns >= host_.start_ns && list[i].start_ns < host_.end_ns) {
       inside.push_back(i);
     }
   }
@@ -97,7 +98,7 @@ bool Scope::matches(std::string_view name) const {
 
 bool Scope::holds(NodeId node) const {
   const std::int64_t start = model_->tree().start_ns[node.value];
-  return whole() || (start >= window_.start_ns && start < window_.end_ns);
+  return whole() || (start >= host_.start_ns && start < host_.end_ns);
 }
 
 bool Scope::holds_work(std::size_t row) const {
@@ -105,7 +106,7 @@ bool Scope::holds_work(std::size_t row) const {
   const NodeId launch = steps_ ? model_->links().launch[row] : kNoNode;
   const std::int64_t start = launch != kNoNode ? model_->tree().start_ns[launch.value]
                                                : trace().events.ts_ns(trace().of(EventClass::device_work)[row]);
-  return start >= window_.start_ns && start < window_.end_ns;
+  return start >= host_.start_ns && start < host_.end_ns;
 }
 
 std::span<const Parameter> scope_parameters() { return kParameters; }
@@ -134,19 +135,26 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
     const Iterations& iterations = model.iterations();
     TRY(scope.steps_, steps(iterations, *text));
     // From the start of the first to the start of the one behind the last: what lies between belongs to the one before it.
-    scope.window_.start_ns = iterations.list[scope.steps_->first].start_ns;
+    const Iteration& first = iterations.list[scope.steps_->first];
+    scope.window_.start_ns = first.begins_ns;
+    scope.host_.start_ns = first.start_ns;
     const std::size_t behind = scope.steps_->second + 1;
-    if (behind < iterations.list.size()) scope.window_.end_ns = iterations.list[behind].start_ns;
+    if (behind < iterations.list.size()) {
+      scope.window_.end_ns = iterations.list[behind].begins_ns;
+      scope.host_.end_ns = iterations.list[behind].start_ns;
+    }
   }
   const auto milliseconds = [&](double ms) { return origin + static_cast<std::int64_t>(std::llround(ms * 1e6)); };
   if (const std::string* text = find(arguments, "from")) {
     TRY(const double ms, number("from", *text));
     scope.window_.start_ns = std::max(scope.window_.start_ns, milliseconds(ms));
+    scope.host_.start_ns = std::max(scope.host_.start_ns, milliseconds(ms));
     scope.by_time_ = true;
   }
   if (const std::string* text = find(arguments, "to")) {
     TRY(const double ms, number("to", *text));
     scope.window_.end_ns = std::min(scope.window_.end_ns, milliseconds(ms));
+    scope.host_.end_ns = std::min(scope.host_.end_ns, milliseconds(ms));
     scope.by_time_ = true;
   }
   if (scope.window_.end_ns < scope.window_.start_ns) scope.window_.end_ns = scope.window_.start_ns;

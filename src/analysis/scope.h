@@ -36,17 +36,21 @@ class Scope {
   const std::vector<DeviceIdle>& idle() const;
 
   // The window of time, narrowed by --step, --from and --to. Empty (0, 0) when the trace has no window.
+  // With --step it is that of the device: it ends when the work of the step is done, and starts when that of the steps before it is.
   TimeRange window() const { return window_; }
+  // The same on the host: what starts in it is in the scope. It differs from the window where the host runs ahead of the device.
+  TimeRange host_window() const { return host_; }
   bool whole() const { return !steps_ && !by_time_; }
 
   // Iterations inside the scope, by index into model().iterations().list.
   std::vector<std::size_t> iterations() const;
 
   bool has_device(std::int64_t id) const { return !device_ || *device_ == id; }
+  bool filtered() const { return filter_ != nullptr; }
   // --filter, for the names that an analysis lists.
   bool matches(std::string_view name) const;
 
-  // A slice of a host thread: it starts in the window.
+  // A slice of a host thread: it starts in the host's window.
   bool holds(NodeId node) const;
   // Device work by row of trace.of(device_work), whatever its device: with --step by the iteration that holds its launch (its own start when
   // the launch is not recorded), with --from and --to by its start.
@@ -59,6 +63,7 @@ class Scope {
   std::shared_ptr<const CostModel> costs_;
   std::shared_ptr<Once<std::vector<DeviceIdle>>> idle_;
   TimeRange window_;
+  TimeRange host_;
   bool by_time_ = false;
   std::optional<std::pair<std::size_t, std::size_t>> steps_;  // indexes of the first and the last iteration
   std::optional<std::int64_t> device_;

@@ -1,6 +1,7 @@
 #include "analysis/summary.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <set>
 
@@ -8,29 +9,28 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "model/iteration_spans.h"
 #include "trace/args.h"
 
 namespace ridge {
 namespace {
 
 constexpr std::size_t kTopRows = 8;
-constexpr double kOutlier = 1.5;  // times the median: a first iteration that long is told apart
-
-std::int64_t duration(const Iteration& iteration) { return iteration.end_ns - iteration.start_ns; }
 
 void compute_iterations(const Scope& scope, Summary* summary) {
   const std::vector<Iteration>& list = scope.model().iterations().list;
   summary->iterations = scope.iterations();
   std::vector<std::int64_t> durations;
-  for (const std::size_t i : summary->iterations) durations.push_back(duration(list[i]));
+  for (const std::size_t i : summary->iterations) durations.push_back(list[i].span.duration_ns());
   if (durations.empty()) return;
-  const std::int64_t first = durations.front();
-  std::nth_element(durations.begin(), durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2), durations.end());
-  summary->median_iteration_ns = durations[durations.size() / 2];
-  const double ratio =
-      static_cast<double>(first) / static_cast<double>(std::max<std::int64_t>(1, summary->median_iteration_ns));
-  if (durations.size() >= 2) summary->first_iteration_ratio = ratio;
-  summary->first_is_outlier = durations.size() >= 3 && ratio > kOutlier;
+  // Of an even number the lower of the two in the middle: a time that an iteration really took.
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  summary->median_iteration_ns = *middle;
+  const std::optional<FirstIteration> first = first_iteration(scope.model().iterations(), summary->iterations);
+  if (!first) return;
+  summary->first_iteration_ratio = first->ratio();
+  summary->first_is_outlier = first->ratio() > kOutlyingFirst;
 }
 
 bool any_op_has(const Trace& trace, ArgKey key) {
@@ -205,6 +205,18 @@ Table top_findings(const Summary& s) {
   return table;
 }
 
+// The path as a shell takes it; nothing for standard input, which cannot be read twice.
+std::string in_shell(const std::string& path) {
+  if (path == kStandardInput) return {};
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
+  };
+  if (std::all_of(path.begin(), path.end(), plain)) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 // The command that goes on where the summary points to.
 std::string next_command(const Summary& s) {
   if (s.gpu.devices.empty()) return "ops";
@@ -257,10 +269,15 @@ Report report_summary(const Summary& summary) {
                                   "the first iteration takes far longer than the median; leave it out with --step " + rest,
                                   "warning"});
   }
-  report.next = "ridge " + next_command(summary) + " " + summary.model->trace().path;
+  if (const std::string trace = in_shell(summary.model->trace().path); !trace.empty())
+    report.next = "ridge " + next_command(summary) + " " + trace;
   return report;
 }
 
-Result<Report> run_summary(const Scope& scope, const Arguments&) { return report_summary(compute_summary(scope)); }
+Result<Report> run_summary(const Scope& scope, const Arguments&) {
+  Report report = report_summary(compute_summary(scope));
+  if (scope.filtered()) report.diagnostics.push_back(filter_not_used());
+  return report;
+}
 
 }  // namespace ridge

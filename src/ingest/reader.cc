@@ -130,7 +130,7 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
 
 Result<std::unique_ptr<Trace>> read_trace(const std::string& path, const ReadOptions& options) {
   TRY(OpenedSource opened, open_source(path));
-  return read(std::move(opened), path == "-" ? "standard input" : path, options);
+  return read(std::move(opened), path == "-" ? std::string(kStandardInput) : path, options);
 }
 
 Result<std::unique_ptr<Trace>> read_trace_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "model/iteration_spans.h"
 #include "model/name_flags.h"
 
 namespace ridge {
@@ -18,6 +19,7 @@ struct Inputs {
   const LaunchLinks& links;
   const std::function<const DeviceTimeline&()>& timeline;
   std::int64_t runs;
+  TrackPart process;  // whose loop it is: traces of several ranks have the marks of each
 };
 
 using List = std::vector<Iteration>;
@@ -26,7 +28,29 @@ std::string_view name_at(const Inputs& in, std::size_t node) {
   return in.trace.text(in.trace.events.name(in.tree.event[node]));
 }
 
-// The ops and annotations whose name satisfies a condition, in tree order.
+bool in_main_process(const Inputs& in, std::size_t node) {
+  return in.trace.forms.track(in.trace.track(in.tree.event[node])).pid == in.process;
+}
+
+// The process with the most launches; without launches, that with the most slices.
+TrackPart main_process(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
+  std::vector<std::uint64_t> launches(trace.forms.tracks().size()), slices(launches.size());
+  for (const NodeId launch : links.launch) {
+    if (launch != kNoNode) ++launches[trace.track(tree.event[launch.value]).value];
+  }
+  const bool launched = std::any_of(launches.begin(), launches.end(), [](std::uint64_t n) { return n > 0; });
+  if (!launched) {
+    for (std::size_t n = 0; n < tree.size(); ++n) ++slices[trace.track(tree.event[n]).value];
+  }
+  std::map<TrackPart, std::uint64_t> processes;
+  for (std::size_t t = 0; t < launches.size(); ++t)
+    processes[trace.forms.tracks()[t].pid] += launched ? launches[t] : slices[t];
+  const auto most =
+      std::max_element(processes.begin(), processes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == processes.end() ? TrackPart{} : most->first;
+}
+
+// The ops and annotations whose name satisfies a condition, in tree order: those of the main process, when it has any.
 template <class Condition>
 std::vector<std::uint32_t> marks_named(const Inputs& in, Condition condition) {
   const NameFlags wanted(in.trace, condition);
@@ -37,6 +61,8 @@ std::vector<std::uint32_t> marks_named(const Inputs& in, Condition condition) {
     if (c != EventClass::annotation && c != EventClass::op) continue;
     if (wanted[in.trace.events.name(in.tree.event[n])]) marks.push_back(n);
   }
+  const auto elsewhere = [&](std::uint32_t n) { return !in_main_process(in, n); };
+  if (!std::all_of(marks.begin(), marks.end(), elsewhere)) std::erase_if(marks, elsewhere);
   return marks;
 }
 
@@ -136,7 +162,7 @@ List by_python_frame(const Inputs& in) {
   std::vector<std::uint32_t> launches(in.tree.size());
   std::uint32_t total = 0;
   for (const NodeId launch : in.links.launch) {
-    if (launch == kNoNode) continue;
+    if (launch == kNoNode || !in_main_process(in, launch.value)) continue;
     ++launches[launch.value];
     ++total;
   }
@@ -257,12 +283,13 @@ Iterations build_iterations(const Trace& trace, const CallTree& tree, const Laun
                             const std::function<const DeviceTimeline&()>& timeline, std::int64_t runs) {
   Iterations iterations;
   if (!trace.window) return iterations;
-  const Inputs inputs{trace, tree, links, timeline, runs};
+  const Inputs inputs{trace, tree, links, timeline, runs, main_process(trace, tree, links)};
   for (const Rule& rule : kRules) {
     iterations.list = rule.find(inputs);
     iterations.rule = rule.rule;
     if (!iterations.list.empty()) break;
   }
+  add_spans(trace, tree, links, &iterations);
   return iterations;
 }
 

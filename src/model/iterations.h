@@ -26,9 +26,14 @@ enum class IterationRule : std::uint8_t {
 std::string_view name_of(IterationRule rule);
 
 struct Iteration {
-  std::int64_t number = 0;  // N of ProfilerStep#N, else the index from 0
-  std::int64_t start_ns = 0;
+  std::int64_t number = 0;    // N of ProfilerStep#N, else the index from 0
+  std::int64_t start_ns = 0;  // on the host: device work belongs to the iteration that holds its launch
   std::int64_t end_ns = 0;
+  std::int64_t begins_ns =
+      0;  // for host and device: its start, or when the device has done the work of those before it, if that is later
+  TimeRange span =
+      {};  // what it takes: from there to its end on the host and on the device, without the recording's own start and end
+  std::optional<std::int64_t> first_work_ns = {};  // start of its first device work
 };
 
 struct Iterations {

@@ -43,9 +43,12 @@ bool is_null(const Cell& cell) { return std::holds_alternative<std::monostate>(c
 std::string cell_text(const Cell& cell, Unit unit) { return std::visit(CellText{unit}, cell); }
 
 std::string heading(const Column& column) {
-  constexpr std::string_view kSuffix = "_ns";
-  const bool has_suffix = column.unit == Unit::ns && column.name.size() > kSuffix.size() && column.name.ends_with(kSuffix);
-  return printable(has_suffix ? column.name.substr(0, column.name.size() - kSuffix.size()) : column.name);
+  if (column.unit != Unit::ns) return printable(column.name);
+  // "_ns" at the end of the name, or before "_per_": the cells say which unit they are in.
+  constexpr std::string_view kNs = "_ns";
+  std::size_t at = column.name.find("_ns_per_");
+  if (at == std::string::npos && column.name.ends_with(kNs)) at = column.name.size() - kNs.size();
+  return printable(at == std::string::npos || at == 0 ? column.name : std::string(column.name).erase(at, kNs.size()));
 }
 
 }  // namespace render

@@ -20,45 +20,46 @@ std::vector<std::size_t> natural_widths(const Grid& grid) {
   return widths;
 }
 
-std::size_t line_width(const Fit& fit, std::size_t indent, std::size_t gap) {
-  const std::size_t gaps = fit.shown.empty() ? 0 : gap * (fit.shown.size() - 1);
-  return std::accumulate(fit.widths.begin(), fit.widths.end(), indent + gaps);
-}
-
-// The position in fit.shown of the column to hide next; 0 when none may go.
-std::size_t next_to_hide(const Grid& grid, const Fit& fit) {
-  if (fit.shown.size() < 3) return 0;
-  const std::size_t last = fit.shown.size() - 2;
-  for (std::size_t at = last; at > 0; --at) {
-    if (!grid.columns[fit.shown[at]].known) return at;
-  }
-  return last;
-}
-
-void hide(Fit& fit, std::size_t at) {
-  const auto offset = static_cast<std::ptrdiff_t>(at);
-  fit.hidden.push_back(fit.shown[at]);
-  fit.shown.erase(fit.shown.begin() + offset);
-  fit.widths.erase(fit.widths.begin() + offset);
+// Columns by how much they matter, the most important one first.
+std::vector<std::size_t> by_rank(const Grid& grid) {
+  std::vector<std::size_t> order(grid.columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t column) { return grid.columns[column].rank; });
+  return order;
 }
 
 }  // namespace
 
 Fit fit_columns(const Grid& grid, std::size_t width, std::size_t indent, std::size_t gap) {
-  Fit fit{.shown = std::vector<std::size_t>(grid.columns.size()), .widths = natural_widths(grid), .hidden = {}};
-  std::iota(fit.shown.begin(), fit.shown.end(), std::size_t{0});
-  if (width == 0 || grid.columns.empty() || line_width(fit, indent, gap) <= width) return fit;
-
-  const std::size_t wanted = fit.widths.back();
-  if (!grid.columns.back().right) fit.widths.back() = std::min(wanted, kNarrowestName);
-  while (line_width(fit, indent, gap) > width) {
-    const std::size_t at = next_to_hide(grid, fit);
-    if (at == 0) break;
-    hide(fit, at);
+  const std::vector<std::size_t> wanted = natural_widths(grid);
+  const std::vector<std::size_t> order = by_rank(grid);
+  const auto least = [&](std::size_t column) {
+    return grid.columns[column].name ? std::min(wanted[column], kNarrowestName) : wanted[column];
+  };
+  std::vector<std::size_t> widths(wanted.size());  // 0: hidden
+  std::size_t used = indent;
+  for (const std::size_t column : order) {
+    const std::size_t takes = least(column) + (used == indent ? 0 : gap);
+    if (width != 0 && used != indent && used + takes > width) continue;
+    widths[column] = std::max<std::size_t>(1, width == 0 ? wanted[column] : least(column));
+    used += takes;
   }
-  std::ranges::sort(fit.hidden);
-  const std::size_t used = line_width(fit, indent, gap);
-  if (used < width) fit.widths.back() = std::min(wanted, fit.widths.back() + width - used);
+  // What is left goes to the names that were cut, the most important first.
+  for (const std::size_t column : order) {
+    if (widths[column] == 0 || used >= width) continue;
+    const std::size_t more = std::min(width - used, wanted[column] - std::min(wanted[column], widths[column]));
+    widths[column] += more;
+    used += more;
+  }
+  Fit fit;
+  for (std::size_t column = 0; column < widths.size(); ++column) {
+    if (widths[column] == 0) {
+      fit.hidden.push_back(column);
+    } else {
+      fit.shown.push_back(column);
+      fit.widths.push_back(widths[column]);
+    }
+  }
   return fit;
 }
 

@@ -68,11 +68,19 @@ std::vector<std::string> sum_texts(const Table& table, const Order& order, const
   return texts;
 }
 
+// The important ones in their order, then those with some value, from left to right, then the others.
+std::size_t rank_of(const Table& table, std::size_t column, bool known) {
+  const auto place = std::ranges::find(table.important, table.columns[column].name);
+  if (place != table.important.end()) return static_cast<std::size_t>(place - table.important.begin());
+  return table.important.size() + column + (known ? 0 : table.columns.size());
+}
+
 GridColumn grid_column(const Table& table, std::size_t column) {
   const Type type = table.columns[column].type;
   const bool known = std::ranges::any_of(table.rows, [&](const Row& row) { return !is_null(cell_at(row, column)); }) ||
                      !is_null(cell_at(table.folded_row, column));
-  return {heading(table.columns[column]), type == Type::integer || type == Type::number, known};
+  return {heading(table.columns[column]), type == Type::integer || type == Type::number, known, is_long(table, column),
+          rank_of(table, column, known)};
 }
 
 }  // namespace

@@ -12,8 +12,10 @@ namespace ridge::render {
 
 struct GridColumn {
   std::string heading;
-  bool right = false;  // numbers stand to the right
-  bool known = false;  // some row has a value
+  bool right = false;    // numbers stand to the right
+  bool known = false;    // some row has a value
+  bool name = false;     // long text, which may be cut
+  std::size_t rank = 0;  // where not all columns fit: 0 is the last to go
 };
 
 struct Grid {

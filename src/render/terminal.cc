@@ -65,7 +65,8 @@ void add_sentences(Page& page, const Table& table, const Row& row, std::size_t i
     const std::string label = std::exchange(first, false) ? "" : table.columns[i].name + ": ";
     if (is_null(row[i])) continue;
     const std::size_t room = page.width > indent ? page.width - indent : 0;
-    for (const std::string& line : wrapped(label + cell_text(row[i], Unit::none), room)) page.line(std::string(indent, ' ') + line);
+    for (const std::string& line : wrapped(label + cell_text(row[i], Unit::none), room))
+      page.line(std::string(indent, ' ') + line);
   }
 }
 

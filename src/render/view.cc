@@ -82,7 +82,8 @@ Row sums_of(const Table& table, std::size_t first, std::size_t end) {
   Row sums(table.columns.size());
   if (!table.total || table.total->size() != sums.size()) return sums;
   for (std::size_t column = 0; column < sums.size(); ++column) {
-    if (about_equal(sum_of(table, column, 0, table.rows.size()), (*table.total)[column])) sums[column] = sum_of(table, column, first, end);
+    if (about_equal(sum_of(table, column, 0, table.rows.size()), (*table.total)[column]))
+      sums[column] = sum_of(table, column, first, end);
   }
   return sums;
 }
@@ -135,6 +136,7 @@ bool sort_first_with(Report& report, std::string_view name, bool reversed) {
   for (Table& table : report.tables) {
     if (const auto column = column_named(table, name)) {
       sort_rows(table, *column, reversed);
+      table.important.insert(table.important.begin() + (table.important.empty() ? 0 : 1), table.columns[*column].name);
       return true;
     }
   }

@@ -24,6 +24,8 @@ struct TimeRange {
   std::int64_t duration_ns() const { return end_ns - start_ns; }
 };
 
+inline constexpr std::string_view kStandardInput = "standard input";  // the path of a trace that came from there
+
 struct Trace {
   Trace();
   Trace(const Trace&) = delete;

@@ -148,6 +148,18 @@ def test_version(_):
     equal(succeeds("--version").out, run.out, "--version")
 
 
+def test_a_second_trace_is_not_dropped(folder):
+    other = folder.write("other.json", TRACE)
+    refused(2, "summary", folder.trace, other, error="summary takes one trace, and 2 were given", hint="ridge diff")
+    refused(2, folder.trace, other, error="takes one trace")
+
+
+def test_the_next_command_can_be_pasted(folder):
+    spaced = folder.write("my trace.json", TRACE)
+    check(re.search(rf"next: ridge \w+ '{re.escape(spaced)}'\n", succeeds(spaced).out), "a path with a space")
+    check("next:" not in succeeds("summary", "-", stdin=TRACE.encode()).out, "standard input cannot be read again")
+
+
 def test_completion_of_bash_works(_):
     script = succeeds("completion", "bash").out
     asked = 'COMP_WORDS=(ridge inf); COMP_CWORD=1; _ridge; echo "${COMPREPLY[@]}"; COMP_WORDS=(ridge info --js); COMP_CWORD=2; _ridge; echo "${COMPREPLY[@]}"'
@@ -595,7 +607,7 @@ def test_one_kernel(folder):
     report = json.loads(succeeds("kernel", "kernel 5", folder.trace, "--json").out)
     equal(report["tables"][0]["rows"][0][0], "kernel 5", "the kernel's name")
     equal(json.loads(succeeds("kernel", folder.trace, "--name", "kernel 5", "--json").out)["tables"], report["tables"], "--name")
-    check("usage: ridge kernel [FLAGS] NAME TRACE..." in succeeds("help", "kernel").out, "help kernel")
+    check("usage: ridge kernel [FLAGS] NAME TRACE\n" in succeeds("help", "kernel").out, "help kernel")
 
 
 def test_pictures(folder):

@@ -64,6 +64,12 @@ Table groups_table(const Diff& diff) {
   Table table;
   table.name = "diff";
   table.columns = {{"group", Type::text}, {"match", Type::text}, {"category", Type::text}};
+  table.important = {"group"};
+  for (std::size_t t = 1; t < n; ++t) table.important.push_back(change_name(n, t, "delta", "_ns"));
+  for (std::size_t t = 1; t < n; ++t) table.important.push_back(change_name(n, t, "delta", "_pct"));
+  for (std::size_t t = 0; t < n; ++t) table.important.push_back("time_" + letter_of(t) + "_ns");
+  for (std::size_t t = 1; t < n; ++t) table.important.push_back(change_name(n, t, "change", ""));
+  table.important.insert(table.important.end(), {"match", "category", "note"});
   add_per_trace(table, n, "count", "", Type::number, Unit::count);
   add_per_trace(table, n, "time", "_ns", Type::integer, Unit::ns);
   for (std::size_t t = 1; t < n; ++t) {
@@ -347,6 +353,8 @@ Report report_diff(const Diff& diff) {
   report.tables.push_back(launches_table(diff));
   report.tables.push_back(rates_table(diff));
   report.tables.push_back(traces_table(diff));
+  // People ask by how much and why before they ask where.
+  for (Table& table : report.tables) table.leads = table.name == "totals" || table.name == "waterfall" || table.name == "idle";
   if (diff.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;
 }

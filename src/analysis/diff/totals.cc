@@ -36,7 +36,9 @@ void add_time(const Scope& scope, SideTotals& out) {
   std::array<std::int64_t, kIdleCauses> idle{};
   for (const GpuDevice& device : gpu.devices) {
     busy += device.busy_ns;
-    for (std::size_t c = 0; c < kIdleCauses; ++c) idle[c] += device.idle[c].time_ns;
+    // What lies before the first and behind the last work is the recording's, not an iteration's.
+    for (std::size_t c = 0; c < kIdleCauses; ++c)
+      idle[c] += c == static_cast<std::size_t>(IdleCause::head_tail) ? 0 : device.idle[c].time_ns;
     if (out.device.empty()) out.device = device.name;
   }
   out.busy_ns = per_iteration(busy, out.iterations);
@@ -47,7 +49,7 @@ void add_time(const Scope& scope, SideTotals& out) {
   std::int64_t wall = 0;
   for (const std::size_t i : scope.iterations()) {
     const Iteration& iteration = scope.model().iterations().list[i];
-    wall += iteration.end_ns - iteration.start_ns;
+    wall += iteration.span.duration_ns();
   }
   out.wall_ns = per_iteration(wall != 0 ? wall : scope.window().duration_ns(), out.iterations);
 }

@@ -55,14 +55,19 @@ TEST(Terminal, KeyValueTableIsLinesAndNamesWhatIsNotKnown) {
   Report report = sample_report();
   report.tables[0].rows = {{text("gemm"), integer(2000), integer(600'000), Cell(), Cell(true)}};
   report.tables[0].key_value = true;
-  EXPECT_EQ(terminal(report), "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  fused   yes\n  (not known: mean_ns)\n");
+  EXPECT_EQ(terminal(report),
+            "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  fused   yes\n  (not known: mean_ns)\n");
 }
 
 TEST(Terminal, SentencesStandWholeUnderTheirRow) {
   Report report;
   Table& table = report.tables.emplace_back();
   table.name = "findings";
-  table.columns = {{"rank", Type::integer}, {"id", Type::text}, {"finding", Type::text}, {"saves_ns", Type::integer, Unit::ns}, {"do", Type::text}};
+  table.columns = {{"rank", Type::integer},
+                   {"id", Type::text},
+                   {"finding", Type::text},
+                   {"saves_ns", Type::integer, Unit::ns},
+                   {"do", Type::text}};
   table.columns[2].sentence = table.columns[4].sentence = true;
   table.rows = {{integer(1), text("sync"), text("the host waits for the device"), integer(7), text("read the value later")},
                 {integer(2), text("copy"), Cell(), integer(5), text("pin the memory")}};
@@ -101,6 +106,28 @@ TEST(Terminal, LongNamesStandLastAndAreWholeWithoutAWidth) {
   EXPECT_EQ(second_line(all), "  count        time        mean  fused  kernel");
   EXPECT_NE(all.find("gemm" + std::string(200, 'x') + "\n"), std::string::npos);
   EXPECT_EQ(all.find("…"), std::string::npos);
+}
+
+TEST(Terminal, ImportantColumnsStayWhereNotAllFit) {
+  Report report = sample_report();
+  report.tables[0].important = {"time_ns", "kernel"};
+  EXPECT_EQ(second_line(terminal(report, {.color = false, .width = 24})), "  kernel        time");
+  report.tables[0].important = {"kernel", "fused", "count"};
+  EXPECT_EQ(second_line(terminal(report, {.color = false, .width = 24})), "  kernel  count  fused");
+  EXPECT_EQ(second_line(terminal(report, {.color = false, .width = 80})), "  kernel  count        time        mean  fused");
+}
+
+TEST(Terminal, AnImportantNameIsNotTheOneThatGoes) {
+  Report report = long_names();
+  report.tables[0].columns.push_back({"hash", Type::text});
+  for (Row& row : report.tables[0].rows) row.push_back(text(std::string(64, 'h')));
+  report.tables[0].total->emplace_back();
+  report.tables[0].important = {"kernel", "time_ns"};
+  const std::string all = terminal(report, {.color = false, .width = 60});
+  EXPECT_NE(second_line(all).find("kernel"), std::string::npos);
+  EXPECT_NE(second_line(all).find("time"), std::string::npos);
+  EXPECT_EQ(second_line(all).find("hash"), std::string::npos);
+  EXPECT_LE(widest_line(all), 60u);
 }
 
 TEST(Terminal, LongNamesAreCutToTheWidth) {

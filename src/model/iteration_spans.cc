@@ -1,0 +1,85 @@
+#include "model/iteration_spans.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace ridge {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+struct DevicePart {
+  std::int64_t first_launch_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = kNever;
+
+  bool any() const { return end_ns != kNever; }
+};
+
+std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                                     const Iterations& iterations) {
+  std::vector<DevicePart> parts(iterations.list.size());
+  const std::vector<EventId>& work = trace.of(EventClass::device_work);
+  for (std::size_t row = 0; row < work.size(); ++row) {
+    const std::int64_t start = trace.events.ts_ns(work[row]);
+    if (start == kNoTime) continue;
+    const NodeId launch = links.launch[row];
+    const std::int64_t launched = launch != kNoNode ? tree.start_ns[launch.value] : start;
+    const std::optional<std::size_t> at = iterations.at(launched);
+    if (!at) continue;
+    DevicePart& part = parts[*at];
+    part.first_launch_ns = std::min(part.first_launch_ns, launched);
+    part.first_work_ns = std::min(part.first_work_ns, start);
+    part.end_ns = std::max(part.end_ns, start + trace.events.dur_ns(work[row]).value_or(0));
+  }
+  return parts;
+}
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations) {
+  const std::vector<DevicePart> parts = device_parts(trace, tree, links, *iterations);
+  // Marks with an end of their own are believed. Where the window was cut, its first and last piece also hold what the recording itself
+  // took before the first launch and behind the last work.
+  const bool cut = iterations->rule != IterationRule::profiler_step;
+  std::int64_t done = kNever;  // when the device has done the work of all iterations so far
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Iteration& it = iterations->list[i];
+    std::int64_t from = it.start_ns, to = it.end_ns;
+    if (cut && i == 0 && parts[i].any()) from = std::max(from, parts[i].first_launch_ns);
+    if (cut && i + 1 == parts.size() && parts[i].any()) to = std::min(to, parts[i].end_ns);
+    it.begins_ns = i == 0 ? it.start_ns : std::max(it.start_ns, done);
+    it.span.start_ns = std::max(from, done);
+    it.span.end_ns = std::max({it.span.start_ns, to, parts[i].end_ns});
+    if (parts[i].any()) it.first_work_ns = parts[i].first_work_ns;
+    done = std::max(done, parts[i].end_ns);
+  }
+}
+
+std::optional<FirstIteration> first_iteration(const Iterations& iterations, std::span<const std::size_t> inside) {
+  constexpr std::size_t kFewest = 3;
+  std::vector<std::int64_t> begins, durations;
+  for (const std::size_t i : inside) {
+    const Iteration& it = iterations.list[i];
+    if (it.first_work_ns) begins.push_back(*it.first_work_ns);
+    durations.push_back(it.span.duration_ns());
+  }
+  if (!begins.empty()) {
+    if (begins.size() < kFewest) return std::nullopt;
+    durations.clear();
+    for (std::size_t i = 1; i < begins.size(); ++i) durations.push_back(begins[i] - begins[i - 1]);
+  } else if (durations.size() < kFewest) {
+    return std::nullopt;
+  }
+  const std::int64_t first = durations.front();
+  durations.erase(durations.begin());
+  return FirstIteration{first, std::max<std::int64_t>(1, median(durations))};
+}
+
+}  // namespace ridge

@@ -1,0 +1,29 @@
+// What iterations take: their host intervals set against the device work that they launched. A host that runs ahead has done with an iteration
+// long before the device has.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "model/iterations.h"
+
+namespace ridge {
+
+// Fills begins_ns, span and first_work_ns of every iteration.
+void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations);
+
+// How many times as long as the median of the others the first of these iterations takes; nothing when they are fewer than three. Measured
+// where the device begins them, from the first work of one to that of the next: what comes before the first work of all is the
+// recording's start. Without device work by their spans.
+struct FirstIteration {
+  std::int64_t first_ns = 0;
+  std::int64_t median_ns = 0;
+
+  double ratio() const { return static_cast<double>(first_ns) / static_cast<double>(median_ns); }
+};
+std::optional<FirstIteration> first_iteration(const Iterations& iterations, std::span<const std::size_t> inside);
+
+inline constexpr double kOutlyingFirst = 1.5;  // times the median: equal iterations differ by a few percent
+
+}  // namespace ridge

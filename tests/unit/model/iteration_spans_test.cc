@@ -1,0 +1,120 @@
+// What iterations take where the host runs ahead of the device, and in traces of several processes.
+#include "model/iteration_spans.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/categories.h"
+#include "analysis/gpu.h"
+#include "ingest/reader.h"
+#include "support/files.h"
+#include "support/host_device_trace.h"
+
+namespace ridge {
+namespace {
+
+// Three steps of the host in 30 us; the device needs 100 us for each.
+std::unique_ptr<Trace> host_ahead() {
+  test::TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 10'000;
+    text.annotation("ProfilerStep#" + std::to_string(i + 5), at, at + 9'000).op("aten::mm", at + 1'000, at + 3'000);
+    text.call("cudaLaunchKernel", at + 1'500, at + 2'000, i + 1)
+        .kernel("gemm", 5'000 + i * 100'000, 105'000 + i * 100'000, i + 1);
+  }
+  return text.read();
+}
+
+TEST(IterationSpans, EndWhenTheDeviceHasDoneTheirWork) {
+  const auto trace = host_ahead();
+  const Model model(*trace);
+  const std::vector<Iteration>& list = model.iterations().list;
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[0].span.start_ns, 0);
+  EXPECT_EQ(list[0].span.end_ns, 105'000);
+  EXPECT_EQ(list[1].begins_ns, 105'000);
+  EXPECT_EQ(list[1].span.duration_ns(), 100'000);
+  EXPECT_EQ(list[2].span.end_ns, 305'000);
+  EXPECT_EQ(list[2].start_ns, 20'000);
+  EXPECT_EQ(list[2].first_work_ns, 205'000);
+}
+
+TEST(IterationSpans, AStepsWindowHoldsItsWork) {
+  const auto trace = host_ahead();
+  const Model model(*trace);
+  std::int64_t busy = 0, window = 0;
+  for (const char* step : {"5", "6", "7"}) {
+    const auto scope = make_scope(model, {{"step", step}});
+    ASSERT_TRUE(scope);
+    const Gpu gpu = compute_gpu(*scope);
+    ASSERT_EQ(gpu.devices.size(), 1U);
+    EXPECT_EQ(gpu.devices[0].busy_ns, 100'000) << step;
+    EXPECT_EQ(compute_categories(*scope).time_ns, 100'000) << step;
+    busy += gpu.devices[0].busy_ns;
+    window += gpu.devices[0].window_ns;
+  }
+  EXPECT_EQ(busy, 300'000);
+  EXPECT_EQ(window, trace->window->duration_ns());  // the steps share it out
+}
+
+// Work launched in a step lies in the window of that step, and all steps make up all of the work, on real traces.
+TEST(IterationSpans, StepsShareOutTheBusyTime) {
+  for (const std::string& path : test::own_traces()) {
+    const auto trace = read_trace(path, {});
+    ASSERT_TRUE(trace) << path;
+    const Model model(**trace);
+    const std::vector<Iteration>& list = model.iterations().list;
+    if (list.size() < 2 || model.timeline().devices.size() != 1) continue;
+    const TimeRange all{list.front().begins_ns, (*trace)->window->end_ns};
+    std::int64_t busy = 0;
+    for (const Iteration& iteration : list) {
+      const auto scope = make_scope(model, {{"step", std::to_string(iteration.number)}});
+      ASSERT_TRUE(scope) << path;
+      busy += compute_gpu(*scope).devices[0].busy_ns;
+      EXPECT_GE(iteration.span.duration_ns(), 0) << path;
+    }
+    EXPECT_EQ(busy, busy_time(model.timeline().devices[0], all).length()) << path;
+  }
+}
+
+TEST(IterationSpans, FirstIterationIsMeasuredWhereTheDeviceBeginsThem) {
+  const auto trace = host_ahead();
+  const Model model(*trace);
+  const std::vector<std::size_t> all = {0, 1, 2};
+  const auto first = first_iteration(model.iterations(), all);
+  ASSERT_TRUE(first);
+  EXPECT_DOUBLE_EQ(first->ratio(), 1.0);
+  EXPECT_FALSE(first_iteration(model.iterations(), std::span(all).first(2)));
+}
+
+// Two ranks in one file, each with its own optimizer steps: two iterations, not four.
+TEST(Iterations, AreThoseOfOneProcess) {
+  std::string events;
+  int correlation = 0;
+  for (const int pid : {100, 200}) {
+    for (const int at : {0, 1000}) {
+      ++correlation;
+      const auto slice = [&](const char* cat, const char* name, int process, int tid, int start, int dur,
+                             const std::string& args) {
+        events += (events.empty() ? "" : ",") + std::string(R"({"ph":"X","cat":")") + cat + R"(","name":")" + name +
+                  R"(","pid":)" + std::to_string(process) + R"(,"tid":)" + std::to_string(tid) + R"(,"ts":)" +
+                  std::to_string(start) + R"(,"dur":)" + std::to_string(dur) + R"(,"args":{)" + args + "}}";
+      };
+      const int from = at + (pid == 200 ? 30 : 0);
+      const std::string id = R"("correlation":)" + std::to_string(correlation);
+      slice("cpu_op", "aten::add_", pid, 1, from, 500, "");
+      slice("cuda_runtime", "cudaLaunchKernel", pid, 1, from + 10, 5, id);
+      slice("user_annotation", "Optimizer.step#SGD.step", pid, 1, from + 600, 100, "");
+      slice("kernel", "k", 0, 7, from + 20, 10, R"("device":0,"stream":7,)" + id);
+    }
+  }
+  const auto trace = read_trace_bytes(R"({"traceEvents":[)" + events + "]}", "ranks", {});
+  ASSERT_TRUE(trace);
+  const Model model(**trace);
+  EXPECT_EQ(model.iterations().rule, IterationRule::optimizer_step);
+  EXPECT_EQ(model.iterations().count(), 2);
+}
+
+}  // namespace
+}  // namespace ridge
