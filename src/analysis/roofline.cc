@@ -62,8 +62,10 @@ void add_roofs(const Scope& scope, Roofline* out) {
   }
 }
 
-std::optional<double> share_of_duration(const KnownSum& ns_at_peak, const IterationUse& use, std::int64_t devices) {
-  if (!ns_at_peak.known || use.duration_ns <= 0 || devices <= 0) return std::nullopt;
+// Of an iteration whose figures are known for less than half of its kernels' time, nothing can be said.
+std::optional<double> share_of_duration(const KnownSum& ns_at_peak, std::optional<double> known_pct, const IterationUse& use,
+                                        std::int64_t devices) {
+  if (!ns_at_peak.known || known_pct.value_or(0) < 50 || use.duration_ns <= 0 || devices <= 0) return std::nullopt;
   return 100.0 * ns_at_peak.sum / (static_cast<double>(use.duration_ns) * static_cast<double>(devices));
 }
 
@@ -84,10 +86,10 @@ RoofPoint roof_point(const CostSum& cost) {
 }
 
 std::optional<double> mfu_pct(const IterationUse& use, std::int64_t devices) {
-  return share_of_duration(use.cost.peak_flops_ns, use, devices);
+  return share_of_duration(use.cost.peak_flops_ns, use.cost.flops_known_pct(), use, devices);
 }
 std::optional<double> bandwidth_pct(const IterationUse& use, std::int64_t devices) {
-  return share_of_duration(use.cost.peak_bytes_ns, use, devices);
+  return share_of_duration(use.cost.peak_bytes_ns, use.cost.bytes_known_pct(), use, devices);
 }
 
 Roofline compute_roofline(const Scope& scope) {

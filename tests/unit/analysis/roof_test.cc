@@ -105,6 +105,15 @@ TEST(Roof, ThePointOfAKernel) {
   EXPECT_NEAR(point.pct_of_roof.value(), 100 * kFlops / 10e-6 / 989.4e12, 1e-6);
 }
 
+// A kernel of 10 us with shapes beside one of 90 us without: the utilisation is not known, and not nearly 0.
+TEST(Roof, UtilisationIsNotKnownFromAFewKernels) {
+  const OnDevice h200(join({mm(1, 10), launch(1, 2, 2, kGemm, 20, 10), launch(2, 30, 2, "unknown_kernel", 40, 90)}), "h200");
+  const Roofline roofline = compute_roofline(h200.scope);
+  EXPECT_FALSE(mfu_pct(roofline.all, roofline.devices));
+  EXPECT_FALSE(bandwidth_pct(roofline.all, roofline.devices));
+  EXPECT_NEAR(roofline.all.cost.flops_known_pct().value(), 10, 1e-9);
+}
+
 TEST(Roof, UtilisationOfAnIterationCountsItsIdleTime) {
   const OnDevice h200(
       join({event({.name = "ProfilerStep#3", .ts = 0, .dur = 100, .cat = "user_annotation"}), mm(1, 10),
