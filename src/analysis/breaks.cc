@@ -4,42 +4,16 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/break_evidence.h"
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 #include "model/frame_name.h"
 #include "model/name_flags.h"
 
 namespace ridge {
 namespace {
-
-// What stands at a break, strongest evidence first.
-struct Evidence {
-  std::string_view value;               // aten::item and its like: Python needed a number
-  std::string_view shape;               // aten::nonzero and its like: a shape depends on data
-  std::string_view sync;                // a call that waits
-  std::string disabled;                 // the function
-  std::vector<std::string_view> eager;  // ops, in order, each once
-
-  std::string text() const {
-    if (!value.empty()) return "data-dependent: " + std::string(value);
-    if (!shape.empty()) return "data-dependent shape: " + std::string(shape);
-    if (!disabled.empty()) return "disabled function " + disabled;
-    if (!sync.empty()) return "waits: " + std::string(sync);
-    if (eager.empty()) return "";
-    constexpr std::size_t kShown = 3;
-    std::string text = "eager ops: ";
-    for (std::size_t i = 0; i < eager.size() && i < kShown; ++i) text += (i == 0 ? "" : ", ") + std::string(eager[i]);
-    if (eager.size() > kShown) text += ", and " + std::to_string(eager.size() - kShown) + " more";
-    return text;
-  }
-};
-
-bool is_value_op(std::string_view op) { return op == "aten::item" || op == "aten::_local_scalar_dense"; }
-bool is_shape_op(std::string_view op) {
-  return op == "aten::nonzero" || op == "aten::masked_select" || op.starts_with("aten::_unique") || op == "aten::unique_dim";
-}
-bool is_wait(std::string_view call) { return call.find("Synchronize") != call.npos || call.find("EventQuery") != call.npos; }
 
 struct Launch {
   std::int64_t start_ns;
@@ -178,13 +152,14 @@ class Computer {
       }
       row_of[i] = it->second;
       ++out_.regions[it->second].calls;
-      out_.regions[it->second].cpu_ns += tree_.duration_ns(call.node);
+      saturating_add(&out_.regions[it->second].cpu_ns, tree_.duration_ns(call.node));
     }
     for_each_work(scope_, [&](const Device&, const WorkRow& work) {
       const std::uint32_t call = regions_.call_at(model_.links().launch[work.row]);
       if (call == kNoCall || model_.autotuning().holds_work(work.row)) return;
       const std::uint32_t region = regions_.calls[call].region;
-      if (region != kNoCall && row_of[region] != SIZE_MAX) out_.regions[row_of[region]].gpu_ns += duration_ns(work);
+      if (region != kNoCall && row_of[region] != SIZE_MAX)
+        saturating_add(&out_.regions[row_of[region]].gpu_ns, duration_ns(work));
     });
   }
 
@@ -235,8 +210,8 @@ class Computer {
       GraphBreak& row = out_.breaks[it->second];
       ++row.occurrences;
       if (added) continue;
-      row.cpu_ns += found.cpu_ns;
-      row.gpu_idle_ns += found.gpu_idle_ns;
+      saturating_add(&row.cpu_ns, found.cpu_ns);
+      saturating_add(&row.gpu_idle_ns, found.gpu_idle_ns);
       if (row.reason.empty()) row.reason = found.reason;
     }
     std::sort(out_.breaks.begin(), out_.breaks.end(), [](const GraphBreak& a, const GraphBreak& b) {
@@ -250,11 +225,10 @@ class Computer {
     const NodeId region = regions_.calls[i].node;
     const std::size_t thread = thread_of(region);
     const std::int64_t to_ns = first_work(region);
-    Evidence evidence;
-    const std::int64_t own_ns = scan_between(thread, from_ns, region, &evidence);
-    found->cpu_ns = std::max<std::int64_t>(0, to_ns - from_ns - own_ns);
+    BreakEvidence evidence = evidence_at_break(model_, thread, from_ns, region);
+    found->cpu_ns = std::max<std::int64_t>(0, to_ns - from_ns - evidence.own_ns);
     found->gpu_idle_ns = idle(thread, from_ns, to_ns, end(region));
-    found->reason = evidence.text();
+    found->reason = std::move(evidence.reason);
   }
 
   std::int64_t first_work(NodeId region) const {
@@ -266,76 +240,6 @@ class Computer {
       return tree_.start_ns[n];
     }
     return end(region);
-  }
-
-  // Reads what stands between `from_ns` and the region; returns the time of work that is no cost of the break: eager ops, compilation, other regions.
-  std::int64_t scan_between(std::size_t thread, std::int64_t from_ns, NodeId region, Evidence* evidence) const {
-    const HostThread& t = tree_.threads[thread];
-    const auto begin = tree_.start_ns.begin() + t.first;
-    auto n = static_cast<std::uint32_t>(std::lower_bound(begin, begin + t.count, from_ns) - tree_.start_ns.begin());
-    std::int64_t own_ns = 0, covered_ns = INT64_MIN, outer_ns = 0;
-    bool waits = false;
-    const auto close = [&] {
-      if (!waits) own_ns += outer_ns;
-      outer_ns = 0;
-      waits = false;
-    };
-    for (; n < region.value; ++n) {
-      const NodeId node{n};
-      const std::string_view text = name(node);
-      if (tree_.event_class[n] == EventClass::python_frame) {
-        if (evidence->disabled.empty()) note_disabled(node, text, evidence);
-        continue;
-      }
-      if (tree_.start_ns[n] >= covered_ns) {
-        close();
-        if (is_compile_overhead(text)) continue;
-        if (tree_.event_class[n] == EventClass::annotation && !compiling(thread, tree_.start_ns[n])) continue;
-        covered_ns = tree_.end_ns[n];
-        outer_ns = tree_.duration_ns(node);
-        const bool eager =
-            tree_.event_class[n] == EventClass::op && text.find("::") != text.npos && !compiling(thread, tree_.start_ns[n]);
-        if (eager && std::find(evidence->eager.begin(), evidence->eager.end(), text) == evidence->eager.end())
-          evidence->eager.push_back(text);
-      }
-      if (compiling(thread, tree_.start_ns[n]) || regions_.call_at(node) != regions_.call_at(tree_.parent[region.value]))
-        continue;
-      if (is_value_op(text)) {
-        waits = true;
-        if (evidence->value.empty()) evidence->value = "aten::item";
-      } else if (is_shape_op(text)) {
-        waits = true;
-        if (evidence->shape.empty()) evidence->shape = text;
-      } else if (is_wait(text)) {
-        waits = true;
-        if (evidence->sync.empty()) evidence->sync = text;
-      }
-    }
-    close();
-    return own_ns;
-  }
-
-  // torch.compiler.disable wraps a function in `_fn` of eval_frame.py; so does Dynamo its own compiled functions, which live in torch/.
-  void note_disabled(NodeId node, std::string_view text, Evidence* evidence) const {
-    const NodeId wrapper = tree_.parent[node.value];
-    if (wrapper == kNoNode || tree_.class_of(wrapper) != EventClass::python_frame) return;
-    const auto outer = parse_frame_name(name(wrapper));
-    if (!outer || outer->function != "_fn" || !outer->file.ends_with("torch/_dynamo/eval_frame.py")) return;
-    const auto frame = parse_frame_name(text);
-    if (!frame || frame->file.starts_with("torch/") || frame->file.find("/torch/") != std::string_view::npos ||
-        frame->file.front() == '<')
-      return;
-    evidence->disabled =
-        std::string(frame->function) + " (" + std::string(frame->file) + ":" + std::to_string(frame->line) + ")";
-  }
-
-  bool compiling(std::size_t thread, std::int64_t time_ns) const {
-    const CompilePhases& phases = model_.compile_phases();
-    if (phases.of_thread.empty()) return false;
-    const auto list = phases.of_thread[thread].intervals();
-    const auto it =
-        std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
-    return it != list.begin() && time_ns < (it - 1)->end_ns;
   }
 
   // Idle time of the device between the work launched before the break and the first launched after it; 0 when that work had to queue.

@@ -3,6 +3,7 @@
 
 #include "analysis/breaks.h"
 #include "analysis/cells.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -23,8 +24,8 @@ Table breaks_table(const Breaks& breaks) {
   for (const GraphBreak& b : breaks.breaks) {
     table.rows.push_back({number_cell(b.frame.frame), number_cell(b.parent.frame), b.occurrences, cells::text(b.location),
                           cells::text(b.reason), b.cpu_ns, breaks.has_device_work ? Cell(b.gpu_idle_ns) : Cell()});
-    cpu_ns += b.cpu_ns;
-    idle_ns += b.gpu_idle_ns;
+    saturating_add(&cpu_ns, b.cpu_ns);
+    saturating_add(&idle_ns, b.gpu_idle_ns);
   }
   if (!breaks.breaks.empty()) {
     table.total =
@@ -65,7 +66,7 @@ Table recompiles_table(const Breaks& breaks) {
   for (const Recompile& r : breaks.recompiles) {
     table.rows.push_back(
         {number_cell(r.id.frame), number_cell(r.id.compile), r.start_ns, r.compile_ns, cells::text(r.location)});
-    compile_ns += r.compile_ns;
+    saturating_add(&compile_ns, r.compile_ns);
   }
   if (!breaks.recompiles.empty()) table.total = Row{Cell(), Cell(), Cell(), compile_ns, Cell()};
   return table;

@@ -9,6 +9,7 @@
 #include "analysis/cells.h"
 #include "analysis/gpu.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -39,7 +40,7 @@ Categories compute_categories(const Scope& scope) {
     if (is_new) out.kernels.push_back({category, trace.text(name), 0, 0});
     CategoryKernel& kernel = out.kernels[it->second];
     ++kernel.launches;
-    kernel.time_ns += duration_ns(work);
+    saturating_add(&kernel.time_ns, duration_ns(work));
   });
   std::erase_if(out.kernels, [&](const CategoryKernel& k) { return !scope.matches(k.kernel); });
   std::array<CategoryShare, kCategories> shares{};
@@ -48,9 +49,9 @@ Categories compute_categories(const Scope& scope) {
     share.category = kernel.category;
     ++share.kernels;
     share.launches += kernel.launches;
-    share.time_ns += kernel.time_ns;
+    saturating_add(&share.time_ns, kernel.time_ns);
     out.launches += kernel.launches;
-    out.time_ns += kernel.time_ns;
+    saturating_add(&out.time_ns, kernel.time_ns);
   }
   std::copy_if(shares.begin(), shares.end(), std::back_inserter(out.categories),
                [](const CategoryShare& s) { return s.launches > 0; });

@@ -9,6 +9,7 @@
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -105,7 +106,8 @@ std::int64_t covered(const IntervalSet& set, std::int64_t start, std::int64_t en
   auto it = std::upper_bound(intervals.begin(), intervals.end(), start,
                              [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
   std::int64_t sum = 0;
-  for (; it != intervals.end() && it->start_ns < end; ++it) sum += std::min(end, it->end_ns) - std::max(start, it->start_ns);
+  for (; it != intervals.end() && it->start_ns < end; ++it)
+    saturating_add(&sum, std::min(end, it->end_ns) - std::max(start, it->start_ns));
   return sum;
 }
 
@@ -120,7 +122,7 @@ std::vector<HostCollectiveRow> host_collectives(const Scope& scope) {
     HostCollectiveRow& row = rows[name];
     row.name = name;
     ++row.count;
-    row.cpu_ns += scope.model().tree().duration_ns(node);
+    saturating_add(&row.cpu_ns, scope.model().tree().duration_ns(node));
   }
   std::vector<HostCollectiveRow> out;
   for (auto& [name, row] : rows) out.push_back(std::move(row));
@@ -168,11 +170,11 @@ Collectives compute_collectives(const Scope& scope) {
     row.dtype = std::move(args.dtype);
     row.ranks = args.ranks;
     ++row.count;
-    row.time_ns += duration_ns(work);
-    row.exposed_ns += duration_ns(work) - covered(computing->second, work.start_ns, work.end_ns);
+    saturating_add(&row.time_ns, duration_ns(work));
+    saturating_add(&row.exposed_ns, duration_ns(work) - covered(computing->second, work.start_ns, work.end_ns));
     if (args.bytes) {
       row.bytes = row.bytes.value_or(0) + *args.bytes;
-      row.sized_ns += duration_ns(work);
+      saturating_add(&row.sized_ns, duration_ns(work));
     }
   });
   Collectives out;
@@ -200,7 +202,7 @@ Report report_collectives(const Collectives& found) {
     table.rows.push_back({row.name, cells::text(row.group), cells::integer(row.ranks), cells::text(row.dtype),
                           cells::integer(row.bytes), row.count, row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
     count += row.count;
-    time += row.time_ns;
+    saturating_add(&time, row.time_ns);
     exposed += row.exposed_ns;
   }
   table.total = Row{Cell(), Cell(), Cell(), Cell(), Cell(), count, time, exposed, Cell(), Cell()};

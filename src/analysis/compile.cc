@@ -6,6 +6,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -73,8 +74,8 @@ class Computer {
       PhaseCost& cost = branches[it->second].cost;
       const std::int64_t duration = tree_.duration_ns(phase.node);
       ++cost.calls;
-      cost.total_ns += duration;
-      cost.self_ns += duration;
+      saturating_add(&cost.total_ns, duration);
+      saturating_add(&cost.self_ns, duration);
       if (phase.parent != kNoPhase && scope_.holds(phases_[phase.parent].node)) branches[parent].cost.self_ns -= duration;
     }
     std::vector<std::vector<std::size_t>> children(branches.size() + 1);  // the last: roots
@@ -111,7 +112,7 @@ class Computer {
       kernel.kernel = phase.kernel;
       kernel.id = ids_[i];
       ++kernel.calls;
-      kernel.total_ns += tree_.duration_ns(phase.node);
+      saturating_add(&kernel.total_ns, tree_.duration_ns(phase.node));
       spans.emplace_back(phase.node, &kernel);
     }
     const auto& work = scope_.trace().of(EventClass::device_work);
@@ -123,7 +124,7 @@ class Computer {
       if (it == spans.begin()) continue;
       TunedKernel& kernel = *(it - 1)->second;
       ++kernel.launches;
-      kernel.gpu_ns += scope_.trace().events.dur_ns(work[row]).value_or(0);
+      saturating_add(&kernel.gpu_ns, scope_.trace().events.dur_ns(work[row]).value_or(0));
     }
     for (auto& [key, kernel] : kernels) out_.kernels.push_back(kernel);
     std::sort(out_.kernels.begin(), out_.kernels.end(), [](const TunedKernel& a, const TunedKernel& b) {
@@ -196,9 +197,9 @@ Table tuned_table(const Compile& compile) {
     table.rows.push_back(
         {k.calls, k.total_ns, device(k.launches), device(k.gpu_ns), cells::text(text_of(k.id)), cells::text(k.kernel)});
     sum.calls += k.calls;
-    sum.total_ns += k.total_ns;
+    saturating_add(&sum.total_ns, k.total_ns);
     sum.launches += k.launches;
-    sum.gpu_ns += k.gpu_ns;
+    saturating_add(&sum.gpu_ns, k.gpu_ns);
   }
   if (!compile.kernels.empty())
     table.total = Row{sum.calls, sum.total_ns, device(sum.launches), device(sum.gpu_ns), Cell(), Cell()};
@@ -209,13 +210,13 @@ Table tuned_table(const Compile& compile) {
 
 std::int64_t Compile::total_ns() const {
   std::int64_t sum = 0;
-  for (const PhaseCost& p : phases) sum += p.autotune ? 0 : p.self_ns;
+  for (const PhaseCost& p : phases) saturating_add(&sum, p.autotune ? 0 : p.self_ns);
   return sum;
 }
 
 std::int64_t Compile::autotune_ns() const {
   std::int64_t sum = 0;
-  for (const PhaseCost& p : phases) sum += p.autotune ? p.self_ns : 0;
+  for (const PhaseCost& p : phases) saturating_add(&sum, p.autotune ? p.self_ns : 0);
   return sum;
 }
 

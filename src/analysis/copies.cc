@@ -8,6 +8,7 @@
 #include "analysis/cells.h"
 #include "analysis/gpu.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -61,10 +62,10 @@ Copies compute_copies(const Scope& scope) {
     row.kind = std::move(kind);
     row.device = device.id;
     ++row.count;
-    row.time_ns += duration_ns(work);
+    saturating_add(&row.time_ns, duration_ns(work));
     if (const auto bytes = table.bytes.integer(event)) {
       row.bytes = row.bytes.value_or(0) + *bytes;
-      row.timed_ns += duration_ns(work);
+      saturating_add(&row.timed_ns, duration_ns(work));
     }
   });
   Copies out;
@@ -89,8 +90,8 @@ Report report_copies(const Copies& copies) {
     table.rows.push_back({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes),
                           row.time_ns, rate(row.bytes, row.timed_ns)});
     sum.count += row.count;
-    sum.time_ns += row.time_ns;
-    sum.timed_ns += row.timed_ns;
+    saturating_add(&sum.time_ns, row.time_ns);
+    saturating_add(&sum.timed_ns, row.timed_ns);
     if (row.bytes) sum.bytes = sum.bytes.value_or(0) + *row.bytes;
   }
   Row total(3);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/catalog.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -38,14 +39,14 @@ void add_idle(const DeviceIdle& idle, const Trace& trace, const CallTree& tree, 
     unsigned seen = 0;
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
       const auto cause = static_cast<std::size_t>(piece.cause);
-      out->idle[cause].time_ns += piece.length();
+      saturating_add(&out->idle[cause].time_ns, piece.length());
       out->idle[cause].gaps += (seen >> cause & 1U) == 0;
       seen |= 1U << cause;
       const bool is_op = piece.node != kNoNode &&
                          tree.class_of(piece.node) == EventClass::op;  // a lookup or a compile phase: the slice itself
       Source& source =
           sources[{piece.cause, name_id(piece.node), is_op ? StringId{} : name_id(outer_op(trace, tree, piece.node))}];
-      source.share.time_ns += piece.length();
+      saturating_add(&source.share.time_ns, piece.length());
       source.share.gaps += source.last != &gap;
       source.last = &gap;
     }

@@ -8,6 +8,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "base/saturating.h"
 #include "model/frame_name.h"
 #include "model/name_flags.h"
 
@@ -76,7 +77,7 @@ class BusyClock {
     std::int64_t sum = 0;
     for (const Interval& interval : busy_.intervals()) {
       before_.push_back(sum);
-      sum += interval.length();
+      saturating_add(&sum, interval.length());
     }
   }
   std::int64_t between(std::int64_t from_ns, std::int64_t to_ns) const { return until(to_ns) - until(from_ns); }
@@ -162,7 +163,7 @@ class Computer {
       if (unit_[i] != i || !scope_.holds(regions_.calls[i].node)) continue;
       GraphCost& graph = out_.graphs[graph_of_[i]];
       ++graph.calls;
-      graph.cpu_ns += tree_.duration_ns(regions_.calls[i].node);
+      saturating_add(&graph.cpu_ns, tree_.duration_ns(regions_.calls[i].node));
     }
   }
 
@@ -194,7 +195,7 @@ class Computer {
         const std::int64_t duration = tree_.duration_ns(NodeId{n});
         if (fallback.calls == 0 || duration > tree_.duration_ns(fallback.longest)) fallback.longest = NodeId{n};
         ++fallback.calls;
-        fallback.cpu_ns += duration;
+        saturating_add(&fallback.cpu_ns, duration);
       }
     }
   }
@@ -224,13 +225,13 @@ class Computer {
         const CoveragePart part = part_of(work.row, launch, unit);
         Coverage& covered = out_.coverage[static_cast<std::size_t>(part)];
         ++covered.events;
-        covered.gpu_ns += duration;
+        saturating_add(&covered.gpu_ns, duration);
         if (part != CoveragePart::graph) continue;
         GraphCost& graph = out_.graphs[graph_of_[unit]];
-        graph.gpu_ns += duration;
+        saturating_add(&graph.gpu_ns, duration);
         ++graph.kernels;
         const auto category = static_cast<std::size_t>(model_.identities()[work.row].category);
-        graph.category_ns[category] += duration;
+        saturating_add(&graph.category_ns[category], duration);
         ++graph.category_kernels[category];
         const auto [span, added] = spans.try_emplace(unit, Span{work.start_ns, work.end_ns});
         if (!added) span->second.end_ns = std::max(span->second.end_ns, work.end_ns);
@@ -239,8 +240,8 @@ class Computer {
       const BusyClock clock{IntervalSet(std::move(busy))};
       for (const auto& [unit, span] : spans) {
         GraphCost& graph = out_.graphs[graph_of_[unit]];
-        graph.span_ns += span.end_ns - span.start_ns;
-        graph.busy_ns += clock.between(span.start_ns, span.end_ns);
+        saturating_add(&graph.span_ns, span.end_ns - span.start_ns);
+        saturating_add(&graph.busy_ns, clock.between(span.start_ns, span.end_ns));
       }
     }
   }
@@ -249,7 +250,7 @@ class Computer {
     const NodeId op = top_op_[launch.value];
     if (op == kNoNode) return;
     const auto it = fallback_index_.find({graph_of_[unit], trace_.events.name(tree_.event[op.value]).value});
-    if (it != fallback_index_.end()) out_.graphs[graph_of_[unit]].fallbacks[it->second].gpu_ns += duration;
+    if (it != fallback_index_.end()) saturating_add(&out_.graphs[graph_of_[unit]].fallbacks[it->second].gpu_ns, duration);
   }
 
   bool compiling(NodeId node) const {
@@ -302,8 +303,8 @@ class Computer {
       count.outcome = lookup.outcome;
       count.location = location;
       ++count.lookups;
-      count.cpu_ns += tree_.duration_ns(lookup.node);
-      if (frame != kNoNode) count.frame_ns += tree_.duration_ns(frame);
+      saturating_add(&count.cpu_ns, tree_.duration_ns(lookup.node));
+      if (frame != kNoNode) saturating_add(&count.frame_ns, tree_.duration_ns(frame));
     }
     for (auto& [key, count] : counts) out_.lookups.push_back(std::move(count));
   }
@@ -329,13 +330,13 @@ class Computer {
         ReplayCost::Node& node = cost.nodes[i];
         node.min_gpu_ns = cost.replays == 0 ? ns : std::min(node.min_gpu_ns, ns);
         node.max_gpu_ns = std::max(node.max_gpu_ns, ns);
-        node.gpu_ns += ns;
-        sum += ns;
+        saturating_add(&node.gpu_ns, ns);
+        saturating_add(&sum, ns);
       }
       cost.min_gpu_ns = cost.replays == 0 ? sum : std::min(cost.min_gpu_ns, sum);
       cost.max_gpu_ns = std::max(cost.max_gpu_ns, sum);
-      cost.gpu_ns += sum;
-      cost.launch_ns += tree_.duration_ns(replay.launch);
+      saturating_add(&cost.gpu_ns, sum);
+      saturating_add(&cost.launch_ns, tree_.duration_ns(replay.launch));
       ++cost.replays;
     }
     std::erase_if(costs, [](const ReplayCost& cost) { return cost.replays == 0; });
@@ -376,7 +377,7 @@ bool Graphs::calls_recorded() const {
 
 std::int64_t Graphs::gpu_ns() const {
   std::int64_t sum = 0;
-  for (const Coverage& part : coverage) sum += part.gpu_ns;
+  for (const Coverage& part : coverage) saturating_add(&sum, part.gpu_ns);
   return sum;
 }
 

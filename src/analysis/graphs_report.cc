@@ -5,6 +5,7 @@
 
 #include "analysis/cells.h"
 #include "analysis/graphs.h"
+#include "base/saturating.h"
 #include "model/frame_name.h"
 
 namespace ridge {
@@ -26,7 +27,7 @@ Cell compile_cell(const CompileId& id) { return id.compile >= 0 ? Cell(std::int6
 std::string categories_text(const GraphCost& graph) {
   std::vector<std::pair<std::int64_t, Category>> parts;
   for (std::size_t c = 0; c < kCategories; ++c) {
-    if (graph.category_ns[c] * 100 >= graph.gpu_ns && graph.category_ns[c] > 0)
+    if (graph.category_ns[c] >= graph.gpu_ns / 100 && graph.category_ns[c] > 0)
       parts.emplace_back(-graph.category_ns[c], static_cast<Category>(c));
   }
   std::sort(parts.begin(), parts.end());
@@ -72,8 +73,8 @@ Table graphs_table(const Graphs& graphs) {
                           cells::text(fallbacks_text(g)), cells::text(categories_text(g)), compile_cell(g.id),
                           device ? Cell(g.kernels) : Cell(), cells::percent(g.gpu_ns, whole)});
     sum.calls += g.calls;
-    sum.cpu_ns += g.cpu_ns;
-    sum.gpu_ns += g.gpu_ns;
+    saturating_add(&sum.cpu_ns, g.cpu_ns);
+    saturating_add(&sum.gpu_ns, g.gpu_ns);
     sum.launches += g.launches;
     sum.kernels += g.kernels;
   }
@@ -138,7 +139,7 @@ Table state_table(const Graphs& graphs) {
                    {"pct_gpu_time_compiled", Type::number, Unit::percent}};
   std::int64_t compiled_ns = 0;
   for (const CoveragePart part : {CoveragePart::graph, CoveragePart::inductor_kernel})
-    compiled_ns += graphs.coverage[static_cast<std::size_t>(part)].gpu_ns;
+    saturating_add(&compiled_ns, graphs.coverage[static_cast<std::size_t>(part)].gpu_ns);
   table.rows.push_back({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), region_calls, lookups, not_compiled,
                         graphs.calls_recorded() ? cells::percent(compiled_ns, graphs.gpu_ns()) : Cell()});
   return table;
@@ -198,7 +199,9 @@ Table categories_table(const Graphs& graphs) {
   return table;
 }
 
-std::int64_t mean(std::int64_t sum, std::int64_t count) { return count == 0 ? 0 : (sum + count / 2) / count; }
+std::int64_t mean(std::int64_t sum, std::int64_t count) {
+  return count == 0 ? 0 : sum / count + (sum % count + count / 2) / count;
+}
 
 Cell graph_name(const GraphReplays& replays, std::uint32_t graph) { return replays.graphs[graph].id.value_or(graph); }
 

@@ -9,6 +9,7 @@
 #include "analysis/catalog.h"
 #include "analysis/kernel_choice.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 #include "base/try.h"
 #include "model/frame_name.h"
 #include "trace/tables.h"
@@ -52,12 +53,12 @@ class KernelDetailBuilder {
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
     if (trace_.kind(event).work != DeviceWork::kernel) return;
-    out_.kernel_time_ns += duration_ns(work);
+    saturating_add(&out_.kernel_time_ns, duration_ns(work));
     if (trace_.text(trace_.events.name(event)) != kernel_) return;
     identify(work);
     const auto count = [&](LaunchGroup* group) {
       ++group->count;
-      group->time_ns += duration_ns(work);
+      saturating_add(&group->time_ns, duration_ns(work));
       group->cost.add(scope_.costs(), work.row, device.id, duration_ns(work));
     };
     count(&out_.all);
@@ -117,7 +118,7 @@ class KernelDetailBuilder {
   }
 
   KernelShape& shape(std::size_t row) {
-    const NodeId op = model_.links().op[row];
+    const NodeId op = op_of(model_, row);
     KernelShape s;
     s.op = op_name(model_, row);
     if (op != kNoNode) {
@@ -149,7 +150,7 @@ class KernelDetailBuilder {
   std::uint32_t name_id(NodeId n) const { return trace_.events.name(model_.tree().event[n.value]).value; }
 
   KernelSourceUse* source(std::size_t row) {
-    const NodeId op = model_.links().op[row];
+    const NodeId op = op_of(model_, row);
     if (op == kNoNode) return nullptr;
     const EventId event = model_.tree().event[op.value];
     KernelSourceUse use;
@@ -189,7 +190,7 @@ std::vector<KernelCandidate> candidates_in(const Scope& scope) {
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const EventId event = trace.of(EventClass::device_work)[work.row];
     if (trace.kind(event).work != DeviceWork::kernel) return;
-    times[{trace.events.name(event).value, scope.model().identities().of_row[work.row]}] += duration_ns(work);
+    saturating_add(&times[{trace.events.name(event).value, scope.model().identities().of_row[work.row]}], duration_ns(work));
   });
   std::vector<KernelCandidate> candidates;
   for (const auto& [key, time] : times)

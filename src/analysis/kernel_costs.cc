@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/cells.h"
+#include "base/saturating.h"
 #include "model/model.h"
 
 namespace ridge {
@@ -48,7 +49,7 @@ std::set<std::string> unknown_devices(const Scope& scope) {
 
 void KnownSum::add(const KnownSum& other) {
   sum += other.sum;
-  time_ns += other.time_ns;
+  saturating_add(&time_ns, other.time_ns);
   known |= other.known;
 }
 
@@ -61,7 +62,7 @@ std::optional<double> KnownSum::pct_of_time() const {
 }
 
 void CostSum::add(const CostModel& costs, std::size_t row, std::int64_t device, std::int64_t time) {
-  time_ns += time;
+  saturating_add(&time_ns, time);
   const LaunchCost& cost = costs[row];
   add_known(cost.flops, time, &flops);
   add_known(cost.flops_causal, time, &flops_causal);
@@ -72,7 +73,7 @@ void CostSum::add(const CostModel& costs, std::size_t row, std::int64_t device, 
   if (cost.dtype != DType::unknown) dtypes |= 1U << static_cast<unsigned>(cost.dtype);
   estimate = weaker(estimate, cost.estimate);
   if (costs.device(device) == nullptr) {
-    bound_ns[static_cast<std::size_t>(Bound::unknown)] += time;
+    saturating_add(&bound_ns[static_cast<std::size_t>(Bound::unknown)], time);
     return;
   }
   const Roof roof = costs.roof(row);
@@ -86,17 +87,17 @@ void CostSum::add(const CostModel& costs, std::size_t row, std::int64_t device, 
     peak_bytes_ns.add(ns_at_peak(*roof.pct_peak_bandwidth), time);
   add_known(roof.roof_ns, time, &roof_ns);
   add_known(roof.headroom_ns, time, &headroom_ns);
-  bound_ns[static_cast<std::size_t>(roof.bound)] += time;
+  saturating_add(&bound_ns[static_cast<std::size_t>(roof.bound)], time);
 }
 
 void CostSum::add(const CostSum& other) {
-  time_ns += other.time_ns;
+  saturating_add(&time_ns, other.time_ns);
   for (KnownSum CostSum::* const member :
        {&CostSum::flops, &CostSum::flops_causal, &CostSum::flops_pointwise, &CostSum::bytes_read, &CostSum::bytes_written,
         &CostSum::bytes, &CostSum::peak_flops_ns, &CostSum::peak_bytes_ns, &CostSum::roof_ns, &CostSum::headroom_ns}) {
     (this->*member).add(other.*member);
   }
-  for (std::size_t i = 0; i < bound_ns.size(); ++i) bound_ns[i] += other.bound_ns[i];
+  for (std::size_t i = 0; i < bound_ns.size(); ++i) saturating_add(&bound_ns[i], other.bound_ns[i]);
   dtypes |= other.dtypes;
   estimate = weaker(estimate, other.estimate);
 }

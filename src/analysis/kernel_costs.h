@@ -13,6 +13,7 @@
 #include <ridge/report.h>
 
 #include "analysis/scope.h"
+#include "base/saturating.h"
 #include "cost/cost_model.h"
 #include "cost/launch_cost.h"
 
@@ -28,7 +29,7 @@ struct KnownSum {
 
   void add(double value, std::int64_t time) {
     sum += value;
-    time_ns += time;
+    saturating_add(&time_ns, time);
     known = true;
   }
   void add(const KnownSum& other);

@@ -6,6 +6,7 @@
 #include "analysis/cells.h"
 #include "analysis/kernel.h"
 #include "analysis/roofline.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -175,7 +176,7 @@ Table ops_table(const KernelDetail& kernel) {
     auto it = std::ranges::find(groups, s.op, &OpGroup::op);
     if (it == groups.end()) it = groups.insert(groups.end(), OpGroup{{}, s.op});
     it->count += s.count;
-    it->time_ns += s.time_ns;
+    saturating_add(&it->time_ns, s.time_ns);
   }
   std::ranges::stable_sort(groups, std::ranges::greater{}, &OpGroup::time_ns);
   return group_table("ops", kernel, groups, {{"op", Type::text}}, [](const OpGroup& g) { return Row{std::string(g.op)}; });

@@ -13,6 +13,7 @@
 #include "analysis/gpu.h"
 #include "analysis/scoped_work.h"
 #include "base/hash.h"
+#include "base/saturating.h"
 #include "base/try.h"
 #include "model/autotune.h"
 #include "model/locations.h"
@@ -34,7 +35,7 @@ class Regroup {
     if (launch == kNoNode) return std::string(kBeforeWindow);
     switch (by_) {
       case KernelsBy::op: return std::string(op_name(model_, work.row));
-      case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(model_.links().op[work.row]);
+      case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
       case KernelsBy::annotation:
         return or_else(name(model_.tree().nearest(launch, EventClass::annotation)), "[no annotation]");
       case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
@@ -105,7 +106,8 @@ class KernelRows {
         model_(scope.model()),
         ops_(ops(scope.trace())),
         labels_(label_ids(model_.identities())),
-        tuning_(model_.autotuning()) {
+        tuning_(model_.autotuning()),
+        replays_(model_.graph_replays()) {
     if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<Regroup>(scope, *by);
     each_launch_ = by == KernelsBy::launch;
   }
@@ -121,18 +123,22 @@ class KernelRows {
     row.min_ns = row.count == 0 ? duration : std::min(row.min_ns, duration);
     row.max_ns = std::max(row.max_ns, duration);
     ++row.count;
-    row.time_ns += duration;
+    saturating_add(&row.time_ns, duration);
     if (costs_ != nullptr) row.cost.add(*costs_, work.row, device.id, duration);
     if (tuning_.holds_work(work.row)) {
       ++row.autotune_count;
-      row.autotune_ns += duration;
+      saturating_add(&row.autotune_ns, duration);
+    }
+    if (const OpSource from = replays_.recovered_op(work.row).source; from != OpSource::none) {
+      saturating_add(&row.recovered_ns, duration);
+      row.op_from = from;
     }
     Shares& shares = shares_[at];
-    shares.category[static_cast<std::size_t>(model_.identities()[work.row].category)] += duration;
+    saturating_add(&shares.category[static_cast<std::size_t>(model_.identities()[work.row].category)], duration);
     if (regroup_) {
       shares.names.insert(name.value);
     } else {
-      shares.op[op_name(model_, work.row)] += duration;
+      saturating_add(&shares.op[op_name(model_, work.row)], duration);
     }
   }
 
@@ -170,7 +176,7 @@ class KernelRows {
   }
 
   std::size_t find(const Device& device, const WorkRow& work, StringId name) {
-    const NodeId op = model_.links().op[work.row];
+    const NodeId op = op_of(model_, work.row);
     if (regroup_) {
       const auto [it, is_new] = groups_.try_emplace({regroup_->key(work), device.id}, rows_.size());
       if (is_new) add_row(device, work).key = it->first.first;
@@ -208,6 +214,7 @@ class KernelRows {
   OpTable ops_;
   std::vector<std::uint32_t> labels_;
   const Autotuning& tuning_;
+  const GraphReplays& replays_;
   std::unique_ptr<Regroup> regroup_;
   bool each_launch_ = false;
   std::unordered_map<std::uint32_t, bool> matches_;
@@ -228,7 +235,8 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
   out.rows = rows.take();
   for (const KernelRow& row : out.rows) {
     out.count += row.count;
-    out.time_ns += row.time_ns;
+    saturating_add(&out.time_ns, row.time_ns);
+    saturating_add(&out.recovered_ns, row.recovered_ns);
     out.cost.add(row.cost);
   }
   const auto order = [&](const KernelRow& k) {

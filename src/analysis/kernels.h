@@ -4,6 +4,9 @@
 // by. `by` launch: one row per launch with start_ns and stream, same columns. Other `by`: one row per (key, device), whose first column is
 // named and filled accordingly in place of `kernel`, and which has no columns about one kernel but `kernels`, the number of distinct names.
 //
+// Work that a graph replayed counts for the op that was recovered for it (model/graph_replays.h): op_from says where it was recovered from, and
+// recovered_ns how much of the row's time that is.
+//
 // Costs are sums over the launches of a row (kernel_costs.h).
 //
 // Kernels that autotuning launched are counted in their rows, and told apart by autotune_count and autotune_ns.
@@ -34,6 +37,8 @@ struct KernelRow {
   std::int64_t count = 0, time_ns = 0, min_ns = 0, max_ns = 0;
   std::int64_t kernels = 0;  // distinct names
   std::int64_t autotune_count = 0, autotune_ns = 0;
+  std::int64_t recovered_ns = 0;
+  OpSource op_from = OpSource::none;
   std::int64_t start_ns = 0, stream = 0;  // of the first launch; start from the window's start
   CostSum cost;
 };
@@ -43,7 +48,8 @@ struct Kernels {
   std::vector<KernelRow> rows;  // most time first; by launch: in order of start
   std::int64_t count = 0;
   std::int64_t time_ns = 0;  // the sum of kernel times
-  CostSum cost;              // of all rows
+  std::int64_t recovered_ns = 0;
+  CostSum cost;  // of all rows
   std::vector<Diagnostic> diagnostics;
 };
 

@@ -1,6 +1,7 @@
 // The table of `kernels`: its columns, its rows and their total.
 #include "analysis/cells.h"
 #include "analysis/kernels.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -12,8 +13,12 @@ const std::vector<Column> kSourceColumns = {
     {"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}};
 const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, Unit::count},
                                               {"autotune_ns", Type::integer, Unit::ns}};
+const std::vector<Column> kRecoveredColumns = {{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}};
 
 void push(Row* row, std::initializer_list<Cell> more) { row->insert(row->end(), more); }
+
+// Columns for people with nothing to say are in the way: these stand where a replay's ops were recovered.
+bool any_recovered(const Kernels& kernels) { return kernels.recovered_ns > 0; }
 
 Row row_of(const Kernels& kernels, const KernelRow& k) {
   Row row;
@@ -30,6 +35,7 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
   }
   push(&row, {k.autotune_count, k.autotune_ns});
   push_coverage_cells(k.cost, &row);
+  if (any_recovered(kernels)) push(&row, {k.recovered_ns, cells::text(name_of(k.op_from))});
   if (kernels.by == KernelsBy::launch) push(&row, {k.start_ns, k.stream});
   return row;
 }
@@ -48,6 +54,7 @@ Row total_row(const Kernels& kernels, const Table& table, const KernelRow& sum) 
     if (name == "pct_gpu_time") all[i] = cells::percent(kernels.time_ns, kernels.time_ns);
     if (name == "autotune_count") all[i] = sum.autotune_count;
     if (name == "autotune_ns") all[i] = sum.autotune_ns;
+    if (name == "recovered_ns") all[i] = kernels.recovered_ns;
     for (std::size_t c = 0; c < cost.size(); ++c) {
       if (name == cost_columns()[c].name && cost_columns()[c].type == Type::number) all[i] = cost[c];
     }
@@ -96,13 +103,14 @@ Report report_kernels(const Kernels& kernels) {
   if (!regrouped) add_columns(kSourceColumns);
   add_columns(kAutotuneColumns);
   add_columns(coverage_columns());
+  if (any_recovered(kernels)) add_columns(kRecoveredColumns);
   if (kernels.by == KernelsBy::launch)
     add_columns({{"start_ns", Type::integer, Unit::ns, Role::time_start}, {"stream", Type::integer}});
   KernelRow sum;
   for (const KernelRow& k : kernels.rows) {
     table.rows.push_back(row_of(kernels, k));
     sum.autotune_count += k.autotune_count;
-    sum.autotune_ns += k.autotune_ns;
+    saturating_add(&sum.autotune_ns, k.autotune_ns);
   }
   table.total = total_row(kernels, table, sum);
   Report report;

@@ -8,6 +8,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/gpu.h"
+#include "base/saturating.h"
 #include "base/units.h"
 #include "model/idle.h"
 
@@ -113,9 +114,9 @@ void add_gain(const DeviceIdle& idle, const LaunchLinks& links, DeviceLaunches* 
     const bool in_graph =
         both && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
-      out->idle_ns[static_cast<std::size_t>(piece.cause)] += piece.length();
+      saturating_add(&out->idle_ns[static_cast<std::size_t>(piece.cause)], piece.length());
       const bool goes = piece.cause == IdleCause::launch || piece.cause == IdleCause::kernel_gap;
-      if (goes && !in_graph) out->cuda_graph_gain_ns += piece.length();
+      if (goes && !in_graph) saturating_add(&out->cuda_graph_gain_ns, piece.length());
     }
   }
 }
@@ -145,7 +146,7 @@ std::vector<LaunchCall> count_calls(const Scope& scope) {
     LaunchCall& call = by_name[trace.events.name(tree.event[n])];
     ++call.calls;
     call.launched += launched[n];
-    call.self_ns += tree.duration_ns(node);
+    saturating_add(&call.self_ns, tree.duration_ns(node));
     call.max_ns = std::max(call.max_ns, tree.duration_ns(node));
     const NodeId above = tree.parent[n];
     if (above != kNoNode && tree.class_of(above) == EventClass::launch) {
@@ -207,7 +208,7 @@ Table calls_table(const Launches& launches) {
         {c.name, c.calls, c.launched, c.self_ns, static_cast<double>(c.self_ns) / static_cast<double>(c.calls), c.max_ns});
     total.calls += c.calls;
     total.launched += c.launched;
-    total.self_ns += c.self_ns;
+    saturating_add(&total.self_ns, c.self_ns);
   }
   table.total = Row{Cell(), total.calls, total.launched, total.self_ns, Cell(), Cell()};
   return table;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/catalog.h"
+#include "base/saturating.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -184,9 +185,9 @@ class DeviceMemory {
     if (iteration != nullptr) iteration->peak_bytes = std::max(iteration->peak_bytes.value_or(INT64_MIN), *step.total);
     if (step.bytes > 0) {
       ++row.allocations;
-      row.allocated_bytes += step.bytes;
-      out_.allocated_bytes += step.bytes;
-      if (iteration != nullptr) ++iteration->allocations, iteration->allocated_bytes += step.bytes;
+      saturating_add(&row.allocated_bytes, step.bytes);
+      saturating_add(&out_.allocated_bytes, step.bytes);
+      if (iteration != nullptr) ++iteration->allocations, saturating_add(&iteration->allocated_bytes, step.bytes);
     } else {
       ++row.frees;
       row.freed_bytes -= step.bytes;
@@ -284,9 +285,9 @@ Table ops_table(const Memory& memory) {
       table.rows.push_back(
           {d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cell(op.peak_bytes)});
       total.allocations += op.allocations;
-      total.allocated_bytes += op.allocated_bytes;
+      saturating_add(&total.allocated_bytes, op.allocated_bytes);
       total.frees += op.frees;
-      total.freed_bytes += op.freed_bytes;
+      saturating_add(&total.freed_bytes, op.freed_bytes);
     }
   }
   if (!table.rows.empty()) {

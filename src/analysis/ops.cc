@@ -11,6 +11,7 @@
 #include "analysis/cells.h"
 #include "analysis/choice.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 #include "base/sort_runs.h"
 #include "base/try.h"
 #include "model/locations.h"
@@ -38,19 +39,25 @@ struct LaunchedWork {
   NodeId op;
   std::int64_t time_ns;
   bool is_kernel;
+  bool recovered;     // another op's own: this one only launched the graph
   std::uint32_t row;  // of the device work
 };
+
+bool is_kernel(const Trace& trace, std::uint32_t row) {
+  return trace.kind(trace.of(EventClass::device_work)[row]).work == DeviceWork::kernel;
+}
 
 // The work of the scope that ops launched, in order of op.
 std::vector<LaunchedWork> launched_work(const Scope& scope) {
   const Trace& trace = scope.trace();
   const LaunchLinks& links = scope.model().links();
+  const GraphReplays& replays = scope.model().graph_replays();
   std::vector<LaunchedWork> list;
   list.reserve(trace.of(EventClass::device_work).size());
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     if (links.op[work.row] == kNoNode) return;
-    const bool is_kernel = trace.kind(trace.of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
-    list.push_back({links.op[work.row], duration_ns(work), is_kernel, work.row});
+    const bool recovered = replays.recovered_op(work.row).op != kNoNode;
+    list.push_back({links.op[work.row], duration_ns(work), is_kernel(trace, work.row), recovered, work.row});
   });
   sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
   return list;
@@ -75,7 +82,7 @@ void for_each_op(const Scope& scope, WithCosts with, F f) {
     open.pop_back();
     // Work under a call without an op of its own belongs to the next op above it.
     if (!open.empty()) {
-      open.back().cost.device_total_ns += done.cost.device_total_ns;
+      saturating_add(&open.back().cost.device_total_ns, done.cost.device_total_ns);
       add_known(done.cost.flops, &open.back().cost.flops);
     }
     if (done.is_op) f(done.node, done.cost);
@@ -88,15 +95,16 @@ void for_each_op(const Scope& scope, WithCosts with, F f) {
     call_at_or_above[i] = is_call ? n : above;
     if (!is_call) continue;
     while (!open.empty() && open.back().node != above) close();
-    if (!open.empty() && open.back().is_op) open.back().cost.child_cpu_ns += tree.duration_ns(n);
+    if (!open.empty() && open.back().is_op) saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
     OpCost cost;
     for (; work != launched.end() && work->op <= n; ++work) {
       if (work->op != n) continue;
-      cost.device_self_ns += work->time_ns;
-      cost.kernels += work->is_kernel;
+      saturating_add(&cost.device_total_ns, work->time_ns);
       if (with == WithCosts::yes) add_known(scope.costs()[work->row].flops, &cost.flops);
+      if (work->recovered) continue;
+      saturating_add(&cost.device_self_ns, work->time_ns);
+      cost.kernels += work->is_kernel;
     }
-    cost.device_total_ns = cost.device_self_ns;
     open.push_back({n, is_op, cost});
   }
   while (!open.empty()) close();
@@ -226,21 +234,33 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
     const bool held = scope.holds(n);
     if (!held && cost.device_self_ns == 0 && cost.kernels == 0) return;
     OpRow& row = builder.row(n);
-    row.device_self_ns += cost.device_self_ns;  // also of an op that began before the scope
+    saturating_add(&row.device_self_ns, cost.device_self_ns);  // also of an op that began before the scope
     row.kernels += cost.kernels;
     if (!held) return;
     ++row.count;
-    row.cpu_total_ns += tree.duration_ns(n);
-    row.cpu_self_ns += std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns);
-    row.device_total_ns += cost.device_total_ns;
+    saturating_add(&row.cpu_total_ns, tree.duration_ns(n));
+    saturating_add(&row.cpu_self_ns, std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns));
+    saturating_add(&row.device_total_ns, cost.device_total_ns);
     add_known(cost.flops, &row.flops);
   });
+  const auto add_own = [&](OpRow& row, const WorkRow& work) {
+    saturating_add(&row.device_self_ns, duration_ns(work));
+    saturating_add(&row.device_total_ns, duration_ns(work));
+    row.kernels += is_kernel(trace, work.row);
+  };
+  const GraphReplays& replays = scope.model().graph_replays();
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
-    if (links.op[work.row] != kNoNode) return;
-    OpRow& row = builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]);
-    row.device_self_ns += duration_ns(work);
-    row.device_total_ns += duration_ns(work);
-    row.kernels += trace.kind(trace.of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
+    const RecoveredOp recovered = replays.recovered_op(work.row);
+    if (recovered.op == kNoNode && links.op[work.row] != kNoNode) return;
+    if (recovered.op != kNoNode) {
+      OpRow& row = builder.row(recovered.op);
+      saturating_add(&row.recovered_ns, duration_ns(work));
+      row.op_from = recovered.source;
+      if (with == WithCosts::yes) add_known(scope.costs()[work.row].flops, &row.flops);
+      add_own(row, work);
+      return;
+    }
+    add_own(builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]), work);
   });
   Ops out;
   out.by = by;
@@ -272,8 +292,11 @@ Report report_ops(const Ops& ops) {
                    {"device_self_ns", Type::integer, Unit::ns},
                    {"flops", Type::number, Unit::flop},
                    {"kernels", Type::integer, Unit::count}};
+  const bool any_recovered = std::any_of(ops.rows.begin(), ops.rows.end(), [](const OpRow& r) { return r.recovered_ns > 0; });
+  if (any_recovered)
+    table.columns.insert(table.columns.end(), {{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}});
   if (ops.by) table.columns.push_back({std::string(kByNames[static_cast<std::size_t>(*ops.by)]), Type::text});
-  std::int64_t count = 0, cpu_self = 0, device_self = 0, kernels = 0;
+  std::int64_t count = 0, cpu_self = 0, device_self = 0, kernels = 0, recovered = 0;
   for (const OpRow& row : ops.rows) {
     Row& out = table.rows.emplace_back(table.columns.size());
     out[0] = std::string(row.op);
@@ -286,10 +309,15 @@ Report report_ops(const Ops& ops) {
     out[5] = row.device_self_ns;
     out[6] = cells::number(row.flops);
     out[7] = row.kernels;
-    if (ops.by && !row.detail.empty()) out[8] = row.detail;
+    if (any_recovered) {
+      out[8] = row.recovered_ns;
+      out[9] = cells::text(name_of(row.op_from));
+    }
+    if (ops.by && !row.detail.empty()) out.back() = row.detail;
+    saturating_add(&recovered, row.recovered_ns);
     count += row.count;
-    cpu_self += row.cpu_self_ns;
-    device_self += row.device_self_ns;
+    saturating_add(&cpu_self, row.cpu_self_ns);
+    saturating_add(&device_self, row.device_self_ns);
     kernels += row.kernels;
   }
   Row& total = table.total.emplace(table.columns.size());  // totals of nested ops overlap: no sum
@@ -298,6 +326,7 @@ Report report_ops(const Ops& ops) {
   total[5] = device_self;
   total[6] = cells::number(ops.flops);
   total[7] = kernels;
+  if (any_recovered) total[8] = recovered;
   Report report;
   report.tables = {std::move(table)};
   if (ops.no_shapes)

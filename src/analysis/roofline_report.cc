@@ -70,13 +70,13 @@ Table iterations_table(const Roofline& roofline) {
                use.cost.time_ns,
                cells::number(use.cost.flops.value()),
                cells::number(use.cost.bytes.value()),
-               cells::number(mfu_pct(use, roofline.devices)),
-               cells::number(bandwidth_pct(use, roofline.devices)),
+               cells::number(mfu_pct(use, roofline.use.devices)),
+               cells::number(bandwidth_pct(use, roofline.use.devices)),
                cells::number(use.cost.flops_known_pct()),
                cells::number(use.cost.bytes_known_pct())};
   };
-  for (const IterationUse& use : roofline.iterations) table.rows.push_back(row_of(use, use.iteration));
-  if (!table.rows.empty()) table.total = row_of(roofline.all, Cell());
+  for (const IterationUse& use : roofline.use.iterations) table.rows.push_back(row_of(use, use.iteration));
+  if (!table.rows.empty()) table.total = row_of(roofline.use.all, Cell());
   return table;
 }
 

@@ -22,13 +22,17 @@ inline std::int64_t duration_ns(const WorkRow& work) { return work.end_ns - work
 inline constexpr std::string_view kBeforeWindow = "[launched before the window]";
 inline constexpr std::string_view kNoOp = "[no op]";
 
-// The name of the op that launched work of that row, or one of the above.
+// The op whose work a row is: recovered where a graph's replay hides it, else the op that launched it. kNoNode when there is none.
+inline NodeId op_of(const Model& model, std::size_t row) {
+  const NodeId recovered = model.graph_replays().recovered_op(row).op;
+  return recovered != kNoNode ? recovered : model.links().op[row];
+}
+
+// Its name, or one of the above.
 inline std::string_view op_name(const Model& model, std::size_t row) {
-  switch (model.links().state(row)) {
-    case LinkState::before_window: return kBeforeWindow;
-    case LinkState::no_op: return kNoOp;
-    default: return model.trace().text(model.trace().events.name(model.tree().event[model.links().op[row].value]));
-  }
+  const NodeId op = op_of(model, row);
+  if (op != kNoNode) return model.trace().text(model.trace().events.name(model.tree().event[op.value]));
+  return model.links().launch[row] == kNoNode ? kBeforeWindow : kNoOp;
 }
 
 }  // namespace ridge

@@ -9,6 +9,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "base/saturating.h"
 #include "model/iteration_spans.h"
 #include "trace/args.h"
 
@@ -84,10 +85,10 @@ std::string device_names(const Gpu& gpu) {
 
 Table head_table(const Summary& s) {
   const auto iterations = static_cast<std::int64_t>(s.iterations.size());
-  std::int64_t busy = 0, idle = 0;
+  std::int64_t busy = 0, whole = 0;
   for (const GpuDevice& device : s.gpu.devices) {
-    busy += device.busy_ns;
-    idle += device.idle_ns;
+    saturating_add(&busy, device.busy_ns);
+    saturating_add(&whole, device.window_ns);
   }
   const bool on_device = !s.gpu.devices.empty();
   const auto per_iteration = [&](std::int64_t value) { return iterations == 0 ? Cell() : Cell(value / iterations); };
@@ -99,10 +100,15 @@ Table head_table(const Summary& s) {
   head.add("iteration_ns", Type::integer, Unit::ns, iterations == 0 ? Cell() : Cell(s.median_iteration_ns));
   head.add("first_iteration_ratio", Type::number, Unit::none,
            s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
-  head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, busy + idle)) : Cell());
+  head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
   head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns, on_device ? per_iteration(busy) : Cell());
   head.add("device_events_per_iteration", Type::integer, Unit::count,
            on_device ? per_iteration(s.categories.launches) : Cell());
+  const IterationUse& use = s.use.all;
+  head.add("mfu_pct", Type::number, Unit::percent, cells::number(mfu_pct(use, s.use.devices)));
+  head.add("bandwidth_pct", Type::number, Unit::percent, cells::number(bandwidth_pct(use, s.use.devices)));
+  head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));
+  head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
   const bool compiled = s.graphs.compiled();
   head.add("compiled", Type::boolean, Unit::none, compiled);
   const std::int64_t inside = s.graphs.coverage[static_cast<std::size_t>(CoveragePart::graph)].gpu_ns +
@@ -126,9 +132,9 @@ Table idle_table(const Summary& s) {
   std::array<std::int64_t, kIdleCauses> sums{};
   std::int64_t window = 0, idle = 0;
   for (const GpuDevice& device : s.gpu.devices) {
-    for (std::size_t c = 0; c < kIdleCauses; ++c) sums[c] += device.idle[c].time_ns;
-    window += device.window_ns;
-    idle += device.idle_ns;
+    for (std::size_t c = 0; c < kIdleCauses; ++c) saturating_add(&sums[c], device.idle[c].time_ns);
+    saturating_add(&window, device.window_ns);
+    saturating_add(&idle, device.idle_ns);
   }
   std::vector<std::size_t> order(kIdleCauses);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -223,13 +229,13 @@ std::string next_command(const Summary& s) {
   if (!s.findings.rows.empty()) return "findings";
   std::int64_t busy = 0, window = 0, waiting = 0;
   for (const GpuDevice& device : s.gpu.devices) {
-    busy += device.busy_ns;
-    window += device.window_ns;
-    waiting += device.idle_ns - device.idle[static_cast<std::size_t>(IdleCause::head_tail)].time_ns;
+    saturating_add(&busy, device.busy_ns);
+    saturating_add(&window, device.window_ns);
+    saturating_add(&waiting, device.idle_ns - device.idle[static_cast<std::size_t>(IdleCause::head_tail)].time_ns);
   }
-  if (s.breaks.occurrences() > 0 && waiting * 5 > window) return "breaks";
-  if (s.compile.total_ns() * 5 > window) return "compile";
-  return waiting * 4 > window ? "gaps" : "kernels";
+  if (s.breaks.occurrences() > 0 && waiting > window / 5) return "breaks";
+  if (s.compile.total_ns() > window / 5) return "compile";
+  return waiting > window / 4 ? "gaps" : "kernels";
 }
 
 }  // namespace
@@ -249,9 +255,14 @@ Summary compute_summary(const Scope& scope) {
                        [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
                        [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); },
                        [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
-  summary.findings = compute_findings(
-      scope, {}, {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
+  tbb::parallel_invoke(
+      [&] { summary.use = compute_utilisation(scope); },
+      [&] {
+        summary.findings = compute_findings(
+            scope, {}, {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
+      });
   summary.lacks = lacks_of(scope.trace());
+  summary.unknown_costs = cost_diagnostics(scope, summary.use.all.cost);
   return summary;
 }
 
@@ -261,6 +272,7 @@ Report report_summary(const Summary& summary) {
                    kernels_table(summary), ops_table(summary),  lacks_table(summary)};
   if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
+  for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
   if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;
     const std::string rest =

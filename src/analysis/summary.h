@@ -17,6 +17,7 @@
 #include "analysis/kernels.h"
 #include "analysis/ops.h"
 #include "analysis/scope.h"
+#include "analysis/utilisation.h"
 
 namespace ridge {
 
@@ -41,8 +42,10 @@ struct Summary {
   Graphs graphs;
   Breaks breaks;
   Compile compile;
+  Utilisation use;
   Findings findings;
   std::vector<Lack> lacks;
+  std::vector<Diagnostic> unknown_costs;  // why `use` is not known
 };
 
 Summary compute_summary(const Scope& scope);

@@ -11,10 +11,16 @@
 namespace ridge {
 namespace {
 
-std::size_t hash_of(const std::vector<StringId>& names, std::optional<std::int64_t> id) {
-  std::size_t h = static_cast<std::size_t>(id.value_or(-1));
-  for (const StringId name : names) h = (h ^ name.value) * 0x9E3779B97F4A7C15 + (h >> 29);
+std::size_t hash_of(const ReplayedGraph& graph) {
+  std::size_t h = static_cast<std::size_t>(graph.id.value_or(-1));
+  const auto add = [&](StringId text) { h = (h ^ text.value) * 0x9E3779B97F4A7C15 + (h >> 29); };
+  for (const StringId name : graph.nodes) add(name);
+  for (const StringId grid : graph.grids) add(grid);
   return h;
+}
+
+bool is_same_graph(const ReplayedGraph& a, const ReplayedGraph& b) {
+  return a.id == b.id && a.nodes == b.nodes && a.grids == b.grids;
 }
 
 // Rows of one launch in the order of the graph: by node id where every row has one, else by start.
@@ -45,13 +51,15 @@ void group_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& 
     for (; i < under.size() && under[i].first == replay.launch; ++i) out->rows.push_back(under[i].second);
     const std::span<std::uint32_t> rows = std::span(out->rows).subspan(replay.first);
     order_nodes(trace, table, rows);
-    ReplayedGraph graph{.id = table.graph_id.integer(table.events[rows[0]]), .nodes = {}, .ops = {}};
-    for (const std::uint32_t row : rows) graph.nodes.push_back(trace.events.name(table.events[row]));
-    const std::size_t hash = hash_of(graph.nodes, graph.id);
+    ReplayedGraph graph{.id = table.graph_id.integer(table.events[rows[0]]), .nodes = {}, .grids = {}, .ops = {}};
+    for (const std::uint32_t row : rows) {
+      graph.nodes.push_back(trace.events.name(table.events[row]));
+      graph.grids.push_back(table.grid.text(table.events[row]).value_or(StringId{}));
+    }
+    const std::size_t hash = hash_of(graph);
     const auto [from, to] = graph_of.equal_range(hash);
-    const auto known = std::find_if(from, to, [&](const auto& entry) {
-      return out->graphs[entry.second].nodes == graph.nodes && out->graphs[entry.second].id == graph.id;
-    });
+    const auto known =
+        std::find_if(from, to, [&](const auto& entry) { return is_same_graph(out->graphs[entry.second], graph); });
     if (known != to) {
       replay.graph = known->second;
     } else {
@@ -66,13 +74,14 @@ void group_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& 
 
 // Work launched one by one, in order of launch, where a graph's sequence may be found again.
 struct EagerRun {
-  std::vector<StringId> names;
+  std::vector<StringId> names, grids;
   std::vector<NodeId> ops;
   std::vector<std::uint32_t> thread;
   std::unordered_map<StringId, std::vector<std::uint32_t>> places;  // of each name
 };
 
 EagerRun eager_work(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const NameFlags& launches) {
+  const DeviceWorkTable table = device_work(trace);
   const auto& work = trace.of(EventClass::device_work);
   std::vector<std::pair<NodeId, std::uint32_t>> order;
   for (std::uint32_t row = 0; row < work.size(); ++row) {
@@ -84,37 +93,87 @@ EagerRun eager_work(const Trace& trace, const CallTree& tree, const LaunchLinks&
   for (const auto& [launch, row] : order) {
     run.places[trace.events.name(work[row])].push_back(static_cast<std::uint32_t>(run.names.size()));
     run.names.push_back(trace.events.name(work[row]));
+    run.grids.push_back(table.grid.text(work[row]).value_or(StringId{}));
     run.ops.push_back(links.op[row]);
     run.thread.push_back(trace.track(tree.event[launch.value]).value);
   }
   return run;
 }
 
-// Looks for the sequence at the places of its rarest name; a name that never ran eager ends the search at once.
-bool recover_from(const EagerRun& run, ReplayedGraph* graph) {
-  if (graph->nodes.size() < 2) return false;  // one name alone says nothing about who launched it
-  const std::vector<std::uint32_t>* places = nullptr;
-  std::size_t offset = 0;
-  for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
-    const auto it = run.places.find(graph->nodes[i]);
-    if (it == run.places.end()) return false;
-    if (places == nullptr || it->second.size() < places->size()) {
-      places = &it->second;
-      offset = i;
+// What tells one op from another, as far as its kernels' costs go.
+struct OpKey {
+  StringId name, dims;
+  bool operator==(const OpKey&) const = default;
+};
+
+class EagerSearch {
+ public:
+  EagerSearch(const Trace& trace, const CallTree& tree, const EagerRun& run)
+      : trace_(trace), tree_(tree), run_(run), dims_(ops(trace).input_dims) {}
+
+  // Looks for the sequence at the places of its rarest name; a name that never ran eager ends the search at once.
+  bool recover(ReplayedGraph* graph) const {
+    // One name alone says nothing about who launched it; `triton_` is the name of any generated kernel where unique names are off.
+    const auto telling =
+        std::count_if(graph->nodes.begin(), graph->nodes.end(), [&](StringId name) { return trace_.text(name) != "triton_"; });
+    if (telling < 2) return false;
+    const std::vector<std::uint32_t>* places = nullptr;
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
+      const auto it = run_.places.find(graph->nodes[i]);
+      if (it == run_.places.end()) return false;
+      if (places == nullptr || it->second.size() < places->size()) {
+        places = &it->second;
+        offset = i;
+      }
     }
+    constexpr std::size_t kMostRuns = 16;  // compared with each other; a program runs its warm-up a few times
+    std::size_t runs = 0;
+    for (const std::uint32_t place : *places) {
+      if (place < offset || !is_at(*graph, place - offset)) continue;
+      merge(place - offset, runs == 0, graph);
+      if (++runs == kMostRuns) break;
+    }
+    if (std::all_of(graph->ops.begin(), graph->ops.end(), [](NodeId op) { return op == kNoNode; })) graph->ops.clear();
+    if (!graph->ops.empty()) graph->source = OpSource::eager_run;
+    return !graph->ops.empty();
   }
-  for (const std::uint32_t place : *places) {
-    if (place < offset || place - offset + graph->nodes.size() > run.names.size()) continue;
-    const std::size_t first = place - offset, last = first + graph->nodes.size() - 1;
-    if (run.thread[first] != run.thread[last]) continue;
-    if (!std::equal(graph->nodes.begin(), graph->nodes.end(), run.names.begin() + static_cast<std::ptrdiff_t>(first))) continue;
-    graph->ops.assign(run.ops.begin() + static_cast<std::ptrdiff_t>(first),
-                      run.ops.begin() + static_cast<std::ptrdiff_t>(last + 1));
-    graph->source = OpSource::eager_run;
+
+ private:
+  bool is_at(const ReplayedGraph& graph, std::size_t first) const {
+    const std::size_t last = first + graph.nodes.size() - 1;
+    if (last >= run_.names.size() || run_.thread[first] != run_.thread[last]) return false;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (graph.nodes[i] != run_.names[first + i]) return false;
+      const StringId grid = graph.grids[i], ran = run_.grids[first + i];
+      if (grid != StringId{} && ran != StringId{} && grid != ran) return false;  // the same kernel on another shape
+    }
     return true;
   }
-  return false;
-}
+
+  // Takes the ops of a run, or keeps those of earlier runs that this one agrees with.
+  void merge(std::size_t first, bool is_first_run, ReplayedGraph* graph) const {
+    if (is_first_run) graph->ops.assign(graph->nodes.size(), kNoNode);
+    for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
+      const NodeId op = run_.ops[first + i];
+      if (is_first_run) {
+        graph->ops[i] = op;
+      } else if (graph->ops[i] == kNoNode || op == kNoNode || key(graph->ops[i]) != key(op)) {
+        graph->ops[i] = kNoNode;
+      }
+    }
+  }
+
+  OpKey key(NodeId op) const {
+    const EventId event = tree_.event[op.value];
+    return {trace_.events.name(event), dims_.text(event).value_or(StringId{})};
+  }
+
+  const Trace& trace_;
+  const CallTree& tree_;
+  const EagerRun& run_;
+  ArgColumn dims_;
+};
 
 // A capture: the launch calls between Begin and EndCapture of a thread start nothing on the device, but become the graph's nodes in order.
 struct Capture {
@@ -175,6 +234,18 @@ bool recover_from(const Trace& trace, const CallTree& tree, const Capture& captu
   return true;
 }
 
+void list_recovered(const Trace& trace, GraphReplays* out) {
+  for (const GraphReplay& replay : out->replays) {
+    const ReplayedGraph& graph = out->graphs[replay.graph];
+    if (graph.ops.empty()) continue;
+    if (out->recovered.empty()) out->recovered.resize(trace.of(EventClass::device_work).size());
+    const auto rows = out->rows_of(replay);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (graph.ops[i] != kNoNode) out->recovered[rows[i]] = {graph.ops[i], graph.source};
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(OpSource source) {
@@ -202,11 +273,13 @@ GraphReplays build_graph_replays(const Trace& trace, const CallTree& tree, const
   if (out.graphs.empty()) return out;
   const EagerRun run = eager_work(trace, tree, links, launches);
   const std::vector<Capture> captured = captures(trace, tree);
+  const EagerSearch search(trace, tree, run);
   for (ReplayedGraph& graph : out.graphs) {
-    if (recover_from(run, &graph)) continue;
+    if (search.recover(&graph)) continue;
     std::any_of(captured.begin(), captured.end(),
                 [&](const Capture& capture) { return recover_from(trace, tree, capture, &graph); });
   }
+  list_recovered(trace, &out);
   return out;
 }
 

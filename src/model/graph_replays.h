@@ -1,7 +1,8 @@
 // GraphReplays: CUDA and HIP graphs. All work of one replay stands under one launch call; what launched each node is lost.
 //
-// Replays with the same sequence of node names (and the same graph id, where the trace gives one) are replays of one graph. The op of a node is
-// recovered where the trace also holds the capture of the graph, or an eager run of the same kernels, and marked as such.
+// Replays with the same sequence of node names and grids (and the same graph id, where the trace gives one) are replays of one graph. The op of a
+// node is recovered where the trace also holds the capture of the graph, or an eager run of the same kernels, and marked as such: in `recovered`,
+// never in LaunchLinks, which hold what the trace itself says. Where several runs of the same kernels disagree about an op, it stays unknown.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,25 @@ std::string_view name_of(OpSource source);
 struct ReplayedGraph {
   std::optional<std::int64_t> id;  // as the trace says
   std::vector<StringId> nodes;     // names, in order
+  std::vector<StringId> grids;     // of each node; none where the trace does not tell
   std::vector<NodeId> ops;         // of each node, recovered; empty when nothing was
   OpSource source = OpSource::none;
   std::int64_t replays = 0;
 };
 
+// The op of device work, where a replay hid it and it was recovered.
+struct RecoveredOp {
+  NodeId op = kNoNode;
+  OpSource source = OpSource::none;
+};
+
 struct GraphReplays {
-  std::vector<ReplayedGraph> graphs;  // in order of first replay
-  std::vector<GraphReplay> replays;   // in tree order of their launches
-  std::vector<std::uint32_t> rows;    // of trace.of(EventClass::device_work)
+  std::vector<ReplayedGraph> graphs;   // in order of first replay
+  std::vector<GraphReplay> replays;    // in tree order of their launches
+  std::vector<std::uint32_t> rows;     // of trace.of(EventClass::device_work)
+  std::vector<RecoveredOp> recovered;  // by row of device work; empty when nothing was
+
+  RecoveredOp recovered_op(std::size_t row) const { return recovered.empty() ? RecoveredOp{} : recovered[row]; }
 
   std::span<const std::uint32_t> rows_of(const GraphReplay& replay) const {
     return std::span(rows).subspan(replay.first, graphs[replay.graph].nodes.size());

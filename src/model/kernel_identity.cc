@@ -428,14 +428,16 @@ KernelIdentity identify_kernel(std::string_view name, DeviceWork work, std::stri
   return identity;
 }
 
-KernelIdentities build_kernel_identities(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
+KernelIdentities build_kernel_identities(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                                         const GraphReplays& replays) {
   const std::vector<EventId>& events = trace.of(EventClass::device_work);
   const OpTable ops_table = ops(trace);
   KernelIdentities result;
   result.of_row.resize(events.size());
   std::unordered_map<IdentityKey, std::uint32_t, IdentityKeyHash> known;
   for (std::size_t row = 0; row < events.size(); ++row) {
-    const NodeId op = links.op[row];
+    const NodeId recovered = replays.recovered_op(row).op;
+    const NodeId op = recovered != kNoNode ? recovered : links.op[row];
     const IdentityKey key{trace.events.name(events[row]), op == kNoNode ? StringId{} : trace.events.name(tree.event[op.value]),
                           trace.kind(events[row]).work, hint_of(trace, tree, ops_table, links.launch[row], op)};
     const auto [it, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(result.identities.size()));

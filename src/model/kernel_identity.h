@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/call_tree.h"
+#include "model/graph_replays.h"
 #include "model/launch_links.h"
 #include "trace/trace.h"
 
@@ -70,6 +71,8 @@ struct KernelIdentities {
   const KernelIdentity& operator[](std::size_t row) const { return identities[of_row[row]]; }
 };
 
-KernelIdentities build_kernel_identities(const Trace& trace, const CallTree& tree, const LaunchLinks& links);
+// The op of work that a graph replayed is the recovered one, where there is one.
+KernelIdentities build_kernel_identities(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                                         const GraphReplays& replays);
 
 }  // namespace ridge

@@ -41,7 +41,7 @@ const HostStalls& Model::host_stalls() const {
   return tables_->host_stalls.get([&] { return find_host_stalls(trace_, tree(), links()); });
 }
 const KernelIdentities& Model::identities() const {
-  return tables_->identities.get([&] { return build_kernel_identities(trace_, tree(), links()); });
+  return tables_->identities.get([&] { return build_kernel_identities(trace_, tree(), links(), graph_replays()); });
 }
 const DeviceTimeline& Model::timeline() const {
   return tables_->timeline.get([&] { return build_device_timeline(trace_, identities()); });

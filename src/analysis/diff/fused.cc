@@ -7,6 +7,7 @@
 
 #include "analysis/diff/align.h"
 #include "analysis/diff/match.h"
+#include "analysis/diff/matrix_work.h"
 
 namespace ridge::diff {
 namespace {
@@ -20,7 +21,7 @@ class FusedMatcher {
       : a_(eager), b_(compiled), shapes_(common_evidence(eager, compiled).shapes), linked_(eager, compiled) {}
 
   Links run() {
-    match_heavy();
+    for (const Link& l : match_matrix_work(a_, b_, shapes_)) link(l.a, l.b, l.match);
     place_in_gaps();
     match_unfused();
     match_single_kernels();
@@ -35,97 +36,6 @@ class FusedMatcher {
   void link(std::uint32_t a, std::uint32_t b, Match match) {
     links_.push_back({a, b, match});
     linked_.add(links_.back());
-  }
-
-  // ---- matrix work ------------------------------------------------------------------------------------------------------------
-
-  static std::uint64_t place(const CallKind& k) {
-    return combine(static_cast<std::uint64_t>(k.phase) << 8 | static_cast<std::uint64_t>(k.heavy),
-                   static_cast<std::uint64_t>(k.device));
-  }
-  // The kernel that does the matrix work, without its helpers.
-  static const KernelSlot* main_kernel(const CallKind& k) {
-    for (const KernelSlot& slot : k.kernels) {
-      const Category c = slot.identity->category;
-      if (!slot.identity->helper && (c == Category::gemm || c == Category::conv || c == Category::attention)) return &slot;
-    }
-    return nullptr;
-  }
-  static std::uint64_t kernel_and_grid(const CallKind& k) {
-    const KernelSlot* slot = main_kernel(k);
-    return slot == nullptr ? 0 : combine(combine(slot->name, slot->grid), place(k));
-  }
-
-  std::vector<std::uint32_t> heavy_of_side(const Template& t) const {
-    std::vector<std::uint32_t> heavy;
-    for (std::uint32_t p = 0; p < t.positions.size(); ++p) {
-      if (t.kind(p).heavy != Heavy::none) heavy.push_back(p);
-    }
-    return heavy;
-  }
-
-  void match_heavy() {
-    const std::vector<std::uint32_t> ha = heavy_of_side(a_), hb = heavy_of_side(b_);
-    if (ha.empty() || hb.empty()) return;
-    AlignInput input;
-    input.levels.resize(2);
-    const auto shape_key = [](const CallKind& k) {
-      return k.heavy_shape == 0 ? 0 : combine(combine(k.heavy_shape, k.sort), place(k));
-    };
-    const auto exact_key = [&](const CallKind& k) {
-      const std::uint64_t shape = shape_key(k), kernel = kernel_and_grid(k);
-      return shape == 0 || kernel == 0 ? 0 : combine(shape, kernel);
-    };
-    for (const std::uint32_t p : ha) {
-      input.levels[0].a.push_back(exact_key(a_.kind(p)));
-      input.levels[1].a.push_back(shape_key(a_.kind(p)));
-    }
-    for (const std::uint32_t p : hb) {
-      input.levels[0].b.push_back(exact_key(b_.kind(p)));
-      input.levels[1].b.push_back(shape_key(b_.kind(p)));
-    }
-    input.score = [&](std::uint32_t i, std::uint32_t j) { return heavy_likeness(a_.kind(ha[i]), b_.kind(hb[j])); };
-    for (const auto& [i, j] : align(input)) link_heavy(ha[i], hb[j]);
-    // A compiler may swap the two products of a backward: what crosses pairs with the nearest of its kind.
-    match_crossing(ha, hb, exact_key);
-    match_crossing(ha, hb, shape_key);
-    match_crossing(ha, hb, kernel_and_grid);
-    // Where a side has no shapes, nothing but the sort is left to go by.
-    if (!shapes_) match_crossing(ha, hb, [](const CallKind& k) { return k.sort != kNoKey ? combine(k.sort, place(k)) : 0; });
-  }
-
-  static int heavy_likeness(const CallKind& a, const CallKind& b) {
-    if (a.heavy != b.heavy || a.phase != b.phase || a.device != b.device) return 0;
-    if (a.sort != kNoKey && b.sort != kNoKey && a.sort != b.sort) return 0;
-    if (a.heavy_shape != 0 && b.heavy_shape != 0) return 0;  // known, and they differ
-    const KernelSlot *ka = main_kernel(a), *kb = main_kernel(b);
-    const bool same_kernel = ka != nullptr && kb != nullptr && ka->name == kb->name;
-    if (same_kernel) return ka->grid == kb->grid ? 16 : 8;
-    return a.canonical == b.canonical ? 4 : 3;
-  }
-
-  void link_heavy(std::uint32_t i, std::uint32_t j) { link(i, j, evidence_of_pair(a_.kind(i), b_.kind(j))); }
-
-  template <class KeyFunction>
-  void match_crossing(const std::vector<std::uint32_t>& ha, const std::vector<std::uint32_t>& hb, KeyFunction key) {
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> free;  // indexes into hb
-    for (std::uint32_t j = 0; j < hb.size(); ++j) {
-      const std::uint64_t k = linked_.b[hb[j]] != 0 ? 0 : key(b_.kind(hb[j]));
-      if (k != 0) free[k].push_back(j);
-    }
-    if (free.empty()) return;
-    const double scale = static_cast<double>(hb.size()) / static_cast<double>(ha.size());
-    for (std::uint32_t i = 0; i < ha.size(); ++i) {
-      const std::uint64_t k = linked_.a[ha[i]] != 0 ? 0 : key(a_.kind(ha[i]));
-      const auto it = k == 0 ? free.end() : free.find(k);
-      if (it == free.end() || it->second.empty()) continue;
-      const double wanted = scale * static_cast<double>(i);
-      const auto nearest = std::min_element(it->second.begin(), it->second.end(), [&](std::uint32_t x, std::uint32_t y) {
-        return std::abs(static_cast<double>(x) - wanted) < std::abs(static_cast<double>(y) - wanted);
-      });
-      link_heavy(ha[i], hb[*nearest]);
-      it->second.erase(nearest);
-    }
   }
 
   // ---- gaps between matrix work -------------------------------------------------------------------------------------------------
@@ -175,18 +85,18 @@ class FusedMatcher {
   void match_unfused() {
     const auto exact = [](const CallKind& k) {
       if (k.generated || k.canonical == kNoKey || k.heavy != Heavy::none || k.dims == kNoKey) return std::uint64_t{0};
-      return combine(combine(k.canonical, k.dims), place(k));
+      return combine(combine(k.canonical, k.dims), place_key(k));
     };
     const auto by_name = [](const CallKind& k) {
       if (k.generated || k.canonical == kNoKey || k.heavy != Heavy::none) return std::uint64_t{0};
-      return combine(combine(k.canonical, k.kernel_names), place(k));
+      return combine(combine(k.canonical, k.kernel_names), place_key(k));
     };
     pair_leftovers(exact, exact, Match::call);
     pair_leftovers(by_name, by_name, Match::call);
     if (shapes_) return;
     const auto by_op = [](const CallKind& k) {
       if (k.generated || k.canonical == kNoKey || k.heavy != Heavy::none) return std::uint64_t{0};
-      return combine(k.op, place(k));
+      return combine(k.op, place_key(k));
     };
     pair_leftovers(by_op, by_op, Match::call);
   }
@@ -203,10 +113,10 @@ class FusedMatcher {
   static std::uint64_t single_op_key(const CallKind& k, std::uint64_t shape) {
     return k.generated || k.canonical == kNoKey || k.heavy != Heavy::none || shape == 0
                ? 0
-               : combine(combine(k.canonical, shape), place(k));
+               : combine(combine(k.canonical, shape), place_key(k));
   }
   static std::uint64_t single_kernel_key(const CallKind& k, std::uint64_t shape) {
-    return !k.generated || k.fused.size() != 1 || shape == 0 ? 0 : combine(combine(k.fused[0], shape), place(k));
+    return !k.generated || k.fused.size() != 1 || shape == 0 ? 0 : combine(combine(k.fused[0], shape), place_key(k));
   }
 
   // ---- fusion -------------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 
 namespace ridge::diff {
 namespace {
@@ -99,7 +100,7 @@ void measure(const Template& t, GroupSide& side) {
   side.estimate.count = t.iterations;
   for (const std::uint32_t p : side.positions) {
     const Position& position = t.positions[p];
-    side.time_ns += position.per_iteration_ns();
+    saturating_add(&side.time_ns, position.per_iteration_ns());
     side.calls += t.count_of(position);
     for (const SlotTime& slot : position.slots) {
       side.count += static_cast<double>(slot.launches) /

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/diff/align.h"
+#include "base/saturating.h"
 
 namespace ridge::diff {
 namespace {
@@ -102,7 +103,7 @@ void pool_equal_calls(const Template& t, const Template& other_side, std::uint32
 
 std::int64_t time_of(const Template& t, std::span<const std::uint32_t> positions) {
   std::int64_t sum = 0;
-  for (const std::uint32_t p : positions) sum += t.positions[p].per_iteration_ns();
+  for (const std::uint32_t p : positions) saturating_add(&sum, t.positions[p].per_iteration_ns());
   return sum;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis/diff/noise.h"
 #include "analysis/diff/sequence.h"
+#include "base/saturating.h"
 
 namespace ridge::diff {
 
@@ -32,7 +33,7 @@ struct Position {
 
   std::int64_t per_iteration_ns() const {
     std::int64_t sum = 0;
-    for (const SlotTime& slot : slots) sum += slot.per_iteration_ns;
+    for (const SlotTime& slot : slots) saturating_add(&sum, slot.per_iteration_ns);
     return sum;
   }
 };

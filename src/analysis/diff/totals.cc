@@ -8,6 +8,7 @@
 #include "analysis/gpu.h"
 #include "analysis/launches.h"
 #include "analysis/scoped_work.h"
+#include "base/saturating.h"
 
 namespace ridge::diff {
 namespace {
@@ -22,8 +23,8 @@ void add_device_time(const Template& t, SideTotals& out) {
       const auto category = static_cast<std::size_t>(slot.kernel.identity->category);
       const double count = static_cast<double>(slot.launches) /
                            static_cast<double>(std::max<std::int64_t>(1, t.iterations + slot.extra_iterations));
-      out.gpu_ns += slot.per_iteration_ns;
-      out.category_ns[category] += slot.per_iteration_ns;
+      saturating_add(&out.gpu_ns, slot.per_iteration_ns);
+      saturating_add(&out.category_ns[category], slot.per_iteration_ns);
       out.category_count[category] += count;
       out.work += count;
     }
@@ -35,21 +36,22 @@ void add_time(const Scope& scope, SideTotals& out) {
   std::int64_t busy = 0;
   std::array<std::int64_t, kIdleCauses> idle{};
   for (const GpuDevice& device : gpu.devices) {
-    busy += device.busy_ns;
+    saturating_add(&busy, device.busy_ns);
     // What lies before the first and behind the last work is the recording's, not an iteration's.
-    for (std::size_t c = 0; c < kIdleCauses; ++c)
-      idle[c] += c == static_cast<std::size_t>(IdleCause::head_tail) ? 0 : device.idle[c].time_ns;
+    for (std::size_t c = 0; c < kIdleCauses; ++c) {
+      if (c != static_cast<std::size_t>(IdleCause::head_tail)) saturating_add(&idle[c], device.idle[c].time_ns);
+    }
     if (out.device.empty()) out.device = device.name;
   }
   out.busy_ns = per_iteration(busy, out.iterations);
   for (std::size_t c = 0; c < kIdleCauses; ++c) {
     out.idle_by_cause_ns[c] = per_iteration(idle[c], out.iterations);
-    out.idle_ns += out.idle_by_cause_ns[c];
+    saturating_add(&out.idle_ns, out.idle_by_cause_ns[c]);
   }
   std::int64_t wall = 0;
   for (const std::size_t i : scope.iterations()) {
     const Iteration& iteration = scope.model().iterations().list[i];
-    wall += iteration.span.duration_ns();
+    saturating_add(&wall, iteration.span.duration_ns());
   }
   out.wall_ns = per_iteration(wall != 0 ? wall : scope.window().duration_ns(), out.iterations);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 #include "base/units.h"
 
 namespace ridge {
@@ -15,7 +16,8 @@ std::string compilations(const Facts& facts, const HostTally& tally) {
   std::map<CompileId, std::int64_t> by_id;
   for (const CompilePhase& phase : facts.model().compile_phases().phases) {
     if (phase.id.compile > 0) continue;  // a recompile, and a finding of its own
-    if (phase.parent == kNoPhase && facts.scope().holds(phase.node)) by_id[phase.id] += facts.tree().duration_ns(phase.node);
+    if (phase.parent == kNoPhase && facts.scope().holds(phase.node))
+      saturating_add(&by_id[phase.id], facts.tree().duration_ns(phase.node));
   }
   if (by_id.empty()) return tally.text();
   std::string out = "host time by compilation: ";

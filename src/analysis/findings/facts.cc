@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "base/units.h"
 #include "model/graph_replays.h"
 
@@ -100,7 +101,7 @@ void Tally::add(StringId name, std::uint64_t place, std::uint32_t sample, std::i
   if (added) entries_.push_back({.sample = sample});
   Entry& entry = entries_[it->second];
   entry.count += count;
-  entry.ns += ns;
+  saturating_add(&entry.ns, ns);
   entry.largest.see(sample, ns);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -152,7 +153,7 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
     const auto trouble = products.trouble(slot);
     if (!trouble) return;
     tally.add(products.dims(row), facts.kernel_id(row).value, row, slot.open_ns);
-    time_ns += slot.open_ns;
+    saturating_add(&time_ns, slot.open_ns);
     misaligned = misaligned || trouble->misaligned;
     bounded = bounded && trouble->at_most_ns.has_value();
     if (trouble->at_most_ns) claim.take_work(d, i, static_cast<std::int64_t>(*trouble->at_most_ns));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 #include "base/units.h"
 
 namespace ridge {
@@ -17,11 +18,11 @@ std::optional<Finding> find_inductor_fallback(Facts& facts) {
     for (const FallbackOp& fallback : graph.fallbacks) {
       FallbackOp& sum = by_op[fallback.op];
       sum.calls += fallback.calls;
-      sum.cpu_ns += fallback.cpu_ns;
-      sum.gpu_ns += fallback.gpu_ns;
+      saturating_add(&sum.cpu_ns, fallback.cpu_ns);
+      saturating_add(&sum.gpu_ns, fallback.gpu_ns);
       longest.see(fallback.longest.value, facts.tree().duration_ns(fallback.longest));
-      gpu_ns += fallback.gpu_ns;
-      cpu_ns += fallback.cpu_ns;
+      saturating_add(&gpu_ns, fallback.gpu_ns);
+      saturating_add(&cpu_ns, fallback.cpu_ns);
     }
   }
   if (std::max(gpu_ns, cpu_ns) < facts.ledger().least_ns()) return std::nullopt;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
+
 namespace ridge {
 namespace {
 
@@ -48,7 +50,7 @@ DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceI
     if (scope.holds_work(work.row)) ledger.work.push_back({work, 0, 0});
   }
   share_busy_time(&ledger.work);
-  for (const WorkSlot& slot : ledger.work) ledger.busy_ns += slot.owned_ns;
+  for (const WorkSlot& slot : ledger.work) saturating_add(&ledger.busy_ns, slot.owned_ns);
   ledger.span_ns = ledger.busy_ns;
   const LaunchLinks& links = scope.model().links();
   for (const IdleGap& gap : idle.gaps) {
@@ -58,7 +60,7 @@ DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceI
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
       if (piece.cause == IdleCause::head_tail || (edge && piece.cause != IdleCause::compile)) continue;
       ledger.idle.push_back({piece, gap.last_work, gap.next_work, in_graph, piece.length()});
-      ledger.span_ns += piece.length();
+      saturating_add(&ledger.span_ns, piece.length());
     }
   }
   return ledger;

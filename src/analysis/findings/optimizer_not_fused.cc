@@ -8,8 +8,8 @@
 namespace ridge {
 namespace {
 
-// A fused step is one to a few launches; even a small model's loop has more than this.
-constexpr std::int64_t kLeastLaunches = 16;
+// A fused step is one launch for hundreds of parameters. Adam by foreach is seven at least, whatever the model; a loop has more.
+constexpr std::int64_t kLeastLaunches = 6;
 
 struct Step {
   std::vector<std::pair<std::size_t, std::size_t>> slots;
@@ -58,10 +58,14 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
     tally.add(slot.work.row, slot.open_ns);
     if (facts.kernel_id(slot.work.row).value != longest->first) claim.take_work(d, i);
   }
+  // Only between two of its kernels: what the host does before the first launch of a step it does for a fused one too.
+  const auto in_step = [&](std::uint32_t row) {
+    const NodeId launch = facts.launch(row);
+    return launch != kNoNode && facts.phase(launch) == Phase::optimizer;
+  };
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const bool between = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
-    const NodeId launch = facts.launch(slot.next_work);
-    if (between && launch != kNoNode && facts.phase(launch) == Phase::optimizer) claim.take_idle(d, i);
+    if (between && in_step(slot.last_work) && in_step(slot.next_work)) claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
   const bool loop = step.foreach_launches * 2 < launches;

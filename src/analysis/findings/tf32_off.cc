@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -59,7 +60,7 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     const auto factor = speedup(facts, device);
     bounded = bounded && factor.has_value();
     tally.add(row, slot.open_ns);
-    time_ns += slot.open_ns;
+    saturating_add(&time_ns, slot.open_ns);
     if (factor) claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device, *factor)));
   });
   if (time_ns < facts.ledger().least_ns() || (bounded && !claim.keep())) return std::nullopt;

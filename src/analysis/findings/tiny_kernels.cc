@@ -1,4 +1,5 @@
 // tiny_kernels: long runs of kernels, each shorter than the time it takes to launch it. What such a program lacks is larger ops, not faster launches.
+// Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is launched faster, not written otherwise.
 #include <algorithm>
 #include <unordered_set>
 
@@ -39,7 +40,12 @@ class Runs {
   // What another finding claimed is not counted again.
   bool is_tiny(const WorkSlot& slot) const {
     return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= kTinyNs &&
-           slot.open_ns == slot.owned_ns && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row);
+           slot.open_ns == slot.owned_ns && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
+           !is_compiled(slot.work.row);
+  }
+  bool is_compiled(std::uint32_t row) const {
+    return facts_.identity(row).library == "inductor" ||
+           facts_.model().compiled_regions().call_at(facts_.launch(row)) != kNoCall;
   }
 
   // All of a run but its longest kernel could go.

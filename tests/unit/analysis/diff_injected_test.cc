@@ -12,22 +12,41 @@ using diff::Group;
 using test::Diffed;
 using test::EditedTrace;
 
-constexpr std::size_t kPlaces = 6;  // per trace and change, spread over an iteration
+constexpr std::size_t kPlaces = 9;  // per trace and change, spread over an iteration
 
-// Traces with ops of every mode, each as it is, without shapes, and without stacks.
-std::vector<std::string> subjects() {
-  std::vector<std::string> texts;
-  for (const char* name : {"resnet18_eager_shapes", "gpt_compiled_train", "clean_no_sync", "mlp_profiler_steps"}) {
-    texts.push_back(test::fixture(name));
-    texts.push_back(test::without_stacks(test::without_shapes(test::fixture(name))));
+// What a recording may leave out.
+constexpr struct {
+  const char* name;
+  bool shapes, stacks;
+} kRecorded[] = {
+    {"as recorded", true, true}, {"shapes only", true, false}, {"stacks only", false, true}, {"neither", false, false}};
+
+struct Subject {
+  std::string what, text;
+};
+
+// Traces with ops of every mode, as they are and with less: without shapes, without stacks, without both.
+std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  for (const char* name :
+       {"resnet18_eager_shapes", "gpt_compiled_train", "clean_no_sync", "mlp_profiler_steps", "graph_breaks_stack"}) {
+    const std::string whole = test::fixture(name);
+    const bool has_stacks = test::without_stacks(whole) != whole;
+    for (const auto& [recorded, shapes, stacks] : kRecorded) {
+      if (stacks && !has_stacks && !shapes) continue;  // the same as neither
+      if (!stacks && !has_stacks && shapes) continue;  // the same as recorded
+      std::string text = shapes ? whole : test::without_shapes(whole);
+      all.push_back({std::string(name) + ", " + recorded, stacks ? std::move(text) : test::without_stacks(std::move(text))});
+    }
   }
-  return texts;
+  return all;
 }
 
 template <class Check>
 void at_many_places(Check check) {
-  for (const std::string& text : subjects()) {
-    const EditedTrace subject(text);
+  for (const Subject& made : subjects()) {
+    SCOPED_TRACE(made.what);
+    const EditedTrace subject(made.text);
     ASSERT_GT(subject.calls(), 0U);
     const std::size_t step = std::max<std::size_t>(1, subject.calls() / kPlaces);
     for (std::size_t call = step / 2; call < subject.calls(); call += step) check(subject, call);

@@ -10,6 +10,7 @@
 #include "analysis/kernels.h"
 #include "analysis/ops.h"
 #include "analysis/roofline.h"
+#include "analysis/summary.h"
 #include "support/loaded_trace.h"
 
 namespace ridge {
@@ -109,9 +110,9 @@ TEST(Roof, ThePointOfAKernel) {
 TEST(Roof, UtilisationIsNotKnownFromAFewKernels) {
   const OnDevice h200(join({mm(1, 10), launch(1, 2, 2, kGemm, 20, 10), launch(2, 30, 2, "unknown_kernel", 40, 90)}), "h200");
   const Roofline roofline = compute_roofline(h200.scope);
-  EXPECT_FALSE(mfu_pct(roofline.all, roofline.devices));
-  EXPECT_FALSE(bandwidth_pct(roofline.all, roofline.devices));
-  EXPECT_NEAR(roofline.all.cost.flops_known_pct().value(), 10, 1e-9);
+  EXPECT_FALSE(mfu_pct(roofline.use.all, roofline.use.devices));
+  EXPECT_FALSE(bandwidth_pct(roofline.use.all, roofline.use.devices));
+  EXPECT_NEAR(roofline.use.all.cost.flops_known_pct().value(), 10, 1e-9);
 }
 
 TEST(Roof, UtilisationOfAnIterationCountsItsIdleTime) {
@@ -121,21 +122,54 @@ TEST(Roof, UtilisationOfAnIterationCountsItsIdleTime) {
             mm(101, 10), launch(2, 102, 2, kGemm, 120, 180)}),
       "h200");
   const Roofline roofline = compute_roofline(h200.scope);
-  ASSERT_EQ(roofline.iterations.size(), 2U);
+  ASSERT_EQ(roofline.use.iterations.size(), 2U);
   const double peak_ns = 1e9 * kFlops / 989.4e12;
-  EXPECT_EQ(roofline.iterations[0].iteration, 3);
-  EXPECT_EQ(roofline.iterations[0].duration_ns, 100'000);
-  EXPECT_NEAR(mfu_pct(roofline.iterations[0], roofline.devices).value(), 100 * peak_ns / 100'000, 1e-6);
+  EXPECT_EQ(roofline.use.iterations[0].iteration, 3);
+  EXPECT_EQ(roofline.use.iterations[0].duration_ns, 100'000);
+  EXPECT_NEAR(mfu_pct(roofline.use.iterations[0], roofline.use.devices).value(), 100 * peak_ns / 100'000, 1e-6);
   // The host of the last step ran ahead: it is done after 50 us, the device after 200.
-  EXPECT_EQ(roofline.iterations[1].duration_ns, 200'000);
-  EXPECT_NEAR(mfu_pct(roofline.iterations[1], roofline.devices).value(), 100 * peak_ns / 200'000, 1e-6);
-  EXPECT_EQ(roofline.all.duration_ns, 300'000);
-  EXPECT_NEAR(mfu_pct(roofline.all, roofline.devices).value(), 100 * 2 * peak_ns / 300'000, 1e-6);
-  EXPECT_NEAR(bandwidth_pct(roofline.all, roofline.devices).value(), 100 * 6 * kOperand / 4.8e12 * 1e9 / 300'000, 1e-6);
+  EXPECT_EQ(roofline.use.iterations[1].duration_ns, 200'000);
+  EXPECT_NEAR(mfu_pct(roofline.use.iterations[1], roofline.use.devices).value(), 100 * peak_ns / 200'000, 1e-6);
+  EXPECT_EQ(roofline.use.all.duration_ns, 300'000);
+  EXPECT_NEAR(mfu_pct(roofline.use.all, roofline.use.devices).value(), 100 * 2 * peak_ns / 300'000, 1e-6);
+  EXPECT_NEAR(bandwidth_pct(roofline.use.all, roofline.use.devices).value(), 100 * 6 * kOperand / 4.8e12 * 1e9 / 300'000, 1e-6);
   const Report report = report_roofline(roofline);
   ASSERT_EQ(report.plots.size(), 1U);
   EXPECT_EQ(report.plots[0].points.size(), 1U);
   EXPECT_FALSE(report.plots[0].lines.empty());
+}
+
+TEST(Roof, SummaryHasTheUtilisationOfRoofline) {
+  const std::string events = join({event({.name = "ProfilerStep#3", .ts = 0, .dur = 100, .cat = "user_annotation"}), mm(1, 10),
+                                   launch(1, 2, 2, kGemm, 20, 10)});
+  const auto cell = [](const Report& report, std::string_view name) {
+    const Table& table = report.tables.front();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].name == name) return table.rows.front()[i];
+    }
+    ADD_FAILURE() << name;
+    return Cell();
+  };
+  const OnDevice h200(events, "h200");
+  const Report known = report_summary(compute_summary(h200.scope));
+  const Utilisation use = compute_utilisation(h200.scope);
+  EXPECT_EQ(cell(known, "mfu_pct"), Cell(mfu_pct(use.all, use.devices).value()));
+  EXPECT_EQ(cell(known, "bandwidth_pct"), Cell(bandwidth_pct(use.all, use.devices).value()));
+  EXPECT_EQ(cell(known, "flops_known_pct"), Cell(100.0));
+  EXPECT_TRUE(known.diagnostics.empty());
+  // Whose peaks these are is not known: what ran is, its share of a peak is not, and that is said.
+  const OnDevice unknown(events, nullptr);
+  const Report bare = report_summary(compute_summary(unknown.scope));
+  EXPECT_EQ(cell(bare, "mfu_pct"), Cell());
+  EXPECT_EQ(cell(bare, "bandwidth_pct"), Cell());
+  EXPECT_EQ(cell(bare, "flops_known_pct"), Cell(100.0));
+  ASSERT_EQ(bare.diagnostics.size(), 1U);
+  EXPECT_EQ(bare.diagnostics[0].code, "unknown_device");
+  // Of half of the time it is not known what ran: what is known of the other half is no share of the whole.
+  const OnDevice half(join({events, launch(2, 40, 2, kGemm, 50, 10)}), "h200");
+  const Report partly = report_summary(compute_summary(half.scope));
+  EXPECT_EQ(cell(partly, "mfu_pct"), Cell());
+  EXPECT_EQ(cell(partly, "flops_known_pct"), Cell(50.0));
 }
 
 TEST(Roof, OpsHaveTheFlopsOfWhatTheyLaunchAndTheTotalCountsThemOnce) {

@@ -57,6 +57,58 @@ TEST(GraphReplays, OpsFromAnEagerRunOfTheSameKernels) {
   EXPECT_EQ(replays.graphs[1].source, OpSource::none);
 }
 
+// Two eager runs of the same kernels that disagree about one of the ops.
+TEST(GraphReplays, AnOpThatRunsDisagreeAboutStaysUnknown) {
+  const LoadedTrace t = load_events(join({
+      event({.name = "aten::first", .ts = 0, .dur = 10}),
+      launch(10, 2, 2, "a", 5, 1),
+      event({.name = "aten::second", .ts = 20, .dur = 10}),
+      launch(11, 22, 2, "b", 25, 1),
+      event({.name = "aten::other", .ts = 40, .dur = 10}),
+      launch(12, 42, 2, "a", 45, 1),
+      event({.name = "aten::second", .ts = 60, .dur = 10}),
+      launch(13, 62, 2, "b", 65, 1),
+      graph_launch(1, 100),
+      kernel("a", 1, 120, 5),
+      kernel("b", 1, 130, 5),
+  }));
+  const GraphReplays& replays = t.model->graph_replays();
+  ASSERT_EQ(replays.graphs.size(), 1U);
+  EXPECT_EQ(replays.graphs[0].source, OpSource::eager_run);
+  EXPECT_EQ(replays.graphs[0].ops.at(0), kNoNode);
+  EXPECT_NE(replays.graphs[0].ops.at(1), kNoNode);
+  std::size_t known = 0;
+  for (const RecoveredOp& op : replays.recovered) known += op.op != kNoNode;
+  EXPECT_EQ(known, 1U);
+}
+
+// The same names on other grids are another graph, and no run of this one; `triton_` is the name of any generated kernel.
+TEST(GraphReplays, GridsAndNamesMustTell) {
+  const auto grid = [](int blocks) { return ", \"grid\": [" + std::to_string(blocks) + ", 1, 1]"; };
+  const auto trace = [&](std::string_view name, int eager_grid) {
+    return load_events(join({
+        event({.name = "aten::first", .ts = 0, .dur = 10}),
+        event({.name = "cudaLaunchKernel", .ts = 2, .dur = 2, .cat = "cuda_runtime", .args = "\"correlation\": 10"}),
+        event({.name = "aten::second", .ts = 20, .dur = 10}),
+        event({.name = "cudaLaunchKernel", .ts = 22, .dur = 2, .cat = "cuda_runtime", .args = "\"correlation\": 11"}),
+        kernel(name, 10, 5, 1, grid(eager_grid)),
+        kernel(name, 11, 25, 1, grid(4)),
+        graph_launch(1, 100),
+        kernel(name, 1, 120, 5, grid(8)),
+        kernel(name, 1, 130, 5, grid(4)),
+        graph_launch(2, 200),
+        kernel(name, 2, 220, 5, grid(16)),
+        kernel(name, 2, 230, 5, grid(4)),
+    }));
+  };
+  const LoadedTrace same = trace("a", 8);
+  ASSERT_EQ(same.model->graph_replays().graphs.size(), 2U);
+  EXPECT_EQ(same.model->graph_replays().graphs[0].source, OpSource::eager_run);
+  EXPECT_EQ(same.model->graph_replays().graphs[1].source, OpSource::none);
+  EXPECT_EQ(trace("a", 2).model->graph_replays().graphs[0].source, OpSource::none);
+  EXPECT_EQ(trace("triton_", 8).model->graph_replays().graphs[0].source, OpSource::none);
+}
+
 TEST(GraphReplays, OpsFromTheCapture) {
   const auto call = [](std::string_view name, int ts) {
     return event({.name = name, .ts = ts, .dur = 1, .cat = "cuda_runtime"});

@@ -1,6 +1,8 @@
 // Idle time: hand-made traces with one cause each and their times computed by hand.
 #include "model/idle.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 
@@ -45,6 +47,32 @@ TraceText a_and_b() {
   text.call("cudaLaunchKernel", 490'000, 495'000, 2).kernel("b", 500'000, 510'000, 2);
   return text;
 }
+
+// Launches below a stack of that many frames, every one of which ends a gap; the time that splitting the idle time takes.
+double seconds_to_split(int depth, int launches) {
+  TraceText text;
+  const std::int64_t end = (launches + 1) * 100'000LL + depth;
+  for (int d = 0; d < depth; ++d) text.frame("f.py(1): f", d, 2 * end - d);
+  for (int i = 0; i < launches; ++i) {
+    const std::int64_t at = depth + (i + 1) * 100'000LL;
+    text.call("cudaLaunchKernel", at, at + 5'000, i + 1).kernel("k", at + 8'000, at + 9'000, i + 1);
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  model.host_stalls(), model.timeline();
+  double best = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto idle = split_idle(model, *trace->window);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    EXPECT_EQ(idle.at(0).gaps.size(), static_cast<std::size_t>(launches) + 1);
+  }
+  return best;
+}
+
+// Where a thread's work began is looked up, not walked to: the depth of stacks is no factor. A walk for each of 20000 launches under 20000 frames is
+// 400 million steps, hundreds of times what the shallow trace takes.
+TEST(Idle, DeepStacksCostNoMore) { EXPECT_LT(seconds_to_split(20'000, 20'000), 20 * seconds_to_split(20, 20'000)); }
 
 TEST(Idle, AHostThatIsLateIsLaunch) {
   const auto trace = a_and_b().op("aten::relu", 480'000, 496'000).read();

@@ -99,6 +99,26 @@ TEST(MadeTraces, AutotuningAndTheCompilationAroundIt) {
   EXPECT_EQ(found.find("compile_in_window")->finding.saves_ns, 308 * kUs);
 }
 
+// A lookup that misses, a compilation, and the region compiled: of a frame that had code (0/1), or of a new one (0/0).
+TEST(MadeTraces, RecompilesAndFirstCompilations) {
+  const auto program = [](std::string_view region) {
+    Program p;
+    p.kernel(10).kernel(520);
+    p.text.op("TorchDynamo Cache Lookup", 112 * kUs, 115 * kUs)
+        .op("_compile.compile_inner (dynamo_timed)", 116 * kUs, 500 * kUs);
+    p.text.op(fmt::format("Torch-Compiled Region: {}", region), 505 * kUs, 530 * kUs);
+    return found_in(p.text);
+  };
+  const Found again = program("0/1");
+  ASSERT_EQ(again.rank("recompiles"), 1U) << again.ids();
+  EXPECT_EQ(again.find("recompiles")->finding.saves_ns, 390 * kUs);  // from the lookup's end to the region's start
+  EXPECT_FALSE(again.has("compile_in_window")) << again.ids();
+  const Found first = program("0/0");
+  ASSERT_EQ(first.rank("compile_in_window"), 1U) << first.ids();
+  EXPECT_EQ(first.find("compile_in_window")->finding.saves_ns, 384 * kUs);
+  EXPECT_FALSE(first.has("recompiles")) << first.ids();
+}
+
 // cudaMalloc in each iteration, against cudaMalloc in the first one only.
 TEST(MadeTraces, AllocatorInSteadyState) {
   const auto program = [](int allocating) {
@@ -130,6 +150,29 @@ TEST(MadeTraces, FirstIterationThatIsNoExample) {
   EXPECT_FALSE(program(1).has("first_iteration_outlier")) << program(1).ids();
 }
 
+// Seven operations of one kernel each, as Adam by foreach has: each 100 us, 50 us apart. One pass of 100 us is left, and what the host does before.
+TEST(MadeTraces, OptimizerByForeach) {
+  const auto program = [](int operations, std::string_view name) {
+    Program p;
+    p.kernel(10).kernel(400, "void at::native::softmax_warp_forward<float>()", 1'000);
+    for (int i = 0; i < operations; ++i) p.kernel(1'500 + 150 * i, fmt::format(fmt::runtime(name), i));
+    p.text.annotation("Optimizer.step#Adam.step", 1'420 * kUs, 4'000 * kUs);
+    return found_in(p.text);
+  };
+  constexpr std::string_view kForeach =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+      "namespace)::TensorListMetadata<{}>, "
+      "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>()";
+  const Found foreach = program(7, kForeach);
+  ASSERT_TRUE(foreach.has("optimizer_not_fused")) << foreach.ids();
+  EXPECT_EQ(foreach.find("optimizer_not_fused")->finding.saves_ns, (6 * 100 + 6 * 50) * kUs);
+  constexpr std::string_view kFused =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+      "FusedOptimizerTensorListMetadata<{}>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4>>()";
+  EXPECT_FALSE(program(7, kFused).has("optimizer_not_fused"));  // a few hundred parameters each
+  EXPECT_FALSE(program(3, kForeach).has("optimizer_not_fused"));
+}
+
 // ---- device --------------------------------------------------------------------------------------------------------------------
 
 // An all-reduce of 300 us, 100 of which run beside a kernel.
@@ -145,6 +188,23 @@ TEST(MadeTraces, ExposedCommunication) {
   covered.kernel(10, "k", 500)
       .kernel(110, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20);
   EXPECT_FALSE(found_in(covered.text).has("exposed_communication"));
+}
+
+// A compiler has fused what it could: what compiled code launches in small pieces is launch-bound.
+TEST(MadeTraces, TinyKernelsOfCompiledCodeAreLaunchBound) {
+  const auto program = [](std::string_view kernel, bool region) {
+    Program p;
+    p.text.annotation("ProfilerStep#1", 1 * kUs, 6'000 * kUs);
+    if (region) p.text.op("Torch-Compiled Region: 0/0", 1 * kUs, 6'000 * kUs);
+    for (int i = 0; i < 200; ++i) p.kernel(10 + i * 20, kernel, 2);
+    return found_in(p.text);
+  };
+  const std::string add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
+  EXPECT_TRUE(program(add, false).has("tiny_kernels"));
+  for (const Found& compiled : {program("triton_poi_fused_add_0", false), program(add, true)}) {
+    EXPECT_FALSE(compiled.has("tiny_kernels")) << compiled.ids();
+    EXPECT_TRUE(compiled.has("launch_bound")) << compiled.ids();
+  }
 }
 
 // Runs of small kernels are a finding from 100 an iteration, in runs of 32.
