@@ -36,8 +36,9 @@ export interface Tile {
   bucket_ns: number;
   lanes: (Lane | undefined)[]; // by depth
   names: string[];
-  labels: string[]; // names fit for drawing: short, no control or direction characters
+  labels: (string | undefined)[]; // names fit for drawing: short, no control or direction characters; see label_of
   matches: { key: string; hit: Uint8Array } | null; // which names the search hits; filled by the painter
+  named: { name: string; at: number }; // the name that was looked for last
 }
 
 // A tile, and the part of time for which it is to be drawn.
@@ -49,10 +50,20 @@ export interface Piece {
 
 const drawable = (text: string): string => shorten(visible(text.slice(0, kLabelLength * 2)), kLabelLength);
 
+// Made when it is first drawn: most names of a tile never are.
+export function label_of(tile: Tile, name: number): string {
+  return (tile.labels[name] ??= drawable(tile.names[name] ?? ""));
+}
+
 function decode(answer: Slices, paints: Paints): Tile {
   const lanes: (Lane | undefined)[] = [];
+  const kinds = answer.categories.length + 1;
+  const known: (number | undefined)[] = []; // by name and category: the same few come again and again
   const paint = (name: number, colour: number | undefined): number =>
-    paints.of(colour === undefined ? "" : (answer.categories[colour] ?? ""), answer.names[name] ?? "");
+    (known[name * kinds + (colour ?? kinds - 1)] ??= paints.of(
+      colour === undefined ? "" : (answer.categories[colour] ?? ""),
+      answer.names[name] ?? "",
+    ));
   for (const { depth, slices, buckets } of answer.depths) {
     const start = Float64Array.from(slices.start);
     lanes[depth] = {
@@ -75,8 +86,9 @@ function decode(answer: Slices, paints: Paints): Tile {
     bucket_ns: answer.bucket_ns,
     lanes,
     names: answer.names,
-    labels: answer.names.map(drawable),
+    labels: [],
     matches: null,
+    named: { name: "", at: -1 },
   };
 }
 
@@ -125,6 +137,12 @@ export class TileStore {
       if (tile) pieces.push({ tile, from: index * length, to: (index + 1) * length });
     }
     return pieces;
+  }
+
+  // The index of a name in a tile; -1: it has no slice of that name.
+  name_at(tile: Tile, name: string): number {
+    if (tile.named.name !== name) tile.named = { name, at: tile.names.indexOf(name) };
+    return tile.named.at;
   }
 
   // Cancels what this frame did not want and asks for the rest, first wanted first.

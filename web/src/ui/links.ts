@@ -16,6 +16,12 @@ export function search_link(t: number, name: string): string {
   return link("timeline", { t: t || null, q: name.slice(0, 200) });
 }
 
+// The page of one kernel, in depth; null for a name that no URL should carry.
+const kLongestName = 2000;
+export function kernel_link(t: number, name: string): string | null {
+  return name && name.length <= kLongestName ? link("kernel", { t: t || null, name }) : null;
+}
+
 export function row_link(table: Table, t: number): (row: Cell[]) => string | null {
   const find = (wanted: (column: Column) => boolean): number => table.columns.findIndex(wanted);
   const event = find((column) => column.role === "event");
