@@ -1,5 +1,8 @@
 // Every page but the timeline: it opens, and its numbers are the API's.
-import { check, column, equal, fixture, near, open, serve, shoot, visit } from "../harness.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { check, column, equal, fixture, near, open, scratch, serve, shoot, visit } from "../harness.mjs";
 
 const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
 const eager = fixture("resnet18_eager_shapes.json.gz");
@@ -224,6 +227,21 @@ export const cases = {
       check((await page.$$(".waterfall .bars-row")).length > 2, "the waterfall has steps");
       await shoot(page, "diff_light");
     }
+    await finish();
+  },
+
+  "each problem of a damaged trace is said once": async () => {
+    const whole = gunzipSync(readFileSync(compiled));
+    const path = join(scratch, "cut.json");
+    writeFileSync(path, whole.subarray(0, Math.floor(whole.length / 2)));
+    const server = await serve(path);
+    const { page, finish } = await open(server.url);
+    await visit(page, "health");
+    const problems = column(await server.api("check"), "check", "problem");
+    check(problems.includes("truncated_json"), `the cut is noticed: ${problems}`);
+    equal((await texts(page, "main .note b")).sort(), [...problems].sort(), "problems");
+    await visit(page, "timeline");
+    await shoot(page, "timeline_damaged");
     await finish();
   },
 

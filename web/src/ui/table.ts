@@ -12,9 +12,10 @@ const kPrintedRows = 60;
 const kTitleLength = 600;
 const kLeastFlexible = 260; // px
 const kFlexible = 30; // characters: longer texts share what is left of the width
-const kChar = 7.8; // px, of a cell; totals are bold
-const kHeadChar = 6.9; // px, of a column's head
-const kHeadRoom = 32; // px beside it, with the arrow of the sorted column
+const kChar = 7.6; // px, of a text
+const kDigit = 8.4; // px, of a number; totals are bold
+const kHeadChar = 7.5; // px, of a column's head
+const kHeadRoom = 36; // px beside it, with the arrow of the sorted column
 const kMostCategory = 200; // px
 
 export interface TableOptions {
@@ -150,7 +151,7 @@ export class TableView {
       if (typeof value === "number") max = Math.max(max, value);
     }
     longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
-    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * kChar + 24;
+    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 22;
     const flexible = column.type === "text" && longest > kFlexible;
     const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, text, title))}px`;
     return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
