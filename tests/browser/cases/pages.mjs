@@ -212,6 +212,10 @@ export const cases = {
     const regions = column(await server.api("breaks"), "regions", "id");
     equal(await page.$$eval(".tree-row b", (nodes) => nodes.map((node) => node.textContent).sort()), [...regions].sort(), "regions");
     await shoot(page, "graphs_breaks_light");
+    const calls = column(await server.api("breaks"), "breaks", "occurrences");
+    await page.click(".t-row:first-child a"); // a break leads to where its frame resumes
+    await page.waitForFunction(() => window.__ridge?.state?.hits && window.__ridge.state.selection);
+    equal(await page.evaluate(() => window.__ridge.state.hits.hits), calls[0], "occurrences on the timeline");
     await finish();
   },
 

@@ -3,7 +3,7 @@ import type { Cell, Column, Table } from "../api/types";
 import { link } from "./router";
 
 // Columns whose text is the name of slices, most telling first.
-const kNames = ["kernel", "op", "call"];
+const kNames = ["kernel", "op", "call", "graph"];
 
 const kMargin = 0.15; // of a range's length, shown on both sides
 
