@@ -415,6 +415,23 @@ export const cases = {
     await finish();
   },
 
+  "a link that is followed right after a move is not overwritten": async () => {
+    const { server, page, finish } = await timeline();
+    const { slice } = await launched(server);
+    const wanted = `#/timeline?s=${slice.id}`;
+    const kept = await page.evaluate(async (hash) => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "f", bubbles: true })); // the URL is to be written in a moment
+      window.addEventListener("hashchange", (event) => event.stopImmediatePropagation(), { once: true, capture: true });
+      location.hash = hash;
+      await new Promise((done) => setTimeout(done, 500)); // a page that is busy hears of the change only after the timer
+      window.dispatchEvent(new HashChangeEvent("hashchange"));
+      return location.hash;
+    }, wanted);
+    equal(kept, wanted, "the URL");
+    await selected(page, slice.id);
+    await finish();
+  },
+
   "views that are left no longer ask": async () => {
     const { page, finish } = await timeline();
     await page.keyboard.press("w", { delay: 400 });

@@ -56,7 +56,10 @@ class TimelinePage implements Page, Screen {
   ) {
     const paints = new Paints();
     const view = new View(context.trace.window_ns);
-    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, () => this.redraw());
+    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, (track) => {
+      this.stage.came(track);
+      this.redraw();
+    });
     this.state = {
       source: context.source,
       t: context.t,
@@ -279,8 +282,7 @@ class TimelinePage implements Page, Screen {
   private scrolled(): void {
     this.state.scroll = this.scroll.scrollTop;
     this.dirty.labels = true;
-    this.rested();
-    this.redraw();
+    this.control.stirred();
   }
   private resized(): void {
     this.stage.height = Math.max(1, this.scroll.clientHeight);
@@ -295,9 +297,10 @@ class TimelinePage implements Page, Screen {
   private draw(): void {
     this.frame = 0;
     if (this.closed.signal.aborted) return;
-    if (this.dirty.lanes) {
-      const began = performance.now();
-      this.stage.draw();
+    const began = performance.now();
+    const { lanes } = this.dirty;
+    const more = (lanes || this.stage.stats.pending) && this.stage.draw();
+    if (lanes) {
       draw_ruler(this.ruler, this.state);
       this.minimap.draw();
       if (this.dirty.labels)
@@ -306,11 +309,12 @@ class TimelinePage implements Page, Screen {
           pin: (track) => this.control.pin(track),
         });
       this.toolbar.say(this.state.tiles.loading ? "loading…" : "");
-      this.times.push(performance.now() - began);
-      if (this.times.length > 2000) this.times.shift();
     }
-    if (this.dirty.overlay || this.overlay.follows_view) this.overlay.draw();
+    if (this.dirty.overlay || (lanes && this.overlay.follows_view)) this.overlay.draw();
     this.dirty = { lanes: false, overlay: false, labels: false };
+    if (more) this.schedule();
+    this.times.push(performance.now() - began);
+    if (this.times.length > 2000) this.times.shift();
   }
   readonly times: number[] = [];
 

@@ -20,6 +20,7 @@ export interface Screen {
 
 export class Controller {
   private url_timer = 0;
+  private known_hash = location.hash; // as last read or written
   private rest_timer = 0;
   private search_timer = 0;
   private search_under_way: AbortController | null = null;
@@ -37,12 +38,16 @@ export class Controller {
   // --- view
 
   moved(): void {
+    this.stirred();
+    this.remember();
+  }
+  // The lanes move, in time or up and down.
+  stirred(): void {
     this.state.moving = true;
     this.state.hovered = null; // what is under the mouse now is found when the view rests
     clearTimeout(this.rest_timer);
     this.rest_timer = window.setTimeout(() => this.rest(), kRest_ms);
     this.screen.redraw();
-    this.remember();
   }
   private rest(): void {
     this.state.moving = false;
@@ -234,7 +239,9 @@ export class Controller {
     this.search_under_way?.abort();
   }
 
+  // Not when the URL was changed by somebody else since: that change is about to be read, and would be lost.
   write_url(): void {
+    if (location.hash !== this.known_hash) return;
     const { view, selection, area, query, notes, lanes } = this.state;
     const whole = view.length >= view.window_ns;
     note({
@@ -245,9 +252,11 @@ export class Controller {
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
     });
+    this.known_hash = location.hash;
   }
 
   async read_url(parameters: URLSearchParams): Promise<void> {
+    this.known_hash = location.hash;
     const { state } = this;
     const range = read_range(parameters.get("r"));
     if (range) state.view.set(range.from, range.to);

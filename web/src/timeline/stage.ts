@@ -10,20 +10,24 @@ import { prepare, theme } from "./theme";
 const kMarkReach = 6; // px around a mark that count as it
 const kLeastGap = 6; // px
 const kFlagApart = 5; // px
-const kMovingGrain = 3; // px: what moves is not read to the pixel, and every bar less is drawn sooner
+const kCoarse = 3; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
+const kBudget_ms = 2.5; // of a frame, to refine what was drawn coarsely
 
 export interface FrameStats {
   last_ms: number;
   worst_ms: number;
   frames: number;
+  pending: boolean; // something in sight is still coarse or out of date
   covered: Map<string, number>; // "track/depth" -> share of the visible width that the row covers, as drawn
 }
 
 export class Stage {
   readonly canvas = el("canvas", { class: "tl-canvas" });
-  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, covered: new Map() };
+  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, pending: true, covered: new Map() };
   height = 1;
   private readonly painter = new Painter();
+  private seen = ""; // what the canvas shows: view, place and looks
+  private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
   private by_track: Map<number, State["marks"]> | null = null;
 
   constructor(private readonly state: State) {}
@@ -39,53 +43,111 @@ export class Stage {
     return [...pinned, ...rest];
   }
 
-  draw(): void {
+  // Draws what changed. Another view is drawn at once and coarsely; a view that rests is then refined track by track, as far as a frame's
+  // budget goes, and so are tracks whose slices have come. True: there is more to refine.
+  draw(): boolean {
     const began = performance.now();
-    const { view, tiles, lanes } = this.state;
-    const colours = theme();
-    const context = prepare(this.canvas, view.width, this.height);
-    context.fillStyle = colours.background;
-    context.fillRect(0, 0, view.width, this.height);
-    const frame: Frame = {
+    const { view, lanes, moving } = this.state;
+    const { theme: colours } = document.documentElement.dataset;
+    const sight = [view.from, view.to, view.width, this.height, this.state.scroll, lanes.version, this.state.query, this.state.show_marks];
+    const key = [...sight, colours, window.devicePixelRatio].join();
+    if (key !== this.seen || (moving && this.stale.size)) {
+      this.seen = key;
+      this.draw_all();
+    } else if (!moving) {
+      this.refine(began + kBudget_ms);
+    }
+    this.stats.pending = this.stale.size > 0;
+    this.stats.last_ms = performance.now() - began;
+    this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
+    this.stats.frames += 1;
+    return this.stats.pending && !moving;
+  }
+
+  // Slices of a track have come.
+  came(track: number): void {
+    this.stale.add(track);
+    this.stats.pending = true;
+  }
+
+  private frame_of(context: CanvasRenderingContext2D, grain: number): Frame {
+    const { view } = this.state;
+    this.painter.begin(view.width, grain);
+    return {
       context,
       width: view.width,
       from: view.from,
       scale: 1 / view.ns_per_px,
       paints: this.state.paints.all,
       query: this.state.query.toLowerCase(),
-      grain: this.state.moving ? kMovingGrain : 1,
+      grain,
     };
-    this.painter.begin(view.width, frame.grain);
+  }
+
+  private draw_all(): void {
+    const { view, tiles, lanes } = this.state;
+    const context = prepare(this.canvas, view.width, this.height);
+    context.fillStyle = theme().background;
+    context.fillRect(0, 0, view.width, this.height);
+    const frame = this.frame_of(context, kCoarse);
     this.stats.covered.clear();
+    this.stale.clear();
     tiles.begin();
-    this.grid(context);
+    this.grid(context, 0, this.height);
     const boxes = this.visible();
-    const region = (pinned: boolean): void => {
+    for (const pinned of [false, true]) {
       context.save();
       context.beginPath();
       context.rect(0, pinned ? 0 : lanes.pinned_height, view.width, this.height);
       context.clip();
-      for (const { box, y } of boxes) if (box.pinned === pinned) this.box(frame, box, y);
+      for (const { box, y } of boxes) {
+        if (box.pinned !== pinned) continue;
+        this.box(frame, box, y);
+        if (box.track) this.stale.add(box.track.id);
+      }
       context.restore();
-    };
-    region(false);
+    }
     if (lanes.pinned_height) {
-      region(true);
-      context.fillStyle = colours.accent;
+      context.fillStyle = theme().accent;
       context.fillRect(0, lanes.pinned_height - 2, view.width, 1);
     }
     tiles.end();
-    this.stats.last_ms = performance.now() - began;
-    this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
-    this.stats.frames += 1;
   }
 
-  private grid(context: CanvasRenderingContext2D): void {
+  private refine(until: number): void {
+    if (!this.stale.size) return;
+    const frame = this.frame_of(prepare(this.canvas, this.state.view.width, this.height), 1);
+    const boxes = this.visible();
+    for (const track of [...this.stale]) {
+      for (const { box, y } of boxes) if (box.track?.id === track) this.box_anew(frame, box, y); // a pinned track has two
+      this.stale.delete(track);
+      if (performance.now() > until) return;
+    }
+  }
+
+  // A box on a canvas that shows the rest already. Its flags reach a pixel over its edge.
+  private box_anew(frame: Frame, box: LaneBox, y: number): void {
+    const { context, width } = frame;
+    const pinned = this.state.lanes.pinned_height;
+    const top = Math.max(box.pinned ? 0 : pinned, y - 1);
+    const bottom = Math.min(y + box.height, box.pinned ? pinned - 2 : this.height);
+    context.save();
+    context.beginPath();
+    context.rect(0, top, width, bottom - top);
+    context.clip();
+    context.fillStyle = theme().background;
+    context.fillRect(0, y, width, box.height);
+    this.grid(context, y, box.height);
+    this.box(frame, box, y);
+    context.restore();
+  }
+
+  private grid(context: CanvasRenderingContext2D, y: number, height: number): void {
     const { view } = this.state;
     const step = nice_step(view.ns_per_px * 110);
     context.fillStyle = theme().lane;
     for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step)
-      context.fillRect(Math.round(view.x(time)), 0, 1, this.height);
+      context.fillRect(Math.round(view.x(time)), y, 1, height);
   }
 
   private box(frame: Frame, box: LaneBox, y: number): void {

@@ -111,7 +111,7 @@ export class TileStore {
     private readonly t: number,
     private readonly window_ns: number,
     private readonly paints: Paints,
-    private readonly changed: () => void,
+    private readonly changed: (track: number) => void,
   ) {
     this.top = Math.max(0, Math.ceil(Math.log2(Math.max(1, window_ns) / kTilePixels)));
   }
@@ -120,9 +120,12 @@ export class TileStore {
     return this.under_way.size + this.wanted.length;
   }
 
+  // Between begin() and end() what is missing is asked for; else pieces() only tells what is there.
   begin(): void {
     this.wanted = [];
+    this.asking = true;
   }
+  private asking = false;
 
   // What can be drawn of [from, to) now, and notes what is still missing.
   pieces(track: number, from: number, to: number, ns_per_px: number): Piece[] {
@@ -147,6 +150,7 @@ export class TileStore {
 
   // Cancels what this frame did not want and asks for the rest, first wanted first.
   end(): void {
+    this.asking = false;
     const keys = new Set(this.wanted.map((each) => each.key));
     for (const [key, control] of this.under_way) {
       if (keys.has(key)) continue;
@@ -174,7 +178,7 @@ export class TileStore {
   }
 
   private want(wanted: Wanted): void {
-    if ((this.failed.get(wanted.key) ?? 0) < Date.now()) this.wanted.push(wanted);
+    if (this.asking && (this.failed.get(wanted.key) ?? 0) < Date.now()) this.wanted.push(wanted);
   }
 
   private touch(key: string): Tile | undefined {
@@ -196,7 +200,7 @@ export class TileStore {
       const range: [number, number] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
       this.source
         .slices(this.t, track, ...range, kTilePixels, control.signal)
-        .then((answer) => this.keep(key, decode(answer, this.paints)))
+        .then((answer) => this.keep(key, track, decode(answer, this.paints)))
         .catch(() => {
           if (!control.signal.aborted) this.failed.set(key, Date.now() + kRetry_ms);
         })
@@ -207,13 +211,13 @@ export class TileStore {
     }
   }
 
-  private keep(key: string, tile: Tile): void {
+  private keep(key: string, track: number, tile: Tile): void {
     this.tiles.set(key, tile);
     for (const oldest of this.tiles.keys()) {
       if (this.tiles.size <= kMostTiles) break;
       this.tiles.delete(oldest);
     }
-    this.changed();
+    this.changed(track);
   }
 }
 
