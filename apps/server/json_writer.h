@@ -1,4 +1,5 @@
-// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's.
+// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's. An object whose members are plain values is
+// one call: record("id", 7, "name", "aten::mm", "busy", shares).
 #pragma once
 
 #include <cmath>
@@ -7,12 +8,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 
 #include <ridge/render.h>
 
 namespace ridge::server {
+
+// A text of which nothing is known when it is empty.
+struct TextOrNull {
+  std::string_view text;
+};
 
 class JsonWriter {
  public:
@@ -51,6 +58,30 @@ class JsonWriter {
     value ? number(*value) : null();
   }
 
+  // Whatever a member may hold: texts, numbers (nullopt is null), and lists of either.
+  template <class Value>
+  void value(const Value& value) {
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+      text(value);
+    } else if constexpr (std::is_same_v<Value, TextOrNull>) {
+      text_or_null(value.text);
+    } else if constexpr (requires { number(value); }) {
+      number(value);
+    } else {
+      array(value, [&](const auto& each) { this->value(each); });
+    }
+  }
+  void members() {}
+  template <class Value, class... Rest>
+  void members(std::string_view name, const Value& first, const Rest&... rest) {
+    key(name).value(first);
+    members(rest...);
+  }
+  template <class... Members>
+  void record(const Members&... all) {
+    object([&] { members(all...); });
+  }
+
   template <class Fill>
   void object(Fill fill) {
     open('{'), fill(), close('}');
@@ -61,14 +92,6 @@ class JsonWriter {
     open('[');
     for (const auto& element : elements) write(element);
     close(']');
-  }
-  template <class Numbers>
-  void numbers(const Numbers& values) {
-    array(values, [&](auto value) { number(value); });
-  }
-  template <class Texts>
-  void texts(const Texts& values) {
-    array(values, [&](const auto& value) { text(value); });
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -45,6 +46,7 @@ class Analyses {
             t == 0 ? fmt::format("/api/v1/{}", analysis.name) : fmt::format("/api/v1/{}?t={}", analysis.name, t);
         add(target, kRows);
       }
+      add_kernels(t);
     }
   }
 
@@ -59,6 +61,21 @@ class Analyses {
  private:
   static constexpr std::size_t kRows = 2000;  // of each table
   static constexpr std::size_t kFewestRows = 5;
+  static constexpr std::size_t kKernels = 16;  // whose pages are embedded
+  static constexpr std::size_t kKernelRows = 12;
+
+  // The pages of the kernels with most time.
+  void add_kernels(std::size_t t) {
+    const auto kernels = site_.engine().run("kernels", {}, t);
+    if (!kernels || kernels->tables.empty()) return;
+    const Table& table = kernels->tables.front();
+    const auto column = std::ranges::find(table.columns, "kernel", &Column::name) - table.columns.begin();
+    for (const Row& row : table.rows | std::views::take(kKernels)) {
+      const auto* name = std::get_if<std::string>(&row[static_cast<std::size_t>(column)]);
+      if (name != nullptr && !name->empty())
+        add(Target{"/api/v1/kernel", {{"name", *name}, {"t", std::to_string(t)}}}.canonical(), kKernelRows);
+    }
+  }
 
   void add(const std::string& target, std::size_t rows) {
     auto body = ask(site_, target, fmt::format("limit={}", rows));

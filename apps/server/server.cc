@@ -19,6 +19,7 @@
 
 #include "gzip.h"
 #include "timeline_json.h"
+#include "work_clock.h"
 
 namespace ridge::server {
 
@@ -131,8 +132,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Off the thread that moves bytes: a first answer may take a second.
   void compute(Target target) {
     stream_.expires_never();
-    asio::post(shared_.workers, [self = shared_from_this(), target = std::move(target)] {
+    asio::post(shared_.workers, [self = shared_from_this(), target = std::move(target), clock = WorkClock()]() mutable {
       if (self->shared_.stopping) return;
+      clock.started();
       Answer made;
       try {
         made = self->shared_.site.get(target);
@@ -140,6 +142,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         made = answer(500, error_json("out_of_memory", "not enough memory for this answer", "ask for less"));
       }
       auto packed = std::make_shared<Packed>(self->pack(made, true));
+      packed->response.set("Server-Timing", clock.text());
       asio::post(self->stream_.get_executor(), [self, packed] { self->write(packed, true); });
     });
   }

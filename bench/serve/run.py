@@ -50,7 +50,7 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def get(self, target):
-        """(parsed, bytes on the wire, seconds)"""
+        """(parsed, bytes on the wire, seconds as seen here, ms of processor time that the server's thread took)"""
         start = time.perf_counter()
         self.connection.request("GET", target)
         response = self.connection.getresponse()
@@ -58,7 +58,8 @@ class Client:
         seconds = time.perf_counter() - start
         if response.status != 200:
             raise RuntimeError(f"{target}: {response.status} {body[:200]!r}")
-        return json.loads(body), len(body), seconds
+        cpu = re.search(r"cpu;dur=([0-9.]+)", response.headers["Server-Timing"] or "")
+        return json.loads(body), len(body), seconds, float(cpu.group(1))
 
 
 def check(answer, target):
@@ -77,9 +78,9 @@ def wander(client, tracks, window, rng, stop, out):
         for _ in range(rng.randint(2, 8)):
             target = f"/api/v1/slices?t=0&track={track}&from={at}&to={at + length}&px=1600"
             try:
-                answer, size, seconds = client.get(target)
+                answer, size, seconds, cpu_ms = client.get(target)
                 check(answer, target)
-                out.append((seconds, size))
+                out.append((1000 * seconds, size, cpu_ms, target))
             except Exception as error:  # pylint: disable=broad-except
                 out.append(error)
                 return
@@ -91,13 +92,15 @@ def wander(client, tracks, window, rng, stop, out):
 
 def summarise(results):
     errors = [result for result in results if isinstance(result, Exception)]
-    times = sorted(result[0] for result in results if not isinstance(result, Exception))
-    sizes = [result[1] for result in results if not isinstance(result, Exception)]
-    pick = lambda share: 1000 * times[min(len(times) - 1, int(share * len(times)))]
-    print(f"  {len(times)} queries: p50 {pick(0.5):.1f} ms, p99 {pick(0.99):.1f} ms, longest {1000 * times[-1]:.1f} ms; largest answer {max(sizes) / 1000:.0f} KB; {len(errors)} errors")
+    good = [result for result in results if not isinstance(result, Exception)]
+    seen, sizes, cpu = (sorted(column) for column in list(zip(*good))[:3])
+    pick = lambda times, share: times[min(len(times) - 1, int(share * len(times)))]
+    spread = lambda times: f"p50 {pick(times, 0.5):.1f} ms, p99 {pick(times, 0.99):.1f} ms, longest {times[-1]:.1f} ms"
+    print(f"  {len(good)} queries, as clients saw them: {spread(seen)}; largest answer {sizes[-1] / 1000:.0f} KB; {len(errors)} errors")
+    print(f"  the server's own processor time: {spread(cpu)}; the longest: {max(good, key=lambda result: result[2])[3]}")
     for error in errors[:3]:
         print(f"  error: {error}")
-    return pick(0.99), max(sizes), len(errors)
+    return pick(seen, 0.99), sizes[-1], len(errors)
 
 
 def main():

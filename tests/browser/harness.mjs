@@ -107,7 +107,7 @@ export async function visit(page, name, parameters = "") {
 export async function settle(page) {
   await page.waitForFunction(() => {
     const ridge = window.__ridge;
-    return ridge?.stats?.frames > 0 && ridge.state.tiles.loading === 0 && !ridge.state.moving;
+    return ridge?.stats?.frames > 0 && ridge.state.tiles.loading === 0 && !ridge.state.moving && !ridge.stats.pending;
   });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }

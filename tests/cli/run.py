@@ -22,6 +22,8 @@ import termios
 import time
 import xml.dom.minidom
 
+from checks import check, equal, run_tests, words_of
+
 RIDGE = ""
 TIMEOUT_S = 60
 
@@ -34,19 +36,6 @@ def event(index):
 
 
 TRACE = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [event(i) for i in range(50)]})
-
-
-class Failure(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
-
-
-def equal(got, wanted, what):
-    check(got == wanted, f"{what}: got {got!r}, wanted {wanted!r}")
 
 
 class Run:
@@ -718,31 +707,22 @@ def test_diff_errors(folder):
     refused(2, "diff", a, a, "--fail-abov", "5%", error="no flag --fail-abov", hint="--fail-above")
 
 
-def run_test(test):
+def in_a_folder(test):
     folder = Folder()
     try:
         test(folder)
-        return True
-    except (Failure, subprocess.TimeoutExpired, json.JSONDecodeError, UnicodeDecodeError, OSError) as failure:
-        print(f"FAILED {test.__name__[5:]}: {failure}")
-        return False
     finally:
         folder.remove()
 
 
 def main():
     global RIDGE
-    words = [word for word in sys.argv[1:] if word != "--ridge"]
-    if not words or not os.access(words[0], os.X_OK):
+    binary, words = words_of(sys.argv[1:])
+    if not binary or not os.access(binary, os.X_OK):
         print(__doc__, file=sys.stderr)
         return 2
-    RIDGE = os.path.abspath(words[0])
-    tests = [test for name, test in globals().items() if name.startswith("test_")]
-    chosen = [test for test in tests if not words[1:] or any(word in test.__name__ for word in words[1:])]
-    passed = sum(run_test(test) for test in chosen)
-    failed = len(chosen) - passed
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    RIDGE = os.path.abspath(binary)
+    return run_tests(globals(), words, in_a_folder)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+from checks import Failure, check, equal, run_tests, words_of
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
 TRACE = os.path.join(FIXTURES, "fault_item_sync.json.gz")
@@ -25,19 +27,6 @@ RIDGE = ""
 START_S = 60
 
 HOSTILE = '<script>alert("1")</script>\u202e&\'"</title>' + "x" * 100_000
-
-
-class Failure(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
-
-
-def equal(got, wanted, what):
-    check(got == wanted, f"{what}: got {got!r}, wanted {wanted!r}")
 
 
 class Served:
@@ -211,6 +200,15 @@ def test_answers_can_be_packed():
         check(len(packed[2]) < len(plain[2]) / 2, "it is smaller")
         for refused in ("identity", "gzip;q=0", "gzipped"):
             equal(served.get("/api/v1/ops", [("Accept-Encoding", refused)])[1]["Content-Encoding"], None, refused)
+
+
+def test_answers_tell_the_servers_own_time():
+    with Served() as served:
+        timing = served.get("/api/v1/ops")[1]["Server-Timing"]
+        parts = dict(re.findall(r"(\w+);dur=([0-9.]+)", timing or ""))
+        equal(set(parts), {"wait", "work", "cpu"}, f"parts of {timing!r}")
+        check(0 < float(parts["cpu"]) and float(parts["work"]) < 1000 * START_S, f"times {timing!r}")
+        equal(served.get("/api/v1/traces", [("Host", "evil.example")])[1]["Server-Timing"], None, "none for a stranger")
 
 
 def test_a_hostile_trace_is_valid_json():
@@ -430,6 +428,9 @@ def test_report_holds_the_servers_answers():
         for key in ("/api/v1/traces", "/api/v1/summary", "/api/v1/summary?t=1", "/api/v1/kernels", "/api/v1/tracks?t=0", "/api/v1/marks?t=1", "/api/v1/overview?px=1000&t=0"):
             check(key in responses, f"{key} is missing from {sorted(responses)}")
         check(sum(key.startswith("/api/v1/slices?") for key in responses) >= 4, "slices")
+        pages = [key for key in responses if key.startswith("/api/v1/kernel?name=")]
+        largest = [row[0] for row in responses["/api/v1/kernels"]["tables"][0]["rows"]][:3]
+        equal([any(responses[key]["tables"][0]["rows"][0][0] == name for key in pages) for name in largest], [True] * len(largest), "pages of the largest kernels")
         with Served(traces=(TRACE, OTHER)) as served:
             for key in ("/api/v1/tracks?t=0", "/api/v1/marks?t=1"):
                 equal(responses[key], served.json(key), key)
@@ -457,22 +458,9 @@ def test_a_hostile_trace_stays_text_in_the_report():
 
 def main(arguments):
     global RIDGE
-    words = [word for word in arguments if word != "--ridge"]
-    RIDGE = os.path.abspath(words[0] if words else os.path.join(ROOT, "build", "ridge"))
-    wanted = words[1:]
-    tests = {name: function for name, function in globals().items() if name.startswith("test_")}
-    passed = failed = 0
-    for name, function in tests.items():
-        if wanted and not any(word in name for word in wanted):
-            continue
-        try:
-            function()
-            passed += 1
-        except (Failure, OSError, subprocess.SubprocessError, ValueError, KeyError, IndexError, StopIteration) as error:
-            failed += 1
-            print(f"FAILED {name}: {type(error).__name__}: {str(error)[:1500]}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    binary, words = words_of(arguments)
+    RIDGE = os.path.abspath(binary or os.path.join(ROOT, "build", "ridge"))
+    return run_tests(globals(), words)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Shell {
     const row = this.pages.find((each) => each.name === name) ?? this.pages[0]!;
     const t = this.trace_of(parameters);
     const key = `${row.name}/${t}`;
-    this.draw_nav(row.name, t);
+    this.draw_nav(row.under ?? row.name, t);
     if (key === this.shown && this.page?.update) {
       await this.page.update(parameters);
       document.documentElement.dataset.ready = row.name;
@@ -128,7 +128,7 @@ class Shell {
       ...groups.flatMap((group) => [
         el("div", { class: "nav-group" }, group),
         ...this.pages
-          .filter((page) => page.group === group)
+          .filter((page) => page.group === group && !page.under)
           .map((page) =>
             el(
               "a",

@@ -1,5 +1,8 @@
 // Every page but the timeline: it opens, and its numbers are the API's.
-import { check, column, equal, fixture, near, open, serve, shoot, visit } from "../harness.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { check, column, equal, fixture, near, open, scratch, serve, shoot, visit } from "../harness.mjs";
 
 const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
 const eager = fixture("resnet18_eager_shapes.json.gz");
@@ -66,6 +69,8 @@ export const cases = {
     const shown = parseFloat((await texts(page, ".figure:first-child dd"))[0]);
     near(shown, busy, 0.06, "GPU busy");
     await page.click(".names a.bars-row");
+    await page.waitForSelector('html[data-ready="kernel"]');
+    await page.click("text=Timeline →");
     await page.waitForSelector('html[data-ready="timeline"]');
     await page.waitForFunction(() => window.__ridge?.state?.hits?.hits > 0 && window.__ridge.state.selection);
     await finish();
@@ -124,6 +129,42 @@ export const cases = {
     await finish();
   },
 
+  "a kernel's name opens its page, with the API's figures, and from there the timeline": async () => {
+    const server = await serve(eager);
+    const { page, finish } = await open(server.url);
+    await visit(page, "kernels");
+    const kernels = await server.api("kernels");
+    const largest = column(kernels, "kernels", "kernel")[0];
+    await page.click(".t-row:first-child a");
+    await page.waitForSelector('html[data-ready="kernel"]');
+    equal(await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("name")), largest, "the name in the URL");
+    equal(await page.getAttribute('.nav-item[href="#/kernels"]', "aria-current"), "page", "the menu shows where one is");
+    const report = await server.api(`kernel?name=${encodeURIComponent(largest)}`);
+    check((await page.textContent("main .pairs")).includes(largest), "the whole name");
+    const shown = await texts(page, ".bars-text");
+    const counts = column(report, "durations", "count");
+    equal(shown.map((each) => parseInt(each.replaceAll(",", ""), 10)), counts, "the histogram");
+    equal(
+      counts.reduce((sum, each) => sum + each, 0),
+      column(report, "kernel", "count")[0],
+      "launches in the histogram",
+    );
+    await shoot(page, "kernel_light");
+    await page.click("text=Timeline →");
+    await page.waitForFunction(() => window.__ridge?.state?.hits?.hits > 0 && window.__ridge.state.selection);
+    await finish();
+  },
+
+  "a table fills its box on a tall screen": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url, { viewport: { width: 1600, height: 1600 } });
+    await visit(page, "kernels");
+    const least = await page.$eval(".t-scroll", (box) => Math.floor(box.clientHeight / 28) - 2);
+    check(least > 30, `the box has room for ${least} rows`);
+    await page.waitForFunction((wanted) => document.querySelectorAll(".t-row").length >= wanted, least);
+    await finish();
+  },
+
   "ops by keyboard": async () => {
     const server = await serve(eager);
     const { page, finish } = await open(server.url);
@@ -156,9 +197,11 @@ export const cases = {
     check(known > 0, "the fixture has kernels with known work");
     equal(await page.$$eval(".dot", (nodes) => nodes.length), known, "dots");
     await shoot(page, "roofline_eager_light");
+    const kernel = await page.getAttribute(".dot", "data-kernel");
     await page.focus(".dot");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => window.__ridge?.state?.hits?.hits > 0);
+    await page.waitForSelector('html[data-ready="kernel"]');
+    check((await page.textContent("main .pairs")).includes(kernel), "the page of that kernel");
     await finish();
   },
 
@@ -169,6 +212,10 @@ export const cases = {
     const regions = column(await server.api("breaks"), "regions", "id");
     equal(await page.$$eval(".tree-row b", (nodes) => nodes.map((node) => node.textContent).sort()), [...regions].sort(), "regions");
     await shoot(page, "graphs_breaks_light");
+    const calls = column(await server.api("breaks"), "breaks", "occurrences");
+    await page.click(".t-row:first-child a"); // a break leads to where its frame resumes
+    await page.waitForFunction(() => window.__ridge?.state?.hits && window.__ridge.state.selection);
+    equal(await page.evaluate(() => window.__ridge.state.hits.hits), calls[0], "occurrences on the timeline");
     await finish();
   },
 
@@ -184,6 +231,21 @@ export const cases = {
       check((await page.$$(".waterfall .bars-row")).length > 2, "the waterfall has steps");
       await shoot(page, "diff_light");
     }
+    await finish();
+  },
+
+  "each problem of a damaged trace is said once": async () => {
+    const whole = gunzipSync(readFileSync(compiled));
+    const path = join(scratch, "cut.json");
+    writeFileSync(path, whole.subarray(0, Math.floor(whole.length / 2)));
+    const server = await serve(path);
+    const { page, finish } = await open(server.url);
+    await visit(page, "health");
+    const problems = column(await server.api("check"), "check", "problem");
+    check(problems.includes("truncated_json"), `the cut is noticed: ${problems}`);
+    equal((await texts(page, "main .note b")).sort(), [...problems].sort(), "problems");
+    await visit(page, "timeline");
+    await shoot(page, "timeline_damaged");
     await finish();
   },
 

@@ -18,16 +18,18 @@ interface Known extends Hit {
 
 export class EmbeddedSource implements DataSource {
   readonly fixed = true;
-  private readonly responses: Record<string, unknown>;
+  private readonly responses = new Map<string, unknown>(); // by canonical target
   private readonly tracks_of = new Map<string, Slices>(); // "t/track"
   private readonly known = new Map<number, Map<number, Known>>(); // trace -> id -> slice, filled on first use
 
   constructor(text: string) {
     const data = JSON.parse(text) as Embedded | null;
-    this.responses = data?.responses ?? {};
-    for (const [key, answer] of Object.entries(this.responses)) {
-      if (!key.startsWith("/api/v1/slices?")) continue;
-      const query = new URLSearchParams(key.slice(key.indexOf("?")));
+    for (const [target, answer] of Object.entries(data?.responses ?? {})) {
+      const [path, text] = target.split("?", 2);
+      const name = path!.slice("/api/v1/".length);
+      const query = new URLSearchParams(text ?? "");
+      this.responses.set(canonical(name, Object.fromEntries(query)), answer);
+      if (name !== "slices") continue;
       this.tracks_of.set(`${query.get("t") ?? 0}/${query.get("track")}`, answer as Slices);
     }
   }
@@ -40,7 +42,7 @@ export class EmbeddedSource implements DataSource {
   private key(path: string, parameters: Parameters): string | null {
     const { t, ...others } = parameters;
     const candidates = [canonical(path, parameters), ...(t === 0 ? [canonical(path, others)] : [])];
-    return candidates.find((key) => Object.prototype.hasOwnProperty.call(this.responses, key)) ?? null;
+    return candidates.find((key) => this.responses.has(key)) ?? null;
   }
 
   traces(): Promise<Traces> {
@@ -110,7 +112,7 @@ export class EmbeddedSource implements DataSource {
 
   private async get<T>(path: string, parameters: Parameters = {}): Promise<T> {
     const key = this.key(path, parameters);
-    return key === null ? missing("This answer") : (this.responses[key] as T);
+    return key === null ? missing("This answer") : (this.responses.get(key) as T);
   }
 
   private slices_of(t: number): Map<number, Known> {

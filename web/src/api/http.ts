@@ -64,13 +64,12 @@ export class HttpSource implements DataSource {
 
   private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
     const all = this.token ? { ...parameters, token: this.token } : parameters;
-    const response = await fetch(canonical(path, all).slice(1), { signal: signal ?? null, credentials: "same-origin" }).catch(
-      (error: Error) => {
-        if (error.name === "AbortError") throw error;
-        throw new SourceError("unreachable", "The server does not answer", "Is `ridge serve` still running?");
-      },
-    );
-    const text = await response.text();
+    const lost = (error: Error): never => {
+      if (error.name === "AbortError") throw error;
+      throw new SourceError("unreachable", "The server does not answer", "Is `ridge serve` still running?");
+    };
+    const response = await fetch(canonical(path, all).slice(1), { signal: signal ?? null, credentials: "same-origin" }).catch(lost);
+    const text = await response.text().catch(lost); // it may end in the middle of an answer
     if (!response.ok) throw error_of(text, response.status);
     return JSON.parse(text, path === "slice" || path === "info" ? exact : undefined) as T;
   }

@@ -7,11 +7,13 @@ import { colour_of } from "../ui/palette";
 import { card, diagnostics, page_head } from "../ui/report_view";
 import { rows_of, table_of } from "../ui/rows";
 import { asked, type Context, type Page } from "./page";
+import { kernel_door } from "./tables";
 
 const kKernelsShown = 12;
 
 export async function categories_page(context: Context): Promise<Page> {
   const report = await context.source.analysis("categories", asked(context));
+  const door = kernel_door(context);
   const table = table_of(report, "categories");
   const kernels = table_of(report, "category_kernels");
   const most = Math.max(1, ...rows_of(table).map((row) => table!.number(row, "time_ns") ?? 0));
@@ -29,7 +31,7 @@ export async function categories_page(context: Context): Promise<Page> {
           text: format.time(kernels!.number(each, "time_ns")),
           note: `× ${format.count(kernels!.number(each, "launches") ?? 0)}`,
           colour: colour_of(name),
-          href: search_link(context.t, kernels!.text(each, "kernel")),
+          href: door(each, (column) => kernels!.value(each, column)) ?? search_link(context.t, kernels!.text(each, "kernel")),
         })),
         `Kernels of ${name}`,
       ),

@@ -7,6 +7,7 @@ import { search_link } from "../ui/links";
 import { step_colour } from "../ui/palette";
 import { any_report, card, diagnostics, page_head, table_card } from "../ui/report_view";
 import { rows_of, table_of, type Rows } from "../ui/rows";
+import type { TableOptions } from "../ui/table";
 import { asked, type Context, type Page } from "./page";
 
 const kMostRegions = 500;
@@ -24,7 +25,7 @@ export async function graphs_page(context: Context): Promise<Page> {
       graphs ? coverage(graphs) : null,
       breaks ? diagnostics(breaks.diagnostics) : null,
       shown?.size
-        ? table_card(shown.table, context.t, { first: ["location", "reason"], sort: "-gpu_idle_ns" }, `Graph breaks`)
+        ? table_card(shown.table, context.t, { first: ["location", "reason"], sort: "-gpu_idle_ns", open: resumed(context) }, "Graph breaks")
         : card("Graph breaks", el("p", { class: "muted" }, "None in this trace.")),
       breaks ? region_tree(breaks, context) : null,
       ...(breaks
@@ -40,6 +41,12 @@ export async function graphs_page(context: Context): Promise<Page> {
     ),
   };
 }
+
+// A break ends where the region that resumes its frame begins.
+const resumed =
+  (context: Context): TableOptions["open"] =>
+  (_row, at) =>
+    search_link(context.t, `Torch-Compiled Region: ${at("frame")}/`);
 
 function coverage(graphs: Report): Child {
   const table = table_of(graphs, "coverage");

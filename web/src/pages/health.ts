@@ -1,7 +1,8 @@
 // Trace health: what is wrong with the file and what was mended, and what the trace is.
 import { el } from "../ui/dom";
+import * as format from "../ui/format";
 import { any_report, card, diagnostics, page_head, table_card } from "../ui/report_view";
-import { table_of } from "../ui/rows";
+import { rows_of, table_of } from "../ui/rows";
 import { asked, type Context, type Page } from "./page";
 
 export async function health_page(context: Context): Promise<Page> {
@@ -11,6 +12,7 @@ export async function health_page(context: Context): Promise<Page> {
   ]);
   const problems = table_of(check, "check");
   const places = table_of(check, "places");
+  const listed = new Set(rows_of(problems).map((row) => problems!.text(row, "problem"))); // said once is enough
   return {
     element: el(
       "div",
@@ -18,7 +20,7 @@ export async function health_page(context: Context): Promise<Page> {
       page_head("Trace health", "Damage survived, odd events, and what the trace is. Nothing here stops an analysis."),
       card(
         "Problems",
-        diagnostics(check.diagnostics),
+        diagnostics(check.diagnostics.filter((each) => !listed.has(each.code))),
         problems?.size
           ? el(
               "ul",
@@ -28,7 +30,7 @@ export async function health_page(context: Context): Promise<Page> {
                   "li",
                   { class: `note ${problems.text(row, "severity")}` },
                   el("b", {}, problems.text(row, "problem")),
-                  ` × ${problems.number(row, "count") ?? 0} `,
+                  ` × ${format.count(problems.number(row, "count") ?? 0)} `,
                   el("span", {}, problems.text(row, "message")),
                 ),
               ),
@@ -36,7 +38,7 @@ export async function health_page(context: Context): Promise<Page> {
           : el("p", { class: "muted" }, "None: the file is whole and every event made sense."),
       ),
       places?.size ? table_card(places.table, context.t, {}, "Places (byte in the JSON)") : null,
-      ...(info ? any_report(info, context.trace.window_ns, context.t) : []),
+      ...(info ? any_report({ ...info, diagnostics: [] }, context.trace.window_ns, context.t) : []),
     ),
   };
 }

@@ -10,6 +10,7 @@ import { gpu_page } from "./gpu";
 import { graphs_page } from "./graphs";
 import { health_page } from "./health";
 import type { Make } from "./page";
+import { kernel_page } from "./kernel";
 import { roofline_page } from "./roofline";
 import { summary_page } from "./summary";
 import { kernels_page, ops_page } from "./tables";
@@ -22,12 +23,14 @@ export interface PageRow {
   group: string;
   needs: string | null; // an analysis
   make: Make;
+  under?: string; // not in the menu: reached from the page of this name
 }
 
 const kPages: PageRow[] = [
   { name: "summary", title: "Summary", group: "Overview", needs: "summary", make: summary_page },
   { name: "timeline", title: "Timeline", group: "Overview", needs: null, make: timeline_page },
   { name: "kernels", title: "Kernels", group: "Device", needs: "kernels", make: kernels_page },
+  { name: "kernel", title: "Kernel", group: "Device", needs: "kernel", make: kernel_page, under: "kernels" },
   { name: "roofline", title: "Roofline", group: "Device", needs: "roofline", make: roofline_page },
   { name: "categories", title: "Categories", group: "Device", needs: "categories", make: categories_page },
   { name: "gpu", title: "GPU and idle", group: "Device", needs: "gpu", make: gpu_page },
@@ -46,7 +49,6 @@ const kShownElsewhere = new Set([
   "info",
   "gaps",
   "launches",
-  "kernel",
   "devices",
 ]);
 
@@ -54,6 +56,7 @@ export function pages_for(all: Traces, has: (path: string) => boolean, fixed: bo
   const known = new Set(all.analyses.map((each) => each.name));
   const offered = (page: PageRow): boolean => {
     if (page.name === "diff" && (all.traces.length < 2 || !has("diff"))) return false;
+    if (page.under) return known.has(page.needs ?? "");
     return page.needs === null || (known.has(page.needs) && has(page.needs));
   };
   const more = all.analyses
@@ -67,7 +70,7 @@ export function pages_for(all: Traces, has: (path: string) => boolean, fixed: bo
     }));
   const shown = [...kPages.filter(offered), ...more];
   if (!fixed) return shown;
-  const makers = shown.filter((page) => page.name !== "timeline").map((page) => page.make);
+  const makers = shown.filter((page) => page.name !== "timeline" && !page.under).map((page) => page.make);
   const print: PageRow = { name: "everything", title: "All on one page", group: "Overview", needs: null, make: everything_page(makers) };
   return [...shown.slice(0, 2), print, ...shown.slice(2)];
 }

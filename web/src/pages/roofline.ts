@@ -8,6 +8,7 @@ import { card, diagnostics, figures, page_head, table_view } from "../ui/report_
 import { go } from "../ui/router";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { asked, type Context, type Page } from "./page";
+import { kernel_door } from "./tables";
 
 const kWidth = 1120;
 const kHeight = 460;
@@ -158,6 +159,7 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
   const axes = new Axes(dots, roofs);
   const most = Math.max(1, ...dots.map((dot) => dot.time));
   const places = label_places(roofs, axes);
+  const door = kernel_door(context);
   const lines = roofs.map((roof, i) => roof_line(roof, i, axes, places[i]!));
   return svg(
     "svg",
@@ -176,6 +178,7 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
           el("div", {}, `${format.percent(table.number(dot.row, "pct_of_roof"))} of its roof, ${bound || "bound unknown"}`),
           el("div", { class: "muted" }, `${format.time(dot.time)} in all, headroom ${format.time(table.number(dot.row, "headroom_ns"))}`),
         );
+      const open = (): void => go(door(dot.row, (column) => table.value(dot.row, column)) ?? search_link(context.t, dot.kernel));
       return svg("circle", {
         class: "dot",
         cx: axes.x(dot.intensity),
@@ -191,10 +194,10 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
           mouseleave: () => tooltip.hide(),
           click: () => {
             tooltip.hide();
-            go(search_link(context.t, dot.kernel));
+            open();
           },
           keydown: (event: KeyboardEvent) => {
-            if (event.key === "Enter") go(search_link(context.t, dot.kernel));
+            if (event.key === "Enter") open();
           },
         },
       });
@@ -279,6 +282,7 @@ export async function roofline_page(context: Context): Promise<Page> {
     ],
     sort: "-time_ns",
     height: "420px",
+    link: kernel_door(context),
   });
   return {
     element: el(

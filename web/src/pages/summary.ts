@@ -10,16 +10,20 @@ import { link } from "../ui/router";
 import { rows_of, Rows, table_of } from "../ui/rows";
 import { finding_links } from "./finding_place";
 import { asked, type Context, type Page } from "./page";
+import { kernel_door } from "./tables";
+
+const kTopRows = 8;
 
 export async function summary_page(context: Context): Promise<Page> {
-  const optional = (name: string): Promise<Report | null> =>
+  const optional = (name: string, more: Record<string, string> = {}): Promise<Report | null> =>
     context.all.analyses.some((each) => each.name === name)
-      ? context.source.analysis(name, asked(context)).catch(() => null)
+      ? context.source.analysis(name, asked(context, more)).catch(() => null)
       : Promise.resolve(null);
-  const [summary, found, gpu, marks] = await Promise.all([
+  const [summary, found, gpu, kernels, marks] = await Promise.all([
     context.source.analysis("summary", asked(context)),
     optional("findings"),
     optional("gpu"),
+    optional("kernels", context.source.fixed ? {} : { limit: String(kTopRows) }),
     context.source.marks(context.t).catch(() => []),
   ]);
   const head = table_of(summary, "summary");
@@ -36,8 +40,8 @@ export async function summary_page(context: Context): Promise<Page> {
         "div",
         { class: "columns" },
         categories(summary, context),
-        top(summary, "top_kernels", "Top kernels", "label", "time_ns", context, "kernels"),
-        top(summary, "top_ops", "Top ops", "op", "device_self_ns", context, "ops"),
+        kernels ? top(table_of(kernels, "kernels"), "Top kernels", "label", "time_ns", "kernel", context, "kernels") : null,
+        top(table_of(summary, "top_ops"), "Top ops", "op", "device_self_ns", "op", context, "ops"),
         lacks(summary),
       ),
     ),
@@ -178,24 +182,25 @@ function categories(summary: Report, context: Context): HTMLElement | null {
   return more(card("Device time by category", bars(items, "Device time by category")), "categories", context);
 }
 
+// `name` is the column that says how slices are called: a kernel's label is shorter, and may be that of several.
 function top(
-  summary: Report,
-  name: string,
+  table: Rows | null,
   title: string,
   label: string,
   value: string,
+  name: string,
   context: Context,
   page: string,
 ): HTMLElement | null {
-  const table = table_of(summary, name);
   if (!table?.size) return null;
-  const items = table.table.rows.map((row) => ({
+  const door = kernel_door(context);
+  const items = table.table.rows.slice(0, kTopRows).map((row) => ({
     label: table.text(row, label),
     value: table.number(row, value) ?? 0,
     text: format.time(table.number(row, value)),
     note: `× ${format.count(table.number(row, "count") ?? 0)}`,
     colour: table.has("category") ? colour_of(table.text(row, "category")) : colour_of("cpu_op"),
-    href: search_link(context.t, table.text(row, label)),
+    href: (name === "kernel" ? door(row, (column) => table.value(row, column)) : null) ?? search_link(context.t, table.text(row, name)),
   }));
   const box = card(title, bars(items, title));
   box.classList.add("names");

@@ -1,6 +1,7 @@
 // Kernels and Ops: one large table each, regrouped by the analysis's own `by` parameter; a click goes to the timeline.
 import type { Table } from "../api/types";
 import { el, fill } from "../ui/dom";
+import { kernel_link } from "../ui/links";
 import { diagnostics, page_head, table_view } from "../ui/report_view";
 import { note } from "../ui/router";
 import type { TableOptions } from "../ui/table";
@@ -32,7 +33,7 @@ async function table_page(
     const table = report.tables[0]!;
     const filter = context.parameters.get("filter") ?? "";
     const view = table_view(table, context.t, {
-      ...(by ? { sort: options(table).sort } : options(table)),
+      ...(by ? { sort: options(table).sort, link: options(table).link } : options(table)),
       filter,
       filterable: true,
       on_filter: (text) => note({ filter: text || null }),
@@ -77,13 +78,21 @@ const kKernelColumns = [
   "op",
 ];
 
+// Where a kernel's name leads: to its page, if that is at hand (a report has those of the largest kernels only).
+export function kernel_door(context: Context): NonNullable<TableOptions["link"]> {
+  return (_row, at) => {
+    const name = String(at("kernel") ?? "");
+    return context.source.has("kernel", asked(context, { name })) ? kernel_link(context.t, name) : null;
+  };
+}
+
 export const kernels_page = (context: Context): Promise<Page> =>
   table_page(
     context,
     "kernels",
     "Kernels",
-    "Where kernel time went, and how near each kernel is to its roof. A row opens the timeline.",
-    () => ({ only: kKernelColumns, sort: "-time_ns" }),
+    "Where kernel time went, and how near each kernel is to its roof. A name opens the kernel's page, its row the timeline.",
+    () => ({ only: kKernelColumns, sort: "-time_ns", link: kernel_door(context) }),
   );
 
 export const ops_page = (context: Context): Promise<Page> =>

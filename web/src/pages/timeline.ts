@@ -1,10 +1,12 @@
 // The timeline page: puts the parts of ../timeline together and connects them with the mouse, the keys and the URL.
 import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
-import { Input } from "../timeline/input";
+import { follow_pointer, Input } from "../timeline/input";
+import { keys } from "../timeline/keys";
 import { draw_labels } from "../timeline/labels";
-import { Lanes } from "../timeline/lanes";
+import { Lanes, type LaneBox } from "../timeline/lanes";
 import { Minimap } from "../timeline/minimap";
+import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
 import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { Stage } from "../timeline/stage";
@@ -31,6 +33,7 @@ class TimelinePage implements Page, Screen {
   readonly element: HTMLElement;
   private readonly state: State;
   private readonly stage: Stage;
+  private readonly overlay: Overlay;
   private readonly control: Controller;
   private readonly minimap: Minimap;
   private readonly tooltip = new Tooltip();
@@ -44,6 +47,7 @@ class TimelinePage implements Page, Screen {
   private readonly closed = new AbortController();
   private dirty = { lanes: true, overlay: true, labels: true };
   private frame = 0;
+  private mouse: MouseEvent | null = null; // the last that was heard of it on the stage
 
   constructor(
     private readonly context: Context,
@@ -52,7 +56,10 @@ class TimelinePage implements Page, Screen {
   ) {
     const paints = new Paints();
     const view = new View(context.trace.window_ns);
-    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, () => this.redraw());
+    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, (track) => {
+      this.stage.came(track);
+      this.redraw();
+    });
     this.state = {
       source: context.source,
       t: context.t,
@@ -70,17 +77,18 @@ class TimelinePage implements Page, Screen {
       query: "",
       hits: null,
       hit: -1,
-      selecting: false,
+      selecting: true,
       moving: false,
       scroll: 0,
       show_marks: true,
     };
     this.stage = new Stage(this.state);
+    this.overlay = new Overlay(this.state, this.stage);
     this.control = new Controller(this.state, this);
     this.minimap = new Minimap(this.state, () => this.control.moved());
     this.toolbar = new Toolbar(this.state, this.control, {
       redraw: () => this.redraw(),
-      selecting: (on) => this.front.classList.toggle("selecting", on),
+      moving: (on) => this.front.classList.toggle("moves", on),
       help: () => this.help(),
     });
     this.panel_box = new Panel(this.state, {
@@ -88,7 +96,7 @@ class TimelinePage implements Page, Screen {
       fit: () => this.control.fit(),
       find: (text) => this.find(text),
     });
-    this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.lower, this.stage.upper);
+    this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.canvas, this.overlay.canvas);
     const sticky = el("div", { class: "tl-stage" }, this.labels, this.front);
     this.scroll = el(
       "div",
@@ -119,9 +127,9 @@ class TimelinePage implements Page, Screen {
     const size = new ResizeObserver(() => this.resized());
     size.observe(this.scroll);
     signal.addEventListener("abort", () => size.disconnect());
-    window.addEventListener("ridge-theme", () => this.redraw(), { signal });
+    window.addEventListener("ridge-theme", () => (this.redraw(), this.retouch()), { signal });
     const { control, state } = this;
-    const current = (): number | null => state.selection?.track ?? state.hovered?.track ?? null;
+    this.ruler.addEventListener("pointerdown", (event) => this.drag_ruler(event), { signal });
     new Input(
       this.front,
       {
@@ -143,37 +151,28 @@ class TimelinePage implements Page, Screen {
         leave: () => {
           state.hovered = null;
           state.cursor = null;
+          this.mouse = null;
           this.tooltip.hide();
           this.retouch();
         },
         selecting: () => state.selecting,
-        key: {
-          f: () => control.fit(),
-          m: () => control.mark(),
-          "/": () => this.toolbar.search.focus(),
-          ".": () => void control.neighbour("next"),
-          ",": () => void control.neighbour("prev"),
-          "]": () => void control.follow("out"),
-          "[": () => void control.follow("in"),
-          p: () => control.pin(current()),
-          c: () => control.collapse_all(),
-          "?": () => this.help(),
-          Escape: () => {
-            this.toolbar.search.value = "";
-            control.clear();
-          },
-          ArrowDown: () => {
-            this.scroll.scrollTop += 60;
-          },
-          ArrowUp: () => {
-            this.scroll.scrollTop -= 60;
-          },
-          ArrowLeft: () => control.pan(-120),
-          ArrowRight: () => control.pan(120),
-        },
+        key: keys(control, state, {
+          search: () => this.toolbar.search.focus(),
+          clear_search: () => (this.toolbar.search.value = ""),
+          help: () => this.help(),
+          scroll: (pixels) => (this.scroll.scrollTop += pixels),
+        }),
       },
       signal,
     );
+  }
+
+  // On the ruler a drag selects a time of all tracks.
+  private drag_ruler(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const from = event.offsetX;
+    const all = (x: number, done: boolean): void => this.drag_area(from, -Infinity, x, Infinity, done);
+    follow_pointer(this.ruler, event, { move: (x) => all(x, false), end: (x, _y, dragged) => dragged && all(x, true) });
   }
 
   private help(): void {
@@ -186,7 +185,8 @@ class TimelinePage implements Page, Screen {
 
   private hover(x: number, y: number, event: MouseEvent): void {
     const { state } = this;
-    state.cursor = state.view.time(x);
+    state.cursor = x;
+    this.mouse = event;
     if (event.buttons) return this.retouch();
     const mark = this.stage.mark_at(x, y);
     state.hovered = mark ? null : this.stage.hit(x, y);
@@ -217,10 +217,10 @@ class TimelinePage implements Page, Screen {
   private drag_area(x0: number, y0: number, x1: number, y1: number, done: boolean): void {
     const { view, lanes } = this.state;
     const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
-    const tracks = this.stage
-      .visible()
-      .filter(({ box, y }) => box.kind === "track" && y < bottom && y + box.height > top)
-      .map(({ box }) => box.track!.id);
+    const whole = top === -Infinity;
+    const under = (box: LaneBox, y: number): boolean => box.kind === "track" && y < bottom && y + box.height > top;
+    const boxes = this.stage.visible().filter(({ box, y }) => under(box, y));
+    const tracks = whole ? [] : boxes.map(({ box }) => box.track!.id);
     const from = Math.max(0, Math.round(view.time(Math.min(x0, x1))));
     const to = Math.min(view.window_ns, Math.round(view.time(Math.max(x0, x1))));
     const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.tracks.length ? [] : tracks };
@@ -232,12 +232,18 @@ class TimelinePage implements Page, Screen {
   // --- Screen
 
   redraw(): void {
-    this.dirty.lanes = this.dirty.overlay = true;
+    this.dirty.lanes = true;
+    if (this.state.moving) this.tooltip.hide();
     this.schedule();
   }
   retouch(): void {
     this.dirty.overlay = true;
     this.schedule();
+  }
+  // Without a move of the mouse another slice may have come to lie under it.
+  rested(): void {
+    const box = this.front.getBoundingClientRect();
+    if (this.mouse && !this.mouse.buttons) this.hover(this.mouse.clientX - box.left, this.mouse.clientY - box.top, this.mouse);
   }
   relabel(): void {
     const { lanes } = this.state;
@@ -276,12 +282,13 @@ class TimelinePage implements Page, Screen {
   private scrolled(): void {
     this.state.scroll = this.scroll.scrollTop;
     this.dirty.labels = true;
-    this.redraw();
+    this.control.stirred();
   }
   private resized(): void {
     this.stage.height = Math.max(1, this.scroll.clientHeight);
     this.state.view.width = Math.max(50, this.scroll.clientWidth - kLabels);
     this.scroll.style.setProperty("--height", `${this.stage.height}px`);
+    this.dirty.overlay = true;
     this.relabel();
   }
   private schedule(): void {
@@ -290,9 +297,10 @@ class TimelinePage implements Page, Screen {
   private draw(): void {
     this.frame = 0;
     if (this.closed.signal.aborted) return;
-    if (this.dirty.lanes) {
-      const began = performance.now();
-      this.stage.draw();
+    const began = performance.now();
+    const { lanes } = this.dirty;
+    const more = (lanes || this.stage.stats.pending) && this.stage.draw();
+    if (lanes) {
       draw_ruler(this.ruler, this.state);
       this.minimap.draw();
       if (this.dirty.labels)
@@ -301,11 +309,12 @@ class TimelinePage implements Page, Screen {
           pin: (track) => this.control.pin(track),
         });
       this.toolbar.say(this.state.tiles.loading ? "loading…" : "");
-      this.times.push(performance.now() - began);
-      if (this.times.length > 2000) this.times.shift();
     }
-    this.stage.overlay();
+    if (this.dirty.overlay || (lanes && this.overlay.follows_view)) this.overlay.draw();
     this.dirty = { lanes: false, overlay: false, labels: false };
+    if (more) this.schedule();
+    this.times.push(performance.now() - began);
+    if (this.times.length > 2000) this.times.shift();
   }
   readonly times: number[] = [];
 

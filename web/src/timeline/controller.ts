@@ -10,6 +10,7 @@ const kSearchDelay_ms = 150;
 export interface Screen {
   redraw(): void; // lanes, ruler, minimap
   retouch(): void; // the overlay only
+  rested(): void; // the view has not moved for a moment
   relabel(): void; // lanes moved: heights, pins
   reveal(track: number, depth: number): void; // scroll there
   panel(): void; // selection or area changed
@@ -19,6 +20,7 @@ export interface Screen {
 
 export class Controller {
   private url_timer = 0;
+  private known_hash = location.hash; // as last read or written
   private rest_timer = 0;
   private search_timer = 0;
   private search_under_way: AbortController | null = null;
@@ -36,21 +38,25 @@ export class Controller {
   // --- view
 
   moved(): void {
+    this.stirred();
+    this.remember();
+  }
+  // The lanes move, in time or up and down.
+  stirred(): void {
     this.state.moving = true;
+    this.state.hovered = null; // what is under the mouse now is found when the view rests
     clearTimeout(this.rest_timer);
     this.rest_timer = window.setTimeout(() => this.rest(), kRest_ms);
     this.screen.redraw();
-    this.remember();
   }
   private rest(): void {
     this.state.moving = false;
+    this.screen.rested();
     this.screen.redraw();
   }
   zoom(factor: number, x: number | null): void {
     const { view, cursor } = this.state;
-    const around =
-      x !== null ? view.time(x) : cursor !== null && cursor > view.from && cursor < view.to ? cursor : (view.from + view.to) / 2;
-    view.zoom(factor, around);
+    view.zoom(factor, view.time(x ?? cursor ?? view.width / 2));
     this.moved();
   }
   pan(pixels: number): void {
@@ -124,16 +130,25 @@ export class Controller {
     this.selected();
   }
 
+  // What happened while the selected slice ran, on every track.
+  area_of_selection(): void {
+    const { selection } = this.state;
+    if (selection) this.select_area({ from: selection.start_ns, to: selection.start_ns + Math.max(1, selection.dur_ns), tracks: [] });
+  }
+  select_all(): void {
+    this.select_area({ from: 0, to: this.state.view.window_ns, tracks: [] });
+  }
+
   // --- marks of the user
 
   mark(): void {
-    const { selection, area, cursor, notes } = this.state;
+    const { selection, area, cursor, notes, view } = this.state;
     const range =
       area ??
       (selection
         ? { from: selection.start_ns, to: selection.start_ns + selection.dur_ns }
         : cursor !== null
-          ? { from: Math.round(cursor), to: Math.round(cursor) }
+          ? { from: Math.round(view.time(cursor)), to: Math.round(view.time(cursor)) }
           : null);
     if (!range) return;
     const same = notes.findIndex((each) => each.from === range.from && each.to === range.to);
@@ -224,7 +239,9 @@ export class Controller {
     this.search_under_way?.abort();
   }
 
+  // Not when the URL was changed by somebody else since: that change is about to be read, and would be lost.
   write_url(): void {
+    if (location.hash !== this.known_hash) return;
     const { view, selection, area, query, notes, lanes } = this.state;
     const whole = view.length >= view.window_ns;
     note({
@@ -235,9 +252,11 @@ export class Controller {
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
     });
+    this.known_hash = location.hash;
   }
 
   async read_url(parameters: URLSearchParams): Promise<void> {
+    this.known_hash = location.hash;
     const { state } = this;
     const range = read_range(parameters.get("r"));
     if (range) state.view.set(range.from, range.to);

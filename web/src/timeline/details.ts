@@ -2,6 +2,7 @@
 import type { Cost, Flow, SliceDetails, Track } from "../api/types";
 import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
+import { roof_bar } from "../ui/roof_bar";
 import { chip } from "../ui/table";
 
 const kNameLength = 4000;
@@ -13,9 +14,11 @@ export interface DetailActions {
   frame(): void;
   search(text: string): void;
   track_name(track: number): string;
+  kernel_page(name: string): string | null; // where a kernel is described as a whole
 }
 
 export function details(slice: SliceDetails, track: Track | null, actions: DetailActions): HTMLElement {
+  const kernel_page = slice.cost ? actions.kernel_page(slice.name) : null;
   return el(
     "div",
     { class: "details" },
@@ -29,6 +32,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
         slice.category ? chip(slice.category) : null,
         button("Zoom to it", actions.frame, { class: "btn small", title: "f" }),
         button("Find all of this name", () => actions.search(slice.name.slice(0, 200)), { class: "btn small" }),
+        kernel_page ? el("a", { class: "btn small", href: kernel_page }, "About this kernel →") : null,
       ),
     ),
     el(
@@ -76,23 +80,11 @@ const known = (value: number | null, unit: "flop" | "bytes" | "ns" | "percent"):
   value === null || value === undefined ? null : format.number(value, unit);
 
 function cost(cost: Cost, dur_ns: number): HTMLElement {
-  const share = cost.roof_ns !== null && dur_ns > 0 ? Math.min(100, (100 * cost.roof_ns) / dur_ns) : null;
   return el(
     "section",
     {},
     el("h3", {}, "Work and roof"),
-    share === null
-      ? null
-      : el(
-          "div",
-          { class: "roof", title: "The part of its time that the device needs at its peak" },
-          el("div", { class: "roof-bar" }, el("i", { style: { width: `${share}%` } })),
-          el(
-            "small",
-            { class: "muted" },
-            `roof ${format.time(cost.roof_ns)} of ${format.time(dur_ns)}: ${format.percent(share)} of the best possible`,
-          ),
-        ),
+    roof_bar(cost.roof_ns, dur_ns),
     pairs([
       ["FLOPs", known(cost.flops, "flop")],
       ["Pointwise FLOPs", known(cost.flops_pointwise, "flop")],

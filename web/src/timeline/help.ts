@@ -1,24 +1,6 @@
 // The keys, in a dialog.
 import { button, el } from "../ui/dom";
-
-const kKeys: [string, string][] = [
-  ["w / s", "zoom in / out at the mouse"],
-  ["a / d", "move left / right"],
-  ["Ctrl + wheel", "zoom at the mouse"],
-  ["Shift + wheel", "move left / right"],
-  ["drag", "move; with Shift, or in Select mode, select an area"],
-  ["↑ / ↓", "scroll the tracks"],
-  ["click", "select a slice; double click zooms to it"],
-  ["f", "fit the selection; again: the whole trace"],
-  ["m", "mark the selection, the area or the place of the mouse; again: take it off"],
-  [". / ,", "next / previous slice of the same row"],
-  ["] / [", "along the flow: to what it launches / to what launched it"],
-  ["p", "pin the track of the selection, or take it off"],
-  ["c", "collapse or open all tracks"],
-  ["/", "search; Enter and Shift + Enter walk through the hits"],
-  ["Esc", "clear selection, area and search"],
-  ["?", "this help"],
-];
+import { kKeys } from "./keys";
 
 export function help_dialog(): HTMLDialogElement {
   const dialog = el(

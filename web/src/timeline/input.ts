@@ -10,13 +10,49 @@ export interface InputActions {
   open(x: number, y: number): void;
   hover(x: number, y: number, event: MouseEvent): void;
   leave(): void;
-  key: Record<string, () => void>; // single keys
+  key: Record<string, () => void>; // by name; "Ctrl+a" also stands for the Mac's command key
   selecting(): boolean;
 }
 
 const kDragFrom = 4; // px
 const kZoomPerSecond = 6; // factor while w or s is held
 const kPanPerSecond = 900; // px while a or d is held
+
+function place_on(element: HTMLElement, event: MouseEvent): [number, number] {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+export interface Dragging {
+  start?(): void; // the pointer went far enough to mean a drag
+  move(x: number, y: number): void;
+  end(x: number, y: number, dragged: boolean): void;
+}
+
+// From a pressed button to its release: a drag, or a click if the pointer hardly moved.
+export function follow_pointer(element: HTMLElement, pressed: PointerEvent, on: Dragging): void {
+  const [x0, y0] = place_on(element, pressed);
+  let dragging = false;
+  const ended = new AbortController();
+  const { signal } = ended;
+  const move = (event: PointerEvent): void => {
+    const [x, y] = place_on(element, event);
+    if (!dragging && Math.hypot(x - x0, y - y0) < kDragFrom) return;
+    if (!dragging) {
+      dragging = true;
+      element.setPointerCapture(pressed.pointerId);
+      on.start?.();
+    }
+    on.move(x, y);
+  };
+  const up = (event: PointerEvent): void => {
+    ended.abort();
+    on.end(...place_on(element, event), dragging);
+  };
+  element.addEventListener("pointermove", move, { signal });
+  element.addEventListener("pointerup", up, { signal });
+  element.addEventListener("pointercancel", () => ended.abort(), { signal });
+}
 
 export class Input {
   private readonly held = new Set<string>();
@@ -29,22 +65,18 @@ export class Input {
     signal: AbortSignal,
   ) {
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false, signal });
+    stage.addEventListener("mousedown", (event) => event.button === 1 && event.preventDefault(), { signal }); // no scrolling by itself
     stage.addEventListener("pointerdown", (event) => this.down(event), { signal });
     stage.addEventListener("mousemove", (event) => this.hover(event), { signal });
     stage.addEventListener("mouseleave", () => actions.leave(), { signal });
-    stage.addEventListener("dblclick", (event) => actions.open(...this.place(event)), { signal });
+    stage.addEventListener("dblclick", (event) => actions.open(...place_on(this.stage, event)), { signal });
     document.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("keyup", (event) => this.held.delete(event.key.toLowerCase()), { signal });
     window.addEventListener("blur", () => this.held.clear(), { signal });
   }
 
-  private place(event: MouseEvent): [number, number] {
-    const box = this.stage.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  }
-
   private hover(event: MouseEvent): void {
-    const [x, y] = this.place(event);
+    const [x, y] = place_on(this.stage, event);
     this.actions.hover(x, y, event);
   }
 
@@ -52,7 +84,7 @@ export class Input {
     const unit = event.deltaMode === 1 ? 16 : 1;
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
-      this.actions.zoom(Math.exp(event.deltaY * unit * 0.002), this.place(event)[0]);
+      this.actions.zoom(Math.exp(event.deltaY * unit * 0.002), place_on(this.stage, event)[0]);
     } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       event.preventDefault();
       this.actions.pan((event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX) * unit);
@@ -60,43 +92,34 @@ export class Input {
   }
 
   private down(event: PointerEvent): void {
-    if (event.button !== 0) return;
-    const [x0, y0] = this.place(event);
-    const area = event.shiftKey !== this.actions.selecting();
-    let dragging = false;
+    if (event.button > 1) return;
+    const [x0, y0] = place_on(this.stage, event);
+    const area = event.button === 0 && event.shiftKey !== this.actions.selecting(); // the middle button always moves
     let [last_x, last_y] = [x0, y0];
-    const ended = new AbortController();
-    const move = (next: PointerEvent): void => {
-      const [x, y] = this.place(next);
-      if (!dragging && Math.hypot(x - x0, y - y0) < kDragFrom) return;
-      if (!dragging) {
-        dragging = true;
-        this.stage.setPointerCapture(event.pointerId);
-        this.actions.drag_start();
-      }
-      if (area) this.actions.area(x0, y0, x, y, false);
-      else {
-        this.actions.pan(last_x - x);
-        this.actions.scroll(last_y - y);
-      }
-      [last_x, last_y] = [x, y];
-    };
-    const up = (next: PointerEvent): void => {
-      ended.abort();
-      const [x, y] = this.place(next);
-      if (!dragging) this.actions.click(x, y);
-      else if (area) this.actions.area(x0, y0, x, y, true);
-    };
-    this.stage.addEventListener("pointermove", move, { signal: ended.signal });
-    this.stage.addEventListener("pointerup", up, { signal: ended.signal });
-    this.stage.addEventListener("pointercancel", () => ended.abort(), { signal: ended.signal });
+    follow_pointer(this.stage, event, {
+      start: () => this.actions.drag_start(),
+      move: (x, y) => {
+        if (area) this.actions.area(x0, y0, x, y, false);
+        else {
+          this.actions.pan(last_x - x);
+          this.actions.scroll(last_y - y);
+        }
+        [last_x, last_y] = [x, y];
+      },
+      end: (x, y, dragged) => {
+        if (!dragged && event.button === 0) this.actions.click(x, y);
+        else if (dragged && area) this.actions.area(x0, y0, x, y, true);
+      },
+    });
   }
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog[open]")) return;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if ("wasd".includes(key) && key.length === 1) {
+    if (event.altKey || target.closest("input, textarea, select, dialog[open]")) return;
+    const plain = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const held = event.ctrlKey || event.metaKey;
+    const key = held ? `Ctrl+${plain}` : plain;
+    if (!held && "wasd".includes(key) && key.length === 1) {
       event.preventDefault();
       if (this.held.has(key)) return;
       this.step(key, 0.06);

@@ -25,6 +25,7 @@ export class Lanes {
   pinned_boxes: LaneBox[] = [];
   pinned_height = 0;
   height = 0; // of what scrolls
+  version = 0; // changes with the places of the boxes
   private readonly by_id = new Map<number, { group: TrackGroup; track: Track }>();
 
   constructor(readonly groups: TrackGroup[]) {
@@ -67,6 +68,7 @@ export class Lanes {
   }
 
   arrange(): void {
+    this.version += 1;
     this.pinned_boxes = [];
     this.boxes = [];
     let y = 0;

@@ -15,6 +15,8 @@ export class Minimap {
     role: "img",
     "aria-label": "Overview of the whole trace with the visible part marked",
   });
+  private readonly strips = document.createElement("canvas");
+  private painted = ""; // what the strips were painted for
   private overview: Overview | null = null;
   private grip: Grip | null = null;
   private anchor = 0;
@@ -30,14 +32,25 @@ export class Minimap {
 
   show(overview: Overview): void {
     this.overview = overview;
+    this.painted = "";
     this.draw();
   }
 
+  // Only the brush moves with the view; the strips below it are painted when their size, colours or data change.
   draw(): void {
     const { view } = this.state;
-    const colours = theme();
+    const key = `${view.width}/${window.devicePixelRatio}/${document.documentElement.dataset.theme}`;
+    if (this.painted !== key) this.paint_strips(key);
     const context = prepare(this.canvas, view.width, kMinimapHeight);
-    context.fillStyle = colours.background;
+    context.drawImage(this.strips, 0, 0, view.width, kMinimapHeight);
+    this.brush(context);
+  }
+
+  private paint_strips(key: string): void {
+    this.painted = key;
+    const { view } = this.state;
+    const context = prepare(this.strips, view.width, kMinimapHeight);
+    context.fillStyle = theme().background;
     context.fillRect(0, 0, view.width, kMinimapHeight);
     const rows = this.overview
       ? [
@@ -47,17 +60,18 @@ export class Minimap {
       : [];
     const height = (kMinimapHeight - 8) / Math.max(1, rows.length);
     rows.forEach((row, i) => this.strip(context, row.busy, row.colour, 4 + i * height, height - 2));
-    this.brush(context);
   }
 
+  // Edges on whole pixels: between buckets of broken width there would be seams. A pixel shows the busiest bucket in it.
   private strip(context: CanvasRenderingContext2D, busy: number[], colour: string, y: number, height: number): void {
-    const width = this.state.view.width / Math.max(1, busy.length);
+    const { width } = this.state.view;
+    const edge = (i: number): number => Math.round((i * width) / Math.max(1, busy.length));
     context.fillStyle = theme().lane;
-    context.fillRect(0, y, this.state.view.width, height);
+    context.fillRect(0, y, width, height);
     context.fillStyle = colour;
     for (let i = 0; i < busy.length; ++i) {
-      const tall = (busy[i]! / 255) * height;
-      if (tall > 0) context.fillRect(i * width, y + height - Math.max(0.75, tall), Math.max(0.6, width), Math.max(0.75, tall));
+      const tall = Math.max(0.75, (busy[i]! / 255) * height);
+      if (busy[i]! > 0) context.fillRect(edge(i), y + height - tall, Math.max(1, edge(i + 1) - edge(i)), tall);
     }
   }
 

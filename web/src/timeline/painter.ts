@@ -1,11 +1,10 @@
 // Draws slices on the canvas. Whatever is narrower than a pixel and a half is summed into coverage per pixel and drawn as a bar of that
 // height: a lane is never shown busier than it was, and idle stays visible at any zoom.
 import type { Paint } from "../ui/palette";
-import type { Lane, Piece, Tile } from "./tiles";
+import { label_of, type Lane, type Piece, type Tile } from "./tiles";
 
 const kThin = 1.5; // px
 const kLabelFrom = 26; // px: narrower slices carry no text
-const kKeptTexts = 20000;
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
 export interface Frame {
@@ -23,15 +22,16 @@ export class Painter {
   private best = new Float32Array(0);
   private colour = new Int32Array(0);
   private grain = 1;
+  private step = 1; // px between the heights of bars: neighbours of one height are one rectangle
   private low = 0;
   private high = 0;
-  private readonly widths = new Map<string, number>(); // of characters
-  private readonly ends = new Map<string, Float32Array>(); // of texts: where each character ends
+  private readonly widths: (number | undefined)[] = []; // of characters, by their code
   private readonly bars = new Map<number, number[]>(); // ink -> x, width, height of what is to be drawn
   private labels: { text: string; x: number; width: number; colour: string }[] = [];
 
   begin(width: number, grain: number): void {
     this.grain = grain;
+    this.step = grain > 1 ? 2 : 1;
     const pixels = Math.ceil(width / grain) + 2;
     if (this.cover.length === pixels) return;
     this.cover = new Float32Array(pixels);
@@ -95,7 +95,7 @@ export class Painter {
       covered += Math.max(0, Math.min(width, b, (to - frame.from) * scale) - Math.max(0, a, (from - frame.from) * scale));
       const named_before = start[i]! < from && from > frame.from; // by the tile to the left
       if (with_text && b - a > kLabelFrom && !dim && !named_before)
-        this.label(tile.labels[name[i]!]!, a, b, width, paints[paint[i]!]!.text);
+        this.label(label_of(tile, name[i]!), a, b, width, paints[paint[i]!]!.text);
     }
     return covered;
   }
@@ -136,7 +136,7 @@ export class Painter {
     let run_height = 0;
     for (let p = this.low; p <= this.high; ++p) {
       const share = p < this.high ? Math.min(1, this.cover[p]!) : 0;
-      const tall = p < this.high && this.best[p]! > 0 ? Math.max(1, Math.round(share * height)) : 0;
+      const tall = p < this.high && this.best[p]! > 0 ? Math.max(1, Math.round((share * height) / this.step) * this.step) : 0;
       const ink = tall ? this.colour[p]! : 0;
       covered += share;
       if (tall !== run_height || ink !== run_ink) {
@@ -180,26 +180,22 @@ export class Painter {
     }
   }
 
-  // As much of the text as fits, by the widths of its characters, each measured once.
+  // As much of the text as fits, by the widths of its characters, each measured once. A long text is walked only as far as there is room.
   private fit(context: CanvasRenderingContext2D, text: string, room: number): string {
-    let ends = this.ends.get(text);
-    if (!ends) {
-      if (this.ends.size > kKeptTexts) this.ends.clear();
-      let x = 0;
-      ends = Float32Array.from({ length: text.length }, (_, i) => (x += this.width_of(context, text[i]!)));
-      this.ends.set(text, ends);
-    }
-    if (!ends.length || ends[ends.length - 1]! <= room) return text;
+    const limit = room - this.width_of(context, 0x2026);
     let kept = 0;
-    const limit = room - this.width_of(context, "…");
-    while (kept < ends.length && ends[kept]! <= limit) ++kept;
-    return kept ? `${text.slice(0, kept)}…` : "";
+    let x = 0;
+    for (let i = 0; i < text.length; ++i) {
+      x += this.width_of(context, text.charCodeAt(i));
+      if (x > room) return kept ? `${text.slice(0, kept)}…` : "";
+      if (x <= limit) kept = i + 1;
+    }
+    return text;
   }
 
-  private width_of(context: CanvasRenderingContext2D, character: string): number {
-    let width = this.widths.get(character);
-    if (width === undefined) this.widths.set(character, (width = context.measureText(character).width));
-    return width;
+  private width_of(context: CanvasRenderingContext2D, code: number): number {
+    const known = this.widths[code];
+    return known !== undefined ? known : (this.widths[code] = context.measureText(String.fromCharCode(code)).width);
   }
 }
 

@@ -1,5 +1,6 @@
 // The box below the lanes that shows the selected slice or area. Its upper edge can be dragged.
 import { el, fill } from "../ui/dom";
+import { kernel_link } from "../ui/links";
 import { area_panel } from "./area_panel";
 import { details } from "./details";
 import type { State } from "./state";
@@ -26,7 +27,7 @@ export class Panel {
   }
 
   show(): void {
-    const { selection, area, lanes } = this.state;
+    const { selection, area, lanes, source, t } = this.state;
     this.under_way?.abort();
     this.element.hidden = !selection && !area;
     if (selection) {
@@ -35,6 +36,7 @@ export class Panel {
         frame: () => this.actions.fit(),
         search: (text: string) => this.actions.find(text),
         track_name: (id: number) => lanes.find(id)?.name ?? String(id),
+        kernel_page: (name: string) => (source.has("kernel", { name, t }) ? kernel_link(t, name) : null),
       };
       fill(this.body, details(selection, lanes.find(selection.track), actions));
       this.body.scrollTop = 0;

@@ -4,6 +4,7 @@ import { kMarkColours, type State } from "./state";
 import { prepare, theme } from "./theme";
 
 export const kRulerHeight = 34;
+const kNamedFrom = 24; // px: no name fits in less
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 export function nice_step(least: number): number {
@@ -47,6 +48,13 @@ function draw_ticks(context: CanvasRenderingContext2D, state: State): void {
   }
 }
 
+const widths = new Map<string, number>();
+function width_of(context: CanvasRenderingContext2D, text: string): number {
+  let width = widths.get(text);
+  if (width === undefined) widths.set(text, (width = context.measureText(text).width));
+  return width;
+}
+
 function draw_iterations(context: CanvasRenderingContext2D, state: State): void {
   const { view, trace } = state;
   const colours = theme();
@@ -60,8 +68,9 @@ function draw_iterations(context: CanvasRenderingContext2D, state: State): void 
     context.globalAlpha = 1;
     context.fillRect(Math.round(a), 0, 1, 15);
     context.fillStyle = colours.text;
+    if (b - a < kNamedFrom) return;
     const name = iteration.name.slice(0, 60).replaceAll("_", " ");
-    if (context.measureText(name).width < b - a - 10) context.fillText(name, a + 5, 8);
+    if (width_of(context, name) < b - a - 10) context.fillText(name, a + 5, 8);
   });
 }
 

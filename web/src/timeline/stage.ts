@@ -1,6 +1,5 @@
-// The lanes: two canvases over a tall scrolling box. The lower one holds slices and is drawn when the view or the data changes; the upper
-// one holds what follows the mouse and the selection, and is cheap.
-import type { Flow } from "../api/types";
+// The lanes: a canvas over a tall scrolling box, drawn when the view or the data changes. What follows the mouse and the selection is
+// drawn above it, by overlay.ts.
 import { el } from "../ui/dom";
 import type { LaneBox } from "./lanes";
 import { first_after, Painter, type Frame } from "./painter";
@@ -11,20 +10,24 @@ import { prepare, theme } from "./theme";
 const kMarkReach = 6; // px around a mark that count as it
 const kLeastGap = 6; // px
 const kFlagApart = 5; // px
+const kCoarse = 3; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
+const kBudget_ms = 2.5; // of a frame, to refine what was drawn coarsely
 
 export interface FrameStats {
   last_ms: number;
   worst_ms: number;
   frames: number;
-  covered: Map<number, number>; // track -> share of the visible width that its first depth covers, as drawn
+  pending: boolean; // something in sight is still coarse or out of date
+  covered: Map<string, number>; // "track/depth" -> share of the visible width that the row covers, as drawn
 }
 
 export class Stage {
-  readonly lower = el("canvas", { class: "tl-canvas" });
-  readonly upper = el("canvas", { class: "tl-canvas" });
-  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, covered: new Map() };
+  readonly canvas = el("canvas", { class: "tl-canvas" });
+  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, pending: true, covered: new Map() };
   height = 1;
   private readonly painter = new Painter();
+  private seen = ""; // what the canvas shows: view, place and looks
+  private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
   private by_track: Map<number, State["marks"]> | null = null;
 
   constructor(private readonly state: State) {}
@@ -40,53 +43,111 @@ export class Stage {
     return [...pinned, ...rest];
   }
 
-  draw(): void {
+  // Draws what changed. Another view is drawn at once and coarsely; a view that rests is then refined track by track, as far as a frame's
+  // budget goes, and so are tracks whose slices have come. True: there is more to refine.
+  draw(): boolean {
     const began = performance.now();
-    const { view, tiles, lanes } = this.state;
-    const colours = theme();
-    const context = prepare(this.lower, view.width, this.height);
-    context.fillStyle = colours.background;
-    context.fillRect(0, 0, view.width, this.height);
-    const frame: Frame = {
+    const { view, lanes, moving } = this.state;
+    const { theme: colours } = document.documentElement.dataset;
+    const sight = [view.from, view.to, view.width, this.height, this.state.scroll, lanes.version, this.state.query, this.state.show_marks];
+    const key = [...sight, colours, window.devicePixelRatio].join();
+    if (key !== this.seen || (moving && this.stale.size)) {
+      this.seen = key;
+      this.draw_all();
+    } else if (!moving) {
+      this.refine(began + kBudget_ms);
+    }
+    this.stats.pending = this.stale.size > 0;
+    this.stats.last_ms = performance.now() - began;
+    this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
+    this.stats.frames += 1;
+    return this.stats.pending && !moving;
+  }
+
+  // Slices of a track have come.
+  came(track: number): void {
+    this.stale.add(track);
+    this.stats.pending = true;
+  }
+
+  private frame_of(context: CanvasRenderingContext2D, grain: number): Frame {
+    const { view } = this.state;
+    this.painter.begin(view.width, grain);
+    return {
       context,
       width: view.width,
       from: view.from,
       scale: 1 / view.ns_per_px,
       paints: this.state.paints.all,
       query: this.state.query.toLowerCase(),
-      grain: this.state.moving ? 2 : 1,
+      grain,
     };
-    this.painter.begin(view.width, frame.grain);
+  }
+
+  private draw_all(): void {
+    const { view, tiles, lanes } = this.state;
+    const context = prepare(this.canvas, view.width, this.height);
+    context.fillStyle = theme().background;
+    context.fillRect(0, 0, view.width, this.height);
+    const frame = this.frame_of(context, kCoarse);
     this.stats.covered.clear();
+    this.stale.clear();
     tiles.begin();
-    this.grid(context);
+    this.grid(context, 0, this.height);
     const boxes = this.visible();
-    const region = (pinned: boolean): void => {
+    for (const pinned of [false, true]) {
       context.save();
       context.beginPath();
       context.rect(0, pinned ? 0 : lanes.pinned_height, view.width, this.height);
       context.clip();
-      for (const { box, y } of boxes) if (box.pinned === pinned) this.box(frame, box, y);
+      for (const { box, y } of boxes) {
+        if (box.pinned !== pinned) continue;
+        this.box(frame, box, y);
+        if (box.track) this.stale.add(box.track.id);
+      }
       context.restore();
-    };
-    region(false);
+    }
     if (lanes.pinned_height) {
-      region(true);
-      context.fillStyle = colours.accent;
+      context.fillStyle = theme().accent;
       context.fillRect(0, lanes.pinned_height - 2, view.width, 1);
     }
     tiles.end();
-    this.stats.last_ms = performance.now() - began;
-    this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
-    this.stats.frames += 1;
   }
 
-  private grid(context: CanvasRenderingContext2D): void {
+  private refine(until: number): void {
+    if (!this.stale.size) return;
+    const frame = this.frame_of(prepare(this.canvas, this.state.view.width, this.height), 1);
+    const boxes = this.visible();
+    for (const track of [...this.stale]) {
+      for (const { box, y } of boxes) if (box.track?.id === track) this.box_anew(frame, box, y); // a pinned track has two
+      this.stale.delete(track);
+      if (performance.now() > until) return;
+    }
+  }
+
+  // A box on a canvas that shows the rest already. Its flags reach a pixel over its edge.
+  private box_anew(frame: Frame, box: LaneBox, y: number): void {
+    const { context, width } = frame;
+    const pinned = this.state.lanes.pinned_height;
+    const top = Math.max(box.pinned ? 0 : pinned, y - 1);
+    const bottom = Math.min(y + box.height, box.pinned ? pinned - 2 : this.height);
+    context.save();
+    context.beginPath();
+    context.rect(0, top, width, bottom - top);
+    context.clip();
+    context.fillStyle = theme().background;
+    context.fillRect(0, y, width, box.height);
+    this.grid(context, y, box.height);
+    this.box(frame, box, y);
+    context.restore();
+  }
+
+  private grid(context: CanvasRenderingContext2D, y: number, height: number): void {
     const { view } = this.state;
     const step = nice_step(view.ns_per_px * 110);
     context.fillStyle = theme().lane;
     for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step)
-      context.fillRect(Math.round(view.x(time)), 0, 1, this.height);
+      context.fillRect(Math.round(view.x(time)), y, 1, height);
   }
 
   private box(frame: Frame, box: LaneBox, y: number): void {
@@ -109,7 +170,7 @@ export class Stage {
       if (depth && (top > this.height || top + box.row < 0)) continue;
       const tall = box.row > 4 ? box.row - 1 : box.row;
       const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed);
-      if (!depth) this.stats.covered.set(box.track!.id, covered / width);
+      this.stats.covered.set(`${box.track!.id}/${depth}`, covered / width);
     }
     context.fillStyle = colours.line;
     context.globalAlpha = 0.6;
@@ -156,57 +217,6 @@ export class Stage {
     }
   }
 
-  // The upper canvas.
-  overlay(): void {
-    const { view, area, notes, hovered, selection, cursor } = this.state;
-    const context = prepare(this.upper, view.width, this.height);
-    context.clearRect(0, 0, view.width, this.height);
-    const colours = theme();
-    for (const note of notes) this.band(context, note.from, note.to, "#d8347b", 0.08);
-    if (area) this.area(context);
-    if (cursor !== null) {
-      context.fillStyle = colours.muted;
-      context.globalAlpha = 0.5;
-      context.fillRect(Math.round(view.x(cursor)), 0, 1, this.height);
-      context.globalAlpha = 1;
-    }
-    if (hovered) this.outline(context, hovered.track, hovered.depth, hovered.start, hovered.end, colours.text, 1);
-    if (selection) {
-      for (const flow of selection.flows) this.arrow(context, flow);
-      this.outline(context, selection.track, selection.depth, selection.start_ns, selection.start_ns + selection.dur_ns, colours.accent, 2);
-    }
-  }
-
-  private band(context: CanvasRenderingContext2D, from: number, to: number, colour: string, alpha: number): void {
-    const { view } = this.state;
-    const a = view.x(from);
-    const width = Math.max(1, view.x(to) - a);
-    context.fillStyle = colour;
-    context.globalAlpha = alpha;
-    context.fillRect(a, 0, width, this.height);
-    context.globalAlpha = 0.8;
-    context.fillRect(a, 0, 1, this.height);
-    context.fillRect(a + width, 0, 1, this.height);
-    context.globalAlpha = 1;
-  }
-
-  private area(context: CanvasRenderingContext2D): void {
-    const { view, area } = this.state;
-    const colours = theme();
-    const a = view.x(area!.from);
-    const b = Math.max(a + 1, view.x(area!.to));
-    context.fillStyle = colours.accent;
-    for (const { box, y } of this.visible()) {
-      if (box.kind !== "track" || (area!.tracks.length && !area!.tracks.includes(box.track!.id))) continue;
-      context.globalAlpha = 0.16;
-      context.fillRect(a, y, b - a, box.height);
-    }
-    context.globalAlpha = 0.9;
-    context.fillRect(a, 0, 1, this.height);
-    context.fillRect(b, 0, 1, this.height);
-    context.globalAlpha = 1;
-  }
-
   // The middle of a row of a track on the stage; null when the track is not laid out (its group is closed).
   row_at(track: number, depth: number): { y: number; height: number } | null {
     const { lanes, scroll } = this.state;
@@ -214,53 +224,6 @@ export class Stage {
     if (!box) return null;
     const y = box.pinned ? box.y : lanes.pinned_height + box.y - scroll;
     return { y: y + Math.min(depth, box.rows - 1) * box.row, height: box.row > 4 ? box.row - 1 : box.row };
-  }
-
-  private outline(
-    context: CanvasRenderingContext2D,
-    track: number,
-    depth: number,
-    start: number,
-    end: number,
-    colour: string,
-    width: number,
-  ): void {
-    const row = this.row_at(track, depth);
-    if (!row) return;
-    const { view } = this.state;
-    const a = Math.max(-6, view.x(start));
-    const b = Math.min(view.width + 6, Math.max(view.x(end), a + 2));
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.strokeRect(
-      Math.round(a) + 0.5 - width / 2,
-      row.y + 0.5 - width / 2,
-      Math.max(2, Math.round(b - a) + width - 2),
-      row.height + width - 1,
-    );
-  }
-
-  private arrow(context: CanvasRenderingContext2D, flow: Flow): void {
-    const { view, selection } = this.state;
-    const here = this.row_at(selection!.track, selection!.depth);
-    const there = this.row_at(flow.track, flow.depth ?? 0);
-    if (!here || !there) return;
-    const mine = { x: view.x(selection!.start_ns), y: here.y + here.height / 2 };
-    const other = { x: view.x(flow.start_ns), y: there.y + there.height / 2 };
-    const [from, to] = flow.direction === "out" ? [mine, other] : [other, mine];
-    const bend = Math.max(24, Math.min(120, Math.abs(to.x - from.x) / 2));
-    context.strokeStyle = flow.kind === "launch" ? "#d55e00" : flow.kind === "fwdbwd" ? "#8a5cd6" : "#009e73";
-    context.fillStyle = context.strokeStyle;
-    context.lineWidth = 1.6;
-    context.beginPath();
-    context.moveTo(from.x, from.y);
-    context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
-    context.stroke();
-    context.beginPath();
-    context.moveTo(to.x, to.y);
-    context.lineTo(to.x - 7, to.y - 4);
-    context.lineTo(to.x - 7, to.y + 4);
-    context.fill();
   }
 
   // What is at a place of the stage.

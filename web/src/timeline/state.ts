@@ -41,11 +41,11 @@ export interface State {
   selection: SliceDetails | null;
   area: Area | null;
   hovered: Hovered | null;
-  cursor: number | null; // time under the mouse
+  cursor: number | null; // where the mouse is on the stage, px
   query: string;
   hits: Hits | null;
   hit: number; // index in hits.results, -1: none chosen
-  selecting: boolean; // dragging selects an area instead of moving
+  selecting: boolean; // dragging selects an area; with Shift it moves. False: the other way round
   moving: boolean; // the view changed a moment ago
   scroll: number;
   show_marks: boolean;

@@ -36,8 +36,9 @@ export interface Tile {
   bucket_ns: number;
   lanes: (Lane | undefined)[]; // by depth
   names: string[];
-  labels: string[]; // names fit for drawing: short, no control or direction characters
+  labels: (string | undefined)[]; // names fit for drawing: short, no control or direction characters; see label_of
   matches: { key: string; hit: Uint8Array } | null; // which names the search hits; filled by the painter
+  named: { name: string; at: number }; // the name that was looked for last
 }
 
 // A tile, and the part of time for which it is to be drawn.
@@ -49,10 +50,20 @@ export interface Piece {
 
 const drawable = (text: string): string => shorten(visible(text.slice(0, kLabelLength * 2)), kLabelLength);
 
+// Made when it is first drawn: most names of a tile never are.
+export function label_of(tile: Tile, name: number): string {
+  return (tile.labels[name] ??= drawable(tile.names[name] ?? ""));
+}
+
 function decode(answer: Slices, paints: Paints): Tile {
   const lanes: (Lane | undefined)[] = [];
+  const kinds = answer.categories.length + 1;
+  const known: (number | undefined)[] = []; // by name and category: the same few come again and again
   const paint = (name: number, colour: number | undefined): number =>
-    paints.of(colour === undefined ? "" : (answer.categories[colour] ?? ""), answer.names[name] ?? "");
+    (known[name * kinds + (colour ?? kinds - 1)] ??= paints.of(
+      colour === undefined ? "" : (answer.categories[colour] ?? ""),
+      answer.names[name] ?? "",
+    ));
   for (const { depth, slices, buckets } of answer.depths) {
     const start = Float64Array.from(slices.start);
     lanes[depth] = {
@@ -75,8 +86,9 @@ function decode(answer: Slices, paints: Paints): Tile {
     bucket_ns: answer.bucket_ns,
     lanes,
     names: answer.names,
-    labels: answer.names.map(drawable),
+    labels: [],
     matches: null,
+    named: { name: "", at: -1 },
   };
 }
 
@@ -99,7 +111,7 @@ export class TileStore {
     private readonly t: number,
     private readonly window_ns: number,
     private readonly paints: Paints,
-    private readonly changed: () => void,
+    private readonly changed: (track: number) => void,
   ) {
     this.top = Math.max(0, Math.ceil(Math.log2(Math.max(1, window_ns) / kTilePixels)));
   }
@@ -108,9 +120,12 @@ export class TileStore {
     return this.under_way.size + this.wanted.length;
   }
 
+  // Between begin() and end() what is missing is asked for; else pieces() only tells what is there.
   begin(): void {
     this.wanted = [];
+    this.asking = true;
   }
+  private asking = false;
 
   // What can be drawn of [from, to) now, and notes what is still missing.
   pieces(track: number, from: number, to: number, ns_per_px: number): Piece[] {
@@ -127,8 +142,15 @@ export class TileStore {
     return pieces;
   }
 
+  // The index of a name in a tile; -1: it has no slice of that name.
+  name_at(tile: Tile, name: string): number {
+    if (tile.named.name !== name) tile.named = { name, at: tile.names.indexOf(name) };
+    return tile.named.at;
+  }
+
   // Cancels what this frame did not want and asks for the rest, first wanted first.
   end(): void {
+    this.asking = false;
     const keys = new Set(this.wanted.map((each) => each.key));
     for (const [key, control] of this.under_way) {
       if (keys.has(key)) continue;
@@ -156,7 +178,7 @@ export class TileStore {
   }
 
   private want(wanted: Wanted): void {
-    if ((this.failed.get(wanted.key) ?? 0) < Date.now()) this.wanted.push(wanted);
+    if (this.asking && (this.failed.get(wanted.key) ?? 0) < Date.now()) this.wanted.push(wanted);
   }
 
   private touch(key: string): Tile | undefined {
@@ -178,7 +200,7 @@ export class TileStore {
       const range: [number, number] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
       this.source
         .slices(this.t, track, ...range, kTilePixels, control.signal)
-        .then((answer) => this.keep(key, decode(answer, this.paints)))
+        .then((answer) => this.keep(key, track, decode(answer, this.paints)))
         .catch(() => {
           if (!control.signal.aborted) this.failed.set(key, Date.now() + kRetry_ms);
         })
@@ -189,13 +211,13 @@ export class TileStore {
     }
   }
 
-  private keep(key: string, tile: Tile): void {
+  private keep(key: string, track: number, tile: Tile): void {
     this.tiles.set(key, tile);
     for (const oldest of this.tiles.keys()) {
       if (this.tiles.size <= kMostTiles) break;
       this.tiles.delete(oldest);
     }
-    this.changed();
+    this.changed(track);
   }
 }
 

@@ -7,7 +7,7 @@ const kZoom = 1.6; // one press of + or −
 
 export interface ToolbarActions {
   redraw(): void;
-  selecting(on: boolean): void;
+  moving(on: boolean): void; // what dragging does
   help(): void;
 }
 
@@ -55,7 +55,7 @@ export class Toolbar {
     this.count.textContent = text;
   }
   say(text: string): void {
-    this.status.textContent = text;
+    if (this.status.textContent !== text) this.status.textContent = text; // said every frame: the page is laid out anew only if it changes
   }
 
   private kinds(): HTMLElement {
@@ -74,9 +74,9 @@ export class Toolbar {
   }
 
   private mode(): HTMLElement {
-    return toggle("Select area", "Dragging selects an area (or hold Shift)", this.state.selecting, (on) => {
-      this.state.selecting = on;
-      this.actions.selecting(on);
+    return toggle("Drag moves", "Dragging moves the view instead of selecting an area; Shift does the other", !this.state.selecting, (on) => {
+      this.state.selecting = !on;
+      this.actions.moving(on);
     });
   }
 

@@ -21,7 +21,7 @@ export function bars(items: Bar[], label: string): HTMLElement {
     ...items.map((item) => {
       const inner = [
         el("span", { class: "bars-label", title: shorten(item.label, 400) }, shorten(item.label, 200)),
-        el("span", { class: "bars-track" }, el("i", { style: { width: `${(100 * item.value) / most}%`, background: item.colour } })),
+        el("span", { class: "bars-track" }, el("i", { class: item.value ? "" : "none", style: { width: `${(100 * item.value) / most}%`, background: item.colour } })),
         el("span", { class: "bars-text num" }, item.text, item.note ? el("small", { class: "muted" }, ` ${item.note}`) : null),
       ];
       return item.href

@@ -3,7 +3,7 @@ import type { Cell, Column, Table } from "../api/types";
 import { link } from "./router";
 
 // Columns whose text is the name of slices, most telling first.
-const kNames = ["kernel", "op", "call"];
+const kNames = ["kernel", "op", "call", "graph"];
 
 const kMargin = 0.15; // of a range's length, shown on both sides
 
@@ -14,6 +14,12 @@ export function range_link(t: number, start_ns: number, end_ns: number, more: Re
 
 export function search_link(t: number, name: string): string {
   return link("timeline", { t: t || null, q: name.slice(0, 200) });
+}
+
+// The page of one kernel, in depth; null for a name that no URL should carry.
+const kLongestName = 2000;
+export function kernel_link(t: number, name: string): string | null {
+  return name && name.length <= kLongestName ? link("kernel", { t: t || null, name }) : null;
 }
 
 export function row_link(table: Table, t: number): (row: Cell[]) => string | null {

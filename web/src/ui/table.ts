@@ -12,6 +12,11 @@ const kPrintedRows = 60;
 const kTitleLength = 600;
 const kLeastFlexible = 260; // px
 const kFlexible = 30; // characters: longer texts share what is left of the width
+const kChar = 7.6; // px, of a text
+const kDigit = 8.4; // px, of a number; totals are bold
+const kHeadChar = 7.5; // px, of a column's head
+const kHeadRoom = 36; // px beside it, with the arrow of the sorted column
+const kMostCategory = 200; // px
 
 export interface TableOptions {
   first?: string[]; // columns to show first, in this order; the others follow
@@ -19,6 +24,7 @@ export interface TableOptions {
   sort?: string; // "-time_ns": downwards
   filter?: string; // initial text of the filter
   open?: (row: Cell[], at: (column: string) => Cell) => string | null; // the hash that a click on the row opens
+  link?: (row: Cell[], at: (column: string) => Cell) => string | null; // where the row's name leads, if elsewhere than the row
   cell?: (column: Column, value: Cell, row: Cell[]) => Child | undefined; // undefined: as usual
   label?: string;
   height?: string; // CSS; default: what is left of the screen
@@ -74,6 +80,7 @@ export class TableView {
     this.choose_columns();
     this.arrange();
     live.add(new WeakRef(this));
+    new ResizeObserver(() => this.draw()).observe(this.scroll); // first of all when the page takes it in: only now its height is known
   }
 
   // What is on the screen, for tests: the rows in order, as values.
@@ -134,7 +141,8 @@ export class TableView {
 
   private measure(column: Column, at: number): Shown {
     const rows = this.table.rows;
-    let longest = format.heading(column.name).length + 2;
+    const title = format.heading(column.name).length * kHeadChar + kHeadRoom;
+    let longest = 0;
     let max = 0;
     const step = Math.max(1, Math.floor(rows.length / 300));
     for (let i = 0; i < rows.length; i += step) {
@@ -143,9 +151,9 @@ export class TableView {
       if (typeof value === "number") max = Math.max(max, value);
     }
     longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
-    const chars = column.name === "category" ? longest * 7.4 + 44 : longest * 7.8 + 28;
+    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 22;
     const flexible = column.type === "text" && longest > kFlexible;
-    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, chars))}px`;
+    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, text, title))}px`;
     return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
   }
 
@@ -241,7 +249,7 @@ export class TableView {
 
   private draw_row(i: number): Node {
     const row = this.table.rows[this.order[i]!]!;
-    const target = this.target(row);
+    const target = this.asked(this.options.open, row);
     const link_at = Math.max(
       0,
       this.shown.findIndex(({ column }) => is_code(column)),
@@ -255,14 +263,13 @@ export class TableView {
         style: { top: `${i * kRowHeight}px` },
         on: target ? { click: (event: MouseEvent) => open_link(event, target) } : {},
       },
-      ...this.shown.map((shown, n) => this.draw_cell(shown, row, n === link_at ? target : null)),
+      ...this.shown.map((shown, n) => this.draw_cell(shown, row, n === link_at ? (this.asked(this.options.link, row) ?? target) : null)),
     );
     return node;
   }
 
-  private target(row: Cell[]): string | null {
-    if (!this.options.open) return null;
-    return this.options.open(row, (name) => row[this.table.columns.findIndex((column) => column.name === name)] ?? null);
+  private asked(door: TableOptions["open"], row: Cell[]): string | null {
+    return door?.(row, (name) => row[this.table.columns.findIndex((column) => column.name === name)] ?? null) ?? null;
   }
 
   private draw_cell({ column, at, max }: Shown, row: Cell[], target: string | null): Node {
@@ -300,7 +307,7 @@ export class TableView {
       else if (top > this.scroll.scrollTop + room) this.scroll.scrollTop = top - room;
       this.draw();
     } else if (event.key === "Enter" && this.active >= 0) {
-      const target = this.target(this.table.rows[this.order[this.active]!]!);
+      const target = this.asked(this.options.open, this.table.rows[this.order[this.active]!]!);
       if (target) location.hash = target;
     }
   }

@@ -1,0 +1,61 @@
+// What each key does, and the words that say so: the help dialog shows this table. w, a, s and d move while they are held (input.ts).
+import type { Controller } from "./controller";
+import type { State } from "./state";
+
+export interface KeyScreen {
+  search(): void; // to the search box
+  clear_search(): void;
+  help(): void;
+  scroll(pixels: number): void;
+}
+
+const kScroll = 60; // px
+const kPan = 120; // px
+
+export function keys(control: Controller, state: State, screen: KeyScreen): Record<string, () => void> {
+  const current = (): number | null => state.selection?.track ?? state.hovered?.track ?? null;
+  return {
+    f: () => control.fit(),
+    m: () => control.mark(),
+    r: () => control.area_of_selection(),
+    "Ctrl+a": () => control.select_all(),
+    "/": () => screen.search(),
+    ".": () => void control.neighbour("next"),
+    ",": () => void control.neighbour("prev"),
+    "]": () => void control.follow("out"),
+    "[": () => void control.follow("in"),
+    p: () => control.pin(current()),
+    c: () => control.collapse_all(),
+    "?": () => screen.help(),
+    Escape: () => {
+      screen.clear_search();
+      control.clear();
+    },
+    ArrowDown: () => screen.scroll(kScroll),
+    ArrowUp: () => screen.scroll(-kScroll),
+    ArrowLeft: () => control.pan(-kPan),
+    ArrowRight: () => control.pan(kPan),
+  };
+}
+
+export const kKeys: [string, string][] = [
+  ["w / s", "zoom in / out at the mouse"],
+  ["a / d", "move left / right"],
+  ["Ctrl + wheel", "zoom at the mouse"],
+  ["Shift + wheel", "move left / right"],
+  ["drag", "select an area: what is inside, and how busy the devices were; on the ruler, of all tracks"],
+  ["Shift + drag", "move; so does the middle button"],
+  ["↑ / ↓", "scroll the tracks"],
+  ["click", "select a slice; double click zooms to it"],
+  ["f", "fit the selection; again: the whole trace"],
+  ["m", "mark the selection, the area or the place of the mouse; again: take it off"],
+  [". / ,", "next / previous slice of the same row"],
+  ["] / [", "along the flow: to what it launches / to what launched it"],
+  ["r", "select the area that the slice takes up, on all tracks"],
+  ["Ctrl + a", "select all as an area"],
+  ["p", "pin the track of the selection, or take it off"],
+  ["c", "collapse or open all tracks"],
+  ["/", "search; Enter and Shift + Enter walk through the hits"],
+  ["Esc", "clear selection, area and search"],
+  ["?", "this help"],
+];
