@@ -11,6 +11,7 @@
 #include "analysis/scoped_work.h"
 #include "base/saturating.h"
 #include "base/try.h"
+#include "model/annotations.h"
 #include "model/frame_name.h"
 #include "trace/tables.h"
 
@@ -48,7 +49,8 @@ class KernelDetailBuilder {
         model_(scope.model()),
         kernel_(kernel),
         work_(device_work(trace_)),
-        ops_(ops(trace_)) {}
+        ops_(ops(trace_)),
+        annotations_(model_) {}
 
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
@@ -134,7 +136,7 @@ class KernelDetailBuilder {
     for (NodeId n = launch; n != kNoNode && frames.size() < kMostFrames; n = model_.tree().parent[n.value]) {
       if (model_.tree().class_of(n) == EventClass::python_frame) frames.push_back(name_id(n));
     }
-    const NodeId annotation = launch == kNoNode ? kNoNode : model_.tree().nearest(launch, EventClass::annotation);
+    const NodeId annotation = annotations_.of(launch);
     const std::string_view place = launch == kNoNode ? std::string_view() : model_.locations().location(launch);
     const std::string_view module = launch == kNoNode ? std::string_view() : model_.locations().module_path(launch);
     const std::uint32_t mark = annotation == kNoNode ? 0 : name_id(annotation);
@@ -174,6 +176,7 @@ class KernelDetailBuilder {
   std::string_view kernel_;
   DeviceWorkTable work_;
   OpTable ops_;
+  Annotations annotations_;
   KernelDetail out_;
   Groups<std::tuple<std::string_view, std::string_view, std::optional<std::int64_t>, std::optional<std::int64_t>>, LaunchConfig>
       configs_;

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/saturating.h"
 #include "base/try.h"
+#include "model/annotations.h"
 #include "model/autotune.h"
 #include "model/locations.h"
 #include "trace/tables.h"
@@ -27,17 +28,17 @@ constexpr std::string_view kByNames[] = {"launch", "op", "shape", "annotation", 
 // The key of a launch under one regrouping, as text.
 class Regroup {
  public:
-  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {}
+  Regroup(const Scope& scope, KernelsBy by)
+      : model_(scope.model()), by_(by), ops_(ops(scope.trace())), annotations_(scope.model()) {}
 
-  std::string key(const WorkRow& work) const {
+  std::string key(const WorkRow& work) {
     const NodeId launch = model_.links().launch[work.row];
     if (by_ == KernelsBy::stream) return std::to_string(work.stream);
     if (launch == kNoNode) return std::string(kBeforeWindow);
     switch (by_) {
       case KernelsBy::op: return std::string(op_name(model_, work.row));
       case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
-      case KernelsBy::annotation:
-        return or_else(name(model_.tree().nearest(launch, EventClass::annotation)), "[no annotation]");
+      case KernelsBy::annotation: return or_else(name(annotations_.of(launch)), "[no annotation]");
       case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
       default: return graph(launch);
     }
@@ -73,6 +74,7 @@ class Regroup {
   const Model& model_;
   KernelsBy by_;
   OpTable ops_;
+  Annotations annotations_;
 };
 
 struct RowKey {

@@ -14,6 +14,7 @@
 #include "base/saturating.h"
 #include "base/sort_runs.h"
 #include "base/try.h"
+#include "model/annotations.h"
 #include "model/locations.h"
 #include "model/phases.h"
 #include "trace/tables.h"
@@ -152,12 +153,14 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
         return tree.class_of(n) == EventClass::op ? dims.text(tree.event[n.value]).value_or(StringId{}) : StringId{};
       });
     }
-    case OpsBy::annotation:
-      return {[&](NodeId n) {
-                const NodeId annotation = tree.nearest(n, EventClass::annotation);
+    case OpsBy::annotation: {
+      const auto annotations = std::make_shared<Annotations>(scope.model());
+      return {[&, annotations](NodeId n) {
+                const NodeId annotation = annotations->of(n);
                 return annotation == kNoNode ? 0U : trace.events.name(tree.event[annotation.value]).value;
               },
               [&](std::uint32_t id) { return std::string(trace.text(StringId{id})); }};
+    }
     case OpsBy::phase: {
       const auto phases = std::make_shared<std::vector<Phase>>(build_phases(trace, tree));
       return {[phases](NodeId n) { return static_cast<std::uint32_t>((*phases)[n.value]); },

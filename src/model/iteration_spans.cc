@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/saturating.h"
+
 namespace ridge {
 namespace {
 
@@ -31,7 +33,9 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
     DevicePart& part = parts[*at];
     part.first_launch_ns = std::min(part.first_launch_ns, launched);
     part.first_work_ns = std::min(part.first_work_ns, start);
-    part.end_ns = std::max(part.end_ns, start + trace.events.dur_ns(work[row]).value_or(0));
+    std::int64_t end = start;
+    saturating_add(&end, trace.events.dur_ns(work[row]).value_or(0));
+    part.end_ns = std::max(part.end_ns, end);
   }
   return parts;
 }
