@@ -86,7 +86,7 @@ std::string analysis_help(const AnalysisInfo& analysis) {
 
 std::string command_help(const Command& command) {
   const std::string_view space = command.operand.empty() ? "" : " ";
-  const std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {}{}{}\n", command.name, command.description, command.name,
+  std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {}{}{}\n", command.name, command.description, command.name,
                                        space, command.operand);
   const AnalysisInfo* described = describe(command.name);
   if (described == nullptr) return text;

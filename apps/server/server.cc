@@ -147,9 +147,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  void send(Answer made) { write(std::make_shared<Packed>(pack(made, true)), true); }
+  void send(const Answer& made) { write(std::make_shared<Packed>(pack(made, true)), true); }
   // Answers and closes: what follows on the connection cannot be trusted to be a request.
-  void give_up(Answer made) { write(std::make_shared<Packed>(pack(made, false)), false); }
+  void give_up(const Answer& made) { write(std::make_shared<Packed>(pack(made, false)), false); }
 
   Packed pack(const Answer& made, bool may_keep) const {
     const auto& request = parser_->get();
@@ -201,7 +201,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void drain_more(std::size_t drained) {
-    constexpr std::size_t kMost = 256 * 1024;
+    constexpr std::size_t kMost = std::size_t{256} * 1024;
     if (drained > kMost) return close();
     stream_.async_read_some(asio::buffer(waste_),
                             [self = shared_from_this(), drained](beast::error_code error, std::size_t bytes) {
