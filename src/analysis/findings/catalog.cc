@@ -17,6 +17,7 @@ constexpr FindingRow kRows[] = {
     {"guard_overhead", "looking up compiled code holds the device up", find_guard_overhead},
     {"exposed_communication", "communication that no computation covers", find_exposed_communication},
     {"optimizer_not_fused", "the optimizer updates parameters by many small kernels", find_optimizer_not_fused},
+    {"unfused_attention", "attention by product, softmax, product", find_unfused_attention},
     {"duplicate_casts", "tensors are cast forth and back", find_duplicate_casts},
     {"layout_transforms", "convolutions change the layout of their tensors", find_layout_transforms},
     {"tiny_kernels", "long runs of kernels that are shorter than their launch", find_tiny_kernels},

@@ -31,6 +31,7 @@ std::optional<Finding> find_recompile_limit(Facts& facts);
 std::optional<Finding> find_guard_overhead(Facts& facts);
 std::optional<Finding> find_exposed_communication(Facts& facts);
 std::optional<Finding> find_optimizer_not_fused(Facts& facts);
+std::optional<Finding> find_unfused_attention(Facts& facts);
 std::optional<Finding> find_duplicate_casts(Facts& facts);
 std::optional<Finding> find_layout_transforms(Facts& facts);
 std::optional<Finding> find_tiny_kernels(Facts& facts);

@@ -1,13 +1,25 @@
 // host_sync: the host waited for the device (item, .cpu(), nonzero, synchronize, blocking copies), so that nothing was queued when it went on.
+#include <unordered_map>
+
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
 
+enum class Way : std::uint8_t { any, to_device };  // what a copy waits for
+
 struct Remedy {
   std::string_view part;  // of the op's or call's name
   std::string_view action;
+  Way way = Way::any;
 };
+constexpr std::string_view kMakeOnDevice =
+    "make small tensors on the device (torch.full, torch.arange, device=...), or send them in one copy; copy large ones from "
+    "pinned "
+    "memory with .to(device, non_blocking=True)";
+constexpr std::string_view kLeaveOnDevice =
+    "leave the result on the device, or copy it to pinned memory with non_blocking=True and read it an iteration later";
 constexpr Remedy kRemedies[] = {
     {"is_nonzero",
      "decide on the device: torch.where or arithmetic in place of `if` on a tensor, or test every n-th step only"},
@@ -20,16 +32,16 @@ constexpr Remedy kRemedies[] = {
     {"masked_select", "avoid shapes that depend on data: use masks and torch.where"},
     {"unique", "avoid shapes that depend on data, or do it once before the loop"},
     {"index", "avoid boolean masks as indices: use torch.where"},
-    {"copy_",
-     "copy without blocking: pinned host memory and .to(device, non_blocking=True); keep results on the device until they are "
-     "needed"},
-    {"to", "copy without blocking: pinned host memory and .to(device, non_blocking=True)"},
+    {"copy_", kMakeOnDevice, Way::to_device},
+    {"copy_", kLeaveOnDevice},
+    {"aten::to", kMakeOnDevice, Way::to_device},
+    {"aten::to", kLeaveOnDevice},
     {"Synchronize", "remove the explicit synchronisation (torch.cuda.synchronize, stream or event waits) from the loop"},
 };
 
-std::string action_for(std::string_view name) {
+std::string action_for(std::string_view name, bool to_device) {
   for (const Remedy& remedy : kRemedies) {
-    if (name.find(remedy.part) != name.npos) return std::string(remedy.action);
+    if (name.find(remedy.part) != name.npos && (remedy.way == Way::any || to_device)) return std::string(remedy.action);
   }
   return "remove the wait from the loop, or do it every n-th iteration only";
 }
@@ -39,17 +51,24 @@ std::string action_for(std::string_view name) {
 std::optional<Finding> find_host_sync(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts);
+  std::unordered_map<std::uint32_t, std::int64_t>
+      to_device;  // by name: how much more of its time went into copies to the device than into others
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const bool waits = slot.piece.cause == IdleCause::sync || slot.piece.cause == IdleCause::copy_wait;
-    if (waits) tally.add(slot.piece.node, claim.take_idle(d, i));
+    if (!waits) return;
+    const std::int64_t got = claim.take_idle(d, i);
+    tally.add(slot.piece.node, got);
+    if (const NodeId known = facts.known_as(slot.piece.node); known != kNoNode)
+      saturating_add(&to_device[facts.name_id(known).value], slot.piece.cause == IdleCause::copy_wait ? got : -got);
   });
   if (!claim.keep()) return std::nullopt;
-  const std::string_view worst = facts.name(NodeId{tally.tally().top().front().sample});
+  const NodeId sample{tally.tally().top().front().sample};
+  const std::string_view worst = facts.name(sample);
   return Finding{.finding = "the host waits for the device and lets it run dry: " + std::string(worst),
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
-                 .action = action_for(worst),
+                 .action = action_for(worst, to_device[facts.name_id(sample).value] > 0),
                  .event = tally.event()};
 }
 

@@ -55,14 +55,18 @@ std::optional<Finding> find_pageable_copy(Facts& facts) {
     if (slot.piece.cause == IdleCause::copy_wait && copies.causes(slot.piece.node)) claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
-  return Finding{.finding = "copies between the device and pageable host memory hold up both",
-                 .saves_ns = claim.ns(),
-                 .confidence = Confidence::high,
-                 .evidence = tally.text(),
-                 .action =
-                     "pin the host memory (pin_memory=True in the DataLoader, or tensor.pin_memory()) and copy with "
-                     ".to(device, non_blocking=True)",
-                 .event = tally.event()};
+  const bool to_host = facts.kernel(tally.tally().top().front().sample).find("DtoH") != std::string_view::npos;
+  return Finding{
+      .finding = "copies between the device and pageable host memory hold up both",
+      .saves_ns = claim.ns(),
+      .confidence = Confidence::high,
+      .evidence = tally.text(),
+      .action =
+          to_host ? "leave the results on the device, or copy them into pinned memory with non_blocking=True and read them an "
+                    "iteration later"
+                  : "pin the host memory (pin_memory=True in the DataLoader, or tensor.pin_memory()) and copy with "
+                    ".to(device, non_blocking=True)",
+      .event = tally.event()};
 }
 
 }  // namespace ridge

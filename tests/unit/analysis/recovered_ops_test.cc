@@ -116,6 +116,28 @@ TEST(RecoveredOps, AreNoneWhereTheKernelsRanOnAnotherShape) {
   for (const KernelRow& row : compute_kernels(Scope(*t.model)).rows) EXPECT_EQ(row.recovered_ns, 0);
 }
 
+// Recorded on an H200: two eager runs of four layers, their capture, and three replays of 16 nodes.
+TEST(RecoveredOps, OfARealWarmUp) {
+  const LoadedTrace t(test::read_ok(test::fixture("cudagraph_with_warmup")));
+  const GraphReplays& replays = t.model->graph_replays();
+  ASSERT_EQ(replays.graphs.size(), 1U);
+  EXPECT_EQ(replays.graphs[0].replays, 3);
+  EXPECT_EQ(replays.graphs[0].source, OpSource::eager_run);
+  std::int64_t recovered = 0;
+  for (const KernelRow& row : compute_kernels(Scope(*t.model), KernelsBy::op).rows) {
+    if (row.recovered_ns == 0) continue;
+    recovered += row.recovered_ns;
+    // Two linears and a gelu per layer, two eager runs and three replays.
+    EXPECT_EQ(row.count, row.key == "aten::addmm" ? 8 * 5 : 4 * 5) << row.key;
+    EXPECT_TRUE(row.key == "aten::addmm" || row.key == "aten::gelu") << row.key;
+  }
+  EXPECT_GT(recovered, 0);
+  const Ops ops = compute_ops(Scope(*t.model));
+  ASSERT_NE(find(ops, "aten::gelu"), nullptr);
+  EXPECT_EQ(find(ops, "aten::gelu")->kernels, 4 * 5);
+  EXPECT_EQ(find(ops, "[no op]"), nullptr);  // replays are under no op, and all of them were recovered
+}
+
 // Unique kernel names are off: every generated kernel is `triton_`, and the op around its launch has the name.
 TEST(RecoveredOps, NameShortTritonKernels) {
   const LoadedTrace t =

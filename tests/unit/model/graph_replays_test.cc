@@ -135,6 +135,40 @@ TEST(GraphReplays, OpsFromTheCapture) {
   EXPECT_EQ(trace("aten::add").model->graph_replays().graphs.at(0).source, OpSource::none);
 }
 
+// Nothing names the kernels of this capture, but products and sets stand where the graph has them.
+TEST(GraphReplays, OpsFromACaptureOfTheSamePattern) {
+  const auto call = [](std::string_view name, int ts) {
+    return event({.name = name, .ts = ts, .dur = 1, .cat = "cuda_runtime"});
+  };
+  const auto capture = [&](int ts, std::string_view third, std::string_view dims) {
+    const std::string shape = "\"Input Dims\": " + std::string(dims);
+    return join({call("cudaStreamBeginCapture", ts), event({.name = "aten::addmm", .ts = ts + 10, .dur = 10, .args = shape}),
+                 call("cudaMemsetAsync", ts + 11), call("cuLaunchKernelEx", ts + 13),
+                 event({.name = "aten::gelu", .ts = ts + 30, .dur = 10, .args = shape}), call("cudaLaunchKernel", ts + 32),
+                 event({.name = third, .ts = ts + 50, .dur = 10, .args = shape}), call("cuLaunchKernelEx", ts + 52),
+                 call("cudaStreamEndCapture", ts + 70)});
+  };
+  const std::string replay =
+      join({graph_launch(1, 1000), kernel("Memset (Device)", 1, 1020, 1), kernel("nvjet_sm90_tst_128x64", 1, 1030, 5),
+            kernel("gelu_kernel", 1, 1040, 5), kernel("nvjet_sm90_tst_128x64", 1, 1050, 5)});
+  const auto name = [](const LoadedTrace& t, std::size_t node) {
+    const ReplayedGraph& graph = t.model->graph_replays().graphs.at(0);
+    if (graph.ops.empty() || graph.ops[node] == kNoNode) return std::string();
+    return std::string(t.trace->text(t.trace->events.name(t.model->tree().event[graph.ops[node].value])));
+  };
+  const LoadedTrace one = load_events(join({capture(0, "aten::mm", "[[4, 4]]"), replay}));
+  EXPECT_EQ(one.model->graph_replays().graphs[0].source, OpSource::capture);
+  EXPECT_EQ(name(one, 0), "aten::addmm");
+  EXPECT_EQ(name(one, 2), "aten::gelu");
+  EXPECT_EQ(name(one, 3), "aten::mm");
+  // No product where the graph has one.
+  EXPECT_EQ(name(load_events(join({capture(0, "aten::relu", "[[4, 4]]"), replay})), 0), "");
+  // Captured for two shapes: which of them is replayed here is not known.
+  EXPECT_EQ(name(load_events(join({capture(0, "aten::mm", "[[4, 4]]"), capture(200, "aten::mm", "[[8, 8]]"), replay})), 0), "");
+  EXPECT_EQ(name(load_events(join({capture(0, "aten::mm", "[[4, 4]]"), capture(200, "aten::mm", "[[4, 4]]"), replay})), 0),
+            "aten::addmm");
+}
+
 TEST(GraphReplays, DenseNetReplaysOneGraphFiveTimes) {
   const auto path = path_of("densenet121_bs1_cudagraph");
   if (!path) GTEST_SKIP();

@@ -173,6 +173,25 @@ TEST(MadeTraces, OptimizerByForeach) {
   EXPECT_FALSE(program(3, kForeach).has("optimizer_not_fused"));
 }
 
+// The host reads a result, or sends a value, and waits until 400 us: what to do depends on the way of the copy.
+TEST(MadeTraces, WhatToDoAboutAWaitDependsOnTheCopy) {
+  const auto program = [](std::string_view copy) {
+    Program p;
+    p.kernel(10).kernel(800);
+    p.text.op("aten::to", 20 * kUs, 405 * kUs).op("aten::copy_", 21 * kUs, 404 * kUs);
+    p.text.call("cudaMemcpyAsync", 22 * kUs, 30 * kUs, 77).copy(copy, 112 * kUs, 114 * kUs, 77);
+    p.text.call("cudaStreamSynchronize", 31 * kUs, 400 * kUs);
+    return found_in(p.text);
+  };
+  const auto action = [](const Found& found) {
+    return found.has("host_sync") ? found.find("host_sync")->finding.action : "none of " + found.ids();
+  };
+  EXPECT_NE(action(program("Memcpy DtoH (Device -> Pageable)")).find("leave the result on the device"), std::string::npos)
+      << action(program("Memcpy DtoH (Device -> Pageable)"));
+  EXPECT_NE(action(program("Memcpy HtoD (Pageable -> Device)")).find("on the device (torch.full"), std::string::npos)
+      << action(program("Memcpy HtoD (Pageable -> Device)"));
+}
+
 // ---- device --------------------------------------------------------------------------------------------------------------------
 
 // An all-reduce of 300 us, 100 of which run beside a kernel.
@@ -259,6 +278,26 @@ std::string product(int correlation, int at, int size, std::string_view kernel =
                     .args = fmt::format(
                         R"("Input Dims": [[{0}, {0}], [{0}, {0}]], "Input type": ["c10::BFloat16", "c10::BFloat16"])", size)}),
        test::launch(correlation, at - 7, 4, kernel, at, 900)});
+}
+
+// Two products of 50 us with scale (20 us), softmax (30 us) and dropout (10 us) between them.
+TEST(MadeTraces, AttentionByHand) {
+  const auto kernel = [](int correlation, int at, std::string_view op, std::string_view name, int us) {
+    return test::join({test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, name, at, us)});
+  };
+  const auto program = [&](std::string_view second, std::string_view between) {
+    return test::found_in_events(
+        test::join({kernel(1, 100, "aten::bmm", "sm80_xmma_gemm_f32f32", 50),
+                    kernel(2, 160, "aten::div", "void at::native::vectorized_elementwise_kernel<4>()", 20),
+                    kernel(3, 190, between, "void at::native::softmax_warp_forward<float>()", 30),
+                    kernel(4, 230, "aten::native_dropout", "void at::native::fused_dropout_kernel_vec<float>()", 10),
+                    kernel(5, 250, second, "sm80_xmma_gemm_f32f32", 50)}));
+  };
+  const Found by_hand = program("aten::bmm", "aten::_softmax");
+  ASSERT_TRUE(by_hand.has("unfused_attention")) << by_hand.ids();
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.saves_ns, 60 * kUs);
+  EXPECT_FALSE(program("aten::mm", "aten::_softmax").has("unfused_attention"));       // a classifier in front of something
+  EXPECT_FALSE(program("aten::bmm", "aten::_log_softmax").has("unfused_attention"));  // a loss
 }
 
 TEST(MadeTraces, ProductsOffTheGrid) {

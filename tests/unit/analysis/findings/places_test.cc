@@ -33,6 +33,7 @@ constexpr Case kCases[] = {
     {"fault_recompile_limit", "recompile_limit", EventClass::op, "TorchDynamo Cache Lookup"},
     {"fault_uncached_allocator", "allocator", EventClass::launch, "cuda"},
     {"fault_dataloader", "dataloader", EventClass::python_frame, "dataloader.py"},
+    {"fault_unfused_attention", "unfused_attention", EventClass::device_work, "softmax"},
     {"fault_gemm_misaligned", "gemm_alignment", EventClass::device_work, "gemm"},
     {"fault_transposed_copy", "memory_bound_inefficient", EventClass::device_work, "elementwise"},
     {"graph_breaks_stack", "graph_breaks", EventClass::op, "Torch-Compiled Region"},

@@ -78,6 +78,9 @@ constexpr Case kCases[] = {
     // recorded for these rules
     {"fault_dataloader", "dataloader", 1},
     {"fault_item_sync", "dataloader", 0},
+    {"fault_unfused_attention", "unfused_attention", 2, "softmax"},
+    {"gpt_eager_train_stack_mem", "unfused_attention", 0},
+    {"gpt_compiled_train", "unfused_attention", 0},
     {"fault_gemm_misaligned", "gemm_alignment", 1, "4097x4097x4097"},
     {"clean_busy_gemm", "gemm_alignment", 0},
     {"fault_transposed_copy", "memory_bound_inefficient", 1, "of the bandwidth"},
