@@ -253,6 +253,9 @@ def test_only_get_and_no_body():
         equal(status_of(served.raw(request("GET / HTTP/1.1", "localhost", "Content-Length: 5") + b"hello")), 413, "a body")
         equal(status_of(served.raw(request("GET / HTTP/1.1", "localhost", "Content-Length: 99999999999") + b"x" * 200_000)), 413, "a huge body")
         equal(status_of(served.raw(request("GET / HTTP/1.1", "localhost", "Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n\r\n")), 413, "chunks")
+        for odd in (("Content-Length: 0", "Transfer-Encoding: chunked"), ("Content-Length: 1", "Content-Length: 2")):  # where would the next request begin?
+            answer = served.raw(request("GET / HTTP/1.1", "localhost", *odd) + b"0\r\n\r\n" + request("GET /api/v1/traces HTTP/1.1"))
+            check(status_of(answer) in (400, 413) and answer.count(b"HTTP/1.1 ") == 1, f"{odd}: {answer[:80]!r}")
         equal(status_of(served.raw(request())) in (200, 503), True, "and still serves")
 
 
