@@ -3,8 +3,8 @@
 #
 #   compare.sh BASE.json.gz CHANGE.json.gz [COMMENT.md]
 #
-# Writes a comment for the pull request (standard output unless a file is named). Ends with 0 when all gates hold, 3 when one fails,
-# 1 or 2 when the traces cannot be compared. RIDGE names the program where it is not on the path.
+# Writes a comment for the pull request (standard output unless a file is named). Ends with 0 when all gates hold, 3 when one fails or
+# cannot be judged (a trace without device work), 1 or 2 when the traces cannot be read. RIDGE names the program where it is not on the path.
 set -u
 base=${1:?"usage: compare.sh BASE CHANGE [COMMENT.md]"}
 change=${2:?"usage: compare.sh BASE CHANGE [COMMENT.md]"}

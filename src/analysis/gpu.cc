@@ -6,6 +6,7 @@
 
 #include "analysis/catalog.h"
 #include "base/saturating.h"
+#include "model/device_properties.h"
 
 namespace ridge {
 namespace {
@@ -139,11 +140,9 @@ Table sources_table(const Gpu& gpu) {
 
 }  // namespace
 
-std::string device_name(const Trace& trace, std::int64_t id) {
-  for (const DeviceProperties& d : trace.metadata.devices) {
-    if (d.id == id) return d.name;
-  }
-  return {};
+std::string device_name(const Model& model, std::int64_t id) {
+  const DeviceProperties* properties = properties_of(model, id);
+  return properties == nullptr ? std::string() : properties->name;
 }
 
 Diagnostic no_device_events() {
@@ -167,7 +166,7 @@ Gpu compute_gpu(const Scope& scope) {
     const Device& device = model.timeline().devices[i];
     if (!scope.has_device(device.id)) continue;
     gpu.devices.push_back(measure(device, scope.window()));
-    gpu.devices.back().name = device_name(scope.trace(), device.id);
+    gpu.devices.back().name = device_name(model, device.id);
     add_idle(idle[i], scope.trace(), model.tree(), &gpu.devices.back());
   }
   return gpu;

@@ -49,9 +49,12 @@ Gpu compute_gpu(const Scope& scope);
 Report report_gpu(const Gpu& gpu);
 
 // The name that the trace gives a device; empty when it does not.
-std::string device_name(const Trace& trace, std::int64_t id);
+std::string device_name(const Model& model, std::int64_t id);
 
 // What a trace without device work says, in every analysis that needs some.
+inline constexpr std::string_view kNoDeviceEvents = "no_device_events";
+inline constexpr std::string_view kDeviceEventsCutOff =
+    "the trace has no device events: the file is truncated, and they stand behind the host's: they were probably cut off";
 Diagnostic no_device_events();
 // Busy and idle time are the device's and have no names.
 Diagnostic filter_not_used();

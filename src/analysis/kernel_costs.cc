@@ -6,6 +6,7 @@
 
 #include "analysis/cells.h"
 #include "base/saturating.h"
+#include "model/device_properties.h"
 #include "model/model.h"
 
 namespace ridge {
@@ -36,11 +37,9 @@ std::set<std::string> unknown_devices(const Scope& scope) {
   std::set<std::string> names;
   for (const Device& device : scope.model().timeline().devices) {
     if (!scope.has_device(device.id) || scope.costs().device(device.id) != nullptr) continue;
-    std::string name;
-    for (const DeviceProperties& properties : scope.trace().metadata.devices) {
-      if (properties.id == device.id) name = properties.name;
-    }
-    names.insert(name.empty() ? "device " + std::to_string(device.id) : "'" + name + "'");
+    const DeviceProperties* properties = properties_of(scope.model(), device.id);
+    const bool named = properties != nullptr && !properties->name.empty();
+    names.insert(named ? "'" + properties->name + "'" : "device " + std::to_string(device.id));
   }
   return names;
 }
@@ -167,6 +166,14 @@ void push_coverage_cells(const CostSum& cost, Row* row) {
 
 std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total) {
   std::vector<Diagnostic> found;
+  for (const Device& device : scope.model().timeline().devices) {
+    const DeviceProperties* taken = properties_of(scope.model(), device.id);
+    if (scope.costs().options().device || taken == nullptr || taken->id == device.id) continue;
+    found.push_back({"device_by_elimination", 1,
+                     "all work ran on device " + std::to_string(device.id) +
+                         ", which the trace does not describe: taken to be the only one that it does, '" + taken->name + "'",
+                     "info"});
+  }
   if (const std::set<std::string> unknown = unknown_devices(scope); !unknown.empty()) {
     std::string names;
     for (const std::string& name : unknown) names += (names.empty() ? "" : ", ") + name;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cost/launch_costs.h"
+#include "model/device_properties.h"
 #include "model/once.h"
 #include "trace/args.h"
 
@@ -100,7 +101,11 @@ std::optional<double> CostModel::flops_of_op(NodeId op) const {
 
 const DeviceSpec* CostModel::device(std::int64_t id) const {
   if (state_->given) return &*state_->given;
-  const auto it = state_->devices.find(id);
+  auto it = state_->devices.find(id);
+  if (it == state_->devices.end()) {
+    const DeviceProperties* properties = properties_of(model_, id);
+    if (properties != nullptr && properties->id) it = state_->devices.find(*properties->id);
+  }
   return it == state_->devices.end() ? nullptr : &it->second;
 }
 

@@ -42,7 +42,8 @@ std::string text_of(const CompileId& id) {
   if (id.autograd >= 0) text = "!" + std::to_string(id.autograd);
   if (id.frame < 0) return text;
   if (!text.empty()) text += '/';
-  return text + std::to_string(id.frame) + "/" + std::to_string(id.compile);
+  text += std::to_string(id.frame);
+  return id.compile < 0 ? text : text + "/" + std::to_string(id.compile);
 }
 
 }  // namespace ridge

@@ -76,6 +76,17 @@ void find_devices(const Trace& trace, InputFacts* facts) {
   }
 }
 
+// Work that names no device (MTIA's) is that of the device whose number is its pid, as the device timeline has it.
+void find_devices_by_pid(const Trace& trace, InputFacts* facts) {
+  const ArgColumn device(trace, ArgKey::device);
+  for (const EventId event : trace.of(EventClass::device_work)) {
+    const TrackPart& pid = trace.forms.track(trace.track(event)).pid;
+    if (device.integer(event) || pid.type != TrackPart::Type::integer || pid.value < 0) continue;
+    facts->devices.insert(pid.value);
+    facts->pids[pid_of(trace, pid)].is_device = true;
+  }
+}
+
 void find_processes(const Trace& trace, InputFacts* facts) {
   std::vector<bool> has_events(trace.forms.tracks().size(), false);
   for (const Form& form : trace.forms.forms()) {
@@ -108,6 +119,7 @@ InputFacts facts_of(const Trace& trace) {
   if (trace.window) facts.start_ns = trace.window->start_ns;
   find_largest(trace, &facts);
   find_devices(trace, &facts);
+  find_devices_by_pid(trace, &facts);
   find_processes(trace, &facts);
   return facts;
 }

@@ -74,6 +74,7 @@ struct SideTotals {
   std::optional<double> flops_per_s, bytes_per_s;
   double costed_pct = 0;  // of the device time: where FLOPs or bytes are known
   std::int64_t folded_ns = 0;
+  bool has_host_events = false;
   Estimate gpu_time;
 };
 

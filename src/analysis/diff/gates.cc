@@ -1,5 +1,6 @@
 // Gates: limits that a user sets for CI. They act on the point estimate; with --significant the interval of the change must exclude zero too.
-// A gate that fails leaves a line that names it and the row, and makes the command end with 3.
+// A gate that fails leaves a line that names it and the row, and makes the command end with 3. So does one that cannot be judged because a
+// trace lacks what it is about: a recording that went wrong must not pass for a fast one.
 #include <charconv>
 #include <cmath>
 
@@ -64,9 +65,27 @@ std::string rise(std::int64_t a, std::int64_t b, double percent) {
          format_percent(percent) + ")";
 }
 
+// Whether both traces have what the gate is about; else it fails and says which has not.
+bool can_judge(const Diff& diff, std::string_view gate, double limit, std::size_t t, std::string_view what,
+               bool (*has)(const SideTotals&), GateTable& table) {
+  std::string lacking;
+  for (const std::size_t side : {std::size_t{0}, t}) {
+    if (!has(diff.sides[side]))
+      lacking += (lacking.empty() ? "" : " and ") + letter_of(side) + " (" + diff.sides[side].name + ")";
+  }
+  if (lacking.empty()) return true;
+  const std::string words = "cannot be judged: no " + std::string(what) + " in " + lacking;
+  table.add(gate, true, limit, Cell(), t, words, words);
+  return false;
+}
+
+bool has_device_work(const SideTotals& side) { return side.work > 0 || side.gpu_ns > 0; }
+bool has_host_events(const SideTotals& side) { return side.has_host_events; }
+
 bool excludes_zero(const std::optional<Interval95>& interval) { return interval && interval->excludes_zero(); }
 
 void gate_total(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
+  if (!can_judge(diff, "--fail-above", *gates.fail_above_pct, t, "device work", has_device_work, table)) return;
   const SideTotals &a = diff.sides[0], &b = diff.sides[t];
   const double change = static_cast<double>(b.gpu_ns - a.gpu_ns);
   const double percent = a.gpu_ns > 0 ? 100 * change / static_cast<double>(a.gpu_ns) : b.gpu_ns > 0 ? HUGE_VAL : 0;
@@ -78,6 +97,7 @@ void gate_total(const Diff& diff, const Gates& gates, std::size_t t, GateTable& 
 
 void gate_groups(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
   const double limit = *gates.fail_kernel_above_pct;
+  if (!can_judge(diff, "--fail-kernel-above", limit, t, "device work", has_device_work, table)) return;
   bool any = false;
   for (const Group& group : diff.groups) {
     const GroupChange& change = group.changes[t];
@@ -93,6 +113,8 @@ void gate_groups(const Diff& diff, const Gates& gates, std::size_t t, GateTable&
 }
 
 void gate_breaks(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
+  const auto limit = static_cast<double>(*gates.max_new_breaks);
+  if (!can_judge(diff, "--max-new-breaks", limit, t, "host events", has_host_events, table)) return;
   std::string places;
   std::int64_t added = 0;
   for (const BreakChange& change : diff.breaks) {
@@ -100,8 +122,7 @@ void gate_breaks(const Diff& diff, const Gates& gates, std::size_t t, GateTable&
     ++added;
     places += (places.empty() ? "" : ", ") + change.location;
   }
-  table.add("--max-new-breaks", added > *gates.max_new_breaks, static_cast<double>(*gates.max_new_breaks),
-            static_cast<double>(added), t, places,
+  table.add("--max-new-breaks", added > *gates.max_new_breaks, limit, static_cast<double>(added), t, places,
             std::to_string(added) + (added == 1 ? " new graph break: " : " new graph breaks: ") + places);
 }
 

@@ -105,6 +105,7 @@ SideTotals compute_totals(const Scope& scope, const Template& iteration) {
   out.iterations = std::max<std::int64_t>(1, iteration.iterations);
   out.per = name_of(scope.model().iterations().rule);
   out.folded_ns = iteration.folded_ns;
+  out.has_host_events = scope.model().tree().size() > 0;
   out.gpu_time = {iteration.gpu_time.count, 0, iteration.gpu_time.variance()};
   add_device_time(iteration, out);
   add_time(scope, out);

@@ -7,6 +7,7 @@
 
 #include "base/saturating.h"
 #include "base/units.h"
+#include "model/device_properties.h"
 #include "model/graph_replays.h"
 
 namespace ridge {
@@ -89,12 +90,7 @@ const OpCall& Facts::call(NodeId op) { return parsed(op).call; }
 
 double Facts::elements(std::uint32_t row) { return op(row) == kNoNode ? 0 : parsed(op(row)).elements; }
 
-const DeviceProperties* Facts::properties(std::int64_t device) const {
-  for (const DeviceProperties& d : trace_.metadata.devices) {
-    if (d.id == device) return &d;
-  }
-  return nullptr;
-}
+const DeviceProperties* Facts::properties(std::int64_t device) const { return properties_of(model_, device); }
 
 void Tally::add(StringId name, std::uint64_t place, std::uint32_t sample, std::int64_t ns, std::int64_t count) {
   const auto [it, added] = index_.try_emplace({name.value, place}, entries_.size());

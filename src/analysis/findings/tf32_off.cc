@@ -1,21 +1,13 @@
 // tf32_off: float32 matrix products and convolutions by plain multiply-adds on a device whose tensor cores take TF32 (NVIDIA from compute capability 8.0).
-// The library's kernel name tells: sgemm, simt, ffma against tf32 or tensorop.
+// The kernel's name tells. A convolution by Winograd's algorithm counts too: with TF32, the library computes the whole of it on tensor cores.
 #include <algorithm>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
+#include "model/plain_float32.h"
 
 namespace ridge {
 namespace {
-
-bool has(std::string_view name, std::string_view part) { return name.find(part) != name.npos; }
-
-// Arithmetic in float32 on the ordinary units.
-bool is_plain_f32(std::string_view name) {
-  if (has(name, "tf32") || has(name, "tensorop") || has(name, "s1688") || has(name, "gemv")) return false;
-  return has(name, "sgemm") || has(name, "scudnn") || has(name, "f32f32_f32f32_f32") ||
-         (has(name, "_ffma_") && !has(name, "f16"));
-}
 
 bool has_tf32(const Facts& facts, std::int64_t device) {
   const DeviceProperties* d = facts.properties(device);
@@ -45,7 +37,7 @@ double least_ns(const Facts& facts, const WorkSlot& slot, std::int64_t device, d
 }  // namespace
 
 std::optional<Finding> find_tf32_off(Facts& facts) {
-  const NameFlags plain(facts.trace(), is_plain_f32);
+  const NameFlags plain(facts.trace(), is_plain_float32);
   if (!plain.any()) return std::nullopt;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
@@ -55,6 +47,9 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     const std::uint32_t row = slot.work.row;
     const Category category = facts.identity(row).category;
     if ((category != Category::gemm && category != Category::conv) || !plain[facts.kernel_id(row)]) return;
+    // Narrower inputs already are tensor cores' food: a kernel that widens them within gains nothing from TF32.
+    const DType dtype = facts.scope().costs()[row].dtype;
+    if (dtype != DType::unknown && dtype != DType::f32 && dtype != DType::tf32) return;
     const std::int64_t device = facts.ledger().devices()[d].device;
     if (!has_tf32(facts, device)) return;
     const auto factor = speedup(facts, device);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "model/model.h"
+#include "support/loaded_trace.h"
 #include "support/trace_lines.h"
 
 namespace ridge {
@@ -53,6 +54,19 @@ TEST(Check, PlacesThatAreNotKnownAreNull) {
   EXPECT_EQ(report.tables[0].rows[0][0], Cell(std::string("unmatched_end")));
   EXPECT_EQ(report.tables[0].rows[0][1], Cell(std::int64_t{1}));
   EXPECT_EQ(report.tables[0].rows[0][2], Cell());
+}
+
+// Winograd's algorithm multiplies less than a convolution's definition: no matter of TF32, which these kernels do not use.
+TEST(Check, ReasonOfConvolutionsAboveThePeak) {
+  const test::LoadedTrace loaded = test::load_file(*test::path_of("resnet18_eager_shapes"));
+  int found = 0;
+  for (const OddMetric& m : compute_check(Scope(*loaded.model)).metrics) {
+    if (m.problem != MetricProblem::over_peak_flops || m.kernel.find("_ffma_") == m.kernel.npos) continue;
+    ++found;
+    EXPECT_NE(m.reasons.find("fewer multiplications"), std::string::npos) << m.kernel << ": " << m.reasons;
+    EXPECT_EQ(m.reasons.find("tf32"), std::string::npos) << m.kernel << ": " << m.reasons;
+  }
+  EXPECT_GT(found, 0);
 }
 
 std::int64_t overlaps(std::string_view events) { return count_partial_overlaps(*read_ok(trace_of(events))); }

@@ -123,6 +123,26 @@ TEST(DiffGates, WithSignificantAskForTheInterval) {
   EXPECT_FALSE(run(noisy, {{"fail_above", "5%"}, {"significant", "true"}})->gate_failed);
 }
 
+TEST(DiffGates, FailWhereATraceHasNothingToJudge) {
+  const std::string host_only = test::event({.name = "aten::mm", .ts = 1, .dur = 5});
+  const std::string full = steps({{100, 10}});
+  for (const auto& [traces, side] :
+       {std::pair(std::vector{full, host_only}, "b ("), std::pair(std::vector{host_only, full}, "a ("),
+        std::pair(std::vector{full, std::string()}, "b (")}) {
+    const Diffed diffed = diff_events(traces);
+    for (const char* gate : {"fail_above", "fail_kernel_above"}) {
+      const auto report = run(diffed, {{gate, "5%"}, {"significant", "true"}});
+      ASSERT_TRUE(report && report->gate_failed) << gate;
+      const auto failed = std::find_if(report->diagnostics.begin(), report->diagnostics.end(),
+                                       [](const Diagnostic& d) { return d.code == "gate_failed"; });
+      ASSERT_NE(failed, report->diagnostics.end());
+      EXPECT_NE(failed->message.find(std::string("no device work in ") + side), std::string::npos) << failed->message;
+    }
+  }
+  EXPECT_FALSE(run(diff_events({full, host_only}), {{"max_new_breaks", "0"}})->gate_failed);  // of breaks the host tells
+  EXPECT_TRUE(run(diff_events({full, ""}), {{"max_new_breaks", "0"}})->gate_failed);
+}
+
 TEST(DiffGates, NameTheGateAndTheRow) {
   const Diffed diffed = diff_events({steps({{100, 10}}), steps({{120, 10}})});
   const auto report = run(diffed, {{"fail_kernel_above", "10%"}});
@@ -205,7 +225,7 @@ TEST(DiffByHand, SaysSoWhenThereIsNoDeviceWork) {
   const auto report = run(diffed, {{"fail_above", "5%"}});
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->tables.front().rows.empty());
-  EXPECT_FALSE(report->gate_failed);
+  EXPECT_TRUE(report->gate_failed);  // it cannot be judged
   EXPECT_EQ(report->diagnostics.front().code, "no_device_events");
 }
 

@@ -14,6 +14,8 @@ TEST(CompileId, FormsOfDynamo) {
   EXPECT_EQ(parse_compile_id("!ca/0/1"), (CompileId{0, 0, 1}));
   EXPECT_EQ(parse_compile_id("0/0_1"), (CompileId{-1, 0, 0}));
   EXPECT_EQ(text_of(parse_compile_id("!2/3/1")), "!2/3/1");
+  EXPECT_EQ(text_of(CompileId{-1, 3, -1}), "3");  // any version of the frame
+  EXPECT_EQ(text_of(CompileId{}), "");
 }
 
 TEST(CompileId, AnythingElseIsNotKnown) {

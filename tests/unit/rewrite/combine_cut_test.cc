@@ -121,6 +121,21 @@ TEST(Combine, ClocksAreAligned) {
   EXPECT_NE(trace->track(EventId{0U}), trace->track(EventId{1U})) << "one pid, two processes";
 }
 
+TEST(Combine, TheFirstKeepsTheDevicesThatOnlyPidsName) {
+  const std::string by_pid =
+      R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":17,"tid":1,"ts":1,"dur":5,"args":{"correlation":1}}]})";
+  const std::string by_arg =
+      R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5,"args":{"device":0,"stream":7}}]})";
+  const auto devices = [](const std::string& both) {
+    const LoadedTrace loaded = load_text(both);
+    std::vector<std::int64_t> ids;
+    for (const Device& device : loaded.model->timeline().devices) ids.push_back(device.id);
+    return ids;
+  };
+  EXPECT_EQ(devices(combined({by_pid, by_arg})), (std::vector<std::int64_t>{17, 18}));
+  EXPECT_EQ(devices(combined({by_arg, by_pid})), (std::vector<std::int64_t>{0, 1}));
+}
+
 TEST(Combine, DamagedEventsAreMended) {
   const std::string damaged =
       R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a "quote" inside","pid":1,"tid":1,"ts":1,"dur":5,"args":{"External id":1, "v": inf}},)"

@@ -270,14 +270,14 @@ TEST(MadeTraces, CastsForthAndBack) {
   EXPECT_FALSE(needed.has("duplicate_casts")) << needed.ids();
 }
 
-std::string product(int correlation, int at, int size, std::string_view kernel = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT") {
-  return test::join(
-      {test::event({.name = "aten::mm",
-                    .ts = at - 9,
-                    .dur = 8,
-                    .args = fmt::format(
-                        R"("Input Dims": [[{0}, {0}], [{0}, {0}]], "Input type": ["c10::BFloat16", "c10::BFloat16"])", size)}),
-       test::launch(correlation, at - 7, 4, kernel, at, 900)});
+std::string product(int correlation, int at, int size, std::string_view kernel = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT",
+                    std::string_view type = "c10::BFloat16") {
+  return test::join({test::event({.name = "aten::mm",
+                                  .ts = at - 9,
+                                  .dur = 8,
+                                  .args = fmt::format(R"("Input Dims": [[{0}, {0}], [{0}, {0}]], "Input type": ["{1}", "{1}"])",
+                                                      size, type)}),
+                     test::launch(correlation, at - 7, 4, kernel, at, 900)});
 }
 
 // Two products of 50 us with scale (20 us), softmax (30 us) and dropout (10 us) between them.
@@ -311,9 +311,10 @@ TEST(MadeTraces, ProductsOffTheGrid) {
 
 TEST(MadeTraces, FloatProductsWithoutTf32) {
   const std::string plain = "ampere_sgemm_128x64_nn", fast = "ampere_s1688gemm_128x128_tn_tf32f32";
-  EXPECT_TRUE(test::found_on_h200(product(1, 100, 4096, plain)).has("tf32_off"));
-  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast)).has("tf32_off"));
-  EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain)).has("tf32_off"));  // which device is not known
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 4096, plain, "float")).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast, "float")).has("tf32_off"));
+  EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain, "float")).has("tf32_off"));  // which device is not known
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "c10::BFloat16")).has("tf32_off"));  // TF32 is for float32
 }
 
 TEST(MadeTraces, WithoutDeviceWorkThereIsNothingToFind) {
