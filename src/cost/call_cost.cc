@@ -24,6 +24,7 @@ void describe(CallParts& c, std::size_t i) {
   const KernelFacts& facts = *launch.facts;
   part.item = facts.item;
   part.inputs = facts.pointers > 0 ? facts.pointers - 1 : -1;
+  part.accumulates = facts.accumulates;
   part.lists = facts.lists;
   part.list_reads = facts.list_reads;
   if (c.row.family == OpFamily::gather && launch.grid &&
@@ -47,6 +48,7 @@ constexpr FamilyRule kFamilyRules[] = {
     {OpFamily::gemm, tell_products},       {OpFamily::convolution, tell_convolutions},
     {OpFamily::attention, tell_attention}, {OpFamily::norm, tell_norms},
     {OpFamily::copy, tell_cats},           {OpFamily::optimizer, tell_lists},
+    {OpFamily::recurrent, tell_recurrent}, {OpFamily::softmax, tell_softmax},
 };
 
 // From parts to costs.

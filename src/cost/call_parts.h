@@ -27,6 +27,8 @@ void tell_attention(CallParts& c);     // splits over keys, heads that share the
 void tell_norms(CallParts& c);         // activations or parameters; what stays on chip
 void tell_cats(CallParts& c);          // which tensors of the list
 void tell_lists(CallParts& c);         // which chunks of foreach lists
+void tell_recurrent(CallParts& c);     // steps, layers, weights
+void tell_softmax(CallParts& c);       // rows that are passed over several times
 void tell_convolutions(CallParts& c);  // layouts, the two gradients, splits over k
 
 // Roles that do the op's arithmetic.

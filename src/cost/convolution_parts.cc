@@ -60,18 +60,23 @@ class ConvolutionParts {
   void library_layout() {
     const TensorShape* x = tensor_at(c_.call, 0);
     const double item = x == nullptr ? 0 : item_bytes(x->dtype);
-    bool padded = false, winograd = false;
+    bool padded = false, winograd = false, folds = false;
     const TensorShape* activations = tensor_at(c_.call, c_.backward() ? 1 : 0);
     const bool last = activations != nullptr && channels_last(*activations);
     for (const CallLaunch& launch : c_.launches) {
       padded |= launch.facts->transpose || launch.kernel.find("nhwcAddPadding") != std::string_view::npos;
+      folds |= launch.facts->folds;
       winograd |= launch.kernel.find("winograd_nonfused") != std::string_view::npos;
     }
+    // Kernels that gather their operands through indices take the channels as they are.
+    for (const CallLaunch& launch : c_.launches) padded &= launch.kernel.find("indexed_wo_smem") == std::string_view::npos;
     const TensorShape* w = tensor_at(c_.call, operands() - 1);
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       Part& part = c_.parts[i];
       part.channels_last = last || padded || c_.launches[i].kernel.find("nhwckrsc_nhwc") != std::string_view::npos;
       if (padded && item > 0) part.channel_multiple = 16 / item;
+      if (folds && w != nullptr && c_.launches[i].kernel.find("unity_stride") != std::string_view::npos)
+        part.weights_enlarged = folded(*w);
       if (!winograd) continue;
       const bool plain_product = role_of(c_.row.family, c_.launches[i].kernel) == KernelRole::main;
       if (plain_product) part.enlarged = 36.0 / 16;
@@ -79,6 +84,24 @@ class ConvolutionParts {
         part.partial_bytes = 36 * static_cast<double>(w->sizes[0]) * static_cast<double>(w->sizes[1]) * item_bytes(DType::f32);
       }
     }
+  }
+
+  // A convolution with strides becomes one without: s x s positions go into the channels, and the weights, which padding shifts against
+  // them, are filled up to whole steps. A 4 x 4 kernel of stride 2 and padding 1 becomes 6 x 6.
+  double folded(const TensorShape& w) const {
+    const bool transpose = c_.call.op.find("transpose") != std::string_view::npos;
+    const auto stride = integers_at(c_.call, c_.backward() || transpose ? 4 : 3),
+               padding = integers_at(c_.call, c_.backward() ? 5 : 2);
+    if (!stride || !padding || stride->empty() || padding->empty()) return 1;
+    double larger = 1;
+    for (std::size_t i = 2; i < w.sizes.size(); ++i) {
+      const double s = static_cast<double>((*stride)[std::min(i - 2, stride->size() - 1)]);
+      const double p = static_cast<double>((*padding)[std::min(i - 2, padding->size() - 1)]);
+      const double k = static_cast<double>(w.sizes[i]);
+      if (s <= 1 || k <= 0 || p < 0) continue;
+      larger *= std::ceil((k + std::fmod(p, s)) / s) * s / k;
+    }
+    return larger;
   }
 
   static bool channels_last(const TensorShape& t) {
@@ -122,6 +145,8 @@ class ConvolutionParts {
     return c_.call.op.find("slow") != std::string_view::npos ? 6 : 10;
   }
 
+  bool tells_by_grid(std::size_t i) const { return c_.launches[i].facts->transpose || c_.launches[i].facts->folds; }
+
   // cuDNN's transposes: blocks of 32 by 32 over (positions, channels), and one layer per image.
   bool fits_grid(const TensorShape& t, const Dim3& grid) const {
     if (t.sizes.size() < 3) return false;
@@ -133,7 +158,7 @@ class ConvolutionParts {
   }
   // Which of the arguments a transpose of the result stands for: 1 the input, 2 the weight; -1: not told.
   int result_by_grid(std::size_t i) const {
-    if (c_.parts[i].role != KernelRole::layout_out || !c_.launches[i].facts->transpose || !c_.launches[i].grid) return -1;
+    if (c_.parts[i].role != KernelRole::layout_out || !tells_by_grid(i) || !c_.launches[i].grid) return -1;
     for (const std::size_t operand : {std::size_t{1}, std::size_t{2}}) {
       const TensorShape* t = tensor_at(c_.call, operand);
       if (t != nullptr && fits_grid(*t, *c_.launches[i].grid)) return static_cast<int>(operand);
@@ -149,18 +174,22 @@ class ConvolutionParts {
     for (const NamedOperand& named : kNamedOperands) {
       if (launch.kernel.find(named.pattern) != std::string_view::npos) return back ? named.backward : named.forward;
     }
-    std::array<bool, 3>& taken = taken_[launch.kernel.data()];
     const bool adds_padding = launch.kernel.find("nhwcAddPadding") != std::string_view::npos;
+    std::array<bool, 3>& taken = taken_[adds_padding ? nullptr : launch.kernel.data()];
     int best = 0;
     double best_distance = 1e300;
     for (std::size_t operand = 0; operand < operands(); ++operand) {
       const TensorShape* t = tensor_at(c_.call, operand);
       if (t == nullptr || !launch.grid) continue;
-      const bool fits = launch.facts->transpose && fits_grid(*t, *launch.grid);
+      const bool fits = tells_by_grid(i) && fits_grid(*t, *launch.grid);
       // Its grid is the device's, not the tensor's: what needs padding is brought, activations before weights.
       if (adds_padding) {
         const double multiple = c_.parts[i].channel_multiple;
-        const bool needs = t->sizes.size() >= 2 && multiple > 1 && std::fmod(static_cast<double>(t->sizes[1]), multiple) != 0;
+        const auto uneven = [&](std::int64_t channels) {
+          return multiple > 1 && std::fmod(static_cast<double>(channels), multiple) != 0;
+        };
+        const bool weights = operand + 1 == operands();  // their output channels as well
+        const bool needs = t->sizes.size() >= 2 && (uneven(t->sizes[1]) || (weights && uneven(t->sizes[0])));
         if (!needs || taken[operand]) continue;
         best = static_cast<int>(operand);
         break;

@@ -11,12 +11,25 @@ namespace {
 // What one access brings from memory: two sectors of 32 bytes, as counters show for picks far apart.
 constexpr double kSector = 64;
 
-// Bytes of `picks` rows of `row` elements among a table, repeated picks once.
-double rows_bytes(const TensorShape& table, double picks, double row) {
+// What of the cache is left to a table while each pick streams as many bytes past it: counters of an H200 (50 MB), two kernels.
+constexpr double kCacheBesideStream = 28e6;
+
+// Bytes of `picks` rows of `row` elements among a table, repeated picks once, unless the row has left the cache since: a pick brings its own
+// row when it misses, and moves `beside` as much of another tensor: the result of a gather (1), the source of a scatter, which is read and
+// leaves sooner (0.6). With a share m of misses there are n = cache / (row (beside + m)) picks within reach, and m = exp(-n / rows).
+double rows_bytes(const TensorShape& table, double picks, double row, double beside = 1) {
   const double item = item_bytes(table.dtype);
   const double row_bytes = std::max(row * item, kSector);
-  const double all = numel(table) * item;
-  return std::min(all, distinct_rows(picks, all / row_bytes) * row_bytes);
+  const double all = numel(table) * item, rows = all / row_bytes;
+  const double once = std::min(all, distinct_rows(picks, rows) * row_bytes);
+  if (rows <= 0 || picks * row_bytes <= kCacheBesideStream) return once;
+  double misses = 0.5, reach = 0;
+  for (int i = 0; i < 20; ++i) {
+    reach = kCacheBesideStream / (row_bytes * (beside + misses));
+    misses = std::exp(-reach / rows);
+  }
+  if (picks <= reach) return once;
+  return std::max(once, (distinct_rows(reach, rows) + (picks - reach) * misses) * row_bytes);
 }
 
 // Neighbouring elements that one index chooses: the dimensions over which the index is broadcast, from the last one on.
@@ -97,7 +110,7 @@ OpWork scatter_into(const OpCall& c, bool adds, bool slices) {
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = slices ? inner(*x, dimension(c, 1, *x) + 1) : row_of(*index);
   const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
-  const double target = rows_bytes(*x, picks, row);
+  const double target = rows_bytes(*x, picks, row, 0.6);
   const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
   return moves(touched_bytes(*index) + given + (adds ? target : 0), target, x->dtype);
 }
@@ -121,7 +134,8 @@ OpWork index(const OpCall& c, const Part& p) {
     elements = picks * inner(*x, std::min(c.arguments[1].list.size(), x->sizes.size()));
   }
   if (elements <= 0) return work;
-  // Rows where an index takes whole ones; else elements here and there.
+  // Rows where an index takes whole ones, and it is read; else elements here and there, of indices that may be broadcast.
+  if (indices == 0 && p.count > 0) indices = static_cast<double>(p.count) * item_bytes(DType::i64);
   const double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1;
   work.read = rows_bytes(*x, elements / std::max(row, 1.0), row) + indices;
   work.written = elements * item_bytes(x->dtype);
@@ -158,6 +172,8 @@ OpWork embedding_backward(const OpCall& c, const Part& p) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
+    case KernelRole::combine_helper:
+      return moves(std::min(keys, rows * item_bytes(DType::i64)), std::min(keys, rows * item_bytes(DType::i64)), grad->dtype);
     // Sums of runs of equal indices, as fp32, then the rows that they make.
     case KernelRole::combine: return moves(distinct * row * item_bytes(DType::f32), target, grad->dtype);
     case KernelRole::grad_weight:
@@ -176,6 +192,7 @@ OpWork embedding_bag_backward(const OpCall& c, const Part& p) {
   switch (p.role) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
+    case KernelRole::combine_helper:
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
     case KernelRole::combine: return moves(rows, rows, grad->dtype);
     default: return moves(plus(dense_bytes(grad), 3 * keys), rows, grad->dtype);
