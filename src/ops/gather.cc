@@ -11,25 +11,10 @@ namespace {
 // What one access brings from memory: two sectors of 32 bytes, as counters show for picks far apart.
 constexpr double kSector = 64;
 
-// What of the cache is left to a table while each pick streams as many bytes past it: counters of an H200 (50 MB), two kernels.
-constexpr double kCacheBesideStream = 28e6;
-
-// Bytes of `picks` rows of `row` elements among a table, repeated picks once, unless the row has left the cache since: a pick brings its own
-// row when it misses, and moves `beside` as much of another tensor: the result of a gather (1), the source of a scatter, which is read and
-// leaves sooner (0.6). With a share m of misses there are n = cache / (row (beside + m)) picks within reach, and m = exp(-n / rows).
+// Bytes of `picks` rows of `row` elements among a table.
 double rows_bytes(const TensorShape& table, double picks, double row, double beside = 1) {
   const double item = item_bytes(table.dtype);
-  const double row_bytes = std::max(row * item, kSector);
-  const double all = numel(table) * item, rows = all / row_bytes;
-  const double once = std::min(all, distinct_rows(picks, rows) * row_bytes);
-  if (rows <= 0 || picks * row_bytes <= kCacheBesideStream) return once;
-  double misses = 0.5, reach = 0;
-  for (int i = 0; i < 20; ++i) {
-    reach = kCacheBesideStream / (row_bytes * (beside + misses));
-    misses = std::exp(-reach / rows);
-  }
-  if (picks <= reach) return once;
-  return std::max(once, (distinct_rows(reach, rows) + (picks - reach) * misses) * row_bytes);
+  return picked_bytes(numel(table) * item, std::max(row * item, kSector), picks, beside);
 }
 
 // Neighbouring elements that one index chooses: the dimensions over which the index is broadcast, from the last one on.
