@@ -125,8 +125,8 @@ constexpr RoleRule kRules[] = {
     {gather, "CompactInit", KernelRole::initialise},
     {gather, "DeviceScan", KernelRole::parameters},
     {gather, "UniqueByKey", KernelRole::parameters},
-    {gather, "krn_partial", KernelRole::parameters},
-    {gather, "compute_num_of_partial", KernelRole::parameters},
+    {gather, "krn_partial", KernelRole::combine_helper},
+    {gather, "compute_num_of_partial", KernelRole::combine_helper},
     {gather, "compute_grad_weight", KernelRole::grad_weight},
     {gather, "sum_and_scatter", KernelRole::combine},
     {gather, "FillFunctor", KernelRole::fill},
@@ -152,6 +152,11 @@ constexpr RoleRule kRules[] = {
     {sort, "computeDigit", KernelRole::index_helper},
     {sort, "bitonicSort", KernelRole::index_helper},
     {sort, "BlockSort", KernelRole::index_helper},
+
+    {recurrent, "elemWiseRNNcell", KernelRole::apply},
+    {recurrent, "elementWise_bp1", KernelRole::apply},
+    {recurrent, "elementWise_bp2", KernelRole::statistics},
+    {recurrent, "bidirectional_accum", KernelRole::combine},
 
     {optimizer, "cleanup", KernelRole::combine},
     {optimizer, "FillFunctor", KernelRole::initialise},
@@ -184,6 +189,12 @@ constexpr TypeToken kTypeTokens[] = {
     {"sgemm", DType::f32},      {"scudnn", DType::f32},
     {"float", DType::f32},      {"_SB_", DType::f32},
     {"long", DType::i64},       {"bool", DType::boolean},
+};
+
+// Kernels that add to their result with atomics; counters show that they read it.
+constexpr std::string_view kAccumulating[] = {
+    "dgrad_engine<",     "wgrad_alg0_engine<",      "max_pool3d_with_indices_backward_single_out",
+    "atomicadaptivemax", "atomic_adaptive_average",
 };
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -287,6 +298,9 @@ void read_nvjet(std::string_view name, KernelFacts* facts) {
   facts->block_n = pairs[0][1];
   facts->cluster_m = std::max(pairs[2][0], 1.0);
   facts->cluster_n = std::max(pairs[2][1], 1.0);
+  facts->sweeps_m = holds(name, "_v_");
+  facts->sweeps_n = holds(name, "_h_");
+  facts->transposed = name.ends_with('T');
 }
 
 DType computes_in(std::string_view name) {
@@ -311,6 +325,9 @@ KernelFacts facts_of(std::string_view kernel) {
   facts.fill = holds(kernel, "FillFunctor");
   facts.reduce = holds(kernel, "reduce_kernel<");
   facts.transpose = holds(kernel, "nchwToNhwc") || holds(kernel, "nhwcToNchw");
+  facts.folds = holds(kernel, "FoldedNhwc") || holds(kernel, "foldedNhwc");
+  facts.accumulates = std::any_of(std::begin(kAccumulating), std::end(kAccumulating),
+                                  [&](std::string_view pattern) { return holds(kernel, pattern); });
   if (holds(kernel, "multi_tensor_apply_kernel")) {
     read_foreach(kernel, &facts);
   } else if (holds(kernel, "CatArrayBatchedCopy")) {

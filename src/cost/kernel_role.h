@@ -22,13 +22,17 @@ struct KernelFacts {
   bool elementwise = false;        // ATen's general elementwise kernels
   bool reduce = false;             // ATen's general reduction
   bool transpose = false;          // cuDNN's layout kernels whose grid tells the operand
+  bool folds = false;              // cuDNN's transposes that fold strides into channels; the grid tells as well
+  bool accumulates = false;        // adds to its result with atomics
   bool fill = false;
   int pointers = -1;                // tensors of an elementwise kernel: results and inputs
   int lists = -1, list_reads = -1;  // of a foreach kernel
   double tile_m = 0, tile_n = 0;    // "tilesize64x128x32"
   double block_m = 0, block_n = 0;  // "nvjet_sm90_tst_64x128_64x8_2x1_": of the result, which the library has column by column
   double cluster_m = 1, cluster_n = 1;
-  double elements_per_block = 0;  // of an elementwise or indexing kernel; 0: not told
+  bool sweeps_m = false, sweeps_n = false;  // "_v_", "_h_": along which side of the result a group of tiles goes
+  bool transposed = false;                  // "..T": the result's rows are m
+  double elements_per_block = 0;            // of an elementwise or indexing kernel; 0: not told
 };
 KernelFacts facts_of(std::string_view kernel);
 

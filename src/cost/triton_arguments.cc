@@ -80,7 +80,8 @@ std::optional<IterationSpace> space_of(const TritonArguments& arguments, Categor
   const std::size_t reduced = std::max<std::size_t>(blocks(kwargs, "R"), reduces(category) ? 1 : 0);
   const std::size_t numels = kept_blocks > 0 ? kept_blocks + reduced : numels_by_size(arguments, scalars, reduced + 1);
   if (scalars.size() < numels || numels == 0) return std::nullopt;
-  return IterationSpace{product(scalars, reduced, numels), product(scalars, 0, reduced)};
+  return IterationSpace{product(scalars, reduced, numels), product(scalars, 0, reduced),
+                        static_cast<int>(std::min<std::size_t>(numels - reduced, 3))};
 }
 
 }  // namespace

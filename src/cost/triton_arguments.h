@@ -25,6 +25,7 @@ struct TritonPointer {
 struct IterationSpace {
   double kept = 1;
   double reduced = 1;
+  int dimensions = 1;  // of the kept ones
 
   double all() const { return kept * reduced; }
 };

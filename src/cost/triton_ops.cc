@@ -7,7 +7,7 @@
 namespace ridge {
 namespace {
 
-enum Trait : std::uint8_t {
+enum Trait : std::uint16_t {
   kNone = 0,
   kGathers = 1,
   kScatters = 2,
@@ -18,6 +18,7 @@ enum Trait : std::uint8_t {
   kStatistics = 64,  // leaves only what a reduction leaves
   // A backward op whose name stands in forward kernels too, for what they save: it counts where `forward` is not fused.
   kSavedForward = 16,
+  kPlaces = 256,  // writes to what an index names, without reading it
 };
 
 struct Row {
@@ -26,7 +27,7 @@ struct Row {
   int inputs;    // full-size tensors
   bool sure;     // all of them must be such
   std::string_view forward = {};
-  std::uint8_t traits = kNone;
+  std::uint16_t traits = kNone;
   int vectors = 0;  // small tensors that the op takes besides
 };
 
@@ -76,7 +77,7 @@ constexpr Row kRows[] = {
     {"cat", 0, 1, false},
     {"clone", 0, 1, false},
     {"constant_pad_nd", 0, 1, false},
-    {"convolution", 0, 1, false},
+    {"convolution", 0, 1, false, {}, kNone, 1},
     {"convolution_backward", 0, 1, false},
     {"copy", 0, 1, false},
     {"copy_", 0, 1, false},
@@ -102,6 +103,7 @@ constexpr Row kRows[] = {
     {"hardtanh_backward", 2, 2, true, "hardtanh", kSavedForward},
     {"index", 0, 1, false, {}, kGathers},
     {"index_add", 1, 1, false, {}, kScatters},
+    {"index_copy", 0, 1, false, {}, kPlaces},
     {"index_put", 1, 1, false, {}, kScatters},
     {"index_put_", 1, 1, false, {}, kScatters},
     {"index_select", 0, 1, false, {}, kGathers},
@@ -149,6 +151,7 @@ constexpr Row kRows[] = {
     {"scalar_tensor", 0, 0, false},
     {"scatter", 0, 1, false, {}, kScatters},
     {"scatter_add", 1, 1, false, {}, kScatters},
+    {"scatter_reduce", 1, 1, false, {}, kScatters},
     {"select", 0, 1, false, {}, kParts},
     {"sigmoid", 3, 1, false},
     {"sigmoid_backward", 3, 2, true, "sigmoid", kSavedForward},
@@ -205,8 +208,10 @@ FusedOps fused_ops(std::span<const std::string> names) {
       out.reads = out.makes_full_size = true;
       continue;
     }
+    out.constants = out.constants || row->inputs == 0;
     const auto has = [&](Trait trait) { return (row->traits & trait) != 0; };
-    out.reads = out.reads || (row->inputs > 0 && !has(kScatters));
+    out.reads = out.reads || (row->inputs > 0 && !has(kScatters) && !has(kPlaces));
+    out.places = out.places || has(kPlaces);
     out.makes_full_size = out.makes_full_size || (row->flops > 0 && !has(kWindows) && !has(kSums) && !has(kStatistics));
     out.norm_vectors += row->vectors;
     out.gathers = out.gathers || has(kGathers);
@@ -219,6 +224,17 @@ FusedOps fused_ops(std::span<const std::string> names) {
     (row->sure ? out.inputs : out.operands) += std::max(row->inputs - 1, 0);
   }
   const bool adds = contains(names, "add"), multiplies = contains(names, "mul");
+  out.only_adds = adds && out.flops_per_element == 1;
+  for (const char* norm : {"native_layer_norm", "native_group_norm", "_native_batch_norm_legit_functional"}) {
+    const std::string backward = norm[0] == '_' ? "native_batch_norm_backward" : std::string(norm) + "_backward";
+    out.norm_and_backward = out.norm_and_backward || (contains(names, norm) && contains(names, backward));
+    out.backward_norm = out.backward_norm || (!contains(names, norm) && contains(names, backward));
+  }
+  // The forward pass would take exponentials of its own.
+  for (const char* softmax : {"_softmax", "_log_softmax"})
+    out.undoes_softmax =
+        out.undoes_softmax || (contains(names, softmax) && contains(names, std::string(softmax) + "_backward_data") &&
+                               !contains(names, "exp") && !contains(names, "prepare_softmax_online"));
   // The add of a normalisation that was written out is its epsilon; such a kernel holds rsqrt.
   const bool epsilon = adds && contains(names, "rsqrt");
   out.adds_residual = adds && !epsilon;

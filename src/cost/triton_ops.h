@@ -18,11 +18,18 @@ struct FusedOps {
   bool adds_residual = false;    // an `add` that is not a normalisation's epsilon
   bool gathers = false;          // reads what an index tensor names
   bool scatters = false;         // adds to what an index tensor names
+  bool places = false;           // writes to what an index tensor names
   bool reads_windows = false;    // each output takes several elements of a larger input: pooling, gates
   bool sums = false;             // reduces; in a pointwise kernel such a loop is unrolled and reads all of a larger input
   bool reads_parts = false;      // slices a larger input
   bool unflattens = false;       // reads the two-dimensional result of a matrix product as a tensor of more dimensions
-  bool undoes_mean = false;      // the gradient of a normalisation: row statistics are read, its own sums stay inside
+  bool constants = false;        // some op makes a tensor of nothing: zeros, arange
+  bool only_adds = false;        // sums of tensors and no other arithmetic
+  bool norm_and_backward =
+      false;  // a normalisation and its gradient: which of the two the kernel does, the other being saved or recomputed, its pointers tell
+  bool undoes_softmax = false;  // the gradient of a softmax that is recomputed from its rows' statistics
+  bool backward_norm = false;   // the gradient of a normalisation alone
+  bool undoes_mean = false;     // the gradient of a normalisation: row statistics are read, its own sums stay inside
 };
 
 FusedOps fused_ops(std::span<const std::string> names);

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "ops/operands.h"
+
 namespace ridge {
 namespace {
 
@@ -28,6 +30,7 @@ class Reading {
         all_(arguments.space->all()),
         kept_(arguments.space->kept),
         reduces_(arguments.space->reduced > 1),
+        tiled_(arguments.space->dimensions > 1),
         scatters_(ops.scatters && has_index(pointers_)) {}
 
   std::size_t size() const { return pointers_.size(); }
@@ -61,11 +64,16 @@ class Reading {
   std::size_t shaped_as_first(std::size_t in_out) const;
   bool flattened_last() const;
   bool residual_missing() const;
+  bool sums_in_place() const;
+  int parts(std::size_t last) const;
+  bool clears() const;
+  std::size_t behind_statistics() const;
 
   Pointers pointers_;
   const FusedOps& ops_;
   double all_, kept_;
   bool reduces_;
+  bool tiled_;  // over two dimensions: layouts differ
   bool scatters_;
 };
 
@@ -90,8 +98,10 @@ int Reading::inputs_wanted(std::size_t in_out, std::size_t out) const {
 
 // Pointers at the end that can be outputs, not going before `first`. A reduction that makes nothing of full size writes only what it leaves.
 std::size_t Reading::writable_tail(std::size_t first) const {
+  first = std::max(first, behind_statistics());
   const auto fits = [&](std::size_t i) {
     if (!can_be_written(i)) return false;
+    if (reduces_ && ops_.backward_norm && full(i) && !full(size() - 1)) return false;
     const auto& sizes = pointers_[i].shape->sizes;
     if (reduces_ && !full(i) && ops_.undoes_mean && !sizes.empty() && sizes.back() == 1) return false;
     return !reduces_ || !full(i) || full(size() - 1) || ops_.makes_full_size;
@@ -104,12 +114,14 @@ std::size_t Reading::writable_tail(std::size_t first) const {
 // How many outputs follow, given the in_outs. All that can be written and stand behind something that cannot are outputs, as long as the ops
 // keep as many full-size inputs as they want. Where every pointer could be one, a pointwise kernel has the fewest.
 std::size_t Reading::outputs(std::size_t in_out) const {
+  if (clears() && size() > 1) return size() - 1;
   const std::size_t tail = writable_tail(in_out);
   if (tail == 0) return in_out > 0 ? 0 : 1;
   const bool behind_an_input = tail + in_out < size();
   if (!behind_an_input && !reduces_) return in_out > 0 ? shaped_as_first(in_out) : 1;
   for (std::size_t out = tail; out > 0; --out)
-    if (inputs(out) >= inputs_wanted(in_out, out)) return without_norm_vectors(out);
+    if (inputs(out) >= (behind_statistics() > 0 ? 2 - parts(size() - out) : inputs_wanted(in_out, out)))
+      return without_norm_vectors(out);
   return in_out > 0 && full(size() - 1) && inputs(0) > inputs(1) ? 0 : 1;
 }
 
@@ -151,12 +163,46 @@ bool Reading::residual_missing() const {
   return vectors(can_be_written(0) ? 1 : 0, size()) <= ops_.norm_vectors && inputs(1) < 2 && inputs(0) > inputs(1);
 }
 
+// Inputs that are neither of full size nor vectors: a gradient that is expanded.
+int Reading::parts(std::size_t last) const {
+  const auto part = [&](const TritonPointer& p) { return p.elements > kept_ && p.elements < 0.75 * all_; };
+  return static_cast<int>(std::min<std::ptrdiff_t>(
+      std::count_if(pointers_.begin(), pointers_.begin() + static_cast<std::ptrdiff_t>(last), part), 1));
+}
+
+// Two tensors and a sum of tensors, nothing else: one is added to the other.
+bool Reading::sums_in_place() const { return ops_.only_adds && !reduces_ && inputs(0) == 2 && inputs(1) == 1; }
+
+// What a scatter will add to is cleared first, and a mask is made of positions: one pointer is read if there are several, and no index.
+bool Reading::clears() const {
+  if (reduces_ || has_index(pointers_)) return false;
+  const bool to_index = ops_.scatters || ops_.places;
+  if (size() == 1) return to_index || ops_.constants;
+  const auto same = [&](const TritonPointer& p) { return p.elements == pointers_[0].elements; };
+  return to_index && std::all_of(pointers_.begin(), pointers_.end(), same);
+}
+
+// A gradient that recomputes the forward pass reads the statistics of each row, a mean and a scale, side by side; what it writes comes
+// behind them. The forward pass itself has them apart (the first pointer is one) and, of a norm with parameters, both of its vectors.
+std::size_t Reading::behind_statistics() const {
+  if (!reduces_ || (!ops_.undoes_softmax && !ops_.norm_and_backward)) return 0;
+  const auto row = [&](std::size_t i) { return small(i) && pointers_[i].elements == kept_ && kept_ > 1; };
+  int parameters = 0;
+  for (std::size_t i = 0; i < size(); ++i) parameters += small(i) && !row(i) && pointers_[i].shape->sizes.size() == 1 ? 1 : 0;
+  if (row(0) || (!ops_.undoes_softmax && parameters > 1)) return 0;
+  for (std::size_t i = 1; i + 2 < size(); ++i)
+    if (row(i) && row(i + 1)) return i + 2;
+  return 0;
+}
+
 std::size_t Reading::in_outs_by_shape() const {
   if (!can_be_written(0)) return 0;
+  if (clears()) return 0;
   if (size() == 1) return ops_.reads ? 1 : 0;
   if (!can_be_written(size() - 1)) return 1;
   if (!full(size() - 1)) return 0;
-  return inputs(1) < ops_.inputs || flattened_last() || residual_missing() ? 1 : 0;
+  if (tiled_ && !reduces_) return 0;
+  return inputs(1) < ops_.inputs || flattened_last() || residual_missing() || sums_in_place() ? 1 : 0;
 }
 
 // In a reduction a small in_out holds the result before and after its last step; a full-size one does so for a step in between, when the ops
@@ -217,9 +263,6 @@ Match best_match(const std::vector<Match>& fitting, const Reading& reading, std:
   return fitting.front();
 }
 
-// Of `rows` equally likely ones, how many different ones so many draws give.
-double expected_rows(double rows, double draws) { return rows > 0 ? rows * -std::expm1(-draws / rows) : 0; }
-
 // Bytes read of a tensor by index: each lookup takes its share of the kernel's steps, at least one access of the memory.
 double gathered_bytes(const TritonPointer& table, const Reading& reading, double slices) {
   double lookups = 0;
@@ -229,7 +272,7 @@ double gathered_bytes(const TritonPointer& table, const Reading& reading, double
   const double whole_row = table.elements / std::max(rows, 1.0);
   const double row = std::isfinite(slices) ? slices * reading.all() / std::max(lookups, 1.0) : whole_row;
   if (row <= 0) return table.bytes;
-  return std::min(table.bytes, expected_rows(table.elements / row, lookups) * std::max(row * table.item, kLeastAccess));
+  return picked_bytes(table.bytes, std::max(row * table.item, kLeastAccess), lookups);
 }
 
 }  // namespace

@@ -154,8 +154,10 @@ OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
   OpWork work{.flops = flops, .dtype = x->dtype};
   const TensorShape* bias = at.bias < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(at.bias));
   const double share = is_transposed(call, at) ? 1 : reached(call, *x, *w, at.stride, at.dilation, part);
-  work.read = plus(plus(times(in_layout(x, part), share), in_layout(w, part)), touched_or_zero(bias));
+  work.read =
+      plus(plus(times(in_layout(x, part), share), times(in_layout(w, part), part.weights_enlarged)), touched_or_zero(bias));
   if (positions) work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(&result);
+  if (part.accumulates && positions) work.read = plus(work.read, dense_bytes(&result));
   return work;
 }
 
@@ -175,13 +177,15 @@ OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size
   switch (part.role) {
     case KernelRole::grad_input:
       work.flops = input ? each : 0;
-      work.read = plus(in_layout(grad, part), in_layout(w, part));
+      work.read = plus(in_layout(grad, part), times(in_layout(w, part), part.weights_enlarged));
+      if (part.accumulates) work.read = plus(work.read, dense_bytes(x));
       work.written = dense_bytes(x);
       return work;
     case KernelRole::grad_weight:
       work.flops = weight ? each : 0;
       work.read = plus(in_layout(grad, part),
                        times(in_layout(x, part), transposed ? 1 : reached(call, *x, *w, stride_at, dilation_at, part)));
+      if (part.accumulates) work.read = plus(work.read, dense_bytes(w));
       work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(w);
       return work;
     default:  // a kernel that does not say which: the whole op

@@ -11,12 +11,10 @@ namespace {
 // What one access brings from memory: two sectors of 32 bytes, as counters show for picks far apart.
 constexpr double kSector = 64;
 
-// Bytes of `picks` rows of `row` elements among a table, repeated picks once.
-double rows_bytes(const TensorShape& table, double picks, double row) {
+// Bytes of `picks` rows of `row` elements among a table.
+double rows_bytes(const TensorShape& table, double picks, double row, double beside = 1) {
   const double item = item_bytes(table.dtype);
-  const double row_bytes = std::max(row * item, kSector);
-  const double all = numel(table) * item;
-  return std::min(all, distinct_rows(picks, all / row_bytes) * row_bytes);
+  return picked_bytes(numel(table) * item, std::max(row * item, kSector), picks, beside);
 }
 
 // Neighbouring elements that one index chooses: the dimensions over which the index is broadcast, from the last one on.
@@ -97,7 +95,7 @@ OpWork scatter_into(const OpCall& c, bool adds, bool slices) {
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = slices ? inner(*x, dimension(c, 1, *x) + 1) : row_of(*index);
   const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
-  const double target = rows_bytes(*x, picks, row);
+  const double target = rows_bytes(*x, picks, row, 0.6);
   const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
   return moves(touched_bytes(*index) + given + (adds ? target : 0), target, x->dtype);
 }
@@ -121,7 +119,8 @@ OpWork index(const OpCall& c, const Part& p) {
     elements = picks * inner(*x, std::min(c.arguments[1].list.size(), x->sizes.size()));
   }
   if (elements <= 0) return work;
-  // Rows where an index takes whole ones; else elements here and there.
+  // Rows where an index takes whole ones, and it is read; else elements here and there, of indices that may be broadcast.
+  if (indices == 0 && p.count > 0) indices = static_cast<double>(p.count) * item_bytes(DType::i64);
   const double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1;
   work.read = rows_bytes(*x, elements / std::max(row, 1.0), row) + indices;
   work.written = elements * item_bytes(x->dtype);
@@ -158,6 +157,8 @@ OpWork embedding_backward(const OpCall& c, const Part& p) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
+    case KernelRole::combine_helper:
+      return moves(std::min(keys, rows * item_bytes(DType::i64)), std::min(keys, rows * item_bytes(DType::i64)), grad->dtype);
     // Sums of runs of equal indices, as fp32, then the rows that they make.
     case KernelRole::combine: return moves(distinct * row * item_bytes(DType::f32), target, grad->dtype);
     case KernelRole::grad_weight:
@@ -176,6 +177,7 @@ OpWork embedding_bag_backward(const OpCall& c, const Part& p) {
   switch (p.role) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
+    case KernelRole::combine_helper:
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
     case KernelRole::combine: return moves(rows, rows, grad->dtype);
     default: return moves(plus(dense_bytes(grad), 3 * keys), rows, grad->dtype);

@@ -49,7 +49,8 @@ OpWork product(const OpCall& call, const Part& part, const Product& at) {
     default: break;
   }
   if (at.counted) work.flops = 2 * s->batch * s->m * s->n * s->k;
-  work.read = plus(plus(dense_bytes(a), dense_bytes(b)), added);
+  work.read = plus(plus(dense_bytes(a), dense_bytes(b)), added + part.reread_bytes);
+  work.ambiguous = part.reread_bytes > 0;
   work.written = part.partial_bytes > 0 ? part.partial_bytes : out;
   return work;
 }

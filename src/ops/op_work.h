@@ -23,7 +23,8 @@ enum class OpFamily : std::uint8_t {
   copy,     // copies, casts, fills, random numbers, cat
   pooling,  // pooling, resampling, padding
   loss,
-  sort,  // sort, topk, unique, scans
+  recurrent,  // LSTM, GRU in one library call
+  sort,       // sort, topk, unique, scans
   optimizer,
 };
 
@@ -34,31 +35,38 @@ enum class KernelRole : std::uint8_t {
   grad_weight,  // backward of a convolution; gamma and beta of a norm
   grad_query,   // backward of attention where dQ has a kernel of its own
   grad_key_value,
-  dot_do_o,      // attention backward: delta = rowsum(dO * O)
-  convert_dq,    // attention backward: the fp32 accumulator of dQ to its own type
-  combine,       // adds up partial results: split-k, split-kv
-  layout_in,     // an operand brought into the library's layout
-  layout_out,    // the result brought back
-  apply,         // norms: the pass that writes the result
-  apply_twice,   // norms: statistics and result in one kernel that reads the activations two times
-  apply_kept,    // norms: as apply_twice, but for what its blocks keep in shared memory from the first pass
-  statistics,    // norms: means, variances, sums of gradients: reads the activations, writes a value per channel or row
-  parameters,    // touches vectors of parameters only
-  initialise,    // workspace, pointers, offsets: a few bytes
-  fill,          // writes without reading
-  bias,          // adds a bias or scales the result in place
-  index_helper,  // sorts and counts indices
+  dot_do_o,        // attention backward: delta = rowsum(dO * O)
+  convert_dq,      // attention backward: the fp32 accumulator of dQ to its own type
+  combine,         // adds up partial results: split-k, split-kv
+  layout_in,       // an operand brought into the library's layout
+  layout_out,      // the result brought back
+  apply,           // norms: the pass that writes the result
+  apply_twice,     // norms: statistics and result in one kernel that reads the activations two times
+  apply_kept,      // norms: as apply_twice, but for what its blocks keep in shared memory from the first pass
+  statistics,      // norms: means, variances, sums of gradients: reads the activations, writes a value per channel or row
+  parameters,      // touches vectors of parameters only
+  initialise,      // workspace, pointers, offsets: a few bytes
+  fill,            // writes without reading
+  bias,            // adds a bias or scales the result in place
+  index_helper,    // sorts and counts indices
+  combine_helper,  // finds the runs of equal indices: a value or two per run
+  step,            // recurrent networks: one time step's product with the recurrent weights
 };
 
 struct Part {
   KernelRole role = KernelRole::main;
-  int operand = -1;             // layout_in: which argument
-  double partial_bytes = 0;     // combine: what it reads
+  int operand = -1;          // layout_in: which argument
+  double partial_bytes = 0;  // combine: what it reads
+  double reread_bytes = 0;   // products: what left the cache before its next use and is read again
+  double rows_in_flight =
+      0;  // softmax: rows that the device works on at a time, where the kernel passes over each several times; 0: one pass
   double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
   double channel_multiple = 1;  // convolution: the library's layout pads the channels to this
   bool channels_last =
-      false;            // convolution: the kernel that computes walks its operands position by position, all channels of each
-  double enlarged = 1;  // convolution: by how much a transform (Winograd) makes the operands larger
+      false;  // convolution: the kernel that computes walks its operands position by position, all channels of each
+  double weights_enlarged = 1;  // convolution: by how much folding the strides into channels makes the weights larger
+  bool accumulates = false;     // adds to its result with atomics, which read it
+  double enlarged = 1;          // convolution: by how much a transform (Winograd) makes the operands larger
   DType item = DType::unknown;  // of lists, whose element type the trace does not tell: from the kernel's name
   int inputs = -1;              // how many tensors an elementwise kernel reads; -1: its name does not tell
   std::int64_t first = 0;       // lists: the first tensor (cat) or chunk (foreach) of this launch, and how many
@@ -104,6 +112,7 @@ std::span<const OpFormula> gather_ops();
 std::span<const OpFormula> copy_ops();
 std::span<const OpFormula> pooling_ops();
 std::span<const OpFormula> loss_ops();
+std::span<const OpFormula> recurrent_ops();
 std::span<const OpFormula> sort_ops();
 std::span<const OpFormula> optimizer_ops();
 

@@ -164,6 +164,22 @@ double distinct_rows(double picks, double rows) {
   return rows * -std::expm1(-picks / rows);
 }
 
+double picked_bytes(double table_bytes, double row_bytes, double picks, double beside) {
+  // What of the cache is left to a table while each pick streams bytes past it: counters of an H200 (50 MB), gathers and scatters.
+  constexpr double kCacheBesideStream = 28e6;
+  const double rows = row_bytes > 0 ? table_bytes / row_bytes : 0;
+  const double once = std::min(table_bytes, distinct_rows(picks, rows) * row_bytes);
+  if (rows <= 0 || picks * row_bytes <= kCacheBesideStream) return once;
+  // With a share m of misses there are n = cache / (row (beside + m)) picks within reach, and m = exp(-n / rows).
+  double misses = 0.5, reach = 0;
+  for (int i = 0; i < 20; ++i) {
+    reach = kCacheBesideStream / (row_bytes * (beside + misses));
+    misses = std::exp(-reach / rows);
+  }
+  if (picks <= reach) return once;
+  return std::max(once, (distinct_rows(reach, rows) + (picks - reach) * misses) * row_bytes);
+}
+
 OpWork moves(std::optional<double> read, std::optional<double> written, DType dtype) {
   return {.flops = 0, .read = read, .written = written, .dtype = dtype};
 }

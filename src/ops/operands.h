@@ -43,6 +43,11 @@ bool is_floating(DType dtype);
 // Expected number of distinct rows when `picks` are made among `rows` uniformly.
 double distinct_rows(double picks, double rows);
 
+// Bytes read of a table when `picks` rows are taken uniformly: repeated ones once, unless the row has left the cache since. A pick brings its
+// own row when it misses, and moves `beside` as much of another tensor: the result of a gather (1), the source of a scatter, which is read and
+// leaves sooner (0.6).
+double picked_bytes(double table_bytes, double row_bytes, double picks, double beside = 1);
+
 // A kernel that moves data and computes nothing that PyTorch counts.
 OpWork moves(std::optional<double> read, std::optional<double> written, DType dtype);
 

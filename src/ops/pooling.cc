@@ -59,7 +59,7 @@ OpWork pool_backward(const OpCall& c, const Part& p) {
     const TensorShape* t = tensor_at(c, i);
     if (t != nullptr && (t->dtype == DType::i64 || t->dtype == DType::i32)) indices += touched_bytes(*t);
   }
-  return moves(plus(dense_bytes(grad), indices), dense_bytes(x), x->dtype);
+  return moves(plus(dense_bytes(grad), indices + (p.accumulates ? dense_bytes(x).value_or(0) : 0)), dense_bytes(x), x->dtype);
 }
 // (x, output size): adaptive pooling and resampling.
 OpWork resize(const OpCall& c, double extra_item) {

@@ -1,0 +1,29 @@
+// Norms: which of their kernels work on the activations and which on vectors of parameters, and what blocks keep on chip.
+#include "cost/call_parts.h"
+#include "ops/operands.h"
+
+namespace ridge {
+
+// Elementwise kernels of a norm work on the activations or on vectors of parameters: the grid tells.
+void tell_norms(CallParts& c) {
+  const TensorShape* x = tensor_at(c.call, 0);
+  if (x == nullptr) return;
+  constexpr double kMostPerThread = 16;
+  // Two blocks to a multiprocessor, which share its 227 KB: counters of an H200 show 29 to 30 MB for 264 blocks.
+  constexpr double kKeptByBlock = 227 * 1024 / 2.0;
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    const CallLaunch& launch = c.launches[i];
+    c.parts[i].kept_bytes = volume(launch.grid) * kKeptByBlock;
+    const bool general = launch.facts->elementwise || launch.facts->reduce;
+    if (c.parts[i].role != KernelRole::main || !general || !launch.grid || !launch.block) continue;
+    const double covered = volume(launch.grid) * volume(launch.block) * kMostPerThread;
+    c.parts[i].role = launch.facts->elementwise && covered < numel(*x) ? KernelRole::parameters : KernelRole::apply;
+  }
+  // Group norm's parameters come from sums that an earlier kernel made, not from the activations.
+  if (c.call.op.find("group_norm") == std::string_view::npos) return;
+  for (Part& part : c.parts) {
+    if (part.role == KernelRole::grad_weight) part.role = KernelRole::parameters;
+  }
+}
+
+}  // namespace ridge

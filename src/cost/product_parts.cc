@@ -1,0 +1,118 @@
+// Matrix products and attention: kernels that compute a part of each sum, and those that add the parts up.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cost/call_parts.h"
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+// Columns and rows of a product's result; zeros when they are not told.
+std::pair<double, double> product_sizes(const CallParts& c) {
+  const bool adds = c.call.op.find("addmm") != std::string_view::npos || c.call.op.find("addbmm") != std::string_view::npos;
+  const TensorShape* a = tensor_at(c.call, adds ? 1 : 0);
+  const TensorShape* b = tensor_at(c.call, adds ? 2 : 1);
+  if (a == nullptr || b == nullptr || a->sizes.size() < 2 || b->sizes.size() < 2) return {0, 0};
+  return {static_cast<double>(b->sizes.back()), static_cast<double>(a->sizes[a->sizes.size() - 2])};
+}
+double batch(const CallParts& c) {
+  const TensorShape* a = tensor_at(c.call, 0);
+  return a != nullptr && a->sizes.size() == 3 ? static_cast<double>(a->sizes[0]) : 1;
+}
+// Of the whole op, as its own formula has it.
+double output_elements(const CallParts& c) {
+  const OpWork whole = c.row.work(c.call, Part{});
+  const double item = item_bytes(whole.dtype);
+  return whole.written && item > 0 ? *whole.written / item : 0;
+}
+
+// Gradients of keys (or values) for every head of the queries, which the heads that share them add up.
+double heads_bytes(const CallParts& c) {
+  const std::size_t at = c.backward() ? 1 : 0;
+  const TensorShape* q = tensor_at(c.call, at);
+  const TensorShape* k = tensor_at(c.call, at + 1);
+  if (q == nullptr || k == nullptr || q->sizes.size() != 4 || k->sizes.size() != 4 || k->sizes[1] <= 0) return 0;
+  return dense_bytes(k).value_or(0) * static_cast<double>(q->sizes[1]) / static_cast<double>(k->sizes[1]);
+}
+
+// Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side. The operand of that
+// other side is read again for each group, unless what one group takes stays in the cache until the next. Counters of an H200 (50 MB, of
+// which results and the copies in both halves take their part): groups that take up to 14 MB stay, from 17 MB on they do not; of an operand
+// larger than the cache the 8 MB at the turn remain.
+double reread_bytes(const CallLaunch& launch, double columns, double rows, double depth, double item) {
+  constexpr double kTiles = 8, kStays = 15.5e6, kLarge = 32e6, kAtTurn = 8e6;
+  const KernelFacts& facts = *launch.facts;
+  if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return 0;
+  const double m = facts.transposed ? rows : columns, n = facts.transposed ? columns : rows;
+  const double swept = facts.sweeps_m ? m : n, grouped = facts.sweeps_m ? n : m;
+  const double tile = facts.sweeps_m ? facts.block_n : facts.block_m;
+  const double tiles = std::ceil(m / facts.block_m) * std::ceil(n / facts.block_n);
+  if (tiles <= 1.5 * volume(launch.grid)) return 0;  // nearly all at once
+  const double operand = swept * depth * item, group = kTiles * tile * depth * item;
+  if (operand + group <= kStays) return 0;
+  const double again = std::ceil(std::ceil(grouped / tile) / kTiles) - 1;
+  return std::max(again, 0.0) * (operand - (operand > kLarge ? kAtTurn : 0));
+}
+
+// cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result.
+double serial_splits(const CallParts& c, std::size_t i) {
+  const CallLaunch& launch = c.launches[i];
+  if (launch.kernel.find("cutlass::Kernel2<") == std::string_view::npos || !launch.grid) return 0;
+  for (const Part& part : c.parts) {
+    if (part.role == KernelRole::combine) return 0;
+  }
+  const TensorShape* a = tensor_at(c.call, 0);
+  return a == nullptr ? 0 : (split_of(launch, batch(c)) - 1) * output_elements(c) * item_bytes(a->dtype);
+}
+
+}  // namespace
+
+double split_of(const CallLaunch& launch, double batch, double m, double n) {
+  const KernelFacts& facts = *launch.facts;
+  if (facts.block_m > 0 && facts.block_n > 0 && m > 0 && n > 0 && launch.kernel.find("splitK") != std::string_view::npos) {
+    const double tiles = std::ceil(std::ceil(m / facts.block_m) / facts.cluster_m) * facts.cluster_m *
+                         std::ceil(std::ceil(n / facts.block_n) / facts.cluster_n) * facts.cluster_n;
+    return std::max(std::floor(volume(launch.grid) / (tiles * std::max(batch, 1.0))), 1.0);
+  }
+  const double depth = launch.grid ? static_cast<double>(launch.grid->z) : 1;
+  return std::max(depth / std::max(batch, 1.0), 1.0);
+}
+
+// A product split over k: its kernel writes partial sums, one more adds them up. The grid's depth beyond the batch is the split.
+void tell_products(CallParts& c) {
+  const auto [m, n] = product_sizes(c);
+  const bool adds = c.call.op.find("addmm") != std::string_view::npos;
+  const TensorShape* a = tensor_at(c.call, adds ? 1 : 0);
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    const bool alone = c.parts[i].role == KernelRole::main && c.launches[i].kernel.find("splitK") == std::string_view::npos;
+    if (!alone || m <= 0 || a == nullptr || a->sizes.size() != 2 || c.call.op.find("mm") == std::string_view::npos) continue;
+    c.parts[i].reread_bytes =
+        serial_splits(c, i) + reread_bytes(c.launches[i], m, n, static_cast<double>(a->sizes[1]), item_bytes(a->dtype));
+  }
+  std::size_t product = c.parts.size();
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    if (c.parts[i].role == KernelRole::main) product = i;
+    if (c.parts[i].role != KernelRole::combine || product == c.parts.size()) continue;
+    // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
+    const auto [columns, rows] = product_sizes(c);
+    const double splits = std::max(split_of(c.launches[product], batch(c), columns, rows), 2.0);
+    c.parts[i].partial_bytes = c.parts[product].partial_bytes = output_elements(c) * item_bytes(DType::f32) * splits;
+  }
+}
+// flash-decoding: the grid's second dimension is the number of splits.
+void tell_attention(CallParts& c) {
+  for (std::size_t i = 1; i < c.parts.size(); ++i) {
+    if (c.parts[i].role != KernelRole::combine) continue;
+    if (c.launches[i].kernel.find("reduce_head") != std::string_view::npos) {
+      c.parts[i].partial_bytes = heads_bytes(c);
+      continue;
+    }
+    const double splits = c.launches[i - 1].grid ? static_cast<double>(c.launches[i - 1].grid->y) : 1;
+    const double partial = output_elements(c) * item_bytes(DType::f32) * std::max(splits, 1.0);
+    c.parts[i].partial_bytes = c.parts[i - 1].partial_bytes = partial;
+  }
+}
+
+}  // namespace ridge

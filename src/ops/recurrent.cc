@@ -1,0 +1,98 @@
+// Recurrent networks in one library call (cuDNN): a product over all time steps with the input's weights, then for each step a product with
+// the recurrent weights and a pointwise cell. Backward: the steps, the input's gradients, and the weights' gradients, which are added to.
+// PyTorch counts no FLOPs for them, so none are claimed. Sizes confirmed by counters of an H200 (LSTM of two layers and directions, GRU).
+#include "ops/recurrent.h"
+
+#include <algorithm>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+// aten::_cudnn_rnn (x, weights, stride, buffer, hx, cx, mode, hidden, projection, layers, batch_first, dropout, train, bidirectional, ..);
+// its backward has four tensors more before the mode.
+std::size_t mode_position(const OpCall& call) { return call.op.find("backward") != std::string_view::npos ? 10 : 6; }
+
+struct Bytes {
+  double state, gates, inputs, recurrent_weights, input_weights;
+};
+
+OpWork work_of(const OpCall& call, const Part& part) {
+  const TensorShape* x = tensor_at(call, 0);
+  const auto s = recurrent_sizes(call);
+  OpWork work;
+  if (x == nullptr) return work;
+  work.dtype = x->dtype;
+  if (!s) return work;
+  const double item = item_bytes(x->dtype);
+  const bool backward = mode_position(call) == 10;
+  const double features = s->input_of(static_cast<double>(std::max(part.operand, 0)));
+  const Bytes b{.state = s->batch * s->hidden * item,
+                .gates = s->gates * s->batch * s->hidden * item,
+                .inputs = s->steps * s->batch * features * item,
+                .recurrent_weights = s->gates * s->hidden * s->hidden * item,
+                .input_weights = s->gates * s->hidden * features * item};
+  const auto moved = [&](double read, double written) {
+    work.read = read;
+    work.written = written;
+    return work;
+  };
+  switch (part.role) {
+    case KernelRole::step:
+      return backward ? moved(b.recurrent_weights + b.gates, b.state) : moved(b.recurrent_weights + b.state, b.gates);
+    case KernelRole::
+        apply: {  // gates of the input and of the state, the state before; backward: gates, and gradients and states
+      const double states = s->gates == 4 ? 5 : s->gates == 3 ? 4 : 2;
+      work.ambiguous = s->gates == 1;
+      work.read =
+          backward ? b.gates + states * b.state : 2 * b.gates + (s->gates > 1 ? b.state : 0) + 2 * s->gates * s->hidden * item;
+      return work;
+    }
+    // The two biases of a GRU have gradients that differ.
+    case KernelRole::statistics: return moved(s->steps * b.gates * (s->gates == 3 ? 2 : 1), 0);
+    case KernelRole::combine: return moved(2 * b.inputs, b.inputs);  // both directions' gradients of one input
+    default: break;
+  }
+  if (part.operand < 0) return work;  // a kernel whose part is not known
+  switch (part.role) {
+    case KernelRole::main: return moved(b.inputs + b.input_weights, s->steps * b.gates);
+    case KernelRole::grad_input: return moved(s->steps * b.gates + b.input_weights, b.inputs);
+    case KernelRole::grad_weight:
+      // Of the recurrent weights over the first step, then over the others, then of the input's weights.
+      if (part.first == 0) return moved(b.gates + b.state + b.recurrent_weights, b.recurrent_weights);
+      if (part.first == 1) return moved((s->steps - 1) * (b.gates + b.state) + b.recurrent_weights, b.recurrent_weights);
+      return moved(s->steps * b.gates + b.inputs + b.input_weights, b.input_weights);
+    default: return work;
+  }
+}
+
+constexpr OpFormula kRows[] = {
+    {"aten::_cudnn_rnn", OpFamily::recurrent, work_of},
+    {"aten::_cudnn_rnn_backward", OpFamily::recurrent, work_of},
+};
+
+}  // namespace
+
+std::optional<RecurrentSizes> recurrent_sizes(const OpCall& call) {
+  const TensorShape* x = tensor_at(call, 0);
+  const std::size_t at = mode_position(call);
+  const auto mode = number_at(call, at), hidden = number_at(call, at + 1), projection = number_at(call, at + 2),
+             layers = number_at(call, at + 3);
+  if (x == nullptr || x->sizes.size() != 3 || x->dtype == DType::unknown || !mode || !hidden || !layers) return std::nullopt;
+  if (projection.value_or(0) > 0 || *hidden <= 0 || *layers <= 0) return std::nullopt;
+  const bool batch_first = flag_at(call, at + 4);
+  RecurrentSizes s;
+  s.batch = static_cast<double>(x->sizes[batch_first ? 0 : 1]);
+  s.steps = static_cast<double>(x->sizes[batch_first ? 1 : 0]);
+  s.input = static_cast<double>(x->sizes[2]);
+  s.hidden = *hidden;
+  s.gates = *mode == 2 ? 4 : *mode == 3 ? 3 : 1;
+  s.layers = *layers;
+  s.directions = flag_at(call, at + 7) ? 2 : 1;
+  return s;
+}
+
+std::span<const OpFormula> recurrent_ops() { return kRows; }
+
+}  // namespace ridge
