@@ -145,8 +145,21 @@ std::string device_name(const Model& model, std::int64_t id) {
 }
 
 Diagnostic no_device_events() {
-  return {"no_device_events", 1,
+  return {std::string(kNoDeviceEvents), 1,
           "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
+}
+
+bool is_cut_short(const Trace& trace) {
+  constexpr Problem kCut[] = {Problem::truncated_json, Problem::truncated_compression, Problem::damaged_compression,
+                              Problem::truncated_event};
+  return std::any_of(std::begin(kCut), std::end(kCut), [&](Problem p) { return trace.diagnostics[p].count > 0; });
+}
+
+void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics) {
+  if (!trace.of(EventClass::device_work).empty() || !is_cut_short(trace)) return;
+  for (Diagnostic& d : diagnostics) {
+    if (d.code == kNoDeviceEvents) d.message = kDeviceEventsCutOff;
+  }
 }
 
 Gpu compute_gpu(const Scope& scope) {

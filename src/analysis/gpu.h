@@ -56,5 +56,9 @@ inline constexpr std::string_view kNoDeviceEvents = "no_device_events";
 inline constexpr std::string_view kDeviceEventsCutOff =
     "the trace has no device events: the file is truncated, and they stand behind the host's: they were probably cut off";
 Diagnostic no_device_events();
+// Whether the end of the file is missing.
+bool is_cut_short(const Trace& trace);
+// Gives the truncation as the reason where that is why device events are missing.
+void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics);
 
 }  // namespace ridge

@@ -45,10 +45,13 @@ bool any_op_has(const Trace& trace, ArgKey key) {
 std::vector<Lack> lacks_of(const Trace& trace) {
   std::vector<Lack> lacks;
   const bool ops = !trace.of(EventClass::op).empty();
-  if (trace.of(EventClass::device_work).empty())
+  if (trace.of(EventClass::device_work).empty() && is_cut_short(trace)) {
+    lacks.push_back({"device work", "a whole file: this one is truncated, and the device's part was probably cut off"});
+  } else if (trace.of(EventClass::device_work).empty()) {
     lacks.push_back({"device work", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or the device's own)"});
   if (!ops) lacks.push_back({"ops", "activities with ProfilerActivity.CPU"});
   if (ops && !any_op_has(trace, ArgKey::input_dims)) lacks.push_back({"shapes of inputs", "record_shapes=True"});
+  }
   if (trace.of(EventClass::python_frame).empty()) lacks.push_back({"Python stacks", "with_stack=True"});
   if (trace.of(EventClass::memory).empty()) lacks.push_back({"memory events", "profile_memory=True"});
   return lacks;

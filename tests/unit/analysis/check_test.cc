@@ -56,6 +56,16 @@ TEST(Check, PlacesThatAreNotKnownAreNull) {
   EXPECT_EQ(report.tables[0].rows[0][2], Cell());
 }
 
+TEST(Check, ATruncatedTraceHasLostItsDeviceEvents) {
+  const Check whole = check_of(R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]})");
+  EXPECT_NE(whole.rows.back().message.find("ProfilerActivity"), std::string::npos);
+  const Check cut =
+      check_of(R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}, {"ph":"X","ca)");
+  EXPECT_EQ(cut.rows.back().problem, "no_device_events");
+  EXPECT_EQ(cut.rows.back().message.find("ProfilerActivity"), std::string::npos);
+  EXPECT_NE(cut.rows.back().message.find("truncated"), std::string::npos);
+}
+
 // Winograd's algorithm multiplies less than a convolution's definition: no matter of TF32, which these kernels do not use.
 TEST(Check, ReasonOfConvolutionsAboveThePeak) {
   const test::LoadedTrace loaded = test::load_file(*test::path_of("resnet18_eager_shapes"));
