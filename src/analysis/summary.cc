@@ -8,6 +8,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "analysis/compiled_share.h"
 #include "trace/args.h"
 
 namespace ridge {
@@ -108,10 +109,7 @@ Table head_table(const Summary& s) {
            on_device ? per_iteration(s.categories.launches) : Cell());
   const bool compiled = s.graphs.compiled();
   head.add("compiled", Type::boolean, Unit::none, compiled);
-  const std::int64_t inside = s.graphs.coverage[static_cast<std::size_t>(CoveragePart::graph)].gpu_ns +
-                              s.graphs.coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].gpu_ns;
-  head.add("compiled_pct_gpu_time", Type::number, Unit::percent,
-           compiled && on_device ? Cell(cells::percent(inside, s.graphs.gpu_ns())) : Cell());
+  head.add("compiled_pct_gpu_time", Type::number, Unit::percent, compiled ? cells::number(compiled_pct(s.graphs)) : Cell());
   head.add("graph_breaks", Type::integer, Unit::count, compiled ? Cell(s.breaks.occurrences()) : Cell());
   head.add("recompiles", Type::integer, Unit::count,
            compiled ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
