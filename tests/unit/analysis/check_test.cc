@@ -79,6 +79,25 @@ TEST(Check, ReasonOfConvolutionsAboveThePeak) {
   EXPECT_GT(found, 0);
 }
 
+TEST(Check, DoesNotJudgeTheAutotuner) {
+  const auto judged = [&](std::string_view around) {
+    const auto trace =
+        read_ok(R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": [)" +
+                test::join({test::event({.name = around, .ts = 90, .dur = 100}),
+                            test::event({.name = "aten::add",
+                                         .ts = 95,
+                                         .dur = 50,
+                                         .args = R"("Input Dims": [[100000000], [100000000], []], )"
+                                                 R"("Input type": ["float", "float", "Scalar"])"}),
+                            test::launch(1, 100, 5, "void at::native::vectorized_elementwise_kernel<4>", 110, 20)}) +
+                "]}");
+    const Model model(*trace);
+    return compute_check(Scope(model)).metrics.size();
+  };
+  EXPECT_GT(judged("my_step"), 0U);  // 1.2 GB in 20 us
+  EXPECT_EQ(judged("CachingAutotuner.benchmark_all_configs"), 0U);
+}
+
 std::int64_t overlaps(std::string_view events) { return count_partial_overlaps(*read_ok(trace_of(events))); }
 
 TEST(Check, PartialOverlaps) {

@@ -1,4 +1,4 @@
-// summary on traces made by hand: what it says of compiled code.
+// summary on traces made by hand: what it says of compiled code and of the autotuner.
 #include "analysis/summary.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/catalog.h"
+#include "analysis/categories.h"
 #include "support/loaded_trace.h"
 
 namespace ridge::test {
@@ -43,6 +44,25 @@ TEST(Summary, SaysOfCompiledCodeWhatGraphsSays) {
             launch(1, 10, 2, "triton_poi_fused_add_0", 20, 5), launch(2, 30, 2, "sm90_xmma_gemm_f32", 40, 15)}));
   EXPECT_EQ(known.in_summary(), Cell(25.0));
   EXPECT_EQ(known.in_graphs(), Cell(25.0));
+}
+
+TEST(Summary, LeavesTheAutotunerOut) {
+  const Answers tuned(
+      join({event({.name = "CachingAutotuner.benchmark_all_configs", .ts = 100, .dur = 100}),
+            launch(1, 150, 5, "void fill_kernel(int)", 300, 90),
+            event({.name = "## Call CompiledFxGraph abc ##", .ts = 400, .dur = 50}),
+            launch(2, 410, 5, "triton_poi_fused_add_0", 420, 5), launch(3, 500, 5, "sm90_xmma_gemm_f32", 510, 5)}));
+  const Table& top = table(tuned.summary, "top_kernels");
+  ASSERT_EQ(top.rows.size(), 2U);
+  EXPECT_EQ(cell(top, "pct_gpu_time"), Cell(50.0));
+  EXPECT_EQ(table(tuned.summary, "categories").rows.size(), 2U);
+  EXPECT_EQ(tuned.in_summary(), Cell(50.0));
+  const auto said = std::find_if(tuned.summary.diagnostics.begin(), tuned.summary.diagnostics.end(),
+                                 [](const Diagnostic& d) { return d.code == "autotuning"; });
+  ASSERT_NE(said, tuned.summary.diagnostics.end());
+  EXPECT_EQ(said->count, 1);
+  EXPECT_NE(said->message.find("90.0 %"), std::string::npos) << said->message;
+  EXPECT_EQ(compute_categories(Scope(*tuned.loaded.model)).time_ns, 100'000);  // accounting elsewhere holds all
 }
 
 }  // namespace
