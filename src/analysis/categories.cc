@@ -26,7 +26,7 @@ void sort_kernels(Categories* out) {
 
 }  // namespace
 
-Categories compute_categories(const Scope& scope) {
+Categories compute_categories(const Scope& scope, Autotuned autotuned) {
   const Trace& trace = scope.trace();
   const KernelIdentities& identities = scope.model().identities();
   Categories out;
@@ -34,6 +34,12 @@ Categories compute_categories(const Scope& scope) {
   std::unordered_map<std::uint64_t, std::size_t> index;  // (name, category) to its place in out.kernels
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const StringId name = trace.events.name(trace.of(EventClass::device_work)[work.row]);
+    if (autotuned == Autotuned::without && scope.model().autotuning().holds_work(work.row)) {
+      const bool matches = scope.matches(trace.text(name));
+      out.autotune_launches += matches;
+      out.autotune_ns += matches ? duration_ns(work) : 0;
+      return;
+    }
     const Category category = identities[work.row].category;
     const std::uint64_t key = static_cast<std::uint64_t>(name.value) << 8 | static_cast<std::uint64_t>(category);
     const auto [it, is_new] = index.try_emplace(key, out.kernels.size());

@@ -8,6 +8,7 @@
 
 #include <ridge/report.h>
 
+#include "analysis/kernels.h"
 #include "analysis/scope.h"
 
 namespace ridge {
@@ -31,11 +32,12 @@ struct Categories {
   std::vector<CategoryKernel> kernels;    // in the order of their categories, most time first within
   std::int64_t time_ns = 0;               // of all device events of the scope that match its filter
   std::int64_t launches = 0;
-  std::int64_t window_ns = 0;  // of the window, times the number of devices
+  std::int64_t autotune_launches = 0, autotune_ns = 0;  // what was left out of all that, if it was asked for
+  std::int64_t window_ns = 0;                           // of the window, times the number of devices
   bool no_device_events = false;
 };
 
-Categories compute_categories(const Scope& scope);
+Categories compute_categories(const Scope& scope, Autotuned autotuned = Autotuned::with);
 Report report_categories(const Categories& categories);
 
 }  // namespace ridge

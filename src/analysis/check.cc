@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analysis/catalog.h"
+#include "analysis/gpu.h"
 
 namespace ridge {
 namespace {
@@ -66,11 +67,10 @@ Check compute_check(const Scope& scope) {
         {"partial_overlap", overlaps, {}, Severity::info, "slices of one track overlap without nesting; all are kept"});
   }
   if (trace.of(EventClass::device_work).empty()) {
-    check.rows.push_back({"no_device_events",
-                          1,
-                          {},
-                          Severity::info,
-                          "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)"});
+    const std::string_view why =
+        is_cut_short(trace) ? kDeviceEventsCutOff
+                            : "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)";
+    check.rows.push_back({std::string(kNoDeviceEvents), 1, {}, Severity::info, std::string(why)});
   }
   check.metrics = find_odd_metrics(scope);
   for (std::size_t i = 0; i < kMetricProblems; ++i) {

@@ -115,9 +115,11 @@ std::string low_reasons(const KernelRow& k) {
   return reasons.take();
 }
 
+// The autotuner runs candidates to reject them, many far from any roof: they are not judged.
 class OddMetrics {
  public:
-  explicit OddMetrics(const Scope& scope) : scope_(scope), kernels_(compute_kernels(scope)) {}
+  explicit OddMetrics(const Scope& scope)
+      : scope_(scope), kernels_(compute_kernels(scope, std::nullopt, WithCosts::yes, Autotuned::without)) {}
 
   std::vector<OddMetric> find() {
     for (const KernelRow& k : kernels_.rows) {
@@ -155,13 +157,13 @@ class OddMetrics {
     }
   }
 
-  void check_source(const KernelRow& k) {
-    const KernelSources* sources = scope_.costs().options().sources;
   bool is_beside_transforms(const KernelRow& k) {
     if (!beside_transforms_) beside_transforms_ = kernels_beside_transforms(scope_);
     return beside_transforms_->contains(k.kernel.data());
   }
 
+  void check_source(const KernelRow& k) {
+    const KernelSources* sources = scope_.costs().options().sources;
     if (k.kernel_file.empty() || sources == nullptr) return;
     const std::optional<std::string> text = sources->find(k.kernel_file);
     const SourceMatch match = match_source(text, k.kernel_hash);
@@ -175,9 +177,9 @@ class OddMetrics {
 
   const Scope& scope_;
   Kernels kernels_;
+  std::optional<std::unordered_set<const char*>> beside_transforms_;  // by text of the trace
   std::vector<OddMetric> found_;
 };
-  std::optional<std::unordered_set<const char*>> beside_transforms_;  // by text of the trace
 
 }  // namespace
 

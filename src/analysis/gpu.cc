@@ -146,7 +146,7 @@ std::string device_name(const Model& model, std::int64_t id) {
 }
 
 Diagnostic no_device_events() {
-  return {"no_device_events", 1,
+  return {std::string(kNoDeviceEvents), 1,
           "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
 }
 
@@ -154,6 +154,19 @@ Diagnostic filter_not_used() {
   return {"filter_not_used", 1,
           "--filter narrows the tables that list names; busy and idle time, launches and their totals are the whole device's",
           "info"};
+}
+
+bool is_cut_short(const Trace& trace) {
+  constexpr Problem kCut[] = {Problem::truncated_json, Problem::truncated_compression, Problem::damaged_compression,
+                              Problem::truncated_event};
+  return std::any_of(std::begin(kCut), std::end(kCut), [&](Problem p) { return trace.diagnostics[p].count > 0; });
+}
+
+void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics) {
+  if (!trace.of(EventClass::device_work).empty() || !is_cut_short(trace)) return;
+  for (Diagnostic& d : diagnostics) {
+    if (d.code == kNoDeviceEvents) d.message = kDeviceEventsCutOff;
+  }
 }
 
 Gpu compute_gpu(const Scope& scope) {

@@ -58,5 +58,9 @@ inline constexpr std::string_view kDeviceEventsCutOff =
 Diagnostic no_device_events();
 // Busy and idle time are the device's and have no names.
 Diagnostic filter_not_used();
+// Whether the end of the file is missing.
+bool is_cut_short(const Trace& trace);
+// Gives the truncation as the reason where that is why device events are missing.
+void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics);
 
 }  // namespace ridge

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/cells.h"
+#include "analysis/compiled_share.h"
 #include "analysis/graphs.h"
 #include "base/saturating.h"
 #include "model/frame_name.h"
@@ -137,11 +138,8 @@ Table state_table(const Graphs& graphs) {
                    {"lookups", Type::integer, Unit::count},
                    {"lookups_not_compiled", Type::integer, Unit::count},
                    {"pct_gpu_time_compiled", Type::number, Unit::percent}};
-  std::int64_t compiled_ns = 0;
-  for (const CoveragePart part : {CoveragePart::graph, CoveragePart::inductor_kernel})
-    saturating_add(&compiled_ns, graphs.coverage[static_cast<std::size_t>(part)].gpu_ns);
   table.rows.push_back({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), region_calls, lookups, not_compiled,
-                        graphs.calls_recorded() ? cells::percent(compiled_ns, graphs.gpu_ns()) : Cell()});
+                        cells::number(compiled_pct(graphs))});
   return table;
 }
 

@@ -228,12 +228,15 @@ class KernelRows {
 
 }  // namespace
 
-Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs) {
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs, Autotuned autotuned) {
   Kernels out;
   out.by = by;
   if (scope.trace().of(EventClass::device_work).empty()) out.diagnostics.push_back(no_device_events());
   KernelRows rows(scope, by, costs);
-  for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); });
+  const Autotuning& tuning = scope.model().autotuning();
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) {
+    if (autotuned == Autotuned::with || !tuning.holds_work(work.row)) rows.add(device, work);
+  });
   out.rows = rows.take();
   for (const KernelRow& row : out.rows) {
     out.count += row.count;

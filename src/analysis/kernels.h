@@ -53,7 +53,10 @@ struct Kernels {
   std::vector<Diagnostic> diagnostics;
 };
 
-Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt, WithCosts costs = WithCosts::yes);
+enum class Autotuned : std::uint8_t { with, without };  // the autotuner's launches: not the program's own work
+
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt, WithCosts costs = WithCosts::yes,
+                        Autotuned autotuned = Autotuned::with);
 Report report_kernels(const Kernels& kernels);
 
 // What a user calls the ways to regroup; in the order of KernelsBy.

@@ -9,7 +9,9 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "analysis/compiled_share.h"
 #include "base/saturating.h"
+#include "base/units.h"
 #include "model/iteration_spans.h"
 #include "trace/args.h"
 
@@ -46,8 +48,11 @@ bool any_op_has(const Trace& trace, ArgKey key) {
 std::vector<Lack> lacks_of(const Trace& trace) {
   std::vector<Lack> lacks;
   const bool ops = !trace.of(EventClass::op).empty();
-  if (trace.of(EventClass::device_work).empty())
+  if (trace.of(EventClass::device_work).empty() && is_cut_short(trace)) {
+    lacks.push_back({"device work", "a whole file: this one is truncated, and the device's part was probably cut off"});
+  } else if (trace.of(EventClass::device_work).empty()) {
     lacks.push_back({"device work", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or the device's own)"});
+  }
   if (!ops) lacks.push_back({"ops", "activities with ProfilerActivity.CPU"});
   if (ops && !any_op_has(trace, ArgKey::input_dims)) lacks.push_back({"shapes of inputs", "record_shapes=True"});
   if (trace.of(EventClass::python_frame).empty()) lacks.push_back({"Python stacks", "with_stack=True"});
@@ -103,7 +108,7 @@ Table head_table(const Summary& s) {
   head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
   head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns, on_device ? per_iteration(busy) : Cell());
   head.add("device_events_per_iteration", Type::integer, Unit::count,
-           on_device ? per_iteration(s.categories.launches) : Cell());
+           on_device ? per_iteration(s.categories.launches + s.categories.autotune_launches) : Cell());
   const IterationUse& use = s.use.all;
   head.add("mfu_pct", Type::number, Unit::percent, cells::number(mfu_pct(use, s.use.devices)));
   head.add("bandwidth_pct", Type::number, Unit::percent, cells::number(bandwidth_pct(use, s.use.devices)));
@@ -111,10 +116,7 @@ Table head_table(const Summary& s) {
   head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
   const bool compiled = s.graphs.compiled();
   head.add("compiled", Type::boolean, Unit::none, compiled);
-  const std::int64_t inside = s.graphs.coverage[static_cast<std::size_t>(CoveragePart::graph)].gpu_ns +
-                              s.graphs.coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].gpu_ns;
-  head.add("compiled_pct_gpu_time", Type::number, Unit::percent,
-           compiled && on_device ? Cell(cells::percent(inside, s.graphs.gpu_ns())) : Cell());
+  head.add("compiled_pct_gpu_time", Type::number, Unit::percent, compiled ? cells::number(compiled_pct(s.graphs)) : Cell());
   head.add("graph_breaks", Type::integer, Unit::count, compiled ? Cell(s.breaks.occurrences()) : Cell());
   head.add("recompiles", Type::integer, Unit::count,
            compiled ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
@@ -249,12 +251,12 @@ Summary compute_summary(const Scope& scope) {
   scope.model().links();
   tbb::parallel_invoke([&] { scope.model().timeline(); }, [&] { scope.model().forward_backward(); });
   compute_iterations(scope, &summary);
-  tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope); },
-                       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no); },
-                       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no); },
-                       [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
-                       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); },
-                       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
+  tbb::parallel_invoke(
+      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
+      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no); }, [&] { summary.graphs = compute_graphs(scope); },
+      [&] { summary.breaks = compute_breaks(scope); }, [&] { summary.compile = compute_compile(scope); },
+      [&] { ledger.emplace(scope); }, [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   tbb::parallel_invoke(
       [&] { summary.use = compute_utilisation(scope); },
       [&] {
@@ -273,6 +275,14 @@ Report report_summary(const Summary& summary) {
   if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
   for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
+  if (const Categories& c = summary.categories; c.autotune_launches > 0) {
+    report.diagnostics.push_back(
+        {"autotuning", c.autotune_launches,
+         "launches of the autotuner took " + format_duration(static_cast<double>(c.autotune_ns)) + " (" +
+             format_percent(100.0 * static_cast<double>(c.autotune_ns) / (static_cast<double>(c.autotune_ns) + static_cast<double>(c.time_ns))) +
+             " of GPU time): left out of categories, top_kernels and compiled_pct_gpu_time",
+         "warning"});
+  }
   if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;
     const std::string rest =

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/catalog.h"
+#include "analysis/gpu.h"
 #include "base/nearest.h"
 #include "base/try.h"
 #include "engine/break_marks.h"
@@ -173,6 +174,7 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     if (trace && &loaded != &state_->traces[*trace]) continue;
     const std::string& path = loaded.trace->path;
     report.traces.push_back({path, std::filesystem::path(path).filename().string()});
+    explain_no_device_events(*loaded.trace, report.diagnostics);
     for (Diagnostic& diagnostic : diagnostics_of(*loaded.trace)) report.diagnostics.push_back(std::move(diagnostic));
   }
   return report;

@@ -56,6 +56,16 @@ TEST(Check, PlacesThatAreNotKnownAreNull) {
   EXPECT_EQ(report.tables[0].rows[0][2], Cell());
 }
 
+TEST(Check, ATruncatedTraceHasLostItsDeviceEvents) {
+  const Check whole = check_of(R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]})");
+  EXPECT_NE(whole.rows.back().message.find("ProfilerActivity"), std::string::npos);
+  const Check cut =
+      check_of(R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}, {"ph":"X","ca)");
+  EXPECT_EQ(cut.rows.back().problem, "no_device_events");
+  EXPECT_EQ(cut.rows.back().message.find("ProfilerActivity"), std::string::npos);
+  EXPECT_NE(cut.rows.back().message.find("truncated"), std::string::npos);
+}
+
 // Winograd's algorithm multiplies less than a convolution's definition: no matter of TF32, which these kernels do not use.
 TEST(Check, ReasonOfConvolutionsAboveThePeak) {
   const test::LoadedTrace loaded = test::load_file(*test::path_of("resnet18_eager_shapes"));
@@ -67,6 +77,25 @@ TEST(Check, ReasonOfConvolutionsAboveThePeak) {
     EXPECT_EQ(m.reasons.find("tf32"), std::string::npos) << m.kernel << ": " << m.reasons;
   }
   EXPECT_GT(found, 0);
+}
+
+TEST(Check, DoesNotJudgeTheAutotuner) {
+  const auto judged = [&](std::string_view around) {
+    const auto trace =
+        read_ok(R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": [)" +
+                test::join({test::event({.name = around, .ts = 90, .dur = 100}),
+                            test::event({.name = "aten::add",
+                                         .ts = 95,
+                                         .dur = 50,
+                                         .args = R"("Input Dims": [[100000000], [100000000], []], )"
+                                                 R"("Input type": ["float", "float", "Scalar"])"}),
+                            test::launch(1, 100, 5, "void at::native::vectorized_elementwise_kernel<4>", 110, 20)}) +
+                "]}");
+    const Model model(*trace);
+    return compute_check(Scope(model)).metrics.size();
+  };
+  EXPECT_GT(judged("my_step"), 0U);  // 1.2 GB in 20 us
+  EXPECT_EQ(judged("CachingAutotuner.benchmark_all_configs"), 0U);
 }
 
 std::int64_t overlaps(std::string_view events) { return count_partial_overlaps(*read_ok(trace_of(events))); }

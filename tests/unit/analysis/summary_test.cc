@@ -1,0 +1,69 @@
+// summary on traces made by hand: what it says of compiled code and of the autotuner.
+#include "analysis/summary.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "analysis/catalog.h"
+#include "analysis/categories.h"
+#include "support/loaded_trace.h"
+
+namespace ridge::test {
+namespace {
+
+const Table& table(const Report& report, std::string_view name) {
+  return *std::find_if(report.tables.begin(), report.tables.end(), [&](const Table& t) { return t.name == name; });
+}
+
+Cell cell(const Table& table, std::string_view column, std::size_t row = 0) {
+  const auto at = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.name == column; });
+  return table.rows.at(row).at(static_cast<std::size_t>(at - table.columns.begin()));
+}
+
+struct Answers {
+  explicit Answers(const std::string& events)
+      : loaded(load_events(events)), summary(report_summary(compute_summary(Scope(*loaded.model)))) {
+    graphs = *run_graphs(Scope(*loaded.model), {});
+  }
+  LoadedTrace loaded;
+  Report summary, graphs;
+
+  Cell in_summary() const { return cell(table(summary, "summary"), "compiled_pct_gpu_time"); }
+  Cell in_graphs() const { return cell(table(graphs, "torch_compile"), "pct_gpu_time_compiled"); }
+};
+
+TEST(Summary, SaysOfCompiledCodeWhatGraphsSays) {
+  // Generated kernels without a recorded call: whether the gemm beside them is compiled code's cannot be told.
+  const Answers unknown(
+      join({launch(1, 10, 2, "triton_poi_fused_add_0", 20, 5), launch(2, 30, 2, "sm90_xmma_gemm_f32", 40, 5)}));
+  EXPECT_EQ(unknown.in_summary(), Cell());
+  EXPECT_EQ(unknown.in_graphs(), Cell());
+  const Answers known(
+      join({event({.name = "## Call CompiledFxGraph abc ##", .ts = 5, .dur = 20}),
+            launch(1, 10, 2, "triton_poi_fused_add_0", 20, 5), launch(2, 30, 2, "sm90_xmma_gemm_f32", 40, 15)}));
+  EXPECT_EQ(known.in_summary(), Cell(25.0));
+  EXPECT_EQ(known.in_graphs(), Cell(25.0));
+}
+
+TEST(Summary, LeavesTheAutotunerOut) {
+  const Answers tuned(
+      join({event({.name = "CachingAutotuner.benchmark_all_configs", .ts = 100, .dur = 100}),
+            launch(1, 150, 5, "void fill_kernel(int)", 300, 90),
+            event({.name = "## Call CompiledFxGraph abc ##", .ts = 400, .dur = 50}),
+            launch(2, 410, 5, "triton_poi_fused_add_0", 420, 5), launch(3, 500, 5, "sm90_xmma_gemm_f32", 510, 5)}));
+  const Table& top = table(tuned.summary, "top_kernels");
+  ASSERT_EQ(top.rows.size(), 2U);
+  EXPECT_EQ(cell(top, "pct_gpu_time"), Cell(50.0));
+  EXPECT_EQ(table(tuned.summary, "categories").rows.size(), 2U);
+  EXPECT_EQ(tuned.in_summary(), Cell(50.0));
+  const auto said = std::find_if(tuned.summary.diagnostics.begin(), tuned.summary.diagnostics.end(),
+                                 [](const Diagnostic& d) { return d.code == "autotuning"; });
+  ASSERT_NE(said, tuned.summary.diagnostics.end());
+  EXPECT_EQ(said->count, 1);
+  EXPECT_NE(said->message.find("90.0 %"), std::string::npos) << said->message;
+  EXPECT_EQ(compute_categories(Scope(*tuned.loaded.model)).time_ns, 100'000);  // accounting elsewhere holds all
+}
+
+}  // namespace
+}  // namespace ridge::test
