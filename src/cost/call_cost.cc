@@ -121,8 +121,8 @@ class PartCosts {
 }  // namespace
 
 bool computes(KernelRole role) {
-  return role == KernelRole::main || role == KernelRole::grad_input || role == KernelRole::grad_weight ||
-         role == KernelRole::grad_query || role == KernelRole::grad_key_value;
+  return role == KernelRole::main || role == KernelRole::step || role == KernelRole::grad_input ||
+         role == KernelRole::grad_weight || role == KernelRole::grad_query || role == KernelRole::grad_key_value;
 }
 
 double volume(const std::optional<Dim3>& d) {

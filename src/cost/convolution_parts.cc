@@ -68,7 +68,8 @@ class ConvolutionParts {
       folds |= launch.facts->folds;
       winograd |= launch.kernel.find("winograd_nonfused") != std::string_view::npos;
     }
-    // Kernels that gather their operands through indices take the channels as they are.
+    // Kernels that gather their operands through indices take the channels as they are: they are aligned to one element ("aligna2" in half,
+    // "aligna4" in float, in bytes).
     for (const CallLaunch& launch : c_.launches) padded &= launch.kernel.find("indexed_wo_smem") == std::string_view::npos;
     const TensorShape* w = tensor_at(c_.call, operands() - 1);
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {

@@ -120,6 +120,8 @@ constexpr RoleRule kRules[] = {
     {norm, "FillFunctor", KernelRole::fill},
 
     {gather, "DeviceRadixSortOnesweep", KernelRole::index_helper},
+    {gather, "RadixSortExclusiveSum", KernelRole::initialise},
+    {gather, "RadixSortHistogram", KernelRole::statistics},
     {gather, "RadixSort", KernelRole::parameters},
     {gather, "ScanInit", KernelRole::initialise},
     {gather, "CompactInit", KernelRole::initialise},

@@ -15,7 +15,7 @@ enum class Estimate : std::uint8_t {
   exact,      // FLOPs by PyTorch's own formula, bytes from every operand's shape
   shapes,     // from shapes, with a rule about this kernel's part in its op
   source,     // from the source of the generated kernel
-  ambiguous,  // more than one reading fits the arguments
+  ambiguous,  // more than one reading fits the arguments, or part is read again because it leaves the cache
 };
 std::string_view name_of(Estimate estimate);  // empty for none
 

@@ -230,6 +230,7 @@ FusedOps fused_ops(std::span<const std::string> names) {
     out.norm_and_backward = out.norm_and_backward || (contains(names, norm) && contains(names, backward));
     out.backward_norm = out.backward_norm || (!contains(names, norm) && contains(names, backward));
   }
+  out.rms_and_backward = contains(names, "_fused_rms_norm") && contains(names, "_fused_rms_norm_backward");
   // The forward pass would take exponentials of its own.
   for (const char* softmax : {"_softmax", "_log_softmax"})
     out.undoes_softmax =

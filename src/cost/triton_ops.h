@@ -27,9 +27,10 @@ struct FusedOps {
   bool only_adds = false;        // sums of tensors and no other arithmetic
   bool norm_and_backward =
       false;  // a normalisation and its gradient: which of the two the kernel does, the other being saved or recomputed, its pointers tell
-  bool undoes_softmax = false;  // the gradient of a softmax that is recomputed from its rows' statistics
-  bool backward_norm = false;   // the gradient of a normalisation alone
-  bool undoes_mean = false;     // the gradient of a normalisation: row statistics are read, its own sums stay inside
+  bool rms_and_backward = false;  // as norm_and_backward, of a norm that has no mean
+  bool undoes_softmax = false;    // the gradient of a softmax that is recomputed from its rows' statistics
+  bool backward_norm = false;     // the gradient of a normalisation alone
+  bool undoes_mean = false;       // the gradient of a normalisation: row statistics are read, its own sums stay inside
 };
 
 FusedOps fused_ops(std::span<const std::string> names);

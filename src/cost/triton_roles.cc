@@ -185,13 +185,15 @@ bool Reading::clears() const {
 // A gradient that recomputes the forward pass reads the statistics of each row, a mean and a scale, side by side; what it writes comes
 // behind them. The forward pass itself has them apart (the first pointer is one) and, of a norm with parameters, both of its vectors.
 std::size_t Reading::behind_statistics() const {
-  if (!reduces_ || (!ops_.undoes_softmax && !ops_.norm_and_backward)) return 0;
+  if (!reduces_ || (!ops_.undoes_softmax && !ops_.norm_and_backward && !ops_.rms_and_backward)) return 0;
   const auto row = [&](std::size_t i) { return small(i) && pointers_[i].elements == kept_ && kept_ > 1; };
   int parameters = 0;
   for (std::size_t i = 0; i < size(); ++i) parameters += small(i) && !row(i) && pointers_[i].shape->sizes.size() == 1 ? 1 : 0;
   if (row(0) || (!ops_.undoes_softmax && parameters > 1)) return 0;
   for (std::size_t i = 1; i + 2 < size(); ++i)
     if (row(i) && row(i + 1)) return i + 2;
+  for (std::size_t i = 1; ops_.rms_and_backward && i + 2 < size(); ++i)
+    if (row(i) && full(i + 1)) return i + 1;
   return 0;
 }
 

@@ -136,6 +136,8 @@ OpWork index_put(const OpCall& c, const Part& p) {
                target = std::min(std::max(p.elements, numel(*values)), numel(*x)) * item_bytes(x->dtype);
   if (p.role != KernelRole::main) {  // sorts the indices
     const double keys = (values->sizes.empty() ? 1 : static_cast<double>(values->sizes[0])) * item_bytes(DType::i64);
+    if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+    if (p.role == KernelRole::statistics) return moves(keys, 0, x->dtype);
     return moves(2 * keys, 2 * keys, x->dtype);
   }
   OpWork work = moves(given + (flag_at(c, 3) ? target : 0), target, x->dtype);
@@ -156,6 +158,7 @@ OpWork embedding_backward(const OpCall& c, const Part& p) {
   switch (p.role) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
+    case KernelRole::statistics:
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
     case KernelRole::combine_helper:
       return moves(std::min(keys, rows * item_bytes(DType::i64)), std::min(keys, rows * item_bytes(DType::i64)), grad->dtype);
@@ -174,12 +177,16 @@ OpWork embedding_bag_backward(const OpCall& c, const Part& p) {
   if (grad == nullptr || indices == nullptr || grad->sizes.empty()) return {.flops = 0};
   const double keys = numel(*indices) * item_bytes(DType::i64);
   const double rows = numel(*indices) * static_cast<double>(grad->sizes.back()) * item_bytes(DType::f32);
+  // Runs of equal indices, as fp32: at least one for each row that was taken.
+  const double distinct = distinct_rows(numel(*indices), number_at(c, 5).value_or(numel(*indices)));
+  const double summed = distinct * static_cast<double>(grad->sizes.back()) * item_bytes(DType::f32) + keys;
   switch (p.role) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
+    case KernelRole::statistics:
     case KernelRole::combine_helper:
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
-    case KernelRole::combine: return moves(rows, rows, grad->dtype);
+    case KernelRole::combine: return moves(summed, summed, grad->dtype);
     default: return moves(plus(dense_bytes(grad), 3 * keys), rows, grad->dtype);
   }
 }

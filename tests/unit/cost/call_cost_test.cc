@@ -4,28 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"
-#include "support/loaded_trace.h"
+#include "unit/cost/hand_made_launch.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kDevice = R"("device": 0, "stream": 7, "block": [128, 1, 1], "correlation": )";
-
-// A launch with a grid.
-std::string launch(int correlation, std::string_view kernel, std::string_view grid) {
-  const std::string id = std::to_string(correlation);
-  return test::join({test::event({.name = "cudaLaunchKernel",
-                                  .ts = 10 + correlation,
-                                  .dur = 1,
-                                  .cat = "cuda_runtime",
-                                  .args = "\"correlation\": " + id}),
-                     test::event({.name = kernel,
-                                  .ts = 100 + 10 * correlation,
-                                  .dur = 5,
-                                  .cat = "kernel",
-                                  .args = std::string(kDevice) + id + ", \"grid\": " + std::string(grid),
-                                  .tid = 7})});
-}
+using test::launch;
 
 constexpr std::string_view kStridedArgs =
     R"("Input Dims": [[32, 256, 56, 56], [512, 256, 1, 1], [], [], [], [], [], [], []], )"
@@ -88,6 +72,122 @@ TEST(CallCost, TheDepthwiseWeightGradientAddsUpAPartForEachBlock) {
   const CostModel costs(*loaded.model, {});
   EXPECT_EQ(costs[1].bytes_read, 2.0 * 32 * 240 * (14 * 14 + 28 * 28));  // counted 15,078,400
   EXPECT_EQ(costs[2].bytes_read, 8.0 * 32 * 3 * 32 * 9 * 4);             // counted 892,160
+}
+
+constexpr std::string_view kBackwardTypes =
+    R"("Input type": ["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList", "Scalar", "ScalarList"], )";
+
+TEST(CallCost, FoldedStridesEnlargeTheWeightsAndTheGridTellsTheOperand) {
+  const std::string args =
+      R"("Input Dims": [[128, 512, 4, 4], [128, 256, 8, 8], [512, 256, 4, 4], [], [], [], [], [], [], [], []], )" +
+      std::string(kBackwardTypes) +
+      R"("Concrete Inputs": ["", "", "", "[0]", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1", "[True, False, False]"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::convolution_backward", .ts = 5, .dur = 50, .args = args}),
+       launch(1, "void nchwToFoldedNhwcKernel<float, float, float, true, (cudnnKernelDataType_t)2>(x)", "[1, 8, 512]"),
+       launch(2,
+              "void "
+              "cutlass__5x_cudnn::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_128x128_16x5_nhwc_unity_stride_align4>(x)",
+              "[64, 2, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 4.0 * 512 * 256 * 16);                     // the weights; counted 8,406,528
+  EXPECT_EQ(costs[1].bytes_read, 4.0 * (128 * 512 * 16 + 512 * 256 * 36));  // 4 x 4 becomes 6 x 6; counted 23,100,672
+}
+
+TEST(CallCost, EnginesThatAddWithAtomicsReadTheirResult) {
+  const std::string args =
+      R"("Input Dims": [[128, 64, 32, 32], [128, 3, 64, 64], [64, 3, 4, 4], [], [], [], [], [], [], [], []], )" +
+      std::string(kBackwardTypes) +
+      R"("Concrete Inputs": ["", "", "", "[0]", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, False]"])";
+  const auto loaded = test::load_events(
+      test::join({test::event({.name = "aten::convolution_backward", .ts = 5, .dur = 50, .args = args}),
+                  launch(1, "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(x)", "[1, 32, 128]"),
+                  launch(2, "void wgrad_alg0_engine<float, 128, 5, 5, 3, 3, 3, false, 512>(x)", "[2, 2, 256]")}));
+  const CostModel costs(*loaded.model, {});
+  const double grad = 4.0 * 128 * 64 * 32 * 32, x = 4.0 * 128 * 3 * 64 * 64, w = 4.0 * 64 * 3 * 16;
+  EXPECT_EQ(costs[0].bytes_read, grad + w + x);  // counted 39,908,608
+  EXPECT_EQ(costs[1].bytes_read, grad + x + w);  // counted 39,908,608
+}
+
+TEST(CallCost, KernelsThatGatherTheirOperandsNeedNoPaddedChannels) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[8, 3, 8, 112, 112], [32, 3, 3, 7, 7], [], [], [], [], [], [], []], )"
+      R"("Input type": ["c10::Half", "c10::Half", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "[1, 3, 3]", "[1, 2, 2]", "[1, 1, 1]", "1", "False", "False", "True"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::cudnn_convolution", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1, "void cudnn::engines_precompiled::nchwToNhwcKernel<__half, __half, float, false, true>(x)", "[3136, 1, 8]"),
+       launch(2, "sm80_xmma_fprop_implicit_gemm_indexed_wo_smem_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x32x16",
+              "[1, 1568, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  const double x = 2.0 * 8 * 3 * 8 * 112 * 112;
+  EXPECT_EQ(costs[0].bytes_read, x);                             // counted 4,826,624
+  EXPECT_EQ(costs[1].bytes_read, x + 2.0 * 32 * 3 * 3 * 7 * 7);  // counted 4,867,328
+}
+
+TEST(CallCost, PaddingIsAddedToWeightsOfFewOutputsToo) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[16, 64, 64, 64], [4, 64, 3, 3], [], [], [], [], [], [], []], )"
+      R"("Input type": ["c10::BFloat16", "c10::BFloat16", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "[1, 1]", "[1, 1]", "[1, 1]", "1", "False", "False", "True"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::cudnn_convolution", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1, "void nhwcAddPaddingKernel<__nv_bfloat16, __nv_bfloat16, float, true>(x)", "[264, 1, 1]"),
+       launch(2, "sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64", "[66, 2, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 2.0 * 4 * 64 * 9);  // counted 17,920
+}
+
+TEST(CallCost, TheBackwardPassOfA3dPoolAddsToItsResult) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[8, 32, 8, 28, 28], [8, 32, 8, 56, 56], [], [], [], [], [], [8, 32, 8, 28, 28]], )"
+      R"("Input type": ["c10::Half", "c10::Half", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar", "long int"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::max_pool3d_with_indices_backward", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1, "void at::native::(anonymous namespace)::max_pool3d_with_indices_backward_single_out_frame<c10::Half>(x)",
+              "[1, 4, 2048]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 8.0 * 32 * 8 * (28 * 28 * (2 + 8) + 56 * 56 * 2));  // counted 28,873,472
+}
+
+TEST(CallCost, RunsOfEqualIndicesAreAtMostTheTablesRows) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[384, 384, 8], [384, 384], [], [], []], "Input type": ["float", "long int", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "32", "-1", "False"])";
+  const auto loaded = test::load_events(
+      test::join({test::event({.name = "aten::embedding_dense_backward", .ts = 5, .dur = 50, .args = kArgs}),
+                  launch(1, "void at::native::(anonymous namespace)::krn_partial_segment_offset<long>(x)", "[1, 1, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 8.0 * 32);  // counted 5,376, of which the most is instructions
+}
+
+TEST(CallCost, PassesOfASortOfIndicesDiffer) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[20000, 4], [], [160000, 4], [], []], "Input type": ["float", "", "float", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "", "True", "True"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::_index_put_impl_", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1, "void at_cuda_detail::cub::detail::radix_sort::DeviceRadixSortHistogramKernel<x>(y)", "[924, 1, 1]"),
+       launch(2, "void at_cuda_detail::cub::detail::radix_sort::DeviceRadixSortExclusiveSumKernel<x>(y)", "[2, 1, 1]"),
+       launch(3, "void at_cuda_detail::cub::detail::radix_sort::DeviceRadixSortOnesweepKernel<x>(y)", "[28, 1, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 8.0 * 160000);      // the keys; counted 1,295,104
+  EXPECT_EQ(costs[1].bytes_read, 0);                 // counted 9,216
+  EXPECT_EQ(costs[2].bytes_read, 2 * 8.0 * 160000);  // keys and positions
+}
+
+TEST(CallCost, RunsOfAnEmbeddingBagAreItsDistinctRows) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[8192, 64], [32768], [32768], [8192], [0], [], [], [], [], []], )"
+      R"("Input type": ["float", "long int", "long int", "long int", "long int", "Scalar", "Scalar", "Scalar", "", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "", "", "", "20000", "False", "1", "", "-1"])";
+  const auto loaded = test::load_events(
+      test::join({test::event({.name = "aten::_embedding_bag_dense_backward", .ts = 5, .dur = 50, .args = kArgs}),
+                  launch(1, "void at::native::(anonymous namespace)::sum_and_scatter<float, long>(x)", "[20000, 1, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  // 20,000 (1 - exp(-1.6384)) = 16,114 rows of 256 bytes, and the keys.
+  EXPECT_NEAR(costs[0].bytes_read.value_or(0), 16114 * 256.0 + 262144, 256);
+  EXPECT_NEAR(costs[0].bytes_read.value_or(0), 4648704, 0.1 * 4648704);
 }
 
 }  // namespace
