@@ -10,14 +10,13 @@ import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
 import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { Stage } from "../timeline/stage";
-import { kMarkNames, type State } from "../timeline/state";
+import type { State } from "../timeline/state";
 import { TileStore } from "../timeline/tiles";
 import { Toolbar } from "../timeline/toolbar";
-import { hover_text, Tooltip } from "../timeline/tooltip";
+import { hover_text, mark_text, Tooltip } from "../timeline/tooltip";
 import { View } from "../timeline/view";
 import type { TrackGroup } from "../api/types";
-import { el, shorten } from "../ui/dom";
-import * as format from "../ui/format";
+import { el } from "../ui/dom";
 import { Paints } from "../ui/palette";
 import { here } from "../ui/router";
 import type { Context, Page } from "./page";
@@ -191,15 +190,8 @@ class TimelinePage implements Page, Screen {
     const mark = this.stage.mark_at(x, y);
     state.hovered = mark ? null : this.stage.hit(x, y);
     this.front.classList.toggle("over", Boolean(mark ?? state.hovered));
-    if (mark)
-      this.tooltip.show(
-        event.clientX,
-        event.clientY,
-        el("b", {}, kMarkNames[mark.kind]),
-        el("div", {}, shorten(mark.label, 300)),
-        el("div", { class: "muted" }, format.time(mark.dur_ns)),
-      );
-    else if (state.hovered) this.tooltip.show(event.clientX, event.clientY, ...hover_text(state.hovered));
+    const text = mark ? mark_text(mark) : state.hovered ? hover_text(state.hovered) : null;
+    if (text) this.tooltip.show(event.clientX, event.clientY, ...text);
     else this.tooltip.hide();
     this.retouch();
   }
@@ -299,7 +291,7 @@ class TimelinePage implements Page, Screen {
     if (this.closed.signal.aborted) return;
     const began = performance.now();
     const { lanes } = this.dirty;
-    const more = (lanes || this.stage.stats.pending) && this.stage.draw();
+    const more = (lanes || (this.stage.stats.pending && !this.state.moving)) && this.stage.draw();
     if (lanes) {
       draw_ruler(this.ruler, this.state);
       this.minimap.draw();

@@ -28,6 +28,7 @@ export class Stage {
   private readonly painter = new Painter();
   private seen = ""; // what the canvas shows: view, place and looks
   private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
+  private arrived = false; // slices that have not been drawn
   private by_track: Map<number, State["marks"]> | null = null;
 
   constructor(private readonly state: State) {}
@@ -51,12 +52,13 @@ export class Stage {
     const { theme: colours } = document.documentElement.dataset;
     const sight = [view.from, view.to, view.width, this.height, this.state.scroll, lanes.version, this.state.query, this.state.show_marks];
     const key = [...sight, colours, window.devicePixelRatio].join();
-    if (key !== this.seen || (moving && this.stale.size)) {
+    if (key !== this.seen || (moving && this.arrived)) {
       this.seen = key;
       this.draw_all();
     } else if (!moving) {
       this.refine(began + kBudget_ms);
     }
+    this.arrived = false;
     this.stats.pending = this.stale.size > 0;
     this.stats.last_ms = performance.now() - began;
     this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
@@ -67,6 +69,7 @@ export class Stage {
   // Slices of a track have come.
   came(track: number): void {
     this.stale.add(track);
+    this.arrived = true;
     this.stats.pending = true;
   }
 

@@ -1,7 +1,8 @@
 // A small box beside the mouse. Used by the timeline and by the roofline.
+import type { Mark } from "../api/types";
 import { el, fill, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
-import type { Hovered } from "./state";
+import { kMarkNames, type Hovered } from "./state";
 
 export class Tooltip {
   readonly element = el("div", { class: "tooltip", hidden: true, role: "tooltip" });
@@ -18,6 +19,14 @@ export class Tooltip {
   hide(): void {
     this.element.hidden = true;
   }
+}
+
+export function mark_text(mark: Mark): Child[] {
+  return [
+    el("b", {}, kMarkNames[mark.kind]),
+    el("div", {}, shorten(mark.label, 300)),
+    el("div", { class: "muted" }, format.time(mark.dur_ns)),
+  ];
 }
 
 export function hover_text(hovered: Hovered): Child[] {
