@@ -162,11 +162,13 @@ void add_kernels(const Report& kernels, Tables* tables) {
   }
 }
 
-// A word that names no dtype is as good as none, as for the script.
+// Dtypes that the script takes and that no matrix unit computes in: as good as none.
+constexpr std::string_view kIdleDtypes[] = {"int", "int16", "int32", "long", "long int"};
+
+// Another word leaves the script without a dtype, and it ends with that; so does this.
 Result<Report> ask_kernels(const Engine& engine, const std::string& dtype) {
-  auto report = engine.run("kernels", {{"dtype", dtype}});
-  if (!report && report.error().code == ErrorCode::usage) report = engine.run("kernels", {});
-  return report;
+  if (std::ranges::find(kIdleDtypes, dtype) != std::end(kIdleDtypes)) return engine.run("kernels", {});
+  return engine.run("kernels", {{"dtype", dtype}});
 }
 
 long limit_or_default(long name_limit) { return name_limit == 0 ? kDefaultNameLimit : name_limit; }

@@ -5,6 +5,8 @@
 
 #include "analysis/catalog.h"
 #include "analysis/gpu.h"
+#include "analysis/scoped_work.h"
+#include "base/units.h"
 
 namespace ridge {
 namespace {
@@ -30,6 +32,27 @@ std::vector<Slice> slices_by_track(const Trace& trace) {
     return std::tuple(a.track, a.start_ns, -a.end_ns) < std::tuple(b.track, b.start_ns, -b.end_ns);
   });
   return slices;
+}
+
+// Clocks of host and device agree to a few microseconds; a larger lead is no noise.
+constexpr std::int64_t kClockNoise_ns = 10'000;
+
+struct EarlyWork {
+  std::int64_t count = 0, largest_lead_ns = 0;
+};
+
+// Work that starts before its launch, which no device does.
+EarlyWork find_early_work(const Scope& scope) {
+  EarlyWork early;
+  const Model& model = scope.model();
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    const NodeId launch = model.links().launch[work.row];
+    const std::int64_t lead = launch == kNoNode ? 0 : model.tree().start_ns[launch.value] - work.start_ns;
+    if (lead <= kClockNoise_ns) return;
+    ++early.count;
+    early.largest_lead_ns = std::max(early.largest_lead_ns, lead);
+  });
+  return early;
 }
 
 }  // namespace
@@ -71,6 +94,15 @@ Check compute_check(const Scope& scope) {
         is_cut_short(trace) ? kDeviceEventsCutOff
                             : "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)";
     check.rows.push_back({std::string(kNoDeviceEvents), 1, {}, Severity::info, std::string(why)});
+  }
+  if (const EarlyWork early = find_early_work(scope); early.count > 0) {
+    check.rows.push_back({"before_launch",
+                          early.count,
+                          {},
+                          Severity::warning,
+                          "device events start before the call that launched them, by up to " +
+                              format_duration(static_cast<double>(early.largest_lead_ns)) +
+                              ": the clocks of host and device disagree"});
   }
   check.metrics = find_odd_metrics(scope);
   for (std::size_t i = 0; i < kMetricProblems; ++i) {

@@ -19,6 +19,13 @@ RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of
   return row;
 }
 
+std::string near_or_all(const std::string& id, const std::vector<std::string_view>& known) {
+  std::string hint = did_you_mean(id, known);
+  if (!hint.empty()) return hint;
+  for (const std::string_view name : known) hint += (hint.empty() ? "there are " : ", ") + std::string(name);
+  return hint;
+}
+
 Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   std::vector<std::string> ids;
   const auto given = arguments.find("ignore");
@@ -32,7 +39,7 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
     from = comma + 1;
     if (id.empty()) continue;
     if (std::find(known.begin(), known.end(), id) == known.end())
-      return fail(ErrorCode::usage, "--ignore: there is no finding '" + id + "'", "", did_you_mean(id, known));
+      return fail(ErrorCode::usage, "--ignore: there is no finding '" + id + "'", "", near_or_all(id, known));
     ids.push_back(std::move(id));
   }
   return ids;

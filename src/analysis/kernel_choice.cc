@@ -43,6 +43,32 @@ std::string listed(const std::vector<KernelCandidate>& found) {
   return text;
 }
 
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+bool is_large(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_letter(char c) { return is_small(c) || is_large(c) || (c >= '0' && c <= '9'); }
+
+// The kernels one of whose words is nearly the name: "sofmax" for "softmax_warp_forward", "winogrd" for "winogradWgradData4x4".
+std::string by_words(std::string_view name, const std::vector<std::string_view>& labels) {
+  std::vector<std::string_view> words, whole;
+  for (const std::string_view label : labels) {
+    for (std::size_t at = 0, end = 0; at < label.size(); at = std::max(end, at + 1)) {
+      end = at;
+      while (end < label.size() && is_letter(label[end]) && (end == at || !is_large(label[end]) || !is_small(label[end - 1])))
+        ++end;
+      if (end == at) continue;
+      words.push_back(label.substr(at, end - at));
+      whole.push_back(label);
+    }
+  }
+  std::string text;
+  for (const std::string& near : nearest_names(name, words)) {
+    const auto word = std::ranges::find(words, near);
+    const std::string label(whole[static_cast<std::size_t>(word - words.begin())]);
+    if (text.find(label) == text.npos) text += (text.empty() ? "did you mean " : " or ") + label;
+  }
+  return text.empty() ? text : text + "?";
+}
+
 }  // namespace
 
 Result<std::string_view> choose_kernel(const std::vector<KernelCandidate>& candidates, const std::string& name) {
@@ -68,6 +94,7 @@ Result<std::string_view> choose_kernel(const std::vector<KernelCandidate>& candi
   std::vector<std::string_view> labels;
   for (const KernelCandidate& c : candidates) labels.push_back(c.label);
   std::string hint = did_you_mean(name, labels);
+  if (hint.empty()) hint = by_words(name, labels);
   if (hint.empty()) hint = "ridge kernels lists them";
   return fail(ErrorCode::usage, "there is no kernel '" + name + "' in the trace", "", std::move(hint));
 }

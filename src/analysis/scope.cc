@@ -157,6 +157,10 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
     scope.host_.end_ns = std::min(scope.host_.end_ns, milliseconds(ms));
     scope.by_time_ = true;
   }
+  const std::string *from = find(arguments, "from"), *to = find(arguments, "to");
+  if (from != nullptr && to != nullptr && *number("from", *from) > *number("to", *to))
+    return fail(ErrorCode::usage, "--from " + *from + " is behind --to " + *to, "",
+                "both count from the window's start, in ms");
   if (scope.window_.end_ns < scope.window_.start_ns) scope.window_.end_ns = scope.window_.start_ns;
   if (const std::string* text = find(arguments, "filter")) {
     RE2::Options options;

@@ -146,6 +146,15 @@ def names_are_cut(program):
 
 
 @check
+def a_word_that_is_no_dtype(program):
+    program.run("--analysis", fixture("omni_eager_double"), "foo", code=2)
+    program.run("--diff", fixture("omni_eager_double"), "a", fixture("omni_eager_double"), "b", "foo", code=2)
+    for word in ("int", "long int", "float"):  # known to the script
+        program.run("--analysis", fixture("omni_eager_double"), word)
+    program.run("--augment_trace", fixture("omni_eager_double"), program.file("out.json"), "foo")  # which asks for no dtype
+
+
+@check
 def diff_side_by_side(program):
     text = program.run("--diff", fixture("omni_eager_double"), "foo", fixture("omni_compiled_half_x5"), "bar", "float16", "--name_limit", 200)
     (_, header, rows), = tables(text)

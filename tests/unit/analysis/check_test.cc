@@ -66,6 +66,25 @@ TEST(Check, ATruncatedTraceHasLostItsDeviceEvents) {
   EXPECT_NE(cut.rows.back().message.find("truncated"), std::string::npos);
 }
 
+TEST(Check, WorkBeforeItsLaunch) {
+  const auto early = [](int kernel_ts, int other_ts) {
+    return check_of(
+        trace_of(test::join({test::launch(1, 100, 5, "k", kernel_ts, 2), test::launch(2, 200, 5, "k", other_ts, 2)})));
+  };
+  EXPECT_EQ(problems(early(95, 210)), std::vector<std::string>{});  // 5 us: noise of the clocks
+  const Check found = early(60, 185);
+  ASSERT_EQ(problems(found), std::vector<std::string>{"before_launch"});
+  EXPECT_EQ(found.rows[0].count, 2);
+  EXPECT_EQ(found.rows[0].severity, Severity::warning);
+  EXPECT_NE(found.rows[0].message.find("40"), std::string::npos) << found.rows[0].message;  // us
+}
+
+TEST(Check, ADurationOutOfRangeIsNotSaidToBeMissing) {
+  const Check check = check_of(trace_of(std::string(kKernel) + R"(, {"ph":"X","cat":"kernel","name":"k","ts":1,"dur":1e18})"));
+  ASSERT_EQ(problems(check), std::vector<std::string>{"missing_duration"});
+  EXPECT_NE(check.rows[0].message.find("beyond 64-bit nanoseconds"), std::string::npos);
+}
+
 // Winograd's algorithm multiplies less than a convolution's definition: no matter of TF32, which these kernels do not use.
 TEST(Check, ReasonOfConvolutionsAboveThePeak) {
   const test::LoadedTrace loaded = test::load_file(*test::path_of("resnet18_eager_shapes"));

@@ -9,6 +9,7 @@
 
 #include "analysis/gaps.h"
 #include "analysis/launches.h"
+#include "ingest/reader.h"
 #include "support/files.h"
 #include "support/host_device_trace.h"
 
@@ -79,6 +80,16 @@ TEST_P(NarrowScope, AccountingCloses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, NarrowScope, testing::Values(Arguments{{"from", "10"}, {"to", "33.5"}}, Arguments{{"step", "1"}}));
+
+TEST(Scope, RefusesTimesInTheWrongOrder) {
+  const auto trace =
+      read_trace_bytes(R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}])", "t", {}).value();
+  const Model model(*trace);
+  const auto wrong = make_scope(model, {{"from", "10"}, {"to", "5"}});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::usage);
+  EXPECT_TRUE(make_scope(model, {{"from", "5"}, {"to", "10"}}));
+}
 
 TEST(Gpu, MeasuresSetsOfTime) {
   TraceText text;

@@ -270,6 +270,9 @@ TEST(KernelChoice, ExactThenPartThenPattern) {
   const auto none = choose_kernel(all, "gem_128");
   ASSERT_FALSE(none.has_value());
   EXPECT_NE(none.error().hint.find("gemm_128"), std::string::npos);
+  EXPECT_EQ(choose_kernel(all, "splitkk").error().hint, "did you mean gemm_128_splitk?");  // near one of its words
+  EXPECT_EQ(choose_kernel({{"k", "winogradWgradData4x4<float>", 1}}, "wimograd").error().hint,
+            "did you mean winogradWgradData4x4<float>?");
   EXPECT_FALSE(choose_kernel(all, "").has_value());
   EXPECT_FALSE(choose_kernel(all, "[").has_value());
   EXPECT_FALSE(choose_kernel({}, "x").has_value());

@@ -43,6 +43,9 @@ TEST(FindingCatalog, IsWhatIgnoreTakes) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::usage);
   EXPECT_NE(unknown.error().hint.find("tiny_kernels"), std::string::npos) << unknown.error().hint;
+  const auto far = run_findings(scope, {{"ignore", "nosuch"}});
+  ASSERT_FALSE(far);
+  EXPECT_NE(far.error().hint.find("launch_bound"), std::string::npos) << far.error().hint;  // all there are
 }
 
 }  // namespace
