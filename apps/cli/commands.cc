@@ -21,11 +21,13 @@ Result<int> run_version(const Invocation&) {
 }
 
 constexpr std::array kCommands = {
-    Command{"augment", "[FLAGS] IN OUT", "the trace with FLOPs, bytes and roofs in the args of its kernels and ops", run_rewrite,
-            augment_parameters},
+    Command{"augment", "[FLAGS] IN OUT", "the trace with FLOPs, bytes and roofs in the args of its kernels and ops",
+            run_rewrite, augment_parameters},
     Command{"combine", "IN... OUT", "several traces as one: a job's ranks side by side", run_rewrite},
-    Command{"cut", "[FLAGS] IN OUT", "a part of the trace as a trace of its own: --step, --from, --to", run_rewrite, cut_parameters},
-    Command{"serve", "[FLAGS] TRACE...", "look at traces in the browser: a local page with a timeline", run_serve, serve_parameters},
+    Command{"cut", "[FLAGS] IN OUT", "a part of the trace as a trace of its own: --step, --from, --to", run_rewrite,
+            cut_parameters},
+    Command{"serve", "[FLAGS] TRACE...", "look at traces in the browser: a local page with a timeline", run_serve,
+            serve_parameters},
     Command{"report", "TRACE... -o FILE", "one HTML file with everything, to keep or to send", run_report, report_parameters},
     Command{"help", "[COMMAND]", "this text, or what one command does", run_help},
     Command{"version", "", "the version of ridge", run_version},

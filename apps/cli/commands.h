@@ -14,7 +14,7 @@ struct Command {
   std::string_view name;
   std::string_view operand;  // what stands after it, for help
   std::string_view description;
-  Result<int> (*run)(const Invocation&);  // the exit code
+  Result<int> (*run)(const Invocation&);                 // the exit code
   std::span<const Parameter> (*parameters)() = nullptr;  // flags of its own; null: none
 };
 

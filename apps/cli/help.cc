@@ -87,7 +87,7 @@ std::string analysis_help(const AnalysisInfo& analysis) {
 std::string command_help(const Command& command) {
   const std::string_view space = command.operand.empty() ? "" : " ";
   std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {}{}{}\n", command.name, command.description, command.name,
-                                       space, command.operand);
+                                 space, command.operand);
   const AnalysisInfo* described = describe(command.name);
   if (described == nullptr) return text;
   return text + fmt::format("\nFlags of {}:\n{}\nFlags of every command:\n{}\n{}", command.name, parameter_entries(*described),

@@ -23,7 +23,8 @@ constexpr Parameter kFindingsParameters[] = {
 
 constexpr Parameter kDiffParameters[] = {
     {"fail_above", Type::text, "exit with 3 when GPU time per iteration grew by more than this: 5%"},
-    {"fail_kernel_above", Type::text, "exit with 3 when a matched group grew by more than this, and by more than --min-ns: 10%"},
+    {"fail_kernel_above", Type::text,
+     "exit with 3 when a matched group grew by more than this, and by more than --min-ns: 10%"},
     {"max_new_breaks", Type::integer, "exit with 3 when there are more new graph breaks than this"},
     {"significant", Type::boolean, "gates count a change only where its interval excludes zero"},
     {"min_ns", Type::number, "least change in ns per iteration that counts; 1000 unless given"},
@@ -32,7 +33,9 @@ constexpr Parameter kDiffParameters[] = {
 
 constexpr AnalysisRow kRows[] = {
     {{"summary", "the page to read first: where the time went, and what the trace lacks", {}}, run_summary, true},
-    {{"findings", "what to fix first: causes, what each costs at most, and what to do", kFindingsParameters}, run_findings, true},
+    {{"findings", "what to fix first: causes, what each costs at most, and what to do", kFindingsParameters},
+     run_findings,
+     true},
     {{"info", "what the trace is: device, options, categories, iterations, tracks", {}}, run_info},
     {{"check", "what is wrong with the file, and which figures cannot be right", kCheckParameters}, run_check, true},
     {{"gpu", "how busy each device was, and why it was idle", {}}, run_gpu},
@@ -49,7 +52,11 @@ constexpr AnalysisRow kRows[] = {
     {{"breaks", "graph breaks: where, why and what they cost; recompiles", {}}, run_breaks},
     {{"compile", "time spent compiling, as a tree of phases, and autotuning", {}}, run_compile},
     {{"memory", "memory by op and over time; who held it at the peak", {}}, run_memory},
-    {{"diff", "what changed between two traces or more, matched by meaning", kDiffParameters, {}, true, 2}, nullptr, true, nullptr, run_diff},
+    {{"diff", "what changed between two traces or more, matched by meaning", kDiffParameters, {}, true, 2},
+     nullptr,
+     true,
+     nullptr,
+     run_diff},
     {{"devices", "the devices whose peaks are known, and where the figures are from", {}, {}, false},
      nullptr,
      true,

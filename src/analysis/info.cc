@@ -97,7 +97,8 @@ Table trace_table(const Info& info) {
   add("events", Type::integer, Unit::count, count_cell(t.elements));
   add("window_ns", Type::integer, Unit::ns, t.window ? Cell(t.window->duration_ns()) : Cell());
   add("iterations", Type::integer, Unit::count, info.iterations->list.empty() ? Cell() : Cell(info.iterations->count()));
-  add("per", Type::text, Unit::none, info.iterations->list.empty() ? Cell() : Cell(std::string(name_of(info.iterations->rule))));
+  add("per", Type::text, Unit::none,
+      info.iterations->list.empty() ? Cell() : Cell(std::string(name_of(info.iterations->rule))));
   add("rank", Type::integer, Unit::none, cell(m.rank));
   add("world_size", Type::integer, Unit::none, cell(m.world_size));
   add("record_shapes", Type::boolean, Unit::none, cell(info.record_shapes));
@@ -188,8 +189,8 @@ Table iterations_table(const Info& info) {
   const std::int64_t origin = info.trace->window ? info.trace->window->start_ns : 0;
   for (std::size_t i = 0; i < info.iterations->list.size(); ++i) {
     const Iteration& iteration = info.iterations->list[i];
-    table.rows.push_back({iteration.number, iteration.start_ns - origin, iteration.end_ns - iteration.start_ns, info.launched[i],
-                          std::string(name_of(info.iterations->rule))});
+    table.rows.push_back({iteration.number, iteration.start_ns - origin, iteration.end_ns - iteration.start_ns,
+                          info.launched[i], std::string(name_of(info.iterations->rule))});
   }
   return table;
 }
@@ -269,8 +270,8 @@ Info compute_info(const Scope& scope) {
 
 Report report_info(const Info& info) {
   Report report;
-  report.tables = {trace_table(info), devices_table(info.trace->metadata), categories_table(info), iterations_table(info), tracks_table(info),
-                   versions_table(info.trace->metadata)};
+  report.tables = {trace_table(info),  devices_table(info.trace->metadata), categories_table(info), iterations_table(info),
+                   tracks_table(info), versions_table(info.trace->metadata)};
   return report;
 }
 

@@ -13,7 +13,8 @@ Table kernels_table(const Roofline& roofline) {
   Table table;
   table.name = "roofline";
   table.chart = Chart::scatter_log;
-  table.important = {"label", "time_ns", "pct_of_roof", "bound", "headroom_ns", "pct_gpu_time", "intensity", "flops_per_s", "count"};
+  table.important = {"label",        "time_ns",   "pct_of_roof", "bound", "headroom_ns",
+                     "pct_gpu_time", "intensity", "flops_per_s", "count"};
   table.columns = {{"kernel", Type::text},
                    {"intensity", Type::number},
                    {"flops_per_s", Type::number, Unit::flop_per_s},

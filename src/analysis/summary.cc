@@ -276,12 +276,13 @@ Report report_summary(const Summary& summary) {
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
   for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
   if (const Categories& c = summary.categories; c.autotune_launches > 0) {
-    report.diagnostics.push_back(
-        {"autotuning", c.autotune_launches,
-         "launches of the autotuner took " + format_duration(static_cast<double>(c.autotune_ns)) + " (" +
-             format_percent(100.0 * static_cast<double>(c.autotune_ns) / (static_cast<double>(c.autotune_ns) + static_cast<double>(c.time_ns))) +
-             " of GPU time): left out of categories, top_kernels and compiled_pct_gpu_time",
-         "warning"});
+    report.diagnostics.push_back({"autotuning", c.autotune_launches,
+                                  "launches of the autotuner took " + format_duration(static_cast<double>(c.autotune_ns)) +
+                                      " (" +
+                                      format_percent(100.0 * static_cast<double>(c.autotune_ns) /
+                                                     (static_cast<double>(c.autotune_ns) + static_cast<double>(c.time_ns))) +
+                                      " of GPU time): left out of categories, top_kernels and compiled_pct_gpu_time",
+                                  "warning"});
   }
   if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;

@@ -15,11 +15,11 @@
 namespace ridge {
 
 struct ReadOptions {
-  unsigned threads = 0;                             // 0: one per core
-  std::uint64_t max_bytes = UINT64_MAX;             // of uncompressed JSON
-  std::uint64_t max_memory = UINT64_MAX;            // of the Trace
+  unsigned threads = 0;                               // 0: one per core
+  std::uint64_t max_bytes = UINT64_MAX;               // of uncompressed JSON
+  std::uint64_t max_memory = UINT64_MAX;              // of the Trace
   std::size_t window_bytes = std::size_t{256} << 10;  // what a thread takes at a time; the result does not depend on it
-  bool by_rote = true;  // false: every event takes the general path (tests hold the two against each other)
+  bool by_rote = true;       // false: every event takes the general path (tests hold the two against each other)
   bool keep_places = false;  // for rewrites: fills Trace::places and Metadata::texts
   ProgressFunction progress;
 };

@@ -21,8 +21,8 @@ struct Slice {
 std::string trace_of(const std::vector<Slice>& slices) {
   std::string json = "[";
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    json += fmt::format(R"({}{{"ph":"X","cat":"cpu_op","name":"op{}","pid":1,"tid":1,"ts":{},"dur":{}}})", i == 0 ? "" : ",", i, slices[i].start,
-                        slices[i].end - slices[i].start);
+    json += fmt::format(R"({}{{"ph":"X","cat":"cpu_op","name":"op{}","pid":1,"tid":1,"ts":{},"dur":{}}})", i == 0 ? "" : ",", i,
+                        slices[i].start, slices[i].end - slices[i].start);
   }
   return json + "]";
 }
@@ -102,7 +102,8 @@ TEST(CallTree, ParentsStandBeforeAndAroundTheirChildren) {
     ASSERT_TRUE(trace) << path;
     const CallTree tree = build_call_tree(**trace);
     std::size_t slices = 0;
-    for (const EventClass c : {EventClass::python_frame, EventClass::annotation, EventClass::op, EventClass::launch}) slices += (*trace)->of(c).size();
+    for (const EventClass c : {EventClass::python_frame, EventClass::annotation, EventClass::op, EventClass::launch})
+      slices += (*trace)->of(c).size();
     EXPECT_EQ(tree.size(), slices) << path;
     for (std::uint32_t n = 0; n < tree.size(); ++n) {
       const NodeId parent = tree.parent[n];
