@@ -190,6 +190,14 @@ constexpr Rule kRules[] = {
     {In::head, "ComputeBackwardFusedParams", norm, "aten"},
     {In::head, "ComputeInternalGradients", norm, "aten"},
 
+    // fbgemm's own kernels, whose namespace says "gemm" whatever they do
+    {In::head_start, "fbgemm_gpu::permute_", layout, "fbgemm"},
+    {In::head, "split_embedding_backward_codegen", optimizer, "fbgemm"},
+    {In::head, "linearize_index", layout, "fbgemm"},
+    {In::head, "_compute_FP8", elementwise, "fbgemm"},
+    {In::head, "_FP8rowwise", elementwise, "fbgemm"},
+    {In::head, "_to_FP8", elementwise, "fbgemm"},
+
     // matrix products
     {In::head, "splitKreduce", gemm, "cublas", {}, true},
     {In::head, "splitk_reduce", gemm, "cublas", {}, true},
@@ -237,7 +245,6 @@ constexpr Rule kRules[] = {
     {In::text, "AdamFunctor", optimizer, "apex", "optimizer"},
     {In::text, "SGDFunctor", optimizer, "apex", "optimizer"},
     {In::text, "LAMB", optimizer, "apex", "optimizer"},
-    {In::head, "split_embedding_backward_codegen", optimizer, "fbgemm"},
 
     // ATen: moving data
     {In::head, "CatArrayBatchedCopy", layout, "aten", "cat"},
@@ -250,7 +257,6 @@ constexpr Rule kRules[] = {
     {In::head, "indexFunc", layout, "aten"},
     {In::head, "index_select", layout, "aten"},
     {In::head, "indexing_backward", layout, "aten"},
-    {In::head, "linearize_index", layout, "fbgemm"},
     {In::head, "rotary_embedding", elementwise, "vllm"},
     {In::head, "embedding", layout, ""},
     {In::head, "krn_partial", layout, "aten"},
@@ -294,7 +300,6 @@ constexpr Rule kRules[] = {
     {In::head, "elementwise_kernel", elementwise, "aten", "elementwise"},
     {In::head, "act_and_mul", elementwise, "vllm"},
     {In::head, "quant", elementwise, ""},
-    {In::head, "FP8", elementwise, "fbgemm"},
     {In::head, "Tensor_Op", elementwise, ""},
     {In::head, "_offsets_range", elementwise, "fbgemm"},
     {In::head, "scaled_fp8", elementwise, "vllm"},
