@@ -37,7 +37,7 @@ Categories compute_categories(const Scope& scope, Autotuned autotuned) {
     if (autotuned == Autotuned::without && scope.model().autotuning().holds_work(work.row)) {
       const bool matches = scope.matches(trace.text(name));
       out.autotune_launches += matches;
-      out.autotune_ns += matches ? duration_ns(work) : 0;
+      if (matches) saturating_add(&out.autotune_ns, duration_ns(work));
       return;
     }
     const Category category = identities[work.row].category;

@@ -203,7 +203,7 @@ Report report_collectives(const Collectives& found) {
                           cells::integer(row.bytes), row.count, row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
     count += row.count;
     saturating_add(&time, row.time_ns);
-    exposed += row.exposed_ns;
+    saturating_add(&exposed, row.exposed_ns);
   }
   table.total = Row{Cell(), Cell(), Cell(), Cell(), Cell(), count, time, exposed, Cell(), Cell()};
   Report report;

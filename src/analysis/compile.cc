@@ -167,7 +167,7 @@ Table phases_table(const Compile& compile) {
 
 Table compiles_table(const Compile& compile) {
   std::map<CompileId, std::pair<std::int64_t, std::int64_t>> by_id;  // compiling, autotuning
-  for (const PhaseCost& p : compile.phases) (p.autotune ? by_id[p.id].second : by_id[p.id].first) += p.self_ns;
+  for (const PhaseCost& p : compile.phases) saturating_add(p.autotune ? &by_id[p.id].second : &by_id[p.id].first, p.self_ns);
   Table table;
   table.name = "compiles";
   table.columns = {

@@ -64,7 +64,8 @@ Copies compute_copies(const Scope& scope) {
     ++row.count;
     saturating_add(&row.time_ns, duration_ns(work));
     if (const auto bytes = table.bytes.integer(event)) {
-      row.bytes = row.bytes.value_or(0) + *bytes;
+      if (!row.bytes) row.bytes = 0;
+      saturating_add(&*row.bytes, *bytes);
       saturating_add(&row.timed_ns, duration_ns(work));
     }
   });

@@ -6,6 +6,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/gpu.h"
+#include "base/saturating.h"
 #include "model/locations.h"
 
 namespace ridge {
@@ -84,7 +85,7 @@ Report report_gaps(const Gaps& gaps) {
   for (const GapRow& row : gaps.rows) {
     table.rows.push_back({row.device, row.start_ns, row.duration_ns, std::string(name_of(row.cause)), text(row.op),
                           text(row.location), text(row.next_kernel), text(row.blame)});
-    total += row.duration_ns;
+    saturating_add(&total, row.duration_ns);
   }
   if (!gaps.rows.empty()) table.total = Row{Cell(), Cell(), total, Cell(), Cell(), Cell(), Cell(), Cell()};
   Report report;

@@ -111,7 +111,7 @@ Table idle_table(const Gpu& gpu) {
       table.rows.push_back({d.device, std::string(name_of(cause)), share(cause).time_ns,
                             percent(share(cause).time_ns, d.window_ns), share(cause).gaps, std::string(meaning_of(cause))});
     }
-    total += d.idle_ns;
+    saturating_add(&total, d.idle_ns);
   }
   if (gpu.devices.size() == 1) {
     table.total = Row{Cell(), Cell(), total, percent(total, gpu.devices[0].window_ns), Cell(), Cell()};

@@ -75,6 +75,12 @@ class OpAt {
   const CallTree& tree_;
 };
 
+// No memory is as large: what a damaged trace says beyond is cut, so that differences of two sizes are numbers.
+std::optional<std::int64_t> within_reason(std::optional<std::int64_t> bytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  return bytes ? std::optional(std::clamp(*bytes, -kMost, kMost)) : std::nullopt;
+}
+
 using DeviceKey = std::pair<std::int64_t, std::int64_t>;  // type, id
 
 std::map<DeviceKey, std::vector<Step>> read_steps(const Scope& scope) {
@@ -83,21 +89,24 @@ std::map<DeviceKey, std::vector<Step>> read_steps(const Scope& scope) {
   const OpAt op_at(scope.model());
   std::map<DeviceKey, std::vector<Step>> steps;
   for (const EventId event : table.events) {
-    const auto bytes = table.bytes.integer(event);
+    const auto bytes = within_reason(table.bytes.integer(event));
     const std::int64_t time = trace.events.ts_ns(event);
     if (!bytes || time == kNoTime || trace.text(trace.events.name(event)) != "[memory]") continue;
     const std::int64_t type = table.device_type.integer(event).value_or(kCpu);
     const std::int64_t id = table.device_id.integer(event).value_or(-1);
     if (!scope.has_device(type == kCpu ? -1 : id)) continue;
-    steps[{type, id}].push_back({time, *bytes, table.addr.integer(event), table.total_allocated.integer(event),
-                                 table.total_reserved.integer(event), *bytes > 0 ? op_at(event) : kNoOpId});
+    steps[{type, id}].push_back({time, *bytes, table.addr.integer(event), within_reason(table.total_allocated.integer(event)),
+                                 within_reason(table.total_reserved.integer(event)), *bytes > 0 ? op_at(event) : kNoOpId});
   }
   for (auto& [key, list] : steps) {
     std::stable_sort(list.begin(), list.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
     // Where the trace has no counter, one is kept from 0.
     std::int64_t sum = 0;
     for (Step& step : list) {
-      sum = step.total ? *step.total : sum + step.bytes;
+      if (step.total)
+        sum = *step.total;
+      else
+        saturating_add(&sum, step.bytes);
       step.total = sum;
     }
   }
@@ -119,7 +128,7 @@ class Live {
         forget(*step.addr);  // its free was not recorded
         allocations_[*step.addr] = {step.op, step.bytes};
       }
-      held_[step.op] += step.bytes;
+      saturating_add(&held_[step.op], step.bytes);
       return step.op;
     }
     const auto it = step.addr ? allocations_.find(*step.addr) : allocations_.end();
@@ -138,7 +147,7 @@ class Live {
   void forget(std::int64_t addr) {
     const auto it = allocations_.find(addr);
     if (it == allocations_.end()) return;
-    held_[it->second.op] -= it->second.bytes;
+    saturating_add(&held_[it->second.op], -it->second.bytes);
     allocations_.erase(it);
   }
   std::unordered_map<std::int64_t, Allocation> allocations_;
@@ -190,12 +199,13 @@ class DeviceMemory {
       if (iteration != nullptr) ++iteration->allocations, saturating_add(&iteration->allocated_bytes, step.bytes);
     } else {
       ++row.frees;
-      row.freed_bytes -= step.bytes;
-      out_.freed_bytes -= step.bytes;
-      if (iteration != nullptr) iteration->freed_bytes -= step.bytes;
+      saturating_add(&row.freed_bytes, -step.bytes);
+      saturating_add(&out_.freed_bytes, -step.bytes);
+      if (iteration != nullptr) saturating_add(&iteration->freed_bytes, -step.bytes);
     }
     if (op != kBeforeId) {
-      const std::int64_t before = step.bytes < 0 ? live.held_by(op) - step.bytes : live.held_by(op);
+      std::int64_t before = live.held_by(op);
+      if (step.bytes < 0) saturating_add(&before, -step.bytes);
       row.peak_bytes = std::max(row.peak_bytes.value_or(0), before);
     }
   }
@@ -227,8 +237,8 @@ class DeviceMemory {
     for (const auto& [addr, allocation] : live.allocations()) {
       MemoryHolder& holder = holders[allocation.op];
       holder.allocations = holder.allocations.value_or(0) + 1;
-      holder.bytes += allocation.bytes;
-      rest -= allocation.bytes;
+      saturating_add(&holder.bytes, allocation.bytes);
+      saturating_add(&rest, -allocation.bytes);
     }
     if (rest != 0) holders[kBeforeId].bytes = rest;
     for (auto& [op, holder] : holders) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -36,7 +37,7 @@ Step optimizer_work(Facts& facts) {
     if (!is_update(kernel.category)) return;
     if (kernel.category == Category::optimizer || is_triton(kernel.category) || facts.by_graph_launch(row)) step.fused = true;
     step.foreach_launches += kernel.label.starts_with("foreach") ? 1 : 0;
-    step.by_kernel[facts.kernel_id(row).value] += slot.open_ns;
+    saturating_add(&step.by_kernel[facts.kernel_id(row).value], slot.open_ns);
     step.slots.emplace_back(d, i);
   });
   return step;

@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(
     RealNames, Identify,
     testing::Values(
         Case{"void fbgemm_gpu::permute_2D_data_kernel<false, int, int>(int, int, int, int const*)", "", layout, "fbgemm",
-             "permute_2D_data_kernel<false, int, int>"},
+             "permute_2D_data_kernel"},
         Case{"void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*, int)", "", elementwise,
              "fbgemm", "_compute_FP8_quantize_cuda_kernel<float>"},
         Case{"triton_poi_fused_convolution_4", "", triton_pointwise, "inductor", "triton_poi_fused_convolution_4"},
