@@ -1,5 +1,11 @@
 #include "trace/form.h"
 
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
 namespace ridge {
 namespace {
 
@@ -10,6 +16,14 @@ auto intern(const Key& key, Map& ids, Rows& rows, Make make) {
   const auto [it, is_new] = ids.try_emplace(key, IdType{rows.size()});
   if (is_new) rows.push_back(make());
   return it->second;
+}
+
+// Numbers before texts, each in their own order; a part that is absent comes first.
+using PartOrder = std::tuple<TrackPart::Type, std::int64_t, std::string_view>;
+
+PartOrder order_of(const TrackPart& part, const StringPool& strings) {
+  if (part.type != TrackPart::Type::text) return {part.type, part.value, {}};
+  return {part.type, 0, strings.at(StringId{static_cast<std::uint32_t>(part.value)})};
 }
 
 }  // namespace
@@ -52,6 +66,30 @@ ShapeId FormTable::intern_shape(const std::vector<Slot>& slots) {
 FormId FormTable::intern_form(Form form) {
   const std::lock_guard lock(mutex_);
   return intern(form, form_ids_, forms_, [&] { return form; });
+}
+
+void FormTable::order_tracks(const StringPool& strings) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> order(tracks_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto key = [&](std::uint32_t i) {
+    return std::pair(order_of(tracks_[i].pid, strings), order_of(tracks_[i].tid, strings));
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::vector<TrackId> now(tracks_.size());
+  std::vector<Track> ordered;
+  ordered.reserve(tracks_.size());
+  for (const std::uint32_t was : order) {
+    now[was] = TrackId{ordered.size()};
+    ordered.push_back(tracks_[was]);
+  }
+  tracks_ = std::move(ordered);
+  for (auto& [parts, id] : track_ids_) id = now[id.value];
+  form_ids_.clear();
+  for (std::size_t i = 0; i < forms_.size(); ++i) {
+    forms_[i].track = now[forms_[i].track.value];
+    form_ids_.emplace(forms_[i], FormId{i});
+  }
 }
 
 }  // namespace ridge

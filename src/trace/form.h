@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/string_pool.h"
 #include "trace/event_class.h"
 
 namespace ridge {
@@ -95,6 +96,10 @@ class FormTable {
   TrackId intern_track(TrackPart pid, TrackPart tid);
   ShapeId intern_shape(const std::vector<Slot>& slots);  // `word` is computed here
   FormId intern_form(Form form);
+
+  // Numbers the tracks by pid and tid, once the load is over: threads met them in an order of their own, and a track's number is seen
+  // outside (links into the timeline).
+  void order_tracks(const StringPool& strings);
 
   const std::vector<Kind>& kinds() const { return kinds_; }
   const std::vector<Track>& tracks() const { return tracks_; }

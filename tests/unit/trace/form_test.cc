@@ -71,5 +71,26 @@ TEST(EventClasses, ByPhaseThenCategory) {
   EXPECT_FALSE(is_known_phase(""));
 }
 
+TEST(Forms, TracksAreNumberedByPidAndTid) {
+  StringPool strings;
+  const auto number = [](std::int64_t value) { return TrackPart{TrackPart::Type::integer, value}; };
+  const auto text = [&](std::string_view value) { return TrackPart{TrackPart::Type::text, strings.intern(value).value}; };
+  FormTable forms;
+  const KindId kind = forms.intern_kind(strings.intern("X"), strings.intern("kernel"), "X", "kernel");
+  std::vector<FormId> made;
+  const std::pair<TrackPart, TrackPart> met[] = {
+      {text("b"), number(1)}, {number(7), number(2)}, {text("a"), number(1)}, {number(-3), number(9)}, {number(7), number(1)}};
+  for (const auto& [pid, tid] : met) made.push_back(forms.intern_form({kind, forms.intern_track(pid, tid), ShapeId{0U}}));
+  forms.order_tracks(strings);
+  const std::uint32_t expected[] = {4, 2, 3, 0, 1};
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const TrackId track = forms.form(made[i]).track;
+    EXPECT_EQ(track.value, expected[i]);
+    EXPECT_EQ(forms.track(track).pid, met[i].first);
+    EXPECT_EQ(forms.intern_track(met[i].first, met[i].second), track);
+    EXPECT_EQ(forms.intern_form({kind, track, ShapeId{0U}}), made[i]);
+  }
+}
+
 }  // namespace
 }  // namespace ridge
