@@ -43,23 +43,21 @@ constexpr std::size_t kMostCategories = 256;
 std::vector<std::uint8_t> categories_of_forms(const Trace& trace, std::vector<std::string>* names) {
   names->clear();
   for (std::size_t c = 0; c < kCategories; ++c) names->emplace_back(name_of(static_cast<Category>(c)));
-  std::map<std::string_view, std::uint8_t> known;
-  std::vector<std::uint8_t> of_form;
-  for (const Form& form : trace.forms.forms()) {
+  const auto of_host = [&](const Form& form) {
     const Kind& kind = trace.forms.kinds()[form.kind.value];
-    auto category = static_cast<std::uint8_t>(Category::other);
-    const std::string_view cat = trace.text(kind.cat);
-    if (is_slice(kind) && kind.event_class != EventClass::device_work && !cat.empty()) {
-      const auto [it, added] = known.try_emplace(cat, static_cast<std::uint8_t>(names->size()));
-      if (added && names->size() < kMostCategories) {
-        names->emplace_back(cat);
-      } else if (added) {
-        it->second = category;
-      }
-      category = it->second;
-    }
-    of_form.push_back(category);
+    const bool counts = is_slice(kind) && kind.event_class != EventClass::device_work;
+    return counts ? trace.text(kind.cat) : std::string_view();
+  };
+  // In order of their names: that of the forms depends on which thread met them first.
+  std::map<std::string_view, std::uint8_t> known;
+  for (const Form& form : trace.forms.forms()) known.try_emplace(of_host(form), static_cast<std::uint8_t>(Category::other));
+  for (auto& [cat, number] : known) {
+    if (cat.empty() || names->size() >= kMostCategories) continue;
+    number = static_cast<std::uint8_t>(names->size());
+    names->emplace_back(cat);
   }
+  std::vector<std::uint8_t> of_form;
+  for (const Form& form : trace.forms.forms()) of_form.push_back(known.at(of_host(form)));
   return of_form;
 }
 
