@@ -62,8 +62,8 @@ export function run_ridge(...words) {
   return execFileSync(ridge, words, { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] }).toString();
 }
 
-// A page in a context of its own. `finish` closes it and fails if anything went wrong in it, or if it asked another host for something.
-export async function open(url, options = {}) {
+// A page in a context of its own; `options.before` meets it before it goes anywhere. `finish` closes it and fails if anything went wrong in it, or if it asked another host for something.
+export async function open(url, { before, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   if (options.offline) await context.setOffline(true);
   const page = await context.newPage();
@@ -81,6 +81,7 @@ export async function open(url, options = {}) {
     if (url.startsWith("file:") && asked.startsWith("file:") && asked.split("#")[0] !== url.split("#")[0])
       wrong.push(`request to ${asked}`);
   });
+  await before?.(page);
   await page.goto(url);
   const finish = async () => {
     await context.close();

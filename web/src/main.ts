@@ -69,7 +69,9 @@ class Shell {
     this.page = null;
     this.shown = key;
     document.title = `${row.title} · ${shorten(this.all.traces[t]?.name ?? "", 60)} · ridge`;
-    const waiting = window.setTimeout(() => fill(this.main, el("p", { class: "empty muted", role: "status" }, "Working…")), 150);
+    const waiting = window.setTimeout(() => {
+      if (turn === this.turn) fill(this.main, el("p", { class: "empty muted", role: "status" }, "Working…")); // else a later page is already there
+    }, 150);
     let made: Page;
     try {
       made = await row.make({ source: this.source, all: this.all, t, trace: this.all.traces[t]!, parameters });

@@ -155,6 +155,28 @@ export const cases = {
     await finish();
   },
 
+  "a page that was left while it was slow does not cover the next one": async () => {
+    const server = await serve(eager);
+    let release = null;
+    let asked = null;
+    const released = new Promise((done) => (release = done));
+    const { page, finish } = await open(server.url, {
+      before: async (page) => {
+        asked = page.waitForRequest("**/api/v1/summary*");
+        await page.route("**/api/v1/summary*", async (route) => {
+          await released;
+          await route.continue().catch(() => {}); // the page may have given it up
+        });
+      },
+    });
+    await asked;
+    await visit(page, "kernels");
+    await page.waitForTimeout(400); // longer than a page is waited for in silence
+    check((await page.$$(".t-row")).length > 0, `the page shows: ${await page.textContent("main")}`);
+    release();
+    await finish();
+  },
+
   "a table fills its box on a tall screen": async () => {
     const server = await serve(compiled);
     const { page, finish } = await open(server.url, { viewport: { width: 1600, height: 1600 } });
