@@ -1,6 +1,9 @@
 # The list of tests. Each ctest entry is a suite of many cases that ends with a line of counts; tools/run_tests adds them up.
 # Suites run from the repository's root.
 
+# What tests the code is compiled fast rather than well; the code itself is not touched by this.
+set(ridge_test_flags "$<IF:$<BOOL:${RIDGE_SANITIZE}>,-O0,-O1>")
+
 # ridge_add_gtest(suite binary sources libraries...): one GoogleTest binary, run in two shards so that two cores share it.
 function(ridge_add_gtest suite binary sources)
   if(NOT sources)
@@ -9,6 +12,7 @@ function(ridge_add_gtest suite binary sources)
   add_executable(${binary} ${sources})
   target_include_directories(${binary} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${binary} PRIVATE RIDGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_options(${binary} PRIVATE ${ridge_test_flags})
   target_link_libraries(${binary} PRIVATE ridge_core fmt::fmt isal::isal zstd::zstd Threads::Threads GTest::gtest_main ${ARGN})
   foreach(shard 0 1)
     add_test(NAME ${suite}_${shard} COMMAND ${binary} --gtest_brief=1 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

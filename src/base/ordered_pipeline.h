@@ -1,92 +1,146 @@
 // run_in_order: items go through three stages on several threads: read (one item at a time, in order), work (any thread, any order),
 // write (one at a time, in the order of reading). Items are reused, the last one used first, while its memory is still in the cache.
 // No thread is set apart for a stage, so that all of them stay busy whichever stage is the longest.
+// The threads are its own and not a pool's: a pool takes a millisecond to start and stop, which the reader of a small trace would feel.
 #pragma once
 
-#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_pipeline.h>
-#include <tbb/task_arena.h>
-
 #include <ridge/result.h>
+
+#include "base/patient_mutex.h"
 
 namespace ridge {
 
-// Items that nobody works on, and the first failure, behind which nothing is read or written any more.
-template <class Item>
-class ItemPool {
+// One run of items through the stages; each thread calls work_along() until there is nothing more to read.
+template <class Item, class Read, class Work, class Write>
+class OrderedPipeline {
  public:
+  OrderedPipeline(std::size_t most, Read* read, Work* work, Write* write)
+      : read_(read), work_(work), write_(write), finished_(most) {}
+
+  void work_along(unsigned worker) {
+    std::uint64_t sequence = 0;
+    while (Item* item = next(&sequence)) {
+      attempt([&]() -> Result<void> {
+        (*work_)(worker, item);
+        return {};
+      });
+      finished_[sequence % finished_.size()] = item;
+      write_finished();
+    }
+  }
+
+  // When all threads are done.
+  Result<void> result() {
+    if (thrown_) std::rethrow_exception(thrown_);
+    if (error_) return tl::unexpected(std::move(*error_));
+    return {};
+  }
+
+ private:
+  // The next item, read; nullptr at the end, and behind a failure.
+  Item* next(std::uint64_t* sequence) {
+    const std::lock_guard lock(reading_);
+    if (over_) return nullptr;
+    for (std::uint64_t written = written_; taken_ - written == finished_.size(); written = written_) written_.wait(written);
+    Item* item = take();
+    bool more = false;
+    attempt([&]() -> Result<void> {
+      Result<bool> read = (*read_)(item);
+      if (!read) return tl::unexpected(std::move(read.error()));
+      more = *read;
+      return {};
+    });
+    over_ = !more || failed_;
+    if (over_) return nullptr;
+    *sequence = taken_++;
+    return item;
+  }
+
+  // Writes what is finished and next in order, unless another thread is about it, which then takes this thread's items along.
+  void write_finished() {
+    const auto slot = [&]() -> std::atomic<Item*>& { return finished_[written_ % finished_.size()]; };
+    while (slot() != nullptr && !writing_.test_and_set()) {
+      while (Item* item = slot().exchange(nullptr)) {
+        if (!failed_) attempt([&] { return (*write_)(item); });
+        give_back(item);
+        ++written_;
+        written_.notify_all();
+      }
+      writing_.clear();
+    }
+  }
+
+  // The first failure stays, behind which nothing is read or written any more. What is thrown goes on to the caller.
+  template <class Step>
+  void attempt(Step step) {
+    std::exception_ptr thrown;
+    Result<void> done;
+    try {
+      done = step();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (done && !thrown) return;
+    const std::lock_guard lock(sharing_);
+    if (failed_) return;
+    thrown_ = thrown;
+    if (!thrown) error_ = std::move(done.error());
+    failed_ = true;
+  }
+
   Item* take() {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(sharing_);
     if (free_.empty()) return items_.emplace_back(std::make_unique<Item>()).get();
     Item* item = free_.back();
     free_.pop_back();
     return item;
   }
   void give_back(Item* item) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(sharing_);
     free_.push_back(item);
   }
-  bool failed() {
-    const std::lock_guard lock(mutex_);
-    return error_.has_value();
-  }
-  void fail_with(Error error) {
-    const std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
-  }
-  const std::optional<Error>& error() const { return error_; }  // when the work is over
 
- private:
-  std::mutex mutex_;
+  Read* read_;
+  Work* work_;
+  Write* write_;
+  PatientMutex reading_;
+  std::uint64_t taken_ = 0;  // these two: whoever reads
+  bool over_ = false;
+  std::vector<std::atomic<Item*>> finished_;  // by sequence modulo the most items there may be
+  std::atomic<std::uint64_t> written_ = 0;
+  std::atomic_flag writing_;
+  PatientMutex sharing_;  // guards what follows
   std::vector<std::unique_ptr<Item>> items_;
-  std::vector<Item*> free_;
+  std::vector<Item*> free_;  // those that nobody works on
   std::optional<Error> error_;
+  std::exception_ptr thrown_;
+  std::atomic<bool> failed_ = false;
 };
 
-// read(Item*) -> Result<bool>: false when there is no further item. work(Item*). write(Item*) -> Result<void>.
-// At most threads + spare items exist. What a stage throws goes through to the caller.
+// read(Item*) -> Result<bool>: false when there is no further item. work(unsigned worker, Item*), worker < threads.
+// write(Item*) -> Result<void>. At most threads + spare items exist. What a stage throws goes through to the caller.
 template <class Item, class Read, class Work, class Write>
 Result<void> run_in_order(unsigned threads, unsigned spare, Read read, Work work, Write write) {
-  // More threads than cores are the caller's choice; without this TBB would warn of them on standard error.
-  const auto most = std::max<std::size_t>(threads, static_cast<std::size_t>(tbb::info::default_concurrency()));
-  const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, most);
-  ItemPool<Item> pool;
-  const auto read_stage = [&](tbb::flow_control& flow) -> Item* {
-    if (!pool.failed()) {
-      Item* item = pool.take();
-      const Result<bool> more = read(item);
-      if (more && *more) return item;
-      if (!more) pool.fail_with(more.error());
-    }
-    flow.stop();
-    return nullptr;
-  };
-  const auto work_stage = [&](Item* item) {
-    work(item);
-    return item;
-  };
-  const auto write_stage = [&](Item* item) {
-    if (!pool.failed()) {
-      if (const Result<void> written = write(item); !written) pool.fail_with(written.error());
-    }
-    pool.give_back(item);
-  };
-  tbb::task_arena arena(static_cast<int>(threads));
-  arena.execute([&] {
-    tbb::parallel_pipeline(threads + spare, tbb::make_filter<void, Item*>(tbb::filter_mode::serial_in_order, read_stage) &
-                                                tbb::make_filter<Item*, Item*>(tbb::filter_mode::parallel, work_stage) &
-                                                tbb::make_filter<Item*, void>(tbb::filter_mode::serial_in_order, write_stage));
-  });
-  if (pool.error()) return tl::unexpected(*pool.error());
-  return {};
+  OrderedPipeline<Item, Read, Work, Write> pipeline(threads + spare, &read, &work, &write);
+  std::vector<std::thread> others;
+  try {
+    for (unsigned worker = 1; worker < threads; ++worker) others.emplace_back([&, worker] { pipeline.work_along(worker); });
+  } catch (const std::system_error&) {  // no further thread is to be had: fewer do the same
+  }
+  pipeline.work_along(0);
+  for (std::thread& other : others) other.join();
+  return pipeline.result();
 }
 
 }  // namespace ridge

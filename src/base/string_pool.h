@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/ids.h"
+#include "base/patient_mutex.h"
 
 namespace ridge {
 
@@ -42,7 +43,7 @@ class StringPool {
   std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
   void grow();
 
-  mutable std::mutex mutex_;
+  mutable PatientMutex mutex_;
   Arena arena_;
   std::vector<std::string_view*> blocks_;
   std::vector<Slot> slots_;

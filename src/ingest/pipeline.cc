@@ -1,6 +1,7 @@
 #include "ingest/pipeline.h"
 
-#include <tbb/enumerable_thread_specific.h>
+#include <optional>
+#include <vector>
 
 #include "base/ordered_pipeline.h"
 #include "base/try.h"
@@ -14,8 +15,7 @@ constexpr unsigned kSpareWindows = 3;
 }  // namespace
 
 Result<void> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner, Trace* trace, const PipelineOptions& options) {
-  tbb::enumerable_thread_specific<EventArrayParser> parsers(
-      [&] { return EventArrayParser(&trace->forms, &trace->strings, options.by_rote); });
+  std::vector<std::optional<EventArrayParser>> parsers(options.threads);  // each made by its thread, in its own cache
   const auto read = [&](Window* window) -> Result<bool> {
     TRY(const bool more, feed->next(window));
     if (more && options.progress && !options.progress(source->file_position(), options.file_bytes)) {
@@ -23,12 +23,14 @@ Result<void> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner,
     }
     return more;
   };
-  const auto parse = [&](Window* window) {
+  const auto parse = [&](unsigned worker, Window* window) {
     window->run.clear();
     window->run.keep_places = options.keep_places;
     window->diagnostics.clear();
-    if (window->assumed)
-      window->progress = parsers.local().parse(window->piece(), *window->assumed, &window->run, &window->diagnostics);
+    if (!window->assumed) return;
+    std::optional<EventArrayParser>& parser = parsers[worker];
+    if (!parser) parser.emplace(&trace->forms, &trace->strings, options.by_rote);
+    window->progress = parser->parse(window->piece(), *window->assumed, &window->run, &window->diagnostics);
   };
   const auto join = [&](Window* window) { return joiner->accept(*window); };
   try {

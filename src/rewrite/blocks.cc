@@ -92,7 +92,7 @@ Result<void> rewrite_blocks(const Trace& trace, OpenedSource source, const Block
   BlockFeed feed(trace, std::move(source), options);
   const bool packed = out->packing() != Packing::none;
   const auto read = [&](Block* block) { return feed.next(block); };
-  const auto make = [&](Block* block) {
+  const auto make = [&](unsigned, Block* block) {
     block->output.clear();
     block->packed.clear();
     transform(block);

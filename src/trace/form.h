@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/patient_mutex.h"
 #include "base/string_pool.h"
 #include "trace/event_class.h"
 
@@ -113,7 +114,7 @@ class FormTable {
   const Shape& shape(FormId id) const { return shapes_[forms_[id.value].shape.value]; }
 
  private:
-  std::mutex mutex_;
+  PatientMutex mutex_;
   std::vector<Kind> kinds_;
   std::vector<Track> tracks_;
   std::vector<Shape> shapes_;
