@@ -97,7 +97,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const auto& request = parser_->get();
     RequestFacts facts = facts_of(request);
     facts.has_body |= has_body;
-    if (auto refused = refuse_request(shared_.policy, facts)) return give_up(std::move(*refused));
+    if (auto refused = refuse_request(shared_.policy, facts)) return give_up(*refused);
     auto target = parse_target(view(request.target()));
     if (!target) return send(refusal(target.error()));
     const bool by_parameter = target->query.contains("token");

@@ -165,9 +165,8 @@ class Computer {
 
   // Whether the nested region is called by the parent's bytecode itself, and not from inside one of its ops.
   bool called_by(NodeId region, NodeId parent) const {
-    NodeId n = tree_.parent[region.value];
-    while (n != kNoNode && n != parent && tree_.class_of(n) != EventClass::op) n = tree_.parent[n.value];
-    return n == parent;
+    const NodeId op = tree_.op_above(region);  // what stands above the parent came before it
+    return op == kNoNode || op <= parent;
   }
 
   bool is_break(std::uint32_t i, const std::optional<FrameName>& frame) const {

@@ -65,7 +65,9 @@ class ArgsReader {
     EventId source = event;
     std::string annotation;
     if (!table_.name.text(event)) {
-      for (NodeId n = model_.links().launch[work.row]; n != kNoNode; n = model_.tree().parent[n.value]) {
+      constexpr int kMostLevels = 256;  // it stands right around the launch
+      NodeId n = model_.links().launch[work.row];
+      for (int levels = 0; n != kNoNode && levels < kMostLevels; n = model_.tree().parent[n.value], ++levels) {
         const EventId around = model_.tree().event[n.value];
         const std::string_view name = trace.text(trace.events.name(around));
         if (model_.tree().class_of(n) == EventClass::annotation && annotation.empty() && name.starts_with("nccl:"))

@@ -25,11 +25,34 @@ namespace {
 
 constexpr std::string_view kByNames[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
 
+// The compiled graph around a node; where the trace does not name graphs, the compiled region or function. The innermost of each.
+struct GraphAround {
+  StringId name;
+  bool is_graph = false;
+};
+
+std::vector<GraphAround> graphs_around(const Model& model) {
+  const CallTree& tree = model.tree();
+  std::vector<GraphAround> around(tree.size());
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    if (tree.parent[n] != kNoNode) around[n] = around[tree.parent[n].value];
+    if (tree.event_class[n] != EventClass::op && tree.event_class[n] != EventClass::annotation) continue;
+    const StringId name = model.trace().events.name(tree.event[n]);
+    const std::string_view text = model.trace().text(name);
+    const bool is_graph = text.starts_with("## Call CompiledFxGraph");
+    const bool is_region = text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction");
+    if (is_graph || (is_region && !around[n].is_graph)) around[n] = {name, is_graph};
+  }
+  return around;
+}
+
 // The key of a launch under one regrouping, as text.
 class Regroup {
  public:
-  Regroup(const Scope& scope, KernelsBy by)
-      : model_(scope.model()), by_(by), ops_(ops(scope.trace())), annotations_(scope.model()) {}
+  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {
+    if (by == KernelsBy::annotation) annotations_.emplace(model_);
+    if (by == KernelsBy::graph) graphs_ = graphs_around(model_);
+  }
 
   std::string key(const WorkRow& work) {
     const NodeId launch = model_.links().launch[work.row];
@@ -38,9 +61,9 @@ class Regroup {
     switch (by_) {
       case KernelsBy::op: return std::string(op_name(model_, work.row));
       case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
-      case KernelsBy::annotation: return or_else(name(annotations_.of(launch)), "[no annotation]");
+      case KernelsBy::annotation: return or_else(name(annotations_->of(launch)), "[no annotation]");
       case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
-      default: return graph(launch);
+      default: return or_else(std::string(model_.trace().text(graphs_[launch.value].name)), "[not compiled]");
     }
   }
 
@@ -58,23 +81,11 @@ class Regroup {
     return dims ? " " + std::string(model_.trace().text(*dims)) : "";
   }
 
-  // The compiled graph around a launch; where the trace does not name graphs, the compiled region or function.
-  std::string graph(NodeId launch) const {
-    std::string region;
-    for (NodeId n = launch; n != kNoNode; n = model_.tree().parent[n.value]) {
-      const EventClass c = model_.tree().class_of(n);
-      if (c != EventClass::op && c != EventClass::annotation) continue;
-      const std::string_view text = model_.trace().text(model_.trace().events.name(model_.tree().event[n.value]));
-      if (text.starts_with("## Call CompiledFxGraph")) return std::string(text);
-      if (region.empty() && (text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction"))) region = text;
-    }
-    return or_else(std::move(region), "[not compiled]");
-  }
-
   const Model& model_;
   KernelsBy by_;
   OpTable ops_;
-  Annotations annotations_;
+  std::optional<Annotations> annotations_;
+  std::vector<GraphAround> graphs_;
 };
 
 struct RowKey {
@@ -233,10 +244,7 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
   out.by = by;
   if (scope.trace().of(EventClass::device_work).empty()) out.diagnostics.push_back(no_device_events());
   KernelRows rows(scope, by, costs);
-  const Autotuning& tuning = scope.model().autotuning();
-  for_each_work(scope, [&](const Device& device, const WorkRow& work) {
-    if (autotuned == Autotuned::with || !tuning.holds_work(work.row)) rows.add(device, work);
-  });
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); }, autotuned);
   out.rows = rows.take();
   for (const KernelRow& row : out.rows) {
     out.count += row.count;

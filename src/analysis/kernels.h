@@ -23,6 +23,7 @@
 
 #include "analysis/kernel_costs.h"
 #include "analysis/scope.h"
+#include "analysis/scoped_work.h"
 
 namespace ridge {
 
@@ -52,8 +53,6 @@ struct Kernels {
   CostSum cost;  // of all rows
   std::vector<Diagnostic> diagnostics;
 };
-
-enum class Autotuned : std::uint8_t { with, without };  // the autotuner's launches: not the program's own work
 
 Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt, WithCosts costs = WithCosts::yes,
                         Autotuned autotuned = Autotuned::with);

@@ -26,6 +26,7 @@ struct DeviceTypeRow {
 constexpr DeviceTypeRow kDeviceTypes[] = {{0, "cpu"},  {1, "cuda"}, {6, "hip"},   {9, "xla"},           {12, "xpu"},
                                           {13, "mps"}, {15, "hpu"}, {19, "mtia"}, {20, "privateuseone"}};
 constexpr std::int64_t kCpu = 0;
+constexpr int kMostLevels = 64;  // of allocating ops inside each other; real ones nest two or three
 
 std::string device_text(std::int64_t type, std::int64_t id) {
   const auto* row =
@@ -56,12 +57,11 @@ class OpAt {
     const HostThread* thread = tree_.thread_of(trace_.track(event));
     if (thread == nullptr) return kNoOpId;
     const NodeId inside = tree_.innermost_at(*thread, trace_.events.ts_ns(event));
-    NodeId op = inside == kNoNode ? kNoNode : tree_.nearest(inside, EventClass::op);
+    NodeId op = tree_.op_of(inside);
     if (op == kNoNode) return kNoOpId;
     StringId name = name_of_node(op);
-    while (only_allocates(trace_.text(name))) {
-      const NodeId above = tree_.parent[op.value];
-      op = above == kNoNode ? kNoNode : tree_.nearest(above, EventClass::op);
+    for (int levels = 0; levels < kMostLevels && only_allocates(trace_.text(name)); ++levels) {
+      op = tree_.op_above(op);
       if (op == kNoNode) break;
       name = name_of_node(op);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <unordered_map>
@@ -49,17 +50,18 @@ bool is_kernel(const Trace& trace, std::uint32_t row) {
 }
 
 // The work of the scope that ops launched, in order of op.
-std::vector<LaunchedWork> launched_work(const Scope& scope) {
+std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned) {
   const Trace& trace = scope.trace();
   const LaunchLinks& links = scope.model().links();
   const GraphReplays& replays = scope.model().graph_replays();
   std::vector<LaunchedWork> list;
   list.reserve(trace.of(EventClass::device_work).size());
-  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+  const auto add = [&](const Device&, const WorkRow& work) {
     if (links.op[work.row] == kNoNode) return;
     const bool recovered = replays.recovered_op(work.row).op != kNoNode;
     list.push_back({links.op[work.row], duration_ns(work), is_kernel(trace, work.row), recovered, work.row});
-  });
+  };
+  for_each_work(scope, add, autotuned);
   sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
   return list;
 }
@@ -67,9 +69,9 @@ std::vector<LaunchedWork> launched_work(const Scope& scope) {
 // Walks the call tree with the ops and runtime calls around the current node on a stack, and hands over each op with its cost when
 // everything below it was seen: f(NodeId, const OpCost&).
 template <class F>
-void for_each_op(const Scope& scope, WithCosts with, F f) {
+void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, F f) {
   const CallTree& tree = scope.model().tree();
-  const std::vector<LaunchedWork> launched = launched_work(scope);
+  const std::vector<LaunchedWork> launched = launched_work(scope, autotuned);
   auto work = launched.begin();
   std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
   struct Open {
@@ -228,12 +230,12 @@ class OpTableBuilder {
 
 }  // namespace
 
-Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Autotuned autotuned) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
   OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
-  for_each_op(scope, with, [&](NodeId n, const OpCost& cost) {
+  for_each_op(scope, with, autotuned, [&](NodeId n, const OpCost& cost) {
     const bool held = scope.holds(n);
     if (!held && cost.device_self_ns == 0 && cost.kernels == 0) return;
     OpRow& row = builder.row(n);
@@ -252,7 +254,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
     row.kernels += is_kernel(trace, work.row);
   };
   const GraphReplays& replays = scope.model().graph_replays();
-  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+  const auto add_rest = [&](const Device&, const WorkRow& work) {  // what no op launched, and what graphs replayed
     const RecoveredOp recovered = replays.recovered_op(work.row);
     if (recovered.op == kNoNode && links.op[work.row] != kNoNode) return;
     if (recovered.op != kNoNode) {
@@ -264,7 +266,8 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
       return;
     }
     add_own(builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]), work);
-  });
+  };
+  for_each_work(scope, add_rest, autotuned);
   Ops out;
   out.by = by;
   if (with == WithCosts::yes) {
@@ -280,6 +283,32 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with) {
   out.no_shapes = by == OpsBy::shape && !told;
   out.no_stacks = (by == OpsBy::module || by == OpsBy::location) && !told;
   return out;
+}
+
+// What each phase cost in all: the rows of --by phase, added up.
+Table phases_table(const Ops& ops) {
+  struct Sum {
+    std::int64_t count = 0, cpu_self_ns = 0, device_self_ns = 0, kernels = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const OpRow& row : ops.rows) {
+    Sum& sum = sums[row.detail];
+    sum.count += row.count;
+    sum.kernels += row.kernels;
+    saturating_add(&sum.cpu_self_ns, row.cpu_self_ns);
+    saturating_add(&sum.device_self_ns, row.device_self_ns);
+  }
+  Table table;
+  table.name = "phases";
+  table.columns = {{"phase", Type::text},
+                   {"count", Type::integer, Unit::count},
+                   {"cpu_self_ns", Type::integer, Unit::ns},
+                   {"device_self_ns", Type::integer, Unit::ns},
+                   {"kernels", Type::integer, Unit::count}};
+  for (const auto& [phase, sum] : sums)
+    table.rows.push_back({cells::text(phase), sum.count, sum.cpu_self_ns, sum.device_self_ns, sum.kernels});
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const Row& a, const Row& b) { return a[3] > b[3]; });
+  return table;
 }
 
 Report report_ops(const Ops& ops) {
@@ -332,6 +361,7 @@ Report report_ops(const Ops& ops) {
   if (any_recovered) total[8] = recovered;
   Report report;
   report.tables = {std::move(table)};
+  if (ops.by == OpsBy::phase) report.tables.push_back(phases_table(ops));
   if (ops.no_shapes)
     report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record it with record_shapes=True"});
   if (ops.no_stacks)

@@ -18,6 +18,7 @@
 
 #include "analysis/kernel_costs.h"
 #include "analysis/scope.h"
+#include "analysis/scoped_work.h"
 
 namespace ridge {
 
@@ -43,7 +44,9 @@ struct Ops {
   bool no_stacks = false;
 };
 
-Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt, WithCosts with = WithCosts::yes);
+// `autotuned`: without, the device work of the autotuner is left out; the host time of its ops stays.
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt, WithCosts with = WithCosts::yes,
+                Autotuned autotuned = Autotuned::with);
 Report report_ops(const Ops& ops);
 
 }  // namespace ridge

@@ -5,13 +5,16 @@
 
 namespace ridge {
 
+enum class Autotuned : std::uint8_t { with, without };  // the autotuner's launches: not the program's own work
+
 // Calls f(const Device&, const WorkRow&) for each, by device and then in order of start.
 template <class F>
-void for_each_work(const Scope& scope, F f) {
+void for_each_work(const Scope& scope, F f, Autotuned autotuned = Autotuned::with) {
+  const Autotuning* tuning = autotuned == Autotuned::without ? &scope.model().autotuning() : nullptr;
   for (const Device& device : scope.model().timeline().devices) {
     if (!scope.has_device(device.id)) continue;
     for (const WorkRow& work : device.work) {
-      if (scope.holds_work(work.row)) f(device, work);
+      if (scope.holds_work(work.row) && (tuning == nullptr || !tuning->holds_work(work.row))) f(device, work);
     }
   }
 }

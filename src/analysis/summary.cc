@@ -254,7 +254,7 @@ Summary compute_summary(const Scope& scope) {
   tbb::parallel_invoke(
       [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no); }, [&] { summary.graphs = compute_graphs(scope); },
+      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); }, [&] { summary.graphs = compute_graphs(scope); },
       [&] { summary.breaks = compute_breaks(scope); }, [&] { summary.compile = compute_compile(scope); },
       [&] { ledger.emplace(scope); }, [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   tbb::parallel_invoke(

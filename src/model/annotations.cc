@@ -2,13 +2,21 @@
 
 namespace ridge {
 
+Annotations::Annotations(const Model& model)
+    : model_(model), tree_(model.tree()), own_(tree_.size(), kNoNode), root_(tree_.size(), kNoNode) {
+  for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    const NodeId parent = tree_.parent[n];
+    if (parent != kNoNode) own_[n] = own_[parent.value];
+    if (parent != kNoNode) root_[n] = root_[parent.value];
+    if (tree_.event_class[n] == EventClass::annotation) own_[n] = NodeId{n};
+    if (tree_.event_class[n] == EventClass::op && root_[n] == kNoNode) root_[n] = NodeId{n};
+  }
+}
+
 NodeId Annotations::of(NodeId n) {
   if (n == kNoNode) return kNoNode;
-  if (const NodeId own = tree_.nearest(n, EventClass::annotation); own != kNoNode) return own;
-  NodeId root = kNoNode;
-  for (NodeId at = n; at != kNoNode; at = tree_.parent[at.value]) {
-    if (tree_.class_of(at) == EventClass::op) root = at;
-  }
+  if (own_[n.value] != kNoNode) return own_[n.value];
+  const NodeId root = root_[n.value];
   if (root == kNoNode || !is_backward(n)) return kNoNode;
   const auto [it, is_new] = of_root_.try_emplace(root.value, kNoNode);
   if (is_new) it->second = waiting_for(n, root);
@@ -39,9 +47,9 @@ NodeId Annotations::waiting_for(NodeId n, NodeId root) const {
 
 // The innermost annotation of the thread that holds the whole of `root`.
 NodeId Annotations::open_on(const HostThread& thread, NodeId root) const {
-  NodeId n = tree_.innermost_at(thread, tree_.start_ns[root.value]);
-  while (n != kNoNode && (tree_.class_of(n) != EventClass::annotation || tree_.end_ns[n.value] < tree_.end_ns[root.value]))
-    n = tree_.parent[n.value];
+  const auto own = [&](NodeId n) { return n == kNoNode ? kNoNode : own_[n.value]; };
+  NodeId n = own(tree_.innermost_at(thread, tree_.start_ns[root.value]));
+  while (n != kNoNode && tree_.end_ns[n.value] < tree_.end_ns[root.value]) n = own(tree_.parent[n.value]);
   return n;
 }
 

@@ -14,7 +14,7 @@ namespace ridge {
 // Remembers what it found: not for several threads at once.
 class Annotations {
  public:
-  explicit Annotations(const Model& model) : model_(model), tree_(model.tree()) {}
+  explicit Annotations(const Model& model);
 
   // The innermost annotation around `n` on its thread. A backward op without one has the innermost that is open for the whole of its thread's
   // outermost op, on the thread of its forward op; where that has none or is not known, on the only other thread of the process that has one.
@@ -29,6 +29,8 @@ class Annotations {
 
   const Model& model_;
   const CallTree& tree_;
+  std::vector<NodeId> own_;   // of each node: the innermost annotation at or around it on its thread
+  std::vector<NodeId> root_;  // the outermost op at or around it
   std::optional<std::vector<Phase>> phases_;
   std::unordered_map<std::uint32_t, NodeId> of_root_;  // by the outermost op
 };

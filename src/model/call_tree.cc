@@ -102,9 +102,19 @@ class Merge {
   std::size_t count_ = 0;
 };
 
-// Writes the nodes of one thread at `first`; returns how many slices overlap without nesting.
-std::int64_t nest(Merge merge, std::uint32_t first, CallTree* tree) {
-  std::int64_t overlaps = 0;
+// How far apart rungs are, in levels: short and long ones. Ordinary stacks have none.
+constexpr std::size_t kShortRung = 64;
+constexpr std::size_t kLongRung = kShortRung * kShortRung;
+
+// What is known of a thread beside its nodes.
+struct Nested {
+  std::int64_t overlaps = 0;  // slices that overlap without nesting
+  std::vector<CallTree::Rung> rungs;
+};
+
+// Writes the nodes of one thread at `first`.
+Nested nest(Merge merge, std::uint32_t first, CallTree* tree) {
+  Nested nested;
   struct Open {
     std::int64_t end_ns;
     std::uint32_t node;
@@ -114,7 +124,7 @@ std::int64_t nest(Merge merge, std::uint32_t first, CallTree* tree) {
     const auto [slice, event, rank] = merge.take();
     while (!open.empty() && open.back().end_ns <= slice.start_ns && open.back().end_ns < slice.end_ns) open.pop_back();
     if (!open.empty() && open.back().end_ns < slice.end_ns) {
-      ++overlaps;
+      ++nested.overlaps;
       // What starts inside both lies in this one: those that end earlier are done.
       while (!open.empty() && open.back().end_ns < slice.end_ns) open.pop_back();
     }
@@ -123,9 +133,15 @@ std::int64_t nest(Merge merge, std::uint32_t first, CallTree* tree) {
     tree->start_ns[node] = slice.start_ns;
     tree->end_ns[node] = slice.end_ns;
     tree->event_class[node] = kHostClasses[rank];
+    tree->op[node] = kHostClasses[rank] == EventClass::op ? NodeId{node} : tree->op_of(tree->parent[node]);
     open.push_back({slice.end_ns, node});
+    const std::size_t depth = open.size() - 1;
+    if (depth % kShortRung == 0 && depth != 0) {
+      const std::size_t levels = depth % kLongRung == 0 ? kLongRung : kShortRung;
+      nested.rungs.push_back({node, open[depth - levels].node});
+    }
   }
-  return overlaps;
+  return nested;
 }
 
 }  // namespace
@@ -150,13 +166,17 @@ CallTree build_call_tree(const Trace& trace) {
   tree.start_ns.resize(size);
   tree.end_ns.resize(size);
   tree.event_class.resize(size);
-  std::vector<std::int64_t> overlaps(tree.threads.size());
+  tree.op.resize(size);
+  std::vector<Nested> nested(tree.threads.size());
   tbb::parallel_for(std::size_t{0}, tree.threads.size(), [&](std::size_t t) {
     Merge merge(trace);
     for (std::size_t rank = 0; rank < kRanks; ++rank) merge.add(slices[rank][tree.threads[t].track.value], rank);
-    overlaps[t] = nest(merge, tree.threads[t].first, &tree);
+    nested[t] = nest(merge, tree.threads[t].first, &tree);
   });
-  for (const std::int64_t n : overlaps) tree.overlaps += n;
+  for (const Nested& thread : nested) {
+    tree.overlaps += thread.overlaps;
+    tree.rungs.insert(tree.rungs.end(), thread.rungs.begin(), thread.rungs.end());
+  }
   return tree;
 }
 
@@ -165,8 +185,18 @@ NodeId CallTree::innermost_at(const HostThread& thread, std::int64_t time_ns) co
   const auto it = std::upper_bound(begin, begin + thread.count, time_ns);
   if (it == begin) return kNoNode;
   NodeId n{static_cast<std::uint32_t>(it - start_ns.begin() - 1)};
-  while (n != kNoNode && end_ns[n.value] <= time_ns) n = parent[n.value];
+  // A child lies inside its parent: where one far above is over, all between are.
+  for (std::size_t steps = 0; n != kNoNode && end_ns[n.value] <= time_ns; ++steps) {
+    const Rung* rung = steps < kShortRung ? nullptr : rung_at(n);
+    n = rung != nullptr && end_ns[rung->above] <= time_ns ? NodeId{rung->above} : parent[n.value];
+  }
   return n;
+}
+
+const CallTree::Rung* CallTree::rung_at(NodeId n) const {
+  const auto it =
+      std::lower_bound(rungs.begin(), rungs.end(), n.value, [](const Rung& r, std::uint32_t node) { return r.node < node; });
+  return it != rungs.end() && it->node == n.value ? &*it : nullptr;
 }
 
 const HostThread* CallTree::thread_of(TrackId track) const {

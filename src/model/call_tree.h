@@ -34,20 +34,27 @@ struct CallTree {
   std::vector<std::int64_t> start_ns;
   std::vector<std::int64_t> end_ns;
   std::vector<EventClass> event_class;
+  std::vector<NodeId> op;  // the innermost op at or around each node; kNoNode when there is none
   std::int64_t overlaps = 0;
+
+  // A short cut up a deep stack: from some of the nodes to one far above.
+  struct Rung {
+    std::uint32_t node = 0;
+    std::uint32_t above = 0;
+  };
+  std::vector<Rung> rungs;  // in order of node
 
   std::size_t size() const { return event.size(); }
   EventClass class_of(NodeId n) const { return event_class[n.value]; }
   std::int64_t duration_ns(NodeId n) const { return end_ns[n.value] - start_ns[n.value]; }
 
-  // The nearest node at or above `n` of that class; kNoNode when there is none.
-  NodeId nearest(NodeId n, EventClass c) const {
-    while (n != kNoNode && class_of(n) != c) n = parent[n.value];
-    return n;
-  }
-  // The innermost node of a thread that holds `time_ns`; kNoNode when none does. Logarithmic, then up the parents.
+  NodeId op_of(NodeId n) const { return n == kNoNode ? kNoNode : op[n.value]; }
+  // The innermost op around an op; kNoNode when there is none.
+  NodeId op_above(NodeId n) const { return op_of(parent[n.value]); }
+  // The innermost node of a thread that holds `time_ns`; kNoNode when none does. Logarithmic, then up the parents, a deep stack by its rungs.
   NodeId innermost_at(const HostThread& thread, std::int64_t time_ns) const;
   const HostThread* thread_of(TrackId track) const;  // nullptr when the track has no slices
+  const Rung* rung_at(NodeId n) const;               // nullptr when there is none
 };
 
 CallTree build_call_tree(const Trace& trace);

@@ -198,7 +198,7 @@ class StallFinder {
 
   // A synchronisation inside an op that has just copied to the device: the second half of a blocking copy.
   bool waits_for_copy(NodeId node) const {
-    const NodeId op = tree_.nearest(node, EventClass::op);
+    const NodeId op = tree_.op_of(node);
     if (op == kNoNode) return false;
     const CopyCalls::Copy* copy = copies_.last_between(op, node);
     return copy != nullptr && !copy->to_host;

@@ -236,9 +236,10 @@ std::vector<DeviceIdle> split_idle(const Model& model, TimeRange window) {
 
 NodeId outer_op(const Trace& trace, const CallTree& tree, NodeId node) {
   const auto is_aten = [&](NodeId n) { return trace.text(trace.events.name(tree.event[n.value])).starts_with("aten::"); };
-  NodeId op = node == kNoNode ? kNoNode : tree.nearest(node, EventClass::op);
-  while (op != kNoNode && is_aten(op)) {
-    const NodeId above = tree.parent[op.value] == kNoNode ? kNoNode : tree.nearest(tree.parent[op.value], EventClass::op);
+  constexpr int kMostLevels = 64;  // PyTorch nests a dozen; a hostile trace would make this quadratic
+  NodeId op = tree.op_of(node);
+  for (int levels = 0; levels < kMostLevels && op != kNoNode && is_aten(op); ++levels) {
+    const NodeId above = tree.op_above(op);
     if (above == kNoNode || !is_aten(above)) break;
     op = above;
   }

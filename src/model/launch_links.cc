@@ -15,6 +15,7 @@ namespace ridge {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 4096;  // of device work, for one thread
+constexpr int kMostLevels = 256;           // up a stack; the ops of a real one are a few dozen
 
 // Launches by correlation. Several processes in one trace may use one number twice: the launch nearest before the work counts.
 class LaunchIndex {
@@ -132,7 +133,11 @@ class FlowIndex {
     const HostThread* thread = tree_.thread_of(trace_.track(start->second));
     if (thread == nullptr) return kNoNode;
     const std::int64_t time = trace_.events.ts_ns(start->second);
-    return tree_.nearest(tree_.innermost_at(*thread, time), EventClass::launch);
+    NodeId n = tree_.innermost_at(*thread, time);
+    for (int levels = 0; n != kNoNode && tree_.class_of(n) != EventClass::launch; n = tree_.parent[n.value]) {
+      if (++levels == kMostLevels) return kNoNode;
+    }
+    return n;
   }
 
  private:
@@ -205,11 +210,12 @@ LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const N
   const auto link_op = [&](std::size_t row) {
     const NodeId launch = links.launch[row];
     if (launch == kNoNode) return;
-    const NodeId innermost = tree.nearest(launch, EventClass::op);
+    const NodeId innermost = tree.op_of(launch);
     links.op[row] = innermost;
     const auto external = work.external_id.integer(work.events[row]);
     if (!external) return;
-    for (NodeId n = innermost; n != kNoNode; n = tree.nearest(tree.parent[n.value], EventClass::op)) {
+    int levels = 0;
+    for (NodeId n = innermost; n != kNoNode && levels < kMostLevels; n = tree.op_above(n), ++levels) {
       if (op_table.external_id.integer(tree.event[n.value]) != external) continue;
       links.op[row] = n;
       return;

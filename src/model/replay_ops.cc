@@ -187,7 +187,7 @@ std::vector<NodeId> ops_if_fits(const Trace& trace, const CallTree& tree, const 
   std::size_t alike = 0;  // nodes that tell themselves apart from a plain kernel, and agree
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const NodeId launch = capture.launches[i];
-    found.push_back(tree.nearest(launch, EventClass::op));
+    found.push_back(tree.op_of(launch));
     const std::string_view said = kernel_name(trace, tree, launch, found.back());
     const std::string_view node = trace.text(graph.nodes[i]);
     if (!said.empty() && node != "triton_" && said != node) return {};

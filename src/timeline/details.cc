@@ -111,7 +111,7 @@ Origin origin_of(const Model& model, EventId event, std::optional<std::size_t> r
   }
   const NodeId node = model.node_of()[event];
   if (node == kNoNode) return {};
-  const NodeId above = model.tree().class_of(node) == EventClass::op ? kNoNode : model.tree().nearest(node, EventClass::op);
+  const NodeId above = model.tree().class_of(node) == EventClass::op ? kNoNode : model.tree().op_of(node);
   return {node, above};
 }
 

@@ -51,7 +51,7 @@ class Facts {
   StringId name_id(NodeId node) const { return trace_.events.name(tree_.event[node.value]); }
   std::string_view location(NodeId node) const;  // of the user's code; empty when the trace has no stacks
   Interval time(NodeId node) const { return {tree_.start_ns[node.value], tree_.end_ns[node.value]}; }
-  NodeId nearest_op(NodeId node) const { return node == kNoNode ? kNoNode : tree_.nearest(node, EventClass::op); }
+  NodeId nearest_op(NodeId node) const { return tree_.op_of(node); }
   std::optional<EventId> event_of(std::optional<std::uint32_t> node) const {
     return node ? std::optional(tree_.event[*node]) : std::nullopt;
   }

@@ -1,0 +1,101 @@
+"""diff and its gates."""
+
+import json
+import re
+
+from checks import check, equal
+from harness import refused, Run, succeeds
+
+
+def step_trace(mm_us, relu_us=10, steps=3, compiled_break=False):
+    """Steps of two ops with one kernel each; with a frame that is left and resumed, if asked for."""
+    events = []
+
+    def add(cat, name, ts, dur, pid=1, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": 7 if cat == "kernel" else 1, "ts": ts, "dur": dur, "args": args})
+
+    for i in range(steps):
+        start = 1000 * (i + 1)
+        add("user_annotation", f"ProfilerStep#{i}", start, 900)
+        for op, kernel, at, dur in (("aten::mm", "sm90_xmma_gemm_f32", 10, mm_us), ("aten::relu", "relu_kernel", 400, relu_us)):
+            correlation = len(events)
+            add("cpu_op", op, start + at, 20)
+            add("cuda_runtime", "cudaLaunchKernel", start + at + 5, 5, correlation=correlation)
+            add("kernel", kernel, start + at + 30, dur, pid=0, correlation=correlation, device=0, stream=7)
+        if compiled_break:
+            add("cpu_op", "TorchDynamo Cache Lookup", start + 600, 5)
+            add("cpu_op", "Torch-Compiled Region: 0/0", start + 610, 100)
+            add("cpu_op", "TorchDynamo Cache Lookup", start + 650, 5)
+            add("cpu_op", "Torch-Compiled Region: 1/0", start + 660, 45)
+    return json.dumps({"traceEvents": events})
+
+
+def table_of(report, name):
+    """Rows of one table of a JSON report, each by column."""
+    table = next(table for table in report["tables"] if table["name"] == name)
+    return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
+
+
+def test_diff_of_two(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(150))
+    report = json.loads(succeeds("diff", a, b, "--json").out)
+    equal((report["command"], report["tables"][0]["name"]), ("diff", "diff"), "command and first table")
+    equal([trace["name"] for trace in report["traces"]], ["a.json", "b.json"], "traces")
+    rows = {row["group"]: row for row in table_of(report, "diff")}
+    equal((rows["aten::mm"]["delta_ns"], rows["aten::mm"]["significant"]), (50_000, True), "mm by step")
+    equal(rows["aten::relu"]["delta_ns"], 0, "JSON folds nothing that is unchanged")
+    check("[1 unchanged]" in succeeds("diff", a, b).out, "the table for people folds what is unchanged")
+    equal({row["delta_ns"] for row in table_of(json.loads(succeeds("diff", a, a, "--json").out), "diff")}, {0}, "a trace against itself")
+
+
+def test_diff_of_three_has_a_column_each(folder):
+    paths = [folder.write(f"{name}.json", step_trace(mm)) for name, mm in (("a", 100), ("b", 150), ("c", 80))]
+    report = json.loads(succeeds("diff", *paths, "--json").out)
+    mm = next(row for row in table_of(report, "diff") if row["group"] == "aten::mm")
+    equal((mm["time_a_ns"], mm["time_b_ns"], mm["time_c_ns"]), (100_000, 150_000, 80_000), "times")
+    equal((mm["delta_b_ns"], mm["delta_c_ns"]), (50_000, -20_000), "each against the first")
+    run = Run("diff", *paths, "--fail-above", "5%").expect(3)
+    equal(run.err.count("failed: "), 1, "only the second trace is slower")
+
+
+def test_diff_gates_exit_with_3_and_name_the_row(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(150))
+    for words, said in ((["--fail-above", "5%"], r"--fail-above: GPU time 110\.000 us -> 160\.000 us per iteration \(\+45\.5 %\)"),
+                        (["--fail-kernel-above", "10%"], r"--fail-kernel-above: aten::mm 100\.000 us -> 150\.000 us per iteration \(\+50\.0 %\)"),
+                        (["--fail-above=5%", "--significant"], "--fail-above: GPU time")):
+        for form in ("table", "md", "json"):
+            run = Run("diff", *words, "-f", form, a, b).expect(3)
+            check(re.search(f"^failed: {said}", run.err, re.M), f"{words} {form}: {run.err!r}")
+            check(run.out, "the report is printed although a gate failed")
+    for words in (["--fail-above", "50%"], ["--fail-kernel-above", "60%"], ["--fail-kernel-above", "10%", "--min-ns", "60000"],
+                  ["--max-new-breaks", "0"]):
+        equal(succeeds("diff", *words, a, b).err.count("failed"), 0, " ".join(words))
+    succeeds("diff", "--fail-above", "5%", "--fail-kernel-above", "5%", b, a)  # faster is no failure
+
+
+def test_diff_gate_on_new_breaks(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(100, compiled_break=True))
+    run = Run("diff", "--max-new-breaks", "0", a, b).expect(3)
+    check(re.search(r"^failed: --max-new-breaks: 1 new graph break: .*1", run.err, re.M), run.err)
+    succeeds("diff", "--max-new-breaks", "1", a, b)
+    succeeds("diff", "--max-new-breaks", "0", b, b)
+
+
+def test_diff_as_a_comment(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(150))
+    out = succeeds("diff", "-f", "md", a, b).out
+    check(out.startswith("Per iteration: GPU time 110.000 us -> 160.000 us (+45.5 %)"), out[:100])
+    tables = re.findall(r"^\|.*\|\n\| ?-.*\|\n(?:\|.*\|\n?)*", out, re.M)
+    check(len(tables) >= 4, f"{len(tables)} tables")
+    for table in tables:
+        cells = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        equal(len(cells), 1, f"columns of {table.splitlines()[0]}")
+
+
+def test_diff_errors(folder):
+    a = folder.write("a.json", step_trace(100))
+    refused(2, "diff", a, error="diff needs 2 traces", hint="ridge diff before")
+    refused(1, "diff", a, folder.at("none.json"), error="none.json")
+    refused(1, "diff", a, folder.write("bad.json", "{}"), error=".")
+    refused(2, "diff", a, a, "--fail-above", "much", error="--fail-above", hint="5%")
+    refused(2, "diff", a, a, "--fail-abov", "5%", error="no flag --fail-abov", hint="--fail-above")
