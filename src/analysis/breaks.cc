@@ -271,7 +271,7 @@ class Computer {
   }
 
   void list_recompiles() {
-    const std::int64_t origin = scope_.window().start_ns;
+    const std::int64_t origin = scope_.origin_ns();
     for (const CacheLookup& lookup : regions_.lookups) {
       if (lookup.outcome != LookupOutcome::compiled || !scope_.holds(lookup.node)) continue;
       const CompiledCall& region = regions_.calls[lookup.region];

@@ -12,7 +12,7 @@ namespace {
 
 RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
   RankedFinding row{.id = rule.id, .finding = std::move(finding), .saves_ns = {}, .saves_pct = {}, .start_ns = {}};
-  if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.window().start_ns;
+  if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.origin_ns();
   if (!row.finding.saves_ns) return row;
   row.saves_ns = *row.finding.saves_ns / of.iterations;
   if (of.span_ns > 0) row.saves_pct = 100.0 * static_cast<double>(*row.finding.saves_ns) / static_cast<double>(of.span_ns);

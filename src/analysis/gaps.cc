@@ -59,7 +59,7 @@ Gaps compute_gaps(const Scope& scope) {
       std::string next = names.kernel(gap.next_work);
       if (!scope.matches(next)) continue;
       const IdlePiece& piece = idle.dominant(gap);
-      gaps.rows.push_back({idle.device, gap.start_ns - scope.window().start_ns, gap.length(), piece.cause, names.blame(piece),
+      gaps.rows.push_back({idle.device, gap.start_ns - scope.origin_ns(), gap.length(), piece.cause, names.blame(piece),
                            names.op(gap.next_work), names.location(gap.next_work), std::move(next)});
     }
   }

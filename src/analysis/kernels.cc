@@ -215,7 +215,7 @@ class KernelRows {
     rows_.emplace_back();
     shares_.emplace_back();
     rows_.back().device = device.id;
-    rows_.back().start_ns = work.start_ns - scope_.window().start_ns;
+    rows_.back().start_ns = work.start_ns - scope_.origin_ns();
     rows_.back().stream = work.stream;
     return rows_.back();
   }

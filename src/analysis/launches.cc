@@ -15,7 +15,8 @@
 namespace ridge {
 namespace {
 
-constexpr double kStarvedPct = 10;  // of the window: below this, late launches are not what bounds a program
+// Of the time from the device's first work to its last: below this, late launches are not what bounds a program.
+constexpr double kStarvedPct = 10;
 
 struct Launched {
   NodeId call;
@@ -114,6 +115,11 @@ void add_gain(const DeviceIdle& idle, const LaunchLinks& links, DeviceLaunches* 
     const bool in_graph =
         both && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
+      if (piece.cause == IdleCause::launch && piece.length() >= kHostPauseNs) {
+        saturating_add(&out->pauses_ns, piece.length());
+        ++out->pauses;
+        continue;
+      }
       saturating_add(&out->idle_ns[static_cast<std::size_t>(piece.cause)], piece.length());
       const bool goes = piece.cause == IdleCause::launch || piece.cause == IdleCause::kernel_gap;
       if (goes && !in_graph) saturating_add(&out->cuda_graph_gain_ns, piece.length());
@@ -230,7 +236,11 @@ std::string launch_verdict(const DeviceLaunches& d) {
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
   const IdleCause cause = main_cause(d);
   const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
-  if (!*d.launch_bound && cause != IdleCause::launch && cause_pct >= kStarvedPct) {
+  if (!*d.launch_bound && share_pct(d.pauses_ns, d.window_ns) >= std::max(kStarvedPct, cause_pct)) {
+    verdict += fmt::format(" first of all: the host does something else for {} of the window, in {} pauses of over {}",
+                           format_percent(share_pct(d.pauses_ns, d.window_ns)), d.pauses,
+                           format_duration(static_cast<double>(kHostPauseNs)));
+  } else if (!*d.launch_bound && cause != IdleCause::launch && cause_pct >= kStarvedPct) {
     verdict +=
         fmt::format(" first of all: the device idles {} of the window by cause {}", format_percent(cause_pct), name_of(cause));
   }
@@ -256,11 +266,12 @@ Launches compute_launches(const Scope& scope) {
     add_gain(idle[i], model.links(), &d);
     if (!launched.empty()) {
       measure_latency(launched, model.trace(), model.tree(), &d);
-      measure_queue(launched, model.tree(), scope.window().start_ns, &d);
+      measure_queue(launched, model.tree(), scope.origin_ns(), &d);
       const auto calls = static_cast<double>(d.calls);
       d.host_ns_per_launch = static_cast<double>(host_time(launched, model.tree(), stalls)) / calls;
       d.device_ns_per_launch = static_cast<double>(busy_time(device, scope.window()).length()) / calls;
-      const bool starved = share_pct(d.idle_of(IdleCause::launch), d.window_ns) >= kStarvedPct;
+      const std::int64_t span_ns = d.window_ns - d.idle_of(IdleCause::head_tail);
+      const bool starved = share_pct(d.idle_of(IdleCause::launch), span_ns) >= kStarvedPct;
       d.launch_bound = starved && main_cause(d) == IdleCause::launch && *d.host_ns_per_launch > *d.device_ns_per_launch;
     }
     out.devices.push_back(std::move(d));

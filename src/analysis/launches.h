@@ -31,6 +31,8 @@ struct DeviceLaunches {
   std::int64_t window_ns = 0;
   std::array<std::int64_t, kIdleCauses> idle_ns{};  // by cause
   std::int64_t cuda_graph_gain_ns = 0;              // at most: idle by cause launch and kernel_gap, but for gaps inside a graph
+  std::int64_t pauses_ns = 0;  // waits for a launch of at least kHostPauseNs: not counted among idle_ns and the gain
+  std::int64_t pauses = 0;
   std::optional<bool> launch_bound;
   std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
 

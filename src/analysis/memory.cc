@@ -176,7 +176,7 @@ class DeviceMemory {
 
  private:
   void count(const Step& step, StringId op, const Live& live) {
-    const std::int64_t time = step.time_ns - scope_.window().start_ns;
+    const std::int64_t time = step.time_ns - scope_.origin_ns();
     if (out_.events == 0) out_.allocated.emplace_back(time, static_cast<double>(*step.total - step.bytes));
     out_.allocated.emplace_back(time, static_cast<double>(*step.total));
     if (out_.events == 0 || *step.total > out_.peak_bytes) {

@@ -9,6 +9,7 @@
 #include <re2/re2.h>
 
 #include "base/try.h"
+#include "base/units.h"
 
 namespace ridge {
 namespace {
@@ -92,6 +93,12 @@ std::vector<std::size_t> Scope::iterations() const {
   return inside;
 }
 
+Scope Scope::unfiltered() const {
+  Scope all = *this;
+  all.filter_ = nullptr;
+  return all;
+}
+
 bool Scope::matches(std::string_view name) const {
   return filter_ == nullptr || RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *filter_);
 }
@@ -103,6 +110,7 @@ bool Scope::holds(NodeId node) const {
 
 bool Scope::holds_work(std::size_t row) const {
   if (whole()) return true;
+  if (steps_ && model_->links().is_inherited(row)) return false;
   const NodeId launch = steps_ ? model_->links().launch[row] : kNoNode;
   const std::int64_t start = launch != kNoNode ? model_->tree().start_ns[launch.value]
                                                : trace().events.ts_ns(trace().of(EventClass::device_work)[row]);
@@ -115,7 +123,9 @@ Result<std::int64_t> runs_argument(const Arguments& arguments) {
   const std::string* text = find(arguments, "runs");
   if (text == nullptr) return 0;
   TRY(const std::int64_t runs, integer("runs", *text));
-  if (runs < 1) return fail(ErrorCode::usage, "--runs takes a number of at least 1");
+  constexpr std::int64_t kMostRuns = 10'000'000;
+  if (runs < 1 || runs > kMostRuns)
+    return fail(ErrorCode::usage, "--runs takes a number from 1 to " + std::to_string(kMostRuns));
   return runs;
 }
 
@@ -161,6 +171,16 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
   if (from != nullptr && to != nullptr && *number("from", *from) > *number("to", *to))
     return fail(ErrorCode::usage, "--from " + *from + " is behind --to " + *to, "",
                 "both count from the window's start, in ms");
+  const TimeRange whole = model.trace().window.value_or(TimeRange{});
+  const auto behind = [&](const std::string* text) {
+    return text != nullptr && milliseconds(*number("from", *text)) >= whole.end_ns;
+  };
+  if (whole.duration_ns() > 0 && behind(from)) {
+    return fail(ErrorCode::usage, "--from " + *from + " lies behind the end of the window", "",
+                "the window ends " + format_duration(static_cast<double>(whole.duration_ns())) + " after its start");
+  }
+  if (whole.duration_ns() > 0 && to != nullptr && milliseconds(*number("to", *to)) <= whole.start_ns)
+    return fail(ErrorCode::usage, "--to " + *to + " lies before the start of the window", "", "it counts from there, in ms");
   if (scope.window_.end_ns < scope.window_.start_ns) scope.window_.end_ns = scope.window_.start_ns;
   if (const std::string* text = find(arguments, "filter")) {
     RE2::Options options;

@@ -41,19 +41,22 @@ class Scope {
   // The same on the host: what starts in it is in the scope. It differs from the window where the host runs ahead of the device.
   TimeRange host_window() const { return host_; }
   bool whole() const { return !steps_ && !by_time_; }
+  // What times that are shown count from, and --from and --to: the start of the trace's window, however narrow this one is.
+  std::int64_t origin_ns() const { return trace().window.value_or(TimeRange{}).start_ns; }
 
   // Iterations inside the scope, by index into model().iterations().list.
   std::vector<std::size_t> iterations() const;
 
   bool has_device(std::int64_t id) const { return !device_ || *device_ == id; }
   bool filtered() const { return filter_ != nullptr; }
+  Scope unfiltered() const;  // the same without --filter
   // --filter, for the names that an analysis lists.
   bool matches(std::string_view name) const;
 
   // A slice of a host thread: it starts in the host's window.
   bool holds(NodeId node) const;
   // Device work by row of trace.of(device_work), whatever its device: with --step by the iteration that holds its launch (its own start when
-  // the launch is not recorded), with --from and --to by its start.
+  // the launch is not recorded; none when it was queued before the recording), with --from and --to by its start.
   bool holds_work(std::size_t row) const;
 
  private:

@@ -36,6 +36,22 @@ void compute_iterations(const Scope& scope, Summary* summary) {
   summary->first_is_outlier = first->ratio() > kOutlyingFirst;
 }
 
+// The work of the iterations: all of the scope but what was queued before the recording.
+void add_own_work(const Scope& scope, Summary* summary) {
+  const LaunchLinks& links = scope.model().links();
+  std::int64_t device = 0, covered_ns = 0;
+  bool first = true;
+  for_each_work(scope, [&](const Device& d, const WorkRow& work) {
+    if (links.is_inherited(work.row)) return;
+    if (first || d.id != device) covered_ns = work.start_ns;
+    first = false;
+    device = d.id;
+    ++summary->own_events;
+    saturating_add(&summary->own_busy_ns, std::max<std::int64_t>(0, work.end_ns - std::max(covered_ns, work.start_ns)));
+    covered_ns = std::max(covered_ns, work.end_ns);
+  });
+}
+
 bool any_op_has(const Trace& trace, ArgKey key) {
   const auto& forms = trace.forms.forms();
   return std::any_of(forms.begin(), forms.end(), [&](const Form& form) {
@@ -50,6 +66,9 @@ std::vector<Lack> lacks_of(const Trace& trace) {
   const bool ops = !trace.of(EventClass::op).empty();
   if (trace.of(EventClass::device_work).empty() && is_cut_short(trace)) {
     lacks.push_back({"device work", "a whole file: this one is truncated, and the device's part was probably cut off"});
+  } else if (is_cut_short(trace)) {
+    lacks.push_back(
+        {"the end of the file", "a whole file: device work is written last, so figures of the device are of a part of it"});
   } else if (trace.of(EventClass::device_work).empty()) {
     lacks.push_back({"device work", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or the device's own)"});
   }
@@ -106,9 +125,8 @@ Table head_table(const Summary& s) {
   head.add("first_iteration_ratio", Type::number, Unit::none,
            s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
   head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
-  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns, on_device ? per_iteration(busy) : Cell());
-  head.add("device_events_per_iteration", Type::integer, Unit::count,
-           on_device ? per_iteration(s.categories.launches + s.categories.autotune_launches) : Cell());
+  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns, on_device ? per_iteration(s.own_busy_ns) : Cell());
+  head.add("device_events_per_iteration", Type::integer, Unit::count, on_device ? per_iteration(s.own_events) : Cell());
   const IterationUse& use = s.use.all;
   head.add("mfu_pct", Type::number, Unit::percent, cells::number(mfu_pct(use, s.use.devices)));
   head.add("bandwidth_pct", Type::number, Unit::percent, cells::number(bandwidth_pct(use, s.use.devices)));
@@ -251,17 +269,20 @@ Summary compute_summary(const Scope& scope) {
   scope.model().links();
   tbb::parallel_invoke([&] { scope.model().timeline(); }, [&] { scope.model().forward_backward(); });
   compute_iterations(scope, &summary);
-  tbb::parallel_invoke(
-      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
-      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); }, [&] { summary.graphs = compute_graphs(scope); },
-      [&] { summary.breaks = compute_breaks(scope); }, [&] { summary.compile = compute_compile(scope); },
-      [&] { ledger.emplace(scope); }, [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
+  add_own_work(scope, &summary);
+  tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); },
+                       [&] { summary.categories = compute_categories(scope, Autotuned::without); },
+                       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+                       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+                       [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
+                       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); },
+                       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   tbb::parallel_invoke(
       [&] { summary.use = compute_utilisation(scope); },
       [&] {
         summary.findings = compute_findings(
-            scope, {}, {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
+            scope.unfiltered(), {},
+            {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
       });
   summary.lacks = lacks_of(scope.trace());
   summary.unknown_costs = cost_diagnostics(scope, summary.use.all.cost);

@@ -32,6 +32,8 @@ struct Summary {
   TimeRange window;
   std::vector<std::size_t> iterations;  // indexes, of the scope
   std::int64_t median_iteration_ns = 0;
+  std::int64_t own_events = 0;                  // device work, without what was queued before the recording
+  std::int64_t own_busy_ns = 0;                 // its union, summed over devices
   std::optional<double> first_iteration_ratio;  // to the median; nothing for a single iteration
   bool first_is_outlier = false;
 

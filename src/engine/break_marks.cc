@@ -18,7 +18,7 @@ std::vector<Mark> break_marks(const Model& model, std::shared_ptr<const CostMode
   const Scope scope(model, std::move(costs));
   const Breaks breaks = compute_breaks(scope);
   const CallTree& tree = model.tree();
-  const std::int64_t origin = scope.window().start_ns;
+  const std::int64_t origin = scope.origin_ns();
   std::vector<Mark> marks;
   for (const BreakSite& site : breaks.sites) {
     const EventId event = tree.event[site.node.value];

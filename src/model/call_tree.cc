@@ -121,11 +121,13 @@ Nested nest(Merge merge, std::uint32_t first, CallTree* tree) {
   };
   std::vector<Open> open;  // around the current slice, outermost first; their ends descend
   for (std::uint32_t node = first; !merge.empty(); ++node) {
-    const auto [slice, event, rank] = merge.take();
+    auto [slice, event, rank] = merge.take();
     while (!open.empty() && open.back().end_ns <= slice.start_ns && open.back().end_ns < slice.end_ns) open.pop_back();
     if (!open.empty() && open.back().end_ns < slice.end_ns) {
       ++nested.overlaps;
-      // What starts inside both lies in this one: those that end earlier are done.
+      // A frame whose return was not recorded goes on to the end of the trace: it is over when what is around it is. Of other slices, those
+      // that end earlier are done: what starts inside both lies in this one.
+      if (kHostClasses[rank] == EventClass::python_frame) slice.end_ns = open.back().end_ns;
       while (!open.empty() && open.back().end_ns < slice.end_ns) open.pop_back();
     }
     tree->event[node] = event;

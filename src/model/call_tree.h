@@ -3,8 +3,8 @@
 // Invariants:
 //  1. A node stands behind its parent, so that a sum over subtrees is one pass from the back.
 //  2. The nodes of a thread stand together, in order of start.
-//  3. A child lies inside its parent. Slices that overlap without nesting hang under the innermost node that holds both ends,
-//     and are counted in `overlaps`; none is dropped.
+//  3. A child lies inside its parent. Slices that overlap without nesting are counted in `overlaps`, and none is dropped: a python frame ends
+//     with what is around it, others hang under the innermost node that holds both ends.
 #pragma once
 
 #include <cstdint>

@@ -19,13 +19,20 @@ struct DevicePart {
   bool any() const { return end_ns != kNever; }
 };
 
+// By iteration; `inherited_end_ns`: when the device has done what was queued before the recording.
 std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
-                                     const Iterations& iterations) {
+                                     const Iterations& iterations, std::int64_t* inherited_end_ns) {
   std::vector<DevicePart> parts(iterations.list.size());
   const std::vector<EventId>& work = trace.of(EventClass::device_work);
   for (std::size_t row = 0; row < work.size(); ++row) {
     const std::int64_t start = trace.events.ts_ns(work[row]);
     if (start == kNoTime) continue;
+    std::int64_t end = start;
+    saturating_add(&end, trace.events.dur_ns(work[row]).value_or(0));
+    if (links.is_inherited(row)) {
+      *inherited_end_ns = std::max(*inherited_end_ns, end);
+      continue;
+    }
     const NodeId launch = links.launch[row];
     const std::int64_t launched = launch != kNoNode ? tree.start_ns[launch.value] : start;
     const std::optional<std::size_t> at = iterations.at(launched);
@@ -33,8 +40,6 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
     DevicePart& part = parts[*at];
     part.first_launch_ns = std::min(part.first_launch_ns, launched);
     part.first_work_ns = std::min(part.first_work_ns, start);
-    std::int64_t end = start;
-    saturating_add(&end, trace.events.dur_ns(work[row]).value_or(0));
     part.end_ns = std::max(part.end_ns, end);
   }
   return parts;
@@ -48,17 +53,23 @@ std::int64_t median(std::vector<std::int64_t> values) {
 }  // namespace
 
 void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations) {
-  const std::vector<DevicePart> parts = device_parts(trace, tree, links, *iterations);
+  std::int64_t done = kNever;  // when the device has done the work of all iterations so far
+  std::vector<DevicePart> parts = device_parts(trace, tree, links, *iterations, &done);
+  // The step that the recording ended in: begun, and nothing launched yet.
+  while (iterations->rule == IterationRule::profiler_step && parts.size() > 1 && !parts.back().any() &&
+         parts[parts.size() - 2].any()) {
+    parts.pop_back();
+    iterations->list.pop_back();
+  }
   // Marks with an end of their own are believed. Where the window was cut, its first and last piece also hold what the recording itself
   // took before the first launch and behind the last work.
   const bool cut = iterations->rule != IterationRule::profiler_step;
-  std::int64_t done = kNever;  // when the device has done the work of all iterations so far
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Iteration& it = iterations->list[i];
     std::int64_t from = it.start_ns, to = it.end_ns;
     if (cut && i == 0 && parts[i].any()) from = std::max(from, parts[i].first_launch_ns);
     if (cut && i + 1 == parts.size() && parts[i].any()) to = std::min(to, parts[i].end_ns);
-    it.begins_ns = i == 0 ? it.start_ns : std::max(it.start_ns, done);
+    it.begins_ns = std::max(it.start_ns, done);
     it.span.start_ns = std::max(from, done);
     it.span.end_ns = std::max({it.span.start_ns, to, parts[i].end_ns});
     if (parts[i].any()) it.first_work_ns = parts[i].first_work_ns;

@@ -175,6 +175,24 @@ void link_by_external_id(const DeviceWorkTable& work, const OpTable& op_table, c
   }
 }
 
+std::vector<bool> find_inherited(const Trace& trace, const std::vector<NodeId>& launch) {
+  const std::vector<EventId>& work = trace.of(EventClass::device_work);
+  std::vector<bool> inherited;
+  std::vector<std::int64_t> first_launched(trace.forms.tracks().size(), INT64_MIN);  // by track, which is a stream's
+  for (std::size_t row = 0; row < work.size(); ++row) {
+    std::int64_t& first = first_launched[trace.track(work[row]).value];
+    const std::int64_t start = trace.events.ts_ns(work[row]);
+    if (launch[row] != kNoNode && (first == INT64_MIN || start < first)) first = start;
+  }
+  for (std::size_t row = 0; row < work.size(); ++row) {
+    const std::int64_t start = trace.events.ts_ns(work[row]);
+    if (launch[row] != kNoNode || start == kNoTime || start >= first_launched[trace.track(work[row]).value]) continue;
+    inherited.resize(work.size());
+    inherited[row] = true;
+  }
+  return inherited;
+}
+
 }  // namespace
 
 std::vector<EventId> find_launches(const Trace& trace) {
@@ -225,6 +243,7 @@ LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const N
     for (std::size_t row = rows.begin(); row < rows.end(); ++row) link_op(row);
   });
   link_by_external_id(work, op_table, node_of, &links);
+  links.inherited = find_inherited(trace, links.launch);
   return links;
 }
 

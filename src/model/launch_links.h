@@ -23,7 +23,11 @@ enum class LinkState : std::uint8_t {
 struct LaunchLinks {
   std::vector<NodeId> launch;  // the runtime or driver call; kNoNode when not recorded
   std::vector<NodeId> op;      // the op; kNoNode when there is none
+  // Queued before the recording began: without a launch, ahead of the first work of its stream that has one. Left from an iteration that the
+  // trace does not hold. Empty when there is no such work.
+  std::vector<bool> inherited;
 
+  bool is_inherited(std::size_t row) const { return !inherited.empty() && inherited[row]; }
   LinkState state(std::size_t row) const {
     if (op[row] != kNoNode) return LinkState::op;
     return launch[row] == kNoNode ? LinkState::before_window : LinkState::no_op;

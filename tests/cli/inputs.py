@@ -47,3 +47,24 @@ def test_a_gate_that_fails_is_3(folder):
     succeeds("check", bad)
     Run("check", "--strict", bad).expect(3)
     succeeds("check", "--strict", folder.trace)
+
+
+def test_times_outside_the_window_are_refused(folder):
+    refused(2, "gaps", folder.trace, "--from", "1000", error="--from 1000 lies behind the end of the window", hint="ends")
+    refused(2, "gaps", folder.trace, "--to", "0", error="--to 0 lies before the start")
+    refused(2, "cut", folder.trace, folder.at("out.json"), "--from", "1000", "--to", "2000", error="behind the end")
+    equal(folder.names(), ["t.json"], "files")
+
+
+def test_runs_have_a_limit(folder):
+    refused(2, "summary", folder.trace, "--runs", "100000000", error="--runs takes a number from 1 to")
+
+
+def test_times_count_from_the_start_of_the_trace(folder):
+    def first_gap(*flags):
+        report = json.loads(succeeds("gaps", folder.trace, "-f", "json", *flags).out)
+        table = next(table for table in report["tables"] if table["name"] == "gaps")
+        at = [column["name"] for column in table["columns"]].index("start_ns")
+        return min(row[at] for row in table["rows"])
+
+    check(first_gap("--from", "0.2") >= 200_000 - 10_000, "a gap of a part is placed in the whole")

@@ -7,9 +7,6 @@
 namespace ridge {
 namespace {
 
-// Dispatching an eager op takes 5 to 100 us, with stacks and shapes recorded; ten times that is no dispatch.
-constexpr std::int64_t kPauseNs = 1'000'000;
-
 // The outermost slice that lies in the pause: what the host was at. Else the launch that ended it.
 NodeId at_work(const Facts& facts, const IdleSlot& slot) {
   const NodeId launch = facts.launch(slot.next_work);
@@ -28,7 +25,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts);
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kPauseNs) return;
+    if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kHostPauseNs) return;
     tally.add(at_work(facts, slot), claim.take_idle(d, i));
   });
   if (!claim.keep()) return std::nullopt;

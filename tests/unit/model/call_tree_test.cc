@@ -83,6 +83,42 @@ TEST(CallTree, KeepsAndCountsSlicesThatOverlap) {
   EXPECT_EQ(tree.parent[4], NodeId{0U});
 }
 
+// Frames whose return was not recorded reach to the end of the trace; the ops around them are none the shorter for it.
+TEST(CallTree, AFrameThatWasNeverClosedEndsWithWhatIsAroundIt) {
+  const auto slice = [](const char* cat, const char* name, int start, int end) {
+    return fmt::format(R"({{"ph":"X","cat":"{}","name":"{}","pid":1,"tid":1,"ts":{},"dur":{}}})", cat, name, start,
+                       end - start);
+  };
+  const auto trace =
+      read_trace_bytes("[" + slice("cpu_op", "outer", 0, 100) + "," + slice("python_function", "<built-in __exit__>", 10, 500) +
+                           "," + slice("cpu_op", "inner", 20, 30) + "," + slice("cpu_op", "after", 120, 130) + "]",
+                       "never closed", {});
+  ASSERT_TRUE(trace);
+  const CallTree tree = build_call_tree(**trace);
+  ASSERT_EQ(tree.size(), 4U);
+  EXPECT_EQ(tree.overlaps, 1);
+  EXPECT_EQ(tree.parent[1], NodeId{0U});
+  EXPECT_EQ(tree.end_ns[1], 100'000);
+  EXPECT_EQ(tree.parent[2], NodeId{1U});
+  EXPECT_EQ(tree.op_above(NodeId{2U}), NodeId{0U});
+  EXPECT_EQ(tree.parent[3], kNoNode);
+}
+
+TEST(CallTree, RungsLeadUpADeepStackToTheSameNode) {
+  constexpr int kDepth = 9'000;  // more than two long rungs
+  std::vector<Slice> slices;
+  for (int i = 0; i < kDepth; ++i) slices.push_back({i, 4 * kDepth - i});
+  const auto trace = read_trace_bytes(trace_of(slices), "deep", {});
+  ASSERT_TRUE(trace);
+  const CallTree tree = build_call_tree(**trace);
+  ASSERT_FALSE(tree.rungs.empty());
+  for (int us = 0; us < 4 * kDepth + 10; us += 37) {
+    const int open = us < kDepth ? us + 1 : std::min(kDepth, 4 * kDepth - us);  // how many still hold the time
+    const NodeId expected = open <= 0 ? kNoNode : NodeId{static_cast<std::uint32_t>(open - 1)};
+    ASSERT_EQ(tree.innermost_at(tree.threads.at(0), std::int64_t{us} * 1000), expected) << us;
+  }
+}
+
 TEST(CallTree, FindsTheInnermostNodeAtATime) {
   const auto trace = read_trace_bytes(trace_of({{0, 100}, {10, 50}, {20, 30}}), "nested", {});
   ASSERT_TRUE(trace);

@@ -78,6 +78,54 @@ TEST(IterationSpans, StepsShareOutTheBusyTime) {
   }
 }
 
+// The recording began while the device still had work of the step before.
+TEST(IterationSpans, WorkQueuedBeforeTheRecordingBelongsToNoStep) {
+  test::TraceText text;
+  text.kernel("gemm", 1'000, 60'000, 77);
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t at = i * 100'000;
+    text.annotation("ProfilerStep#" + std::to_string(i), at, at + 90'000).op("aten::mm", at + 1'000, at + 3'000);
+    text.call("cudaLaunchKernel", at + 1'500, at + 2'000, i + 1).kernel("gemm", at + 61'000, at + 95'000, i + 1);
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  ASSERT_TRUE(model.links().is_inherited(0));
+  const std::vector<Iteration>& list = model.iterations().list;
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].begins_ns, 60'000);
+  EXPECT_EQ(list[0].span.duration_ns(), 35'000);
+  const auto scope = make_scope(model, {{"step", "0"}});
+  ASSERT_TRUE(scope);
+  EXPECT_EQ(compute_categories(*scope).time_ns, 34'000);
+  EXPECT_EQ(compute_gpu(*scope).devices.at(0).busy_ns, 34'000);
+}
+
+TEST(IterationSpans, WorkWithoutLaunchesElsewhereGoesByItsTime) {
+  test::TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 100'000;
+    text.annotation("ProfilerStep#" + std::to_string(i), at, at + 90'000).kernel("gemm", at + 10'000, at + 20'000, i + 1);
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  EXPECT_FALSE(model.links().is_inherited(0));
+  const auto scope = make_scope(model, {{"step", "0"}});
+  ASSERT_TRUE(scope);
+  EXPECT_EQ(compute_categories(*scope).time_ns, 10'000);
+}
+
+TEST(IterationSpans, TheStepThatTheRecordingEndedInIsNone) {
+  test::TraceText text;
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t at = i * 100'000;
+    text.annotation("ProfilerStep#" + std::to_string(i), at, at + 90'000).op("aten::mm", at + 1'000, at + 3'000);
+    text.call("cudaLaunchKernel", at + 1'500, at + 2'000, i + 1).kernel("gemm", at + 5'000, at + 80'000, i + 1);
+  }
+  text.annotation("ProfilerStep#2", 200'000, 200'049);
+  const auto trace = text.read();
+  EXPECT_EQ(Model(*trace).iterations().list.size(), 2U);
+}
+
 TEST(IterationSpans, FirstIterationIsMeasuredWhereTheDeviceBeginsThem) {
   const auto trace = host_ahead();
   const Model model(*trace);

@@ -36,8 +36,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"void fbgemm_gpu::permute_2D_data_kernel<false, int, int>(int, int, int, int const*)", "", layout, "fbgemm",
              "permute_2D_data_kernel"},
-        Case{"void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*, int)", "", elementwise,
-             "fbgemm", "_compute_FP8_quantize_cuda_kernel<float>"},
+        Case{"void fbgemm_gpu::(anonymous namespace)::_compute_FP8_quantize_cuda_kernel<float>(float const*, int)", "",
+             elementwise, "fbgemm", "_compute_FP8_quantize_cuda_kernel<float>"},
         Case{"triton_poi_fused_convolution_4", "", triton_pointwise, "inductor", "triton_poi_fused_convolution_4"},
         Case{"triton_red_fused_native_layer_norm_relu_0", "", triton_reduction, "inductor",
              "triton_red_fused_native_layer_norm_relu_0"},
