@@ -59,12 +59,12 @@ class Shell {
     const t = this.trace_of(parameters);
     const key = `${row.name}/${t}`;
     this.draw_nav(row.under ?? row.name, t);
+    const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
       await this.page.update(parameters);
-      document.documentElement.dataset.ready = row.name;
+      if (turn === this.turn) document.documentElement.dataset.ready = row.name;
       return;
     }
-    const turn = ++this.turn;
     this.page?.close?.();
     this.page = null;
     this.shown = key;

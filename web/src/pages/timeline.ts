@@ -3,13 +3,13 @@ import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
 import { follow_pointer, Input } from "../timeline/input";
 import { keys } from "../timeline/keys";
-import { draw_labels } from "../timeline/labels";
+import { Labels } from "../timeline/labels";
 import { Lanes, type LaneBox } from "../timeline/lanes";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
 import { draw_ruler, kRulerHeight } from "../timeline/ruler";
-import { Stage } from "../timeline/stage";
+import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
 import { TileStore } from "../timeline/tiles";
 import { Toolbar } from "../timeline/toolbar";
@@ -37,14 +37,14 @@ class TimelinePage implements Page, Screen {
   private readonly minimap: Minimap;
   private readonly tooltip = new Tooltip();
   private readonly ruler = el("canvas", { class: "tl-ruler" });
-  private readonly labels = el("div", { class: "tl-labels" });
+  private readonly labels: Labels;
   private readonly sizer = el("div", { class: "tl-sizer" });
   private readonly toolbar: Toolbar;
   private readonly scroll: HTMLElement;
   private readonly front: HTMLElement;
   private readonly panel_box: Panel;
   private readonly closed = new AbortController();
-  private dirty = { lanes: true, overlay: true, labels: true };
+  private dirty = { lanes: true, ruler: true, overlay: true, labels: true };
   private frame = 0;
   private mouse: MouseEvent | null = null; // the last that was heard of it on the stage
 
@@ -55,10 +55,15 @@ class TimelinePage implements Page, Screen {
   ) {
     const paints = new Paints();
     const view = new View(context.trace.window_ns);
-    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, (track) => {
+    const came = (track: number): void => {
       this.stage.came(track);
+      this.refine();
+    };
+    const missing = (): void => {
+      this.stage.forget();
       this.redraw();
-    });
+    };
+    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, came, missing);
     this.state = {
       source: context.source,
       t: context.t,
@@ -84,6 +89,10 @@ class TimelinePage implements Page, Screen {
     this.stage = new Stage(this.state);
     this.overlay = new Overlay(this.state, this.stage);
     this.control = new Controller(this.state, this);
+    this.labels = new Labels(this.state, this.stage, {
+      toggle: (key) => this.control.toggle(key),
+      pin: (track) => this.control.pin(track),
+    });
     this.minimap = new Minimap(this.state, () => this.control.moved());
     this.toolbar = new Toolbar(this.state, this.control, {
       redraw: () => this.redraw(),
@@ -96,7 +105,7 @@ class TimelinePage implements Page, Screen {
       find: (text) => this.find(text),
     });
     this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.canvas, this.overlay.canvas);
-    const sticky = el("div", { class: "tl-stage" }, this.labels, this.front);
+    const sticky = el("div", { class: "tl-stage" }, this.labels.element, this.front);
     this.scroll = el(
       "div",
       {
@@ -224,6 +233,10 @@ class TimelinePage implements Page, Screen {
   // --- Screen
 
   redraw(): void {
+    this.dirty.ruler = true;
+    this.refine();
+  }
+  refine(): void {
     this.dirty.lanes = true;
     if (this.state.moving) this.tooltip.hide();
     this.schedule();
@@ -236,6 +249,7 @@ class TimelinePage implements Page, Screen {
   rested(): void {
     const box = this.front.getBoundingClientRect();
     if (this.mouse && !this.mouse.buttons) this.hover(this.mouse.clientX - box.left, this.mouse.clientY - box.top, this.mouse);
+    this.refine();
   }
   relabel(): void {
     const { lanes } = this.state;
@@ -290,20 +304,18 @@ class TimelinePage implements Page, Screen {
     this.frame = 0;
     if (this.closed.signal.aborted) return;
     const began = performance.now();
-    const { lanes } = this.dirty;
-    const more = (lanes || (this.stage.stats.pending && !this.state.moving)) && this.stage.draw();
-    if (lanes) {
+    const { lanes, ruler, labels } = this.dirty;
+    const overlay = this.dirty.overlay || (lanes && this.overlay.follows_view);
+    this.dirty = { lanes: false, ruler: false, overlay: false, labels: false };
+    const refines = this.stage.stats.pending && !this.state.moving;
+    const more = (lanes || refines) && this.stage.draw(overlay ? kRefine_ms / 2 : kRefine_ms);
+    if (ruler) {
       draw_ruler(this.ruler, this.state);
       this.minimap.draw();
-      if (this.dirty.labels)
-        draw_labels(this.labels, this.state, this.stage, {
-          toggle: (key) => this.control.toggle(key),
-          pin: (track) => this.control.pin(track),
-        });
-      this.toolbar.say(this.state.tiles.loading ? "loading…" : "");
     }
-    if (this.dirty.overlay || (lanes && this.overlay.follows_view)) this.overlay.draw();
-    this.dirty = { lanes: false, overlay: false, labels: false };
+    if (labels) this.labels.draw();
+    if (overlay) this.overlay.draw();
+    this.toolbar.loading(this.state.tiles.loading > 0);
     if (more) this.schedule();
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.shift();
@@ -313,6 +325,7 @@ class TimelinePage implements Page, Screen {
   // --- Page
 
   async start(): Promise<void> {
+    if (this.closed.signal.aborted) return; // left before its first frame: the URL is another page's
     this.ruler.style.setProperty("height", `${kRulerHeight}px`);
     (window as unknown as { __ridge: unknown }).__ridge = {
       state: this.state,
@@ -335,6 +348,10 @@ class TimelinePage implements Page, Screen {
   close(): void {
     if (here().page === "timeline") this.control.write_url();
     this.control.stop();
+    this.state.tiles.close();
+    this.panel_box.close();
+    this.toolbar.close();
+    cancelAnimationFrame(this.frame);
     this.closed.abort();
   }
 }

@@ -1,6 +1,7 @@
 // What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
 import type { DataSource } from "../api/source";
 import { note } from "../ui/router";
+import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
 
 const kRest_ms = 120; // without a move until the view is drawn at its finest
@@ -9,8 +10,9 @@ const kSearchDelay_ms = 150;
 
 export interface Screen {
   redraw(): void; // lanes, ruler, minimap
+  refine(): void; // the lanes only: the view is the same in time
   retouch(): void; // the overlay only
-  rested(): void; // the view has not moved for a moment
+  rested(): void; // the view has not moved for a moment: time to refine it
   relabel(): void; // lanes moved: heights, pins
   reveal(track: number, depth: number): void; // scroll there
   panel(): void; // selection or area changed
@@ -19,12 +21,14 @@ export interface Screen {
 }
 
 export class Controller {
-  private url_timer = 0;
+  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url());
+  private readonly rest_timer = new RestTimer(kRest_ms, () => this.rest());
   private known_hash = location.hash; // as last read or written
-  private rest_timer = 0;
   private search_timer = 0;
   private search_under_way: AbortController | null = null;
   private asked = 0; // the latest selection asked for
+  private read = 0; // the latest URL read
+  private stopped = false;
 
   constructor(
     readonly state: State,
@@ -39,20 +43,19 @@ export class Controller {
 
   moved(): void {
     this.stirred();
+    this.screen.redraw();
     this.remember();
   }
   // The lanes move, in time or up and down.
   stirred(): void {
     this.state.moving = true;
     this.state.hovered = null; // what is under the mouse now is found when the view rests
-    clearTimeout(this.rest_timer);
-    this.rest_timer = window.setTimeout(() => this.rest(), kRest_ms);
-    this.screen.redraw();
+    this.rest_timer.stir();
+    this.screen.refine();
   }
   private rest(): void {
     this.state.moving = false;
     this.screen.rested();
-    this.screen.redraw();
   }
   zoom(factor: number, x: number | null): void {
     const { view, cursor } = this.state;
@@ -83,6 +86,7 @@ export class Controller {
   // --- selection
 
   async select(id: number | null, show = false): Promise<void> {
+    if (this.stopped) return;
     const asked = ++this.asked;
     if (id === null) {
       this.state.selection = null;
@@ -101,11 +105,12 @@ export class Controller {
       }
       this.selected();
     } catch (error) {
-      this.screen.complain((error as Error).message);
+      if (asked === this.asked) this.screen.complain((error as Error).message);
     }
   }
 
   private selected(): void {
+    this.screen.complain("");
     this.screen.panel();
     this.screen.retouch();
     this.remember();
@@ -115,7 +120,7 @@ export class Controller {
     const { selection, t } = this.state;
     if (!selection) return;
     const id = await this.source.neighbour(t, selection.id, direction).catch(() => null);
-    if (id !== null) await this.select(id, true);
+    if (id !== null && selection === this.state.selection) await this.select(id, true); // else another was chosen meanwhile
   }
 
   // Along a flow: "out" to what this started, "in" to what started it.
@@ -183,12 +188,14 @@ export class Controller {
   private async run_search(text: string, go_first: boolean): Promise<void> {
     const control = (this.search_under_way = new AbortController());
     try {
-      this.state.hits = await this.source.search(this.state.t, text, control.signal);
+      const hits = await this.source.search(this.state.t, text, control.signal);
+      if (control.signal.aborted) return;
+      this.state.hits = hits;
       this.screen.found(this.hit_text());
       this.screen.redraw();
       if (go_first) await this.walk(1);
     } catch (error) {
-      if ((error as Error).name !== "AbortError") this.screen.found((error as Error).message);
+      if (!control.signal.aborted) this.screen.found((error as Error).message);
     }
   }
 
@@ -229,12 +236,13 @@ export class Controller {
   // --- the URL
 
   private remember(): void {
-    clearTimeout(this.url_timer);
-    this.url_timer = window.setTimeout(() => this.write_url(), kUrlDelay_ms);
+    this.url_timer.stir();
   }
   stop(): void {
-    clearTimeout(this.url_timer);
-    clearTimeout(this.rest_timer);
+    this.stopped = true;
+    this.asked += 1; // an answer that comes now is nobody's
+    this.url_timer.stop();
+    this.rest_timer.stop();
     clearTimeout(this.search_timer);
     this.search_under_way?.abort();
   }
@@ -257,6 +265,7 @@ export class Controller {
 
   async read_url(parameters: URLSearchParams): Promise<void> {
     this.known_hash = location.hash;
+    const read = ++this.read;
     const { state } = this;
     const range = read_range(parameters.get("r"));
     if (range) state.view.set(range.from, range.to);
@@ -279,6 +288,7 @@ export class Controller {
     if (query !== state.query || query) this.search(query, !selected && !range);
     if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
     else if (!query) await this.select(null);
+    if (read !== this.read || this.stopped) return; // another link was followed meanwhile
     if (selected && range && state.selection) this.screen.reveal(state.selection.track, state.selection.depth);
     if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
   }

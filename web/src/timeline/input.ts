@@ -73,6 +73,7 @@ export class Input {
     document.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("keyup", (event) => this.held.delete(event.key.toLowerCase()), { signal });
     window.addEventListener("blur", () => this.held.clear(), { signal });
+    signal.addEventListener("abort", () => this.held.clear()); // else a key held while the page is left would never be let go
   }
 
   private hover(event: MouseEvent): void {

@@ -43,6 +43,10 @@ export class Panel {
     } else if (area) void this.show_area();
   }
 
+  close(): void {
+    this.under_way?.abort();
+  }
+
   private async show_area(): Promise<void> {
     const { area, source, t } = this.state;
     const control = (this.under_way = new AbortController());
