@@ -110,7 +110,11 @@ export async function settle(page) {
     const ridge = window.__ridge;
     return ridge?.stats?.frames > 0 && ridge.state.tiles.loading === 0 && !ridge.state.moving && !ridge.stats.pending;
   });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await frames(page, 2);
+}
+
+export async function frames(page, count) {
+  for (let i = 0; i < count; ++i) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
 }
 
 export async function shoot(page, name) {

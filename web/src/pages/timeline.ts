@@ -12,6 +12,7 @@ import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
 import { TileStore } from "../timeline/tiles";
+import { TrackFinder } from "../timeline/track_finder";
 import { Toolbar } from "../timeline/toolbar";
 import { hover_text, mark_text, Tooltip } from "../timeline/tooltip";
 import { View } from "../timeline/view";
@@ -38,6 +39,7 @@ class TimelinePage implements Page, Screen {
   private readonly tooltip = new Tooltip();
   private readonly ruler = el("canvas", { class: "tl-ruler" });
   private readonly labels: Labels;
+  private readonly finder: TrackFinder;
   private readonly sizer = el("div", { class: "tl-sizer" });
   private readonly toolbar: Toolbar;
   private readonly scroll: HTMLElement;
@@ -93,6 +95,7 @@ class TimelinePage implements Page, Screen {
       toggle: (key) => this.control.toggle(key),
       pin: (track) => this.control.pin(track),
     });
+    this.finder = new TrackFinder(this.state.lanes, this.control, () => this.scroll.focus({ preventScroll: true }));
     this.minimap = new Minimap(this.state, () => this.control.moved());
     this.toolbar = new Toolbar(this.state, this.control, {
       redraw: () => this.redraw(),
@@ -122,7 +125,7 @@ class TimelinePage implements Page, Screen {
       "div",
       { class: "timeline" },
       this.toolbar.element,
-      el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.minimap.canvas, this.ruler),
+      el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.canvas, this.ruler),
       this.scroll,
       this.panel_box.element,
       this.tooltip.element,
@@ -166,6 +169,7 @@ class TimelinePage implements Page, Screen {
         selecting: () => state.selecting,
         key: keys(control, state, {
           search: () => this.toolbar.search.focus(),
+          find_tracks: () => this.finder.input.select(),
           clear_search: () => (this.toolbar.search.value = ""),
           help: () => this.help(),
           scroll: (pixels) => (this.scroll.scrollTop += pixels),
@@ -221,7 +225,7 @@ class TimelinePage implements Page, Screen {
     const whole = top === -Infinity;
     const under = (box: LaneBox, y: number): boolean => box.kind === "track" && y < bottom && y + box.height > top;
     const boxes = this.stage.visible().filter(({ box, y }) => under(box, y));
-    const tracks = whole ? [] : boxes.map(({ box }) => box.track!.id);
+    const tracks = whole ? lanes.chosen : boxes.map(({ box }) => box.track!.id);
     const from = Math.max(0, Math.round(view.time(Math.min(x0, x1))));
     const to = Math.min(view.window_ns, Math.round(view.time(Math.max(x0, x1))));
     const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.tracks.length ? [] : tracks };
@@ -254,6 +258,7 @@ class TimelinePage implements Page, Screen {
   relabel(): void {
     const { lanes } = this.state;
     this.sizer.style.setProperty("height", `${Math.max(0, lanes.height + lanes.pinned_height - this.stage.height)}px`);
+    this.finder.show();
     this.dirty.labels = true;
     this.redraw();
   }

@@ -7,6 +7,7 @@ import type { Area, State } from "./state";
 const kRest_ms = 120; // without a move until the view is drawn at its finest
 const kUrlDelay_ms = 200;
 const kSearchDelay_ms = 150;
+const kLongestFilter = 200; // characters
 
 export interface Screen {
   redraw(): void; // lanes, ruler, minimap
@@ -141,7 +142,7 @@ export class Controller {
     if (selection) this.select_area({ from: selection.start_ns, to: selection.start_ns + Math.max(1, selection.dur_ns), tracks: [] });
   }
   select_all(): void {
-    this.select_area({ from: 0, to: this.state.view.window_ns, tracks: [] });
+    this.select_area({ from: 0, to: this.state.view.window_ns, tracks: this.state.lanes.chosen });
   }
 
   // --- marks of the user
@@ -227,6 +228,12 @@ export class Controller {
     this.screen.relabel();
     this.remember();
   }
+  // Shows only the tracks whose names hold these words.
+  find_tracks(words: string): void {
+    this.state.lanes.find_tracks(words);
+    this.screen.relabel();
+    this.remember();
+  }
   collapse_all(): void {
     const { lanes } = this.state;
     lanes.collapse_all(lanes.collapsed.size === 0);
@@ -259,6 +266,7 @@ export class Controller {
       q: query || null,
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
+      tracks: lanes.filter.trim() || null,
     });
     this.known_hash = location.hash;
   }
@@ -277,7 +285,7 @@ export class Controller {
       .slice(0, 100);
     state.lanes.pinned.clear();
     for (const id of (parameters.get("pin") ?? "").split(".")) if (/^\d+$/.test(id)) state.lanes.pinned.add(Number(id));
-    state.lanes.arrange();
+    state.lanes.find_tracks((parameters.get("tracks") ?? "").slice(0, kLongestFilter));
     const [area_range, tracks] = (parameters.get("a") ?? "").split(":");
     const area = read_range(area_range ?? null);
     this.state.area = area ? { ...area, tracks: (tracks ?? "").split(".").filter(Boolean).map(Number).filter(Number.isFinite) } : null;
@@ -289,7 +297,7 @@ export class Controller {
     if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
     else if (!query) await this.select(null);
     if (read !== this.read || this.stopped) return; // another link was followed meanwhile
-    if (selected && range && state.selection) this.screen.reveal(state.selection.track, state.selection.depth);
+    if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
     if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
   }
 }

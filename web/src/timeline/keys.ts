@@ -4,6 +4,7 @@ import type { State } from "./state";
 
 export interface KeyScreen {
   search(): void; // to the search box
+  find_tracks(): void; // to the box that filters tracks
   clear_search(): void;
   help(): void;
   scroll(pixels: number): void;
@@ -20,6 +21,7 @@ export function keys(control: Controller, state: State, screen: KeyScreen): Reco
     r: () => control.area_of_selection(),
     "Ctrl+a": () => control.select_all(),
     "/": () => screen.search(),
+    t: () => screen.find_tracks(),
     ".": () => void control.neighbour("next"),
     ",": () => void control.neighbour("prev"),
     "]": () => void control.follow("out"),
@@ -56,6 +58,7 @@ export const kKeys: [string, string][] = [
   ["p", "pin the track of the selection, or take it off"],
   ["c", "collapse or open all tracks"],
   ["/", "search; Enter and Shift + Enter walk through the hits"],
+  ["t", "show only tracks whose names hold some words; Esc in the box shows all again"],
   ["Esc", "clear selection, area and search"],
   ["?", "this help"],
 ];

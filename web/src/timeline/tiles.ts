@@ -141,6 +141,9 @@ export class TileStore {
   get loading(): number {
     return this.under_way.size + this.wanted.length;
   }
+  get held(): number {
+    return this.tiles.size;
+  }
 
   // Between begin() and end() what is missing is asked for; else pieces() only tells what is there.
   begin(): void {
