@@ -76,6 +76,29 @@ export const cases = {
     await finish();
   },
 
+  "no two parts of the window's bar look alike": async () => {
+    const server = await serve(compiled);
+    const { page, finish } = await open(server.url);
+    await visit(page, "summary");
+    const colours = await page.$$eval(".stack-bar i", (nodes) => nodes.map((node) => getComputedStyle(node).backgroundColor));
+    check(colours.length > 3, `the bar has parts: ${colours}`);
+    equal(new Set(colours).size, colours.length, "colours");
+    await finish();
+  },
+
+  "a trace without shapes says why there is no roofline": async () => {
+    const server = await serve(fixture("graph_breaks.json.gz"));
+    const { page, finish } = await open(server.url);
+    const report = await server.api("roofline");
+    const [intensity, rate] = [column(report, "roofline", "intensity"), column(report, "roofline", "flops_per_s")];
+    equal(intensity.filter((value, i) => value > 0 && rate[i] > 0).length, 0, "kernels to place");
+    await visit(page, "roofline");
+    equal((await page.$$(".roofline")).length, 0, "empty pictures");
+    check((await page.textContent("main")).includes("record_shapes=True"), "what to do");
+    check(!(await page.textContent("main")).includes("Work0"), "no work is claimed");
+    await finish();
+  },
+
   "findings come first and lead to the timeline": async () => {
     const server = await serve(broken);
     const { analyses } = await server.api("traces");

@@ -1,6 +1,7 @@
 // What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
 import type { DataSource } from "../api/source";
 import { note } from "../ui/router";
+import { slice_beside } from "./row_walk";
 import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
 
@@ -119,9 +120,16 @@ export class Controller {
 
   async neighbour(direction: "next" | "prev"): Promise<void> {
     const { selection, t } = this.state;
-    if (!selection) return;
+    if (!selection) return this.row(direction === "next" ? 1 : -1);
     const id = await this.source.neighbour(t, selection.id, direction).catch(() => null);
     if (id !== null && selection === this.state.selection) await this.select(id, true); // else another was chosen meanwhile
+  }
+
+  // To the row below (1) or above (-1) that has a slice in view.
+  async row(step: 1 | -1): Promise<void> {
+    const { selection } = this.state;
+    const id = await slice_beside(this.state, step).catch(() => null);
+    if (id !== null && selection === this.state.selection) await this.select(id, true);
   }
 
   // Along a flow: "out" to what this started, "in" to what started it.

@@ -8,6 +8,7 @@ import { chip } from "../ui/table";
 const kNameLength = 4000;
 const kValueLength = 4000;
 const kFlowsShown = 50;
+const kNoKernels = new Set(["memcpy", "memset", "gpu_user_annotation", "cuda_sync", "overhead"]); // what else stands on streams
 
 export interface DetailActions {
   select(id: number): void;
@@ -18,7 +19,7 @@ export interface DetailActions {
 }
 
 export function details(slice: SliceDetails, track: Track | null, actions: DetailActions): HTMLElement {
-  const kernel_page = slice.cost ? actions.kernel_page(slice.name) : null;
+  const kernel_page = track?.kind === "stream" && !kNoKernels.has(slice.category) ? actions.kernel_page(slice.name) : null;
   return el(
     "div",
     { class: "details" },

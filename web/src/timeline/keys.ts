@@ -33,6 +33,8 @@ export function keys(control: Controller, state: State, screen: KeyScreen): Reco
       screen.clear_search();
       control.clear();
     },
+    "Shift+ArrowDown": () => void control.row(1),
+    "Shift+ArrowUp": () => void control.row(-1),
     ArrowDown: () => screen.scroll(kScroll),
     ArrowUp: () => screen.scroll(-kScroll),
     ArrowLeft: () => control.pan(-kPan),
@@ -51,7 +53,8 @@ export const kKeys: [string, string][] = [
   ["click", "select a slice; double click zooms to it"],
   ["f", "fit the selection; again: the whole trace"],
   ["m", "mark the selection, the area or the place of the mouse; again: take it off"],
-  [". / ,", "next / previous slice of the same row"],
+  [". / ,", "next / previous slice of the same row; the first one in sight when none is selected"],
+  ["Shift + ↓ / ↑", "the slice in the row below / above"],
   ["] / [", "along the flow: to what it launches / to what launched it"],
   ["r", "select the area that the slice takes up, on all tracks"],
   ["Ctrl + a", "select all as an area"],
