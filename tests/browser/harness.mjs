@@ -113,6 +113,9 @@ export async function settle(page) {
   await frames(page, 2);
 }
 
+// Until every timer that the page has set so far, for up to `ms`, has run: timers run in the order of their ends, however slow the machine is.
+export const after_timers = (page, ms) => page.evaluate((wait) => new Promise((done) => setTimeout(done, wait)), ms);
+
 export async function frames(page, count) {
   for (let i = 0; i < count; ++i) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
 }

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { check, column, equal, fixture, near, open, scratch, serve, shoot, visit } from "../harness.mjs";
+import { after_timers, check, column, equal, fixture, near, open, scratch, serve, shoot, visit } from "../harness.mjs";
 
 const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
 const eager = fixture("resnet18_eager_shapes.json.gz");
@@ -77,7 +77,7 @@ export const cases = {
   },
 
   "no two parts of the window's bar look alike": async () => {
-    const server = await serve(compiled);
+    const server = await serve(fixture("ddp_gloo_rank0.json.gz")); // it computes, and waits for many reasons
     const { page, finish } = await open(server.url);
     await visit(page, "summary");
     const colours = await page.$$eval(".stack-bar i", (nodes) => nodes.map((node) => getComputedStyle(node).backgroundColor));
@@ -194,7 +194,7 @@ export const cases = {
     });
     await asked;
     await visit(page, "kernels");
-    await page.waitForTimeout(400); // longer than a page is waited for in silence
+    await after_timers(page, 400); // longer than a page is waited for in silence
     check((await page.$$(".t-row")).length > 0, `the page shows: ${await page.textContent("main")}`);
     release();
     await finish();

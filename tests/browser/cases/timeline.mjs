@@ -1,5 +1,5 @@
 // The timeline: what is drawn is what the API says, and every way of moving, selecting and searching does what it should.
-import { check, equal, fixture, near, open, serve, settle, shoot, visit } from "../harness.mjs";
+import { after_timers, check, equal, fixture, near, open, serve, settle, shoot, visit } from "../harness.mjs";
 
 const trace = fixture("resnet18_compiled_stack_mem.json.gz");
 
@@ -13,7 +13,7 @@ async function timeline(parameters = "") {
 const view = (page) =>
   page.evaluate(() => ({ from: window.__ridge.state.view.from, to: window.__ridge.state.view.to, width: window.__ridge.state.view.width }));
 const selection = (page) => page.evaluate(() => window.__ridge.state.selection?.id ?? null);
-const selected = (page, id) => page.waitForFunction((wanted) => window.__ridge.state.selection?.id === wanted, id);
+const selected = (page, id) => page.waitForFunction((wanted) => window.__ridge?.state?.selection?.id === wanted, id);
 
 // Where a slice stands on the screen.
 function place(page, track, depth, time) {
@@ -488,9 +488,9 @@ export const cases = {
 
   "views that are left no longer ask": async () => {
     const { page, finish } = await timeline();
-    await page.keyboard.press("w", { delay: 400 });
+    await page.keyboard.press("w");
     await visit(page, "summary");
-    await page.waitForTimeout(300);
+    await after_timers(page, 400); // the URL is written 200 ms after a move
     equal((await page.evaluate(() => location.hash)).split("?")[0], "#/summary", "the URL stays");
     await finish();
   },

@@ -4,6 +4,7 @@ import { el, fill } from "../ui/dom";
 import { kernel_link } from "../ui/links";
 import { diagnostics, page_head, table_view } from "../ui/report_view";
 import { note } from "../ui/router";
+import { publish, withdraw } from "../ui/shown";
 import type { TableOptions } from "../ui/table";
 import { asked, type Context, type Page } from "./page";
 
@@ -30,6 +31,7 @@ async function table_page(
   const chosen = by_words.includes(context.parameters.get("by") ?? "") ? context.parameters.get("by")! : "";
   let filter = context.parameters.get("filter") ?? "";
   let turn = 0;
+  let shown: object | null = null;
   const show = async (by: string): Promise<void> => {
     const mine = ++turn;
     const report = await context.source.analysis(analysis, asked(context, by ? { by } : {}));
@@ -45,7 +47,7 @@ async function table_page(
       },
     });
     fill(body, diagnostics(report.diagnostics), view.element);
-    (window as unknown as { __ridge: unknown }).__ridge = { table: view };
+    shown = publish({ table: view });
   };
   const select = el(
     "select",
@@ -65,7 +67,10 @@ async function table_page(
   await show(chosen);
   return {
     element: el("div", { class: "page wide" }, page_head(title, lead, by_words.length ? select : null), body),
-    close: () => ++turn,
+    close: () => {
+      ++turn;
+      withdraw(shown);
+    },
   };
 }
 

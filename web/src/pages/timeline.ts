@@ -20,6 +20,7 @@ import type { TrackGroup } from "../api/types";
 import { el } from "../ui/dom";
 import { Paints } from "../ui/palette";
 import { here } from "../ui/router";
+import { publish, withdraw } from "../ui/shown";
 import type { Context, Page } from "./page";
 
 const kLabels = 232; // width of the names
@@ -326,19 +327,20 @@ class TimelinePage implements Page, Screen {
     if (this.times.length > 2000) this.times.shift();
   }
   readonly times: number[] = [];
+  private shown: object | null = null;
 
   // --- Page
 
   async start(): Promise<void> {
     if (this.closed.signal.aborted) return; // left before its first frame: the URL is another page's
     this.ruler.style.setProperty("height", `${kRulerHeight}px`);
-    (window as unknown as { __ridge: unknown }).__ridge = {
+    this.shown = publish({
       state: this.state,
       stats: this.stage.stats,
       times: this.times,
       row_at: (track: number, depth: number) => this.stage.row_at(track, depth),
       left: kLabels,
-    };
+    });
     void this.state.source
       .overview(this.state.t)
       .then((overview) => this.minimap.show(overview))
@@ -357,6 +359,7 @@ class TimelinePage implements Page, Screen {
     this.panel_box.close();
     this.toolbar.close();
     cancelAnimationFrame(this.frame);
+    withdraw(this.shown);
     this.closed.abort();
   }
 }
