@@ -8,7 +8,7 @@ import { Lanes, type LaneBox } from "../timeline/lanes";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
-import { draw_ruler, kRulerHeight } from "../timeline/ruler";
+import { draw_ruler, kRulerHeight, ruler_mark_at } from "../timeline/ruler";
 import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
 import { TileStore } from "../timeline/tiles";
@@ -141,6 +141,8 @@ class TimelinePage implements Page, Screen {
     signal.addEventListener("abort", () => size.disconnect());
     window.addEventListener("ridge-theme", () => (this.redraw(), this.retouch()), { signal });
     const { control, state } = this;
+    this.ruler.addEventListener("mousemove", (event) => this.hover_ruler(event), { signal });
+    this.ruler.addEventListener("mouseleave", () => this.tooltip.hide(), { signal });
     this.ruler.addEventListener("pointerdown", (event) => this.drag_ruler(event), { signal });
     new Input(
       this.front,
@@ -186,6 +188,12 @@ class TimelinePage implements Page, Screen {
     const from = event.offsetX;
     const all = (x: number, done: boolean): void => this.drag_area(from, -Infinity, x, Infinity, done);
     follow_pointer(this.ruler, event, { move: (x) => all(x, false), end: (x, _y, dragged) => dragged && all(x, true) });
+  }
+
+  private hover_ruler(event: MouseEvent): void {
+    const mark = event.buttons ? null : ruler_mark_at(this.state, event.offsetX);
+    if (mark) this.tooltip.show(event.clientX, event.clientY, ...mark_text(mark));
+    else this.tooltip.hide();
   }
 
   private help(): void {
