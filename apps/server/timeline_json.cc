@@ -123,7 +123,8 @@ std::string slice_json(const SliceDetails& details) {
       for (const SliceArg& arg : details.args) arg.text ? out.key(arg.key).text(arg.json) : out.key(arg.key).raw(arg.json);
     });
     write_short_ref(out.key("op"), details.op);
-    out.members("frame", TextOrNull{details.frame}, "module", TextOrNull{details.module});
+    out.members("op_from", TextOrNull{details.op_from}, "frame", TextOrNull{details.frame}, "module",
+                TextOrNull{details.module});
     write_cost(out.key("cost"), details.cost);
     write_short_ref(out.key("parent"), details.parent);
     out.key("flows").array(details.flows, [&](const SliceFlow& flow) {

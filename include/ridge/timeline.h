@@ -102,7 +102,9 @@ struct SliceDetails {
   std::optional<std::int64_t> self_ns;
   std::vector<SliceArg> args;
   std::optional<SliceRef> op, parent;
-  std::string frame, module;  // empty: not known
+  std::string_view
+      op_from;  // empty: the trace itself names the op; else where it was recovered from, as a graph's replay hides it
+  std::string frame, module;  // of the op where it was recovered; empty: not known
   std::optional<SliceCost> cost;
   std::vector<SliceFlow> flows;  // bounded
 };

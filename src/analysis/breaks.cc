@@ -276,8 +276,11 @@ class Computer {
       if (lookup.outcome != LookupOutcome::compiled || !scope_.holds(lookup.node)) continue;
       const CompiledCall& region = regions_.calls[lookup.region];
       if (region.id.compile <= 0) continue;
-      Recompile recompile{
-          .id = region.id, .start_ns = end(lookup.node) - origin, .compile_ns = lookup.compile_ns, .location = {}};
+      Recompile recompile{.id = region.id,
+                          .node = region.node,
+                          .start_ns = end(lookup.node) - origin,
+                          .compile_ns = lookup.compile_ns,
+                          .location = {}};
       if (const auto frame = frame_of(region.node)) recompile.location = location_of(*frame);
       out_.recompiles.push_back(std::move(recompile));
     }

@@ -42,6 +42,7 @@ struct RegionRow {
 
 struct Recompile {
   CompileId id;
+  NodeId node;                // the call of the region that it was for
   std::int64_t start_ns = 0;  // relative to the window's start
   std::int64_t compile_ns = 0;
   std::string location;

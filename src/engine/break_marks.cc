@@ -12,6 +12,11 @@ std::string label_of(const BreakSite& site) {
   return site.reason.empty() ? site.location : site.location + ": " + site.reason;
 }
 
+std::string label_of(const Recompile& recompile) {
+  const std::string which = "compiled again, as " + text_of(recompile.id);
+  return recompile.location.empty() ? which : recompile.location + ": " + which;
+}
+
 }  // namespace
 
 std::vector<Mark> break_marks(const Model& model, std::shared_ptr<const CostModel> costs) {
@@ -30,12 +35,13 @@ std::vector<Mark> break_marks(const Model& model, std::shared_ptr<const CostMode
                      .label = label_of(site)});
   }
   for (const Recompile& recompile : breaks.recompiles) {
+    const EventId event = tree.event[recompile.node.value];
     marks.push_back({.kind = "recompile",
                      .start_ns = recompile.start_ns,
                      .dur_ns = recompile.compile_ns,
-                     .track = {},
-                     .id = {},
-                     .label = recompile.location});
+                     .track = model.trace().track(event).value,
+                     .id = event.value,
+                     .label = label_of(recompile)});
   }
   return marks;
 }

@@ -98,14 +98,17 @@ std::optional<Place> parent_of(const Place& place) {
   return std::nullopt;
 }
 
-// The nodes of the call tree that stand for the slice: itself, or what launched it.
+// The nodes of the call tree that stand for the slice: itself, what launched it, or what launched the same kernel where no graph hid it.
 struct Origin {
   NodeId node = kNoNode;  // tells the Python frame and the module
   NodeId op = kNoNode;
+  OpSource op_from = OpSource::none;
 };
 
 Origin origin_of(const Model& model, EventId event, std::optional<std::size_t> row) {
   if (row) {
+    const RecoveredOp recovered = model.graph_replays().recovered_op(*row);
+    if (recovered.op != kNoNode) return {recovered.op, recovered.op, recovered.source};
     const NodeId launch = model.links().launch[*row];
     return {launch != kNoNode ? launch : model.links().op[*row], model.links().op[*row]};
   }
@@ -133,6 +136,7 @@ Result<SliceDetails> Timeline::slice(std::uint32_t id) const {
   if (const auto parent = parent_of(place)) out.parent = state_->ref(*parent);
   const Origin origin = origin_of(model, event, row);
   if (origin.op != kNoNode) out.op = state_->ref(model.tree().event[origin.op.value]);
+  if (origin.op_from != OpSource::none) out.op_from = name_of(origin.op_from);
   if (origin.node != kNoNode) {
     out.frame = model.locations().location(origin.node);
     out.module = model.locations().module_path(origin.node);

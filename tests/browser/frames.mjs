@@ -24,12 +24,22 @@ await page.evaluate(() => {
 const browser = page.context().browser();
 await browser.startTracing(page, { categories: ["devtools.timeline", "toplevel", "cc"] });
 const box = await page.locator(".tl-front").boundingBox();
+const frame = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
 for (const x of [0.2, 0.5, 0.8]) {
   await page.mouse.move(box.x + box.width * x, box.y + 200);
   for (const key of ["w", "d", "w", "a", "w", "d", "s", "a", "w", "w", "d", "s", "s", "s", "s", "s"])
     await page.keyboard.press(key, { delay: 250 });
   await settle(page);
 }
+// along the tracks with the wheel, and both ways with the middle button
+for (const by of [300, 300, 300, -300, -300, -300]) {
+  await page.mouse.wheel(0, by);
+  await frame();
+}
+await page.mouse.down({ button: "middle" });
+for (let i = 0; i < 40; ++i) await page.mouse.move(box.x + box.width * (0.8 - 0.01 * i), box.y + 200 - 2 * i);
+await page.mouse.up({ button: "middle" });
+await settle(page);
 const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
 const wall = await page.evaluate(() => window.__ridge.times);
 const script = traceEvents.filter((event) => event.name === "FireAnimationFrame");

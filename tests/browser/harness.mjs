@@ -11,6 +11,9 @@ export const ridge = process.env.RIDGE;
 export const screenshots = process.env.SCREENSHOTS;
 export const fixture = (name) => join(here, "../fixtures", name);
 
+// A trace that stands beside the repository and may be missing.
+export const shared = (name) => join(here, "../../../shared", name);
+
 export const scratch = mkdtempSync(join(tmpdir(), "ridge-browser-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
@@ -110,7 +113,14 @@ export async function settle(page) {
     const ridge = window.__ridge;
     return ridge?.stats?.frames > 0 && ridge.state.tiles.loading === 0 && !ridge.state.moving && !ridge.stats.pending;
   });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await frames(page, 2);
+}
+
+// Until every timer that the page has set so far, for up to `ms`, has run: timers run in the order of their ends, however slow the machine is.
+export const after_timers = (page, ms) => page.evaluate((wait) => new Promise((done) => setTimeout(done, wait)), ms);
+
+export async function frames(page, count) {
+  for (let i = 0; i < count; ++i) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
 }
 
 export async function shoot(page, name) {

@@ -1,7 +1,7 @@
 // The pictures of the README and the documents, from real traces of tests/fixtures: FOLDER/<page>.png, and <page>_dark.png for some.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { close_all, fixture, open, open_browser, serve, settle, visit } from "./harness.mjs";
+import { close_all, fixture, frames, open, open_browser, serve, settle, visit } from "./harness.mjs";
 
 const folder = process.argv[2] ?? "docs/images";
 mkdirSync(folder, { recursive: true });
@@ -33,7 +33,7 @@ for (const [name, traces, where, parameters, scheme, then] of kPictures) {
   const { page, finish } = await open(server.url, { colorScheme: scheme, viewport: { width: 1280, height: 760 } });
   await visit(page, where, parameters);
   await then?.(page, server);
-  await page.waitForTimeout(200);
+  await frames(page, 2);
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await finish();
   console.log(join(folder, `${name}.png`));

@@ -58,13 +58,15 @@ class Shell {
     const row = this.pages.find((each) => each.name === name) ?? this.pages[0]!;
     const t = this.trace_of(parameters);
     const key = `${row.name}/${t}`;
+    const from_menu = this.nav.contains(document.activeElement);
     this.draw_nav(row.under ?? row.name, t);
+    if (from_menu) this.nav.querySelector<HTMLElement>("[aria-current]")?.focus();
+    const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
       await this.page.update(parameters);
-      document.documentElement.dataset.ready = row.name;
+      if (turn === this.turn) document.documentElement.dataset.ready = row.name;
       return;
     }
-    const turn = ++this.turn;
     this.page?.close?.();
     this.page = null;
     this.shown = key;
@@ -81,7 +83,9 @@ class Shell {
     clearTimeout(waiting);
     if (turn !== this.turn) return made.close?.();
     this.page = made;
+    const had_focus = this.main.contains(document.activeElement);
     fill(this.main, made.element);
+    if (had_focus) this.main.focus({ preventScroll: true }); // the link that was followed is gone: reading goes on here
     this.main.classList.toggle("full", row.name === "timeline");
     this.main.dataset.page = row.name;
     this.main.scrollTop = 0;
@@ -102,6 +106,7 @@ class Shell {
             {
               class: "input trace-choice",
               "aria-label": "Trace",
+              title: shorten(this.all.traces[t]?.name ?? "", 300),
               on: {
                 change: (event: Event) => {
                   location.hash = link(current, { t: Number((event.target as HTMLSelectElement).value) || null });

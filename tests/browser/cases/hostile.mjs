@@ -75,7 +75,7 @@ export const cases = {
     ]) {
       const { page, finish } = await open(server.url + hash);
       await page.waitForSelector("html[data-ready]");
-      await page.waitForTimeout(200);
+      await page.waitForLoadState("networkidle");
       await untouched(page, hash);
       await finish().catch((error) => {
         // an unknown slice is refused by the server, which the browser notes

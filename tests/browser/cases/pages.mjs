@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { check, column, equal, fixture, near, open, scratch, serve, shoot, visit } from "../harness.mjs";
+import { after_timers, check, column, equal, fixture, near, open, scratch, serve, shoot, visit } from "../harness.mjs";
 
 const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
 const eager = fixture("resnet18_eager_shapes.json.gz");
@@ -73,6 +73,29 @@ export const cases = {
     await page.click("text=Timeline →");
     await page.waitForSelector('html[data-ready="timeline"]');
     await page.waitForFunction(() => window.__ridge?.state?.hits?.hits > 0 && window.__ridge.state.selection);
+    await finish();
+  },
+
+  "no two parts of the window's bar look alike": async () => {
+    const server = await serve(fixture("ddp_gloo_rank0.json.gz")); // it computes, and waits for many reasons
+    const { page, finish } = await open(server.url);
+    await visit(page, "summary");
+    const colours = await page.$$eval(".stack-bar i", (nodes) => nodes.map((node) => getComputedStyle(node).backgroundColor));
+    check(colours.length > 3, `the bar has parts: ${colours}`);
+    equal(new Set(colours).size, colours.length, "colours");
+    await finish();
+  },
+
+  "a trace without shapes says why there is no roofline": async () => {
+    const server = await serve(fixture("graph_breaks.json.gz"));
+    const { page, finish } = await open(server.url);
+    const report = await server.api("roofline");
+    const [intensity, rate] = [column(report, "roofline", "intensity"), column(report, "roofline", "flops_per_s")];
+    equal(intensity.filter((value, i) => value > 0 && rate[i] > 0).length, 0, "kernels to place");
+    await visit(page, "roofline");
+    equal((await page.$$(".roofline")).length, 0, "empty pictures");
+    check((await page.textContent("main")).includes("record_shapes=True"), "what to do");
+    check(!(await page.textContent("main")).includes("Work0"), "no work is claimed");
     await finish();
   },
 
@@ -171,7 +194,7 @@ export const cases = {
     });
     await asked;
     await visit(page, "kernels");
-    await page.waitForTimeout(400); // longer than a page is waited for in silence
+    await after_timers(page, 400); // longer than a page is waited for in silence
     check((await page.$$(".t-row")).length > 0, `the page shows: ${await page.textContent("main")}`);
     release();
     await finish();

@@ -1,5 +1,5 @@
 // The timeline: what is drawn is what the API says, and every way of moving, selecting and searching does what it should.
-import { check, equal, fixture, near, open, serve, settle, shoot, visit } from "../harness.mjs";
+import { after_timers, check, equal, fixture, near, open, serve, settle, shoot, visit } from "../harness.mjs";
 
 const trace = fixture("resnet18_compiled_stack_mem.json.gz");
 
@@ -13,7 +13,7 @@ async function timeline(parameters = "") {
 const view = (page) =>
   page.evaluate(() => ({ from: window.__ridge.state.view.from, to: window.__ridge.state.view.to, width: window.__ridge.state.view.width }));
 const selection = (page) => page.evaluate(() => window.__ridge.state.selection?.id ?? null);
-const selected = (page, id) => page.waitForFunction((wanted) => window.__ridge.state.selection?.id === wanted, id);
+const selected = (page, id) => page.waitForFunction((wanted) => window.__ridge?.state?.selection?.id === wanted, id);
 
 // Where a slice stands on the screen.
 function place(page, track, depth, time) {
@@ -233,6 +233,25 @@ export const cases = {
     await finish();
   },
 
+  "a replayed kernel shows its op and where that was recovered from": async () => {
+    const server = await serve(fixture("cudagraph_with_warmup.json.gz"));
+    const { page, finish } = await open(server.url);
+    const { results } = await server.api("search?t=0&q=nvjet&limit=200");
+    const slices = await Promise.all(results.map((hit) => server.api(`slice?t=0&id=${hit.id}`)));
+    const replayed = slices.find((slice) => slice.op_from);
+    const eager = slices.find((slice) => !slice.op_from && slice.op);
+    check(replayed && eager, "the trace has the kernel in a graph and outside");
+    equal([replayed.op_from, replayed.op.name], ["eager_run", eager.op.name], "the op of the replay");
+    await visit(page, "timeline", `s=${replayed.id}`);
+    await selected(page, replayed.id);
+    const shown = await page.textContent(".details .pairs");
+    check(shown.includes(replayed.op.name) && shown.includes("an eager run of the same kernels"), `the panel says: ${shown}`);
+    await visit(page, "timeline", `s=${eager.id}`);
+    await selected(page, eager.id);
+    check(!(await page.textContent(".details .pairs")).includes("Op known from"), "an op that the trace names is not called recovered");
+    await finish();
+  },
+
   "flows are followed there and back": async () => {
     const { server, page, finish } = await timeline();
     const { slice, flow } = await launched(server);
@@ -387,6 +406,41 @@ export const cases = {
     await finish();
   },
 
+  "tracks are found by their names, and the link keeps the filter": async () => {
+    const { server, page, finish } = await timeline();
+    const { groups } = await server.api("tracks?t=0");
+    const all = groups.flatMap((group) => group.tracks.map((track) => ({ ...track, whole: `${group.name} ${group.labels} ${track.name}` })));
+    const shown = () => page.evaluate(() => window.__ridge.state.lanes.boxes.flatMap((box) => (box.track ? [box.track.id] : [])));
+    equal((await shown()).length, all.length, "tracks without a filter");
+    await page.keyboard.press("t");
+    await page.keyboard.type("STREAM gpu"); // words in any order and case
+    const wanted = all.filter((track) => /stream/i.test(track.whole) && /gpu/i.test(track.whole)).map((track) => track.id);
+    check(wanted.length > 0 && wanted.length < all.length, "some tracks are such and some are not");
+    equal((await shown()).sort(), wanted.sort(), "tracks shown");
+    equal(await page.textContent(".tl-finder small"), `${wanted.length} of ${all.length} tracks`, "the count");
+    equal((await page.$$(".tl-track")).length, wanted.length, "names shown");
+    await page.keyboard.press("Enter");
+    check(await page.evaluate(() => document.activeElement.classList.contains("tl-scroll")), "Enter goes back to the lanes");
+    await page.waitForFunction(() => location.hash.includes("tracks="));
+    await shoot(page, "timeline_tracks_light");
+    const { page: other, finish: finish_other } = await open(page.url());
+    await other.waitForFunction((count) => window.__ridge?.state?.lanes.shown === count, wanted.length);
+    equal(await other.inputValue(".tl-finder input"), "STREAM gpu", "the filter of the link");
+    await finish_other();
+    // a slice that one goes to is shown, whatever hides it
+    const { flow } = await launched(server);
+    check(!wanted.includes(flow.track), "the launch is on a hidden track");
+    await visit(page, "timeline", `tracks=STREAM+gpu&s=${flow.id}`);
+    await selected(page, flow.id);
+    equal(await page.inputValue(".tl-finder input"), "", "the filter");
+    await page.keyboard.press("t");
+    await page.keyboard.type("nothing is called so");
+    equal(await shown(), [], "tracks shown");
+    await page.keyboard.press("Escape");
+    equal((await shown()).length, all.length, "tracks after Escape");
+    await finish();
+  },
+
   "tracks collapse and pin, help opens": async () => {
     const { page, finish } = await timeline();
     const height = () => page.evaluate(() => window.__ridge.state.lanes.height);
@@ -434,9 +488,9 @@ export const cases = {
 
   "views that are left no longer ask": async () => {
     const { page, finish } = await timeline();
-    await page.keyboard.press("w", { delay: 400 });
+    await page.keyboard.press("w");
     await visit(page, "summary");
-    await page.waitForTimeout(300);
+    await after_timers(page, 400); // the URL is written 200 ms after a move
     equal((await page.evaluate(() => location.hash)).split("?")[0], "#/summary", "the URL stays");
     await finish();
   },

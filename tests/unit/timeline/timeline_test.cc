@@ -124,6 +124,30 @@ TEST(Timeline, DetailsHoldArgumentsParentsAndFlows) {
   EXPECT_EQ(t.timeline.neighbour(kernel->slice.id, true)->has_value(), false);
 }
 
+// gemm runs eagerly under aten::mm, then inside a graph whose replay stands under another op.
+TEST(Timeline, OpsThatAReplayHidesAreShownWithTheirSource) {
+  const Opened t(test::load_events(R"json(
+  {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":10,"tid":11,"ts":0,"dur":20,"args":{"Input Dims":[[2,3],[3,4]]}},
+  {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":10,"tid":11,"ts":5,"dur":2,"args":{"correlation":1}},
+  {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":30,"dur":10,"args":{"device":0,"stream":7,"correlation":1,"grid":[8,1,1]}},
+  {"ph":"X","cat":"cpu_op","name":"aten::relu","pid":10,"tid":11,"ts":22,"dur":10,"args":{"Input Dims":[[2,4]]}},
+  {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":10,"tid":11,"ts":24,"dur":2,"args":{"correlation":2}},
+  {"ph":"X","cat":"kernel","name":"relu","pid":0,"tid":7,"ts":45,"dur":4,"args":{"device":0,"stream":7,"correlation":2,"grid":[8,1,1]}},
+  {"ph":"X","cat":"cpu_op","name":"CompiledFunction","pid":10,"tid":11,"ts":100,"dur":20,"args":{}},
+  {"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":10,"tid":11,"ts":105,"dur":2,"args":{"correlation":3}},
+  {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":120,"dur":11,"args":{"device":0,"stream":7,"correlation":3,"grid":[8,1,1]}},
+  {"ph":"X","cat":"kernel","name":"relu","pid":0,"tid":7,"ts":135,"dur":5,"args":{"device":0,"stream":7,"correlation":3,"grid":[8,1,1]}})json"));
+  const auto hits = t.timeline.search("gemm", 10);
+  ASSERT_TRUE(hits && hits->results.size() == 2);
+  const auto eager = t.timeline.slice(hits->results[0].id);
+  const auto replayed = t.timeline.slice(hits->results[1].id);
+  ASSERT_TRUE(eager && replayed && eager->op && replayed->op);
+  EXPECT_EQ(eager->op_from, "");
+  EXPECT_EQ(replayed->op_from, "eager_run");
+  EXPECT_EQ(replayed->op->name, "aten::mm");
+  EXPECT_EQ(replayed->op->id, eager->op->id);
+}
+
 TEST(Timeline, AreasAddUp) {
   const Opened t(test::load_events(kSmall));
   const auto area = t.timeline.area(0, 200'000, std::nullopt);

@@ -69,7 +69,7 @@ export class EmbeddedSource implements DataSource {
     if (this.has("slice", { t, id })) return this.get("slice", { t, id });
     const slice = this.slices_of(t).get(id);
     if (!slice) return missing("This slice");
-    const unknown = { self_ns: null, op: null, frame: null, module: null, cost: null, parent: null };
+    const unknown = { self_ns: null, op: null, op_from: null, frame: null, module: null, cost: null, parent: null };
     return { ...slice, ...unknown, args: {}, flows: [] };
   }
   async neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null> {

@@ -137,6 +137,7 @@ export interface SliceDetails {
   self_ns: number | null;
   args: Record<string, unknown>;
   op: { id: number; name: string } | null;
+  op_from: "eager_run" | "capture" | null; // where the op was recovered from, when a graph's replay hides it
   frame: string | null;
   module: string | null;
   cost: Cost | null;

@@ -67,7 +67,7 @@ function work(table: Rows, row: Cell[]): Child {
       "dl",
       { class: "pairs" },
       ...known.flatMap((column) => [
-        el("dt", {}, format.heading(column.name)),
+        el("dt", {}, format.heading(column.name, column.unit)),
         el("dd", {}, shorten(format.cell(table.value(row, column.name), column), 2000)),
       ]),
       el("dt", {}, "Full name"),

@@ -166,13 +166,13 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
     { class: "roofline", viewBox: `0 0 ${kWidth} ${kHeight}`, role: "group", "aria-label": `Roofline of ${dots.length} kernels` },
     ...grid(axes),
     ...lines.map((each) => each.line),
-    ...dots.map((dot) => {
+    ...dots.map((dot, nth) => {
       const bound = table.text(dot.row, "bound");
       const radius = 3 + 15 * Math.sqrt(dot.time / most);
-      const show = (event: MouseEvent): void =>
+      const show = (x: number, y: number): void =>
         tooltip.show(
-          event.clientX,
-          event.clientY,
+          x,
+          y,
           el("b", { class: "code" }, shorten(dot.label, 300)),
           el("div", {}, `${format.scaled(dot.rate, "flop_per_s")} at ${format.number(dot.intensity, null)} FLOP/byte`),
           el("div", {}, `${format.percent(table.number(dot.row, "pct_of_roof"))} of its roof, ${bound || "bound unknown"}`),
@@ -185,25 +185,46 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
         cy: axes.y(dot.rate),
         r: radius,
         fill: kBoundColours[bound] ?? "#8a7fd1",
-        tabindex: "0",
+        tabindex: nth ? "-1" : "0", // one stop for the Tab key; the arrows walk from dot to dot
         role: "link",
-        "aria-label": shorten(dot.label, 100),
+        "aria-label": `${shorten(dot.label, 100)}, ${format.time(dot.time)}, ${format.percent(table.number(dot.row, "pct_of_roof"))} of its roof`,
         "data-kernel": shorten(dot.kernel, 200),
         on: {
-          mousemove: show,
+          mousemove: (event: MouseEvent) => show(event.clientX, event.clientY),
           mouseleave: () => tooltip.hide(),
+          focus: (event: FocusEvent) => {
+            const box = (event.target as Element).getBoundingClientRect();
+            show(box.right, box.bottom);
+          },
+          blur: () => tooltip.hide(),
           click: () => {
             tooltip.hide();
             open();
           },
           keydown: (event: KeyboardEvent) => {
-            if (event.key === "Enter") open();
+            if (event.key === "Enter") {
+              tooltip.hide();
+              open();
+            } else walk_dots(event);
           },
         },
       });
     }),
     ...lines.map((each) => each.name),
   );
+}
+
+// The arrows go from the kernel with most time to the next, and back.
+function walk_dots(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -kMostDots, End: kMostDots }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const here = event.target as SVGElement;
+  const dots = [...here.parentElement!.querySelectorAll<SVGElement>(".dot")];
+  const next = dots[Math.min(dots.length - 1, Math.max(0, dots.indexOf(here) + step))]!;
+  here.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
 }
 
 function use_figures(report: Report): Child {
@@ -220,7 +241,9 @@ function use_figures(report: Report): Child {
   add("mfu_pct", "MFU", "flops_known_pct");
   add("bandwidth_pct", "Memory bandwidth used", "bytes_known_pct");
   const flops = table.number(total, "flops");
-  if (flops !== null) items.push(["Work", format.number(flops, "flop")]);
+  const known = table.number(total, "flops_known_pct");
+  if (flops)
+    items.push(["Work", format.number(flops, "flop"), known === null ? undefined : `known for ${format.percent(known)} of kernel time`]);
   return items.length ? figures(items) : null;
 }
 
@@ -238,7 +261,7 @@ export async function roofline_page(context: Context): Promise<Page> {
   const draw = (): void =>
     fill(
       box,
-      dots.length || all_roofs.length
+      dots.length
         ? picture(
             dots,
             all_roofs.filter((roof) => on.has(roof.name)),
@@ -304,12 +327,12 @@ export async function roofline_page(context: Context): Promise<Page> {
               `${bound} bound`,
             ),
           ),
-          el("span", { class: "muted" }, "dot size: time"),
+          dots.length ? el("span", { class: "muted" }, "dot size: time") : null,
           el("span", { class: "grow" }),
-          ...toggles,
+          ...(dots.length ? toggles : []),
         ),
         box,
-        without > 0
+        without > 0 && dots.length
           ? el(
               "p",
               { class: "muted" },

@@ -149,6 +149,7 @@ export function window_bars(gpu: Report, summary: Report | null = null): HTMLEle
           value: idle!.number(each, "time_ns") ?? 0,
           colour: step_colour(idle!.text(each, "cause"), i + 3),
           title: idle!.text(each, "meaning"),
+          idle: true,
         }),
       );
       const busy = devices.number(row, "busy_pct");

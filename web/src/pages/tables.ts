@@ -4,6 +4,7 @@ import { el, fill } from "../ui/dom";
 import { kernel_link } from "../ui/links";
 import { diagnostics, page_head, table_view } from "../ui/report_view";
 import { note } from "../ui/router";
+import { publish, withdraw } from "../ui/shown";
 import type { TableOptions } from "../ui/table";
 import { asked, type Context, type Page } from "./page";
 
@@ -28,18 +29,25 @@ async function table_page(
   const body = el("div", {});
   const by_words = choices(context, analysis).filter((word) => context.source.has(analysis, asked(context, { by: word })));
   const chosen = by_words.includes(context.parameters.get("by") ?? "") ? context.parameters.get("by")! : "";
+  let filter = context.parameters.get("filter") ?? "";
+  let turn = 0;
+  let shown: object | null = null;
   const show = async (by: string): Promise<void> => {
+    const mine = ++turn;
     const report = await context.source.analysis(analysis, asked(context, by ? { by } : {}));
+    if (mine !== turn) return; // another grouping was chosen meanwhile
     const table = report.tables[0]!;
-    const filter = context.parameters.get("filter") ?? "";
     const view = table_view(table, context.t, {
       ...(by ? { sort: options(table).sort, link: options(table).link } : options(table)),
       filter,
       filterable: true,
-      on_filter: (text) => note({ filter: text || null }),
+      on_filter: (text) => {
+        filter = text;
+        note({ filter: text || null });
+      },
     });
     fill(body, diagnostics(report.diagnostics), view.element);
-    (window as unknown as { __ridge: unknown }).__ridge = { table: view };
+    shown = publish({ table: view });
   };
   const select = el(
     "select",
@@ -49,7 +57,7 @@ async function table_page(
       on: {
         change: () => {
           note({ by: select.value || null });
-          void show(select.value);
+          show(select.value).catch((error: Error) => fill(body, el("p", { class: "note error", role: "alert" }, error.message)));
         },
       },
     },
@@ -57,7 +65,13 @@ async function table_page(
     ...by_words.map((word) => el("option", { value: word, selected: word === chosen }, `by ${word}`)),
   );
   await show(chosen);
-  return { element: el("div", { class: "page wide" }, page_head(title, lead, by_words.length ? select : null), body) };
+  return {
+    element: el("div", { class: "page wide" }, page_head(title, lead, by_words.length ? select : null), body),
+    close: () => {
+      ++turn;
+      withdraw(shown);
+    },
+  };
 }
 
 const kKernelColumns = [

@@ -3,15 +3,16 @@ import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
 import { follow_pointer, Input } from "../timeline/input";
 import { keys } from "../timeline/keys";
-import { draw_labels } from "../timeline/labels";
+import { Labels } from "../timeline/labels";
 import { Lanes, type LaneBox } from "../timeline/lanes";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
-import { draw_ruler, kRulerHeight } from "../timeline/ruler";
-import { Stage } from "../timeline/stage";
+import { draw_ruler, kRulerHeight, ruler_mark_at } from "../timeline/ruler";
+import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
 import { TileStore } from "../timeline/tiles";
+import { TrackFinder } from "../timeline/track_finder";
 import { Toolbar } from "../timeline/toolbar";
 import { hover_text, mark_text, Tooltip } from "../timeline/tooltip";
 import { View } from "../timeline/view";
@@ -19,6 +20,7 @@ import type { TrackGroup } from "../api/types";
 import { el } from "../ui/dom";
 import { Paints } from "../ui/palette";
 import { here } from "../ui/router";
+import { publish, withdraw } from "../ui/shown";
 import type { Context, Page } from "./page";
 
 const kLabels = 232; // width of the names
@@ -37,14 +39,15 @@ class TimelinePage implements Page, Screen {
   private readonly minimap: Minimap;
   private readonly tooltip = new Tooltip();
   private readonly ruler = el("canvas", { class: "tl-ruler" });
-  private readonly labels = el("div", { class: "tl-labels" });
+  private readonly labels: Labels;
+  private readonly finder: TrackFinder;
   private readonly sizer = el("div", { class: "tl-sizer" });
   private readonly toolbar: Toolbar;
   private readonly scroll: HTMLElement;
   private readonly front: HTMLElement;
   private readonly panel_box: Panel;
   private readonly closed = new AbortController();
-  private dirty = { lanes: true, overlay: true, labels: true };
+  private dirty = { lanes: true, ruler: true, overlay: true, labels: true };
   private frame = 0;
   private mouse: MouseEvent | null = null; // the last that was heard of it on the stage
 
@@ -55,10 +58,15 @@ class TimelinePage implements Page, Screen {
   ) {
     const paints = new Paints();
     const view = new View(context.trace.window_ns);
-    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, (track) => {
+    const came = (track: number): void => {
       this.stage.came(track);
+      this.refine();
+    };
+    const missing = (): void => {
+      this.stage.forget();
       this.redraw();
-    });
+    };
+    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, came, missing);
     this.state = {
       source: context.source,
       t: context.t,
@@ -84,6 +92,11 @@ class TimelinePage implements Page, Screen {
     this.stage = new Stage(this.state);
     this.overlay = new Overlay(this.state, this.stage);
     this.control = new Controller(this.state, this);
+    this.labels = new Labels(this.state, this.stage, {
+      toggle: (key) => this.control.toggle(key),
+      pin: (track) => this.control.pin(track),
+    });
+    this.finder = new TrackFinder(this.state.lanes, this.control, () => this.scroll.focus({ preventScroll: true }));
     this.minimap = new Minimap(this.state, () => this.control.moved());
     this.toolbar = new Toolbar(this.state, this.control, {
       redraw: () => this.redraw(),
@@ -96,7 +109,7 @@ class TimelinePage implements Page, Screen {
       find: (text) => this.find(text),
     });
     this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.canvas, this.overlay.canvas);
-    const sticky = el("div", { class: "tl-stage" }, this.labels, this.front);
+    const sticky = el("div", { class: "tl-stage" }, this.labels.element, this.front);
     this.scroll = el(
       "div",
       {
@@ -113,7 +126,7 @@ class TimelinePage implements Page, Screen {
       "div",
       { class: "timeline" },
       this.toolbar.element,
-      el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.minimap.canvas, this.ruler),
+      el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.canvas, this.ruler),
       this.scroll,
       this.panel_box.element,
       this.tooltip.element,
@@ -128,6 +141,8 @@ class TimelinePage implements Page, Screen {
     signal.addEventListener("abort", () => size.disconnect());
     window.addEventListener("ridge-theme", () => (this.redraw(), this.retouch()), { signal });
     const { control, state } = this;
+    this.ruler.addEventListener("mousemove", (event) => this.hover_ruler(event), { signal });
+    this.ruler.addEventListener("mouseleave", () => this.tooltip.hide(), { signal });
     this.ruler.addEventListener("pointerdown", (event) => this.drag_ruler(event), { signal });
     new Input(
       this.front,
@@ -157,6 +172,7 @@ class TimelinePage implements Page, Screen {
         selecting: () => state.selecting,
         key: keys(control, state, {
           search: () => this.toolbar.search.focus(),
+          find_tracks: () => this.finder.input.select(),
           clear_search: () => (this.toolbar.search.value = ""),
           help: () => this.help(),
           scroll: (pixels) => (this.scroll.scrollTop += pixels),
@@ -172,6 +188,12 @@ class TimelinePage implements Page, Screen {
     const from = event.offsetX;
     const all = (x: number, done: boolean): void => this.drag_area(from, -Infinity, x, Infinity, done);
     follow_pointer(this.ruler, event, { move: (x) => all(x, false), end: (x, _y, dragged) => dragged && all(x, true) });
+  }
+
+  private hover_ruler(event: MouseEvent): void {
+    const mark = event.buttons ? null : ruler_mark_at(this.state, event.offsetX);
+    if (mark) this.tooltip.show(event.clientX, event.clientY, ...mark_text(mark));
+    else this.tooltip.hide();
   }
 
   private help(): void {
@@ -212,7 +234,7 @@ class TimelinePage implements Page, Screen {
     const whole = top === -Infinity;
     const under = (box: LaneBox, y: number): boolean => box.kind === "track" && y < bottom && y + box.height > top;
     const boxes = this.stage.visible().filter(({ box, y }) => under(box, y));
-    const tracks = whole ? [] : boxes.map(({ box }) => box.track!.id);
+    const tracks = whole ? lanes.chosen : boxes.map(({ box }) => box.track!.id);
     const from = Math.max(0, Math.round(view.time(Math.min(x0, x1))));
     const to = Math.min(view.window_ns, Math.round(view.time(Math.max(x0, x1))));
     const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.tracks.length ? [] : tracks };
@@ -224,6 +246,10 @@ class TimelinePage implements Page, Screen {
   // --- Screen
 
   redraw(): void {
+    this.dirty.ruler = true;
+    this.refine();
+  }
+  refine(): void {
     this.dirty.lanes = true;
     if (this.state.moving) this.tooltip.hide();
     this.schedule();
@@ -236,10 +262,12 @@ class TimelinePage implements Page, Screen {
   rested(): void {
     const box = this.front.getBoundingClientRect();
     if (this.mouse && !this.mouse.buttons) this.hover(this.mouse.clientX - box.left, this.mouse.clientY - box.top, this.mouse);
+    this.refine();
   }
   relabel(): void {
     const { lanes } = this.state;
     this.sizer.style.setProperty("height", `${Math.max(0, lanes.height + lanes.pinned_height - this.stage.height)}px`);
+    this.finder.show();
     this.dirty.labels = true;
     this.redraw();
   }
@@ -290,37 +318,37 @@ class TimelinePage implements Page, Screen {
     this.frame = 0;
     if (this.closed.signal.aborted) return;
     const began = performance.now();
-    const { lanes } = this.dirty;
-    const more = (lanes || (this.stage.stats.pending && !this.state.moving)) && this.stage.draw();
-    if (lanes) {
+    const { lanes, ruler, labels } = this.dirty;
+    const overlay = this.dirty.overlay || (lanes && this.overlay.follows_view);
+    this.dirty = { lanes: false, ruler: false, overlay: false, labels: false };
+    const refines = this.stage.stats.pending && !this.state.moving;
+    const more = (lanes || refines) && this.stage.draw(overlay ? kRefine_ms / 2 : kRefine_ms);
+    if (ruler) {
       draw_ruler(this.ruler, this.state);
       this.minimap.draw();
-      if (this.dirty.labels)
-        draw_labels(this.labels, this.state, this.stage, {
-          toggle: (key) => this.control.toggle(key),
-          pin: (track) => this.control.pin(track),
-        });
-      this.toolbar.say(this.state.tiles.loading ? "loading…" : "");
     }
-    if (this.dirty.overlay || (lanes && this.overlay.follows_view)) this.overlay.draw();
-    this.dirty = { lanes: false, overlay: false, labels: false };
+    if (labels) this.labels.draw();
+    if (overlay) this.overlay.draw();
+    this.toolbar.loading(this.state.tiles.loading > 0);
     if (more) this.schedule();
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.shift();
   }
   readonly times: number[] = [];
+  private shown: object | null = null;
 
   // --- Page
 
   async start(): Promise<void> {
+    if (this.closed.signal.aborted) return; // left before its first frame: the URL is another page's
     this.ruler.style.setProperty("height", `${kRulerHeight}px`);
-    (window as unknown as { __ridge: unknown }).__ridge = {
+    this.shown = publish({
       state: this.state,
       stats: this.stage.stats,
       times: this.times,
       row_at: (track: number, depth: number) => this.stage.row_at(track, depth),
       left: kLabels,
-    };
+    });
     void this.state.source
       .overview(this.state.t)
       .then((overview) => this.minimap.show(overview))
@@ -335,6 +363,11 @@ class TimelinePage implements Page, Screen {
   close(): void {
     if (here().page === "timeline") this.control.write_url();
     this.control.stop();
+    this.state.tiles.close();
+    this.panel_box.close();
+    this.toolbar.close();
+    cancelAnimationFrame(this.frame);
+    withdraw(this.shown);
     this.closed.abort();
   }
 }

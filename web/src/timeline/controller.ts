@@ -1,16 +1,20 @@
 // What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
 import type { DataSource } from "../api/source";
 import { note } from "../ui/router";
+import { slice_beside } from "./row_walk";
+import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
 
 const kRest_ms = 120; // without a move until the view is drawn at its finest
 const kUrlDelay_ms = 200;
 const kSearchDelay_ms = 150;
+const kLongestFilter = 200; // characters
 
 export interface Screen {
   redraw(): void; // lanes, ruler, minimap
+  refine(): void; // the lanes only: the view is the same in time
   retouch(): void; // the overlay only
-  rested(): void; // the view has not moved for a moment
+  rested(): void; // the view has not moved for a moment: time to refine it
   relabel(): void; // lanes moved: heights, pins
   reveal(track: number, depth: number): void; // scroll there
   panel(): void; // selection or area changed
@@ -19,12 +23,14 @@ export interface Screen {
 }
 
 export class Controller {
-  private url_timer = 0;
+  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url());
+  private readonly rest_timer = new RestTimer(kRest_ms, () => this.rest());
   private known_hash = location.hash; // as last read or written
-  private rest_timer = 0;
   private search_timer = 0;
   private search_under_way: AbortController | null = null;
   private asked = 0; // the latest selection asked for
+  private read = 0; // the latest URL read
+  private stopped = false;
 
   constructor(
     readonly state: State,
@@ -39,20 +45,19 @@ export class Controller {
 
   moved(): void {
     this.stirred();
+    this.screen.redraw();
     this.remember();
   }
   // The lanes move, in time or up and down.
   stirred(): void {
     this.state.moving = true;
     this.state.hovered = null; // what is under the mouse now is found when the view rests
-    clearTimeout(this.rest_timer);
-    this.rest_timer = window.setTimeout(() => this.rest(), kRest_ms);
-    this.screen.redraw();
+    this.rest_timer.stir();
+    this.screen.refine();
   }
   private rest(): void {
     this.state.moving = false;
     this.screen.rested();
-    this.screen.redraw();
   }
   zoom(factor: number, x: number | null): void {
     const { view, cursor } = this.state;
@@ -83,6 +88,7 @@ export class Controller {
   // --- selection
 
   async select(id: number | null, show = false): Promise<void> {
+    if (this.stopped) return;
     const asked = ++this.asked;
     if (id === null) {
       this.state.selection = null;
@@ -101,11 +107,12 @@ export class Controller {
       }
       this.selected();
     } catch (error) {
-      this.screen.complain((error as Error).message);
+      if (asked === this.asked) this.screen.complain((error as Error).message);
     }
   }
 
   private selected(): void {
+    this.screen.complain("");
     this.screen.panel();
     this.screen.retouch();
     this.remember();
@@ -113,9 +120,16 @@ export class Controller {
 
   async neighbour(direction: "next" | "prev"): Promise<void> {
     const { selection, t } = this.state;
-    if (!selection) return;
+    if (!selection) return this.row(direction === "next" ? 1 : -1);
     const id = await this.source.neighbour(t, selection.id, direction).catch(() => null);
-    if (id !== null) await this.select(id, true);
+    if (id !== null && selection === this.state.selection) await this.select(id, true); // else another was chosen meanwhile
+  }
+
+  // To the row below (1) or above (-1) that has a slice in view.
+  async row(step: 1 | -1): Promise<void> {
+    const { selection } = this.state;
+    const id = await slice_beside(this.state, step).catch(() => null);
+    if (id !== null && selection === this.state.selection) await this.select(id, true);
   }
 
   // Along a flow: "out" to what this started, "in" to what started it.
@@ -136,7 +150,7 @@ export class Controller {
     if (selection) this.select_area({ from: selection.start_ns, to: selection.start_ns + Math.max(1, selection.dur_ns), tracks: [] });
   }
   select_all(): void {
-    this.select_area({ from: 0, to: this.state.view.window_ns, tracks: [] });
+    this.select_area({ from: 0, to: this.state.view.window_ns, tracks: this.state.lanes.chosen });
   }
 
   // --- marks of the user
@@ -183,12 +197,14 @@ export class Controller {
   private async run_search(text: string, go_first: boolean): Promise<void> {
     const control = (this.search_under_way = new AbortController());
     try {
-      this.state.hits = await this.source.search(this.state.t, text, control.signal);
+      const hits = await this.source.search(this.state.t, text, control.signal);
+      if (control.signal.aborted) return;
+      this.state.hits = hits;
       this.screen.found(this.hit_text());
       this.screen.redraw();
       if (go_first) await this.walk(1);
     } catch (error) {
-      if ((error as Error).name !== "AbortError") this.screen.found((error as Error).message);
+      if (!control.signal.aborted) this.screen.found((error as Error).message);
     }
   }
 
@@ -220,6 +236,12 @@ export class Controller {
     this.screen.relabel();
     this.remember();
   }
+  // Shows only the tracks whose names hold these words.
+  find_tracks(words: string): void {
+    this.state.lanes.find_tracks(words);
+    this.screen.relabel();
+    this.remember();
+  }
   collapse_all(): void {
     const { lanes } = this.state;
     lanes.collapse_all(lanes.collapsed.size === 0);
@@ -229,12 +251,13 @@ export class Controller {
   // --- the URL
 
   private remember(): void {
-    clearTimeout(this.url_timer);
-    this.url_timer = window.setTimeout(() => this.write_url(), kUrlDelay_ms);
+    this.url_timer.stir();
   }
   stop(): void {
-    clearTimeout(this.url_timer);
-    clearTimeout(this.rest_timer);
+    this.stopped = true;
+    this.asked += 1; // an answer that comes now is nobody's
+    this.url_timer.stop();
+    this.rest_timer.stop();
     clearTimeout(this.search_timer);
     this.search_under_way?.abort();
   }
@@ -251,12 +274,14 @@ export class Controller {
       q: query || null,
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
+      tracks: lanes.filter.trim() || null,
     });
     this.known_hash = location.hash;
   }
 
   async read_url(parameters: URLSearchParams): Promise<void> {
     this.known_hash = location.hash;
+    const read = ++this.read;
     const { state } = this;
     const range = read_range(parameters.get("r"));
     if (range) state.view.set(range.from, range.to);
@@ -268,7 +293,7 @@ export class Controller {
       .slice(0, 100);
     state.lanes.pinned.clear();
     for (const id of (parameters.get("pin") ?? "").split(".")) if (/^\d+$/.test(id)) state.lanes.pinned.add(Number(id));
-    state.lanes.arrange();
+    state.lanes.find_tracks((parameters.get("tracks") ?? "").slice(0, kLongestFilter));
     const [area_range, tracks] = (parameters.get("a") ?? "").split(":");
     const area = read_range(area_range ?? null);
     this.state.area = area ? { ...area, tracks: (tracks ?? "").split(".").filter(Boolean).map(Number).filter(Number.isFinite) } : null;
@@ -279,7 +304,8 @@ export class Controller {
     if (query !== state.query || query) this.search(query, !selected && !range);
     if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
     else if (!query) await this.select(null);
-    if (selected && range && state.selection) this.screen.reveal(state.selection.track, state.selection.depth);
+    if (read !== this.read || this.stopped) return; // another link was followed meanwhile
+    if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
     if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
   }
 }

@@ -8,6 +8,7 @@ import { chip } from "../ui/table";
 const kNameLength = 4000;
 const kValueLength = 4000;
 const kFlowsShown = 50;
+const kNoKernels = new Set(["memcpy", "memset", "gpu_user_annotation", "cuda_sync", "overhead"]); // what else stands on streams
 
 export interface DetailActions {
   select(id: number): void;
@@ -18,7 +19,7 @@ export interface DetailActions {
 }
 
 export function details(slice: SliceDetails, track: Track | null, actions: DetailActions): HTMLElement {
-  const kernel_page = slice.cost ? actions.kernel_page(slice.name) : null;
+  const kernel_page = track?.kind === "stream" && !kNoKernels.has(slice.category) ? actions.kernel_page(slice.name) : null;
   return el(
     "div",
     { class: "details" },
@@ -49,6 +50,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
           ["Track", track?.name ?? String(slice.track)],
           ["Inside", slice.parent ? link_to(slice.parent, actions) : null],
           ["Op", slice.op ? link_to(slice.op, actions) : null],
+          ["Op known from", slice.op_from ? kOpSources[slice.op_from] : null],
           ["Module", slice.module],
           ["Python", slice.frame],
         ]),
@@ -59,6 +61,11 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
     ),
   );
 }
+
+const kOpSources: Record<NonNullable<SliceDetails["op_from"]>, string> = {
+  eager_run: "an eager run of the same kernels: the graph's replay hides it",
+  capture: "the capture of the graph: its replay hides it",
+};
 
 function link_to(target: { id: number; name: string }, actions: DetailActions): HTMLElement {
   return button(shorten(target.name, 200), () => actions.select(target.id), { class: "link code", title: shorten(target.name, 600) });

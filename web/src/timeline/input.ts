@@ -73,6 +73,7 @@ export class Input {
     document.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("keyup", (event) => this.held.delete(event.key.toLowerCase()), { signal });
     window.addEventListener("blur", () => this.held.clear(), { signal });
+    signal.addEventListener("abort", () => this.held.clear()); // else a key held while the page is left would never be let go
   }
 
   private hover(event: MouseEvent): void {
@@ -118,7 +119,7 @@ export class Input {
     if (event.altKey || target.closest("input, textarea, select, dialog[open]")) return;
     const plain = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const held = event.ctrlKey || event.metaKey;
-    const key = held ? `Ctrl+${plain}` : plain;
+    const key = held ? `Ctrl+${plain}` : event.shiftKey && plain.startsWith("Arrow") ? `Shift+${plain}` : plain;
     if (!held && "wasd".includes(key) && key.length === 1) {
       event.preventDefault();
       if (this.held.has(key)) return;

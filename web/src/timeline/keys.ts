@@ -4,6 +4,7 @@ import type { State } from "./state";
 
 export interface KeyScreen {
   search(): void; // to the search box
+  find_tracks(): void; // to the box that filters tracks
   clear_search(): void;
   help(): void;
   scroll(pixels: number): void;
@@ -20,6 +21,7 @@ export function keys(control: Controller, state: State, screen: KeyScreen): Reco
     r: () => control.area_of_selection(),
     "Ctrl+a": () => control.select_all(),
     "/": () => screen.search(),
+    t: () => screen.find_tracks(),
     ".": () => void control.neighbour("next"),
     ",": () => void control.neighbour("prev"),
     "]": () => void control.follow("out"),
@@ -31,6 +33,8 @@ export function keys(control: Controller, state: State, screen: KeyScreen): Reco
       screen.clear_search();
       control.clear();
     },
+    "Shift+ArrowDown": () => void control.row(1),
+    "Shift+ArrowUp": () => void control.row(-1),
     ArrowDown: () => screen.scroll(kScroll),
     ArrowUp: () => screen.scroll(-kScroll),
     ArrowLeft: () => control.pan(-kPan),
@@ -49,13 +53,15 @@ export const kKeys: [string, string][] = [
   ["click", "select a slice; double click zooms to it"],
   ["f", "fit the selection; again: the whole trace"],
   ["m", "mark the selection, the area or the place of the mouse; again: take it off"],
-  [". / ,", "next / previous slice of the same row"],
+  [". / ,", "next / previous slice of the same row; the first one in sight when none is selected"],
+  ["Shift + ↓ / ↑", "the slice in the row below / above"],
   ["] / [", "along the flow: to what it launches / to what launched it"],
   ["r", "select the area that the slice takes up, on all tracks"],
   ["Ctrl + a", "select all as an area"],
   ["p", "pin the track of the selection, or take it off"],
   ["c", "collapse or open all tracks"],
   ["/", "search; Enter and Shift + Enter walk through the hits"],
+  ["t", "show only tracks whose names hold some words; Esc in the box shows all again"],
   ["Esc", "clear selection, area and search"],
   ["?", "this help"],
 ];

@@ -1,6 +1,8 @@
-// The names of groups and tracks left of the lanes, with their buttons. Only those in sight exist.
-import { button, el, fill, shorten } from "../ui/dom";
+// The names of groups and tracks left of the lanes, with their buttons. Only those in sight exist; while the lanes scroll they are moved, not
+// made anew.
+import { button, el, shorten } from "../ui/dom";
 import * as format from "../ui/format";
+import type { LaneBox } from "./lanes";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 
@@ -11,62 +13,111 @@ export interface LabelActions {
   pin(track: number): void;
 }
 
-export function draw_labels(parent: HTMLElement, state: State, stage: Stage, actions: LabelActions): void {
-  const focused = document.activeElement?.getAttribute("data-key");
-  fill(
-    parent,
-    ...stage.visible().map(({ box, y }) => {
-      const style = { top: `${y}px`, height: `${box.height}px` };
-      if (box.kind === "group") {
-        const key = `g:${box.group.id}`;
-        return el(
-          "div",
-          { class: "tl-group", style },
-          button(box.collapsed ? "▸" : "▾", () => actions.toggle(key), {
-            class: "tl-fold",
-            "aria-expanded": String(!box.collapsed),
-            "aria-label": `Group ${shorten(box.group.name, 100)}`,
-            "data-key": key,
-          }),
-          el("b", { title: shorten(box.group.name, 300) }, shorten(box.group.name, 120)),
-          box.group.labels ? el("small", { class: "muted" }, shorten(box.group.labels, 60)) : null,
-        );
-      }
-      const track = box.track!;
-      const key = `t:${track.id}`;
-      // the name of a tall track stays in sight while its lanes scroll by
-      const above = box.pinned ? 0 : Math.max(0, Math.min(state.lanes.pinned_height - y, box.height - kLine));
-      const place = { ...style, "padding-top": `${above}px` };
-      const busy = state.trace.window_ns > 0 ? Math.min(100, (100 * track.busy_ns) / state.trace.window_ns) : 0;
-      return el(
-        "div",
-        { class: `tl-track${box.pinned ? " pinned" : ""}${state.selection?.track === track.id ? " chosen" : ""}`, style: place },
-        button(box.collapsed ? "▸" : "▾", () => actions.toggle(key), {
-          class: "tl-fold",
-          "aria-expanded": String(!box.collapsed),
-          "aria-label": `Track ${shorten(track.name, 100)}`,
-          "data-key": key,
-        }),
-        el(
-          "span",
-          {
-            class: "tl-name",
-            title: `${shorten(track.name, 300)}\n${format.count(track.slices)} slices, busy ${format.time(track.busy_ns)} (${format.percent(busy)})`,
-          },
-          shorten(track.name, 120),
-        ),
-        box.height > 18 && track.kind !== "other"
-          ? el("small", { class: "muted num tl-busy", title: "Busy part of the window" }, `${Math.round(busy)} %`)
-          : null,
-        button(state.lanes.pinned.has(track.id) ? "★" : "☆", () => actions.pin(track.id), {
-          class: "tl-pin",
-          "aria-pressed": String(state.lanes.pinned.has(track.id)),
-          "aria-label": `Pin ${shorten(track.name, 100)}`,
-          title: "Pin to the top",
-        }),
-      );
-    }),
-  );
-  parent.style.setProperty("--pinned", `${state.lanes.pinned_height}px`);
-  if (focused) (parent.querySelector(`[data-key="${CSS.escape(focused)}"]`) as HTMLElement | null)?.focus();
+interface Label {
+  node: HTMLElement;
+  looks: string; // what it was made of
+  place: string;
 }
+
+export class Labels {
+  readonly element = el("div", { class: "tl-labels", role: "group", "aria-label": "Tracks" });
+  private readonly known = new Map<string, Label>();
+
+  constructor(
+    private readonly state: State,
+    private readonly stage: Stage,
+    private readonly actions: LabelActions,
+  ) {}
+
+  draw(): void {
+    const seen = this.stage.visible();
+    const keys = new Set(seen.map(({ box }) => key_of(box)));
+    for (const [key, label] of this.known) {
+      if (keys.has(key)) continue;
+      label.node.remove();
+      this.known.delete(key);
+    }
+    const nodes = seen.map(({ box, y }) => this.label(box, y).node);
+    let next = this.element.firstChild; // in the order of the screen, as the Tab key walks
+    for (const node of nodes) {
+      if (node === next) next = next.nextSibling;
+      else this.element.insertBefore(node, next);
+    }
+  }
+
+  private label(box: LaneBox, y: number): Label {
+    const key = key_of(box);
+    const looks = this.looks(box);
+    let label = this.known.get(key);
+    if (label?.looks !== looks) {
+      const node = box.kind === "group" ? this.group(box) : this.track(box);
+      const focused = label?.node.contains(document.activeElement) ? document.activeElement!.className : "";
+      label?.node.replaceWith(node);
+      if (focused) (node.querySelector(`.${focused}`) as HTMLElement | null)?.focus();
+      label = { node, looks, place: "" };
+      this.known.set(key, label);
+    }
+    // the name of a tall track stays in sight while its lanes scroll by
+    const above = box.pinned || box.kind === "group" ? 0 : Math.max(0, Math.min(this.state.lanes.pinned_height - y, box.height - kLine));
+    const place = `${y}/${above}`;
+    if (label.place !== place) {
+      label.place = place;
+      label.node.style.setProperty("transform", `translateY(${y}px)`);
+      label.node.style.setProperty("padding-top", `${above}px`);
+    }
+    return label;
+  }
+
+  private looks(box: LaneBox): string {
+    const { lanes, selection } = this.state;
+    const track = box.track?.id ?? -1;
+    return [box.collapsed, box.height, lanes.pinned.has(track), selection?.track === track].join();
+  }
+
+  private group(box: LaneBox): HTMLElement {
+    const { group } = box;
+    return el(
+      "div",
+      { class: "tl-group", style: { height: `${box.height}px` } },
+      this.fold(box, `g:${group.id}`, `Group ${shorten(group.name, 100)}`),
+      el("b", { title: shorten(group.name, 300) }, shorten(group.name, 120)),
+      group.labels ? el("small", { class: "muted", title: shorten(group.labels, 300) }, shorten(group.labels, 60)) : null,
+    );
+  }
+
+  private track(box: LaneBox): HTMLElement {
+    const { state } = this;
+    const track = box.track!;
+    const pinned = state.lanes.pinned.has(track.id);
+    const busy = state.trace.window_ns > 0 ? Math.min(100, (100 * track.busy_ns) / state.trace.window_ns) : 0;
+    const about = `${shorten(track.name, 300)}\n${format.count(track.slices)} slices, busy ${format.time(track.busy_ns)} (${format.percent(busy)})`;
+    return el(
+      "div",
+      {
+        class: `tl-track${box.pinned ? " pinned" : ""}${state.selection?.track === track.id ? " chosen" : ""}`,
+        style: { height: `${box.height}px` },
+      },
+      this.fold(box, `t:${track.id}`, `Track ${shorten(track.name, 100)}`),
+      el("span", { class: "tl-name", title: about }, shorten(track.name, 120)),
+      box.height > 18 && track.kind !== "other"
+        ? el("small", { class: "muted num tl-busy", title: "Busy part of the window" }, `${Math.round(busy)} %`)
+        : null,
+      button(pinned ? "★" : "☆", () => this.actions.pin(track.id), {
+        class: "tl-pin",
+        "aria-pressed": String(pinned),
+        "aria-label": `Pin ${shorten(track.name, 100)}`,
+        title: "Pin to the top",
+      }),
+    );
+  }
+
+  private fold(box: LaneBox, key: string, label: string): HTMLElement {
+    return button(box.collapsed ? "▸" : "▾", () => this.actions.toggle(key), {
+      class: "tl-fold",
+      "aria-expanded": String(!box.collapsed),
+      "aria-label": label,
+    });
+  }
+}
+
+const key_of = (box: LaneBox): string => (box.track ? `${box.pinned ? "p" : "t"}:${box.track.id}` : `g:${box.group.id}`);

@@ -26,10 +26,13 @@ export class Lanes {
   pinned_height = 0;
   height = 0; // of what scrolls
   version = 0; // changes with the places of the boxes
+  filter = ""; // words that the names of a track and its group must hold, in any case and order; pinned tracks are shown whatever they are called
+  shown: number; // tracks that the filter lets through
   private readonly by_id = new Map<number, { group: TrackGroup; track: Track }>();
 
   constructor(readonly groups: TrackGroup[]) {
     for (const group of groups) for (const track of group.tracks) this.by_id.set(track.id, { group, track });
+    this.shown = this.by_id.size;
     this.arrange();
   }
 
@@ -41,6 +44,15 @@ export class Lanes {
   }
   get tracks(): Track[] {
     return this.groups.flatMap((group) => group.tracks);
+  }
+
+  find_tracks(filter: string): void {
+    this.filter = filter;
+    this.arrange();
+  }
+  // The tracks that a selection of "all" means: [] stands for every track of the trace.
+  get chosen(): number[] {
+    return this.filter ? this.boxes.concat(this.pinned_boxes).flatMap((box) => (box.track ? [box.track.id] : [])) : [];
   }
 
   // The box of a track where it is seen: pinned first.
@@ -64,11 +76,23 @@ export class Lanes {
   // Opens whatever hides the track.
   reveal(track: number): void {
     const group = this.group_of(track);
-    if (group && this.collapsed.delete(`g:${group.id}`)) this.arrange();
+    if (!group) return;
+    if (!this.pinned.has(track) && !this.passes(group, this.find(track)!)) this.filter = "";
+    this.collapsed.delete(`g:${group.id}`);
+    this.arrange();
+  }
+
+  private words: string[] = [];
+  private passes(group: TrackGroup, track: Track): boolean {
+    if (!this.words.length) return true;
+    const name = `${group.name} ${group.labels} ${track.name}`.toLowerCase();
+    return this.words.every((word) => name.includes(word));
   }
 
   arrange(): void {
     this.version += 1;
+    this.words = this.filter.toLowerCase().split(/\s+/).filter(Boolean);
+    this.shown = 0;
     this.pinned_boxes = [];
     this.boxes = [];
     let y = 0;
@@ -82,11 +106,14 @@ export class Lanes {
     this.pinned_height = y ? y + 3 : 0;
     y = 0;
     for (const group of this.groups) {
+      const tracks = group.tracks.filter((track) => this.passes(group, track));
+      this.shown += tracks.length;
+      if (!tracks.length && this.words.length) continue;
       const closed = this.collapsed.has(`g:${group.id}`);
       this.boxes.push({ kind: "group", group, track: null, y, height: kGroup, row: 0, rows: 0, pinned: false, collapsed: closed });
       y += kGroup;
       if (closed) continue;
-      for (const track of group.tracks) {
+      for (const track of tracks) {
         const box = this.track_box(group, track, y, false);
         this.boxes.push(box);
         y += box.height;

@@ -7,6 +7,7 @@ import type { State } from "./state";
 
 const kLeast = 90; // px
 const kMost = 0.7; // of the window
+const kStep = 40; // px, of an arrow key
 
 export interface PanelActions {
   select(id: number): void;
@@ -43,6 +44,10 @@ export class Panel {
     } else if (area) void this.show_area();
   }
 
+  close(): void {
+    this.under_way?.abort();
+  }
+
   private async show_area(): Promise<void> {
     const { area, source, t } = this.state;
     const control = (this.under_way = new AbortController());
@@ -60,15 +65,28 @@ export class Panel {
   }
 
   private splitter(): HTMLElement {
-    const grip = el("div", { class: "tl-splitter", role: "separator", "aria-orientation": "horizontal" });
+    const grip = el("div", {
+      class: "tl-splitter",
+      role: "separator",
+      tabindex: "0",
+      "aria-orientation": "horizontal",
+      "aria-label": "Height of the details",
+    });
+    const resize = (height: number): void => {
+      this.element.style.setProperty("height", `${Math.min(innerHeight * kMost, Math.max(kLeast, height))}px`);
+    };
+    grip.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: kStep, ArrowDown: -kStep }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      event.stopPropagation();
+      resize(this.element.getBoundingClientRect().height + step);
+    });
     grip.addEventListener("pointerdown", (event) => {
       grip.setPointerCapture(event.pointerId);
       const { bottom } = this.element.getBoundingClientRect();
-      grip.onpointermove = (move) => {
-        const height = Math.min(innerHeight * kMost, Math.max(kLeast, bottom - move.clientY));
-        this.element.style.setProperty("height", `${height}px`);
-      };
-      grip.onpointerup = () => {
+      grip.onpointermove = (move) => resize(bottom - move.clientY);
+      grip.onpointerup = grip.onpointercancel = () => {
         grip.onpointermove = null;
       };
     });

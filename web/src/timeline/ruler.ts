@@ -5,6 +5,7 @@ import { prepare, theme } from "./theme";
 
 export const kRulerHeight = 34;
 const kNamedFrom = 24; // px: no name fits in less
+const kReach = 6; // px around a flag that count as it
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 export function nice_step(least: number): number {
@@ -34,6 +35,12 @@ export function draw_ruler(canvas: HTMLCanvasElement, state: State): void {
   }
   context.fillStyle = colours.line;
   context.fillRect(0, kRulerHeight - 1, view.width, 1);
+}
+
+// A mark of no track whose flag is near x.
+export function ruler_mark_at(state: State, x: number): State["marks"][number] | null {
+  const near = (mark: State["marks"][number]): boolean => Math.abs(state.view.x(mark.start_ns) - x) < kReach;
+  return state.marks.find((mark) => mark.track === null && mark.kind !== "iteration" && near(mark)) ?? null;
 }
 
 function draw_ticks(context: CanvasRenderingContext2D, state: State): void {

@@ -10,8 +10,10 @@ import { prepare, theme } from "./theme";
 const kMarkReach = 6; // px around a mark that count as it
 const kLeastGap = 6; // px
 const kFlagApart = 5; // px
-const kCoarse = 3; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
-const kBudget_ms = 2.5; // of a frame, to refine what was drawn coarsely
+const kGrains = [3, 5, 8]; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
+const kSlow_ms = 4; // a drawing that takes longer makes the next one coarser
+const kFast_ms = 1.5; // and one that is quicker than this finer
+export const kRefine_ms = 2; // of a frame, to refine what was drawn coarsely
 
 export interface FrameStats {
   last_ms: number;
@@ -29,6 +31,7 @@ export class Stage {
   private seen = ""; // what the canvas shows: view, place and looks
   private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
   private arrived = false; // slices that have not been drawn
+  private coarseness = 0; // index in kGrains
   private by_track: Map<number, State["marks"]> | null = null;
 
   constructor(private readonly state: State) {}
@@ -45,8 +48,8 @@ export class Stage {
   }
 
   // Draws what changed. Another view is drawn at once and coarsely; a view that rests is then refined track by track, as far as a frame's
-  // budget goes, and so are tracks whose slices have come. True: there is more to refine.
-  draw(): boolean {
+  // budget goes (at least one), and so are tracks whose slices have come. True: there is more to refine.
+  draw(refine_ms: number): boolean {
     const began = performance.now();
     const { view, lanes, moving } = this.state;
     const { theme: colours } = document.documentElement.dataset;
@@ -55,8 +58,9 @@ export class Stage {
     if (key !== this.seen || (moving && this.arrived)) {
       this.seen = key;
       this.draw_all();
+      this.adapt(performance.now() - began);
     } else if (!moving) {
-      this.refine(began + kBudget_ms);
+      this.refine(began + refine_ms);
     }
     this.arrived = false;
     this.stats.pending = this.stale.size > 0;
@@ -64,6 +68,17 @@ export class Stage {
     this.stats.worst_ms = Math.max(this.stats.worst_ms, this.stats.last_ms);
     this.stats.frames += 1;
     return this.stats.pending && !moving;
+  }
+
+  // A slow machine, or a view full of slices, is drawn in wider bars.
+  private adapt(took_ms: number): void {
+    if (took_ms > kSlow_ms) this.coarseness = Math.min(kGrains.length - 1, this.coarseness + 1);
+    else if (took_ms < kFast_ms) this.coarseness = Math.max(0, this.coarseness - 1);
+  }
+
+  // The next frame is drawn from the beginning, and asks for what is not there.
+  forget(): void {
+    this.seen = "";
   }
 
   // Slices of a track have come.
@@ -92,7 +107,7 @@ export class Stage {
     const context = prepare(this.canvas, view.width, this.height);
     context.fillStyle = theme().background;
     context.fillRect(0, 0, view.width, this.height);
-    const frame = this.frame_of(context, kCoarse);
+    const frame = this.frame_of(context, kGrains[this.coarseness]!);
     this.stats.covered.clear();
     this.stale.clear();
     tiles.begin();

@@ -2,8 +2,9 @@
 // multiples of its length, so the tile above covers two of this level and stands in until the finer one has come.
 //
 //   1. A tile never changes; the store forgets the longest unused ones.
-//   2. What a frame did not ask for and is still under way is cancelled.
-//   3. A source with fixed answers has one tile per track: the whole window.
+//   2. What a frame did not ask for and is still under way is cancelled; so is everything when the store is closed.
+//   3. Requests are made between frames, one a turn: to begin one takes a browser a third of a millisecond.
+//   4. A source with fixed answers has one tile per track: the whole window.
 import type { DataSource } from "../api/source";
 import type { Slices } from "../api/types";
 import { shorten, visible } from "../ui/dom";
@@ -55,6 +56,20 @@ export function label_of(tile: Tile, name: number): string {
   return (tile.labels[name] ??= drawable(tile.names[name] ?? ""));
 }
 
+const empty_lane = (slices: number, buckets: number): Lane => ({
+  start: new Float64Array(slices),
+  end: new Float64Array(slices),
+  name: new Uint32Array(slices),
+  id: new Float64Array(slices),
+  paint: new Uint16Array(slices),
+  bucket_at: new Float64Array(buckets),
+  bucket_share: new Float32Array(buckets),
+  bucket_count: new Uint32Array(buckets),
+  bucket_name: new Uint32Array(buckets),
+  bucket_id: new Float64Array(buckets),
+  bucket_paint: new Uint16Array(buckets),
+});
+
 function decode(answer: Slices, paints: Paints): Tile {
   const lanes: (Lane | undefined)[] = [];
   const kinds = answer.categories.length + 1;
@@ -65,20 +80,23 @@ function decode(answer: Slices, paints: Paints): Tile {
       answer.names[name] ?? "",
     ));
   for (const { depth, slices, buckets } of answer.depths) {
-    const start = Float64Array.from(slices.start);
-    lanes[depth] = {
-      start,
-      end: start.map((value, i) => value + slices.dur[i]!),
-      name: Uint32Array.from(slices.name),
-      id: Float64Array.from(slices.id),
-      paint: Uint16Array.from(slices.name, (name, i) => paint(name, slices.color[i])),
-      bucket_at: Float64Array.from(buckets.at, (at) => answer.from + at * answer.bucket_ns),
-      bucket_share: Float32Array.from(buckets.busy, (busy) => busy / 255),
-      bucket_count: Uint32Array.from(buckets.count),
-      bucket_name: Uint32Array.from(buckets.name),
-      bucket_id: Float64Array.from(buckets.id),
-      bucket_paint: Uint16Array.from(buckets.name, (name, i) => paint(name, buckets.color?.[i])),
-    };
+    const lane = empty_lane(slices.id.length, buckets.id.length);
+    for (let i = 0; i < lane.id.length; ++i) {
+      lane.start[i] = slices.start[i]!;
+      lane.end[i] = slices.start[i]! + slices.dur[i]!;
+      lane.name[i] = slices.name[i]!;
+      lane.id[i] = slices.id[i]!;
+      lane.paint[i] = paint(slices.name[i]!, slices.color[i]);
+    }
+    for (let i = 0; i < lane.bucket_id.length; ++i) {
+      lane.bucket_at[i] = answer.from + buckets.at[i]! * answer.bucket_ns;
+      lane.bucket_share[i] = buckets.busy[i]! / 255;
+      lane.bucket_count[i] = buckets.count[i]!;
+      lane.bucket_name[i] = buckets.name[i]!;
+      lane.bucket_id[i] = buckets.id[i]!;
+      lane.bucket_paint[i] = paint(buckets.name[i]!, buckets.color?.[i]);
+    }
+    lanes[depth] = lane;
   }
   return {
     from: answer.from,
@@ -104,6 +122,9 @@ export class TileStore {
   private readonly under_way = new Map<string, AbortController>();
   private readonly failed = new Map<string, number>(); // key -> when it may be tried again
   private wanted: Wanted[] = [];
+  private turn = 0; // the timer of the next request
+  private again = 0; // the timer that asks once more for what failed
+  private closed = false;
   private readonly top: number; // the level at which one or two tiles hold the window
 
   constructor(
@@ -112,12 +133,16 @@ export class TileStore {
     private readonly window_ns: number,
     private readonly paints: Paints,
     private readonly changed: (track: number) => void,
+    private readonly missing: () => void, // something in sight is to be asked for again
   ) {
     this.top = Math.max(0, Math.ceil(Math.log2(Math.max(1, window_ns) / kTilePixels)));
   }
 
   get loading(): number {
     return this.under_way.size + this.wanted.length;
+  }
+  get held(): number {
+    return this.tiles.size;
   }
 
   // Between begin() and end() what is missing is asked for; else pieces() only tells what is there.
@@ -158,7 +183,15 @@ export class TileStore {
       this.under_way.delete(key);
     }
     this.wanted = this.wanted.filter((each) => !this.under_way.has(each.key));
-    this.ask();
+    this.ask_soon();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.wanted = [];
+    clearTimeout(this.turn);
+    clearTimeout(this.again);
+    for (const control of this.under_way.values()) control.abort();
   }
 
   private whole(track: number): Piece[] {
@@ -190,25 +223,38 @@ export class TileStore {
     return tile;
   }
 
-  private ask(): void {
-    while (this.under_way.size < kUnderWay && this.wanted.length) {
-      const { key, track, level, index } = this.wanted.shift()!;
-      if (this.under_way.has(key) || this.tiles.has(key)) continue;
-      const length = kTilePixels * 2 ** level;
-      const control = new AbortController();
-      this.under_way.set(key, control);
-      const range: [number, number] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
-      this.source
-        .slices(this.t, track, ...range, kTilePixels, control.signal)
-        .then((answer) => this.keep(key, track, decode(answer, this.paints)))
-        .catch(() => {
-          if (!control.signal.aborted) this.failed.set(key, Date.now() + kRetry_ms);
-        })
-        .finally(() => {
-          if (this.under_way.get(key) === control) this.under_way.delete(key);
-          this.ask();
-        });
+  private ask_soon(): void {
+    if (this.turn || this.closed || !this.wanted.length || this.under_way.size >= kUnderWay) return;
+    this.turn = window.setTimeout(() => {
+      this.turn = 0;
+      const next = this.wanted.shift();
+      if (next && !this.under_way.has(next.key) && !this.tiles.has(next.key)) void this.ask(next);
+      this.ask_soon();
+    }, 0);
+  }
+
+  private async ask(wanted: Wanted): Promise<void> {
+    const { key, track, level, index } = wanted;
+    const length = kTilePixels * 2 ** level;
+    const control = new AbortController();
+    this.under_way.set(key, control);
+    const range: [number, number] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
+    try {
+      const answer = await this.source.slices(this.t, track, ...range, kTilePixels, control.signal);
+      if (!control.signal.aborted) this.keep(key, track, decode(answer, this.paints));
+    } catch {
+      if (!control.signal.aborted) this.fail(key);
+    } finally {
+      if (this.under_way.get(key) === control) this.under_way.delete(key);
+      this.ask_soon();
     }
+  }
+
+  // It is asked for again by a later frame, and one is drawn even if nothing moves until then.
+  private fail(key: string): void {
+    this.failed.set(key, Date.now() + kRetry_ms);
+    clearTimeout(this.again);
+    this.again = window.setTimeout(() => this.missing(), kRetry_ms + 1);
   }
 
   private keep(key: string, track: number, tile: Tile): void {

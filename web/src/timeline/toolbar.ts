@@ -4,6 +4,7 @@ import type { Controller } from "./controller";
 import { kMarkColours, kMarkNames, type State } from "./state";
 
 const kZoom = 1.6; // one press of + or −
+const kFelt_ms = 250;
 
 export interface ToolbarActions {
   redraw(): void;
@@ -54,8 +55,26 @@ export class Toolbar {
   found(text: string): void {
     this.count.textContent = text;
   }
+  // What went wrong; stays until something else is selected.
   say(text: string): void {
-    if (this.status.textContent !== text) this.status.textContent = text; // said every frame: the page is laid out anew only if it changes
+    this.said = text;
+    this.show_status(text);
+  }
+  // Told every frame. Only a wait that can be felt is shown, and not within a frame: it lays out the row anew.
+  loading(on: boolean): void {
+    if (on === this.waits) return;
+    this.waits = on;
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.show_status(this.said || (on ? "loading…" : "")), on ? kFelt_ms : 0);
+  }
+  close(): void {
+    clearTimeout(this.timer);
+  }
+  private said = "";
+  private waits = false;
+  private timer = 0;
+  private show_status(text: string): void {
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 
   private kinds(): HTMLElement {

@@ -7,17 +7,20 @@ import { kMarkNames, type Hovered } from "./state";
 export class Tooltip {
   readonly element = el("div", { class: "tooltip", hidden: true, role: "tooltip" });
 
+  // On the side where there is more room, so that nothing need be measured: that would lay out the page within a move of the mouse.
   show(x: number, y: number, ...content: Child[]): void {
     fill(this.element, ...content);
     this.element.hidden = false;
-    const box = this.element.getBoundingClientRect();
-    const left = x + 14 + box.width > innerWidth ? x - box.width - 10 : x + 14;
-    const top = y + 16 + box.height > innerHeight ? y - box.height - 10 : y + 16;
-    this.element.style.setProperty("left", `${Math.max(4, left)}px`);
-    this.element.style.setProperty("top", `${Math.max(4, top)}px`);
+    const left = x > innerWidth / 2;
+    const above = y > innerHeight / 2;
+    const { style } = this.element;
+    style.setProperty("left", left ? "auto" : `${x + 14}px`);
+    style.setProperty("right", left ? `${innerWidth - x + 10}px` : "auto");
+    style.setProperty("top", above ? "auto" : `${y + 16}px`);
+    style.setProperty("bottom", above ? `${innerHeight - y + 10}px` : "auto");
   }
   hide(): void {
-    this.element.hidden = true;
+    if (!this.element.hidden) this.element.hidden = true;
   }
 }
 

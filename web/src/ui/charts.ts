@@ -25,7 +25,7 @@ export function bars(items: Bar[], label: string): HTMLElement {
         el("span", { class: "bars-text num" }, item.text, item.note ? el("small", { class: "muted" }, ` ${item.note}`) : null),
       ];
       return item.href
-        ? el("a", { class: "bars-row", role: "listitem", href: item.href }, ...inner)
+        ? el("div", { role: "listitem" }, el("a", { class: "bars-row", href: item.href }, ...inner))
         : el("div", { class: "bars-row", role: "listitem" }, ...inner);
     }),
   );
@@ -36,6 +36,7 @@ export interface Part {
   value: number;
   colour: string;
   title?: string;
+  idle?: boolean; // hatched
 }
 
 // Parts of a whole; `total` may exceed their sum (what is left stays empty).
@@ -54,7 +55,8 @@ export function stacked(parts: Part[], total: number, text: (value: number) => s
       },
       ...shown.map((part) =>
         el("i", {
-          style: { width: `${share(part.value)}%`, background: part.colour },
+          class: part.idle ? "idle" : "",
+          style: { width: `${share(part.value)}%`, "background-color": part.colour },
           title: `${part.name}: ${text(part.value)} (${format.percent(share(part.value))})`,
         }),
       ),
@@ -66,7 +68,7 @@ export function stacked(parts: Part[], total: number, text: (value: number) => s
         el(
           "span",
           { class: "legend-item", title: part.title },
-          el("i", { style: { background: part.colour } }),
+          el("i", { class: part.idle ? "idle" : "", style: { "background-color": part.colour } }),
           part.name,
           " ",
           el("b", {}, text(part.value)),
@@ -79,14 +81,16 @@ export function stacked(parts: Part[], total: number, text: (value: number) => s
 }
 
 const kWidth = 1000;
+const kHeadroom = 22; // px above the highest value: its number stands there
+const kReadings = 100; // steps of the arrow keys
 
 // Step curves over the window's time, one colour each. Drawn at most two points a pixel, keeping each pixel's extremes.
 export function curves(series: Series[], window_ns: number, colours: string[], on_click?: (time_ns: number) => void): HTMLElement {
   const height = 180;
   const most = series.reduce((high, each) => each.points.reduce((value, point) => Math.max(value, point[1]), high), 1e-12);
   const x = (time: number): number => (kWidth * time) / Math.max(1, window_ns);
-  const y = (value: number): number => height - (height - 8) * (value / most);
-  const readout = el("span", { class: "muted num" });
+  const y = (value: number): number => height - (height - kHeadroom) * (value / most);
+  const readout = el("span", { class: "muted num", "aria-live": "polite" });
   const picture = svg(
     "svg",
     {
@@ -94,29 +98,42 @@ export function curves(series: Series[], window_ns: number, colours: string[], o
       viewBox: `0 0 ${kWidth} ${height}`,
       preserveAspectRatio: "none",
       role: "img",
-      "aria-label": series.map((each) => each.name).join(", "),
+      tabindex: "0",
+      "aria-label": `${series.map((each) => each.name.replaceAll("_", " ")).join(", ")} over time. The arrow keys read it, Enter goes to the timeline.`,
     },
     ...[0.25, 0.5, 0.75].map((part) => svg("line", { class: "grid", x1: 0, x2: kWidth, y1: y(most * part), y2: y(most * part) })),
-    ...series.map((each, i) =>
-      svg("path", {
-        d: step_path(each.points, x, y, window_ns),
-        fill: i ? "none" : colours[i]!,
-        "fill-opacity": i ? undefined : "0.14",
-        stroke: colours[i]!,
-        "vector-effect": "non-scaling-stroke",
-      }),
-    ),
+    ...series.flatMap((each, i) => {
+      if (!each.points.length) return [];
+      const line = step_path(each.points, x, y, window_ns);
+      const edge = (time: number): string => `${x(time).toFixed(1)},${y(0)}`;
+      const below = `M${edge(each.points[0]![0])}L${line.slice(1)}V${y(0)}Z`;
+      return [
+        ...(i ? [] : [svg("path", { d: below, fill: colours[i]!, "fill-opacity": "0.14" })]),
+        svg("path", { d: line, fill: "none", stroke: colours[i]!, "vector-effect": "non-scaling-stroke" }),
+      ];
+    }),
   );
   const time_at = (event: MouseEvent): number => {
     const box = picture.getBoundingClientRect();
     return ((event.clientX - box.left) / box.width) * window_ns;
   };
-  picture.addEventListener("mousemove", (event) => {
-    const time = time_at(event as MouseEvent);
-    readout.textContent = `${format.time(time)}: ${series.map((each) => `${each.name} ${format.number(value_at(each.points, time), each.unit)}`).join(" · ")}`;
-  });
+  const read = (time: number): void => {
+    const values = series.map((each) => `${each.name.replaceAll("_", " ")} ${format.number(value_at(each.points, time), each.unit)}`);
+    readout.textContent = `${format.time(time)}: ${values.join(" · ")}`;
+  };
+  picture.addEventListener("mousemove", (event) => read(time_at(event as MouseEvent)));
   picture.addEventListener("mouseleave", () => (readout.textContent = ""));
   if (on_click) picture.addEventListener("click", (event) => on_click(time_at(event as MouseEvent)));
+  // by keyboard: the arrows read along the curve, Enter goes there
+  let at = 0;
+  picture.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -kReadings, End: kReadings }[event.key];
+    if (step) {
+      event.preventDefault();
+      at = Math.min(kReadings, Math.max(0, at + step));
+      read((at / kReadings) * window_ns);
+    } else if (event.key === "Enter") on_click?.((at / kReadings) * window_ns);
+  });
   const legend = el(
     "div",
     { class: "legend" },
@@ -143,8 +160,7 @@ export function curves(series: Series[], window_ns: number, colours: string[], o
 }
 
 function step_path(points: [number, number][], x: (t: number) => number, y: (v: number) => number, window_ns: number): string {
-  if (!points.length) return "";
-  let path = `M${x(points[0]![0]).toFixed(1)},${y(0)}V${y(points[0]![1]).toFixed(1)}`;
+  let path = `M${x(points[0]![0]).toFixed(1)},${y(points[0]![1]).toFixed(1)}`;
   let pixel = -1;
   let low = 0;
   let high = 0;
@@ -167,7 +183,7 @@ function step_path(points: [number, number][], x: (t: number) => number, y: (v: 
     last = value;
   }
   flush();
-  return `${path}H${x(Math.max(window_ns, points[points.length - 1]![0])).toFixed(1)}V${y(0)}`;
+  return `${path}H${x(Math.max(window_ns, points[points.length - 1]![0])).toFixed(1)}`;
 }
 
 function value_at(points: [number, number][], time: number): number {

@@ -74,13 +74,13 @@ export function number(value: number, unit: Unit): string {
 }
 
 export function cell(value: Cell | undefined, column: Pick<Column, "unit">): string {
-  if (value === null || value === undefined) return kUnknown;
+  if (value === null || value === undefined || value === "") return kUnknown;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return number(value, column.unit);
   return value;
 }
 
-// "gpu_busy_ns_per_iteration" -> "GPU busy per iteration": units are in the cells.
+// "gpu_busy_ns_per_iteration" -> "GPU busy per iteration": units are in the cells, unless the column has none (a count of ns since the epoch).
 const kUpper: Record<string, string> = {
   gpu: "GPU",
   json: "JSON",
@@ -93,10 +93,15 @@ const kUpper: Record<string, string> = {
   dtype: "dtype",
   cuda: "CUDA",
   mfu: "MFU",
+  sm: "SM",
+  pid: "PID",
+  tid: "TID",
+  "flops/s": "FLOP/s",
 };
-export function heading(name: string): string {
-  const words = name
-    .replace(/_ns\b|_ns(?=_)|_bytes$/g, "")
+export function heading(name: string, unit: Unit = "ns"): string {
+  const plain = unit === null ? name : name.replace(/_ns\b|_ns(?=_)|_bytes$/g, "");
+  const words = plain
+    .replace(/_per_s$/, "/s")
     .split("_")
     .filter(Boolean);
   const text = words.map((word) => kUpper[word] ?? word).join(" ");

@@ -58,14 +58,14 @@ export function colour_of(category: string): string {
 
 // Why a device was idle, and the parts of its busy time.
 const kCauses: Record<string, string> = {
-  sync: "#d55e00",
+  sync: "#c0397b",
   compile: "#8a7fd1",
   guards: "#b3a33a",
   allocator: "#cc79a7",
   dataloader: "#009e73",
-  copy_wait: "#56b4e9",
+  copy_wait: "#7ccfc0",
   launch: "#e69f00",
-  dependency: "#0072b2",
+  dependency: "#b98a5a",
   kernel_gap: "#7f8896",
   head_tail: "#a9b2be",
   unknown: "#5f6875",

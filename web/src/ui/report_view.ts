@@ -59,7 +59,7 @@ function key_values(table: Table): HTMLElement {
     "dl",
     { class: "pairs" },
     ...known.flatMap(({ column, value }) => [
-      el("dt", {}, format.heading(column.name)),
+      el("dt", {}, format.heading(column.name, column.unit)),
       el("dd", {}, shorten(format.cell(value, column), 2000)),
     ]),
   );

@@ -12,7 +12,7 @@ const kPrintedRows = 60;
 const kTitleLength = 600;
 const kLeastFlexible = 260; // px
 const kFlexible = 30; // characters: longer texts share what is left of the width
-const kChar = 7.6; // px, of a text
+const kChar = 8.2; // px, of a text
 const kDigit = 8.4; // px, of a number; totals are bold
 const kHeadChar = 7.5; // px, of a column's head
 const kHeadRoom = 36; // px beside it, with the arrow of the sorted column
@@ -39,6 +39,8 @@ interface Shown {
   max: number; // largest value of a percent column's bar
 }
 
+let tables = 0;
+
 export class TableView {
   readonly element: HTMLElement;
   private readonly head = el("div", { class: "t-head", role: "row" });
@@ -54,6 +56,7 @@ export class TableView {
   private text: string;
   private active = -1;
   private printing = false;
+  private readonly id = `t${++tables}`; // of its rows' ids
 
   constructor(
     private readonly table: Table,
@@ -66,9 +69,10 @@ export class TableView {
       "div",
       {
         class: "t-scroll",
-        role: "table",
+        role: "grid",
         tabindex: "0",
         "aria-label": options.label ?? table.name,
+        "aria-description": options.open ? "The arrow keys walk along the rows, Enter opens the row, Shift and Enter what its name leads to." : undefined,
         on: { scroll: () => this.draw(), keydown: (event: KeyboardEvent) => this.key(event) },
       },
       this.head,
@@ -141,7 +145,7 @@ export class TableView {
 
   private measure(column: Column, at: number): Shown {
     const rows = this.table.rows;
-    const title = format.heading(column.name).length * kHeadChar + kHeadRoom;
+    const title = format.heading(column.name, column.unit).length * kHeadChar + kHeadRoom;
     let longest = 0;
     let max = 0;
     const step = Math.max(1, Math.floor(rows.length / 300));
@@ -171,6 +175,7 @@ export class TableView {
       this.order.sort((a, b) => compare(rows[a]![at] ?? null, rows[b]![at] ?? null, sign) || a - b);
     }
     this.active = -1;
+    this.scroll.removeAttribute("aria-activedescendant");
     fill(
       this.caption,
       this.order.length === rows.length
@@ -185,6 +190,7 @@ export class TableView {
   }
 
   private draw_head(): void {
+    const focused = this.head.contains(document.activeElement) ? document.activeElement!.getAttribute("data-column") : null;
     fill(
       this.head,
       ...this.shown.map(({ column }) => {
@@ -197,7 +203,7 @@ export class TableView {
             class: `t-h ${numeric(column) ? "num" : ""}`,
             "aria-sort": sorted ? (this.down ? "descending" : "ascending") : "none",
           },
-          button(`${format.heading(column.name)}${arrow}`, () => this.sort(column), {
+          button(`${format.heading(column.name, column.unit)}${arrow}`, () => this.sort(column), {
             class: "t-sort",
             title: `Sort by ${column.name}`,
             "data-column": column.name,
@@ -205,6 +211,7 @@ export class TableView {
         );
       }),
     );
+    if (focused) (this.head.querySelector(`[data-column="${CSS.escape(focused)}"]`) as HTMLElement | null)?.focus();
   }
 
   private sort(column: Column): void {
@@ -228,7 +235,7 @@ export class TableView {
         const value = total[at] ?? null;
         const text = value === null ? (named ? "" : "Total") : format.cell(value, column);
         named = true;
-        return el("div", { class: `t-c ${numeric(column) ? "num" : ""}`, role: "cell" }, text);
+        return el("div", { class: `t-c ${numeric(column) ? "num" : ""}`, role: "gridcell" }, text);
       }),
     );
   }
@@ -259,7 +266,9 @@ export class TableView {
       {
         class: `t-row${target ? " opens" : ""}${i === this.active ? " active" : ""}`,
         role: "row",
+        id: `${this.id}-${i}`,
         "aria-rowindex": i + 2,
+        "aria-selected": i === this.active ? "true" : undefined,
         style: { top: `${i * kRowHeight}px` },
         on: target ? { click: (event: MouseEvent) => open_link(event, target) } : {},
       },
@@ -283,7 +292,7 @@ export class TableView {
       "div",
       {
         class: `t-c ${numeric(column) ? "num" : ""}${value === null ? " unknown" : ""}${is_code(column) ? " code" : ""}`,
-        role: "cell",
+        role: "gridcell",
         title: long ? shorten(text, kTitleLength) : undefined,
       },
       target ? el("a", { href: target, tabindex: "-1" }, content) : content,
@@ -296,6 +305,7 @@ export class TableView {
   }
 
   private key(event: KeyboardEvent): void {
+    if (event.target !== this.scroll) return; // a button of the head, or of a cell
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -1e9, End: 1e9 };
     const step = steps[event.key];
     if (step !== undefined && this.order.length) {
@@ -306,8 +316,10 @@ export class TableView {
       if (top < this.scroll.scrollTop) this.scroll.scrollTop = top;
       else if (top > this.scroll.scrollTop + room) this.scroll.scrollTop = top - room;
       this.draw();
+      this.scroll.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
     } else if (event.key === "Enter" && this.active >= 0) {
-      const target = this.asked(this.options.open, this.table.rows[this.order[this.active]!]!);
+      const row = this.table.rows[this.order[this.active]!]!;
+      const target = (event.shiftKey ? this.asked(this.options.link, row) : null) ?? this.asked(this.options.open, row);
       if (target) location.hash = target;
     }
   }
