@@ -66,7 +66,7 @@ Match best_match(const std::vector<Match>& fitting, const Reading& reading, std:
 }
 
 // Bytes read of a tensor by index: each lookup takes its share of the kernel's steps, at least one access of the memory.
-double gathered_bytes(const TritonPointer& table, const Reading& reading, double slices) {
+double gathered_bytes(const TritonPointer& table, const Reading& reading, double slices, double cache) {
   double lookups = 0;
   for (std::size_t i = 0; i < reading.size(); ++i)
     if (is_integer(reading[i].shape->dtype)) lookups = std::max(lookups, reading[i].elements);
@@ -76,7 +76,7 @@ double gathered_bytes(const TritonPointer& table, const Reading& reading, double
   const double last = table.shape->sizes.empty() ? 1 : static_cast<double>(table.shape->sizes.back());
   const double row = std::isfinite(slices) ? slices * steps : std::min(whole_row, std::max(last, steps));
   if (row <= 0) return table.bytes;
-  return picked_bytes(table.bytes, std::max(row * table.item, kLeastAccess), lookups);
+  return picked_bytes(table.bytes, std::max(row * table.item, kLeastAccess), lookups, 1, cache);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ TritonRoles infer_roles(const TritonArguments& arguments, const FusedOps& ops, s
   return roles;
 }
 
-TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, const TritonRoles& roles) {
+TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, const TritonRoles& roles, double cache) {
   const Reading reading(arguments, ops);
   TritonTraffic out;
   for (std::size_t i = 0; i < reading.size(); ++i) {
@@ -114,7 +114,7 @@ TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, 
     const bool in_out = i < roles.in_out, last = i + roles.out >= reading.size();
     const bool adds_into = last && reading.is_target(i);
     const bool by_index = reading.larger(i) && reading.gathers() && !last;
-    const double part = by_index ? gathered_bytes(p, reading, roles.slices)
+    const double part = by_index ? gathered_bytes(p, reading, roles.slices, cache)
                                  : std::min(p.bytes, (last ? 1 : roles.slices) * reading.all() * p.item);
     if (in_out || last) out.written += part;
     const bool reads = in_out ? reading.in_out_is_read(i, roles.in_out, roles.out) : !last || adds_into;
