@@ -21,6 +21,7 @@ void describe(CallParts& c, std::size_t i) {
   const CallLaunch& launch = c.launches[i];
   Part& part = c.parts[i];
   part.role = role_of(c.row.family, launch.kernel);
+  part.cache = c.context.device.cache;
   const KernelFacts& facts = *launch.facts;
   part.item = facts.item;
   part.inputs = facts.pointers > 0 ? facts.pointers - 1 : -1;
@@ -76,9 +77,9 @@ class PartCosts {
       cost.dtype = dtype_of(work.dtype, *c_.launches[i].facts, matrix && main);
       if (cost.bytes_read || cost.bytes_written || (cost.flops && main && matrix)) {
         const bool plain = c_.parts.size() == 1 && c_.parts[i].role == KernelRole::main;
-        cost.estimate = work.ambiguous || (matrix && share != 1) ? Estimate::ambiguous
-                        : plain                                  ? Estimate::exact
-                                                                 : Estimate::shapes;
+        cost.estimate = work.ambiguous || c_.parts[i].guessed || (matrix && share != 1) ? Estimate::ambiguous
+                        : plain                                                         ? Estimate::exact
+                                                                                        : Estimate::shapes;
       }
     }
     return out;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cost/device_limits.h"
 #include "cost/kernel_role.h"
 #include "cost/launch_cost.h"
 #include "ops/op_work.h"
@@ -24,6 +25,7 @@ struct CallContext {
   bool tf32 = false;                   // --tf32
   DType dtype = DType::unknown;        // --dtype
   std::span<const double> parameters;  // sizes of the model's parameters, for lists that the trace left out
+  DeviceLimits device = {};
 };
 
 // In launch order. One cost per launch.

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "cost/device_limits.h"
 #include "cost/launch_costs.h"
 #include "model/device_properties.h"
 #include "model/once.h"
@@ -41,14 +42,6 @@ NodeFlops sum_over_tree(const Model& model, const LaunchCosts& costs) {
 bool is_matrix_work(Category category) {
   return category == Category::gemm || category == Category::conv || category == Category::attention ||
          category == Category::triton_template;
-}
-
-DeviceTraits traits_of(const DeviceProperties& properties) {
-  return {.name = properties.name,
-          .memory_bytes = static_cast<double>(properties.memory_bytes.value_or(0)),
-          .multiprocessors = properties.multiprocessors.value_or(0),
-          .compute_major = properties.compute_major.value_or(0),
-          .compute_minor = properties.compute_minor.value_or(0)};
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ class Builder {
       const StringId name = trace_.events.name(event);
       launches.push_back({trace_.text(name), &facts(name), dim3(work_.grid, event), dim3(work_.block, event)});
     }
-    CallContext context{.tf32 = options_.tf32, .dtype = options_.dtype, .parameters = {}};
+    CallContext context{.tf32 = options_.tf32, .dtype = options_.dtype, .parameters = {}, .device = limits_};
     if (parameters > 0) context.parameters = parameter_sizes().sizes(parameters - 1);
     const auto first = static_cast<std::uint32_t>(result_.costs.size());
     for (const LaunchCost& cost : call_costs(row, signatures_.call(signature), launches, context)) keep(cost);
@@ -270,6 +270,7 @@ class Builder {
     launch.grid = dim3(work_.grid, event);
     launch.block = dim3(work_.block, event);
     launch.source = source(file, hash);
+    launch.cache = limits_.cache;
     LaunchCost cost = triton_cost(launch);
     if (cost.dtype == DType::unknown) cost.dtype = options_.dtype;
     if (cost.dtype == DType::f32 && options_.tf32 && identities_[row].category == Category::triton_template)
@@ -295,6 +296,7 @@ class Builder {
   const Model& model_;
   const CostOptions& options_;
   const Trace& trace_;
+  DeviceLimits limits_ = limits_of(trace_.metadata, options_);
   const CallTree& tree_;
   const LaunchLinks& links_;
   const KernelIdentities& identities_;

@@ -37,23 +37,86 @@ double heads_bytes(const CallParts& c) {
   return dense_bytes(k).value_or(0) * static_cast<double>(q->sizes[1]) / static_cast<double>(k->sizes[1]);
 }
 
+// Of the result, and of the sums.
+struct Product {
+  double columns, rows, depth, item;
+};
+
 // Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side. The operand of that
 // other side is read again for each group, unless what one group takes stays in the cache until the next. Counters of an H200 (50 MB, of
 // which results and the copies in both halves take their part): groups that take up to 14 MB stay, from 17 MB on they do not; of an operand
 // larger than the cache the 8 MB at the turn remain.
-double reread_bytes(const CallLaunch& launch, double columns, double rows, double depth, double item) {
-  constexpr double kTiles = 8, kStays = 15.5e6, kLarge = 32e6, kAtTurn = 8e6;
+struct Reread {
+  double bytes = 0;
+  bool guessed = false;  // close to the limits, or in an order that the name does not tell
+};
+Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) {
+  const double kTiles = 8, kStays = 15.5e6 * cache, kLarge = 32e6 * cache, kAtTurn = 8e6 * cache;
   const KernelFacts& facts = *launch.facts;
-  if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return 0;
-  const double m = facts.transposed ? rows : columns, n = facts.transposed ? columns : rows;
+  if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return {};
+  const double m = facts.transposed ? p.rows : p.columns, n = facts.transposed ? p.columns : p.rows;
   const double swept = facts.sweeps_m ? m : n, grouped = facts.sweeps_m ? n : m;
   const double tile = facts.sweeps_m ? facts.block_n : facts.block_m;
   const double tiles = std::ceil(m / facts.block_m) * std::ceil(n / facts.block_n);
-  if (tiles <= 1.5 * volume(launch.grid)) return 0;  // nearly all at once
-  const double operand = swept * depth * item, group = kTiles * tile * depth * item;
-  if (operand + group <= kStays) return 0;
+  if (tiles <= 1.5 * volume(launch.grid)) return {};  // nearly all at once
+  const double operand = swept * p.depth * p.item, group = kTiles * tile * p.depth * p.item;
+  if (operand + group <= kStays) return {0, operand + group + kTiles * tile * swept * p.item > 1.5 * kStays};
   const double again = std::ceil(std::ceil(grouped / tile) / kTiles) - 1;
-  return std::max(again, 0.0) * (operand - (operand > kLarge ? kAtTurn : 0));
+  return {std::max(again, 0.0) * (operand - (operand > kLarge ? kAtTurn : 0))};
+}
+
+// "cutlass_80_simt_sgemm_256x128_8x4_nn_align1": the tile of a block.
+std::pair<double, double> cutlass_tile(std::string_view name) {
+  const auto number = [&](std::size_t* at) {
+    double value = 0;
+    for (; *at < name.size() && name[*at] >= '0' && name[*at] <= '9'; ++*at) value = 10 * value + (name[*at] - '0');
+    return value;
+  };
+  for (std::size_t at = name.find('_', std::min(name.find("gemm"), name.size())); at != std::string_view::npos;
+       at = name.find('_', at + 1)) {
+    std::size_t end = at + 1;
+    const double m = number(&end);
+    if (m <= 0 || m > 1024 || end >= name.size() || name[end] != 'x') continue;
+    const double n = number(&++end);
+    if (n > 0 && n <= 1024) return {m, n};
+  }
+  return {0, 0};
+}
+
+// cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a time as the
+// device runs, all at the same depth. What such a wave takes does not stay until the next when it is larger than the cache: the group's own
+// panels are read again by each wave, and the other operand by each group. Of what a wave took, a little is still there at the turn.
+Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+  const double kStays = 45e6 * device.cache, kAtTurn = 8e6 * device.cache;
+  const auto [tile_m, tile_n] = cutlass_tile(launch.kernel);
+  if (tile_m <= 0 || !launch.grid || launch.grid->z != 1 || launch.grid->x <= 0 || launch.grid->y <= 0) return {};
+  const double swept_tiles = std::ceil(p.rows / tile_n), tiles = std::ceil(p.columns / tile_m);
+  const double width = static_cast<double>(launch.grid->x) / swept_tiles;  // blocks of a group for each tile of the swept side
+  if (width < 1 || width != std::floor(width) || std::ceil(tiles / width) != static_cast<double>(launch.grid->y)) return {};
+  const double running = device.multiprocessors * std::clamp(std::floor(32768 / (tile_m * tile_n)), 1.0, 4.0);
+  const double group = std::min(width, tiles), groups = std::ceil(tiles / width),
+               waves = std::max(swept_tiles * group / running, 1.0);
+  const double swept = p.rows * p.depth * p.item, other = p.columns * p.depth * p.item;
+  const double of_wave = swept / waves + other / groups;
+  if (waves * groups <= 1 || of_wave <= kStays) return {};
+  const double kept =
+      kAtTurn * (waves - 1) * groups * (other / groups / of_wave) + kAtTurn * (groups - 1) * (swept / waves / of_wave);
+  return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
+}
+
+// Kernels whose order is not known: where all of it is more than the cache holds, some of it may be read again.
+Reread read_in_any_order(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+  const KernelFacts& facts = *launch.facts;
+  const double all = p.item * (p.rows * p.depth + p.depth * p.columns + p.rows * p.columns);
+  const double tiles =
+      facts.tile_m > 0 && facts.tile_n > 0 ? std::ceil(p.columns / facts.tile_m) * std::ceil(p.rows / facts.tile_n) : 0;
+  return {0, facts.tile_m > 0 && std::max(tiles, volume(launch.grid)) > device.multiprocessors && all > 45e6 * device.cache};
+}
+
+Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+  if (launch.facts->block_m > 0) return read_by_groups(launch, p, device.cache);
+  if (launch.kernel.find("cutlass::Kernel2<") != std::string_view::npos) return read_by_waves(launch, p, device);
+  return read_in_any_order(launch, p, device);
 }
 
 // cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result.
@@ -88,8 +151,10 @@ void tell_products(CallParts& c) {
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const bool alone = c.parts[i].role == KernelRole::main && c.launches[i].kernel.find("splitK") == std::string_view::npos;
     if (!alone || m <= 0 || a == nullptr || a->sizes.size() != 2 || c.call.op.find("mm") == std::string_view::npos) continue;
-    c.parts[i].reread_bytes =
-        serial_splits(c, i) + reread_bytes(c.launches[i], m, n, static_cast<double>(a->sizes[1]), item_bytes(a->dtype));
+    const Product product{.columns = m, .rows = n, .depth = static_cast<double>(a->sizes[1]), .item = item_bytes(a->dtype)};
+    const Reread again = reread(c.launches[i], product, c.context.device);
+    c.parts[i].reread_bytes = serial_splits(c, i) + again.bytes;
+    c.parts[i].guessed = again.guessed;
   }
   std::size_t product = c.parts.size();
   for (std::size_t i = 0; i < c.parts.size(); ++i) {

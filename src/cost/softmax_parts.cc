@@ -6,17 +6,18 @@
 
 namespace ridge {
 
-// Small rows stay in registers or shared memory (other kernels, one pass). The trace tells no occupancy: as many blocks as the threads of a
-// multiprocessor allow, on the 132 of an H100 or H200.
+// Small rows stay in registers or shared memory (other kernels, one pass). Along a dimension that is not the last, a block takes as many
+// rows side by side as it is high. The trace tells no occupancy: as many blocks as the threads of a multiprocessor allow.
 void tell_softmax(CallParts& c) {
-  constexpr double kMultiprocessors = 132, kThreads = 2048;
+  const DeviceLimits& device = c.context.device;
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const CallLaunch& launch = c.launches[i];
-    const bool passes = launch.kernel.find("cunn_SoftMaxForward<") != std::string_view::npos ||
-                        launch.kernel.find("cunn_SoftMaxBackward<") != std::string_view::npos;
+    const auto is = [&](std::string_view kernel) { return launch.kernel.find(kernel) != std::string_view::npos; };
+    const bool spatial = is("cunn_SpatialSoftMaxForward<") || is("cunn_SpatialSoftMaxBackward<");
     const double threads = volume(launch.block);
-    if (!passes || threads <= 0) continue;
-    c.parts[i].rows_in_flight = std::min(volume(launch.grid), kMultiprocessors * std::floor(kThreads / threads));
+    if ((!spatial && !is("cunn_SoftMaxForward<") && !is("cunn_SoftMaxBackward<")) || threads <= 0) continue;
+    const double running = std::min(volume(launch.grid), device.multiprocessors * std::floor(device.threads / threads));
+    c.parts[i].rows_in_flight = running * (spatial ? static_cast<double>(launch.block->y) : 1);
   }
 }
 

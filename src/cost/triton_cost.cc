@@ -78,7 +78,7 @@ std::optional<TritonTraffic> traffic_by_shapes(const TritonLaunch& launch, const
   if (category == Category::triton_user) return traffic_of_user_kernel(arguments);
   if (arguments.space) {
     const TritonRoles roles = infer_roles(arguments, ops, launch.kernel_num_gb);
-    TritonTraffic out = traffic_of(arguments, ops, roles);
+    TritonTraffic out = traffic_of(arguments, ops, roles, launch.cache);
     out.ambiguous = out.ambiguous || roles.ambiguous;
     return out;
   }

@@ -24,6 +24,7 @@ struct TritonLaunch {
   std::optional<double> kernel_flop;         // Inductor's count, when it was asked to benchmark
   std::optional<double> kernel_num_gb;
   std::optional<Dim3> grid, block;
+  double cache = 1;  // of the device, in units of an H200's (DeviceLimits)
   const std::string* source =
       nullptr;  // text of kernel_file; nullptr when it was not found or is another kernel's (match_source)
 };

@@ -121,16 +121,17 @@ constexpr Row kRows[] = {
     {"min", 1, 1, false, {}, kSums},
     {"minimum", 1, 2, true},
     {"mm", 0, 1, false},
+    {"mse_loss", 2, 2, true},
     {"mse_loss_backward", 3, 2, true},
     {"mul", 1, 2, false},
     {"native_batch_norm", 5, 1, false, {}, kStatistics, 4},
     {"native_batch_norm_backward", 8, 2, true, "_native_batch_norm_legit_functional", kSavedForward},
     {"native_dropout", 3, 1, false},
-    {"native_dropout_backward", 2, 2, true, "native_dropout", kSavedForward},
+    {"native_dropout_backward", 2, 1, false, "native_dropout", kSavedForward},  // and a mask of booleans, counted apart
     {"native_group_norm", 6, 1, false, {}, kNone, 2},
     {"native_group_norm_backward", 8, 2, true, "native_group_norm", kSavedForward},
     {"native_layer_norm", 6, 1, false, {}, kNone, 2},
-    {"native_layer_norm_backward", 8, 2, true, "native_layer_norm", kSavedForward},
+    {"native_layer_norm_backward", 8, 2, true, "native_layer_norm", kSavedForward, 2},
     {"new_empty", 0, 0, false},
     {"new_full", 0, 0, false},
     {"new_ones", 0, 0, false},
@@ -196,11 +197,29 @@ bool contains(std::span<const std::string> names, std::string_view name) {
   return !name.empty() && std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// A kernel of a backward graph: it holds a gradient that no forward pass saves something for.
+bool in_backward(std::span<const std::string> names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    if (!name.ends_with("_backward") && !name.ends_with("_backward_data")) return false;
+    const Row* row = find_row(name);
+    return row == nullptr || (row->traits & kSavedForward) == 0 || !contains(names, row->forward);
+  });
+}
+
+// Ops that write booleans, or whose gradients have them saved.
+constexpr std::string_view kMaskMakers[] = {
+    "bernoulli",   "bitwise_and", "bitwise_not", "bitwise_or", "clamp", "clamp_max", "clamp_min",  "eq",
+    "ge",          "gt",          "hardtanh",    "isinf",      "isnan", "le",        "leaky_relu", "logical_and",
+    "logical_not", "logical_or",  "lt",          "ne",         "relu",  "where",     "any",        "native_dropout",
+    "all"};
+
 }  // namespace
 
 FusedOps fused_ops(std::span<const std::string> names) {
   FusedOps out;
   out.reads = names.empty();
+  out.in_backward = in_backward(names);
+  int recomputed = 0;
   for (const std::string& name : names) {
     const Row* row = find_row(name);
     out.flops_per_element += row != nullptr ? row->flops : 1;
@@ -213,22 +232,32 @@ FusedOps fused_ops(std::span<const std::string> names) {
     out.reads = out.reads || (row->inputs > 0 && !has(kScatters) && !has(kPlaces));
     out.places = out.places || has(kPlaces);
     out.makes_full_size = out.makes_full_size || (row->flops > 0 && !has(kWindows) && !has(kSums) && !has(kStatistics));
-    out.norm_vectors += row->vectors;
+    if (!has(kSavedForward) || !contains(names, row->forward)) out.norm_vectors += row->vectors;
     out.gathers = out.gathers || has(kGathers);
     out.scatters = out.scatters || has(kScatters);
     out.reads_windows = out.reads_windows || has(kWindows);
     out.sums = out.sums || has(kSums);
     out.reads_parts = out.reads_parts || has(kParts);
     out.unflattens = out.unflattens || has(kUnflattens);
-    if (has(kSavedForward) && contains(names, row->forward)) continue;
+    if (has(kSavedForward) && contains(names, row->forward)) {
+      if (out.in_backward && row->sure) recomputed = row->inputs;
+      continue;
+    }
     (row->sure ? out.inputs : out.operands) += std::max(row->inputs - 1, 0);
   }
+  // The gradient and what the forward pass took, however many ops are undone on the way.
+  out.inputs = std::max(out.inputs, recomputed);
+  // The gradient of a part, or of one value of each row: where it comes from is not of full size.
+  if (contains(names, "select_backward") || contains(names, "nll_loss_backward")) out.inputs = std::max(out.inputs - 1, 1);
+  out.drops = contains(names, "native_dropout") || contains(names, "native_dropout_backward");
+  for (const std::string_view maker : kMaskMakers) out.makes_mask = out.makes_mask || contains(names, maker);
+  out.moves_axes = contains(names, "clone") && (contains(names, "transpose") || contains(names, "permute"));
   const bool adds = contains(names, "add"), multiplies = contains(names, "mul");
   out.only_adds = adds && out.flops_per_element == 1;
   for (const char* norm : {"native_layer_norm", "native_group_norm", "_native_batch_norm_legit_functional"}) {
-    const std::string backward = norm[0] == '_' ? "native_batch_norm_backward" : std::string(norm) + "_backward";
-    out.norm_and_backward = out.norm_and_backward || (contains(names, norm) && contains(names, backward));
-    out.backward_norm = out.backward_norm || (!contains(names, norm) && contains(names, backward));
+    const std::string gradient = norm[0] == '_' ? "native_batch_norm_backward" : std::string(norm) + "_backward";
+    out.norm_and_backward = out.norm_and_backward || (contains(names, norm) && contains(names, gradient));
+    out.backward_norm = out.backward_norm || (!contains(names, norm) && contains(names, gradient));
   }
   out.rms_and_backward = contains(names, "_fused_rms_norm") && contains(names, "_fused_rms_norm_backward");
   // The forward pass would take exponentials of its own.

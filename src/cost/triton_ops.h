@@ -30,6 +30,10 @@ struct FusedOps {
   bool rms_and_backward = false;  // as norm_and_backward, of a norm that has no mean
   bool undoes_softmax = false;    // the gradient of a softmax that is recomputed from its rows' statistics
   bool backward_norm = false;     // the gradient of a normalisation alone
+  bool in_backward = false;       // some gradient that no forward pass saves something for: the kernel is of a backward graph
+  bool drops = false;             // dropout, whose mask is a tensor of booleans
+  bool makes_mask = false;        // some op gives booleans: dropout of the forward pass, comparisons
+  bool moves_axes = false;        // a copy in another order of dimensions, which cannot be done in place
   bool undoes_mean = false;       // the gradient of a normalisation: row statistics are read, its own sums stay inside
 };
 

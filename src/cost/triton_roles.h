@@ -27,7 +27,8 @@ struct TritonTraffic {
   bool ambiguous = false;  // a larger tensor was counted in part: contiguous and strided parts look the same
 };
 
-TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, const TritonRoles& roles);
+// `cache`: of the device, in units of an H200's.
+TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, const TritonRoles& roles, double cache = 1);
 
 // Kernels over lists of tensors (foreach), which walk them one after the other in blocks: the last pointers are written and all others read.
 // As many are written as the grid covers; optimizers, which have five pointers or more for each element, write two (momentum) or three

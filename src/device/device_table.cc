@@ -5,6 +5,8 @@
 // L40S 512; A100, A30 1024; H100 2048; RTX 256. AMD, FLOP per clock and CU: MI200 1024, MI300 2048, MI350 4096. A unit test does.
 #include "device/device_table.h"
 
+#include "device/memory_side_cache.h"
+
 namespace ridge {
 namespace {
 
@@ -32,6 +34,7 @@ struct Figures {
   double memory_gib = 0;
   std::int64_t multiprocessors = 0;
   double l2_mib = 0;
+  double memory_side_mib = 0;
   double boost_mhz = 0;
   double matrix_mhz = 0;  // the clock behind the matrix figures, where it is not the boost clock
   std::string_view source;
@@ -70,7 +73,7 @@ Figures h20(std::string_view name, std::string_view words, double memory_gib, do
 Figures mi300x(std::string_view name, std::string_view words, double memory_gib, double bandwidth) {
   return {.name = name, .vendor = kAmd, .names = {words}, .f64 = 81.7, .f64_matrix = 163.4, .f32 = 163.4, .tf32 = 653.7, .f16 = 1307.4,
           .bf16 = 1307.4, .f8 = 2614.9, .i8 = 2614.9, .bandwidth = bandwidth, .memory_gib = memory_gib, .multiprocessors = 304,
-          .l2_mib = 32, .boost_mhz = 2100, .source = kAmdSheet};
+          .l2_mib = 32, .memory_side_mib = 256, .boost_mhz = 2100, .source = kAmdSheet};
 }
 
 std::vector<Figures> figures() {
@@ -151,15 +154,15 @@ std::vector<Figures> figures() {
        .l2_mib = 8, .boost_mhz = 1700, .source = "AMD data sheet, halved: one GCD, which is a device to PyTorch"},
       {.name = "AMD Instinct MI300A", .vendor = kAmd, .names = {"mi300a"}, .f64 = 61.3, .f64_matrix = 122.6, .f32 = 122.6,
        .tf32 = 490.3, .f16 = 980.6, .bf16 = 980.6, .f8 = 1961, .i8 = 1961, .bandwidth = 5300, .memory_gib = 128, .multiprocessors = 228,
-       .l2_mib = 24, .boost_mhz = 2100, .source = kAmdSheet},
+       .l2_mib = 24, .memory_side_mib = 256, .boost_mhz = 2100, .source = kAmdSheet},
       mi300x("AMD Instinct MI300X", "mi300x", 192, 5300),
       mi300x("AMD Instinct MI325X", "mi325x", 256, 6000),
       {.name = "AMD Instinct MI350X", .vendor = kAmd, .names = {"mi350x"}, .f64 = 72.1, .f64_matrix = 72.1, .f32 = 144.2, .f16 = 2306.9,
        .bf16 = 2306.9, .f8 = 4613.7, .f4 = 9227, .i8 = 4613.7, .bandwidth = 8000, .memory_gib = 288, .multiprocessors = 256,
-       .l2_mib = 32, .boost_mhz = 2200, .source = kAmdSheet},
+       .l2_mib = 32, .memory_side_mib = 256, .boost_mhz = 2200, .source = kAmdSheet},
       {.name = "AMD Instinct MI355X", .vendor = kAmd, .names = {"mi355x"}, .f64 = 78.6, .f64_matrix = 78.6, .f32 = 157.3, .f16 = 2516.6,
        .bf16 = 2516.6, .f8 = 5033.2, .f4 = 10066, .i8 = 5033, .bandwidth = 8000, .memory_gib = 288, .multiprocessors = 256, .l2_mib = 32,
-       .boost_mhz = 2400, .source = kAmdSheet},
+       .memory_side_mib = 256, .boost_mhz = 2400, .source = kAmdSheet},
       // PyTorch sees one stack as a device unless it is told otherwise; the memory tells which it was.
       {.name = "Intel(R) Data Center GPU Max 1550, one stack", .vendor = kIntel, .names = {"1550 max"}, .f64 = 26.2, .f32 = 26.2,
        .tf32 = 209.5, .f16 = 419.5, .bf16 = 419.5, .i8 = 839, .bandwidth = 1638.5, .memory_gib = 64, .l2_mib = 204, .boost_mhz = 1600,
@@ -198,7 +201,8 @@ DeviceRow make_row(const Figures& row) {
                    .boost_mhz = row.boost_mhz,
                    .matrix_mhz = row.matrix_mhz,
                    .source = std::string(row.source)},
-          .names = row.names};
+          .names = row.names,
+          .memory_side_cache_bytes = row.memory_side_mib * kMiB};
 }
 
 }  // namespace
@@ -210,6 +214,12 @@ std::span<const DeviceRow> device_rows() {
     return all;
   }();
   return rows;
+}
+
+double memory_side_cache_bytes(const DeviceSpec& device) {
+  for (const DeviceRow& row : device_rows())
+    if (row.spec.name == device.name) return row.memory_side_cache_bytes;
+  return 0;
 }
 
 std::span<const DeviceSpec> known_devices() {

@@ -8,11 +8,12 @@ namespace ridge {
 namespace {
 
 // (destination, source, ..)
-OpWork copy_in_place(const OpCall& c, const Part&) {
+OpWork copy_in_place(const OpCall& c, const Part& p) {
   const TensorShape* to = tensor_at(c, 0);
   const TensorShape* from = tensor_at(c, 1);
   if (to == nullptr || from == nullptr) return {.flops = 0};
-  return moves(touched(from), touched(to), from->dtype);
+  if (from->dtype == DType::unknown) return moves({}, touched(to), from->dtype);
+  return moves(walked_bytes(*from, *to, p.cache), touched(to), from->dtype);
 }
 
 // (x, ..): a dense copy.

@@ -12,9 +12,9 @@ namespace {
 constexpr double kSector = 64;
 
 // Bytes of `picks` rows of `row` elements among a table.
-double rows_bytes(const TensorShape& table, double picks, double row, double beside = 1) {
+double rows_bytes(const TensorShape& table, double picks, double row, const Part& part, double beside = 1) {
   const double item = item_bytes(table.dtype);
-  return picked_bytes(numel(table) * item, std::max(row * item, kSector), picks, beside);
+  return picked_bytes(numel(table) * item, std::max(row * item, kSector), picks, beside, part.cache);
 }
 
 // Neighbouring elements that one index chooses: the dimensions over which the index is broadcast, from the last one on.
@@ -25,10 +25,11 @@ double row_of(const TensorShape& index) {
   return row;
 }
 
-OpWork take_rows(const TensorShape* table, const TensorShape* index, double row) {
+OpWork take_rows(const TensorShape* table, const TensorShape* index, double row, const Part& part) {
   if (table == nullptr || index == nullptr || table->dtype == DType::unknown) return {.flops = 0};
   const double picks = numel(*index);
-  return moves(rows_bytes(*table, picks, row) + touched_bytes(*index), picks * row * item_bytes(table->dtype), table->dtype);
+  return moves(rows_bytes(*table, picks, row, part) + touched_bytes(*index), picks * row * item_bytes(table->dtype),
+               table->dtype);
 }
 
 double inner(const TensorShape& t, std::size_t from) {
@@ -46,9 +47,9 @@ std::size_t dimension(const OpCall& c, std::size_t at, const TensorShape& t) {
 }
 
 // (table [V, ..], indices)
-OpWork embedding(const OpCall& c, const Part&) {
+OpWork embedding(const OpCall& c, const Part& p) {
   const TensorShape* table = tensor_at(c, 0);
-  return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1);
+  return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1, p);
 }
 
 // (weight, indices, offsets, ..): one row written per bag.
@@ -66,7 +67,7 @@ OpWork embedding_bag(const OpCall& c, const Part& p) {
 }
 
 // (x, dim, index): whole slices.
-OpWork index_select(const OpCall& c, const Part&) {
+OpWork index_select(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   if (x == nullptr || index == nullptr) return {.flops = 0};
@@ -75,34 +76,34 @@ OpWork index_select(const OpCall& c, const Part&) {
   double outer = 1;
   for (std::size_t i = 0; i < d && i < x->sizes.size(); ++i) outer *= static_cast<double>(x->sizes[i]);
   const double picks = numel(*index) * outer;
-  return moves(rows_bytes(*x, picks, row) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
+  return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
 }
 
 // (x, dim, index, sparse_grad, out)
-OpWork gather(const OpCall& c, const Part&) {
+OpWork gather(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = row_of(*index), picks = numel(*index) / std::max(row, 1.0);
-  return moves(rows_bytes(*x, picks, row) + touched_bytes(*index), numel(*index) * item_bytes(x->dtype), x->dtype);
+  return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), numel(*index) * item_bytes(x->dtype), x->dtype);
 }
 
 // (x, dim, index, source): `adds`: what is there is read and added to.
-OpWork scatter_into(const OpCall& c, bool adds, bool slices) {
+OpWork scatter_into(const OpCall& c, const Part& p, bool adds, bool slices) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   const TensorShape* source = tensor_at(c, 3);
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = slices ? inner(*x, dimension(c, 1, *x) + 1) : row_of(*index);
   const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
-  const double target = rows_bytes(*x, picks, row, 0.6);
+  const double target = rows_bytes(*x, picks, row, p, 0.6);
   const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
   return moves(touched_bytes(*index) + given + (adds ? target : 0), target, x->dtype);
 }
-OpWork scatter(const OpCall& c, const Part&) { return scatter_into(c, false, false); }
-OpWork scatter_add(const OpCall& c, const Part&) { return scatter_into(c, true, false); }
-OpWork index_add(const OpCall& c, const Part&) { return scatter_into(c, true, true); }
-OpWork index_copy(const OpCall& c, const Part&) { return scatter_into(c, false, true); }
+OpWork scatter(const OpCall& c, const Part& p) { return scatter_into(c, p, false, false); }
+OpWork scatter_add(const OpCall& c, const Part& p) { return scatter_into(c, p, true, false); }
+OpWork index_add(const OpCall& c, const Part& p) { return scatter_into(c, p, true, true); }
+OpWork index_copy(const OpCall& c, const Part& p) { return scatter_into(c, p, false, true); }
 
 // (x, indices, ..): the trace does not record a list of optional tensors, so the grid tells how many elements are taken.
 OpWork index(const OpCall& c, const Part& p) {
@@ -122,7 +123,7 @@ OpWork index(const OpCall& c, const Part& p) {
   // Rows where an index takes whole ones, and it is read; else elements here and there, of indices that may be broadcast.
   if (indices == 0 && p.count > 0) indices = static_cast<double>(p.count) * item_bytes(DType::i64);
   const double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1;
-  work.read = rows_bytes(*x, elements / std::max(row, 1.0), row) + indices;
+  work.read = rows_bytes(*x, elements / std::max(row, 1.0), row, p) + indices;
   work.written = elements * item_bytes(x->dtype);
   return work;
 }

@@ -19,7 +19,7 @@ double vectors(const OpCall& call, std::size_t from) {
   return bytes;
 }
 
-// Last-level caches of the devices that matter hold 40 to 60 MB, of which other traffic takes its part.
+// Of an H200, whose cache holds 60 MB of which other traffic takes its part.
 constexpr double kCacheBytes = 32e6;
 
 // `activations`: how many of the first tensors are as large as the input.
@@ -37,7 +37,7 @@ OpWork norm(const OpCall& call, const Part& part, std::size_t activations) {
     case KernelRole::grad_weight: return moves(read, small, x->dtype);
     case KernelRole::apply_twice: {
       // A pass for the statistics and one for the result, every channel at its own block: what is beyond the cache comes twice.
-      const bool cached = read.value_or(0) < kCacheBytes;
+      const bool cached = read.value_or(0) < kCacheBytes * part.cache;
       return moves(cached ? read : times(read, 2), plus(dense_bytes(x), small), x->dtype);
     }
     case KernelRole::apply_kept: {

@@ -55,6 +55,8 @@ enum class KernelRole : std::uint8_t {
 
 struct Part {
   KernelRole role = KernelRole::main;
+  double cache = 1;          // of the device, in units of an H200's, on which the rules' limits were counted
+  bool guessed = false;      // something that decides its traffic is not told: more than one reading fits
   int operand = -1;          // layout_in: which argument
   double partial_bytes = 0;  // combine: what it reads
   double reread_bytes = 0;   // products: what left the cache before its next use and is read again

@@ -115,6 +115,31 @@ std::optional<double> touched(const TensorShape* shape) {
   return touched_bytes(*shape);
 }
 
+double walked_bytes(const TensorShape& shape, const TensorShape& walk, double cache) {
+  constexpr double kStays = 32e6;  // of an H200: what is read while as much is written beside it
+  const double once = touched_bytes(shape);
+  if (once <= kStays * cache || shape.sizes.size() > walk.sizes.size()) return once;
+  // From the last dimension on; a stride that falls means that the walk is in another order.
+  double inside = item_bytes(shape.dtype), repeats = 1, stride = 0;
+  const std::size_t before = walk.sizes.size() - shape.sizes.size();
+  for (std::size_t i = walk.sizes.size(); i-- > 0;) {
+    const double size = static_cast<double>(walk.sizes[i]);
+    if (size <= 1) continue;
+    const std::size_t own = i - before;
+    const bool has = i >= before && shape.sizes[own] > 1;
+    const bool moves = has && (shape.strides.size() != shape.sizes.size() || shape.strides[own] != 0);
+    if (moves) {
+      const double step = shape.strides.empty() ? stride + 1 : static_cast<double>(shape.strides[own]);
+      if (step < stride) return once;
+      stride = step;
+      inside *= size;
+    } else if (inside > kStays * cache) {
+      repeats *= size;
+    }
+  }
+  return once * repeats;
+}
+
 double touched_or_zero(const TensorShape* shape) { return shape == nullptr ? 0 : touched_bytes(*shape); }
 
 std::optional<double> plus(std::optional<double> a, std::optional<double> b) {
@@ -164,16 +189,16 @@ double distinct_rows(double picks, double rows) {
   return rows * -std::expm1(-picks / rows);
 }
 
-double picked_bytes(double table_bytes, double row_bytes, double picks, double beside) {
+double picked_bytes(double table_bytes, double row_bytes, double picks, double beside, double cache) {
   // What of the cache is left to a table while each pick streams bytes past it: counters of an H200 (50 MB), gathers and scatters.
-  constexpr double kCacheBesideStream = 28e6;
+  const double left = 28e6 * cache;
   const double rows = row_bytes > 0 ? table_bytes / row_bytes : 0;
   const double once = std::min(table_bytes, distinct_rows(picks, rows) * row_bytes);
-  if (rows <= 0 || picks * row_bytes <= kCacheBesideStream) return once;
+  if (rows <= 0 || picks * row_bytes <= left) return once;
   // With a share m of misses there are n = cache / (row (beside + m)) picks within reach, and m = exp(-n / rows).
   double misses = 0.5, reach = 0;
   for (int i = 0; i < 20; ++i) {
-    reach = kCacheBesideStream / (row_bytes * (beside + misses));
+    reach = left / (row_bytes * (beside + misses));
     misses = std::exp(-reach / rows);
   }
   if (picks <= reach) return once;

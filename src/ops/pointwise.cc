@@ -20,6 +20,7 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, bool gives_
   if (part.role == KernelRole::initialise) return moves(0, 0, work.dtype);
   double read = 0;
   int seen = 0, from_memory = 0;
+  const TensorShape shape = broadcast(call, inputs);
   const TensorShape* out = nullptr;
   for (const OpArgument& a : call.arguments) {
     if (a.kind != OpArgument::Kind::tensor) continue;
@@ -32,12 +33,11 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, bool gives_
     ++seen;
     if (a.tensor.dtype == DType::unknown) return work;
     if (!is_scalar(a.tensor)) {
-      read += touched_bytes(a.tensor);
+      read += walked_bytes(a.tensor, shape, part.cache);
       ++from_memory;
     }
   }
   if (seen == 0) return work;
-  const TensorShape shape = broadcast(call, inputs);
   work.dtype = shape.dtype;
   work.read = read;
   const TensorShape* self = tensor_at(call, 0);

@@ -56,17 +56,21 @@ OpWork like_input(const OpCall& c, const Part& p) {
 
 // The share of its rows that a kernel does not find in the cache when it passes over them again, where so many are worked on at a time:
 // none while they take less than `fits`, all from `lost` on. Counters of an H200 (50 MB).
-double lost_rows(const TensorShape& x, const Part& p, double fits, double lost) {
+double lost_rows(const OpCall& c, std::size_t dim_at, const TensorShape& x, const Part& p, double fits, double lost) {
   if (x.sizes.empty() || p.rows_in_flight <= 0) return 0;
-  const double row = static_cast<double>(x.sizes.back()) * item_bytes(x.dtype);
-  return std::clamp((p.rows_in_flight * row - fits) / (lost - fits), 0.0, 1.0);
+  const double rank = static_cast<double>(x.sizes.size());
+  double dim = number_at(c, dim_at).value_or(-1);
+  if (dim < 0) dim += rank;
+  const double length = dim >= 0 && dim < rank ? static_cast<double>(x.sizes[static_cast<std::size_t>(dim)]) : 0;
+  const double in_work = p.rows_in_flight * length * item_bytes(x.dtype) / p.cache;
+  return std::clamp((in_work - fits) / (lost - fits), 0.0, 1.0);
 }
 
 // (x, dim, half_to_float): the largest, the sum, the result.
 OpWork softmax(const OpCall& c, const Part& p) {
   OpWork work = like_input(c, p);
   const TensorShape* x = tensor_at(c, 0);
-  const double lost = x == nullptr ? 0 : lost_rows(*x, p, 20e6, 55e6);
+  const double lost = x == nullptr ? 0 : lost_rows(c, 1, *x, p, 20e6, 55e6);
   work.read = times(work.read, 1 + 2 * lost);
   work.ambiguous = work.ambiguous || lost > 0;
   if (x != nullptr && flag_at(c, 2)) work.written = numel(*x) * item_bytes(DType::f32);
@@ -79,7 +83,7 @@ OpWork softmax_backward(const OpCall& c, const Part& p) {
   if (grad == nullptr || out == nullptr) return {.flops = 0};
   const DType written = scalar_type(c, 3, out->dtype);
   // Expanded gradients are made dense first.
-  const double lost = lost_rows(*grad, p, 25e6, 85e6);
+  const double lost = lost_rows(c, 2, *grad, p, 25e6, 85e6);
   OpWork work =
       moves(plus(times(dense_bytes(grad), 1 + lost), dense_bytes(out)), numel(*out) * item_bytes(written), grad->dtype);
   work.ambiguous = lost > 0;

@@ -93,5 +93,84 @@ TEST(Cache, PickedRowsLeaveItBesideAStream) {
   EXPECT_NEAR(add.bytes_read.value_or(0), 209105920, 0.1 * 209105920);
 }
 
+TEST(Cache, AColumnsSoftmaxIsReadInEachPass) {
+  // All 4096 columns are in work: 67 MB, three times.
+  const auto along = [](std::string_view dims) {
+    return cost_of({"aten::_softmax",
+                    "\"Input Dims\": [[" + std::string(dims) +
+                        R"(], [], []], "Input type": ["float", "Scalar", "Scalar"], "Concrete Inputs": ["", "0", "False"])",
+                    "void at::native::(anonymous namespace)::cunn_SpatialSoftMaxForward<float, float, float, int, x>(y)",
+                    "[1, 4, 1]", "[1, 1024, 1]"});
+  };
+  expect_near(along("4096, 4096"), 199405312);
+  EXPECT_EQ(along("1024, 4096").bytes_read, 4.0 * 1024 * 4096);  // 17 MB stay
+}
+
+TEST(Cache, WavesOfACutlassProductReadTheGroupAgain) {
+  // 3 x 239 tiles in waves of 132, each with all 9 MB of the smaller operand.
+  expect_near(
+      cost_of({"aten::mm", R"("Input Dims": [[30522, 6144], [6144, 768]], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
+               "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x6_nt_align8>(x)", "[956, 1, 1]",
+               "[256, 1, 1]"}),
+      431456512);
+  expect_near(cost_of({"aten::mm", R"("Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["float", "float"])",
+                       "void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(x)", "[256, 2, 1]", "[256, 1, 1]"}),
+              232196608);
+  const LaunchCost small =
+      cost_of({"aten::mm", R"("Input Dims": [[2048, 2048], [2048, 2048]], "Input type": ["float", "float"])",
+               "void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(x)", "[128, 1, 1]", "[256, 1, 1]"});
+  EXPECT_EQ(small.bytes_read, 2 * 4.0 * 2048 * 2048);
+  EXPECT_EQ(small.estimate, Estimate::exact);
+}
+
+TEST(Cache, AProductInAnUnknownOrderIsAmbiguousWhereItIsLarger) {
+  constexpr std::string_view kKernel = "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32_warpgroupsize1x1x1_execute_x";
+  const auto product = [&](std::string_view dims) {
+    return cost_of({"aten::mm", "\"Input Dims\": [" + std::string(dims) + R"(], "Input type": ["float", "float"])", kKernel,
+                    "[132, 1, 1]", "[384, 1, 1]"});
+  };
+  EXPECT_EQ(product("[32768, 768], [768, 192]").estimate, Estimate::ambiguous);  // counted 194,449,408 of 101,253,120
+  EXPECT_EQ(product("[1024, 768], [768, 192]").estimate, Estimate::exact);
+}
+
+TEST(Cache, ATensorThatIsRepeatedIsReadAgainWhereItDoesNotStay) {
+  const auto repeat = [](std::string_view rows) {
+    const std::string n(rows);
+    return cost_of({"aten::copy_",
+                    "\"Input Dims\": [[2, " + n + ", 4096], [2, " + n + R"(, 4096], []], "Input Strides": [[)" + n +
+                        "096, 4096, 1], [0, 4096, 1], []]" + R"(, "Input type": ["float", "float", "Scalar"])",
+                    "void at::native::elementwise_kernel<128, 2, x>(y)", "[131072, 1, 1]", "[128, 1, 1]"});
+  };
+  EXPECT_EQ(repeat("4096").bytes_read, 2 * 4.0 * 4096 * 4096);  // counted 134,231,040
+  EXPECT_EQ(repeat("1024").bytes_read, 4.0 * 1024 * 4096);
+  // A row that is repeated stays however large the result is.
+  const LaunchCost bias =
+      cost_of({"aten::add", R"("Input Dims": [[8192, 4096], [4096], []], "Input type": ["float", "float", "Scalar"])",
+               "void at::native::elementwise_kernel<128, 2, x>(y)", "[131072, 1, 1]", "[128, 1, 1]"});
+  EXPECT_EQ(bias.bytes_read, 4.0 * (8192 * 4096 + 4096));
+}
+
+// The limits stretch with the device's cache: what an H200 (60 MB) keeps, an A100 (40 MB) does not.
+TEST(Cache, LimitsAreTheDevices) {
+  const Case columns{
+      "aten::_softmax",
+      R"("Input Dims": [[1152, 4096], [], []], "Input type": ["float", "Scalar", "Scalar"], "Concrete Inputs": ["", "0", "False"])",
+      "void at::native::(anonymous namespace)::cunn_SpatialSoftMaxForward<float, float, float, int, x>(y)", "[1, 4, 1]",
+      "[1, 1024, 1]"};
+  const auto loaded =
+      test::load_events(test::join({test::event({.name = columns.op, .ts = 5, .dur = 500, .args = columns.args}),
+                                    test::launch(1, columns.kernel, columns.grid, columns.block)}));
+  const auto read = [&](std::string_view name) {
+    CostOptions options;
+    if (!name.empty()) options.device = **find_device(name);
+    return CostModel(*loaded.model, options)[0].bytes_read.value_or(0);
+  };
+  const double once = 4.0 * 1152 * 4096;
+  EXPECT_EQ(read("h200"), once);
+  EXPECT_EQ(read(""), once);  // not known: as an H200
+  EXPECT_GT(read("a100 sxm 80gb"), 1.1 * once);
+  EXPECT_EQ(read("mi300x"), once);  // 256 MB beside the memory
+}
+
 }  // namespace
 }  // namespace ridge

@@ -92,5 +92,106 @@ TEST(TritonRoles, PartialGradientsOfANormsVectorsAreAllThatItWrites) {
             3145728 * (4.0 + 2 + 2 + 2 + 4));
 }
 
+// What a norm normalised is kept for the gradient in a buffer of its own, which the signature has as in_out: the residual stands beside it.
+TEST(TritonRoles, AForwardNormWritesItsInOut) {
+  // Counted 18,934,784: a product's result in bfloat16 and the residual in float.
+  EXPECT_NEAR(
+      read_of(
+          "triton_per_fused__to_copy_add_native_dropout_native_layer_norm_native_layer_norm_backward_view_9",
+          "[[16,256,768],[10],[4096,768],[16,256,768],[768],[768],[768],[768],[16,256,768],[16,256,768],[16,256,1],[],[],[]]",
+          R"(["float","long int","c10::BFloat16","float","float","float","float","float","bool","c10::BFloat16","float","Scalar","Scalar","Scalar"])",
+          R"(["","","","","","","","","","","","3","4096","768"])", ""),
+      18934784, 65536);
+  // Rows of embeddings, no residual; counted 18,548,736 of a first tensor of 18,874,368.
+  EXPECT_NEAR(
+      read_of(
+          "triton_per_fused__to_copy_add_clone_embedding_native_dropout_native_layer_norm_native_layer_norm_backward_transpose_"
+          "unsqueeze_1",
+          "[[16,384,768],[16,384],[30522,768],[512,768],[16,384],[2,768],[7],[768],[768],[16,384,768],[384,16,768],[16,384,1],["
+          "],[],[]]",
+          R"(["float","long int","float","float","long int","float","long int","float","float","bool","c10::BFloat16","float","Scalar","Scalar","Scalar"])",
+          R"(["","","","","","","","","","","","","0","6144","768"])", ""),
+      18548736, 1854873);
+}
+
+TEST(TritonRoles, GradientsOfANormBehindADropout) {
+  // The mask is read, since nothing here makes one, and the first tensor only written; counted 47,225,344.
+  EXPECT_NEAR(
+      read_of(
+          "triton_per_fused__to_copy_add_native_dropout_backward_native_layer_norm_backward_view_18",
+          "[[16,256,768],[16,256,768],[4096,768],[4096,768],[4096,768],[768],[16,256,768],[16,256,1],[16,256,768],[16,256,768],"
+          "[],[]]",
+          R"(["float","float","c10::BFloat16","c10::BFloat16","c10::BFloat16","float","float","float","bool","c10::BFloat16","Scalar","Scalar"])",
+          R"(["","","","","","","","","","","4096","768"])", ""),
+      47225344, 65536);
+  // In float alone the types tell nothing: all three are read.
+  EXPECT_NEAR(read_of("triton_per_fused_add_native_layer_norm_backward_view_7",
+                      "[[12,301,640],[640],[12,301,640],[12,301,640],[12,301,1],[],[]]",
+                      R"(["float","float","float","float","float","Scalar","Scalar"])", R"(["","","","","","3612","640"])", ""),
+              3 * 4.0 * 3612 * 640, 65536);
+  EXPECT_EQ(read_of("triton_poi_fused_native_dropout_backward_view_2", "[[8,199,384],[8,199,384],[]]",
+                    R"(["float","bool","Scalar"])", R"(["","","611328"])"),
+            5.0 * 611328);
+}
+
+// Two tables are added to, behind a result that is not read; counted 58,995,200.
+TEST(TritonRoles, SeveralTablesAreScatteredInto) {
+  EXPECT_NEAR(
+      read_of(
+          "triton_per_fused__to_copy_add_embedding_dense_backward_expand_native_dropout_backward_native_layer_norm_backward_"
+          "nll_loss_forward_view_22",
+          "[[16,256,768],[4096,768],[4096,768],[4096,768],[16,256,768],[768],[16,256,768],[16,256,1],[1,256],[16,256],[16,256,"
+          "768],[2,768],[30522,768],[],[]]",
+          R"(["float","c10::BFloat16","c10::BFloat16","c10::BFloat16","bool","float","float","float","long int","long int","float","float","float","Scalar","Scalar"])",
+          R"(["","","","","","","","","","","","","","4096","768"])", ""),
+      58995200, 5899520);
+}
+
+TEST(TritonRoles, ADropoutWritesItsMaskAndAllBehindIt) {
+  EXPECT_EQ(read_of("triton_poi_fused__to_copy__unsafe_view_add_mul_native_dropout_pow_tanh_11",
+                    "[[22],[3072,1024],[3072,1024],[8,384,1024],[8,384,1024],[],[]]",
+                    R"(["long int","c10::BFloat16","c10::BFloat16","bool","c10::BFloat16","Scalar","Scalar"])",
+                    R"(["","","","","","3","3145728"])"),
+            22 * 8 + 2.0 * 2 * 3145728);
+}
+
+// Each of the two norms has a tensor and four vectors; the first tensor takes what comes between.
+TEST(TritonRoles, TwoNormsOfTwoTensors) {
+  EXPECT_EQ(
+      read_of(
+          "triton_poi_fused__native_batch_norm_legit_functional_add_relu_17",
+          "[[32,256,56,56],[32,256,56,56],[1,256,1,1],[1,256,1,1],[256],[256],[32,256,56,56],[1,256,1,1],[1,256,1,1],[256],["
+          "256],[]]",
+          R"(["c10::BFloat16","c10::BFloat16","float","float","float","float","c10::BFloat16","float","float","float","float","Scalar"])",
+          R"(["","","","","","","","","","","","25690112"])"),
+      2 * 2.0 * 25690112 + 8 * 4 * 256);
+}
+
+// A gradient that ends at a convolution is of the backward pass, though the norm is recomputed: its tensor is read as well.
+TEST(TritonRoles, ARecomputedNormInTheBackwardPassTakesTwoTensors) {
+  EXPECT_EQ(read_of("triton_poi_fused__native_batch_norm_legit_functional_convolution_backward_native_batch_norm_backward_65",
+                    "[[32,256,56,56],[32,256,56,56],[1,256,1,1],[256],[256],[256],[256],[]]",
+                    R"(["c10::BFloat16","c10::BFloat16","float","float","float","float","float","Scalar"])",
+                    R"(["","","","","","","","25690112"])"),
+            2 * 2.0 * 25690112 + 5 * 4 * 256);
+}
+
+// One result of a product, copied into two orders of dimensions.
+TEST(TritonRoles, CopiesInOtherOrdersAreOutputs) {
+  EXPECT_EQ(
+      read_of("triton_poi_fused__to_copy__unsafe_view_clone_mul_transpose_view_5", "[[3072,512],[8,8,64,384],[64,384,64],[]]",
+              R"(["c10::BFloat16","float","c10::BFloat16","Scalar"])", R"(["","","","1572864"])"),
+      2.0 * 1572864);
+}
+
+// An expert's table has three dimensions; a lookup takes a row of its last one, not all of an expert.
+TEST(TritonRoles, ALookupThroughTwoDimensionsTakesARow) {
+  EXPECT_LT(read_of("triton_poi_fused__to_copy_cat_div_index_mul_new_zeros_sum_unsqueeze_view_8",
+                    "[[8192],[8,1280,1024],[8192],[8192,1024],[8192,1024],[]]",
+                    R"(["long int","c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar"])",
+                    R"(["","","","","","8388608"])"),
+            64e6);
+}
+
 }  // namespace
 }  // namespace ridge
