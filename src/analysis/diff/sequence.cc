@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/diff/regions.h"
 #include "analysis/scoped_work.h"
 #include "model/name_flags.h"
 #include "trace/tables.h"
@@ -37,18 +38,24 @@ std::vector<NodeId> owners(const Model& model, Grain grain) {
 struct Item {
   std::uint32_t iteration;
   NodeId owner;
-  std::int64_t order_ns;  // start of the owner, or of the launch where there is none
+  NodeId rank;            // the owner, where it launched the work itself
+  std::int64_t order_ns;  // start of the rank, or of the launch where there is none
   std::int64_t launch_ns;
   std::int64_t start_ns;
   std::uint32_t row;
   std::uint32_t device;
   Phase phase;
   NodeId shown;  // the op to name it by where the owner does not count
+  NodeId launch;
+
+  bool is_same_call(const Item& other) const {
+    return owner == other.owner && iteration == other.iteration && order_ns == other.order_ns;
+  }
 };
 
 bool before(const Item& a, const Item& b) {
-  return std::tuple(a.iteration, a.order_ns, a.owner, a.launch_ns, a.start_ns, a.row) <
-         std::tuple(b.iteration, b.order_ns, b.owner, b.launch_ns, b.start_ns, b.row);
+  return std::tuple(a.iteration, a.order_ns, a.rank, a.launch_ns, a.start_ns, a.row) <
+         std::tuple(b.iteration, b.order_ns, b.rank, b.launch_ns, b.start_ns, b.row);
 }
 
 // Iterations of the scope by their starts: what lies between two belongs to the one before it, what is before the first to the first.
@@ -180,6 +187,7 @@ class KindTable {
   void name_canonical(const std::string& canonical, CallKind* kind) {
     const std::string_view sort = heavy_sort(canonical);
     kind->canonical = pool_.of(canonical);
+    kind->list_of = pool_.of(listed_op(canonical));
     kind->sort = pool_.of(sort);
     kind->heavy = heavy_of(canonical);
     if (kind->heavy != Heavy::none) kind->heavy_shape = heavy_shape(sort, canonical, kind->shapes);
@@ -238,7 +246,7 @@ std::size_t end_of_bare_call(const Scope& scope, std::span<const Item> items, st
   return i;
 }
 
-std::vector<Item> items_of(const Scope& scope, Grain grain, const IterationIndex& iterations,
+std::vector<Item> items_of(const Scope& scope, Grain grain, bool tell_phases, const IterationIndex& iterations,
                            std::vector<std::uint32_t>* orphans) {
   const Model& model = scope.model();
   const CallTree& tree = model.tree();
@@ -265,15 +273,28 @@ std::vector<Item> items_of(const Scope& scope, Grain grain, const IterationIndex
       orphans->push_back(work.row);
       return;
     }
-    Item item{0, kNoNode, work.start_ns, work.start_ns, work.start_ns, work.row, device_rank, Phase::forward, kNoNode};
+    Item item{.iteration = 0,
+              .owner = kNoNode,
+              .rank = kNoNode,
+              .order_ns = work.start_ns,
+              .launch_ns = work.start_ns,
+              .start_ns = work.start_ns,
+              .row = work.row,
+              .device = device_rank,
+              .phase = Phase::forward,
+              .shown = kNoNode,
+              .launch = launch};
     if (launch != kNoNode) {
       item.launch_ns = item.order_ns = tree.start_ns[launch.value];
-      item.phase = phases[launch.value];
-      // A replay's launch stands for all its kernels: the op around it made none of them.
+      // A replay's launch stands for all its kernels: the op around it made none of them. Which did may be known from elsewhere in the trace.
       const bool replayed = replays.any() && replays[scope.trace().events.name(tree.event[launch.value])];
-      if (!replayed) item.shown = owner_of[launch.value];
+      const NodeId recovered = replayed ? model.graph_replays().recovered_op(work.row).op : kNoNode;
+      const NodeId maker = replayed ? recovered : launch;
+      if (tell_phases) item.phase = phases[recovered != kNoNode ? recovered.value : launch.value];
+      if (maker != kNoNode) item.shown = owner_of[maker.value];
       if (grain != Grain::kernel) item.owner = item.shown;
-      if (item.owner != kNoNode) item.order_ns = tree.start_ns[item.owner.value];
+      if (!replayed) item.rank = item.owner;
+      if (item.rank != kNoNode) item.order_ns = tree.start_ns[item.rank.value];
     }
     item.iteration = iterations.at(item.launch_ns);
     items.push_back(item);
@@ -292,6 +313,23 @@ bool has_places(const Trace& trace) {
   return NameFlags(trace, [](std::string_view name) { return name.starts_with("nn.Module: "); }).any();
 }
 
+namespace {
+
+// Whether some work is known to be of the backward pass or the optimizer. A graph that was captured of a whole step is replayed in none of them.
+bool tells_phases(const Scope& scope) {
+  const Model& model = scope.model();
+  const std::vector<Phase> phases = build_phases(scope.trace(), model.tree());
+  bool any = false;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    const NodeId recovered = model.graph_replays().recovered_op(work.row).op;
+    const NodeId node = recovered != kNoNode ? recovered : model.links().launch[work.row];
+    any = any || (node != kNoNode && phases[node.value] != Phase::forward);
+  });
+  return any;
+}
+
+}  // namespace
+
 RunMode run_mode(const Scope& scope) {
   const Model& model = scope.model();
   const NameFlags replays(scope.trace(), is_graph_launch);
@@ -304,7 +342,9 @@ RunMode run_mode(const Scope& scope) {
     replayed += replays.any() && launch != kNoNode && replays[scope.trace().events.name(model.tree().event[launch.value])];
   });
   const auto iterations = static_cast<double>(std::max<std::size_t>(1, scope.iterations().size()));
-  return {static_cast<double>(generated) / iterations, replayed * 2 >= works && replayed > 0};
+  RunMode mode{static_cast<double>(generated) / iterations, replayed * 2 >= works && replayed > 0, true};
+  if (mode.replayed) mode.phases = tells_phases(scope);
+  return mode;
 }
 
 bool is_mixed(RunMode a, RunMode b) {
@@ -317,13 +357,14 @@ Grain common_grain(RunMode a, RunMode b) {
   return a.replayed || b.replayed ? Grain::kernel : Grain::call;
 }
 
-CallSequence build_sequence(const Scope& scope, Grain grain, bool places, KeyPool& pool) {
+CallSequence build_sequence(const Scope& scope, Grain grain, Told told, KeyPool& pool) {
   CallSequence out;
   const IterationIndex iterations(scope);
-  const std::vector<Item> items = items_of(scope, grain, iterations, &out.orphans);
+  const std::vector<Item> items = items_of(scope, grain, told.phases, iterations, &out.orphans);
   out.work.reserve(items.size());
   for (const Item& item : items) out.work.push_back(item.row);
-  KindTable kinds(scope, places, pool, &out);
+  KindTable kinds(scope, told.places, pool, &out);
+  Regions regions(scope, pool, &out.region_names);
   std::uint32_t iteration = 0;
   out.first_call.push_back(0);
   std::size_t with_shapes = 0, with_ops = 0;
@@ -331,13 +372,14 @@ CallSequence build_sequence(const Scope& scope, Grain grain, bool places, KeyPoo
     for (; iteration < items[i].iteration; ++iteration) out.first_call.push_back(static_cast<std::uint32_t>(out.calls.size()));
     std::size_t end = i + 1;
     if (items[i].owner != kNoNode) {
-      while (end < items.size() && items[end].owner == items[i].owner && items[end].iteration == items[i].iteration) ++end;
+      while (end < items.size() && items[end].is_same_call(items[i])) ++end;
     } else if (grain == Grain::op) {
       end = end_of_bare_call(scope, items, i);
     }
     const std::span<const std::uint32_t> rows(out.work.data() + i, end - i);
     const std::uint32_t kind = kinds.kind_of(items[i].owner, items[i].shown, items[i].phase, items[i].device, rows);
-    out.calls.push_back({kind, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end - i)});
+    out.calls.push_back({kind, regions.of(items[i].launch, items[i].phase), static_cast<std::uint32_t>(i),
+                         static_cast<std::uint32_t>(end - i)});
     with_ops += out.kinds[kind].op != kNoKey;
     with_shapes += out.kinds[kind].dims != kNoKey;
     out.has_modules = out.has_modules || out.kinds[kind].module != kNoKey;
