@@ -22,6 +22,18 @@ Grain grain_of(std::span<const RunMode> modes) {
   return grain;
 }
 
+// A graph of a whole step, in one trace, says nothing of phases that another trace tells apart.
+bool hides_phases(std::span<const Scope> scopes, std::span<const RunMode> modes) {
+  if (std::none_of(modes.begin(), modes.end(), [](const RunMode& mode) { return mode.replayed; })) return false;
+  bool told = false, hidden = false;
+  for (std::size_t t = 0; t < scopes.size(); ++t) {
+    const bool tells = tells_phases(scopes[t]);
+    told = told || tells;
+    hidden = hidden || (modes[t].replayed && !tells);
+  }
+  return told && hidden;
+}
+
 // What the position that knows its op says of one that does not. The same kernel is the same sort of work; a product that does a convolution's work
 // is a convolution.
 void lend(const Position& from, Position& to) {
@@ -63,7 +75,7 @@ Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
   Told told;
   told.places =
       grain != Grain::kernel && std::all_of(scopes.begin(), scopes.end(), [](const Scope& s) { return has_places(s.trace()); });
-  told.phases = std::all_of(modes.begin(), modes.end(), [](const RunMode& mode) { return mode.phases; });
+  told.phases = !hides_phases(scopes, modes);
   KeyPool pool;
   std::vector<CallSequence> sequences(n);
   tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { sequences[t] = build_sequence(scopes[t], grain, told, pool); });

@@ -196,7 +196,7 @@ void describe(std::span<const Template> templates, Group& group) {
     const CallKind& kind = templates[t].kind(positions[0]);
     const SlotTime* slot = main_slot(templates[t], positions);
     group.category = slot == nullptr ? kind.category : slot->category;
-    group.phase = name_of(kind.phase);
+    group.phase = templates[t].sequence.has_phases ? name_of(kind.phase) : "";
     group.shape = positions.size() == 1 ? std::string(kind.dims_text) : "";
     group.kernel = slot == nullptr ? "" : std::string(slot->kernel.identity->label);
     if (!group.match) group.equal_calls = equal_neighbours(templates[t], positions[0]);

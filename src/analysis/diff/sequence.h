@@ -35,7 +35,7 @@ struct CallSequence {
   std::vector<std::uint32_t> first_call;  // of each iteration, and one past the last
   std::vector<std::uint32_t> orphans;     // rows launched before the window, in order of start
   std::unordered_map<Key, std::string> region_names;
-  bool has_shapes = false, has_modules = false, has_grids = false;
+  bool has_shapes = false, has_modules = false, has_grids = false, has_phases = true;
 
   std::size_t iterations() const { return first_call.size() - 1; }
   std::span<const std::uint32_t> rows_of(const Call& call) const { return {work.data() + call.first_work, call.work_count}; }
@@ -45,9 +45,11 @@ struct CallSequence {
 struct RunMode {
   double generated = 0;   // Inductor kernels per iteration
   bool replayed = false;  // most of the work comes from captured graphs
-  bool phases = true;     // forward, backward and optimizer can be told apart: not where one graph holds the whole step
 };
 RunMode run_mode(const Scope& scope);
+
+// Whether some work is known to be of the backward pass or the optimizer. A graph that was captured of a whole step is replayed in none of them.
+bool tells_phases(const Scope& scope);
 
 // One is compiled and the other is not, or much less of it: the work of one is fused in the other.
 bool is_mixed(RunMode a, RunMode b);

@@ -177,6 +177,7 @@ TEST(DiffMeaning, AReplayOfAWholeStepIsMatchedWithItsOps) {
   for (const char* name : {"aten::linear", "aten::conv2d", "aten::mul"})
     EXPECT_NE(find(diffed, name), nullptr) << names(diffed);
   EXPECT_TRUE(diffed.groups_where([](const Group& g) { return g.renamed; }).empty());
+  for (const Group& group : diffed.answer.groups) EXPECT_EQ(group.phase, "") << group.name;  // the replay does not tell
 }
 
 // The name of a convolution's product is any product's: the side that knows the op says what it is.
