@@ -35,12 +35,19 @@ std::string_view name_of_position(const Template& t, std::uint32_t p) {
   return kind.kernels.empty() ? kind.op_text : std::string_view(kind.kernels.front().identity->label);
 }
 
-// The kernel that took most of a side's time.
+bool is_matrix_work(const SlotTime& slot) {
+  const Category c = slot.category;
+  return !slot.kernel.identity->helper &&
+         (c == Category::gemm || c == Category::conv || c == Category::attention || c == Category::triton_template);
+}
+
+// The kernel that a side goes by: its matrix work, however long a bias or a layout takes beside it; else the one that took most time.
 const SlotTime* main_slot(const Template& t, std::span<const std::uint32_t> positions) {
   const SlotTime* most = nullptr;
+  const auto rank = [](const SlotTime& slot) { return std::pair(is_matrix_work(slot), slot.per_iteration_ns); };
   for (const std::uint32_t p : positions) {
     for (const SlotTime& slot : t.positions[p].slots) {
-      if (most == nullptr || slot.per_iteration_ns > most->per_iteration_ns) most = &slot;
+      if (most == nullptr || rank(slot) > rank(*most)) most = &slot;
     }
   }
   return most;

@@ -1,5 +1,5 @@
 // inductor_fallback: ops inside compiled graphs for which Inductor has no code of its own. They cannot be fused; by how much a kernel of Inductor's own would
-// be faster cannot be told. The seeds of its own random numbers Inductor draws by aten::randint, at the head of a graph: no op of the user's.
+// be faster cannot be told.
 #include <map>
 
 #include <fmt/format.h>
@@ -9,11 +9,6 @@
 #include "base/units.h"
 
 namespace ridge {
-namespace {
-
-constexpr std::string_view kSeeds = "aten::randint";
-
-}  // namespace
 
 std::optional<Finding> find_inductor_fallback(Facts& facts) {
   std::map<std::string_view, FallbackOp> by_op;
@@ -21,7 +16,6 @@ std::optional<Finding> find_inductor_fallback(Facts& facts) {
   Largest longest;
   for (const GraphCost& graph : facts.graphs().graphs) {
     for (const FallbackOp& fallback : graph.fallbacks) {
-      if (fallback.op == kSeeds) continue;
       FallbackOp& sum = by_op[fallback.op];
       sum.calls += fallback.calls;
       saturating_add(&sum.cpu_ns, fallback.cpu_ns);

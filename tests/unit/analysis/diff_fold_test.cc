@@ -75,6 +75,28 @@ TEST(DiffFold, CallsThatDifferStayApart) {
   EXPECT_TRUE(table_of(report_of(calls(100), calls(120)), "diff").people.empty());
 }
 
+// Whether the bias or the product took longer differs from call to call: a group goes by its matrix work.
+TEST(DiffFold, ACallGoesByItsMatrixWork) {
+  const auto calls = [](int us) {
+    std::string events = test::event({.name = "ProfilerStep#0", .ts = 1000, .dur = 900, .cat = "user_annotation"});
+    for (int i = 0; i < 2; ++i) {
+      const int ts = 1010 + 400 * i;
+      events +=
+          ", " +
+          test::join({test::event({.name = "aten::linear", .ts = ts, .dur = 80}),
+                      test::launch(10 * i + 1, ts + 10, 5, "sm90_xmma_gemm_f32", 10'000 + 2'000 * i, us),
+                      test::launch(10 * i + 2, ts + 30, 5, "vectorized_elementwise_kernel", 11'000 + 2'000 * i, 80 + 40 * i),
+                      test::event({.name = "aten::relu", .ts = ts + 100, .dur = 80}),
+                      test::launch(10 * i + 3, ts + 110, 5, "relu_kernel", 11'500 + 2'000 * i, 7)});
+    }
+    return events;
+  };
+  const Report report = report_of(calls(100), calls(150));
+  const Table& table = table_of(report, "diff");
+  EXPECT_EQ(table.people.at(0)[0], Cell("aten::linear x2"));
+  EXPECT_EQ(cell(table, table.people[0], "category"), Cell("gemm"));
+}
+
 TEST(DiffFold, CallsOfOneTraceAreFoldedToo) {
   const Report report = report_of(turns(3, 100), made_step({{.op = "aten::relu", .kernel = "relu_kernel", .us = 7}}));
   const Table& table = table_of(report, "only_in_a");
