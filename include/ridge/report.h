@@ -48,6 +48,8 @@ struct Table {
   std::vector<std::string> fold_unless;
   std::int64_t folded = 0;
   Row folded_row;  // sums over them, as in others_row
+  // What people see in place of `rows`, where equal rows are taken together; empty: `rows`.
+  std::vector<Row> people;
   Row others_row;  // sums over the rows cut off, in the columns whose rows add up to the total; empty: nothing was cut
 };
 

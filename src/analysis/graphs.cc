@@ -15,14 +15,15 @@
 namespace ridge {
 namespace {
 
-// Ops that Inductor calls by design: matrix products, convolutions, attention, and the buffers' own bookkeeping. Others under a graph are ops for
-// which it has no code of its own.
+// Ops that Inductor calls by design: matrix products, convolutions, attention, the buffers' own bookkeeping, and randint, by which it draws the seeds of
+// its own random numbers (a user's randint becomes one of these). Others under a graph are ops for which it has no code of its own.
 bool is_by_design(std::string_view op) {
   if (const std::size_t colons = op.find("::"); colons != op.npos) {
     if (op.substr(0, colons) != "aten") return false;
     op.remove_prefix(colons + 2);
   }
-  constexpr std::string_view kWhole[] = {"mm",
+  constexpr std::string_view kWhole[] = {"randint",
+                                         "mm",
                                          "addmm",
                                          "bmm",
                                          "baddbmm",

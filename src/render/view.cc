@@ -146,7 +146,11 @@ bool sort_first_with(Report& report, std::string_view name, bool reversed) {
 }  // namespace
 
 Result<Report> apply_view(Report report, const View& view) {
-  for (Table& table : report.tables) square(table);
+  for (Table& table : report.tables) {
+    if (view.fold && !table.people.empty()) table.rows = std::move(table.people);
+    table.people.clear();
+    square(table);
+  }
   if (!view.sort.empty()) {
     const bool reversed = view.sort.starts_with('-');
     const std::string name = view.sort.substr(reversed ? 1 : 0);

@@ -27,7 +27,8 @@ struct CallKind {
   Key op = kNoKey;           // name of the op; kNoKey when no op is known
   std::string_view op_text;  // to show; also where the op does not count as evidence
   Key canonical = kNoKey;
-  Key sort = kNoKey;  // of matrix work: gemm, convolution, ...; else the canonical name
+  Key sort = kNoKey;     // of matrix work: gemm, convolution, ...; else the canonical name
+  Key list_of = kNoKey;  // of aten::_foreach_mul_: the canonical name of what it does to each tensor
   Heavy heavy = Heavy::none;
   Key dims = kNoKey;  // text of its shapes; kNoKey when not recorded
   std::string_view dims_text;

@@ -22,6 +22,45 @@ Grain grain_of(std::span<const RunMode> modes) {
   return grain;
 }
 
+// A graph of a whole step, in one trace, says nothing of phases that another trace tells apart.
+bool hides_phases(std::span<const Scope> scopes, std::span<const RunMode> modes) {
+  if (std::none_of(modes.begin(), modes.end(), [](const RunMode& mode) { return mode.replayed; })) return false;
+  bool told = false, hidden = false;
+  for (std::size_t t = 0; t < scopes.size(); ++t) {
+    const bool tells = tells_phases(scopes[t]);
+    told = told || tells;
+    hidden = hidden || (modes[t].replayed && !tells);
+  }
+  return told && hidden;
+}
+
+// What the position that knows its op says of one that does not. The same kernel is the same sort of work; a product that does a convolution's work
+// is a convolution.
+void lend(const Position& from, Position& to) {
+  const auto is_conv = [](const SlotTime& slot) { return slot.category == Category::conv; };
+  const bool conv = std::any_of(from.slots.begin(), from.slots.end(), is_conv);
+  for (SlotTime& slot : to.slots) {
+    const auto same = std::find_if(from.slots.begin(), from.slots.end(),
+                                   [&](const SlotTime& s) { return s.kernel.name == slot.kernel.name; });
+    if (same != from.slots.end()) {
+      slot.category = same->category;
+    } else if (conv && slot.category == Category::gemm) {
+      slot.category = Category::conv;
+    }
+  }
+}
+
+// A replay knows a kernel's name and not its op, without which a convolution's product counts as any product.
+void lend_categories(Template& a, Template& b, const Links& links) {
+  for (const Link& link : links) {
+    const bool matrix = a.kind(link.a).heavy != Heavy::none && b.kind(link.b).heavy != Heavy::none;
+    if (link.match != Match::kernel && !matrix) continue;
+    const bool knows_a = !a.kind(link.a).op_text.empty(), knows_b = !b.kind(link.b).op_text.empty();
+    if (knows_a && !knows_b) lend(a.positions[link.a], b.positions[link.b]);
+    if (knows_b && !knows_a) lend(b.positions[link.b], a.positions[link.a]);
+  }
+}
+
 }  // namespace
 
 std::string letter_of(std::size_t trace) {
@@ -33,11 +72,13 @@ Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
   std::vector<RunMode> modes(n);
   tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { modes[t] = run_mode(scopes[t]); });
   const Grain grain = grain_of(modes);
-  const bool places =
+  Told told;
+  told.places =
       grain != Grain::kernel && std::all_of(scopes.begin(), scopes.end(), [](const Scope& s) { return has_places(s.trace()); });
+  told.phases = !hides_phases(scopes, modes);
   KeyPool pool;
   std::vector<CallSequence> sequences(n);
-  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { sequences[t] = build_sequence(scopes[t], grain, places, pool); });
+  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { sequences[t] = build_sequence(scopes[t], grain, told, pool); });
   for (std::size_t t = 1; t < n; ++t) {
     reconcile_iterations(sequences[0], scopes[0].model().iterations().rule, sequences[t], scopes[t].model().iterations().rule);
   }
@@ -51,6 +92,8 @@ Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
   std::vector<Links> links(n);
   tbb::parallel_for(std::size_t{1}, n,
                     [&](std::size_t t) { links[t] = match(templates[0], templates[t], modes[0], modes[t]); });
+  for (std::size_t t = 1; t < n; ++t) lend_categories(templates[0], templates[t], links[t]);
+  for (std::size_t t = 0; t < n; ++t) add_device_time(templates[t], diff.sides[t]);
   diff.groups = build_groups(templates, links, options.thresholds);
   diff.breaks = compare_breaks(scopes, templates);
   diff.no_device_events =

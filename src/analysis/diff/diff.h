@@ -41,13 +41,16 @@ struct GroupChange {
 };
 
 struct Group {
-  std::string name;
+  std::string name;  // unique: equal titles are numbered
+  std::string title;
   std::optional<Match> match;  // nothing: only in some of the traces
   Category category = Category::other;
   std::string phase, shape, kernel;
   std::int64_t equal_calls = 1;      // of a call that one trace lacks: among how many equal neighbours it cannot be told which
   std::vector<GroupSide> sides;      // by trace
   std::vector<Heavy> heavy;          // by trace: the sort of matrix work in it, if any
+  bool renamed = false;              // one op under another name: nothing else changed
+  bool recomputed = false;           // a compiler computes part of it again in the backward pass
   std::vector<GroupChange> changes;  // by trace; the first is empty
 };
 
@@ -91,6 +94,9 @@ struct DiffOptions {
 
 Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options);
 Report report_diff(const Diff& diff);
+
+// Takes equal rows together in the rows that people see; see fold.cc.
+void fold_for_people(const Diff& diff, Report& report);
 
 // The gates that the user asked for; see gates.cc.
 struct Gates {

@@ -27,6 +27,7 @@ class FusedMatcher {
     match_single_kernels();
     link_ops_to_kernels();
     link_kernels_back();
+    link_recomputed();
     attach_layout_kernels();
     attach_loose_ends();
     return std::move(links_);
@@ -233,6 +234,34 @@ class FusedMatcher {
         if (best != nullptr) link(best->position, p, Match::fused);
       }
     }
+  }
+
+  // A compiler may compute part of the forward pass again in the backward pass instead of keeping it: such a kernel names ops of the forward pass
+  // alone. It belongs to the last of them that has its shape.
+  void link_recomputed() {
+    if (!shapes_) return;
+    Index ops;
+    for (std::uint32_t p = 0; p < a_.positions.size(); ++p) {
+      const CallKind& k = a_.kind(p);
+      const bool forward = k.phase == Phase::forward && k.canonical != kNoKey && k.heavy == Heavy::none;
+      if (forward) ops[recomputed_key(k, k.canonical)].push_back({gap_a_[p], p});
+    }
+    for (std::uint32_t p = 0; p < b_.positions.size(); ++p) {
+      const CallKind& k = b_.kind(p);
+      if (linked_.b[p] != 0 || !k.generated || k.phase != Phase::backward) continue;
+      const auto distance = [&](std::uint32_t i) { return shape_distance(a_.kind(i), k); };
+      for (const Key op : k.fused) {
+        const auto it = ops.find(recomputed_key(k, op));
+        if (it == ops.end() || it->second.size() > kMostKernels) continue;
+        const Entry* entry = nearest_fitting(it->second, gap_b_[p], distance);
+        if (entry == nullptr) continue;
+        link(entry->position, p, Match::fused);
+        break;
+      }
+    }
+  }
+  static std::uint64_t recomputed_key(const CallKind& k, Key canonical) {
+    return combine(canonical, static_cast<std::uint64_t>(k.device));
   }
 
   static const Entry* closest(const std::vector<Entry>& entries, std::int32_t gap) {

@@ -35,12 +35,19 @@ std::string_view name_of_position(const Template& t, std::uint32_t p) {
   return kind.kernels.empty() ? kind.op_text : std::string_view(kind.kernels.front().identity->label);
 }
 
-// The kernel that took most of a side's time.
+bool is_matrix_work(const SlotTime& slot) {
+  const Category c = slot.category;
+  return !slot.kernel.identity->helper &&
+         (c == Category::gemm || c == Category::conv || c == Category::attention || c == Category::triton_template);
+}
+
+// The kernel that a side goes by: its matrix work, however long a bias or a layout takes beside it; else the one that took most time.
 const SlotTime* main_slot(const Template& t, std::span<const std::uint32_t> positions) {
   const SlotTime* most = nullptr;
+  const auto rank = [](const SlotTime& slot) { return std::pair(is_matrix_work(slot), slot.per_iteration_ns); };
   for (const std::uint32_t p : positions) {
     for (const SlotTime& slot : t.positions[p].slots) {
-      if (most == nullptr || slot.per_iteration_ns > most->per_iteration_ns) most = &slot;
+      if (most == nullptr || rank(slot) > rank(*most)) most = &slot;
     }
   }
   return most;
@@ -68,23 +75,71 @@ std::string side_text(const Template& t, std::span<const std::uint32_t> position
   return text;
 }
 
-std::string group_text(std::span<const Template> templates, const Group& group) {
-  if (group.match == Match::region) return "[optimizer step]";
-  std::string text;
-  std::string last;
+bool has_op(const Template& t, std::span<const std::uint32_t> positions) {
+  return std::any_of(positions.begin(), positions.end(), [&](std::uint32_t p) { return !t.kind(p).op_text.empty(); });
+}
+
+// Which sides say something by their name: a replay that knows kernels only has nothing to add to the op that launched the same kernels elsewhere.
+std::vector<bool> telling_sides(std::span<const Template> templates, const Group& group) {
+  std::vector<bool> known, present;
   for (std::size_t t = 0; t < templates.size(); ++t) {
-    if (group.sides[t].positions.empty()) continue;
-    std::string side = side_text(templates[t], group.sides[t].positions);
-    if (side == last) continue;
-    text += (text.empty() ? "" : " -> ") + side;
-    last = std::move(side);
+    present.push_back(!group.sides[t].positions.empty());
+    known.push_back(has_op(templates[t], group.sides[t].positions));
   }
+  const bool by_kernel = group.match == Match::kernel;
+  return by_kernel && std::find(known.begin(), known.end(), true) != known.end() ? known : present;
+}
+
+std::string group_text(std::span<const Template> templates, const Group& group) {
   const auto first =
       std::find_if(group.sides.begin(), group.sides.end(), [](const GroupSide& s) { return !s.positions.empty(); });
-  const auto t = static_cast<std::size_t>(first - group.sides.begin());
-  if (first != group.sides.end() && templates[t].positions[first->positions[0]].orphan)
-    text += " " + std::string(kBeforeWindow);
+  if (first == group.sides.end()) return {};
+  const Template& t = templates[static_cast<std::size_t>(first - group.sides.begin())];
+  const Position& position = t.positions[first->positions[0]];
+  const auto region = t.sequence.region_names.find(position.region);
+  if (group.match == Match::region && region != t.sequence.region_names.end()) return "[" + region->second + "]";
+  std::string text;
+  std::string last;
+  const std::vector<bool> telling = telling_sides(templates, group);
+  for (std::size_t side = 0; side < templates.size(); ++side) {
+    if (!telling[side]) continue;
+    std::string words = side_text(templates[side], group.sides[side].positions);
+    if (words == last) continue;
+    text += (text.empty() ? "" : " -> ") + words;
+    last = std::move(words);
+  }
+  if (position.orphan) text += " " + std::string(kBeforeWindow);
   return text;
+}
+
+// One call on every side, by ops of different names on good evidence. Generated kernels are no ops, and replays know none.
+bool is_renamed(std::span<const Template> templates, const Group& group) {
+  if (!group.match || *group.match > Match::shape) return false;
+  bool differ = false;
+  std::string_view name;
+  for (std::size_t t = 0; t < templates.size(); ++t) {
+    if (group.sides[t].positions.size() != 1) return false;
+    const CallKind& kind = templates[t].kind(group.sides[t].positions[0]);
+    if (kind.op_text.empty() || kind.generated) return false;
+    differ = differ || (t > 0 && kind.op_text != name);
+    name = kind.op_text;
+  }
+  return differ;
+}
+
+// Calls of the forward pass on the first side, and of the backward pass too on another.
+bool is_recomputed(std::span<const Template> templates, const Group& group) {
+  const auto has = [&](std::size_t t, Phase phase) {
+    const std::vector<std::uint32_t>& positions = group.sides[t].positions;
+    return std::any_of(positions.begin(), positions.end(),
+                       [&](std::uint32_t p) { return templates[t].kind(p).phase == phase; });
+  };
+  for (std::size_t t = 0; t < templates.size(); ++t) {
+    for (std::size_t other = 0; other < templates.size(); ++other) {
+      if (has(t, Phase::forward) && !has(t, Phase::backward) && has(other, Phase::backward)) return true;
+    }
+  }
+  return false;
 }
 
 // How many equal calls stand in a row around a position: which of them is meant cannot be told.
@@ -147,8 +202,8 @@ void describe(std::span<const Template> templates, Group& group) {
     if (positions.empty()) continue;
     const CallKind& kind = templates[t].kind(positions[0]);
     const SlotTime* slot = main_slot(templates[t], positions);
-    group.category = slot == nullptr ? kind.category : slot->kernel.identity->category;
-    group.phase = name_of(kind.phase);
+    group.category = slot == nullptr ? kind.category : slot->category;
+    group.phase = templates[t].sequence.has_phases ? name_of(kind.phase) : "";
     group.shape = positions.size() == 1 ? std::string(kind.dims_text) : "";
     group.kernel = slot == nullptr ? "" : std::string(slot->kernel.identity->label);
     if (!group.match) group.equal_calls = equal_neighbours(templates[t], positions[0]);
@@ -158,7 +213,9 @@ void describe(std::span<const Template> templates, Group& group) {
     for (const GroupSide& side : group.sides)
       group.equal_calls = std::max(group.equal_calls, static_cast<std::int64_t>(side.positions.size()));
   }
-  group.name = group_text(templates, group);
+  group.renamed = is_renamed(templates, group);
+  group.recomputed = group.match == Match::fused && is_recomputed(templates, group);
+  group.name = group.title = group_text(templates, group);
 }
 
 // Groups of one name get a number, in order of call.

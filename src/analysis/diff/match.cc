@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analysis/diff/align.h"
-#include "base/saturating.h"
+#include "analysis/diff/regions.h"
 
 namespace ridge::diff {
 namespace {
@@ -101,12 +101,6 @@ void pool_equal_calls(const Template& t, const Template& other_side, std::uint32
   }
 }
 
-std::int64_t time_of(const Template& t, std::span<const std::uint32_t> positions) {
-  std::int64_t sum = 0;
-  for (const std::uint32_t p : positions) saturating_add(&sum, t.positions[p].per_iteration_ns());
-  return sum;
-}
-
 // Sorts of work that stand for each other in another mode.
 std::uint32_t family_of(const CallKind& k) {
   if (k.heavy != Heavy::none) return 1 + static_cast<std::uint32_t>(k.heavy);
@@ -161,25 +155,36 @@ Links match_calls(const Template& a, const Template& b) {
   return links;
 }
 
-void match_regions(const Template& a, const Template& b, Linked& linked, Links& links) {
-  const auto of_optimizer = [](const Template& t, const std::vector<std::uint8_t>& done, std::vector<std::uint32_t>* left) {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t p = 0; p < t.positions.size(); ++p) {
-      if (t.kind(p).phase != Phase::optimizer) continue;
-      all.push_back(p);
-      if (done[p] == 0) left->push_back(p);
+void match_lists(const Template& a, const Template& b, Linked& linked, Links& links) {
+  const auto one_way = [&](const Template& lists, std::vector<std::uint8_t>& lists_linked, const Template& loops,
+                           std::vector<std::uint8_t>& loops_linked, std::uint32_t Link::* list, std::uint32_t Link::* call) {
+    using Family = std::tuple<Key, Phase, std::int64_t>;
+    std::map<Family, std::vector<std::uint32_t>> calls;
+    for (const std::uint32_t p : leftovers(loops_linked)) {
+      const CallKind& k = loops.kind(p);
+      if (k.canonical != kNoKey && !k.generated) calls[{k.canonical, k.phase, k.device}].push_back(p);
     }
-    return time_of(t, all);
+    std::map<Family, std::uint32_t> first;  // list call of a family: the others join it
+    for (const std::uint32_t p : leftovers(lists_linked)) {
+      const CallKind& k = lists.kind(p);
+      const Family family{k.list_of, k.phase, k.device};
+      const auto it = k.list_of == kNoKey ? calls.end() : calls.find(family);
+      if (it == calls.end() || it->second.size() < 2) continue;  // one call is no loop
+      const bool is_first = first.try_emplace(family, p).second;
+      for (const std::uint32_t member : it->second) {
+        Link link;
+        link.match = Match::fused;
+        link.*list = p;
+        link.*call = member;
+        links.push_back(link);
+        loops_linked[member] = 1;
+        if (!is_first) break;
+      }
+      lists_linked[p] = 1;
+    }
   };
-  std::vector<std::uint32_t> left_a, left_b;
-  const std::int64_t all_a = of_optimizer(a, linked.a, &left_a), all_b = of_optimizer(b, linked.b, &left_b);
-  if (left_a.empty() || left_b.empty()) return;
-  // A step that was rewritten leaves most of it over on a side; a call less does not.
-  if (time_of(a, left_a) * 2 < all_a && time_of(b, left_b) * 2 < all_b) return;
-  for (const std::uint32_t i : left_a) links.push_back({i, left_b.front(), Match::region});
-  for (const std::uint32_t j : left_b) links.push_back({left_a.front(), j, Match::region});
-  for (const std::uint32_t i : left_a) linked.a[i] = 1;
-  for (const std::uint32_t j : left_b) linked.b[j] = 1;
+  one_way(a, linked.a, b, linked.b, &Link::a, &Link::b);
+  one_way(b, linked.b, a, linked.a, &Link::b, &Link::a);
 }
 
 void match_families(const Template& a, const Template& b, Linked& linked, Links& links) {
@@ -232,6 +237,7 @@ Links match(const Template& a, const Template& b, RunMode mode_a, RunMode mode_b
   }
   Linked linked(a, b);
   for (const Link& link : links) linked.add(link);
+  match_lists(a, b, linked, links);
   match_regions(a, b, linked, links);
   if (mixed) match_families(a, b, linked, links);
   return links;

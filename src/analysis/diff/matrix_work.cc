@@ -73,6 +73,7 @@ class MatrixMatcher {
     // Where a side has no shapes, nothing but the sort is left to go by.
     if (!shapes_)
       match_crossing(ha, hb, [](const CallKind& k) { return k.sort != kNoKey ? combine(k.sort, place_key(k)) : 0; });
+    match_by_place(ha, hb);
     return std::move(links_);
   }
 
@@ -80,6 +81,38 @@ class MatrixMatcher {
   void link(std::uint32_t i, std::uint32_t j) {
     links_.push_back({i, j, evidence_of_pair(a_.kind(i), b_.kind(j))});
     linked_.add(links_.back());
+  }
+
+  // Shapes that differ (padded to a tile, a cache of another length) leave the place: behind the same matched call, of the same sort, in order.
+  void match_by_place(const std::vector<std::uint32_t>& ha, const std::vector<std::uint32_t>& hb) {
+    std::vector<std::uint32_t> partner(b_.positions.size());
+    for (const Link& l : links_) partner[l.b] = l.a;
+    Evidence places;
+    std::vector<std::uint32_t> left_a, left_b;
+    const auto place = [](const CallKind& k, std::uint64_t before) {
+      return k.sort == kNoKey ? 0 : combine(combine(k.sort, place_key(k)), before);
+    };
+    places.a.resize(a_.positions.size());
+    places.b.resize(b_.positions.size());
+    std::uint64_t before = 0;
+    for (const std::uint32_t p : ha) {
+      if (linked_.a[p] != 0) {
+        before = p + 1;
+        continue;
+      }
+      places.a[p] = place(a_.kind(p), before);
+      left_a.push_back(p);
+    }
+    before = 0;
+    for (const std::uint32_t p : hb) {
+      if (linked_.b[p] != 0) {
+        before = partner[p] + 1;
+        continue;
+      }
+      places.b[p] = place(b_.kind(p), before);
+      left_b.push_back(p);
+    }
+    for (const auto& [i, j] : pair_by_occurrence(left_a, left_b, places)) link(i, j);
   }
 
   template <class KeyFunction>

@@ -18,6 +18,9 @@ constexpr std::string_view kComposites[] = {
     "scaled_dot_product_attention", "softmax", "tensordot", "to", "type_as", "zeros", "zeros_like", "binary_cross_entropy_with_logits", "huber_loss",
     "l1_loss", "square", "std", "var", "where_self", "nuclear_norm", "norm_except_dim", "upsample_nearest2d_vec", "true_divide", "stack", "hstack",
     "vstack", "repeat_interleave", "tile", "cosine_similarity", "gru", "lstm", "movedim", "matrix_exp", "bilinear", "chain_matmul", "silu_",
+    "_scaled_dot_product_attention_math", "argsort", "msort", "embedding_bag", "nll_loss2d", "value_selecting_reduction_backward", "_weight_norm",
+    "grid_sampler", "cdist", "ctc_loss", "cosine_embedding_loss", "margin_ranking_loss", "triplet_margin_loss", "hinge_embedding_loss",
+    "poisson_nll_loss", "rnn_tanh", "rnn_relu",
 };
 
 struct Alias {
@@ -46,6 +49,12 @@ constexpr Alias kAliases[] = {
     {"_log_softmax", "log_softmax"}, {"_log_softmax_backward_data", "log_softmax_backward"},
     {"nll_loss_forward", "nll_loss"}, {"nll_loss2d_forward", "nll_loss"}, {"nll_loss_nd", "nll_loss"}, {"nll_loss2d_backward", "nll_loss_backward"},
     {"embedding_dense_backward", "embedding_backward"}, {"clamp_min", "relu"}, {"threshold", "relu"},
+    {"max_pool3d_with_indices", "max_pool3d"}, {"max_pool3d_with_indices_backward", "max_pool3d_backward"},
+    {"_index_put_impl", "index_put"}, {"_unsafe_index_put", "index_put"}, {"linalg_vector_norm", "norm"},
+    {"_unsafe_index", "upsample"}, {"upsample_nearest1d", "upsample"}, {"upsample_nearest2d", "upsample"}, {"upsample_nearest3d", "upsample"},
+    {"upsample_linear1d", "upsample"}, {"upsample_bilinear2d", "upsample"}, {"upsample_trilinear3d", "upsample"}, {"upsample_bicubic2d", "upsample"},
+    {"upsample_linear1d_backward", "index_put"}, {"upsample_bilinear2d_backward", "index_put"}, {"upsample_trilinear3d_backward", "index_put"},
+    {"upsample_bicubic2d_backward", "index_put"},
     {"zeros", "fill"}, {"zero", "fill"}, {"ones", "fill"}, {"full", "fill"}, {"full_like", "fill"}, {"zeros_like", "fill"}, {"ones_like", "fill"},
     {"new_zeros", "fill"}, {"new_ones", "fill"}, {"new_full", "fill"}, {"scalar_tensor", "fill"},
     {"true_divide", "div"}, {"square", "pow"}, {"rsub", "sub"}, {"item", "_local_scalar_dense"},
@@ -119,6 +128,12 @@ std::string canonical_op(std::string_view op) {
   if (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);
   if (const std::string_view alias = known(name); !alias.empty()) return std::string(alias);
   return std::string(name);
+}
+
+std::string listed_op(std::string_view canonical) {
+  constexpr std::string_view kForeach = "_foreach_";
+  if (!canonical.starts_with(kForeach)) return {};
+  return canonical_op(canonical.substr(kForeach.size()));
 }
 
 std::string_view heavy_sort(std::string_view canonical) {

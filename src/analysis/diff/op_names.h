@@ -21,6 +21,9 @@ bool is_composite(std::string_view op);
 // "batch_norm" for aten::cudnn_batch_norm, "add" for aten::add_, "copy" for aten::_to_copy. Without namespace, overload and in-place mark.
 std::string canonical_op(std::string_view op);
 
+// Of a canonical name: what it does to each tensor of a list, "mul" for _foreach_mul; empty for an op that takes no list.
+std::string listed_op(std::string_view canonical);
+
 // Of a canonical name: "gemm" for mm, addmm, bmm and the like; itself for others. Matrix work of one sort is compared by its dimensions.
 std::string_view heavy_sort(std::string_view canonical);
 Heavy heavy_of(std::string_view canonical);

@@ -56,6 +56,7 @@ std::string_view change_word(const Group& group, std::size_t t) {
 }
 
 std::string note_of(const Group& group) {
+  if (group.recomputed) return "partly recomputed in the backward pass";
   return group.equal_calls > 1 ? "one of " + std::to_string(group.equal_calls) + " equal calls" : "";
 }
 
@@ -221,16 +222,13 @@ Table only_in_table(const Diff& diff, std::size_t t) {
   return table;
 }
 
-// Groups whose sides go by different names on the same evidence: ops that were renamed.
 Table renamed_table(const Diff& diff) {
   Table table;
   table.name = "renamed";
   table.columns = {
       {"group", Type::text}, {"match", Type::text}, {"category", Type::text}, {"time_a_ns", Type::integer, Unit::ns}};
   for (const Group& group : diff.groups) {
-    const bool one_to_one =
-        std::all_of(group.sides.begin(), group.sides.end(), [](const GroupSide& s) { return s.positions.size() == 1; });
-    if (!group.match || *group.match > Match::shape || !one_to_one || group.name.find(" -> ") == std::string::npos) continue;
+    if (!group.renamed) continue;
     table.rows.push_back(
         {group.name, std::string(name_of(*group.match)), std::string(name_of(group.category)), group.sides[0].time_ns});
   }
@@ -355,6 +353,7 @@ Report report_diff(const Diff& diff) {
   report.tables.push_back(traces_table(diff));
   // People ask by how much and why before they ask where.
   for (Table& table : report.tables) table.leads = table.name == "totals" || table.name == "waterfall" || table.name == "idle";
+  fold_for_people(diff, report);
   if (diff.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;
 }

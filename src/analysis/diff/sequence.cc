@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
 
+#include "analysis/diff/kind_table.h"
+#include "analysis/diff/regions.h"
 #include "analysis/scoped_work.h"
 #include "model/name_flags.h"
-#include "trace/tables.h"
 
 namespace ridge::diff {
 namespace {
@@ -37,18 +37,24 @@ std::vector<NodeId> owners(const Model& model, Grain grain) {
 struct Item {
   std::uint32_t iteration;
   NodeId owner;
-  std::int64_t order_ns;  // start of the owner, or of the launch where there is none
+  NodeId rank;            // the owner, where it launched the work itself
+  std::int64_t order_ns;  // start of the rank, or of the launch where there is none
   std::int64_t launch_ns;
   std::int64_t start_ns;
   std::uint32_t row;
   std::uint32_t device;
   Phase phase;
   NodeId shown;  // the op to name it by where the owner does not count
+  NodeId launch;
+
+  bool is_same_call(const Item& other) const {
+    return owner == other.owner && iteration == other.iteration && order_ns == other.order_ns;
+  }
 };
 
 bool before(const Item& a, const Item& b) {
-  return std::tuple(a.iteration, a.order_ns, a.owner, a.launch_ns, a.start_ns, a.row) <
-         std::tuple(b.iteration, b.order_ns, b.owner, b.launch_ns, b.start_ns, b.row);
+  return std::tuple(a.iteration, a.order_ns, a.rank, a.launch_ns, a.start_ns, a.row) <
+         std::tuple(b.iteration, b.order_ns, b.rank, b.launch_ns, b.start_ns, b.row);
 }
 
 // Iterations of the scope by their starts: what lies between two belongs to the one before it, what is before the first to the first.
@@ -66,154 +72,6 @@ class IterationIndex {
 
  private:
   std::vector<std::int64_t> starts_;
-};
-
-// Kinds of calls by what the trace says of them.
-class KindTable {
- public:
-  KindTable(const Scope& scope, bool places, KeyPool& pool, CallSequence* out)
-      : scope_(scope),
-        trace_(scope.trace()),
-        tree_(scope.model().tree()),
-        ops_(ops(trace_)),
-        work_(device_work(trace_)),
-        places_(places ? &scope.model().locations() : nullptr),
-        pool_(pool),
-        keys_(trace_.strings.size()),
-        out_(out) {}
-
-  // `owner`: the op, or kNoNode.
-  std::uint32_t kind_of(NodeId owner, NodeId shown, Phase phase, std::uint32_t device, std::span<const std::uint32_t> rows) {
-    const EventId op = owner == kNoNode ? kNoEvent : tree_.event[owner.value];
-    const StringId name = owner == kNoNode ? StringId{} : trace_.events.name(op);
-    const StringId dims = owner == kNoNode ? StringId{} : ops_.input_dims.text(op).value_or(StringId{});
-    const std::string_view module = places_ == nullptr || owner == kNoNode ? std::string_view() : places_->module_path(owner);
-    std::uint64_t key = combine(combine(name.value, dims.value), static_cast<std::uint64_t>(phase) << 32 | device);
-    key = combine(key, reinterpret_cast<std::uintptr_t>(module.data()));
-    for (const std::uint32_t row : rows) {
-      const EventId event = work_.events[row];
-      key = combine(key, trace_.events.name(event).value);
-      key = combine(key, work_.grid.text(event).value_or(StringId{}).value);
-    }
-    const auto [it, is_new] = kinds_.try_emplace(key, static_cast<std::uint32_t>(out_->kinds.size()));
-    if (is_new) {
-      out_->kinds.push_back(make(name, dims, module, phase, device, rows));
-      if (shown != kNoNode) out_->kinds.back().op_text = trace_.text(trace_.events.name(tree_.event[shown.value]));
-    }
-    return it->second;
-  }
-
- private:
-  Key key_of(StringId id) {
-    Key& key = keys_[id.value];
-    if (key == kNoKey) key = pool_.of(trace_.text(id));
-    return key;
-  }
-
-  CallKind make(StringId name, StringId dims, std::string_view module, Phase phase, std::uint32_t device,
-                std::span<const std::uint32_t> rows) {
-    CallKind kind;
-    kind.op = key_of(name);
-    kind.op_text = trace_.text(name);
-    kind.phase = phase;
-    kind.device = device;
-    kind.module = pool_.of(module);
-    kind.module_text = module;
-    kind.dims = key_of(dims);
-    kind.dims_text = trace_.text(dims);
-    if (kind.dims != kNoKey) kind.shapes = parse_shapes(kind.dims_text);
-    add_kernels(rows, &kind);
-    name_work(&kind);
-    return kind;
-  }
-
-  void add_kernels(std::span<const std::uint32_t> rows, CallKind* kind) {
-    bool grids_known = true;
-    std::uint64_t with_grids = 1;
-    for (const std::uint32_t row : rows) {
-      const EventId event = work_.events[row];
-      const StringId name = trace_.events.name(event);
-      const StringId grid = work_.grid.text(event).value_or(StringId{});
-      const KernelIdentity& identity = scope_.model().identities()[row];
-      // With unique names off every Triton kernel is called "triton_": the launching op tells them apart.
-      const bool nameless = identity.library == "inductor" && identity.label != trace_.text(name);
-      const Key key = nameless ? pool_.of(identity.label) : key_of(name);
-      kind->kernels.push_back({key, key_of(grid), nameless ? std::string_view(identity.label) : trace_.text(name), &identity});
-      kind->kernel_names = combine(kind->kernel_names, key);
-      kind->counterless_names = combine(kind->counterless_names, pool_.of(without_counter(kind->kernels.back().text)));
-      with_grids = combine(combine(with_grids, key), key_of(grid));
-      grids_known = grids_known && (grid.value != 0 || trace_.kind(event).work != DeviceWork::kernel);
-    }
-    if (grids_known) kind->grids = with_grids;
-    kind->category = main_category(*kind);
-  }
-
-  // Of the kernel that says most about the call: matrix work, then anything that is no helper.
-  static Category main_category(const CallKind& kind) {
-    const auto rank = [](const KernelSlot& slot) {
-      const Category c = slot.identity->category;
-      if (slot.identity->helper || c == Category::memset || c == Category::memcpy) return 0;
-      return c == Category::gemm || c == Category::conv || c == Category::attention || c == Category::triton_template ? 2 : 1;
-    };
-    const auto best = std::max_element(kind.kernels.begin(), kind.kernels.end(),
-                                       [&](const KernelSlot& a, const KernelSlot& b) { return rank(a) < rank(b); });
-    return best == kind.kernels.end() ? Category::other : best->identity->category;
-  }
-
-  void name_work(CallKind* kind) {
-    const bool triton = kind->op_text.starts_with("triton_") || kind->op == kNoKey;
-    const KernelIdentity* inductor = nullptr;
-    for (const KernelSlot& slot : kind->kernels) {
-      if (triton && slot.identity->library == "inductor") inductor = slot.identity;
-    }
-    if (inductor != nullptr) {
-      name_generated(*inductor, kind);
-    } else if (kind->op != kNoKey) {
-      name_canonical(canonical_op(kind->op_text), kind);
-    } else if (kind->category == Category::gemm || kind->category == Category::conv) {
-      kind->heavy = Heavy::matrix;
-    } else if (kind->category == Category::attention) {
-      kind->heavy = Heavy::attention;
-    }
-  }
-
-  void name_canonical(const std::string& canonical, CallKind* kind) {
-    const std::string_view sort = heavy_sort(canonical);
-    kind->canonical = pool_.of(canonical);
-    kind->sort = pool_.of(sort);
-    kind->heavy = heavy_of(canonical);
-    if (kind->heavy != Heavy::none) kind->heavy_shape = heavy_shape(sort, canonical, kind->shapes);
-  }
-
-  void name_generated(const KernelIdentity& identity, CallKind* kind) {
-    const bool is_template = identity.category == Category::triton_template;
-    for (const std::string& op : identity.fused_ops) {
-      const std::string canonical = canonical_op(op);
-      if (heavy_of(canonical) == Heavy::none) {
-        kind->fused.push_back(pool_.of(canonical));
-      } else if (is_template && kind->heavy == Heavy::none) {
-        name_canonical(canonical, kind);
-        kind->heavy_shape = 0;  // its arguments are in an order of their own
-      } else if (!is_template) {
-        kind->sort = pool_.of(heavy_sort(canonical));  // laid out for it, or worked on its result
-      }
-    }
-    std::sort(kind->fused.begin(), kind->fused.end());
-    kind->fused.erase(std::unique(kind->fused.begin(), kind->fused.end()), kind->fused.end());
-    kind->generated = !is_template || kind->heavy == Heavy::none;
-    if (is_template && kind->heavy == Heavy::none) kind->generated = true;
-  }
-
-  const Scope& scope_;
-  const Trace& trace_;
-  const CallTree& tree_;
-  OpTable ops_;
-  DeviceWorkTable work_;
-  const Locations* places_;
-  KeyPool& pool_;
-  std::vector<Key> keys_;  // by StringId, filled when asked for
-  std::unordered_map<std::uint64_t, std::uint32_t> kinds_;
-  CallSequence* out_;
 };
 
 // Kernels without an op, one after the other: a library's helpers belong to the matrix work that they prepare or finish.
@@ -238,7 +96,7 @@ std::size_t end_of_bare_call(const Scope& scope, std::span<const Item> items, st
   return i;
 }
 
-std::vector<Item> items_of(const Scope& scope, Grain grain, const IterationIndex& iterations,
+std::vector<Item> items_of(const Scope& scope, Grain grain, bool tell_phases, const IterationIndex& iterations,
                            std::vector<std::uint32_t>* orphans) {
   const Model& model = scope.model();
   const CallTree& tree = model.tree();
@@ -265,15 +123,28 @@ std::vector<Item> items_of(const Scope& scope, Grain grain, const IterationIndex
       orphans->push_back(work.row);
       return;
     }
-    Item item{0, kNoNode, work.start_ns, work.start_ns, work.start_ns, work.row, device_rank, Phase::forward, kNoNode};
+    Item item{.iteration = 0,
+              .owner = kNoNode,
+              .rank = kNoNode,
+              .order_ns = work.start_ns,
+              .launch_ns = work.start_ns,
+              .start_ns = work.start_ns,
+              .row = work.row,
+              .device = device_rank,
+              .phase = Phase::forward,
+              .shown = kNoNode,
+              .launch = launch};
     if (launch != kNoNode) {
       item.launch_ns = item.order_ns = tree.start_ns[launch.value];
-      item.phase = phases[launch.value];
-      // A replay's launch stands for all its kernels: the op around it made none of them.
+      // A replay's launch stands for all its kernels: the op around it made none of them. Which did may be known from elsewhere in the trace.
       const bool replayed = replays.any() && replays[scope.trace().events.name(tree.event[launch.value])];
-      if (!replayed) item.shown = owner_of[launch.value];
+      const NodeId recovered = replayed ? model.graph_replays().recovered_op(work.row).op : kNoNode;
+      const NodeId maker = replayed ? recovered : launch;
+      if (tell_phases) item.phase = phases[recovered != kNoNode ? recovered.value : launch.value];
+      if (maker != kNoNode) item.shown = owner_of[maker.value];
       if (grain != Grain::kernel) item.owner = item.shown;
-      if (item.owner != kNoNode) item.order_ns = tree.start_ns[item.owner.value];
+      if (!replayed) item.rank = item.owner;
+      if (item.rank != kNoNode) item.order_ns = tree.start_ns[item.rank.value];
     }
     item.iteration = iterations.at(item.launch_ns);
     items.push_back(item);
@@ -284,12 +155,20 @@ std::vector<Item> items_of(const Scope& scope, Grain grain, const IterationIndex
 
 }  // namespace
 
-bool CallKind::fuses(Key canonical_name) const {
-  return canonical_name != kNoKey && std::binary_search(fused.begin(), fused.end(), canonical_name);
-}
-
 bool has_places(const Trace& trace) {
   return NameFlags(trace, [](std::string_view name) { return name.starts_with("nn.Module: "); }).any();
+}
+
+bool tells_phases(const Scope& scope) {
+  const Model& model = scope.model();
+  const std::vector<Phase> phases = build_phases(scope.trace(), model.tree());
+  bool any = false;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    const NodeId recovered = model.graph_replays().recovered_op(work.row).op;
+    const NodeId node = recovered != kNoNode ? recovered : model.links().launch[work.row];
+    any = any || (node != kNoNode && phases[node.value] != Phase::forward);
+  });
+  return any;
 }
 
 RunMode run_mode(const Scope& scope) {
@@ -317,13 +196,15 @@ Grain common_grain(RunMode a, RunMode b) {
   return a.replayed || b.replayed ? Grain::kernel : Grain::call;
 }
 
-CallSequence build_sequence(const Scope& scope, Grain grain, bool places, KeyPool& pool) {
+CallSequence build_sequence(const Scope& scope, Grain grain, Told told, KeyPool& pool) {
   CallSequence out;
+  out.has_phases = told.phases;
   const IterationIndex iterations(scope);
-  const std::vector<Item> items = items_of(scope, grain, iterations, &out.orphans);
+  const std::vector<Item> items = items_of(scope, grain, told.phases, iterations, &out.orphans);
   out.work.reserve(items.size());
   for (const Item& item : items) out.work.push_back(item.row);
-  KindTable kinds(scope, places, pool, &out);
+  KindTable kinds(scope, told.places, pool, &out.kinds);
+  Regions regions(scope, pool, &out.region_names);
   std::uint32_t iteration = 0;
   out.first_call.push_back(0);
   std::size_t with_shapes = 0, with_ops = 0;
@@ -331,13 +212,14 @@ CallSequence build_sequence(const Scope& scope, Grain grain, bool places, KeyPoo
     for (; iteration < items[i].iteration; ++iteration) out.first_call.push_back(static_cast<std::uint32_t>(out.calls.size()));
     std::size_t end = i + 1;
     if (items[i].owner != kNoNode) {
-      while (end < items.size() && items[end].owner == items[i].owner && items[end].iteration == items[i].iteration) ++end;
+      while (end < items.size() && items[end].is_same_call(items[i])) ++end;
     } else if (grain == Grain::op) {
       end = end_of_bare_call(scope, items, i);
     }
     const std::span<const std::uint32_t> rows(out.work.data() + i, end - i);
     const std::uint32_t kind = kinds.kind_of(items[i].owner, items[i].shown, items[i].phase, items[i].device, rows);
-    out.calls.push_back({kind, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(end - i)});
+    out.calls.push_back({kind, regions.of(items[i].launch, items[i].phase), static_cast<std::uint32_t>(i),
+                         static_cast<std::uint32_t>(end - i)});
     with_ops += out.kinds[kind].op != kNoKey;
     with_shapes += out.kinds[kind].dims != kNoKey;
     out.has_modules = out.has_modules || out.kinds[kind].module != kNoKey;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/diff/call_kind.h"
@@ -21,6 +23,7 @@ enum class Grain : std::uint8_t {
 
 struct Call {
   std::uint32_t kind = 0;
+  Key region = kNoKey;  // the step of the program that it is part of, by name; see regions.h
   std::uint32_t first_work = 0;
   std::uint32_t work_count = 0;
 };
@@ -31,7 +34,8 @@ struct CallSequence {
   std::vector<std::uint32_t> work;        // rows of trace.of(EventClass::device_work), call by call
   std::vector<std::uint32_t> first_call;  // of each iteration, and one past the last
   std::vector<std::uint32_t> orphans;     // rows launched before the window, in order of start
-  bool has_shapes = false, has_modules = false, has_grids = false;
+  std::unordered_map<Key, std::string> region_names;
+  bool has_shapes = false, has_modules = false, has_grids = false, has_phases = true;
 
   std::size_t iterations() const { return first_call.size() - 1; }
   std::span<const std::uint32_t> rows_of(const Call& call) const { return {work.data() + call.first_work, call.work_count}; }
@@ -44,13 +48,20 @@ struct RunMode {
 };
 RunMode run_mode(const Scope& scope);
 
+// Whether some work is known to be of the backward pass or the optimizer. A graph that was captured of a whole step is replayed in none of them.
+bool tells_phases(const Scope& scope);
+
 // One is compiled and the other is not, or much less of it: the work of one is fused in the other.
 bool is_mixed(RunMode a, RunMode b);
 
 Grain common_grain(RunMode a, RunMode b);
 
-// `places`: tell calls apart by the module that makes them; costs time, and helps only where both traces have stacks.
-CallSequence build_sequence(const Scope& scope, Grain grain, bool places, KeyPool& pool);
+// What counts as evidence beside ops and kernels: what all traces of a comparison can tell.
+struct Told {
+  bool places = false;  // the module that makes a call; costs time
+  bool phases = true;
+};
+CallSequence build_sequence(const Scope& scope, Grain grain, Told told, KeyPool& pool);
 
 // Whether the trace tells which nn.Module made a call.
 bool has_places(const Trace& trace);

@@ -67,7 +67,12 @@ class Builder {
     const auto add_new = [&](std::uint32_t until) {
       for (; c < until; ++c) {
         order.push_back(static_cast<std::uint32_t>(out_.positions.size()));
-        out_.positions.push_back({.kind = sequence.calls[c].kind, .slots = {}, .calls = 0, .orphan = false, .observed = {}});
+        out_.positions.push_back({.kind = sequence.calls[c].kind,
+                                  .region = sequence.calls[c].region,
+                                  .slots = {},
+                                  .calls = 0,
+                                  .orphan = false,
+                                  .observed = {}});
         total = add_saturated(total, observe(order.back(), sequence.calls[c]));
       }
     };
@@ -116,7 +121,7 @@ class Builder {
       // The slot of that kernel behind the last one used; calls of one kind have equal slots.
       std::size_t slot = next;
       while (slot < p.slots.size() && p.slots[slot].kernel.name != kernels[i].name) ++slot;
-      if (slot == p.slots.size()) p.slots.push_back({kernels[i], 0, 0, 0, 0});
+      if (slot == p.slots.size()) p.slots.push_back({.kernel = kernels[i]});
       next = slot + 1;
       const std::int64_t time = duration(rows[i]);
       p.slots[slot].sum_ns = add_saturated(p.slots[slot].sum_ns, time);
@@ -181,15 +186,17 @@ class Builder {
     p.kind = static_cast<std::uint32_t>(out_.sequence.kinds.size() - 1);
     p.orphan = true;
     p.calls = 1;
-    p.slots.push_back({out_.sequence.kinds.back().kernels[0], duration(row), 1, 0, 0});
+    p.slots.push_back({.kernel = out_.sequence.kinds.back().kernels[0], .sum_ns = duration(row), .launches = 1});
     p.observed.add(static_cast<double>(duration(row)));
   }
 
   void finish() {
     for (Position& p : out_.positions) {
       p.observed.count = std::max(p.observed.count, out_.iterations);  // where it was not called, 0 was observed
-      for (SlotTime& slot : p.slots)
+      for (SlotTime& slot : p.slots) {
         slot.per_iteration_ns = divide_rounded(slot.sum_ns, std::max<std::int64_t>(1, out_.iterations + slot.extra_iterations));
+        slot.category = slot.kernel.identity->category;
+      }
     }
   }
 

@@ -20,12 +20,14 @@ struct SlotTime {
   KernelSlot kernel;
   std::int64_t sum_ns = 0;
   std::int64_t launches = 0;
-  std::int64_t extra_iterations = 0;  // in which it was seen besides the recorded ones: work launched before the window
-  std::int64_t per_iteration_ns = 0;  // rounded
+  std::int64_t extra_iterations = 0;    // in which it was seen besides the recorded ones: work launched before the window
+  std::int64_t per_iteration_ns = 0;    // rounded
+  Category category = Category::other;  // the kernel's; of a replay, which knows no ops, its partner's
 };
 
 struct Position {
   std::uint32_t kind = 0;  // of the sequence
+  Key region = kNoKey;     // of its first call
   std::vector<SlotTime> slots;
   std::int64_t calls = 0;
   bool orphan = false;  // launched before the window, and repeated by no recorded iteration

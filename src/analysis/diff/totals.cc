@@ -17,20 +17,6 @@ std::int64_t per_iteration(std::int64_t total, std::int64_t iterations) {
   return total / iterations + (total % iterations * 2 >= iterations ? 1 : 0);
 }
 
-void add_device_time(const Template& t, SideTotals& out) {
-  for (const Position& position : t.positions) {
-    for (const SlotTime& slot : position.slots) {
-      const auto category = static_cast<std::size_t>(slot.kernel.identity->category);
-      const double count = static_cast<double>(slot.launches) /
-                           static_cast<double>(std::max<std::int64_t>(1, t.iterations + slot.extra_iterations));
-      saturating_add(&out.gpu_ns, slot.per_iteration_ns);
-      saturating_add(&out.category_ns[category], slot.per_iteration_ns);
-      out.category_count[category] += count;
-      out.work += count;
-    }
-  }
-}
-
 void add_time(const Scope& scope, SideTotals& out) {
   const Gpu gpu = compute_gpu(scope);
   std::int64_t busy = 0;
@@ -72,7 +58,7 @@ void add_launches(const Scope& scope, SideTotals& out) {
 
 void add_rates(const Scope& scope, SideTotals& out) {
   double flops = 0, bytes = 0, costed = 0, all = 0, flops_ns = 0, bytes_ns = 0;
-  bool any_flops = false, any_bytes = false;
+  bool any_flops = false, all_flops = true, any_bytes = false;
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const LaunchCost& cost = scope.costs()[work.row];
     const auto time = static_cast<double>(duration_ns(work));
@@ -82,6 +68,8 @@ void add_rates(const Scope& scope, SideTotals& out) {
       any_flops = true;
       flops += *cost.flops;
       flops_ns += time;
+    } else {
+      all_flops = false;
     }
     if (cost.bytes_read || cost.bytes_written) {
       any_bytes = true;
@@ -90,6 +78,8 @@ void add_rates(const Scope& scope, SideTotals& out) {
     }
   });
   const auto iterations = static_cast<double>(out.iterations);
+  // Pointwise work has none. Where that is all that is known, how many there are is not.
+  any_flops = any_flops && (flops > 0 || all_flops);
   if (any_flops) out.flops = flops / iterations;
   if (any_bytes) out.bytes = bytes / iterations;
   if (any_flops && flops_ns > 0) out.flops_per_s = flops / (flops_ns * 1e-9);
@@ -107,12 +97,25 @@ SideTotals compute_totals(const Scope& scope, const Template& iteration) {
   out.folded_ns = iteration.folded_ns;
   out.has_host_events = scope.model().tree().size() > 0;
   out.gpu_time = {iteration.gpu_time.count, 0, iteration.gpu_time.variance()};
-  add_device_time(iteration, out);
   add_time(scope, out);
   add_launches(scope, out);
   add_rates(scope, out);
-  out.gpu_time.mean = static_cast<double>(out.gpu_ns);
   return out;
+}
+
+void add_device_time(const Template& t, SideTotals& out) {
+  for (const Position& position : t.positions) {
+    for (const SlotTime& slot : position.slots) {
+      const auto category = static_cast<std::size_t>(slot.category);
+      const double count = static_cast<double>(slot.launches) /
+                           static_cast<double>(std::max<std::int64_t>(1, t.iterations + slot.extra_iterations));
+      saturating_add(&out.gpu_ns, slot.per_iteration_ns);
+      saturating_add(&out.category_ns[category], slot.per_iteration_ns);
+      out.category_count[category] += count;
+      out.work += count;
+    }
+  }
+  out.gpu_time.mean = static_cast<double>(out.gpu_ns);
 }
 
 std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {

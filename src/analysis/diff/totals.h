@@ -5,7 +5,10 @@
 
 namespace ridge::diff {
 
+// All but the device time, which add_device_time adds once it is known what sort of work each kernel is.
 SideTotals compute_totals(const Scope& scope, const Template& iteration);
+
+void add_device_time(const Template& iteration, SideTotals& out);
 
 // Graph breaks of all traces, those that differ and those that do not.
 std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates);

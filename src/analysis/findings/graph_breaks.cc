@@ -21,7 +21,7 @@ std::string list(const Facts& facts, const std::vector<GraphBreak>& breaks) {
   for (std::size_t i = 0; i < breaks.size() && i < kBreaksShown; ++i) {
     const GraphBreak& b = breaks[i];
     const Tally::Entry entry{.count = b.occurrences, .ns = b.cpu_ns};
-    out += (i == 0 ? "" : "; ") + evidence_line(place_of(b), entry, iterations) + " of host time";
+    out += (i == 0 ? "" : "; ") + evidence_line(place_of(b), entry, iterations) + (b.cpu_ns > 0 ? " of host time" : "");
     if (!b.reason.empty()) out += " (" + b.reason + ")";
   }
   return out + (breaks.size() > kBreaksShown ? and_more(breaks.size() - kBreaksShown) : "");

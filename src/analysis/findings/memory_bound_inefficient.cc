@@ -1,5 +1,8 @@
 // memory_bound_inefficient: kernels that memory traffic must bound and that reach only a small part of the device's bandwidth. Why is told from their
 // launch: occupancy, a grid too small for the device, a last wave that is nearly empty.
+//
+// Kernels that draw random numbers are left out: Philox takes some sixty integer instructions a number, which no FLOP count holds, and takes longer than
+// writing the number (a dropout in bfloat16 reaches a quarter of an H200's bandwidth at best).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -27,6 +30,21 @@ std::optional<double> traffic_ns(const Facts& facts, std::uint32_t row, std::int
   const Figure peak = peak_flops(*spec, cost.dtype, MathUnit::vector);
   if (peak.known() && flops / peak.high * 1e9 > ns) return std::nullopt;
   return ns;
+}
+
+// In names of generated kernels: ops that draw. native_dropout_backward does not, it reads the mask.
+constexpr std::string_view kDrawingOps[] = {"rand",   "randn",   "randint",    "bernoulli", "native_dropout", "inductor_random",
+                                            "normal", "uniform", "exponential"};
+// In names of ATen's kernels.
+constexpr std::string_view kDrawingKernels[] = {"distribution_", "fused_dropout_kernel", "philox"};
+
+bool draws_numbers(const Facts& facts, std::uint32_t row) {
+  const std::vector<std::string>& fused = facts.identity(row).fused_ops;
+  const std::string_view kernel = facts.kernel(row);
+  return std::any_of(std::begin(kDrawingOps), std::end(kDrawingOps),
+                     [&](std::string_view op) { return std::find(fused.begin(), fused.end(), op) != fused.end(); }) ||
+         std::any_of(std::begin(kDrawingKernels), std::end(kDrawingKernels),
+                     [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
 bool moves_data(Category category) {
@@ -76,6 +94,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     const std::uint32_t row = slot.work.row;
     const std::int64_t duration = slot.work.end_ns - slot.work.start_ns;
     if (duration < kLeastNs || !facts.is_kernel(row) || !moves_data(facts.identity(row).category)) return;
+    if (draws_numbers(facts, row)) return;
     const std::int64_t device = facts.ledger().devices()[d].device;
     const auto traffic = traffic_ns(facts, row, device);
     if (!traffic || *traffic >= kFarBelow * static_cast<double>(duration)) return;

@@ -2,6 +2,7 @@
 // updates many parameters in one pass over memory.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
@@ -12,7 +13,11 @@ namespace {
 // A fused step is one launch for hundreds of parameters. Adam by foreach is seven at least, whatever the model; a loop has more.
 constexpr std::int64_t kLeastLaunches = 6;
 
+// Optimizers of torch.optim with a fused form for GPUs; the others (RMSprop, NAdam, ...) and the user's own have none to ask for.
+constexpr std::string_view kWithFusedForm[] = {"Adam", "AdamW", "SGD"};
+
 struct Step {
+  std::set<std::string_view> optimizers;  // "AdamW" of Optimizer.step#AdamW.step
   std::vector<std::pair<std::size_t, std::size_t>> slots;
   std::map<std::uint32_t, std::int64_t> by_kernel;  // time by name
   std::int64_t foreach_launches = 0;
@@ -24,6 +29,39 @@ bool is_triton(Category category) { return category <= Category::triton_other; }
 bool is_update(Category category) {
   return is_triton(category) || category == Category::elementwise || category == Category::reduction ||
          category == Category::layout || category == Category::optimizer;
+}
+
+// The class whose step makes a launch; empty where the trace does not say.
+std::string_view optimizer_of(const Facts& facts, NodeId launch) {
+  constexpr std::string_view kStep = "Optimizer.step#";
+  for (NodeId n = launch; n != kNoNode; n = facts.tree().parent[n.value]) {
+    std::string_view name = facts.name(n);
+    if (!name.starts_with(kStep)) continue;
+    name.remove_prefix(kStep.size());
+    return name.substr(0, name.find('.'));
+  }
+  return {};
+}
+
+// "RMSprop and NAdam".
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + std::string(names[i]);
+  return text;
+}
+
+std::string what_to_do(const std::set<std::string_view>& optimizers, bool loop) {
+  std::vector<std::string_view> with, without;
+  for (const std::string_view name : optimizers) {
+    const bool fused = std::find(std::begin(kWithFusedForm), std::end(kWithFusedForm), name) != std::end(kWithFusedForm);
+    (fused ? with : without).push_back(name);
+  }
+  const std::string foreach = loop ? " (or at least foreach=True)" : "";
+  if (without.empty()) return "construct the optimizer with fused=True" + foreach + ", or compile optimizer.step";
+  const std::string none = listed(without) + (without.size() == 1 ? " has" : " have") +
+                           " no fused form: compile its step, torch.compile(optimizer.step)" + foreach;
+  return with.empty() ? none : "construct " + listed(with) + " with fused=True; " + none;
 }
 
 Step optimizer_work(Facts& facts) {
@@ -39,6 +77,7 @@ Step optimizer_work(Facts& facts) {
     step.foreach_launches += kernel.label.starts_with("foreach") ? 1 : 0;
     saturating_add(&step.by_kernel[facts.kernel_id(row).value], slot.open_ns);
     step.slots.emplace_back(d, i);
+    if (const std::string_view name = optimizer_of(facts, facts.launch(row)); !name.empty()) step.optimizers.insert(name);
   });
   return step;
 }
@@ -76,9 +115,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                  .saves_ns = claim.ns(),
                  .confidence = loop ? Confidence::high : Confidence::medium,
                  .evidence = tally.text(),
-                 .action = loop
-                               ? "construct the optimizer with fused=True (or at least foreach=True), or compile optimizer.step"
-                               : "construct the optimizer with fused=True, or compile optimizer.step",
+                 .action = what_to_do(step.optimizers, loop),
                  .event = tally.event()};
 }
 

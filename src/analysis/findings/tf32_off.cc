@@ -1,6 +1,11 @@
 // tf32_off: float32 matrix products and convolutions by plain multiply-adds on a device whose tensor cores take TF32 (NVIDIA from compute capability 8.0).
 // The kernel's name tells. A convolution by Winograd's algorithm counts too: with TF32, the library computes the whole of it on tensor cores.
+//
+// PyTorch has a switch for products and one for cuDNN (convolutions and recurrent layers). A kernel on TF32 shows that its switch is on: plain kernels
+// beside it are what the library chose for their shapes, and no switch changes them. Nor does any change a depthwise convolution, which has no
+// product that a tensor core could do, or the products inside a solver (QR, SVD, ...), which keeps its own precision.
 #include <algorithm>
+#include <array>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
@@ -34,19 +39,61 @@ double least_ns(const Facts& facts, const WorkSlot& slot, std::int64_t device, d
   return std::min(least, static_cast<double>(slot.owned_ns));
 }
 
+bool is_tf32(std::string_view kernel) {
+  const auto holds = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
+  return holds("tf32") || (holds("s1688") && !holds("f16"));
+}
+bool is_depthwise(std::string_view kernel) { return kernel.find("depthwise") != kernel.npos; }
+
+struct Switch {
+  std::string_view action;
+  bool on = false;    // some kernel uses TF32
+  bool seen = false;  // plain kernels that it would change
+};
+constexpr std::size_t kProducts = 0, kCudnn = 1;
+
+std::size_t switch_of(const Facts& facts, std::uint32_t row) {
+  if (facts.identity(row).category == Category::conv) return kCudnn;
+  const NodeId op = facts.op(row);
+  return op != kNoNode && facts.name(op).find("rnn") != std::string_view::npos ? kCudnn : kProducts;
+}
+
+constexpr std::string_view kSolvers[] = {"linalg_", "cholesky",         "svd",  "geqrf", "ormqr", "inverse",
+                                         "lu_",     "triangular_solve", "lstsq"};
+
+bool is_solver(std::string_view op) {
+  return std::any_of(std::begin(kSolvers), std::end(kSolvers), [&](std::string_view part) { return op.find(part) != op.npos; });
+}
+
+bool is_matrix_work(const Facts& facts, std::uint32_t row) {
+  const Category category = facts.identity(row).category;
+  return category == Category::gemm || category == Category::conv;
+}
+
 }  // namespace
 
 std::optional<Finding> find_tf32_off(Facts& facts) {
-  const NameFlags plain(facts.trace(), is_plain_float32);
+  const NameFlags plain(facts.trace(), [](std::string_view name) { return is_plain_float32(name) && !is_depthwise(name); });
   if (!plain.any()) return std::nullopt;
+  const NameFlags fast(facts.trace(), is_tf32);
+  std::array<Switch, 2> switches = {
+      {{"torch.set_float32_matmul_precision(\"high\")"}, {"torch.backends.cudnn.allow_tf32 = True"}}};
+  for (const DeviceLedger& device : facts.ledger().devices()) {
+    for (const WorkSlot& slot : device.work) {
+      if (fast[facts.kernel_id(slot.work.row)] && is_matrix_work(facts, slot.work.row))
+        switches[switch_of(facts, slot.work.row)].on = true;
+    }
+  }
   Claim claim(facts.ledger());
   WorkTally tally(facts);
   std::int64_t time_ns = 0;
   bool bounded = true;
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
-    const Category category = facts.identity(row).category;
-    if ((category != Category::gemm && category != Category::conv) || !plain[facts.kernel_id(row)]) return;
+    if (!is_matrix_work(facts, row) || !plain[facts.kernel_id(row)]) return;
+    if (const NodeId op = facts.op(row); op != kNoNode && is_solver(facts.name(op))) return;
+    Switch& its = switches[switch_of(facts, row)];
+    if (its.on) return;
     // Narrower inputs already are tensor cores' food: a kernel that widens them within gains nothing from TF32.
     const DType dtype = facts.scope().costs()[row].dtype;
     if (dtype != DType::unknown && dtype != DType::f32 && dtype != DType::tf32) return;
@@ -54,21 +101,23 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     if (!has_tf32(facts, device)) return;
     const auto factor = speedup(facts, device);
     bounded = bounded && factor.has_value();
+    its.seen = true;
     tally.add(row, slot.open_ns);
     saturating_add(&time_ns, slot.open_ns);
     if (factor) claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device, *factor)));
   });
   if (time_ns < facts.ledger().least_ns() || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();
-  return Finding{
-      .finding = "float32 matrix work runs without TF32",
-      .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
-      .confidence = Confidence::high,
-      .evidence = tally.text(),
-      .action =
-          "torch.set_float32_matmul_precision(\"high\") and torch.backends.cudnn.allow_tf32 = True (10 bits of mantissa), or "
-          "autocast to bfloat16",
-      .event = tally.event()};
+  std::string action;
+  for (const Switch& its : switches) {
+    if (its.seen) action += (action.empty() ? "" : " and ") + std::string(its.action);
+  }
+  return Finding{.finding = "float32 matrix work runs without TF32",
+                 .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
+                 .confidence = Confidence::high,
+                 .evidence = tally.text(),
+                 .action = action + " (10 bits of mantissa), or autocast to bfloat16",
+                 .event = tally.event()};
 }
 
 }  // namespace ridge

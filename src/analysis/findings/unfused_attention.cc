@@ -11,6 +11,8 @@ namespace {
 // Scale, bias, mask, casts, softmax, dropout: what a program puts between the two products. More is something else.
 constexpr std::size_t kMostBetween = 10;
 
+// The softmax of scaled_dot_product_attention's math form, and of nothing else: a compiler keeps its name.
+bool is_safe_softmax(std::string_view op) { return op == "_safe_softmax"; }
 bool is_softmax_name(std::string_view op) { return op.find("softmax") != op.npos && op.find("log_softmax") == op.npos; }
 
 class Attention {
@@ -75,8 +77,8 @@ class Attention {
       const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
       tally_.add(row, claim_.take_work(device, i));
       const NodeId known = facts_.known_as(facts_.launch(row));
-      by_sdpa_ =
-          by_sdpa_ || (known != kNoNode && facts_.name(known).find("scaled_dot_product_attention") != std::string_view::npos);
+      by_sdpa_ = by_sdpa_ || op_name(row) == "aten::_safe_softmax" || fuses(row, is_safe_softmax) ||
+                 (known != kNoNode && facts_.name(known).find("scaled_dot_product_attention") != std::string_view::npos);
     }
     ++found_;
   }
@@ -101,8 +103,8 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
                  .confidence = Confidence::medium,
                  .evidence = attention.tally().text(),
                  .action = attention.by_sdpa() ? "scaled_dot_product_attention runs its math form here: give it float16 or "
-                                                 "bfloat16 tensors, and a mask and head size "
-                                                 "that its fused kernels take"
+                                                 "bfloat16 tensors, and a head size and mask "
+                                                 "that its fused kernels take (none that needs a gradient)"
                                                : "call torch.nn.functional.scaled_dot_product_attention, which keeps the "
                                                  "scores on chip; bias and mask go in as attn_mask",
                  .event = attention.tally().event()};

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include <fmt/format.h>
+
 #include "analysis/diff/match.h"
 #include "support/diffed.h"
 #include "support/files.h"
@@ -45,6 +47,14 @@ bool is_heavy(Category c) {
   return c == Category::gemm || c == Category::conv || c == Category::attention || c == Category::triton_template;
 }
 
+// The figure that a test is about, in its output and in its record.
+void figure(const std::string& what, const std::string& value) {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  fmt::print("figure: {}.{}: {}: {}\n", test->test_suite_name(), test->name(), what, value);
+  ::testing::Test::RecordProperty("figure", what + ": " + value);
+}
+void share(const std::string& what, double part, double whole) { figure(what, fmt::format("{:.2f} %", 100 * part / whole)); }
+
 class Pairs : public ::testing::TestWithParam<PairCase> {
  protected:
   void SetUp() override {
@@ -59,8 +69,10 @@ TEST_P(Pairs, AreCoveredAndAddUp) {
   const PairCase& c = GetParam();
   EXPECT_EQ(diffed_->answer.sides[0].iterations, c.iterations_a);
   EXPECT_EQ(diffed_->answer.sides[1].iterations, c.iterations_b);
-  EXPECT_GE(diffed_->coverage(0, c.weakest), c.least_a);
-  EXPECT_GE(diffed_->coverage(1, c.weakest), c.least_b);
+  const double a = diffed_->coverage(0, c.weakest), b = diffed_->coverage(1, c.weakest);
+  figure(fmt::format("matched by {} or better, % of GPU time", name_of(c.weakest)), fmt::format("{:.2f} / {:.2f}", a, b));
+  EXPECT_GE(a, c.least_a);
+  EXPECT_GE(b, c.least_b);
   expect_closed(*diffed_, c.a);
 }
 
@@ -126,6 +138,7 @@ TEST(Diff, PairsMatrixWorkOfEqualDuration) {
     if (x > 0 && std::abs(y / x - 1) <= 0.1) close += x;
   }
   ASSERT_GT(all, 0);
+  share("GEMM and attention time paired within 10 % of duration", close, all);
   EXPECT_GE(close / all, 0.95);
 }
 
@@ -143,8 +156,7 @@ struct Linked {
     for (const auto& trace : traces) scopes.emplace_back(*trace.model);
     const diff::RunMode ma = diff::run_mode(scopes[0]), mb = diff::run_mode(scopes[1]);
     for (const Scope& scope : scopes)
-      templates.push_back(
-          diff::build_template(scope, diff::build_sequence(scope, diff::common_grain(ma, mb), false, pool), pool));
+      templates.push_back(diff::build_template(scope, diff::build_sequence(scope, diff::common_grain(ma, mb), {}, pool), pool));
     links = diff::match(templates[0], templates[1], ma, mb);
   }
 };
@@ -164,6 +176,7 @@ TEST(Diff, LinksEagerOpsWithKernelsOfTheirShapes) {
     if (same) consistent += time;
   }
   ASSERT_GT(all, 0);
+  share("linked time that is shape-consistent", consistent, all);
   EXPECT_GE(consistent / all, 0.95);
 }
 
@@ -188,6 +201,7 @@ TEST(Diff, LinksAlikeWithAndWithoutShapes) {
     if (std::any_of(x[p].begin(), x[p].end(), [&](std::uint32_t b) { return y[p].contains(b); })) alike += time;
   }
   ASSERT_GT(all, 0);
+  share("eager time linked as with shapes", alike, all);
   EXPECT_GE(alike / all, 0.90);
 }
 

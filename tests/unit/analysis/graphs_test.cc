@@ -88,6 +88,7 @@ TEST(Graphs, FallbacksAreOpsThatInductorDoesNotCallByDesign) {
       event({.name = "aten::triu", .ts = 60, .dur = 10}),
       launch(1, 62, 1, "k", 65, 5),
       event({.name = "mylib::attend", .ts = 200, .dur = 10}),
+      event({.name = "aten::randint", .ts = 250, .dur = 10}),  // seeds
       event({.name = "aten::_scaled_dot_product_flash_attention", .ts = 300, .dur = 10}),
   }));
   const Graphs graphs = graphs_of(t);

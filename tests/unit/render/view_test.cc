@@ -118,5 +118,16 @@ TEST(View, FoldsUnchangedRowsForPeople) {
   EXPECT_EQ(apply_view(report, {})->tables[0].rows.size(), 4U);
 }
 
+// Rows that an analysis took together are for people; whoever asks for no folding has every row.
+TEST(View, ShowsPeopleTheRowsMadeForThem) {
+  Report report;
+  Table& table = report.tables.emplace_back();
+  table.columns = {{"group", Type::text}, {"delta_ns", Type::integer, Unit::ns}};
+  table.rows = {{"a #1", std::int64_t{2}}, {"a #2", std::int64_t{3}}, {"b", std::int64_t{4}}};
+  table.people = {{"a x2", std::int64_t{5}}, {"b", std::int64_t{4}}};
+  EXPECT_EQ(apply_view(report, {.sort = "", .limit = 20, .fold = true})->tables[0].rows, table.people);
+  EXPECT_EQ(apply_view(report, {})->tables[0].rows, table.rows);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -173,6 +173,22 @@ TEST(MadeTraces, OptimizerByForeach) {
   EXPECT_FALSE(program(3, kForeach).has("optimizer_not_fused"));
 }
 
+// What to do depends on which optimizer it is: most have no fused form.
+TEST(MadeTraces, AFusedFormIsAdvisedWhereThereIsOne) {
+  const auto action = [](std::string_view optimizer) {
+    Program p;
+    p.kernel(10);
+    for (int i = 0; i < 20; ++i) p.kernel(500 + 150 * i, "void at::native::vectorized_elementwise_kernel<4>()");
+    if (!optimizer.empty()) p.text.annotation(fmt::format("Optimizer.step#{0}.step", optimizer), 400 * kUs, 4'000 * kUs);
+    const Found found = found_in(p.text);
+    return found.has("optimizer_not_fused") ? found.find("optimizer_not_fused")->finding.action : std::string();
+  };
+  EXPECT_EQ(action(""), "");
+  EXPECT_NE(action("AdamW").find("fused=True"), std::string::npos) << action("AdamW");
+  EXPECT_EQ(action("RMSprop").find("fused=True"), std::string::npos) << action("RMSprop");
+  EXPECT_NE(action("RMSprop").find("RMSprop has no fused form"), std::string::npos) << action("RMSprop");
+}
+
 // The host reads a result, or sends a value, and waits until 400 us: what to do depends on the way of the copy.
 TEST(MadeTraces, WhatToDoAboutAWaitDependsOnTheCopy) {
   const auto program = [](std::string_view copy) {
@@ -296,6 +312,10 @@ TEST(MadeTraces, AttentionByHand) {
   const Found by_hand = program("aten::bmm", "aten::_softmax");
   ASSERT_TRUE(by_hand.has("unfused_attention")) << by_hand.ids();
   EXPECT_EQ(by_hand.find("unfused_attention")->finding.saves_ns, 60 * kUs);
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.action.find("math form"), std::string::npos);
+  const Found math =
+      program("aten::bmm", "aten::_safe_softmax");  // what scaled_dot_product_attention does where no fused kernel fits
+  EXPECT_NE(math.find("unfused_attention")->finding.action.find("math form"), std::string::npos);
   EXPECT_FALSE(program("aten::mm", "aten::_softmax").has("unfused_attention"));       // a classifier in front of something
   EXPECT_FALSE(program("aten::bmm", "aten::_log_softmax").has("unfused_attention"));  // a loss
 }
@@ -315,6 +335,59 @@ TEST(MadeTraces, FloatProductsWithoutTf32) {
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast, "float")).has("tf32_off"));
   EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain, "float")).has("tf32_off"));  // which device is not known
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "c10::BFloat16")).has("tf32_off"));  // TF32 is for float32
+}
+
+// A convolution or product of 900 us by that kernel.
+std::string float_work(int correlation, int at, std::string_view op, std::string_view kernel) {
+  return test::join({test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, kernel, at, 900)});
+}
+
+// cuDNN has one switch and products another; a kernel on TF32 shows that its switch is on, and plain ones beside it are the library's choice.
+TEST(MadeTraces, PlainKernelsThatNoSwitchChanges) {
+  constexpr std::string_view kPlainConv =
+      "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_nchw_tilesize32x32x8_g1_ffma_execute_kernel";
+  constexpr std::string_view kFastConv =
+      "sm90_xmma_fprop_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x32x32_execute_kernel";
+  constexpr std::string_view kDepthwise =
+      "sm90_xmma_depthwise_convolution_wgrad_tiling_f32f32_f32f32_f32_nhwckrsc_nhwc_tilesize1x6x6_execute_kernel";
+  constexpr std::string_view kPlainProduct = "ampere_sgemm_128x64_nn";
+  const std::string conv = float_work(1, 100, "aten::convolution", kPlainConv);
+  const Found alone = test::found_on_h200(conv);
+  ASSERT_TRUE(alone.has("tf32_off")) << alone.ids();
+  EXPECT_EQ(alone.find("tf32_off")->finding.action.find("matmul_precision"), std::string::npos);
+  EXPECT_NE(alone.find("tf32_off")->finding.action.find("cudnn.allow_tf32"), std::string::npos);
+  const std::string fast = float_work(2, 1'100, "aten::convolution", kFastConv);
+  EXPECT_FALSE(test::found_on_h200(test::join({conv, fast})).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(float_work(1, 100, "aten::convolution_backward", kDepthwise)).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(float_work(1, 100, "aten::linalg_qr", kPlainProduct)).has("tf32_off"));  // the solver's own
+  // Convolutions on TF32 say nothing of products.
+  const Found product = test::found_on_h200(test::join({fast, float_work(3, 2'100, "aten::mm", kPlainProduct)}));
+  ASSERT_TRUE(product.has("tf32_off")) << product.ids();
+  EXPECT_NE(product.find("tf32_off")->finding.action.find("matmul_precision"), std::string::npos);
+  EXPECT_EQ(product.find("tf32_off")->finding.action.find("cudnn"), std::string::npos);
+  // A recurrent layer's products are cuDNN's.
+  const std::string rnn =
+      float_work(4, 3'100, "aten::_cudnn_rnn", "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64x64x32_execute_kernel");
+  EXPECT_TRUE(test::found_on_h200(test::join({rnn, float_work(5, 4'100, "aten::mm", kPlainProduct)})).has("tf32_off"));
+}
+
+// 64 MiB read and written in 900 us, a small part of the bandwidth: a copy could be faster, what draws numbers could not.
+TEST(MadeTraces, DrawingNumbersIsNotBoundByMemory) {
+  const auto program = [](std::string_view op, std::string_view kernel) {
+    return test::found_on_h200(test::join(
+        {test::event(
+             {.name = op,
+              .ts = 91,
+              .dur = 8,
+              .args =
+                  R"("Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["float", "float"], "Input Strides": [[4096, 1], [4096, 1]])"}),
+         test::launch(1, 93, 4, kernel, 100, 900)}));
+  };
+  const Found copy =
+      program("aten::copy_", "void at::native::elementwise_kernel<128, 4, at::native::direct_copy_kernel_cuda>()");
+  EXPECT_TRUE(copy.has("memory_bound_inefficient")) << copy.ids();
+  EXPECT_FALSE(program("aten::copy_", "void at::native::distribution_elementwise_grid_stride_kernel<float, 4>()")
+                   .has("memory_bound_inefficient"));
 }
 
 TEST(MadeTraces, WithoutDeviceWorkThereIsNothingToFind) {
