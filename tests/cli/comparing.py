@@ -99,3 +99,13 @@ def test_diff_errors(folder):
     refused(1, "diff", a, folder.write("bad.json", "{}"), error=".")
     refused(2, "diff", a, a, "--fail-above", "much", error="--fail-above", hint="5%")
     refused(2, "diff", a, a, "--fail-abov", "5%", error="no flag --fail-abov", hint="--fail-above")
+
+
+def test_a_truncated_trace_passes_no_gate(folder):
+    whole = step_trace(mm_us=100)
+    a = folder.write("a.json", whole)
+    b = folder.write("b.json", whole[: len(whole) * 3 // 4])
+    for gate in (["--fail-above", "5%"], ["--fail-kernel-above", "5%"]):
+        run = Run("diff", a, b, *gate).expect(3)
+        check("cannot be judged: the file is truncated: b (b.json)" in run.err, f"stderr {run.err!r}")
+    succeeds("diff", a, b)

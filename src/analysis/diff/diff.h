@@ -78,6 +78,7 @@ struct SideTotals {
   double costed_pct = 0;  // of the device time: where FLOPs or bytes are known
   std::int64_t folded_ns = 0;
   bool has_host_events = false;
+  bool cut_short = false;  // the file is truncated: device work, which is written last, is missing
   Estimate gpu_time;
 };
 

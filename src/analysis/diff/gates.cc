@@ -65,16 +65,22 @@ std::string rise(std::int64_t a, std::int64_t b, double percent) {
          format_percent(percent) + ")";
 }
 
-// Whether both traces have what the gate is about; else it fails and says which has not.
+// Whether both traces are whole and have what the gate is about; else it fails and says which is not.
 bool can_judge(const Diff& diff, std::string_view gate, double limit, std::size_t t, std::string_view what,
                bool (*has)(const SideTotals&), GateTable& table) {
-  std::string lacking;
-  for (const std::size_t side : {std::size_t{0}, t}) {
-    if (!has(diff.sides[side]))
-      lacking += (lacking.empty() ? "" : " and ") + letter_of(side) + " (" + diff.sides[side].name + ")";
-  }
-  if (lacking.empty()) return true;
-  const std::string words = "cannot be judged: no " + std::string(what) + " in " + lacking;
+  const auto those = [&](auto chosen) {
+    std::string names;
+    for (const std::size_t side : {std::size_t{0}, t}) {
+      if (chosen(diff.sides[side]))
+        names += (names.empty() ? "" : " and ") + letter_of(side) + " (" + diff.sides[side].name + ")";
+    }
+    return names;
+  };
+  const std::string cut = those([](const SideTotals& side) { return side.cut_short; });
+  const std::string lacking = those([&](const SideTotals& side) { return !has(side); });
+  if (cut.empty() && lacking.empty()) return true;
+  const std::string words =
+      "cannot be judged: " + (lacking.empty() ? "the file is truncated: " + cut : "no " + std::string(what) + " in " + lacking);
   table.add(gate, true, limit, Cell(), t, words, words);
   return false;
 }

@@ -1,6 +1,7 @@
 // exposed_communication: collectives that no computation covers, and the device's waiting for them: for kernels of a collective, or for one that runs on
 // the host (gloo, MPI).
 #include "analysis/findings/catalog.h"
+#include "base/units.h"
 
 namespace ridge {
 namespace {
@@ -19,12 +20,14 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
   Claim claim(facts.ledger());
   WorkTally work(facts);
   HostTally host(facts);
+  std::int64_t waited_ns = 0;
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     if (slot.work.sort == WorkSort::comm) work.add(slot.work.row, claim.take_work(d, i));
   });
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (!waits_for_comm(facts, slot)) return;
     const std::int64_t ns = claim.take_idle(d, i);
+    waited_ns += ns;
     if (slot.piece.node != kNoNode && facts.tree().class_of(slot.piece.node) == EventClass::annotation)
       host.add(slot.piece.node, ns);
   });
@@ -35,7 +38,10 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
           on_host ? "the device waits for collectives that run on the host" : "communication is not covered by computation",
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
-      .evidence = work.tally().empty() ? host.text() : work.text(),
+      .evidence = work.tally().empty() ? host.text()
+                  : waited_ns == 0
+                      ? work.text()
+                      : work.text() + ", and the device waits " + format_duration(static_cast<double>(waited_ns)) + " for them",
       .action =
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"

@@ -1,4 +1,5 @@
 // launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed its part.
+#include "analysis/compiled_share.h"
 #include "analysis/findings/catalog.h"
 #include "base/units.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 // Below a tenth of the span late launches are not what bounds a program (the same as in `launches`).
 constexpr std::int64_t kStarvedPart = 10;
+constexpr double kMostlyCompiledPct =
+    50;  // of the device time: below that it is not the compiled graphs that are launched late
 
 }  // namespace
 
@@ -28,7 +31,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
     if (pause && !facts.by_graph_launch(slot.next_work)) claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
-  const bool compiled = facts.graphs().compiled();
+  const bool compiled = facts.graphs().compiled() && compiled_pct(facts.graphs()).value_or(100) >= kMostlyCompiledPct;
   return Finding{.finding = "launch-bound: the device waits for the host before " + per_iteration(facts, launches, "kernel"),
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,

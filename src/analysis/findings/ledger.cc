@@ -46,8 +46,8 @@ void share_busy_time(std::vector<WorkSlot>* slots) {
 DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceIdle& idle) {
   DeviceLedger ledger;
   ledger.device = device.id;
-  for (const WorkRow& work : device.work) {
-    if (scope.holds_work(work.row)) ledger.work.push_back({work, 0, 0});
+  for (const WorkRow& work : device.work) {  // what was queued before the recording is no iteration's
+    if (scope.holds_work(work.row) && !scope.model().links().is_inherited(work.row)) ledger.work.push_back({work, 0, 0});
   }
   share_busy_time(&ledger.work);
   for (const WorkSlot& slot : ledger.work) saturating_add(&ledger.busy_ns, slot.owned_ns);
