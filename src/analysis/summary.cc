@@ -139,6 +139,7 @@ Table head_table(const Summary& s) {
   head.add("recompiles", Type::integer, Unit::count,
            compiled ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
   head.add("compile_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.total_ns()));
+  head.add("autotune_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.autotune_ns()));
   return head.take();
 }
 
