@@ -91,18 +91,24 @@ class Builder {
   AlignInput evidence(std::uint32_t first, std::uint32_t end) const {
     const CallSequence& sequence = out_.sequence;
     AlignInput input;
-    input.levels.resize(3);
+    input.levels.resize(4);
     // The place of a backward call is its forward's, and so may be lost in one iteration alone.
     const auto weak = [](const CallKind& k, Key module) {
       const std::uint64_t place =
           combine(module, static_cast<std::uint64_t>(k.phase) << 32 | static_cast<std::uint64_t>(k.device));
       return k.op != kNoKey ? combine(combine(k.op, k.dims), place) : combine(k.kernel_names, place);
     };
+    // Batches differ in length: the same call on other shapes, where nothing pairs better.
+    const auto shapeless = [](const CallKind& k) {
+      const std::uint64_t place = static_cast<std::uint64_t>(k.phase) << 32 | static_cast<std::uint64_t>(k.device);
+      return k.op != kNoKey ? combine(k.op, place) : combine(k.counterless_names, place);
+    };
     const auto add = [&](std::uint32_t kind, std::vector<std::uint64_t> Evidence::* side) {
       const CallKind& k = sequence.kinds[kind];
       (input.levels[0].*side).push_back(kind + 1);
       (input.levels[1].*side).push_back(weak(k, k.module));
       (input.levels[2].*side).push_back(weak(k, kNoKey));
+      (input.levels[3].*side).push_back(shapeless(k));
     };
     for (const std::uint32_t p : order_) add(out_.positions[p].kind, &Evidence::a);
     for (std::uint32_t c = first; c < end; ++c) add(sequence.calls[c].kind, &Evidence::b);

@@ -19,6 +19,17 @@ NodeId at_work(const Facts& facts, const IdleSlot& slot) {
   return found;
 }
 
+// "before aten::_foreach_mul_ in Optimizer.step#SGD.step": where the trace has no stacks, the annotation around says most.
+std::string place_of(const Facts& facts, NodeId node) {
+  const std::string name = "before " + std::string(facts.name(node));
+  if (const std::string_view place = facts.location(node); !place.empty()) return name + " at " + std::string(place);
+  const NodeId around = facts.tree().nearest(node, EventClass::annotation);
+  if (around == kNoNode) return name;
+  const std::string_view mark = facts.name(around);
+  const bool says_nothing = mark.starts_with("ProfilerStep#") || mark.starts_with("## ") || mark.starts_with("Torch-Compiled");
+  return says_nothing ? name : name + " in " + std::string(mark);
+}
+
 }  // namespace
 
 std::optional<Finding> find_host_pause(Facts& facts) {
@@ -34,7 +45,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
                  per_iteration(facts, tally.tally().count(), "pause"),
       .saves_ns = claim.ns(),
       .confidence = Confidence::low,
-      .evidence = "before " + tally.text(),
+      .evidence = evidence_of(facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}); }),
       .action =
           "see what the host does there (ridge gaps; record with with_stack=True) and move it out of the loop or to another "
           "thread",

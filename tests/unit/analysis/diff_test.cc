@@ -219,6 +219,33 @@ TEST(DiffByHand, TellsOneOfEqualNeighbours) {
   EXPECT_TRUE(diffed.answer.groups[0].changes[1].significant);
 }
 
+// Batches of other lengths: the linear of each step is one call of the program, whatever its shape; so is that of another recording.
+TEST(DiffByHand, AStepOnOtherShapesIsTheSameStep) {
+  const auto steps_of = [](std::initializer_list<int> lengths) {
+    std::string events;
+    int ts = 1000, correlation = 1;
+    for (const int length : lengths) {
+      const std::string dims = "\"Input Dims\": [[" + std::to_string(length) + ", 64], [64, 64]]";
+      const std::string name = "ProfilerStep#" + std::to_string(correlation);
+      events +=
+          (events.empty() ? "" : ", ") + join({test::event({.name = name, .ts = ts, .dur = 900, .cat = "user_annotation"}),
+                                               test::event({.name = "aten::linear", .ts = ts + 10, .dur = 20, .args = dims}),
+                                               test::launch(correlation, ts + 15, 5, "sm90_xmma_gemm_f32", ts + 40, length),
+                                               test::event({.name = "aten::relu", .ts = ts + 40, .dur = 20, .args = dims}),
+                                               test::launch(correlation + 1, ts + 45, 5, "relu_kernel", ts + 400, 10)});
+      ts += 1000;
+      correlation += 2;
+    }
+    return events;
+  };
+  const Diffed diffed = diff_events({steps_of({100, 110, 120}), steps_of({115, 105, 110})});
+  ASSERT_EQ(diffed.answer.groups.size(), 2U);
+  EXPECT_EQ(diffed.answer.groups[0].name, "aten::linear");
+  EXPECT_EQ(diffed.answer.groups[0].sides[0].time_ns, 110'000);
+  EXPECT_EQ(diffed.answer.groups[0].sides[0].calls, 1);
+  EXPECT_TRUE(diffed.answer.groups[0].match.has_value());
+}
+
 TEST(DiffByHand, SaysSoWhenThereIsNoDeviceWork) {
   const Diffed diffed =
       diff_events({test::event({.name = "aten::mm", .ts = 1, .dur = 2}), test::event({.name = "aten::mm", .ts = 1, .dur = 2})});

@@ -74,6 +74,12 @@ TEST(MadeTraces, HostPauseIsNotLaunchBound) {
   const Found paused = found_in(pause.text);
   EXPECT_TRUE(paused.has("host_pause")) << paused.ids();
   EXPECT_FALSE(paused.has("launch_bound")) << paused.ids();
+  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "an iteration: before cudaLaunchKernel, 0.5 x, 2.500 ms");
+  pause.text.annotation("Optimizer.step#SGD.step", 200 * kUs, 6'000 * kUs);  // without stacks, the annotation says most
+  const Found in_step = found_in(pause.text);
+  ASSERT_TRUE(in_step.has("host_pause")) << in_step.ids();
+  EXPECT_TRUE(in_step.find("host_pause")->finding.evidence.starts_with("before cudaLaunchKernel in Optimizer.step#SGD.step"))
+      << in_step.find("host_pause")->finding.evidence;
   Program late;
   for (int i = 0; i < 200; ++i) late.kernel(10 + i * 30, i % 2 == 0 ? "a" : "b", 10);
   const Found bound = found_in(late.text);
