@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "model/annotations.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"
 #include "trace/tables.h"
@@ -57,8 +58,9 @@ TEST(LaunchFlops, EachCaseOfTheOpZoo) {
   // Backward kernels are launched by another thread, outside the annotation: they belong to the case that began last.
   std::map<std::string, double> flops;
   std::string current;
+  Annotations annotations(*loaded.model);
   for (const std::size_t row : rows_by_time(trace)) {
-    const NodeId note = loaded.model->tree().nearest(loaded.model->links().launch[row], EventClass::annotation);
+    const NodeId note = annotations.of(loaded.model->links().launch[row]);
     if (note != kNoNode) {
       const std::string name(trace.text(trace.events.name(loaded.model->tree().event[note.value])));
       if (name.starts_with("case::")) current = name.substr(6);
