@@ -65,7 +65,7 @@ Result<void> set_threads(Settings& settings, const std::string& text) {
   constexpr unsigned kMostThreads = 4096;
   unsigned threads = 0;
   if (!parse_whole(text, threads) || threads > kMostThreads) {
-    return bad_value("--threads", text, "give a number of threads, or 0 for one per core");
+    return bad_value("--threads", text, fmt::format("give a number of threads up to {}, or 0 for one per core", kMostThreads));
   }
   settings.threads = threads;
   return {};

@@ -13,6 +13,7 @@ Cell number_cell(std::int32_t value) { return value >= 0 ? Cell(std::int64_t{val
 Table breaks_table(const Breaks& breaks) {
   Table table;
   table.name = "breaks";
+  table.important = {"location", "gpu_idle_ns", "cpu_ns", "occurrences", "frame", "reason"};
   table.columns = {{"frame", Type::integer},
                    {"parent_frame", Type::integer},
                    {"occurrences", Type::integer, Unit::count},

@@ -51,6 +51,7 @@ std::string without_underscores(std::string_view name) {
 struct CollectiveArgs {
   std::string name, group, dtype;
   std::optional<std::int64_t> ranks, bytes;
+  bool sized = false;  // its call says how many bytes: they are with the call's first kernel, its time is with all
 };
 
 class ArgsReader {
@@ -85,8 +86,9 @@ class ArgsReader {
     args.ranks = table_.group_size.integer(source);
     const auto in = table_.in_elements.integer(source), out = table_.out_elements.integer(source);
     const auto size = element_bytes(args.dtype);
+    args.sized = size && (in || out);
     // Several kernels of one call: its bytes count once.
-    if (size && (in || out) && (source == event || seen_.insert(source.value).second))
+    if (args.sized && (source == event || seen_.insert(source.value).second))
       args.bytes = std::max(in.value_or(0), out.value_or(0)) * *size;
     return args;
   }
@@ -174,10 +176,8 @@ Collectives compute_collectives(const Scope& scope) {
     ++row.count;
     saturating_add(&row.time_ns, duration_ns(work));
     saturating_add(&row.exposed_ns, duration_ns(work) - covered(computing->second, work.start_ns, work.end_ns));
-    if (args.bytes) {
-      row.bytes = row.bytes.value_or(0) + *args.bytes;
-      saturating_add(&row.sized_ns, duration_ns(work));
-    }
+    if (args.bytes) row.bytes = row.bytes.value_or(0) + *args.bytes;
+    if (args.sized) saturating_add(&row.sized_ns, duration_ns(work));
   });
   Collectives out;
   for (auto& [key, row] : rows) out.rows.push_back(std::move(row));
@@ -189,6 +189,7 @@ Collectives compute_collectives(const Scope& scope) {
 Report report_collectives(const Collectives& found) {
   Table table;
   table.name = "collectives";
+  table.important = {"name", "exposed_ns", "time_ns", "busbw", "bytes", "count", "ranks", "dtype"};
   table.columns = {{"name", Type::text},
                    {"group", Type::text},
                    {"ranks", Type::integer, Unit::count},

@@ -70,6 +70,8 @@ Cell text(const std::string& value) { return value.empty() ? Cell() : Cell(value
 Table gpu_table(const Gpu& gpu) {
   Table table;
   table.name = "gpu";
+  table.important = {"device",  "busy_pct",   "idle_ns", "exposed_comm_ns", "window_ns",
+                     "busy_ns", "compute_ns", "comm_ns", "copy_ns"};
   table.columns = {{"device", Type::integer},
                    {"name", Type::text},
                    {"window_ns", Type::integer, Unit::ns},

@@ -60,11 +60,12 @@ class KernelDetailBuilder {
     identify(work);
     const auto count = [&](LaunchGroup* group) {
       ++group->count;
+      group->timed += trace_.events.dur_ns(event).has_value();
       saturating_add(&group->time_ns, duration_ns(work));
       group->cost.add(scope_.costs(), work.row, device.id, duration_ns(work));
     };
     count(&out_.all);
-    out_.durations_ns.push_back(duration_ns(work));
+    if (trace_.events.dur_ns(event)) out_.durations_ns.push_back(duration_ns(work));
     out_.autotune_count += model_.autotuning().holds_work(work.row) ? 1 : 0;
     out_.graph_count += work_.graph_node_id.integer(event).value_or(0) != 0 ? 1 : 0;
     count(&config(event));

@@ -19,6 +19,7 @@ namespace ridge {
 // Launches that agree in something: how many, how long, and what they had to do.
 struct LaunchGroup {
   std::int64_t count = 0, time_ns = 0;
+  std::int64_t timed = 0;  // launches whose duration is known: the time is theirs
   CostSum cost;
 };
 
@@ -49,7 +50,7 @@ struct KernelDetail {
   Category category = Category::other;
   LaunchGroup all;
   std::int64_t kernel_time_ns = 0;         // of all kernels in the scope
-  std::vector<std::int64_t> durations_ns;  // ascending
+  std::vector<std::int64_t> durations_ns;  // ascending; of the launches that say theirs
   std::int64_t autotune_count = 0, graph_count = 0;
   // Most time first.
   std::vector<LaunchConfig> configs;

@@ -6,6 +6,7 @@
 
 #include "analysis/cells.h"
 #include "base/saturating.h"
+#include "base/units.h"
 #include "model/device_properties.h"
 #include "model/model.h"
 
@@ -13,6 +14,8 @@ namespace ridge {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
+constexpr double kLeastKnown = 1;      // percent of a group's time: what is known of less says nothing about the group
+constexpr double kMostlyUnknown = 50;  // percent: where less is known, the reader is told
 
 void add_known(const std::optional<double>& value, std::int64_t time, KnownSum* sum) {
   if (value) sum->add(*value, time);
@@ -60,6 +63,11 @@ std::optional<double> KnownSum::pct_of_time() const {
   return known && time_ns > 0 ? std::optional(100.0 * sum / static_cast<double>(time_ns)) : std::nullopt;
 }
 
+bool KnownSum::speaks_for(std::int64_t whole_ns) const {
+  if (!known || time_ns >= whole_ns) return known;
+  return sum != 0 && 100.0 * static_cast<double>(time_ns) >= kLeastKnown * static_cast<double>(whole_ns);
+}
+
 void CostSum::add(const CostModel& costs, std::size_t row, std::int64_t device, std::int64_t time) {
   saturating_add(&time_ns, time);
   const LaunchCost& cost = costs[row];
@@ -101,6 +109,17 @@ void CostSum::add(const CostSum& other) {
   estimate = weaker(estimate, other.estimate);
 }
 
+// flops_causal and flops_pointwise are parts by nature: of attention, of fused kernels.
+CostSum CostSum::told() const {
+  CostSum out = *this;
+  for (KnownSum CostSum::* const member :
+       {&CostSum::flops, &CostSum::bytes_read, &CostSum::bytes_written, &CostSum::bytes, &CostSum::peak_flops_ns,
+        &CostSum::peak_bytes_ns, &CostSum::roof_ns, &CostSum::headroom_ns}) {
+    (out.*member).known = (out.*member).speaks_for(time_ns);
+  }
+  return out;
+}
+
 Bound CostSum::bound() const {
   const auto most = std::max_element(bound_ns.begin() + 1, bound_ns.end());
   return *most > 0 ? static_cast<Bound>(most - bound_ns.begin()) : Bound::unknown;
@@ -134,7 +153,8 @@ const std::vector<Column>& cost_columns() {
   return columns;
 }
 
-void push_cost_cells(const CostSum& cost, Row* row) {
+void push_cost_cells(const CostSum& sum, Row* row) {
+  const CostSum cost = sum.told();
   const std::initializer_list<Cell> cells = {cells::number(cost.flops.value()),
                                              cells::number(cost.flops_pointwise.value()),
                                              cells::number(cost.bytes_read.value()),
@@ -188,6 +208,14 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
         {"no_costs", 1, "no kernel's FLOPs or bytes are known: they come from shapes, which record_shapes=True records"});
   }
   return found;
+}
+
+std::optional<Diagnostic> partly_known(const CostSum& total) {
+  const double flops = total.flops_known_pct().value_or(100), bytes = total.bytes_known_pct().value_or(100);
+  if (std::min(flops, bytes) >= kMostlyUnknown || (!total.flops.known && !total.bytes.known)) return std::nullopt;
+  return Diagnostic{"costs_partly_known", 1,
+                    "FLOPs are known for " + format_percent(flops) + " of the kernels' time, bytes for " +
+                        format_percent(bytes) + ": sums, rates and headroom of several kernels are of those that are known"};
 }
 
 }  // namespace ridge

@@ -1,7 +1,8 @@
 // CostSum: what a group of launches had to do, against the roof. Sums over sums: rates are never means of rates, and every launch counts.
 //
 // A sum is over the launches that know the figure, and a rate over the time of the same launches. What share of the group's time they took is
-// told (flops_known_pct, bytes_known_pct), so that a sum of parts is never taken for a whole. No launch knows: unknown.
+// told (flops_known_pct, bytes_known_pct), so that a sum of parts is never taken for a whole. No launch knows: unknown. So is what reports say of
+// a group of which next to nothing is known (CostSum::told).
 #pragma once
 
 #include <array>
@@ -36,6 +37,8 @@ struct KnownSum {
   std::optional<double> value() const { return known ? std::optional(sum) : std::nullopt; }
   std::optional<double> per_second() const;   // sum over time; nothing for no time
   std::optional<double> pct_of_time() const;  // of a sum in ns
+  // Whether it says anything of a group that took so long: known for some of it, and not a 0 beside parts that may be anything.
+  bool speaks_for(std::int64_t whole_ns) const;
 };
 
 struct CostSum {
@@ -52,6 +55,9 @@ struct CostSum {
   void add(const CostModel& costs, std::size_t row, std::int64_t device, std::int64_t time);
   void add(const CostSum& other);
 
+  // The figures as a report may give them: unknown where a sum does not speak for the group. The shares of time that are known stay.
+  CostSum told() const;
+
   Bound bound() const;                            // under which most of the known time falls
   std::string dtype_text() const;                 // "bfloat16"; several: "bfloat16, float32"
   std::optional<double> flops_known_pct() const;  // share of the time whose FLOPs are known
@@ -60,12 +66,14 @@ struct CostSum {
 
 // The columns from `flops` to `estimate`, and their cells.
 const std::vector<Column>& cost_columns();
-void push_cost_cells(const CostSum& cost, Row* row);
+void push_cost_cells(const CostSum& sum, Row* row);
 // Those that say how much is known, and the causal part of attention.
 const std::vector<Column>& coverage_columns();
 void push_coverage_cells(const CostSum& cost, Row* row);
 
 // What a reader must know about the costs of these kernels: an unknown device, no shapes. Empty when nothing.
 std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total);
+// That the figures of a sum are of a minor part of it. Nothing where they are of most, or of none at all, which is said above.
+std::optional<Diagnostic> partly_known(const CostSum& total);
 
 }  // namespace ridge

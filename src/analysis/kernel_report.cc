@@ -55,13 +55,15 @@ Table head_table(const KernelDetail& kernel) {
   add("library", Type::text, Unit::none, cells::text(kernel.library));
   add("fused_ops", Type::text, Unit::none, cells::text(joined(kernel.fused_ops)));
   add("count", Type::integer, Unit::count, kernel.all.count);
-  add("time_ns", Type::integer, Unit::ns, kernel.all.time_ns);
-  add("pct_gpu_time", Type::number, Unit::percent, cells::percent(kernel.all.time_ns, kernel.kernel_time_ns));
-  add("mean_ns", Type::number, Unit::ns, mean(times));
-  add("stddev_ns", Type::number, Unit::ns, deviation(times));
-  add("min_ns", Type::integer, Unit::ns, times.front());
-  for (const Share& p : kPercentiles) add(p.column, Type::integer, Unit::ns, percentile(times, p.share));
-  add("max_ns", Type::integer, Unit::ns, times.back());
+  const auto known = [&](auto value) { return times.empty() ? Cell() : Cell(value()); };
+  add("time_ns", Type::integer, Unit::ns, known([&] { return kernel.all.time_ns; }));
+  add("pct_gpu_time", Type::number, Unit::percent,
+      known([&] { return cells::percent(kernel.all.time_ns, kernel.kernel_time_ns); }));
+  add("mean_ns", Type::number, Unit::ns, known([&] { return mean(times); }));
+  add("stddev_ns", Type::number, Unit::ns, known([&] { return deviation(times); }));
+  add("min_ns", Type::integer, Unit::ns, known([&] { return times.front(); }));
+  for (const Share& p : kPercentiles) add(p.column, Type::integer, Unit::ns, known([&] { return percentile(times, p.share); }));
+  add("max_ns", Type::integer, Unit::ns, known([&] { return times.back(); }));
   add("autotune_count", Type::integer, Unit::count, kernel.autotune_count);
   add("graph_count", Type::integer, Unit::count, kernel.graph_count);
   Row cost;
@@ -87,6 +89,7 @@ Table histogram_table(const KernelDetail& kernel) {
                    {"count", Type::integer, Unit::count},
                    {"pct_launches", Type::number, Unit::percent}};
   const std::vector<std::int64_t>& times = kernel.durations_ns;
+  if (times.empty()) return table;
   const std::int64_t least = times.front(), span = times.back() - least;
   const std::int64_t bins = std::clamp<std::int64_t>(span, 1, kMostBins);
   const std::int64_t width = span / bins + 1;
@@ -106,7 +109,8 @@ const std::vector<Column> kGroupColumns = {{"count", Type::integer, Unit::count}
                                            {"pct_of_kernel", Type::number, Unit::percent}};
 
 Row group_cells(const KernelDetail& kernel, const LaunchGroup& group) {
-  return {group.count, group.time_ns, cells::ratio(static_cast<double>(group.time_ns), static_cast<double>(group.count)),
+  if (group.timed == 0) return {group.count, Cell(), Cell(), Cell()};
+  return {group.count, group.time_ns, cells::ratio(static_cast<double>(group.time_ns), static_cast<double>(group.timed)),
           cells::percent(group.time_ns, kernel.all.time_ns)};
 }
 
@@ -156,10 +160,11 @@ Table shapes_table(const KernelDetail& kernel) {
                       {"input_dims", Type::text},
                       {"input_types", Type::text}},
                      [](const KernelShape& s) {
-                       return Row{cells::number(s.cost.flops.value()),
-                                  cells::number(s.cost.bytes.value()),
-                                  cells::number(s.cost.roof_ns.pct_of_time()),
-                                  cells::text(name_of(s.cost.bound())),
+                       const CostSum cost = s.cost.told();
+                       return Row{cells::number(cost.flops.value()),
+                                  cells::number(cost.bytes.value()),
+                                  cells::number(cost.roof_ns.pct_of_time()),
+                                  cells::text(name_of(cost.bound())),
                                   cells::text(s.op),
                                   cells::text(s.input_dims),
                                   cells::text(s.input_types)};
@@ -176,6 +181,7 @@ Table ops_table(const KernelDetail& kernel) {
     auto it = std::ranges::find(groups, s.op, &OpGroup::op);
     if (it == groups.end()) it = groups.insert(groups.end(), OpGroup{{}, s.op});
     it->count += s.count;
+    it->timed += s.timed;
     saturating_add(&it->time_ns, s.time_ns);
   }
   std::ranges::stable_sort(groups, std::ranges::greater{}, &OpGroup::time_ns);

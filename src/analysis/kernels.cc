@@ -57,7 +57,7 @@ class Regroup {
   std::string key(const WorkRow& work) {
     const NodeId launch = model_.links().launch[work.row];
     if (by_ == KernelsBy::stream) return std::to_string(work.stream);
-    if (launch == kNoNode) return std::string(kBeforeWindow);
+    if (launch == kNoNode) return std::string(without_launch(model_.trace()));
     switch (by_) {
       case KernelsBy::op: return std::string(op_name(model_, work.row));
       case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
@@ -133,8 +133,11 @@ class KernelRows {
     const std::size_t at = find(device, work, name);
     KernelRow& row = rows_[at];
     const std::int64_t duration = duration_ns(work);
-    row.min_ns = row.count == 0 ? duration : std::min(row.min_ns, duration);
-    row.max_ns = std::max(row.max_ns, duration);
+    if (trace_.events.dur_ns(event)) {
+      row.min_ns = row.timed == 0 ? duration : std::min(row.min_ns, duration);
+      row.max_ns = std::max(row.max_ns, duration);
+      ++row.timed;
+    }
     ++row.count;
     saturating_add(&row.time_ns, duration);
     if (costs_ != nullptr) row.cost.add(*costs_, work.row, device.id, duration);
@@ -147,11 +150,11 @@ class KernelRows {
       row.op_from = from;
     }
     Shares& shares = shares_[at];
-    saturating_add(&shares.category[static_cast<std::size_t>(model_.identities()[work.row].category)], duration);
+    shares.category[static_cast<std::size_t>(model_.identities()[work.row].category)].add(duration);
     if (regroup_) {
       shares.names.insert(name.value);
     } else {
-      saturating_add(&shares.op[op_name(model_, work.row)], duration);
+      shares.op[op_name(model_, work.row)].add(duration);
     }
   }
 
@@ -161,18 +164,27 @@ class KernelRows {
       const auto most = std::max_element(shares.category.begin(), shares.category.end());
       rows_[i].category = static_cast<Category>(most - shares.category.begin());
       rows_[i].kernels = regroup_ ? static_cast<std::int64_t>(shares.names.size()) : 1;
-      std::int64_t best = -1;
-      for (const auto& [op, time] : shares.op) {
-        if (time > best) rows_[i].op = op, best = time;
+      Share best;
+      for (const auto& [op, share] : shares.op) {
+        if (share > best) rows_[i].op = op, best = share;
       }
     }
     return std::move(rows_);
   }
 
  private:
+  // Of a row's time; by launches where no time is known.
+  struct Share {
+    std::int64_t time_ns = 0, launches = 0;
+    auto operator<=>(const Share&) const = default;
+    void add(std::int64_t duration) {
+      saturating_add(&time_ns, duration);
+      ++launches;
+    }
+  };
   struct Shares {
-    std::array<std::int64_t, kCategories> category{};
-    std::map<std::string_view, std::int64_t> op;
+    std::array<Share, kCategories> category{};
+    std::map<std::string_view, Share> op;
     std::unordered_set<std::uint32_t> names;
   };
 
@@ -248,6 +260,7 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
   out.rows = rows.take();
   for (const KernelRow& row : out.rows) {
     out.count += row.count;
+    out.timed += row.timed;
     saturating_add(&out.time_ns, row.time_ns);
     saturating_add(&out.recovered_ns, row.recovered_ns);
     out.cost.add(row.cost);
@@ -260,6 +273,7 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
                    [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
   if (costs == WithCosts::yes) {
     for (Diagnostic& found : cost_diagnostics(scope, out.cost)) out.diagnostics.push_back(std::move(found));
+    if (auto partly = partly_known(out.cost)) out.diagnostics.push_back(std::move(*partly));
   }
   return out;
 }

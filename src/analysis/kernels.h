@@ -36,6 +36,7 @@ struct KernelRow {
   Category category = Category::other;  // the one with most of the time, where launches differ
   std::int64_t device = 0;
   std::int64_t count = 0, time_ns = 0, min_ns = 0, max_ns = 0;
+  std::int64_t timed = 0;    // launches whose duration is known: the times above are theirs
   std::int64_t kernels = 0;  // distinct names
   std::int64_t autotune_count = 0, autotune_ns = 0;
   std::int64_t recovered_ns = 0;
@@ -48,6 +49,7 @@ struct Kernels {
   std::optional<KernelsBy> by;
   std::vector<KernelRow> rows;  // most time first; by launch: in order of start
   std::int64_t count = 0;
+  std::int64_t timed = 0;    // launches whose duration is known
   std::int64_t time_ns = 0;  // the sum of kernel times
   std::int64_t recovered_ns = 0;
   CostSum cost;  // of all rows

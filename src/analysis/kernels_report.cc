@@ -27,8 +27,12 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
   } else {
     push(&row, {std::string(k.kernel), std::string(k.label), std::string(name_of(k.category)), k.device});
   }
-  push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.count)), k.min_ns,
-              k.max_ns, cells::percent(k.time_ns, kernels.time_ns)});
+  if (k.timed > 0) {
+    push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.timed)), k.min_ns,
+                k.max_ns, cells::percent(k.time_ns, kernels.time_ns)});
+  } else {
+    push(&row, {k.count, Cell(), Cell(), Cell(), Cell(), Cell()});
+  }
   push_cost_cells(k.cost, &row);
   if (!kernels.by || *kernels.by == KernelsBy::launch) {
     push(&row, {cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs)});
@@ -49,8 +53,8 @@ Row total_row(const Kernels& kernels, const Table& table, const KernelRow& sum) 
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string& name = table.columns[i].name;
     if (name == "count") all[i] = kernels.count;
-    if (name == "time_ns") all[i] = kernels.time_ns;
-    if (name == "mean_ns") all[i] = cells::ratio(static_cast<double>(kernels.time_ns), static_cast<double>(kernels.count));
+    if (name == "time_ns" && (kernels.timed > 0 || kernels.count == 0)) all[i] = kernels.time_ns;
+    if (name == "mean_ns") all[i] = cells::ratio(static_cast<double>(kernels.time_ns), static_cast<double>(kernels.timed));
     if (name == "pct_gpu_time") all[i] = cells::percent(kernels.time_ns, kernels.time_ns);
     if (name == "autotune_count") all[i] = sum.autotune_count;
     if (name == "autotune_ns") all[i] = sum.autotune_ns;

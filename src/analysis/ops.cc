@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <tuple>
 #include <unordered_map>
 
 #include "analysis/catalog.h"
-#include "analysis/cells.h"
 #include "analysis/choice.h"
 #include "analysis/scoped_work.h"
 #include "base/saturating.h"
@@ -30,12 +28,8 @@ struct OpCost {
   std::int64_t child_cpu_ns = 0;  // of ops and runtime calls right below
   std::int64_t device_self_ns = 0, device_total_ns = 0;
   std::int64_t kernels = 0;
-  std::optional<double> flops;  // with nested ops'
+  FlopSum flops;  // with nested ops'
 };
-
-void add_known(const std::optional<double>& more, std::optional<double>* sum) {
-  if (more) *sum = sum->value_or(0) + *more;
-}
 
 struct LaunchedWork {
   NodeId op;
@@ -47,6 +41,12 @@ struct LaunchedWork {
 
 bool is_kernel(const Trace& trace, std::uint32_t row) {
   return trace.kind(trace.of(EventClass::device_work)[row]).work == DeviceWork::kernel;
+}
+
+// Kernels that may compute anything, and copies that are known to compute nothing.
+void add_flops(const Scope& scope, std::uint32_t row, std::int64_t time_ns, FlopSum* sum) {
+  const std::optional<double>& flops = scope.costs()[row].flops;
+  if (flops || is_kernel(scope.trace(), row)) sum->add(flops, time_ns);
 }
 
 // The work of the scope that ops launched, in order of op.
@@ -66,10 +66,10 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned)
   return list;
 }
 
-// Walks the call tree with the ops and runtime calls around the current node on a stack, and hands over each op with its cost when
-// everything below it was seen: f(NodeId, const OpCost&).
-template <class F>
-void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, F f) {
+// Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to enter(NodeId) before
+// those below it, and to leave(NodeId, const OpCost&) when everything below it was seen.
+template <class Enter, class Leave>
+void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter enter, Leave leave) {
   const CallTree& tree = scope.model().tree();
   const std::vector<LaunchedWork> launched = launched_work(scope, autotuned);
   auto work = launched.begin();
@@ -86,9 +86,9 @@ void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, F f) {
     // Work under a call without an op of its own belongs to the next op above it.
     if (!open.empty()) {
       saturating_add(&open.back().cost.device_total_ns, done.cost.device_total_ns);
-      add_known(done.cost.flops, &open.back().cost.flops);
+      open.back().cost.flops.add(done.cost.flops);
     }
-    if (done.is_op) f(done.node, done.cost);
+    if (done.is_op) leave(done.node, done.cost);
   };
   for (std::uint32_t i = 0; i < tree.size(); ++i) {
     const NodeId n{i};
@@ -103,11 +103,12 @@ void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, F f) {
     for (; work != launched.end() && work->op <= n; ++work) {
       if (work->op != n) continue;
       saturating_add(&cost.device_total_ns, work->time_ns);
-      if (with == WithCosts::yes) add_known(scope.costs()[work->row].flops, &cost.flops);
+      if (with == WithCosts::yes) add_flops(scope, work->row, work->time_ns, &cost.flops);
       if (work->recovered) continue;
       saturating_add(&cost.device_self_ns, work->time_ns);
       cost.kernels += work->is_kernel;
     }
+    if (is_op) enter(n);
     open.push_back({n, is_op, cost});
   }
   while (!open.empty()) close();
@@ -186,6 +187,9 @@ class OpTableBuilder {
   OpTableBuilder(const Trace& trace, const CallTree& tree, Detail detail, bool by_name)
       : trace_(trace), tree_(tree), detail_(std::move(detail)), row_of_name_(by_name ? trace.strings.size() : 0, kNoRow) {}
 
+  // Equal for ops of one row.
+  std::uint64_t key(NodeId op) const { return key(trace_.events.name(tree_.event[op.value]).value, detail_.id(op)); }
+
   OpRow& row(NodeId op) {
     const StringId name = trace_.events.name(tree_.event[op.value]);
     if (row_of_name_.empty()) return at(name.value, detail_.id(op), true);
@@ -207,8 +211,10 @@ class OpTableBuilder {
   std::vector<OpRow> take() { return std::move(rows_); }
 
  private:
+  static std::uint64_t key(std::uint32_t name, std::uint32_t detail) { return static_cast<std::uint64_t>(name) << 32 | detail; }
+
   OpRow& at(std::uint32_t name, std::uint32_t detail, bool is_op) {
-    const auto [it, is_new] = index_.try_emplace(static_cast<std::uint64_t>(name) << 32 | detail, rows_.size());
+    const auto [it, is_new] = index_.try_emplace(key(name, detail), rows_.size());
     if (is_new) {
       rows_.emplace_back();
       rows_.back().is_op = is_op;
@@ -228,15 +234,48 @@ class OpTableBuilder {
   std::vector<OpRow> rows_;
 };
 
+// The calls around the one at hand, by row: whether one of its own row is among them.
+class OpenRows {
+ public:
+  void enter(std::uint64_t row) {
+    rows_.push_back(row);
+    ++open_[row];
+  }
+  bool leave() {
+    const std::uint64_t row = rows_.back();
+    rows_.pop_back();
+    return --open_[row] > 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> rows_;
+  std::unordered_map<std::uint64_t, std::uint32_t> open_;
+};
+
 }  // namespace
+
+void FlopSum::add(const std::optional<double>& flops, std::int64_t time_ns) {
+  saturating_add(&whole_ns_, time_ns);
+  if (flops) known_.add(*flops, time_ns);
+}
+
+void FlopSum::add(const FlopSum& other) {
+  saturating_add(&whole_ns_, other.whole_ns_);
+  known_.add(other.known_);
+}
 
 Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Autotuned autotuned) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
   OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
-  for_each_op(scope, with, autotuned, [&](NodeId n, const OpCost& cost) {
+  OpenRows open;
+  const auto enter = [&](NodeId n) {
+    if (with == WithCosts::yes && scope.holds(n)) open.enter(builder.key(n));
+  };
+  for_each_op(scope, with, autotuned, enter, [&](NodeId n, const OpCost& cost) {
     const bool held = scope.holds(n);
+    const bool nested = with == WithCosts::yes && held && open.leave();
     if (!held && cost.device_self_ns == 0 && cost.kernels == 0) return;
     OpRow& row = builder.row(n);
     saturating_add(&row.device_self_ns, cost.device_self_ns);  // also of an op that began before the scope
@@ -246,7 +285,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
     saturating_add(&row.cpu_total_ns, tree.duration_ns(n));
     saturating_add(&row.cpu_self_ns, std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns));
     saturating_add(&row.device_total_ns, cost.device_total_ns);
-    add_known(cost.flops, &row.flops);
+    if (!nested) row.flops.add(cost.flops);
   });
   const auto add_own = [&](OpRow& row, const WorkRow& work) {
     saturating_add(&row.device_self_ns, duration_ns(work));
@@ -261,7 +300,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
       OpRow& row = builder.row(recovered.op);
       saturating_add(&row.recovered_ns, duration_ns(work));
       row.op_from = recovered.source;
-      if (with == WithCosts::yes) add_known(scope.costs()[work.row].flops, &row.flops);
+      if (with == WithCosts::yes) add_flops(scope, work.row, duration_ns(work), &row.flops);
       add_own(row, work);
       return;
     }
@@ -271,8 +310,10 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
   Ops out;
   out.by = by;
   if (with == WithCosts::yes) {
-    for_each_work(scope, [&](const Device&, const WorkRow& work) { add_known(scope.costs()[work.row].flops, &out.flops); });
+    for_each_work(scope,
+                  [&](const Device&, const WorkRow& work) { add_flops(scope, work.row, duration_ns(work), &out.flops); });
   }
+  out.has_device_work = !trace.of(EventClass::device_work).empty();
   out.rows = builder.take();
   std::erase_if(out.rows, [&](const OpRow& row) { return !scope.matches(row.op); });
   std::sort(out.rows.begin(), out.rows.end(), [](const OpRow& a, const OpRow& b) {
@@ -285,89 +326,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
   return out;
 }
 
-// What each phase cost in all: the rows of --by phase, added up.
-Table phases_table(const Ops& ops) {
-  struct Sum {
-    std::int64_t count = 0, cpu_self_ns = 0, device_self_ns = 0, kernels = 0;
-  };
-  std::map<std::string, Sum> sums;
-  for (const OpRow& row : ops.rows) {
-    Sum& sum = sums[row.detail];
-    sum.count += row.count;
-    sum.kernels += row.kernels;
-    saturating_add(&sum.cpu_self_ns, row.cpu_self_ns);
-    saturating_add(&sum.device_self_ns, row.device_self_ns);
-  }
-  Table table;
-  table.name = "phases";
-  table.columns = {{"phase", Type::text},
-                   {"count", Type::integer, Unit::count},
-                   {"cpu_self_ns", Type::integer, Unit::ns},
-                   {"device_self_ns", Type::integer, Unit::ns},
-                   {"kernels", Type::integer, Unit::count}};
-  for (const auto& [phase, sum] : sums)
-    table.rows.push_back({cells::text(phase), sum.count, sum.cpu_self_ns, sum.device_self_ns, sum.kernels});
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const Row& a, const Row& b) { return a[3] > b[3]; });
-  return table;
-}
-
-Report report_ops(const Ops& ops) {
-  Table table;
-  table.name = "ops";
-  table.important = {"op", "device_self_ns", "cpu_self_ns", "count"};
-  if (ops.by) table.important.insert(table.important.begin() + 1, std::string(kByNames[static_cast<std::size_t>(*ops.by)]));
-  table.columns = {{"op", Type::text},
-                   {"count", Type::integer, Unit::count},
-                   {"cpu_total_ns", Type::integer, Unit::ns},
-                   {"cpu_self_ns", Type::integer, Unit::ns},
-                   {"device_total_ns", Type::integer, Unit::ns},
-                   {"device_self_ns", Type::integer, Unit::ns},
-                   {"flops", Type::number, Unit::flop},
-                   {"kernels", Type::integer, Unit::count}};
-  const bool any_recovered = std::any_of(ops.rows.begin(), ops.rows.end(), [](const OpRow& r) { return r.recovered_ns > 0; });
-  if (any_recovered)
-    table.columns.insert(table.columns.end(), {{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}});
-  if (ops.by) table.columns.push_back({std::string(kByNames[static_cast<std::size_t>(*ops.by)]), Type::text});
-  std::int64_t count = 0, cpu_self = 0, device_self = 0, kernels = 0, recovered = 0;
-  for (const OpRow& row : ops.rows) {
-    Row& out = table.rows.emplace_back(table.columns.size());
-    out[0] = std::string(row.op);
-    if (row.is_op) {
-      out[1] = row.count;
-      out[2] = row.cpu_total_ns;
-      out[3] = row.cpu_self_ns;
-    }
-    out[4] = row.device_total_ns;
-    out[5] = row.device_self_ns;
-    out[6] = cells::number(row.flops);
-    out[7] = row.kernels;
-    if (any_recovered) {
-      out[8] = row.recovered_ns;
-      out[9] = cells::text(name_of(row.op_from));
-    }
-    if (ops.by && !row.detail.empty()) out.back() = row.detail;
-    saturating_add(&recovered, row.recovered_ns);
-    count += row.count;
-    saturating_add(&cpu_self, row.cpu_self_ns);
-    saturating_add(&device_self, row.device_self_ns);
-    kernels += row.kernels;
-  }
-  Row& total = table.total.emplace(table.columns.size());  // totals of nested ops overlap: no sum
-  total[1] = count;
-  total[3] = cpu_self;
-  total[5] = device_self;
-  total[6] = cells::number(ops.flops);
-  total[7] = kernels;
-  if (any_recovered) total[8] = recovered;
-  Report report;
-  report.tables = {std::move(table)};
-  if (ops.by == OpsBy::phase) report.tables.push_back(phases_table(ops));
-  if (ops.no_shapes)
-    report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record it with record_shapes=True"});
-  if (ops.no_stacks)
-    report.diagnostics.push_back({"no_stacks", 1, "the trace has no Python stacks: record it with with_stack=True"});
-  return report;
-}
+std::span<const std::string_view> ops_by_names() { return kByNames; }
 
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments) {
   TRY(const std::optional<std::size_t> by, choice(arguments, "by", kByNames));

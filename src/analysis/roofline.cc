@@ -32,7 +32,8 @@ void add_roofs(const Scope& scope, Roofline* out) {
 
 }  // namespace
 
-RoofPoint roof_point(const CostSum& cost) {
+RoofPoint roof_point(const CostSum& sum) {
+  const CostSum cost = sum.told();
   RoofPoint point;
   point.pct_of_roof = cost.roof_ns.pct_of_time();
   const bool by_estimate = cost.flops.value().value_or(0) == 0 && cost.flops_pointwise.known;

@@ -22,7 +22,7 @@ namespace ridge {
 struct RoofPoint {
   std::optional<double> intensity, flops_per_s, roof_flops_per_s, pct_of_roof;
 };
-RoofPoint roof_point(const CostSum& cost);
+RoofPoint roof_point(const CostSum& sum);
 
 // One roof of a device: of a dtype on one sort of unit.
 struct DeviceRoof {

@@ -31,8 +31,9 @@ Table kernels_table(const Roofline& roofline) {
                    {"device", Type::integer},
                    {"label", Type::text}};
   const std::int64_t whole = roofline.kernels.time_ns;
-  const auto add = [&](Row* row, const CostSum& cost, std::int64_t time_ns, std::int64_t count) {
-    const RoofPoint point = roof_point(cost);
+  const auto add = [&](Row* row, const CostSum& sum, std::int64_t time_ns, std::int64_t count) {
+    const RoofPoint point = roof_point(sum);
+    const CostSum cost = sum.told();
     row->insert(row->end(), {cells::number(point.intensity), cells::number(point.flops_per_s),
                              cells::number(point.roof_flops_per_s), cells::number(point.pct_of_roof),
                              cells::text(name_of(cost.bound())), time_ns, cells::number(cost.headroom_ns.value()), count,
@@ -66,15 +67,16 @@ Table iterations_table(const Roofline& roofline) {
                    {"flops_known_pct", Type::number, Unit::percent},
                    {"bytes_known_pct", Type::number, Unit::percent}};
   const auto row_of = [&](const IterationUse& use, Cell number) {
+    const CostSum cost = use.cost.told();
     return Row{std::move(number),
                use.duration_ns,
-               use.cost.time_ns,
-               cells::number(use.cost.flops.value()),
-               cells::number(use.cost.bytes.value()),
+               cost.time_ns,
+               cells::number(cost.flops.value()),
+               cells::number(cost.bytes.value()),
                cells::number(mfu_pct(use, roofline.use.devices)),
                cells::number(bandwidth_pct(use, roofline.use.devices)),
-               cells::number(use.cost.flops_known_pct()),
-               cells::number(use.cost.bytes_known_pct())};
+               cells::number(cost.flops_known_pct()),
+               cells::number(cost.bytes_known_pct())};
   };
   for (const IterationUse& use : roofline.use.iterations) table.rows.push_back(row_of(use, use.iteration));
   if (!table.rows.empty()) table.total = row_of(roofline.use.all, Cell());

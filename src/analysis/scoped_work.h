@@ -24,6 +24,8 @@ inline std::int64_t duration_ns(const WorkRow& work) { return work.end_ns - work
 // Where work belongs that no op launched.
 inline constexpr std::string_view kBeforeWindow = "[launched before the window]";
 inline constexpr std::string_view kNoOp = "[no op]";
+inline constexpr std::string_view kNoLaunches =
+    "[no launches in the trace]";  // of the device alone: nothing tells when it was launched
 
 // The op whose work a row is: recovered where a graph's replay hides it, else the op that launched it. kNoNode when there is none.
 inline NodeId op_of(const Model& model, std::size_t row) {
@@ -31,11 +33,16 @@ inline NodeId op_of(const Model& model, std::size_t row) {
   return recovered != kNoNode ? recovered : model.links().op[row];
 }
 
+// What stands for the op of work without a launch.
+inline std::string_view without_launch(const Trace& trace) {
+  return trace.of(EventClass::launch).empty() ? kNoLaunches : kBeforeWindow;
+}
+
 // Its name, or one of the above.
 inline std::string_view op_name(const Model& model, std::size_t row) {
   const NodeId op = op_of(model, row);
   if (op != kNoNode) return model.trace().text(model.trace().events.name(model.tree().event[op.value]));
-  return model.links().launch[row] == kNoNode ? kBeforeWindow : kNoOp;
+  return model.links().launch[row] == kNoNode ? without_launch(model.trace()) : kNoOp;
 }
 
 }  // namespace ridge

@@ -9,6 +9,7 @@
 
 #include "analysis/scope.h"
 #include "base/try.h"
+#include "base/units.h"
 #include "cost/cost_model.h"
 #include "engine/cost_options.h"
 #include "engine/folder.h"
@@ -52,6 +53,12 @@ Result<void> run_augment(Job* job) {
   return {};
 }
 
+// Days where seconds are too many to read.
+std::string format_long_time(std::int64_t ns) {
+  constexpr std::int64_t kDayNs = 86'400'000'000'000;
+  return ns < 2 * kDayNs ? format_duration(static_cast<double>(ns)) : std::to_string(ns / kDayNs) + " days";
+}
+
 Result<void> run_combine(Job* job) {
   std::size_t told = 0;  // inputs whose diagnostics are in the summary: each is loaded twice
   const auto load = [&](std::size_t input) {
@@ -68,6 +75,13 @@ Result<void> run_combine(Job* job) {
   for (const std::string& name : counts.not_aligned) {
     job->summary.diagnostics.push_back({"clock_unknown", 1,
                                         name + " does not say when it was recorded: its times are not aligned with the others",
+                                        "warning"});
+  }
+  for (const FarInput& far : counts.far_apart) {
+    job->summary.diagnostics.push_back({"recorded_apart", 1,
+                                        far.name + " was recorded " + format_long_time(far.gap_ns) +
+                                            " after the inputs before it: the result holds that pause, and every share of its "
+                                            "window is of the pause too",
                                         "warning"});
   }
   return {};

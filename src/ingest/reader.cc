@@ -49,6 +49,9 @@ Error not_a_trace(const OpenedSource& opened, const std::string& path, const Top
                  "not a trace" + (seems.empty() ? ": it is no JSON" : ": it seems to be " + std::string(seems)));
   }
   if (!top.complete()) return error(ErrorCode::truncated, "the trace is " + std::string(kTruncated));
+  constexpr std::string_view kEvents = "traceEvents";
+  if (std::ranges::find(top.items(), kEvents, &TopLevel::Item::key) != top.items().end())
+    return error(ErrorCode::not_a_trace, "JSON without trace events: its \"traceEvents\" is not a list");
   std::string keys;
   for (std::size_t i = 0; i < std::min<std::size_t>(top.items().size(), 6); ++i) {
     for (const Relative& relative : kRelatives) {

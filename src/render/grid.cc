@@ -44,22 +44,26 @@ Order shown_order(const Table& table) {
 }
 
 // Where "TOTAL" and "[N others]" are written: a text column that the row says nothing about, else any such column.
-std::size_t label_place(const Table& table, const Order& order, const Row& row) {
-  const auto free = [&](std::size_t column) { return is_null(cell_at(row, column)); };
-  const auto free_text = [&](std::size_t column) { return free(column) && table.columns[column].type == Type::text; };
-  auto place = std::ranges::find_if(order, free_text);
-  if (place == order.end()) place = std::ranges::find_if(order, free);
-  return static_cast<std::size_t>(place - order.begin());
+std::size_t label_place(const Table& table, const Order& order, const Row& row, const std::vector<std::size_t>& not_there) {
+  const auto find = [&](bool only_text) {
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const bool fits = is_null(cell_at(row, order[place])) && (!only_text || table.columns[order[place]].type == Type::text);
+      if (fits && std::ranges::count(not_there, place) == 0) return place;
+    }
+    return order.size();
+  };
+  const std::size_t place = find(true);
+  return place < order.size() ? place : find(false);
 }
 
 // In a sum an unknown cell is one that has no sum, and is left blank.
-std::vector<std::string> sum_texts(const Table& table, const Order& order, const Row& row, const std::string& label) {
+std::vector<std::string> sum_texts(const Table& table, const Order& order, const Row& row, const std::string& label,
+                                   std::size_t place) {
   std::vector<std::string> texts;
   for (std::size_t column : order) {
     const Cell& cell = cell_at(row, column);
     texts.push_back(is_null(cell) ? std::string() : cell_text(cell, table.columns[column].unit));
   }
-  const std::size_t place = label_place(table, order, row);
   if (place < texts.size()) {
     texts[place] = label;
   } else if (!texts.empty()) {
@@ -85,7 +89,7 @@ GridColumn grid_column(const Table& table, std::size_t column) {
 
 }  // namespace
 
-Grid make_grid(const Table& table) {
+Grid make_grid(const Table& table, const std::vector<std::size_t>& not_there) {
   const Order order = shown_order(table);
   Grid grid;
   for (std::size_t column : order) grid.columns.push_back(grid_column(table, column));
@@ -93,17 +97,22 @@ Grid make_grid(const Table& table) {
     auto& texts = grid.rows.emplace_back();
     for (std::size_t column : order) texts.push_back(cell_text(cell_at(row, column), table.columns[column].unit));
   }
+  const auto add_sum = [&](const Row& row, const std::string& label) {
+    const std::size_t place = label_place(table, order, row, not_there);
+    grid.rows.push_back(sum_texts(table, order, row, label, place));
+    grid.label_columns.push_back(std::min(place, order.size() - 1));
+  };
   grid.has_others = table.others > 0;
   grid.has_total = table.total.has_value();
   if (grid.has_others) {
     const std::string label = fmt::format("[{} {}]", format_count(table.others), table.others == 1 ? "other" : "others");
-    grid.rows.push_back(sum_texts(table, order, table.others_row, label));
+    add_sum(table.others_row, label);
   }
   if (table.folded > 0) {
     grid.has_others = true;
-    grid.rows.push_back(sum_texts(table, order, table.folded_row, fmt::format("[{} unchanged]", format_count(table.folded))));
+    add_sum(table.folded_row, fmt::format("[{} unchanged]", format_count(table.folded)));
   }
-  if (grid.has_total) grid.rows.push_back(sum_texts(table, order, *table.total, "TOTAL"));
+  if (grid.has_total) add_sum(*table.total, "TOTAL");
   return grid;
 }
 

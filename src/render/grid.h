@@ -22,11 +22,13 @@ struct Grid {
   std::vector<GridColumn> columns;
   std::vector<std::vector<std::string>> rows;  // one text per column
   bool has_others = false;
-  bool has_total = false;  // TOTAL is the last row, "[N others]" the last before it
+  bool has_total = false;                  // TOTAL is the last row, "[N others]" the last before it
+  std::vector<std::size_t> label_columns;  // where these rows' labels stand, one for each
 };
 
 // Without the place on the timeline of tables whose rows name an event: its id and its start are for clients that can go there.
-Grid make_grid(const Table& table);
+// Labels of sums do not stand in the columns `not_there` (of the grid): a terminal has no room for them.
+Grid make_grid(const Table& table, const std::vector<std::size_t>& not_there = {});
 
 // The tables in the order in which people read them: those that lead first.
 std::vector<const Table*> in_reading_order(const Report& report);

@@ -87,9 +87,29 @@ Table without_sentences(const Table& table) {
   return rest;
 }
 
+struct LaidOut {
+  Grid grid;
+  Fit fit;
+};
+
+// A sum without its label reads as one more row: labels move to columns that are shown. A label may widen a column until there is no room
+// for it any more, so this is tried until it settles; each time some column is ruled out.
+LaidOut lay_out(const Table& table, std::size_t width) {
+  std::vector<std::size_t> not_there;
+  for (;;) {
+    LaidOut out{make_grid(table, not_there), {}};
+    out.fit = fit_columns(out.grid, width, kIndent, kGap);
+    const std::size_t before = not_there.size();
+    for (const std::size_t column : out.grid.label_columns) {
+      const auto ruled_out = [&](const std::vector<std::size_t>& columns) { return std::ranges::count(columns, column) > 0; };
+      if (ruled_out(out.fit.hidden) && !ruled_out(not_there)) not_there.push_back(column);
+    }
+    if (not_there.size() == before) return out;
+  }
+}
+
 void add_table(Page& page, const Table& table) {
-  const Grid grid = make_grid(without_sentences(table));
-  const Fit fit = fit_columns(grid, page.width, kIndent, kGap);
+  const auto [grid, fit] = lay_out(without_sentences(table), page.width);
   if (table.rows.empty() && table.folded == 0) {
     page.line("  (none)", kDim);
     return;

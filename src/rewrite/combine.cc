@@ -42,6 +42,7 @@ Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& o
   }
   if (auto done = out->write(trace_tail()); !done) return tl::unexpected(done.error());
   counts.not_aligned = std::move(plan.not_aligned);
+  counts.far_apart = std::move(plan.far_apart);
   return counts;
 }
 

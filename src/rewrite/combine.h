@@ -14,9 +14,16 @@
 
 namespace ridge {
 
+// An input whose window begins so long after the last of those that begin before it has ended that they cannot be of one recording.
+struct FarInput {
+  std::string name;
+  std::int64_t gap_ns = 0;
+};
+
 struct CombineCounts {
   std::uint64_t events = 0;
   std::vector<std::string> not_aligned;  // names of inputs whose clock is not known
+  std::vector<FarInput> far_apart;
 };
 
 // The inputs by number: `load` reads one with its places kept, `open` opens its bytes anew.

@@ -55,7 +55,7 @@ struct InputFacts {
   std::string name;  // of the file
   RawMembers metadata;
   std::optional<std::int64_t> base_time_ns;
-  std::optional<std::int64_t> start_ns;           // of its window, by its own clock
+  std::optional<std::int64_t> start_ns, end_ns;   // of its window, by its own clock
   std::array<std::int64_t, kIdSpaces> largest{};  // -1: none
   std::set<std::int64_t> devices;
   std::map<Pid, PidFacts> pids;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/saturating.h"
 #include "ingest/scan.h"
 #include "rewrite/event_members.h"
 #include "rewrite/json_write.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::int64_t kFurthestApartNs = std::int64_t{1} << 61;
 // Times from here on (11 days) without a base time count from the epoch; smaller ones from some start that nobody wrote down.
 constexpr std::int64_t kSurelyEpochNs = 1'000'000'000'000'000;
+// Ranks of a job record at one time, by clocks that differ by seconds at most.
+constexpr std::int64_t kOneRecordingNs = 60'000'000'000;
 
 Result<void> plan_ids(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
   std::array<std::int64_t, kIdSpaces> next{};
@@ -97,6 +100,8 @@ bool counts_from_epoch(const InputFacts& facts) {
   return !facts.base_time_ns && facts.start_ns && *facts.start_ns >= kSurelyEpochNs;
 }
 
+bool has_known_clock(const InputFacts& facts) { return facts.base_time_ns || counts_from_epoch(facts); }
+
 Result<void> plan_clocks(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
   for (const InputFacts& facts : inputs) {
     if (!facts.base_time_ns) continue;
@@ -104,8 +109,7 @@ Result<void> plan_clocks(const std::vector<InputFacts>& inputs, CombinePlan* pla
   }
   const std::int64_t base = plan->base_time_ns.value_or(0);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool known = inputs[i].base_time_ns || counts_from_epoch(inputs[i]);
-    if (!known) {
+    if (!has_known_clock(inputs[i])) {
       if (inputs[i].start_ns) plan->not_aligned.push_back(inputs[i].name);
       continue;
     }
@@ -117,6 +121,28 @@ Result<void> plan_clocks(const std::vector<InputFacts>& inputs, CombinePlan* pla
     }
   }
   return {};
+}
+
+// Windows on the common clock that stand apart from all before them.
+void find_far_apart(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
+  struct Window {
+    std::int64_t start_ns, end_ns;
+    std::string name;
+  };
+  std::vector<Window> windows;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!has_known_clock(inputs[i]) || !inputs[i].start_ns) continue;
+    Window& window = windows.emplace_back(Window{*inputs[i].start_ns, *inputs[i].end_ns, inputs[i].name});
+    saturating_add(&window.start_ns, plan->inputs[i].add_ns);
+    saturating_add(&window.end_ns, plan->inputs[i].add_ns);
+  }
+  std::stable_sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) { return a.start_ns < b.start_ns; });
+  for (std::size_t i = 1; i < windows.size(); ++i) {
+    windows[i].end_ns = std::max(windows[i].end_ns, windows[i - 1].end_ns);  // the last end so far
+    std::int64_t gap = 0;
+    if (__builtin_sub_overflow(windows[i].start_ns, windows[i - 1].end_ns, &gap)) gap = INT64_MAX;
+    if (gap > kOneRecordingNs) plan->far_apart.push_back({windows[i].name, gap});
+  }
 }
 
 // The devices of one input, each with its new number.
@@ -189,6 +215,7 @@ Result<CombinePlan> plan_combination(const std::vector<InputFacts>& inputs) {
   if (auto done = plan_ids(inputs, &plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_devices(inputs, &plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_clocks(inputs, &plan); !done) return tl::unexpected(done.error());
+  find_far_apart(inputs, &plan);
   PidPlanner pids(&plan);
   for (std::size_t i = 0; i < inputs.size(); ++i) pids.add(inputs[i], &plan.inputs[i]);
   return plan;

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <ridge/result.h>
 
+#include "rewrite/combine.h"
 #include "rewrite/combine_facts.h"
 
 namespace ridge {
@@ -31,6 +33,7 @@ struct CombinePlan {
   std::vector<InputPlan> inputs;
   std::optional<std::int64_t> base_time_ns;  // of the result; nothing when no input has one
   std::vector<std::string> not_aligned;      // names of inputs whose clock is not known: left as they are
+  std::vector<FarInput> far_apart;           // in order of time
 };
 
 Result<CombinePlan> plan_combination(const std::vector<InputFacts>& inputs);

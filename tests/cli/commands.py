@@ -124,6 +124,7 @@ def test_wrong_flags(folder):
     refused(2, "info", folder.trace, "-n", "x", error="'x' is not a value for --limit")
     refused(2, "info", folder.trace, "-n", "-1", error="'-1' is not a value for --limit")
     refused(2, "info", folder.trace, "--threads", "1.5", error="--threads")
+    refused(2, "info", folder.trace, "--threads", "100000", error="up to 4096")
     refused(2, "info", folder.trace, "-f", "jsno", error="no format 'jsno'", hint="json")
     refused(2, "info", folder.trace, "--sort", "evnets", error="no column 'evnets'", hint="events")
     refused(2, "info", "--json", error="info needs a trace")

@@ -1,5 +1,7 @@
 #include "analysis/info.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "model/model.h"
@@ -73,6 +75,33 @@ TEST(Info, ProducerAndOptions) {
   const Known other(trace_of(R"({"ph":"X","cat":"blink","ts":1,"dur":1})"));
   EXPECT_EQ(other.info.producer, "chrome trace");
   EXPECT_EQ(other.info.record_shapes, std::nullopt);
+}
+
+// The host is done with a step after 10 us each; the device needs 100 for it.
+TEST(Info, AnIterationTakesWhatTheDeviceTakes) {
+  std::string events;
+  for (int i = 0; i < 3; ++i) {
+    const std::string id = std::to_string(i + 1);
+    events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#)" + id +
+              R"(","pid":1,"tid":1,"ts":)" + std::to_string(10 * i) + R"(,"dur":10},)" +
+              R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" + std::to_string(10 * i + 1) +
+              R"(,"dur":2,"args":{"correlation":)" + id + R"(}},)" +
+              R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)" + std::to_string(5 + 100 * i) +
+              R"(,"dur":100,"args":{"device":0,"stream":7,"correlation":)" + id + "}}";
+  }
+  const Known known(trace_of(events));
+  const Report report = report_info(known.info);
+  const auto table = std::ranges::find(report.tables, "iterations", &Table::name);
+  const auto column = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(table->columns, name, &Column::name) - table->columns.begin());
+  };
+  ASSERT_EQ(table->rows.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(table->rows[i][column("host_ns")], Cell(std::int64_t{10'000}));
+    EXPECT_EQ(table->rows[i][column("duration_ns")], Cell(known.model.iterations().list[i].span.duration_ns()));
+  }
+  EXPECT_EQ(table->rows[1][column("duration_ns")], Cell(std::int64_t{100'000}));
+  EXPECT_EQ(table->rows[1][column("start_ns")], Cell(std::int64_t{105'000}));
 }
 
 TEST(Info, EmptyTrace) {

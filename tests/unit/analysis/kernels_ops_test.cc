@@ -1,4 +1,6 @@
 // kernels, ops, copies and collectives on traces made by hand, where every figure can be told beforehand.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -164,6 +166,61 @@ TEST(Kernels, TellAutotuningApart) {
   EXPECT_EQ(kernels.rows[0].autotune_ns, 10'000);
 }
 
+// Durations that are missing or negative are not known: neither is what would follow from them, but for the category and the op.
+TEST(Kernels, WithoutADurationHaveNoTimes) {
+  const auto untimed = [](std::string_view name, int ts, std::string_view more) {
+    return fmt::format(R"({{"ph":"X","cat":"kernel","name":"{}","pid":0,"tid":7,"ts":{}{},"args":{{"device":0}}}})", name, ts,
+                       more);
+  };
+  const Scoped scoped({untimed("b", 20, ""), untimed("c", 30, R"(,"dur":-4)"), untimed("d", 40, R"(,"dur":2)"),
+                       untimed("d", 50, ""), untimed("d", 60, R"(,"dur":4)")});
+  const Kernels kernels = compute_kernels(scoped.scope);
+  const Report report = report_kernels(kernels);
+  const auto column = [&](std::string_view name) {
+    const auto& columns = report.tables[0].columns;
+    return static_cast<std::size_t>(std::ranges::find(columns, name, &Column::name) - columns.begin());
+  };
+  ASSERT_EQ(kernels.rows.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernels.rows[i].category, Category::other) << i;
+    EXPECT_EQ(kernels.rows[i].op, "[no launches in the trace]") << i;
+  }
+  const Row& timed = report.tables[0].rows[0];
+  EXPECT_EQ(timed[column("count")], Cell(std::int64_t{3}));
+  EXPECT_EQ(timed[column("time_ns")], Cell(std::int64_t{6'000}));
+  EXPECT_EQ(timed[column("mean_ns")], Cell(3'000.0));
+  EXPECT_EQ(timed[column("min_ns")], Cell(std::int64_t{2'000}));
+  for (const std::size_t i : {1U, 2U}) {
+    for (const char* name : {"time_ns", "mean_ns", "min_ns", "max_ns", "pct_gpu_time"})
+      EXPECT_EQ(report.tables[0].rows[i][column(name)], Cell()) << name;
+  }
+  const auto detail = run_kernel(scoped.scope, {{"name", "b"}});
+  ASSERT_TRUE(detail.has_value());
+  const auto& columns = detail->tables[0].columns;
+  for (const char* name : {"time_ns", "mean_ns", "min_ns", "p50_ns", "max_ns"}) {
+    const auto at = std::ranges::find(columns, name, &Column::name) - columns.begin();
+    EXPECT_EQ(detail->tables[0].rows.at(0).at(static_cast<std::size_t>(at)), Cell()) << name;
+  }
+}
+
+TEST(Ops, OfATraceWithoutDeviceWorkHaveNoDeviceTimes) {
+  const Scoped scoped({slice("cpu_op", "f", 1, 0, 10)});
+  for (const std::optional<OpsBy> by : {std::optional<OpsBy>(), std::optional(OpsBy::phase)}) {
+    const Report report = report_ops(compute_ops(scoped.scope, by));
+    for (const Table& table : report.tables) {
+      for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const std::string& name = table.columns[i].name;
+        const bool of_the_device = name.starts_with("device") || name == "kernels";
+        if (!of_the_device) continue;
+        EXPECT_EQ(table.rows.at(0).at(i), Cell()) << name;
+        if (table.total) {
+          EXPECT_EQ(table.total->at(i), Cell()) << name;
+        }
+      }
+    }
+  }
+}
+
 TEST(Copies, ReadDirectionAndMemory) {
   EXPECT_EQ(copy_kind("Memcpy HtoD (Pageable -> Device)", DeviceWork::copy), (CopyKind{"HtoD", false}));
   EXPECT_EQ(copy_kind("Memcpy DtoH (Device -> Pinned)", DeviceWork::copy), (CopyKind{"DtoH", true}));
@@ -221,6 +278,7 @@ TEST(Collectives, CountTheBytesOfACallOnceAndTakeThemFromItsOp) {
   ASSERT_EQ(found.rows.size(), 1U);
   EXPECT_EQ(found.rows[0].count, 2);
   EXPECT_EQ(found.rows[0].bytes, 20);
+  EXPECT_DOUBLE_EQ(std::get<double>(report_collectives(found).tables[0].rows[0][8]), 20 / 8e-6);  // in the time of both kernels
   ASSERT_EQ(found.host.size(), 1U);
   EXPECT_EQ(found.host[0].cpu_ns, 30'000);
 }

@@ -1,6 +1,7 @@
 // kernels, roofline, kernel NAME and the metrics of check on traces made by hand: FLOPs, bytes and percentages worked out beside the checks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -177,8 +178,85 @@ TEST(Roof, OpsHaveTheFlopsOfWhatTheyLaunchAndTheTotalCountsThemOnce) {
                       "h200");
   const Ops ops = compute_ops(h200.scope);
   ASSERT_EQ(ops.rows.size(), 2U);
-  for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value(), kFlops) << row.op;
-  EXPECT_DOUBLE_EQ(ops.flops.value(), kFlops);
+  for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.op;
+  EXPECT_DOUBLE_EQ(ops.flops.value().value(), kFlops);
+}
+
+// Autocast calls an op again with its arguments cast: one product, though both calls have it below them.
+TEST(Roof, OpsThatCallThemselvesCountFlopsOnce) {
+  const OnDevice h200(join({event({.name = "aten::linear", .ts = 0, .dur = 40}),
+                            event({.name = "aten::linear", .ts = 5, .dur = 30}), mm(10, 10), launch(1, 11, 2, kGemm, 100, 10)}),
+                      "h200");
+  for (const std::optional<OpsBy> by : {std::optional<OpsBy>(), std::optional(OpsBy::shape), std::optional(OpsBy::phase)}) {
+    const Ops ops = compute_ops(h200.scope, by);
+    ASSERT_EQ(ops.rows.size(), 2U);
+    for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.op;
+    const auto linear = std::ranges::find(ops.rows, "aten::linear", &OpRow::op);
+    EXPECT_EQ(linear->device_total_ns, 20'000);  // as PyTorch's table has it
+    EXPECT_EQ(linear->count, 2);
+  }
+}
+
+// Of one row each: an op of the same name with other shapes is another row, and has its own FLOPs.
+TEST(Roof, OpsThatCallThemselvesWithOtherShapesCountFlopsInBothRows) {
+  const OnDevice h200(join({event({.name = "aten::mm", .ts = 0, .dur = 40, .args = "\"Input Dims\": [[7, 7]]"}), mm(10, 10),
+                            launch(1, 11, 2, kGemm, 100, 10)}),
+                      "h200");
+  const Ops ops = compute_ops(h200.scope, OpsBy::shape);
+  ASSERT_EQ(ops.rows.size(), 2U);
+  for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.detail;
+}
+
+// An addition of 10 us that is known to have no FLOPs, beside a product of 90 us without shapes: together they do not have 0.
+std::string addition(int ts, int correlation, int kernel_ts, int kernel_us) {
+  return join(
+      {event({.name = "aten::add",
+              .ts = ts,
+              .dur = 10,
+              .args = "\"Input Dims\": [[1024], [1024]], \"Input type\": [\"float\", \"float\"], "
+                      "\"Input Strides\": [[1], [1]]"}),
+       launch(correlation, ts + 1, 2, "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
+              kernel_ts, kernel_us)});
+}
+std::string unknown_product(int ts, int correlation, int kernel_ts, int kernel_us) {
+  return join({event({.name = "aten::mm", .ts = ts, .dur = 10}), launch(correlation, ts + 1, 2, kGemm, kernel_ts, kernel_us)});
+}
+
+Cell total(const Report& report, std::string_view column, std::size_t table = 0) {
+  const Table& t = report.tables.at(table);
+  const auto at = std::ranges::find(t.columns, column, &Column::name);
+  EXPECT_NE(at, t.columns.end()) << column;
+  return t.total.value().at(static_cast<std::size_t>(at - t.columns.begin()));
+}
+
+TEST(Roof, AZeroBesideWhatIsNotKnownIsNotKnown) {
+  const OnDevice h200(join({addition(0, 1, 100, 10), unknown_product(20, 2, 200, 90)}), "h200");
+  const Kernels kernels = compute_kernels(h200.scope);
+  ASSERT_EQ(kernels.cost.flops.value(), 0.0);  // of the addition
+  const Report report = report_kernels(kernels);
+  for (const char* column : {"flops", "flops_per_s", "pct_peak_flops"}) EXPECT_EQ(total(report, column), Cell()) << column;
+  EXPECT_NE(total(report, "bytes_read"), Cell());  // of a tenth of the time, which is told
+  EXPECT_EQ(total(report, "flops_known_pct"), Cell(10.0));
+  EXPECT_EQ(report.diagnostics.at(0).code, "costs_partly_known");
+  EXPECT_NE(report.diagnostics.at(0).message.find("10.0 %"), std::string::npos);
+  const Report roofline = report_roofline(compute_roofline(h200.scope));
+  EXPECT_EQ(total(roofline, "flops_per_s"), Cell());
+  EXPECT_EQ(total(roofline, "flops", 1), Cell());  // of the iterations
+  EXPECT_EQ(total(report_ops(compute_ops(h200.scope)), "flops"), Cell());
+  // All of it known: a 0 is one.
+  const OnDevice known(addition(0, 1, 100, 10), "h200");
+  EXPECT_EQ(total(report_kernels(compute_kernels(known.scope)), "flops"), Cell(0.0));
+  EXPECT_EQ(total(report_ops(compute_ops(known.scope)), "flops"), Cell(0.0));
+}
+
+TEST(Roof, WhatIsKnownOfHardlyAnyTimeSaysNothingOfAll) {
+  const OnDevice h200(
+      join({addition(0, 1, 100, 1), mm(20, 10), launch(3, 21, 2, kGemm, 150, 1), unknown_product(40, 2, 200, 900)}), "h200");
+  const Report report = report_kernels(compute_kernels(h200.scope));
+  for (const char* column : {"flops", "flops_per_s", "pct_peak_flops", "bytes_read", "bytes_written", "bytes_per_s",
+                             "pct_peak_bandwidth", "roof_ns", "headroom_ns"})
+    EXPECT_EQ(total(report, column), Cell()) << column;
+  EXPECT_NEAR(std::get<double>(total(report, "flops_known_pct")), 100.0 * 2 / 902, 1e-9);
 }
 
 std::vector<std::string> problems(const Check& check) {

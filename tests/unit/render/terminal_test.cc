@@ -130,6 +130,26 @@ TEST(Terminal, AnImportantNameIsNotTheOneThatGoes) {
   EXPECT_LE(widest_line(all), 60u);
 }
 
+std::string last_line(const std::string& all) { return all.substr(all.rfind('\n', all.size() - 2) + 1); }
+
+// Without room for the column that holds "TOTAL" and "[N others]", these move to one that is shown; with room they stay.
+TEST(Terminal, SumsKeepTheirLabelsInColumnsThatAreShown) {
+  Report report = long_names();
+  Table& table = report.tables[0];
+  table.columns.insert(table.columns.begin(), {"category", Type::text});
+  for (Row& row : table.rows) row.insert(row.begin(), text("elementwise"));
+  table.total->insert(table.total->begin(), Cell());
+  table.important = {"kernel", "time_ns", "count"};
+  const Report cut = *apply_view(report, {.sort = "", .limit = 1});
+  for (const int width : {42, 50, 60, 80, 200}) {
+    const std::string all = terminal(cut, {.color = false, .width = width});
+    EXPECT_NE(all.find("TOTAL"), std::string::npos) << width << "\n" << all;
+    EXPECT_NE(all.find("[2 others]"), std::string::npos) << width << "\n" << all;
+    EXPECT_LE(widest_line(all), static_cast<std::size_t>(width));
+  }
+  EXPECT_TRUE(last_line(terminal(cut, {.color = false, .width = 200})).starts_with("  TOTAL "));
+}
+
 TEST(Terminal, LongNamesAreCutToTheWidth) {
   const std::string all = terminal(long_names(), {.color = false, .width = 80});
   EXPECT_EQ(widest_line(all), 80u);

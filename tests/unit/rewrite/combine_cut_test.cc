@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "rewrite/combine_plan.h"
 #include "rewriting.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"
@@ -119,6 +120,24 @@ TEST(Combine, ClocksAreAligned) {
   EXPECT_EQ(trace->events.ts_ns(EventId{0U}), 12501);
   EXPECT_EQ(trace->events.ts_ns(EventId{1U}), 10500);
   EXPECT_NE(trace->track(EventId{0U}), trace->track(EventId{1U})) << "one pid, two processes";
+}
+
+std::vector<FarInput> far_apart(const std::vector<std::int64_t>& base_times_s) {
+  std::vector<InputFacts> facts;
+  for (const std::int64_t base_s : base_times_s) {
+    const std::string text = R"({"baseTimeNanoseconds": )" + std::to_string(base_s * 1'000'000'000) +
+                             R"(, "traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":10,"dur":5000000}]})";
+    facts.push_back(facts_of(**read_with_places(text, "at" + std::to_string(base_s))));
+  }
+  return plan_combination(facts).value().far_apart;
+}
+
+TEST(Combine, TracesOfDifferentTimesAreTold) {
+  EXPECT_TRUE(far_apart({1'700'000'000, 1'700'000'030}).empty());  // ranks begin within seconds
+  const std::vector<FarInput> far = far_apart({1'700'000'000, 1'700'003'600, 1'700'000'001});
+  ASSERT_EQ(far.size(), 1U);
+  EXPECT_EQ(far[0].name, "at1700003600");
+  EXPECT_EQ(far[0].gap_ns, 3'594'000'000'000);  // from the end of the second, which lasts 5 s
 }
 
 TEST(Combine, TheFirstKeepsTheDevicesThatOnlyPidsName) {
