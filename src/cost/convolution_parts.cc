@@ -46,6 +46,7 @@ class ConvolutionParts {
         taken_.clear();  // the other gradient may bring the same operands again
       }
       if (c_.parts[i].role == KernelRole::layout_in) c_.parts[i].operand = operand_of(i);
+      c_.parts[i].guessed = not_told(c_.launches[i].kernel);
       if (c_.parts[i].role != KernelRole::combine) continue;
       c_.parts[i].partial_bytes = partial_bytes(i, product);
       if (product < c_.parts.size()) c_.parts[product].partial_bytes = c_.parts[i].partial_bytes;
@@ -53,6 +54,14 @@ class ConvolutionParts {
   }
 
  private:
+  // A transform of any tensor into any layout; groups of channels that are padded to the width of a tile; tiles of a depthwise convolution,
+  // whose borders are read again as far as they have left the cache.
+  static bool not_told(std::string_view kernel) {
+    const auto holds = [&](std::string_view text) { return kernel.find(text) != std::string_view::npos; };
+    return holds("tensorTransformGeneric") || (holds("xmma_depthwise") && holds("_tiling_")) ||
+           (holds("_implicit_gemm_indexed_") && holds("_g16_"));
+  }
+
   std::size_t operands() const { return c_.backward() ? 3 : 2; }
 
   // cuDNN's channels-last kernels want 16 bytes of channels at least; the transposes before them pad. Its Winograd transform makes

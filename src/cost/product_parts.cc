@@ -119,15 +119,18 @@ Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& de
   return read_in_any_order(launch, p, device);
 }
 
-// cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result.
-double serial_splits(const CallParts& c, std::size_t i) {
+// cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless that and
+// what a slice takes of the operands stay in the cache.
+double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
   const CallLaunch& launch = c.launches[i];
   if (launch.kernel.find("cutlass::Kernel2<") == std::string_view::npos || !launch.grid) return 0;
   for (const Part& part : c.parts) {
     if (part.role == KernelRole::combine) return 0;
   }
-  const TensorShape* a = tensor_at(c.call, 0);
-  return a == nullptr ? 0 : (split_of(launch, batch(c)) - 1) * output_elements(c) * item_bytes(a->dtype);
+  const double kStays = 32e6 * c.context.device.cache;
+  const double splits = split_of(launch, batch(c)), result = p.rows * p.columns * p.item;
+  const bool stays = result + (p.rows + p.columns) * p.depth * p.item / splits <= kStays;
+  return stays ? 0 : (splits - 1) * result;
 }
 
 }  // namespace
@@ -153,7 +156,7 @@ void tell_products(CallParts& c) {
     if (!alone || m <= 0 || a == nullptr || a->sizes.size() != 2 || c.call.op.find("mm") == std::string_view::npos) continue;
     const Product product{.columns = m, .rows = n, .depth = static_cast<double>(a->sizes[1]), .item = item_bytes(a->dtype)};
     const Reread again = reread(c.launches[i], product, c.context.device);
-    c.parts[i].reread_bytes = serial_splits(c, i) + again.bytes;
+    c.parts[i].reread_bytes = serial_splits(c, i, product) + again.bytes;
     c.parts[i].guessed = again.guessed;
   }
   std::size_t product = c.parts.size();

@@ -79,6 +79,29 @@ double gathered_bytes(const TritonPointer& table, const Reading& reading, double
   return picked_bytes(table.bytes, std::max(row * table.item, kLeastAccess), lookups, 1, cache);
 }
 
+// Tables no larger than the kernel's space whose rows are picked by index. Each row is read once as long as the tables stay in the cache
+// beside what streams past them; here is what comes on top where they do not. All are picked from together and share the cache.
+double picked_again(const Reading& reading, std::size_t outputs, const TritonTraffic& once, double cache) {
+  double bytes = 0, row_bytes = 0, lookups = 0, row = 0, rows = 0;
+  for (std::size_t i = 0; i < reading.size(); ++i) {
+    const TritonPointer& p = reading[i];
+    if (is_integer(p.shape->dtype)) lookups = std::max(lookups, p.elements);
+    const bool read = i + outputs < reading.size() || reading.is_target(i);
+    if (!read || is_integer(p.shape->dtype) || reading.full(i) || p.shape->sizes.size() < 2 || p.shape->sizes[0] <= 1) continue;
+    const double height = static_cast<double>(p.shape->sizes[0]), of_row = p.elements / height;
+    if (of_row * p.item < kLeastAccess || (rows > 0 && height != rows)) continue;
+    rows = height;
+    row = std::max(row, of_row);
+    bytes += p.bytes;
+    row_bytes += of_row * p.item;
+  }
+  const double picks = row > 0 ? std::min(lookups, reading.all() / row) : 0;
+  // Fewer lookups than rows pick few of them; more than rows fill the space name no rows but something within them (upsampling).
+  if (picks <= rows || lookups * row > 2 * reading.all()) return 0;
+  const double stream = std::max(once.read + once.written - bytes, 0.0);
+  return std::max(picked_bytes(bytes, row_bytes, picks, stream / (picks * row_bytes), cache) - bytes, 0.0);
+}
+
 }  // namespace
 
 TritonRoles infer_roles(const TritonArguments& arguments, const FusedOps& ops, std::optional<double> kernel_num_gb) {
@@ -123,6 +146,11 @@ TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, 
     out.ambiguous = out.ambiguous || (reading.larger(i) && part < p.bytes && !by_index && !adds_into);
   }
   for (const TritonPointer& workspace : arguments.workspaces) out.written += workspace.bytes;
+  if (reading.gathers()) {
+    const double again = picked_again(reading, roles.out, out, cache);
+    out.read += again;
+    out.ambiguous = out.ambiguous || again > 0;
+  }
   return out;
 }
 

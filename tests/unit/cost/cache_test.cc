@@ -59,6 +59,12 @@ TEST(Cache, SlicesOfASerialSplitReadTheResult) {
                "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_nt_align1>(x)", "[316, 1, 2]", "[256, 1, 1]"});
   EXPECT_EQ(cost.bytes_read, 4.0 * (20000 * 2048 + 2048 * 512 + 20000 * 512));
   expect_near(cost, 217035520);
+  // A result of 5 MB stays from one slice to the next; counted 37,104,640.
+  EXPECT_EQ(
+      cost_of({"aten::mm", R"("Input Dims": [[1920, 3612], [3612, 640]], "Input type": ["float", "float"])",
+               "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align4>(x)", "[60, 2, 3]", "[128, 1, 1]"})
+          .bytes_read,
+      4.0 * 3612 * (1920 + 640));
 }
 
 TEST(Cache, LongRowsOfASoftmaxAreReadInEachPass) {

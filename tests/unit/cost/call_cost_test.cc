@@ -190,5 +190,25 @@ TEST(CallCost, RunsOfAnEmbeddingBagAreItsDistinctRows) {
   EXPECT_NEAR(costs[0].bytes_read.value_or(0), 4648704, 0.1 * 4648704);
 }
 
+// Tensors of two types are copied one by one; the one that is cast is told by the other (autocast), and only guessed.
+TEST(CallCost, ACatOfTwoTypesCopiesEachTensor) {
+  constexpr std::string_view kCopy =
+      "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda(float)#1}";
+  const std::string same =
+      "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<" + std::string(kCopy) + ">(x)>(y)";
+  const std::string casts =
+      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl<" + std::string(kCopy) + ">(x)>(y)";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::cat",
+                    .ts = 5,
+                    .dur = 500,
+                    .args = R"("Input Dims": [[[64, 1, 384], [64, 196, 384]], []], "Input type": ["TensorList", "Scalar"])"}),
+       test::launch(1, same, "[96, 1, 1]"), test::launch(2, casts, "[9408, 1, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 4.0 * 64 * 384);
+  EXPECT_EQ(costs[1].bytes_read, 2.0 * 64 * 196 * 384);  // counted 9,652,224
+  EXPECT_EQ(costs[1].estimate, Estimate::ambiguous);
+}
+
 }  // namespace
 }  // namespace ridge

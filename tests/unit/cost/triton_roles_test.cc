@@ -193,5 +193,21 @@ TEST(TritonRoles, ALookupThroughTwoDimensionsTakesARow) {
             64e6);
 }
 
+// A table of 20 MB that 160,000 lookups pick from leaves the cache beside a result of 164 MB; counted 68,386,560.
+TEST(TritonRoles, PickedRowsAreReadAgain) {
+  constexpr std::string_view kTypes = R"(["long int","float","float","Scalar"])";
+  EXPECT_NEAR(read_of("triton_poi_fused_index_select_view_8", "[[2,160000],[20000,256],[160000,4,64],[]]", kTypes,
+                      R"(["","","","40960000"])"),
+              68386560, 6838656);
+  // Few lookups: each row once.
+  EXPECT_LT(
+      read_of("triton_poi_fused_index_select_view_8", "[[2,1600],[200,256],[1600,4,64],[]]", kTypes, R"(["","","","409600"])"),
+      300e3);
+  // The index of an upsampling names places within a plane, not planes.
+  EXPECT_NEAR(read_of("triton_poi_fused__unsafe_index_1", "[[256],[8,64,128,128],[8,64,256,256],[]]", kTypes,
+                      R"(["","","","33554432"])"),
+              4.0 * 8 * 64 * 128 * 128, 65536);
+}
+
 }  // namespace
 }  // namespace ridge
