@@ -171,6 +171,7 @@ TEST(Breaks, RecompileIsNoBreak) {
   ASSERT_EQ(breaks.recompiles.size(), 1U);
   EXPECT_EQ(text_of(breaks.recompiles[0].id), "0/1");
   EXPECT_EQ(breaks.recompiles[0].compile_ns, 100'000);
+  EXPECT_EQ(t.model->tree().start_ns[breaks.recompiles[0].node.value], 140'000);  // the region that it was for
 }
 
 TEST(Breaks, WithoutIdsByNesting) {

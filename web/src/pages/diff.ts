@@ -120,7 +120,6 @@ export async function diff_page(context: Context): Promise<Page> {
     "time_b_ns",
     "delta_ns",
     "delta_pct",
-    "significant",
     "change",
     "count_a",
     "count_b",

@@ -9,7 +9,7 @@ import { card, diagnostics, figures, page_head, table_card } from "../ui/report_
 import { link } from "../ui/router";
 import { roof_bar } from "../ui/roof_bar";
 import { rows_of, table_of, type Rows } from "../ui/rows";
-import { chip } from "../ui/table";
+import { chip } from "../ui/columns";
 import { asked, type Context, type Page } from "./page";
 
 // What the figures and the lists of the head say already, or what a table below says better.

@@ -319,7 +319,7 @@ export async function roofline_page(context: Context): Promise<Page> {
         el(
           "div",
           { class: "row" },
-          ...bounds.map((bound) =>
+          ...(dots.length ? bounds : []).map((bound) =>
             el(
               "span",
               { class: "legend-item" },

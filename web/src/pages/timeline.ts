@@ -1,20 +1,20 @@
 // The timeline page: puts the parts of ../timeline together and connects them with the mouse, the keys and the URL.
 import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
-import { follow_pointer, Input } from "../timeline/input";
+import { Input } from "../timeline/input";
 import { keys } from "../timeline/keys";
 import { Labels } from "../timeline/labels";
-import { Lanes, type LaneBox } from "../timeline/lanes";
+import { Lanes } from "../timeline/lanes";
+import { Mouse } from "../timeline/mouse";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
-import { draw_ruler, kRulerHeight, ruler_mark_at } from "../timeline/ruler";
+import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
 import { TileStore } from "../timeline/tiles";
 import { TrackFinder } from "../timeline/track_finder";
 import { Toolbar } from "../timeline/toolbar";
-import { hover_text, mark_text, Tooltip } from "../timeline/tooltip";
 import { View } from "../timeline/view";
 import type { TrackGroup } from "../api/types";
 import { el } from "../ui/dom";
@@ -37,7 +37,6 @@ class TimelinePage implements Page, Screen {
   private readonly overlay: Overlay;
   private readonly control: Controller;
   private readonly minimap: Minimap;
-  private readonly tooltip = new Tooltip();
   private readonly ruler = el("canvas", { class: "tl-ruler" });
   private readonly labels: Labels;
   private readonly finder: TrackFinder;
@@ -49,7 +48,7 @@ class TimelinePage implements Page, Screen {
   private readonly closed = new AbortController();
   private dirty = { lanes: true, ruler: true, overlay: true, labels: true };
   private frame = 0;
-  private mouse: MouseEvent | null = null; // the last that was heard of it on the stage
+  private readonly mouse: Mouse;
 
   constructor(
     private readonly context: Context,
@@ -109,6 +108,10 @@ class TimelinePage implements Page, Screen {
       find: (text) => this.find(text),
     });
     this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.canvas, this.overlay.canvas);
+    this.mouse = new Mouse(this.state, this.stage, this.control, this.front, {
+      retouch: () => this.retouch(),
+      focus: () => this.scroll.focus({ preventScroll: true }),
+    });
     const sticky = el("div", { class: "tl-stage" }, this.labels.element, this.front);
     this.scroll = el(
       "div",
@@ -129,7 +132,7 @@ class TimelinePage implements Page, Screen {
       el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.canvas, this.ruler),
       this.scroll,
       this.panel_box.element,
-      this.tooltip.element,
+      this.mouse.tooltip.element,
     );
     this.listen();
   }
@@ -141,9 +144,7 @@ class TimelinePage implements Page, Screen {
     signal.addEventListener("abort", () => size.disconnect());
     window.addEventListener("ridge-theme", () => (this.redraw(), this.retouch()), { signal });
     const { control, state } = this;
-    this.ruler.addEventListener("mousemove", (event) => this.hover_ruler(event), { signal });
-    this.ruler.addEventListener("mouseleave", () => this.tooltip.hide(), { signal });
-    this.ruler.addEventListener("pointerdown", (event) => this.drag_ruler(event), { signal });
+    this.mouse.listen_to_ruler(this.ruler, signal);
     new Input(
       this.front,
       {
@@ -152,23 +153,7 @@ class TimelinePage implements Page, Screen {
         scroll: (pixels) => {
           this.scroll.scrollTop += pixels;
         },
-        drag_start: () => {
-          state.hovered = null;
-          this.tooltip.hide();
-        },
-        area: (x0, y0, x1, y1, done) => this.drag_area(x0, y0, x1, y1, done),
-        click: (x, y) => this.click(x, y),
-        open: (x, y) => {
-          if (this.stage.hit(x, y)) control.fit();
-        },
-        hover: (x, y, event) => this.hover(x, y, event),
-        leave: () => {
-          state.hovered = null;
-          state.cursor = null;
-          this.mouse = null;
-          this.tooltip.hide();
-          this.retouch();
-        },
+        ...this.mouse.actions,
         selecting: () => state.selecting,
         key: keys(control, state, {
           search: () => this.toolbar.search.focus(),
@@ -182,65 +167,10 @@ class TimelinePage implements Page, Screen {
     );
   }
 
-  // On the ruler a drag selects a time of all tracks.
-  private drag_ruler(event: PointerEvent): void {
-    if (event.button !== 0) return;
-    const from = event.offsetX;
-    const all = (x: number, done: boolean): void => this.drag_area(from, -Infinity, x, Infinity, done);
-    follow_pointer(this.ruler, event, { move: (x) => all(x, false), end: (x, _y, dragged) => dragged && all(x, true) });
-  }
-
-  private hover_ruler(event: MouseEvent): void {
-    const mark = event.buttons ? null : ruler_mark_at(this.state, event.offsetX);
-    if (mark) this.tooltip.show(event.clientX, event.clientY, ...mark_text(mark));
-    else this.tooltip.hide();
-  }
-
   private help(): void {
     const dialog = help_dialog();
     this.element.append(dialog);
     dialog.showModal();
-  }
-
-  // --- mouse
-
-  private hover(x: number, y: number, event: MouseEvent): void {
-    const { state } = this;
-    state.cursor = x;
-    this.mouse = event;
-    if (event.buttons) return this.retouch();
-    const mark = this.stage.mark_at(x, y);
-    state.hovered = mark ? null : this.stage.hit(x, y);
-    this.front.classList.toggle("over", Boolean(mark ?? state.hovered));
-    const text = mark ? mark_text(mark) : state.hovered ? hover_text(state.hovered) : null;
-    if (text) this.tooltip.show(event.clientX, event.clientY, ...text);
-    else this.tooltip.hide();
-    this.retouch();
-  }
-
-  private click(x: number, y: number): void {
-    this.scroll.focus({ preventScroll: true });
-    const mark = this.stage.mark_at(x, y);
-    if (mark?.id !== null && mark?.id !== undefined) return void this.control.select(mark.id);
-    if (mark) return this.control.select_area({ from: mark.start_ns, to: mark.start_ns + mark.dur_ns, tracks: [] });
-    const hit = this.stage.hit(x, y);
-    this.state.area = null;
-    void this.control.select(hit?.id ?? null);
-  }
-
-  private drag_area(x0: number, y0: number, x1: number, y1: number, done: boolean): void {
-    const { view, lanes } = this.state;
-    const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
-    const whole = top === -Infinity;
-    const under = (box: LaneBox, y: number): boolean => box.kind === "track" && y < bottom && y + box.height > top;
-    const boxes = this.stage.visible().filter(({ box, y }) => under(box, y));
-    const tracks = whole ? lanes.chosen : boxes.map(({ box }) => box.track!.id);
-    const from = Math.max(0, Math.round(view.time(Math.min(x0, x1))));
-    const to = Math.min(view.window_ns, Math.round(view.time(Math.max(x0, x1))));
-    const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.tracks.length ? [] : tracks };
-    if (done) return this.control.select_area(area);
-    this.state.area = area;
-    this.retouch();
   }
 
   // --- Screen
@@ -251,7 +181,7 @@ class TimelinePage implements Page, Screen {
   }
   refine(): void {
     this.dirty.lanes = true;
-    if (this.state.moving) this.tooltip.hide();
+    if (this.state.moving) this.mouse.tooltip.hide();
     this.schedule();
   }
   retouch(): void {
@@ -260,8 +190,7 @@ class TimelinePage implements Page, Screen {
   }
   // Without a move of the mouse another slice may have come to lie under it.
   rested(): void {
-    const box = this.front.getBoundingClientRect();
-    if (this.mouse && !this.mouse.buttons) this.hover(this.mouse.clientX - box.left, this.mouse.clientY - box.top, this.mouse);
+    this.mouse.look_again();
     this.refine();
   }
   relabel(): void {
@@ -327,10 +256,11 @@ class TimelinePage implements Page, Screen {
       draw_ruler(this.ruler, this.state);
       this.minimap.draw();
     }
-    if (labels) this.labels.draw();
+    const more_labels = labels && this.labels.draw();
     if (overlay) this.overlay.draw();
     this.toolbar.loading(this.state.tiles.loading > 0);
-    if (more) this.schedule();
+    if (more_labels) this.dirty.labels = true;
+    if (more || more_labels) this.schedule();
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.shift();
   }

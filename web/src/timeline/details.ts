@@ -3,7 +3,7 @@ import type { Cost, Flow, SliceDetails, Track } from "../api/types";
 import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { roof_bar } from "../ui/roof_bar";
-import { chip } from "../ui/table";
+import { chip } from "../ui/columns";
 
 const kNameLength = 4000;
 const kValueLength = 4000;

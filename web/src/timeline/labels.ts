@@ -7,6 +7,7 @@ import type { Stage } from "./stage";
 import type { State } from "./state";
 
 const kLine = 22;
+const kMadeAFrame = 5; // new labels: each is styled, laid out and shaped
 
 export interface LabelActions {
   toggle(key: string): void;
@@ -29,26 +30,31 @@ export class Labels {
     private readonly actions: LabelActions,
   ) {}
 
-  draw(): void {
+  // True: there are more to make, in the next frame.
+  draw(): boolean {
     const seen = this.stage.visible();
+    this.left = kMadeAFrame;
     const keys = new Set(seen.map(({ box }) => key_of(box)));
     for (const [key, label] of this.known) {
       if (keys.has(key)) continue;
       label.node.remove();
       this.known.delete(key);
     }
-    const nodes = seen.map(({ box, y }) => this.label(box, y).node);
+    const nodes = seen.flatMap(({ box, y }) => this.label(box, y)?.node ?? []);
     let next = this.element.firstChild; // in the order of the screen, as the Tab key walks
     for (const node of nodes) {
       if (node === next) next = next.nextSibling;
       else this.element.insertBefore(node, next);
     }
+    return nodes.length < seen.length;
   }
+  private left = 0; // labels that this frame may still make
 
-  private label(box: LaneBox, y: number): Label {
+  private label(box: LaneBox, y: number): Label | null {
     const key = key_of(box);
     const looks = this.looks(box);
     let label = this.known.get(key);
+    if (!label && --this.left < 0) return null;
     if (label?.looks !== looks) {
       const node = box.kind === "group" ? this.group(box) : this.track(box);
       const focused = label?.node.contains(document.activeElement) ? document.activeElement!.className : "";

@@ -1,9 +1,10 @@
 // A table of a report: sortable, filterable, drawn only where it is looked at, so that 100,000 rows cost as much as 40.
 // Knows columns by type, unit and role only; which columns come first and what a click opens is said by the page.
 import type { Cell, Column, Table } from "../api/types";
+import { chip, is_code, numeric } from "./columns";
 import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
-import { colour_of } from "./palette";
+import { compare, matcher } from "./row_order";
 
 const kRowHeight = 28;
 const kOverscan = 8;
@@ -345,50 +346,4 @@ window.addEventListener("afterprint", () => print_all(false));
 function open_link(event: MouseEvent, target: string): void {
   if (getSelection()?.toString() || event.ctrlKey || event.metaKey || (event.target as Element).closest("a,button")) return;
   location.hash = target;
-}
-
-export const numeric = (column: Column): boolean => (column.type === "integer" || column.type === "number") && column.role !== "event";
-
-const kCode = new Set([
-  "kernel",
-  "label",
-  "op",
-  "location",
-  "frame",
-  "graph",
-  "phase",
-  "call",
-  "next_kernel",
-  "kernel_file",
-  "kernel_hash",
-  "kernel_kwargs",
-  "group",
-  "name",
-]);
-const is_code = (column: Column): boolean => column.type === "text" && (column.role === "frame" || kCode.has(column.name));
-
-export function chip(category: string): HTMLElement {
-  return el("span", { class: "chip" }, el("i", { style: { background: colour_of(category) } }), category);
-}
-
-// A plain text is looked for as it stands, "/…/" is a regular expression; null matches all.
-function matcher(text: string): ((value: string) => boolean) | null {
-  if (!text) return null;
-  const pattern = /^\/(.+)\/?$/.exec(text);
-  if (pattern) {
-    try {
-      const expression = new RegExp(pattern[1]!.replace(/\/$/, ""), "i");
-      return (value) => expression.test(value.slice(0, 4096));
-    } catch {
-      // still being typed: taken as plain text
-    }
-  }
-  const wanted = text.toLowerCase();
-  return (value) => value.toLowerCase().includes(wanted);
-}
-
-function compare(a: Cell, b: Cell, sign: number): number {
-  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1; // unknown is last either way
-  if (typeof a === "string" && typeof b === "string") return sign * (a < b ? -1 : a > b ? 1 : 0);
-  return sign * (Number(a) - Number(b));
 }

@@ -1,0 +1,115 @@
+// What the mouse does on the lanes and the ruler: tells what is under it, selects a slice by a click and an area by a drag.
+import type { Controller } from "./controller";
+import { follow_pointer, type InputActions } from "./input";
+import type { LaneBox } from "./lanes";
+import { ruler_mark_at } from "./ruler";
+import type { Stage } from "./stage";
+import type { State } from "./state";
+import { hover_text, mark_text, Tooltip } from "./tooltip";
+
+export interface MouseScreen {
+  retouch(): void; // what lies over the lanes has changed
+  focus(): void; // the lanes take the keys
+}
+
+export class Mouse {
+  readonly tooltip = new Tooltip();
+  private last: MouseEvent | null = null; // the last that was heard of it on the stage
+
+  constructor(
+    private readonly state: State,
+    private readonly stage: Stage,
+    private readonly control: Controller,
+    private readonly front: HTMLElement,
+    private readonly screen: MouseScreen,
+  ) {}
+
+  get actions(): Pick<InputActions, "drag_start" | "area" | "click" | "open" | "hover" | "leave"> {
+    const { state } = this;
+    return {
+      drag_start: () => {
+        state.hovered = null;
+        this.tooltip.hide();
+      },
+      area: (x0, y0, x1, y1, done) => this.drag_area(x0, y0, x1, y1, done),
+      click: (x, y) => this.click(x, y),
+      open: (x, y) => {
+        if (this.stage.hit(x, y)) this.control.fit();
+      },
+      hover: (x, y, event) => this.hover(x, y, event),
+      leave: () => {
+        state.hovered = null;
+        state.cursor = null;
+        this.last = null;
+        this.tooltip.hide();
+        this.screen.retouch();
+      },
+    };
+  }
+
+  listen_to_ruler(ruler: HTMLElement, signal: AbortSignal): void {
+    ruler.addEventListener("mousemove", (event) => this.hover_ruler(event), { signal });
+    ruler.addEventListener("mouseleave", () => this.tooltip.hide(), { signal });
+    ruler.addEventListener("pointerdown", (event) => this.drag_ruler(ruler, event), { signal });
+  }
+
+  // Without a move of the mouse another slice may have come to lie under it.
+  look_again(): void {
+    if (!this.last || this.last.buttons) return;
+    const box = this.front.getBoundingClientRect();
+    this.hover(this.last.clientX - box.left, this.last.clientY - box.top, this.last);
+  }
+
+  // On the ruler a drag selects a time of all tracks.
+  private drag_ruler(ruler: HTMLElement, event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const from = event.offsetX;
+    const all = (x: number, done: boolean): void => this.drag_area(from, -Infinity, x, Infinity, done);
+    follow_pointer(ruler, event, { move: (x) => all(x, false), end: (x, _y, dragged) => dragged && all(x, true) });
+  }
+
+  private hover_ruler(event: MouseEvent): void {
+    const mark = event.buttons ? null : ruler_mark_at(this.state, event.offsetX);
+    if (mark) this.tooltip.show(event.clientX, event.clientY, ...mark_text(mark));
+    else this.tooltip.hide();
+  }
+
+  private hover(x: number, y: number, event: MouseEvent): void {
+    const { state } = this;
+    state.cursor = x;
+    this.last = event;
+    if (event.buttons) return this.screen.retouch();
+    const mark = this.stage.mark_at(x, y);
+    state.hovered = mark ? null : this.stage.hit(x, y);
+    this.front.classList.toggle("over", Boolean(mark ?? state.hovered));
+    const text = mark ? mark_text(mark) : state.hovered ? hover_text(state.hovered) : null;
+    if (text) this.tooltip.show(event.clientX, event.clientY, ...text);
+    else this.tooltip.hide();
+    this.screen.retouch();
+  }
+
+  private click(x: number, y: number): void {
+    this.screen.focus();
+    const mark = this.stage.mark_at(x, y);
+    if (mark?.id !== null && mark?.id !== undefined) return void this.control.select(mark.id);
+    if (mark) return this.control.select_area({ from: mark.start_ns, to: mark.start_ns + mark.dur_ns, tracks: [] });
+    const hit = this.stage.hit(x, y);
+    this.state.area = null;
+    void this.control.select(hit?.id ?? null);
+  }
+
+  private drag_area(x0: number, y0: number, x1: number, y1: number, done: boolean): void {
+    const { view, lanes } = this.state;
+    const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
+    const whole = top === -Infinity;
+    const under = (box: LaneBox, y: number): boolean => box.kind === "track" && y < bottom && y + box.height > top;
+    const boxes = this.stage.visible().filter(({ box, y }) => under(box, y));
+    const tracks = whole ? lanes.chosen : boxes.map(({ box }) => box.track!.id);
+    const from = Math.max(0, Math.round(view.time(Math.min(x0, x1))));
+    const to = Math.min(view.window_ns, Math.round(view.time(Math.max(x0, x1))));
+    const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.tracks.length ? [] : tracks };
+    if (done) return this.control.select_area(area);
+    this.state.area = area;
+    this.screen.retouch();
+  }
+}

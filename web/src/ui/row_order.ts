@@ -1,0 +1,24 @@
+// Which rows of a table a filter lets through, and in which order they stand.
+import type { Cell } from "../api/types";
+
+// A plain text is looked for as it stands, "/…/" is a regular expression; null matches all.
+export function matcher(text: string): ((value: string) => boolean) | null {
+  if (!text) return null;
+  const pattern = /^\/(.+)\/?$/.exec(text);
+  if (pattern) {
+    try {
+      const expression = new RegExp(pattern[1]!.replace(/\/$/, ""), "i");
+      return (value) => expression.test(value.slice(0, 4096));
+    } catch {
+      // still being typed: taken as plain text
+    }
+  }
+  const wanted = text.toLowerCase();
+  return (value) => value.toLowerCase().includes(wanted);
+}
+
+export function compare(a: Cell, b: Cell, sign: number): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1; // unknown is last either way
+  if (typeof a === "string" && typeof b === "string") return sign * (a < b ? -1 : a > b ? 1 : 0);
+  return sign * (Number(a) - Number(b));
+}
