@@ -102,7 +102,8 @@ std::string device_names(const Gpu& gpu) {
   std::set<std::string> distinct;
   for (const GpuDevice& device : gpu.devices)
     distinct.insert(device.name.empty() ? "device " + std::to_string(device.device) : device.name);
-  std::string names = gpu.devices.size() > 1 ? std::to_string(gpu.devices.size()) + " x " : "";
+  const bool alike = gpu.devices.size() > 1 && distinct.size() == 1;
+  std::string names = alike ? std::to_string(gpu.devices.size()) + " x " : "";
   for (const std::string& name : distinct) names += (name == *distinct.begin() ? "" : ", ") + name;
   return names;
 }
@@ -195,8 +196,8 @@ Table kernels_table(const Summary& s) {
                    {"label", Type::text}};
   for (std::size_t i = 0; i < std::min(kTopRows, s.kernels.rows.size()); ++i) {
     const KernelRow& k = s.kernels.rows[i];
-    table.rows.push_back({k.count, k.time_ns, cells::percent(k.time_ns, s.kernels.time_ns), std::string(name_of(k.category)),
-                          std::string(k.label)});
+    table.rows.push_back({k.count, k.timed > 0 ? Cell(k.time_ns) : Cell(), cells::percent(k.time_ns, s.kernels.time_ns),
+                          std::string(name_of(k.category)), std::string(k.label)});
   }
   return table;
 }
@@ -210,8 +211,8 @@ Table ops_table(const Summary& s) {
                    {"op", Type::text}};
   for (std::size_t i = 0; i < std::min(kTopRows, s.ops.rows.size()); ++i) {
     const OpRow& op = s.ops.rows[i];
-    table.rows.push_back(
-        {op.is_op ? Cell(op.count) : Cell(), op.device_self_ns, op.is_op ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
+    table.rows.push_back({op.is_op ? Cell(op.count) : Cell(), s.ops.has_device_work ? Cell(op.device_self_ns) : Cell(),
+                          op.is_op ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
   }
   return table;
 }

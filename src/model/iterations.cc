@@ -156,8 +156,15 @@ List by_compiled_graph(const Inputs& in) {
 
 // ---- Python frames --------------------------------------------------------------------------------------------------------------
 
+// Whether compiled code runs and none of it twice: each call was compiled anew. What recurs around it is then a repeat inside a step.
+bool only_compiles(const Inputs& in) {
+  const Calls calls = calls_named(in, is_numbered_region);
+  return !calls.empty() && std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call.second.size() == 1; });
+}
+
 // The outermost frame that is called twice or more from one place and whose calls hold (nearly) all launches.
 List by_python_frame(const Inputs& in) {
+  if (only_compiles(in)) return {};
   // Launches per node, summed up the tree.
   std::vector<std::uint32_t> launches(in.tree.size());
   std::uint32_t total = 0;

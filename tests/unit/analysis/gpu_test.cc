@@ -88,7 +88,8 @@ TEST(Scope, RefusesTimesInTheWrongOrder) {
   const auto wrong = make_scope(model, {{"from", "10"}, {"to", "5"}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::usage);
-  EXPECT_TRUE(make_scope(model, {{"from", "5"}, {"to", "10"}}));
+  EXPECT_TRUE(make_scope(model, {{"from", "0.001"}, {"to", "10"}}));
+  EXPECT_FALSE(make_scope(model, {{"from", "5"}, {"to", "10"}}));  // behind the end
 }
 
 TEST(Gpu, MeasuresSetsOfTime) {
