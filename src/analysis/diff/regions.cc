@@ -89,7 +89,7 @@ void match_regions(const Template& a, const Template& b, Linked& linked, Links& 
     if (it == steps_b.end() || in_a.left.empty() || it->second.left.empty()) continue;
     const Step& in_b = it->second;
     // A step that was rewritten leaves most of it over on a side; a call less does not.
-    if (in_a.left_ns * 2 < in_a.all_ns && in_b.left_ns * 2 < in_b.all_ns) continue;
+    if (in_a.left_ns < in_a.all_ns - in_a.left_ns && in_b.left_ns < in_b.all_ns - in_b.left_ns) continue;
     const bool of_optimizer = a.sequence.region_names.at(region).starts_with("optimizer ");
     if (!of_optimizer && (is_most(in_a.all_ns, whole_a) || is_most(in_b.all_ns, whole_b))) continue;
     for (const std::uint32_t i : in_a.left) links.push_back({i, in_b.left.front(), Match::region});

@@ -25,7 +25,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
     tally.add(facts.launch(slot.next_work), claim.take_idle(d, i));
     ++launches;
   });
-  if (claim.ns() * kStarvedPart < facts.ledger().span_ns()) return std::nullopt;
+  if (claim.ns() < facts.ledger().span_ns() / kStarvedPart) return std::nullopt;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const bool pause = slot.piece.cause == IdleCause::kernel_gap && !slot.in_graph && slot.next_work != kNoWork;
     if (pause && !facts.by_graph_launch(slot.next_work)) claim.take_idle(d, i);
