@@ -23,7 +23,8 @@ NodeId at_work(const Facts& facts, const IdleSlot& slot) {
 std::string place_of(const Facts& facts, NodeId node) {
   const std::string name = "before " + std::string(facts.name(node));
   if (const std::string_view place = facts.location(node); !place.empty()) return name + " at " + std::string(place);
-  const NodeId around = facts.tree().nearest(node, EventClass::annotation);
+  NodeId around = node;
+  while (around != kNoNode && facts.tree().class_of(around) != EventClass::annotation) around = facts.tree().parent[around.value];
   if (around == kNoNode) return name;
   const std::string_view mark = facts.name(around);
   const bool says_nothing = mark.starts_with("ProfilerStep#") || mark.starts_with("## ") || mark.starts_with("Torch-Compiled");
