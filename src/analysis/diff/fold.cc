@@ -68,7 +68,8 @@ std::int64_t weight_of(const Table& table, const Row& row) {
   for (std::size_t c = 1; c < row.size(); ++c) {
     const auto* value = std::get_if<std::int64_t>(&row[c]);
     if (value == nullptr || table.columns[c].unit != Unit::ns) continue;
-    if (table.columns[c].name.starts_with("delta")) largest = std::max(largest, *value < 0 ? -std::max(*value, -INT64_MAX) : *value);
+    if (table.columns[c].name.starts_with("delta"))
+      largest = std::max(largest, *value < 0 ? -std::max(*value, -INT64_MAX) : *value);
     if (table.columns[c].name.starts_with("time")) time = std::max(time, *value);
   }
   return largest >= 0 ? largest : time;

@@ -24,7 +24,8 @@ std::string place_of(const Facts& facts, NodeId node) {
   const std::string name = "before " + std::string(facts.name(node));
   if (const std::string_view place = facts.location(node); !place.empty()) return name + " at " + std::string(place);
   NodeId around = node;
-  while (around != kNoNode && facts.tree().class_of(around) != EventClass::annotation) around = facts.tree().parent[around.value];
+  while (around != kNoNode && facts.tree().class_of(around) != EventClass::annotation)
+    around = facts.tree().parent[around.value];
   if (around == kNoNode) return name;
   const std::string_view mark = facts.name(around);
   const bool says_nothing = mark.starts_with("ProfilerStep#") || mark.starts_with("## ") || mark.starts_with("Torch-Compiled");
