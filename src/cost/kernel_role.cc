@@ -135,6 +135,7 @@ constexpr RoleRule kRules[] = {
 
     {pooling, "FillFunctor", KernelRole::fill},
     {loss, "FillFunctor", KernelRole::fill},
+    {loss, "size_average", KernelRole::combine},
     {loss, "reduce_kernel", KernelRole::combine},
     {pointwise, "FillFunctor", KernelRole::fill},
     {reduction, "ScanInit", KernelRole::initialise},

@@ -9,10 +9,12 @@ namespace {
 constexpr double kSector = 64;  // what one access brings from memory
 
 // (x [rows, classes], target, weight, ..): the chosen element of each row costs one access.
-OpWork nll_forward(const OpCall& c, const Part&) {
+// The mean is a kernel of its own, which divides a sum by a count.
+OpWork nll_forward(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* target = tensor_at(c, 1);
   if (x == nullptr || target == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::combine) return moves(2 * item_bytes(x->dtype), item_bytes(x->dtype), x->dtype);
   const double rows = numel(*target);
   const double picked = std::min(rows * kSector, numel(*x) * item_bytes(x->dtype));
   return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), rows * item_bytes(x->dtype), x->dtype);

@@ -41,7 +41,8 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       .evidence = work.tally().empty() ? host.text()
                   : waited_ns == 0
                       ? work.text()
-                      : work.text() + ", and the device waits " + format_duration(static_cast<double>(waited_ns)) + " for them",
+                      : work.text() + ", and the device waits " +
+                            format_duration(static_cast<double>(waited_ns / facts.ledger().iterations())) + " for them",
       .action =
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"

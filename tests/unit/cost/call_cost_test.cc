@@ -46,6 +46,19 @@ TEST(CallCost, BlocksOverTilesTellHowOftenAProductIsSplit) {
   EXPECT_EQ(costs[1].bytes_read, 5.0 * 192 * 192 * 4);  // counted 746,240: 8 x 3 tiles, 120 blocks
 }
 
+TEST(CallCost, TheMeanOfALossDividesTwoNumbers) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[8, 21, 256, 256], [8, 256, 256], [], [], []], "Input type": ["float", "long int", "", "Scalar", "Scalar"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::nll_loss2d_forward", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1, "void at::native::nll_loss2d_forward_kernel<float, float>(x)", "[256, 1, 1]"),
+       launch(2, "void at::native::nll_loss2d_forward_size_average_kernel<float>(float*, float const*)", "[1, 1, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_GT(costs[0].bytes_read.value_or(0), 8.0 * 256 * 256 * 8);
+  EXPECT_EQ(costs[1].bytes_read, 8.0);
+  EXPECT_EQ(costs[1].bytes_written, 4.0);
+}
+
 TEST(CallCost, HelpersOfAttentionTakeNothingFromItsMainKernel) {
   constexpr std::string_view kArgs =
       R"("Input Dims": [[4, 16, 1024, 64], [4, 16, 1024, 64], [4, 4, 1024, 64], [4, 4, 1024, 64], [4, 16, 1024, 64], [4, 16, 1024, 1]], )"
