@@ -2,7 +2,10 @@
 # Suites run from the repository's root.
 
 # What tests the code is compiled fast rather than well; the code itself is not touched by this.
-set(ridge_test_flags "$<IF:$<BOOL:${RIDGE_SANITIZE}>,-O0,-O1>")
+set(ridge_test_flags -O1)
+if(RIDGE_SANITIZE)
+  set(ridge_test_flags -O0)
+endif()
 
 # ridge_add_gtest(suite binary sources libraries...): one GoogleTest binary, run in two shards so that two cores share it.
 function(ridge_add_gtest suite binary sources)
