@@ -81,7 +81,7 @@ class KernelDetailBuilder {
     out_.shapes = shapes_.take();
     out_.stacks = stacks_.take();
     out_.sources = sources_.take();
-    for (Stream& s : streams_.take()) out_.streams.emplace_back(s.stream, std::move(s));
+    for (const Stream& s : streams_.take()) out_.streams.emplace_back(s.stream, s);
     for (KernelSourceUse& use : out_.sources) find_source(&use);
     out_.diagnostics = cost_diagnostics(scope_, out_.all.cost);
     return std::move(out_);

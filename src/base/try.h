@@ -7,7 +7,6 @@
 #define RIDGE_CONCAT(a, b) RIDGE_CONCAT_(a, b)
 
 // TRY(auto x, f()): x is f()'s value, or the enclosing function returns f()'s error.
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define TRY(declaration, expression)                                                         \
   auto RIDGE_CONCAT(result_, __LINE__) = (expression);                                       \
   if (!RIDGE_CONCAT(result_, __LINE__))                                                      \

@@ -132,8 +132,8 @@ class Builder {
     const std::string_view text = trace_.text(name);
     const bool from_host = text.find("HtoD") != std::string_view::npos || text.find("HostToDevice") != std::string_view::npos;
     const bool to_host = text.find("DtoH") != std::string_view::npos || text.find("DeviceToHost") != std::string_view::npos;
-    if (kind != DeviceWork::set && !from_host) cost.bytes_read = *bytes;
-    if (!to_host) cost.bytes_written = *bytes;
+    if (kind != DeviceWork::set && !from_host) cost.bytes_read = bytes;
+    if (!to_host) cost.bytes_written = bytes;
     return it->second = keep(cost);
   }
 

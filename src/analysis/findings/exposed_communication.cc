@@ -32,6 +32,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       host.add(slot.piece.node, ns);
   });
   if (!claim.keep()) return std::nullopt;
+  const std::int64_t wait_ns = waited_ns / facts.ledger().iterations();
   const bool on_host = host.tally().empty() ? false : work.tally().empty();
   return Finding{
       .finding =
@@ -41,8 +42,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       .evidence = work.tally().empty() ? host.text()
                   : waited_ns == 0
                       ? work.text()
-                      : work.text() + ", and the device waits " +
-                            format_duration(static_cast<double>(waited_ns / facts.ledger().iterations())) + " for them",
+                      : work.text() + ", and the device waits " + format_duration(static_cast<double>(wait_ns)) + " for them",
       .action =
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"
