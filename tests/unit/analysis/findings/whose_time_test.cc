@@ -1,0 +1,76 @@
+// Whose time a finding claims, and what it advises then, on traces made by hand: work that no iteration launched, waits for collectives, code that
+// is compiled in small part.
+#include <gtest/gtest.h>
+
+#include "support/host_device_trace.h"
+#include "unit/analysis/findings/found.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::LoadedTrace;
+using test::TraceText;
+
+constexpr std::int64_t kUs = 1'000;
+constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+Found found_in(const TraceText& text) { return Found(LoadedTrace(text.read())); }
+
+// An all-reduce of 300 us, launched in the recording or before it.
+Found one_all_reduce(bool launched) {
+  TraceText text;
+  text.kernel(kAllReduce, 100 * kUs, 400 * kUs, 1, 20);
+  if (launched) text.call("cudaLaunchKernel", 90 * kUs, 95 * kUs, 1);
+  text.call("cudaLaunchKernel", 392 * kUs, 396 * kUs, 2).kernel("k", 400 * kUs, 600 * kUs, 2);
+  text.call("cudaLaunchKernel", 392 * kUs, 396 * kUs, 3).kernel(kAllReduce, 600 * kUs, 601 * kUs, 3, 20);
+  return found_in(text);
+}
+
+TEST(WhoseTime, WorkQueuedBeforeTheRecordingIsClaimedByNobody) {
+  const Found own = one_all_reduce(true);
+  ASSERT_TRUE(own.has("exposed_communication")) << own.ids();
+  EXPECT_EQ(own.find("exposed_communication")->finding.saves_ns, 301 * kUs);
+  const Found inherited = one_all_reduce(false);
+  EXPECT_FALSE(inherited.has("exposed_communication")) << inherited.ids();
+}
+
+// Two steps; in each the kernel was queued early and starts 20 us behind the all-reduce on another stream.
+TEST(WhoseTime, WaitingForACollectiveIsToldPerIteration) {
+  TraceText text;
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t at = i * 1'000 * kUs;
+    text.annotation("ProfilerStep#" + std::to_string(i), at, at + 900 * kUs);
+    text.call("cudaLaunchKernel", at + 10 * kUs, at + 12 * kUs, 2 * i + 1)
+        .call("cudaLaunchKernel", at + 13 * kUs, at + 15 * kUs, 2 * i + 2);
+    text.kernel(kAllReduce, at + 20 * kUs, at + 320 * kUs, 2 * i + 1, 20)
+        .kernel("k", at + 340 * kUs, at + 800 * kUs, 2 * i + 2);
+  }
+  const Found found = found_in(text);
+  ASSERT_TRUE(found.has("exposed_communication")) << found.ids();
+  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, 2 * 320 * kUs);
+  const std::string& evidence = found.find("exposed_communication")->finding.evidence;
+  EXPECT_TRUE(evidence.ends_with(", and the device waits 20.000 us for them")) << evidence;
+}
+
+// 200 kernels, each launched late; a compiled graph holds the first `compiled` of them.
+std::string advice(int compiled) {
+  TraceText text;
+  const std::int64_t end = (10 + compiled * 30 - 8) * kUs;
+  text.op("Torch-Compiled Region: 0/0", 1 * kUs, end).op("## Call CompiledFxGraph abc ##", 2 * kUs, end - kUs);
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t at = (10 + i * 30) * kUs;
+    text.call("cudaLaunchKernel", at - 6 * kUs, at - kUs, i + 1)
+        .kernel(i < compiled ? "triton_poi_fused_add_0" : "k", at, at + 10 * kUs, i + 1);
+  }
+  const Found found = found_in(text);
+  return found.has("launch_bound") ? found.find("launch_bound")->finding.action : "none of " + found.ids();
+}
+
+TEST(WhoseTime, LateLaunchesAreOfCompiledGraphsOnlyWhereMostIsCompiled) {
+  EXPECT_TRUE(advice(200).starts_with("launch the graphs at once")) << advice(200);
+  EXPECT_TRUE(advice(2).starts_with("launch many kernels at once")) << advice(2);
+}
+
+}  // namespace
+}  // namespace ridge
