@@ -1,6 +1,8 @@
 // make_trace: writes a valid trace of any size by repeating the events of real ones, round after round.
 //
-//   make_trace --size 1G [--layout native|oneline|indent2|keyline] TRACE.json... > OUT.json
+//   make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] TRACE.json... > OUT.json
+//
+// It ends behind the event that reaches the size, or with --whole behind the round: traces of different sizes then hold the same mix of events.
 //
 // Every copy of a trace gets a slot of time of its own and ids of its own: ts is shifted by whole microseconds (its fraction stays
 // as written), and External id, correlation, flow ids, Ev Idx, Python ids, sequence numbers and the N of ProfilerStep#N by a
@@ -400,13 +402,14 @@ class Generator {
     next_us_ = inputs_.front().first_us;
   }
 
-  // Whole events until at least `size` bytes are written; every input at least begins.
-  void run(std::uint64_t size, Output& out) {
+  // Whole events until at least `size` bytes are written, or whole rounds; every input at least begins.
+  void run(std::uint64_t size, bool whole_rounds, Output& out) {
     const std::string& tail = inputs_.front().tail;
+    const std::uint64_t end = whole_rounds ? UINT64_MAX : size > tail.size() ? size - tail.size() : 0;
     out.text(inputs_.front().head);
     for (std::int64_t round = 0; round == 0 || out.total() + tail.size() < size; ++round) {
       for (const Template& input : inputs_) {
-        copy(input, round == 0, size > tail.size() ? size - tail.size() : 0, out);
+        copy(input, round == 0, end, out);
       }
     }
     out.text(tail);
@@ -414,14 +417,14 @@ class Generator {
   }
 
  private:
-  void copy(const Template& input, bool first_round, std::uint64_t size, Output& out) {
+  void copy(const Template& input, bool first_round, std::uint64_t end_bytes, Output& out) {
     Shifts shifts;
     for (std::size_t i = 0; i < shifts.size(); ++i) shifts[i] = stride_[i] * copies_;
     shifts[static_cast<std::size_t>(Shift::time_us)] = next_us_ - input.first_us;
     for (std::size_t i = 0; i < input.events.size(); ++i) {
       const Event& event = input.events[i];
       if (event.metadata && !first_round) continue;
-      if (written_ > 0 && out.total() >= size) return;
+      if (written_ > 0 && out.total() >= end_bytes) return;
       separator(out);
       const std::size_t end = i + 1 < input.events.size() ? input.events[i + 1].first_segment : input.segments.size();
       write(input, event.first_segment, end, shifts, out);
@@ -495,6 +498,7 @@ Template load(const std::string& path, Layout layout) {
 void run(std::span<char*> arguments) {
   std::uint64_t size = 0;
   Layout layout = Layout::native;
+  bool whole_rounds = false;
   std::vector<std::string> paths;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string argument = arguments[i];
@@ -503,17 +507,21 @@ void run(std::span<char*> arguments) {
       size = parse_size(arguments[++i]);
     else if (argument == "--layout" && has_value)
       layout = parse_layout(arguments[++i]);
+    else if (argument == "--whole")
+      whole_rounds = true;
     else if (argument.starts_with("--"))
       die("unknown flag " + argument);
     else
       paths.push_back(argument);
   }
-  if (paths.empty() || size == 0) die("usage: make_trace --size 1G [--layout native|oneline|indent2|keyline] TRACE.json...");
+  if (paths.empty() || size == 0) {
+    die("usage: make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] TRACE.json...");
+  }
   std::vector<Template> inputs;
   inputs.reserve(paths.size());
   for (const std::string& path : paths) inputs.push_back(load(path, layout));
   Output out;
-  Generator(std::move(inputs), layout).run(size, out);
+  Generator(std::move(inputs), layout).run(size, whole_rounds, out);
 }
 
 }  // namespace

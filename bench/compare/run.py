@@ -80,11 +80,11 @@ def inflated(name):
     return made(os.path.join(FOLDER, os.path.basename(name).removesuffix(".gz")), [source], make)
 
 
-def trace(size, layout="native"):
-    """A trace of `size` bytes of the mix."""
+def trace(size, layout="native", whole=False):
+    """A trace of `size` bytes of the mix, or of whole rounds of it."""
     generator, inputs = os.path.join(BUILD, "make_trace"), [inflated(name) for name in MIX]
-    command = [generator, "--size", str(size), "--layout", layout, *inputs]
-    path = os.path.join(FOLDER, f"mix-{layout}-{size}.json")
+    command = [generator, "--size", str(size), "--layout", layout, *(["--whole"] if whole else []), *inputs]
+    path = os.path.join(FOLDER, f"mix-{layout}-{size}{'-whole' if whole else ''}.json")
     return made(path, [generator, *inputs], lambda out: subprocess.run(command, stdout=out, check=True))
 
 
@@ -272,7 +272,7 @@ def empty_trace():
 
 def linear(race, size):
     nothing = empty_trace()
-    paths = [trace(size // 10), trace(size), trace(size * 5)]
+    paths = [trace(bytes_of_json, whole=True) for bytes_of_json in (size // 10, size, size * 5)]  # the same mix of events in all
     json_bytes = {path: os.path.getsize(path) for path in [nothing, *paths]}
     result = race.run([("ridge 2", path) for path in [nothing, *paths]], rounds=race.rounds + 4)
     seconds = {path: result["ridge 2", path].seconds for path in paths}

@@ -5,11 +5,10 @@
 #include <numeric>
 #include <set>
 
-#include <tbb/parallel_invoke.h>
-
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
 #include "analysis/compiled_share.h"
+#include "base/in_parallel.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "model/iteration_spans.h"
@@ -267,20 +266,22 @@ Summary compute_summary(const Scope& scope) {
   std::optional<Ledger> ledger;
   summary.model = &scope.model();
   summary.window = scope.window();
+  const JobSize job{scope.trace().events.size()};
   // Each needs the tables below; beyond these they do not depend on each other.
   scope.model().links();
-  tbb::parallel_invoke([&] { scope.model().timeline(); }, [&] { scope.model().forward_backward(); });
+  at_once(job, [&] { scope.model().timeline(); }, [&] { scope.model().forward_backward(); });
   compute_iterations(scope, &summary);
   add_own_work(scope, &summary);
-  tbb::parallel_invoke([&] { summary.gpu = compute_gpu(scope); },
-                       [&] { summary.categories = compute_categories(scope, Autotuned::without); },
-                       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-                       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-                       [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
-                       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); },
-                       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
-  tbb::parallel_invoke(
-      [&] { summary.use = compute_utilisation(scope); },
+  at_once(
+      job, [&] { summary.gpu = compute_gpu(scope); },
+      [&] { summary.categories = compute_categories(scope, Autotuned::without); },
+      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+      [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
+      [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); }, [&] { scope.model().locations(); },
+      [&] { scope.costs().build(); });
+  at_once(
+      job, [&] { summary.use = compute_utilisation(scope); },
       [&] {
         summary.findings = compute_findings(
             scope.unfiltered(), {},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include <tbb/parallel_for.h>
+#include "base/in_parallel.h"
 
 namespace ridge {
 namespace {
@@ -149,11 +149,12 @@ Nested nest(Merge merge, std::uint32_t first, CallTree* tree) {
 }  // namespace
 
 CallTree build_call_tree(const Trace& trace) {
+  const JobSize job{trace.events.size()};
   std::vector<std::uint32_t> track_of_form;
   for (const Form& form : trace.forms.forms()) track_of_form.push_back(form.track.value);
   EventsByTrack slices[kRanks];
-  tbb::parallel_for(std::size_t{0}, kRanks,
-                    [&](std::size_t rank) { slices[rank] = slices_by_track(trace, kHostClasses[rank], track_of_form); });
+  for_each_index(job, kRanks,
+                 [&](std::size_t rank) { slices[rank] = slices_by_track(trace, kHostClasses[rank], track_of_form); });
   CallTree tree;
   std::uint32_t size = 0;
   for (std::size_t track = 0; track < trace.forms.tracks().size(); ++track) {
@@ -170,7 +171,7 @@ CallTree build_call_tree(const Trace& trace) {
   tree.event_class.resize(size);
   tree.op.resize(size);
   std::vector<Nested> nested(tree.threads.size());
-  tbb::parallel_for(std::size_t{0}, tree.threads.size(), [&](std::size_t t) {
+  for_each_index(job, tree.threads.size(), [&](std::size_t t) {
     Merge merge(trace);
     for (std::size_t rank = 0; rank < kRanks; ++rank) merge.add(slices[rank][tree.threads[t].track.value], rank);
     nested[t] = nest(merge, tree.threads[t].first, &tree);

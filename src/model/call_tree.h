@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/column.h"
 #include "base/ids.h"
 #include "trace/trace.h"
 
@@ -29,12 +30,12 @@ struct HostThread {
 
 struct CallTree {
   std::vector<HostThread> threads;  // in order of track
-  std::vector<EventId> event;       // of each node
-  std::vector<NodeId> parent;       // kNoNode for a root
-  std::vector<std::int64_t> start_ns;
-  std::vector<std::int64_t> end_ns;
-  std::vector<EventClass> event_class;
-  std::vector<NodeId> op;  // the innermost op at or around each node; kNoNode when there is none
+  Column<EventId> event;            // of each node
+  Column<NodeId> parent;            // kNoNode for a root
+  Column<std::int64_t> start_ns;
+  Column<std::int64_t> end_ns;
+  Column<EventClass> event_class;
+  Column<NodeId> op;  // the innermost op at or around each node; kNoNode when there is none
   std::int64_t overlaps = 0;
 
   // A short cut up a deep stack: from some of the nodes to one far above.
@@ -66,7 +67,7 @@ class NodeOfEvent {
   NodeId operator[](EventId event) const { return NodeId{node_[event.value]}; }
 
  private:
-  std::vector<std::uint32_t> node_;
+  Column<std::uint32_t> node_;
 };
 
 }  // namespace ridge

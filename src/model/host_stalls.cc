@@ -1,13 +1,14 @@
 #include "model/host_stalls.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
+#include "base/in_parallel.h"
 
 namespace ridge {
 namespace {
@@ -84,31 +85,33 @@ bool fits(const StallRule& rule, std::string_view name) {
   }
 }
 
-// A name's meaning, per class: the cause plus one, 0 for none. Asked once per distinct name and class.
+// A name's meaning, per class. Asked once per distinct name and class; threads that ask at the same time find the same.
 class StallNames {
  public:
-  explicit StallNames(const Trace& trace) : trace_(trace), known_(trace.strings.size() * kSlots, kNotAsked) {}
+  explicit StallNames(const Trace& trace)
+      : trace_(trace), known_(std::make_unique<std::atomic<std::uint8_t>[]>(trace.strings.size() * kSlots)) {}
 
-  std::optional<IdleCause> cause(EventClass c, StringId name) {
-    std::uint8_t& known = known_[name.value * kSlots + slot_of(c)];
-    if (known == kNotAsked) known = ask(c, trace_.text(name));
-    return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known));
+  std::optional<IdleCause> cause(EventClass c, StringId name) const {
+    std::atomic<std::uint8_t>& slot = known_[name.value * kSlots + slot_of(c)];
+    std::uint8_t known = slot.load(std::memory_order_relaxed);
+    if (known == kNotAsked) slot.store(known = ask(c, trace_.text(name)), std::memory_order_relaxed);
+    return known == kNone ? std::nullopt : std::optional(static_cast<IdleCause>(known - kFirst));
   }
 
  private:
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::uint8_t kNotAsked = 0xFF, kNone = 0xFE;
+  static constexpr std::uint8_t kNotAsked = 0, kNone = 1, kFirst = 2;
 
   static std::size_t slot_of(EventClass c) { return c == kCall ? 0 : c == kOp ? 1 : c == kAnnotation ? 2 : 3; }
 
   static std::uint8_t ask(EventClass c, std::string_view name) {
     const auto* rule = std::find_if(std::begin(kRules), std::end(kRules),
                                     [&](const StallRule& r) { return r.event_class == c && fits(r, name); });
-    return rule == std::end(kRules) ? kNone : static_cast<std::uint8_t>(rule->cause);
+    return rule == std::end(kRules) ? kNone : static_cast<std::uint8_t>(static_cast<int>(rule->cause) + kFirst);
   }
 
   const Trace& trace_;
-  std::vector<std::uint8_t> known_;
+  std::unique_ptr<std::atomic<std::uint8_t>[]> known_;
 };
 
 bool is_blocking_copy_call(std::string_view name) {
@@ -162,7 +165,7 @@ class StallFinder {
   StallFinder(const Trace& trace, const CallTree& tree, const CopyCalls& copies)
       : trace_(trace), tree_(tree), names_(trace), copies_(copies) {}
 
-  std::vector<HostStall> in(const HostThread& thread) {
+  std::vector<HostStall> in(const HostThread& thread) const {
     std::vector<HostStall> stalls;
     const std::uint32_t end = thread.first + thread.count;
     std::int64_t covered_until = INT64_MIN;
@@ -182,7 +185,7 @@ class StallFinder {
   }
 
  private:
-  std::optional<IdleCause> cause_of(NodeId node) {
+  std::optional<IdleCause> cause_of(NodeId node) const {
     const EventClass c = tree_.class_of(node);
     const StringId name = trace_.events.name(tree_.event[node.value]);
     const auto cause = names_.cause(c, name);
@@ -216,9 +219,8 @@ HostStalls find_host_stalls(const Trace& trace, const CallTree& tree, const Laun
   HostStalls stalls;
   stalls.of_thread.resize(tree.threads.size());
   const CopyCalls copies(trace, tree, links);
-  tbb::enumerable_thread_specific<StallFinder> finders([&] { return StallFinder(trace, tree, copies); });
-  tbb::parallel_for(std::size_t{0}, tree.threads.size(),
-                    [&](std::size_t t) { stalls.of_thread[t] = finders.local().in(tree.threads[t]); });
+  const StallFinder finder(trace, tree, copies);
+  for_each_index({tree.size()}, tree.threads.size(), [&](std::size_t t) { stalls.of_thread[t] = finder.in(tree.threads[t]); });
   return stalls;
 }
 

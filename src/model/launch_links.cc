@@ -5,10 +5,8 @@
 #include <random>
 #include <unordered_map>
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include "base/hash.h"
+#include "base/in_parallel.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -199,8 +197,8 @@ std::vector<EventId> find_launches(const Trace& trace) {
   const DeviceWorkTable work = device_work(trace);
   const LaunchIndex index(trace);
   std::vector<EventId> found(work.events.size(), kNoEvent);
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, found.size(), kRowsAtOnce), [&](const auto& rows) {
-    for (std::size_t row = rows.begin(); row < rows.end(); ++row) {
+  for_each_range({trace.events.size()}, found.size(), kRowsAtOnce, [&](std::size_t first, std::size_t last) {
+    for (std::size_t row = first; row < last; ++row) {
       const EventId event = work.events[row];
       if (const auto correlation = work.correlation.integer(event))
         found[row] = index.find(*correlation, trace.events.ts_ns(event));
@@ -239,8 +237,8 @@ LaunchLinks build_launch_links(const Trace& trace, const CallTree& tree, const N
       return;
     }
   };
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, work.events.size(), kRowsAtOnce), [&](const auto& rows) {
-    for (std::size_t row = rows.begin(); row < rows.end(); ++row) link_op(row);
+  for_each_range({trace.events.size()}, work.events.size(), kRowsAtOnce, [&](std::size_t first, std::size_t last) {
+    for (std::size_t row = first; row < last; ++row) link_op(row);
   });
   link_by_external_id(work, op_table, node_of, &links);
   links.inherited = find_inherited(trace, links.launch);

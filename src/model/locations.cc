@@ -40,10 +40,9 @@ Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBack
   std::unordered_map<std::uint64_t, std::uint32_t> path_ids;   // (path around, name)
   std::unordered_map<std::uint32_t, std::uint32_t> place_ids;  // name to its place; 0 for frames that are not the user's
   for (std::uint32_t n = 0; n < tree.size(); ++n) {
-    if (tree.parent[n] != kNoNode) {
-      path_[n] = path_[tree.parent[n].value];
-      place_[n] = place_[tree.parent[n].value];
-    }
+    const NodeId parent = tree.parent[n];
+    path_[n] = parent == kNoNode ? 0 : path_[parent.value];
+    place_[n] = parent == kNoNode ? 0 : place_[parent.value];
     if (tree.event_class[n] != EventClass::python_frame) continue;
     const StringId id = trace.events.name(tree.event[n]);
     const std::string_view name = trace.text(id);

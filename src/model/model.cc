@@ -1,7 +1,6 @@
 #include "model/model.h"
 
-#include <tbb/parallel_invoke.h>
-
+#include "base/in_parallel.h"
 #include "model/once.h"
 
 namespace ridge {
@@ -33,7 +32,7 @@ const NodeOfEvent& Model::node_of() const {
 const LaunchLinks& Model::links() const {
   return tables_->links.get([&] {
     std::vector<EventId> launches;
-    tbb::parallel_invoke([&] { node_of(); }, [&] { launches = find_launches(trace_); });
+    alongside({trace_.events.size()}, [&] { node_of(); }, [&] { launches = find_launches(trace_); });
     return build_launch_links(trace_, tree(), node_of(), launches);
   });
 }

@@ -1,10 +1,8 @@
-// Once: a value made once, by whoever asks first. Thread-safe, also where make() runs tasks of TBB.
+// Once: a value made once, by whoever asks first. Thread-safe, also where make() goes on in parallel (base/in_parallel.h).
 #pragma once
 
 #include <mutex>
 #include <optional>
-
-#include <tbb/task_arena.h>
 
 namespace ridge {
 
@@ -13,8 +11,7 @@ class Once {
  public:
   template <class Make>
   const T& get(Make make) {
-    // Isolated: a thread that waits inside make() must not pick up a task that asks for this very value.
-    std::call_once(once_, [&] { tbb::this_task_arena::isolate([&] { value_.emplace(make()); }); });
+    std::call_once(once_, [&] { value_.emplace(make()); });
     return *value_;
   }
 

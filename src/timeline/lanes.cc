@@ -5,8 +5,9 @@
 #include <map>
 #include <tuple>
 
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
+
+#include "base/in_parallel.h"
 
 namespace ridge {
 namespace {
@@ -241,7 +242,7 @@ Lanes build_lanes(const Model& model) {
     if (!slices[t].empty()) used.push_back(t);
   }
   out.lanes.resize(used.size());
-  tbb::parallel_for(std::size_t{0}, used.size(), [&](std::size_t i) {
+  for_each_index({model.trace().events.size()}, used.size(), [&](std::size_t i) {
     out.lanes[i].track = TrackId{used[i]};
     fill(model.trace(), &slices[used[i]], &out.lanes[i]);
   });

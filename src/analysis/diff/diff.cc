@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include <tbb/parallel_for.h>
-
 #include "analysis/diff/groups.h"
 #include "analysis/diff/reconcile.h"
 #include "analysis/diff/totals.h"
+#include "base/in_parallel.h"
 
 namespace ridge::diff {
 namespace {
@@ -69,8 +68,10 @@ std::string letter_of(std::size_t trace) {
 
 Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
   const std::size_t n = scopes.size();
+  JobSize job;
+  for (const Scope& scope : scopes) job.events += scope.trace().events.size();
   std::vector<RunMode> modes(n);
-  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { modes[t] = run_mode(scopes[t]); });
+  for_each_index(job, n, [&](std::size_t t) { modes[t] = run_mode(scopes[t]); });
   const Grain grain = grain_of(modes);
   Told told;
   told.places =
@@ -78,20 +79,20 @@ Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
   told.phases = !hides_phases(scopes, modes);
   KeyPool pool;
   std::vector<CallSequence> sequences(n);
-  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) { sequences[t] = build_sequence(scopes[t], grain, told, pool); });
+  for_each_index(job, n, [&](std::size_t t) { sequences[t] = build_sequence(scopes[t], grain, told, pool); });
   for (std::size_t t = 1; t < n; ++t) {
     reconcile_iterations(sequences[0], scopes[0].model().iterations().rule, sequences[t], scopes[t].model().iterations().rule);
   }
   std::vector<Template> templates(n);
   Diff diff;
   diff.sides.resize(n);
-  tbb::parallel_for(std::size_t{0}, n, [&](std::size_t t) {
+  for_each_index(job, n, [&](std::size_t t) {
     templates[t] = build_template(scopes[t], std::move(sequences[t]), pool);
     diff.sides[t] = compute_totals(scopes[t], templates[t]);
   });
   std::vector<Links> links(n);
-  tbb::parallel_for(std::size_t{1}, n,
-                    [&](std::size_t t) { links[t] = match(templates[0], templates[t], modes[0], modes[t]); });
+  for_each_index(job, n - 1,
+                 [&](std::size_t i) { links[i + 1] = match(templates[0], templates[i + 1], modes[0], modes[i + 1]); });
   for (std::size_t t = 1; t < n; ++t) lend_categories(templates[0], templates[t], links[t]);
   for (std::size_t t = 0; t < n; ++t) add_device_time(templates[t], diff.sides[t]);
   diff.groups = build_groups(templates, links, options.thresholds);

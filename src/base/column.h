@@ -1,0 +1,32 @@
+// Column: a vector of plain values for millions of rows. resize() leaves new values as they are, so that whoever fills them is the first to touch
+// their memory. (Huge pages, which help the reader's arena, made the model's tables slower: 63 against 56 ns an event, medians of 12.)
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ridge {
+
+template <class T>
+struct ColumnAllocator : std::allocator<T> {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+  template <class U>
+  struct rebind {
+    using other = ColumnAllocator<U>;
+  };
+
+  template <class U>
+  void construct(U*) noexcept {}
+  template <class U, class... Arguments>
+  void construct(U* at, Arguments&&... arguments) {
+    std::construct_at(at, std::forward<Arguments>(arguments)...);
+  }
+};
+
+template <class T>
+using Column = std::vector<T, ColumnAllocator<T>>;
+
+}  // namespace ridge

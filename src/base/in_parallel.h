@@ -1,0 +1,84 @@
+// in_parallel: independent parts of one job on all cores, by oneTBB's pool; one after the other where the job is small. Starting the pool takes
+// over a millisecond, which is more than all the tables of a small trace take. A thread that waits for its parts takes up no other work meanwhile
+// (TBB calls that isolated): it may hold a lock (model/once.h) that the other work asks for.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <system_error>
+#include <thread>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
+#include <tbb/task_arena.h>
+
+namespace ridge {
+
+// How much a job goes through. Its parts are run side by side from 64 K events on: some 60 ns an event are then three times the pool's start.
+struct JobSize {
+  std::size_t events = 0;
+  bool worth_a_pool() const { return events >= std::size_t{64} << 10; }
+};
+
+template <class... Parts>
+void at_once(JobSize size, const Parts&... parts) {
+  if (!size.worth_a_pool()) {
+    (parts(), ...);
+    return;
+  }
+  tbb::this_task_arena::isolate([&] { tbb::parallel_invoke(parts...); });
+}
+
+// The same for two of which the first goes on in parallel itself: the second has a thread of its own, so that the pool's are free for the first.
+// (A thread that waits in at_once() would not help there.)
+template <class First, class Second>
+void alongside(JobSize size, const First& first, const Second& second) {
+  std::exception_ptr thrown;
+  const auto run_second = [&] {
+    try {
+      second();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  };
+  std::thread other;
+  try {
+    if (size.worth_a_pool()) other = std::thread(run_second);
+  } catch (const std::system_error&) {  // no further thread is to be had
+  }
+  if (!other.joinable()) run_second();
+  try {
+    first();
+  } catch (...) {
+    if (other.joinable()) other.join();
+    throw;
+  }
+  if (other.joinable()) other.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+// part(i) for each i in [0, count).
+template <class Part>
+void for_each_index(JobSize size, std::size_t count, const Part& part) {
+  if (count < 2 || !size.worth_a_pool()) {
+    for (std::size_t i = 0; i < count; ++i) part(i);
+    return;
+  }
+  tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, part); });
+}
+
+// part(first, last) for ranges of about `grain` that make up [0, count).
+template <class Part>
+void for_each_range(JobSize size, std::size_t count, std::size_t grain, const Part& part) {
+  if (count <= grain || !size.worth_a_pool()) {
+    if (count > 0) part(std::size_t{0}, count);
+    return;
+  }
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain),
+                      [&](const auto& range) { part(range.begin(), range.end()); });
+  });
+}
+
+}  // namespace ridge
