@@ -31,3 +31,4 @@ file(GLOB server_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/apps/server/*.
 add_library(ridge_server STATIC ${server_sources} "${web_page_cc}")
 target_include_directories(ridge_server PUBLIC "${PROJECT_SOURCE_DIR}/apps" PRIVATE "${PROJECT_SOURCE_DIR}/apps/server")
 target_link_libraries(ridge_server PUBLIC ridge_core PRIVATE fmt::fmt isal::isal Boost::headers Threads::Threads)
+ridge_join(product ridge_server)

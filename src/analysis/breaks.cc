@@ -22,9 +22,9 @@ struct Launch {
   std::uint32_t device;  // index
 };
 
-class Computer {
+class BreaksReader {
  public:
-  explicit Computer(const Scope& scope)
+  explicit BreaksReader(const Scope& scope)
       : scope_(scope),
         model_(scope.model()),
         trace_(scope.trace()),
@@ -311,7 +311,7 @@ std::int64_t Breaks::occurrences() const {
   return sum;
 }
 
-Breaks compute_breaks(const Scope& scope) { return Computer(scope).compute(); }
+Breaks compute_breaks(const Scope& scope) { return BreaksReader(scope).compute(); }
 
 Result<Report> run_breaks(const Scope& scope, const Arguments&) { return report_breaks(compute_breaks(scope)); }
 

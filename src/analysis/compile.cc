@@ -11,9 +11,9 @@
 namespace ridge {
 namespace {
 
-class Computer {
+class CompileReader {
  public:
-  explicit Computer(const Scope& scope)
+  explicit CompileReader(const Scope& scope)
       : scope_(scope), model_(scope.model()), tree_(model_.tree()), phases_(model_.compile_phases().phases) {}
 
   Compile compute() {
@@ -220,7 +220,7 @@ std::int64_t Compile::autotune_ns() const {
   return sum;
 }
 
-Compile compute_compile(const Scope& scope) { return Computer(scope).compute(); }
+Compile compute_compile(const Scope& scope) { return CompileReader(scope).compute(); }
 
 Report report_compile(const Compile& compile) {
   Report report;

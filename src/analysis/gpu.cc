@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/catalog.h"
+#include "analysis/cells.h"
 #include "base/saturating.h"
 #include "model/device_properties.h"
 
@@ -62,11 +63,6 @@ void add_idle(const DeviceIdle& idle, const Trace& trace, const CallTree& tree, 
   });
 }
 
-Cell percent(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? Cell() : Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-Cell text(const std::string& value) { return value.empty() ? Cell() : Cell(value); }
-
 Table gpu_table(const Gpu& gpu) {
   Table table;
   table.name = "gpu";
@@ -84,8 +80,8 @@ Table gpu_table(const Gpu& gpu) {
                    {"exposed_comm_ns", Type::integer, Unit::ns},
                    {"idle_ns", Type::integer, Unit::ns}};
   for (const GpuDevice& d : gpu.devices) {
-    table.rows.push_back({d.device, text(d.name), d.window_ns, d.busy_ns, percent(d.busy_ns, d.window_ns), d.compute_ns,
-                          d.copy_ns, d.comm_ns, d.exposed_copy_ns, d.exposed_comm_ns, d.idle_ns});
+    table.rows.push_back({d.device, cells::text(d.name), d.window_ns, d.busy_ns, cells::percent(d.busy_ns, d.window_ns),
+                          d.compute_ns, d.copy_ns, d.comm_ns, d.exposed_copy_ns, d.exposed_comm_ns, d.idle_ns});
   }
   return table;
 }
@@ -111,12 +107,13 @@ Table idle_table(const Gpu& gpu) {
                      [&](IdleCause a, IdleCause b) { return share(a).time_ns > share(b).time_ns; });
     for (const IdleCause cause : causes) {
       table.rows.push_back({d.device, std::string(name_of(cause)), share(cause).time_ns,
-                            percent(share(cause).time_ns, d.window_ns), share(cause).gaps, std::string(meaning_of(cause))});
+                            cells::percent(share(cause).time_ns, d.window_ns), share(cause).gaps,
+                            std::string(meaning_of(cause))});
     }
     saturating_add(&total, d.idle_ns);
   }
   if (gpu.devices.size() == 1) {
-    table.total = Row{Cell(), Cell(), total, percent(total, gpu.devices[0].window_ns), Cell(), Cell()};
+    table.total = Row{Cell(), Cell(), total, cells::percent(total, gpu.devices[0].window_ns), Cell(), Cell()};
   }
   return table;
 }
@@ -133,8 +130,8 @@ Table sources_table(const Gpu& gpu) {
                    {"op", Type::text}};
   for (const GpuDevice& d : gpu.devices) {
     for (const IdleSource& s : d.sources) {
-      table.rows.push_back({d.device, std::string(name_of(s.cause)), s.time_ns, percent(s.time_ns, d.window_ns), s.gaps,
-                            text(s.call), text(s.op)});
+      table.rows.push_back({d.device, std::string(name_of(s.cause)), s.time_ns, cells::percent(s.time_ns, d.window_ns), s.gaps,
+                            cells::text(s.call), cells::text(s.op)});
     }
   }
   return table;

@@ -96,9 +96,9 @@ class BusyClock {
   std::vector<std::int64_t> before_;
 };
 
-class Computer {
+class GraphsReader {
  public:
-  explicit Computer(const Scope& scope)
+  explicit GraphsReader(const Scope& scope)
       : scope_(scope),
         model_(scope.model()),
         trace_(scope.trace()),
@@ -382,7 +382,7 @@ std::int64_t Graphs::gpu_ns() const {
   return sum;
 }
 
-Graphs compute_graphs(const Scope& scope) { return Computer(scope).compute(); }
+Graphs compute_graphs(const Scope& scope) { return GraphsReader(scope).compute(); }
 
 Result<Report> run_graphs(const Scope& scope, const Arguments&) { return report_graphs(compute_graphs(scope)); }
 

@@ -23,7 +23,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kByNames[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
+constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
 
 // The compiled graph around a node; where the trace does not name graphs, the compiled region or function. The innermost of each.
 struct GraphAround {
@@ -278,10 +278,10 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
   return out;
 }
 
-std::span<const std::string_view> kernels_by_names() { return kByNames; }
+std::span<const std::string_view> kernels_by_names() { return kKernelsBy; }
 
 Result<Report> run_kernels(const Scope& scope, const Arguments& arguments) {
-  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kByNames));
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kKernelsBy));
   return report_kernels(compute_kernels(scope, by ? std::optional(static_cast<KernelsBy>(*by)) : std::nullopt));
 }
 

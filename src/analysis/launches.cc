@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/catalog.h"
+#include "analysis/cells.h"
 #include "analysis/gpu.h"
 #include "base/saturating.h"
 #include "base/units.h"
@@ -169,11 +170,6 @@ std::vector<LaunchCall> count_calls(const Scope& scope) {
   return calls;
 }
 
-template <class T>
-Cell cell(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
 Table launches_table(const Launches& launches) {
   Table table;
   table.name = "launches";
@@ -192,9 +188,10 @@ Table launches_table(const Launches& launches) {
                    {"verdict", Type::text}};
   table.key_value = launches.devices.size() == 1;
   for (const DeviceLaunches& d : launches.devices) {
-    table.rows.push_back({d.calls, cell(d.latency_p50_ns), cell(d.latency_p99_ns), cell(d.host_ns_per_launch),
-                          cell(d.device_ns_per_launch), cell(d.queue_depth_mean), cell(d.launch_bound), d.cuda_graph_gain_ns,
-                          d.device, d.launched, d.from_graphs, d.unlinked, launch_verdict(d)});
+    table.rows.push_back({d.calls, cells::integer(d.latency_p50_ns), cells::integer(d.latency_p99_ns),
+                          cells::number(d.host_ns_per_launch), cells::number(d.device_ns_per_launch),
+                          cells::number(d.queue_depth_mean), cells::boolean(d.launch_bound), d.cuda_graph_gain_ns, d.device,
+                          d.launched, d.from_graphs, d.unlinked, launch_verdict(d)});
   }
   return table;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/catalog.h"
+#include "analysis/cells.h"
 #include "base/saturating.h"
 #include "trace/tables.h"
 
@@ -274,11 +275,6 @@ class DeviceMemory {
   std::vector<std::int64_t> starts_, ends_;  // of out_.iterations
 };
 
-template <class T>
-Cell cell(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
 Table ops_table(const Memory& memory) {
   Table table;
   table.name = "memory";
@@ -293,7 +289,7 @@ Table ops_table(const Memory& memory) {
   for (const MemoryDevice& d : memory.devices) {
     for (const MemoryOp& op : d.ops) {
       table.rows.push_back(
-          {d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cell(op.peak_bytes)});
+          {d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cells::integer(op.peak_bytes)});
       total.allocations += op.allocations;
       saturating_add(&total.allocated_bytes, op.allocated_bytes);
       total.frees += op.frees;
@@ -317,8 +313,8 @@ Table devices_table(const Memory& memory) {
                    {"freed_bytes", Type::integer, Unit::bytes},
                    {"events", Type::integer, Unit::count}};
   for (const MemoryDevice& d : memory.devices) {
-    table.rows.push_back(
-        {d.device, d.peak_bytes, d.peak_time_ns, cell(d.peak_reserved_bytes), d.allocated_bytes, d.freed_bytes, d.events});
+    table.rows.push_back({d.device, d.peak_bytes, d.peak_time_ns, cells::integer(d.peak_reserved_bytes), d.allocated_bytes,
+                          d.freed_bytes, d.events});
   }
   return table;
 }
@@ -335,7 +331,7 @@ Table holders_table(const Memory& memory) {
     for (const MemoryHolder& h : d.holders) {
       const Cell pct =
           d.peak_bytes == 0 ? Cell() : Cell(100.0 * static_cast<double>(h.bytes) / static_cast<double>(d.peak_bytes));
-      table.rows.push_back({d.device, h.op, h.bytes, pct, cell(h.allocations)});
+      table.rows.push_back({d.device, h.op, h.bytes, pct, cells::integer(h.allocations)});
     }
   }
   return table;
@@ -352,7 +348,8 @@ Table iterations_table(const Memory& memory) {
                    {"peak_bytes", Type::integer, Unit::bytes}};
   for (const MemoryDevice& d : memory.devices) {
     for (const MemoryIteration& i : d.iterations) {
-      table.rows.push_back({d.device, i.iteration, i.allocations, i.allocated_bytes, i.freed_bytes, cell(i.peak_bytes)});
+      table.rows.push_back(
+          {d.device, i.iteration, i.allocations, i.allocated_bytes, i.freed_bytes, cells::integer(i.peak_bytes)});
     }
   }
   return table;

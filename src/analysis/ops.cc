@@ -21,7 +21,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kByNames[] = {"shape", "module", "location", "annotation", "phase"};
+constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase"};
 
 // What one call of an op took.
 struct OpCost {
@@ -326,10 +326,10 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
   return out;
 }
 
-std::span<const std::string_view> ops_by_names() { return kByNames; }
+std::span<const std::string_view> ops_by_names() { return kOpsBy; }
 
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments) {
-  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kByNames));
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kOpsBy));
   return report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
 }
 

@@ -9,7 +9,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kTimed = " (dynamo_timed)";
+constexpr std::string_view kTimedPhase = " (dynamo_timed)";
 constexpr std::string_view kData = "_data: ";
 
 // "<phase>_data: k=v, k=v": the mark that tells about the phase around it.
@@ -43,8 +43,8 @@ class PhaseNames {
     for (std::size_t i = 0; i < trace.strings.size(); ++i) {
       const std::string_view text = trace.text(StringId{i});
       DataMark mark;
-      if (text.ends_with(kTimed)) {
-        bare_.insert(text.substr(0, text.size() - kTimed.size()));
+      if (text.ends_with(kTimedPhase)) {
+        bare_.insert(text.substr(0, text.size() - kTimedPhase.size()));
       } else if (parse_mark(text, &mark) && !mark.field("compile_id").empty()) {
         bare_.insert(mark.phase);
         if (const std::string_view key = mark.field("fn_name"); !key.empty()) key_of_[mark.phase] = key;
@@ -70,7 +70,7 @@ class Builder {
   Builder(const Trace& trace, const CallTree& tree, const PhaseNames& names)
       : trace_(trace), tree_(tree), names_(names), flags_(trace, [&](std::string_view name) {
           DataMark mark;
-          return name.ends_with(kTimed) || names.is_bare(name) || (parse_mark(name, &mark) && names.is_bare(mark.phase));
+          return name.ends_with(kTimedPhase) || names.is_bare(name) || (parse_mark(name, &mark) && names.is_bare(mark.phase));
         }) {}
 
   CompilePhases build() {
@@ -108,8 +108,8 @@ class Builder {
       }
       return;
     }
-    const bool timed = name.ends_with(kTimed);
-    if (timed) name.remove_suffix(kTimed.size());
+    const bool timed = name.ends_with(kTimedPhase);
+    if (timed) name.remove_suffix(kTimedPhase.size());
     if (timed && around != kNoPhase && !timed_[around] && names_.key_of(bare_name_[around]) == name) {
       out_.phases[around].key = name;  // the same phase, measured inside
       out_.phases[around].node = n;

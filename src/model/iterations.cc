@@ -118,7 +118,7 @@ List by_optimizer_step(const Inputs& in) {
 // ---- compiled graphs ------------------------------------------------------------------------------------------------------------
 
 bool is_graph_call(std::string_view name) { return name.starts_with("## Call CompiledFxGraph"); }
-bool is_region(std::string_view name) { return name.starts_with("Torch-Compiled Region"); }
+bool is_compiled_region(std::string_view name) { return name.starts_with("Torch-Compiled Region"); }
 bool is_numbered_region(std::string_view name) { return name.starts_with("Torch-Compiled Region: "); }
 
 using Calls = std::map<std::string_view, std::vector<std::int64_t>>;  // starts by name
@@ -214,7 +214,7 @@ std::size_t period_of(const std::vector<std::uint32_t>& names) {
 
 List by_device_period(const Inputs& in) {
   // Where compiled code runs and its calls do not repeat, equal kernels in a row are repeats inside a step.
-  if (!marks_named(in, is_region).empty()) return {};
+  if (!marks_named(in, is_compiled_region).empty()) return {};
   const Device* busiest = nullptr;
   for (const Device& device : in.timeline().devices) {
     if (busiest == nullptr || device.work.size() > busiest->work.size()) busiest = &device;
@@ -259,13 +259,13 @@ List by_runs(const Inputs& in) {
 
 List whole_window(const Inputs& in) { return {{0, in.trace.window->start_ns, in.trace.window->end_ns}}; }
 
-struct Rule {
+struct RuleRow {
   IterationRule rule;
   std::string_view name;
   List (*find)(const Inputs&);
 };
 
-constexpr Rule kRules[] = {
+constexpr RuleRow kIterationRules[] = {
     {IterationRule::runs, "runs", [](const Inputs& in) { return in.runs > 0 ? by_runs(in) : List{}; }},
     {IterationRule::profiler_step, "profiler_step", by_profiler_step},
     {IterationRule::optimizer_step, "optimizer_step", by_optimizer_step},
@@ -277,7 +277,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::string_view name_of(IterationRule rule) { return kRules[static_cast<std::size_t>(rule)].name; }
+std::string_view name_of(IterationRule rule) { return kIterationRules[static_cast<std::size_t>(rule)].name; }
 
 std::optional<std::size_t> Iterations::at(std::int64_t time_ns) const {
   const auto it =
@@ -291,7 +291,7 @@ Iterations build_iterations(const Trace& trace, const CallTree& tree, const Laun
   Iterations iterations;
   if (!trace.window) return iterations;
   const Inputs inputs{trace, tree, links, timeline, runs, main_process(trace, tree, links)};
-  for (const Rule& rule : kRules) {
+  for (const RuleRow& rule : kIterationRules) {
     iterations.list = rule.find(inputs);
     iterations.rule = rule.rule;
     if (!iterations.list.empty()) break;

@@ -39,7 +39,7 @@ static_assert(std::size(kCategoryNames) == kCategories);
 // Where a rule's pattern is looked for: `head` is the name before its template and parameters, `text` the name with its template.
 enum class In : std::uint8_t { head_start, head, text };
 
-struct Rule {
+struct NameRule {
   In in;
   std::string_view pattern;
   Category category;
@@ -51,7 +51,7 @@ struct Rule {
 using enum Category;
 
 // The first rule that fits decides. Within a group the special stands before the general.
-constexpr Rule kRules[] = {
+constexpr NameRule kNameRules[] = {
     // Inductor
     {In::head_start, "triton_poi_", triton_pointwise, "inductor"},
     {In::head_start, "triton_red_", triton_reduction, "inductor"},
@@ -333,16 +333,16 @@ constexpr OpRule kOpRules[] = {
     {"_fused_sgd", elementwise, optimizer},
 };
 
-const Rule* find_rule(const KernelName& name) {
-  const auto fits = [&](const Rule& rule) {
+const NameRule* find_rule(const KernelName& name) {
+  const auto fits = [&](const NameRule& rule) {
     switch (rule.in) {
       case In::head_start: return name.head.starts_with(rule.pattern);
       case In::head: return name.head.find(rule.pattern) != std::string::npos;
       default: return name.text.find(rule.pattern) != std::string::npos;
     }
   };
-  const Rule* rule = std::find_if(std::begin(kRules), std::end(kRules), fits);
-  return rule == std::end(kRules) ? nullptr : rule;
+  const NameRule* rule = std::find_if(std::begin(kNameRules), std::end(kNameRules), fits);
+  return rule == std::end(kNameRules) ? nullptr : rule;
 }
 
 // "triton_poi_fused__to_copy_add_3" -> "_to_copy_add". Old releases end the name in "_0d1d2de" and the like.
@@ -365,7 +365,7 @@ bool is_short_triton(std::string_view name) {
   return name.starts_with("triton_") && name.find_first_not_of("_0123456789dce", 6) == std::string_view::npos;
 }
 
-KernelIdentity inductor_identity(std::string_view name, const Rule& rule) {
+KernelIdentity inductor_identity(std::string_view name, const NameRule& rule) {
   KernelIdentity identity{rule.category, rule.library, std::string(name), {}, false};
   identity.fused_ops = split_op_names(fused_part(name));
   return identity;
@@ -411,7 +411,7 @@ KernelIdentity identify_kernel(std::string_view name, DeviceWork work, std::stri
   if (work == DeviceWork::set) return {memset, "", std::string(name), {}, false};
   if (is_short_triton(name) && op.starts_with("triton_") && op != name) return identify_kernel(op, work, {}, hint);
   const KernelName parts = take_apart(name);
-  const Rule* rule = find_rule(parts);
+  const NameRule* rule = find_rule(parts);
   if (rule != nullptr && rule->library == "inductor") return inductor_identity(name, *rule);
   if (hint == LaunchHint::triton_op) return user_triton(name);
   const bool python = looks_like_python(parts) && work == DeviceWork::kernel;

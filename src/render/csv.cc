@@ -26,7 +26,7 @@ void append_text(std::string& out, const std::string& text) {
   out += '"';
 }
 
-struct AppendCell {
+struct AppendCsvCell {
   std::string& out;
 
   void operator()(std::monostate) const {}
@@ -52,7 +52,7 @@ std::string render_csv(const Report& report, const RenderOptions&) {
   for (const Row& row : table.rows) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (i > 0) out += ',';
-      if (i < row.size()) std::visit(AppendCell{out}, row[i]);
+      if (i < row.size()) std::visit(AppendCsvCell{out}, row[i]);
     }
     out += '\n';
   }

@@ -32,7 +32,7 @@ void append_name(std::string& out, std::string_view name) {
   }
 }
 
-struct AppendCell {
+struct AppendJsonCell {
   std::string& out;
 
   void operator()(std::monostate) const { out += "null"; }
@@ -63,7 +63,7 @@ void append_array(std::string& out, const Elements& elements, std::string_view b
 }
 
 void append_row(std::string& out, const Row& row) {
-  append_array(out, row, "", [&](const Cell& cell) { std::visit(AppendCell{out}, cell); });
+  append_array(out, row, "", [&](const Cell& cell) { std::visit(AppendJsonCell{out}, cell); });
 }
 
 void append_column(std::string& out, const Column& column) {

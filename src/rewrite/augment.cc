@@ -13,8 +13,8 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kDeviceKeys[] = {"kernel_flop", "kernel_num_gb", "achieved_flops_pct", "achieved_bandwidth_pct",
-                                            "bound",       "roof_us"};
+constexpr std::string_view kWorkKeys[] = {"kernel_flop", "kernel_num_gb", "achieved_flops_pct", "achieved_bandwidth_pct",
+                                          "bound",       "roof_us"};
 constexpr std::string_view kOpKeys[] = {"ridge"};
 
 constexpr double kGiga = 1e9;
@@ -136,7 +136,7 @@ class Augmenter {
       append_members(*edit, &text);
       block->output.append(copied, static_cast<std::size_t>(members.begin - copied));
       copied = members.begin;
-      const auto keys = edit->row == kOp ? std::span<const std::string_view>(kOpKeys) : kDeviceKeys;
+      const auto keys = edit->row == kOp ? std::span<const std::string_view>(kOpKeys) : kWorkKeys;
       if (append_with_args(members, keys, text, &block->output)) copied = members.end;
     }
     block->output.append(copied, static_cast<std::size_t>(block->end() - copied));

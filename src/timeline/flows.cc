@@ -12,7 +12,7 @@ namespace {
 // Categories of recorded flows that the model reads itself, by correlation and by sequence number.
 constexpr std::string_view kModelled[] = {"ac2g", "fwdbwd"};
 
-struct Mark {  // one end of a recorded flow
+struct FlowEnd {  // one end of a recorded flow
   StringId cat;
   std::int64_t id;
   std::int64_t ts_ns;
@@ -68,7 +68,7 @@ void Flows::add_forward_backward(const Model& model) {
 void Flows::add_recorded(const Model& model, const Lanes& lanes) {
   const Trace& trace = model.trace();
   const ArgColumn id(trace, ArgKey::id, true);
-  std::vector<Mark> marks;
+  std::vector<FlowEnd> marks;
   for (const EventId event : trace.of(EventClass::flow)) {
     const Kind& kind = trace.kind(event);
     const std::string_view cat = trace.text(kind.cat);
@@ -79,7 +79,7 @@ void Flows::add_recorded(const Model& model, const Lanes& lanes) {
     const auto slice = slice_at(lanes, trace.track(event), ts);
     if (slice) marks.push_back({kind.cat, *number, ts, *slice, kind.phase});
   }
-  std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.key() < b.key(); });
+  std::sort(marks.begin(), marks.end(), [](const FlowEnd& a, const FlowEnd& b) { return a.key() < b.key(); });
   for (std::size_t i = 1; i < marks.size(); ++i) {
     const bool same = marks[i].cat == marks[i - 1].cat && marks[i].id == marks[i - 1].id;
     if (!same || marks[i - 1].phase == 'f' || marks[i].phase == 's' || marks[i].slice == marks[i - 1].slice) continue;

@@ -38,6 +38,12 @@ std::vector<std::string> shared_traces() {
   return found;
 }
 
+std::vector<std::string> all_traces() {
+  std::vector<std::string> found = own_traces();
+  std::ranges::move(shared_traces(), std::back_inserter(found));
+  return found;
+}
+
 std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot open " + path);

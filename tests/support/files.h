@@ -11,6 +11,7 @@ namespace ridge::test {
 std::vector<std::string> own_traces();
 // Paths of the traces of ../shared/traces/{h200,faults,public}, where that folder exists.
 std::vector<std::string> shared_traces();
+std::vector<std::string> all_traces();  // both
 
 std::string contents(const std::string& path);
 

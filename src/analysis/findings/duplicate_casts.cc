@@ -8,7 +8,7 @@ namespace ridge {
 namespace {
 
 // Pointwise kernels between two casts of a round trip: a few operations that were wanted in the wider type.
-constexpr int kMostBetween = 3;
+constexpr int kMostBetweenCasts = 3;
 
 struct Cast {
   DType from = DType::unknown;  // unknown: the trace has no shapes
@@ -41,7 +41,7 @@ class RoundTrips {
       Cast& before = last[slot.work.stream];
       Cast cast = cast_of(slot, i);
       if (cast.to == DType::unknown) {
-        if (++before.between > kMostBetween || !is_pointwise(slot, before.elements)) before.to = DType::unknown;
+        if (++before.between > kMostBetweenCasts || !is_pointwise(slot, before.elements)) before.to = DType::unknown;
         continue;
       }
       if (goes_back(before, cast)) {

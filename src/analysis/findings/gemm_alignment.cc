@@ -13,10 +13,10 @@
 namespace ridge {
 namespace {
 
-constexpr double kRowBytes = 16;           // one vector load
-constexpr double kGoodPeakPct = 60;        // of the peak: such a product needs no help
-constexpr double kWastedPart = 0.25;       // of the computed tiles outside of the matrix
-constexpr std::int64_t kLeastNs = 10'000;  // shorter products are bound by their latency, whatever their size
+constexpr double kRowBytes = 16;                  // one vector load
+constexpr double kGoodPeakPct = 60;               // of the peak: such a product needs no help
+constexpr double kWastedPart = 0.25;              // of the computed tiles outside of the matrix
+constexpr std::int64_t kLeastProductNs = 10'000;  // shorter products are bound by their latency, whatever their size
 
 struct MatrixOp {
   std::string_view name;
@@ -149,7 +149,7 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const KernelIdentity& kernel = facts.identity(row);
-    if (kernel.category != Category::gemm || kernel.helper || slot.work.end_ns - slot.work.start_ns < kLeastNs) return;
+    if (kernel.category != Category::gemm || kernel.helper || slot.work.end_ns - slot.work.start_ns < kLeastProductNs) return;
     const auto trouble = products.trouble(slot);
     if (!trouble) return;
     tally.add(products.dims(row), facts.kernel_id(row).value, row, slot.open_ns);

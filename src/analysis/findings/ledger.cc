@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kLeastPart = 100;
 constexpr std::int64_t kLeastWorkPart = 50;
-constexpr std::int64_t kLeastNs = 500;  // an iteration: a fraction of a single launch
+constexpr std::int64_t kLeastPerIterationNs = 500;  // an iteration: a fraction of a single launch
 
 // Which sorts of work win the time of others, first to last.
 constexpr unsigned kRanks[] = {1U << static_cast<unsigned>(WorkSort::compute), 1U << static_cast<unsigned>(WorkSort::comm),
@@ -83,12 +83,12 @@ std::int64_t Ledger::span_ns() const {
   return longest;
 }
 
-std::int64_t Ledger::least_ns() const { return std::max(span_ns() / kLeastPart, iterations_ * kLeastNs); }
+std::int64_t Ledger::least_ns() const { return std::max(span_ns() / kLeastPart, iterations_ * kLeastPerIterationNs); }
 
 std::int64_t Ledger::least_work_ns() const {
   std::int64_t busiest = 0;
   for (const DeviceLedger& device : devices_) busiest = std::max(busiest, device.busy_ns);
-  return std::max(busiest / kLeastWorkPart, iterations_ * kLeastNs);
+  return std::max(busiest / kLeastWorkPart, iterations_ * kLeastPerIterationNs);
 }
 
 std::int64_t Claim::take(std::size_t device, bool idle, std::size_t slot, std::int64_t* open_ns, std::int64_t most_ns) {

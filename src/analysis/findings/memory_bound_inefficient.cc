@@ -13,8 +13,8 @@
 namespace ridge {
 namespace {
 
-constexpr double kFarBelow = 0.4;          // of the peak; good kernels reach 0.7 to 0.95
-constexpr std::int64_t kLeastNs = 10'000;  // below, start and end of a kernel weigh more than its traffic
+constexpr double kFarBelow = 0.4;                // of the peak; good kernels reach 0.7 to 0.95
+constexpr std::int64_t kLeastKernelNs = 10'000;  // below, start and end of a kernel weigh more than its traffic
 constexpr double kLowOccupancyPct = 25;
 constexpr double kFewWaves = 4;  // with more, the last one matters little
 
@@ -93,7 +93,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const std::int64_t duration = slot.work.end_ns - slot.work.start_ns;
-    if (duration < kLeastNs || !facts.is_kernel(row) || !moves_data(facts.identity(row).category)) return;
+    if (duration < kLeastKernelNs || !facts.is_kernel(row) || !moves_data(facts.identity(row).category)) return;
     if (draws_numbers(facts, row)) return;
     const std::int64_t device = facts.ledger().devices()[d].device;
     const auto traffic = traffic_ns(facts, row, device);

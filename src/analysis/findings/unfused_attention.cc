@@ -9,7 +9,7 @@ namespace ridge {
 namespace {
 
 // Scale, bias, mask, casts, softmax, dropout: what a program puts between the two products. More is something else.
-constexpr std::size_t kMostBetween = 10;
+constexpr std::size_t kMostBetweenProducts = 10;
 
 // The softmax of scaled_dot_product_attention's math form, and of nothing else: a compiler keeps its name.
 bool is_safe_softmax(std::string_view op) { return op == "_safe_softmax"; }
@@ -30,7 +30,7 @@ class Attention {
         if (pending.softmax) take(device, pending);
         pending = {.open = true, .softmax = false, .between = {}};
       } else if (pending.open && work.sort == WorkSort::compute && is_light(work.row) &&
-                 pending.between.size() < kMostBetween) {
+                 pending.between.size() < kMostBetweenProducts) {
         pending.softmax = pending.softmax || is_softmax(work.row);
         pending.between.push_back(i);
       } else {

@@ -22,7 +22,7 @@ std::vector<std::string> lines(const Breaks& breaks) {
 using Lines = std::vector<std::string>;
 
 std::string lookup(int ts) { return event({.name = "TorchDynamo Cache Lookup", .ts = ts, .dur = 2}); }
-std::string graph(std::string_view key, int ts, int dur) {
+std::string graph_call(std::string_view key, int ts, int dur) {
   return event({.name = "## Call CompiledFxGraph " + std::string(key) + " ##", .ts = ts, .dur = dur, .cat = "user_annotation"});
 }
 std::string region(std::string_view id, int ts, int dur) {
@@ -36,13 +36,13 @@ TEST(Breaks, ResumedFrameInTailPosition) {
   // Parent's graph ends at 30; lookup 2, bytecode 4, prologue 3 and 11 of the frames' own until the resumed graph at 50.
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 100),
-      graph("a", 10, 20),
+      graph_call("a", 10, 20),
       launch(1, 15, 5, "k", 20, 5),
       lookup(34),
       region("1/0", 38, 60),
       event({.name = "Pregraph bytecode", .ts = 40, .dur = 4}),
       event({.name = "AOTDispatcher Runtime Wrapper Prologue", .ts = 45, .dur = 3}),
-      graph("b", 50, 40),
+      graph_call("b", 50, 40),
       launch(2, 60, 5, "k", 66, 5),
   }));
   const Breaks breaks = breaks_of(t);
@@ -56,11 +56,11 @@ TEST(Breaks, ResumedFrameInTailPosition) {
 TEST(Breaks, IdleIsHiddenWhileWorkIsQueued) {
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 100),
-      graph("a", 10, 20),
+      graph_call("a", 10, 20),
       launch(1, 15, 5, "long", 20, 60),
       lookup(34),
       region("1/0", 38, 60),
-      graph("b", 50, 40),
+      graph_call("b", 50, 40),
       launch(2, 60, 5, "k", 81, 5),
   }));
   EXPECT_EQ(breaks_of(t).breaks.at(0).gpu_idle_ns, 0);
@@ -69,13 +69,13 @@ TEST(Breaks, IdleIsHiddenWhileWorkIsQueued) {
 TEST(Breaks, EagerOpsAndCompilationAreNotItsCost) {
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 300),
-      graph("a", 10, 20),
+      graph_call("a", 10, 20),
       event({.name = "aten::sort", .ts = 32, .dur = 8}),
       event({.name = "aten::empty", .ts = 33, .dur = 2}),
       lookup(44),
       event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 50, .dur = 100}),
       region("1/0", 160, 100),
-      graph("b", 170, 40),
+      graph_call("b", 170, 40),
   }));
   const Breaks breaks = breaks_of(t);
   ASSERT_EQ(lines(breaks), Lines{"1<0 1"});
@@ -87,12 +87,12 @@ TEST(Breaks, EagerOpsAndCompilationAreNotItsCost) {
 TEST(Breaks, AWaitForAValueBelongsToIt) {
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 100),
-      graph("a", 10, 20),
+      graph_call("a", 10, 20),
       event({.name = "aten::item", .ts = 32, .dur = 10}),
       event({.name = "aten::_local_scalar_dense", .ts = 33, .dur = 8}),
       lookup(44),
       region("1/0", 48, 50),
-      graph("b", 50, 40),
+      graph_call("b", 50, 40),
   }));
   const Breaks breaks = breaks_of(t);
   ASSERT_EQ(lines(breaks), Lines{"1<0 1"});
@@ -102,9 +102,9 @@ TEST(Breaks, AWaitForAValueBelongsToIt) {
 
 TEST(Breaks, NotACompiledCallee) {
   for (const std::string& after :
-       {event({.name = "aten::add", .ts = 80, .dur = 5}), graph("c", 80, 5), launch(1, 80, 5, "k", 90, 5)}) {
-    const LoadedTrace t = load_events(
-        join({region("0/0", 0, 100), graph("a", 10, 20), lookup(34), region("1/0", 38, 30), graph("b", 40, 20), after}));
+       {event({.name = "aten::add", .ts = 80, .dur = 5}), graph_call("c", 80, 5), launch(1, 80, 5, "k", 90, 5)}) {
+    const LoadedTrace t = load_events(join(
+        {region("0/0", 0, 100), graph_call("a", 10, 20), lookup(34), region("1/0", 38, 30), graph_call("b", 40, 20), after}));
     EXPECT_EQ(breaks_of(t).occurrences(), 0) << after;
   }
 }
@@ -112,28 +112,28 @@ TEST(Breaks, NotACompiledCallee) {
 TEST(Breaks, OfTwoNestedOnlyTheLastIsResumed) {
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 200),
-      graph("a", 10, 20),
+      graph_call("a", 10, 20),
       lookup(34),
       region("1/0", 38, 30),
-      graph("b", 40, 20),
+      graph_call("b", 40, 20),
       event({.name = "aten::add", .ts = 80, .dur = 5}),
       lookup(90),
       region("2/0", 94, 100),
-      graph("c", 100, 20),
+      graph_call("c", 100, 20),
   }));
   EXPECT_EQ(lines(breaks_of(t)), Lines{"2<0 1"});
 }
 
 TEST(Breaks, NotSiblings) {
   const LoadedTrace t =
-      load_events(join({region("0/0", 0, 50), graph("a", 10, 20), region("1/0", 60, 50), graph("b", 70, 20)}));
+      load_events(join({region("0/0", 0, 50), graph_call("a", 10, 20), region("1/0", 60, 50), graph_call("b", 70, 20)}));
   EXPECT_EQ(breaks_of(t).occurrences(), 0);
   EXPECT_EQ(breaks_of(t).regions.size(), 2U);
 }
 
 TEST(Breaks, NotTheSameFrameAgain) {
-  const LoadedTrace t =
-      load_events(join({region("0/0", 0, 100), graph("a", 10, 20), lookup(34), region("0/1", 38, 60), graph("b", 50, 40)}));
+  const LoadedTrace t = load_events(
+      join({region("0/0", 0, 100), graph_call("a", 10, 20), lookup(34), region("0/1", 38, 60), graph_call("b", 50, 40)}));
   EXPECT_EQ(breaks_of(t).occurrences(), 0);
 }
 
@@ -143,15 +143,15 @@ TEST(Breaks, NotARegionInsideAnOp) {
       event({.name = "CompiledFunction", .ts = 10, .dur = 80}),
       lookup(34),
       region("1/0", 38, 40),
-      graph("b", 50, 20),
+      graph_call("b", 50, 20),
   }));
   EXPECT_EQ(breaks_of(t).occurrences(), 0);
 }
 
 TEST(Breaks, WithStacksTheFrameDecides) {
   const auto trace = [](std::string_view frame) {
-    return load_events(join({region("0/0", 0, 100), python("m.py(10): f", 1, 98), graph("a", 10, 20), lookup(34),
-                             region("1/0", 38, 50), python(frame, 39, 48), graph("b", 50, 20)}));
+    return load_events(join({region("0/0", 0, 100), python("m.py(10): f", 1, 98), graph_call("a", 10, 20), lookup(34),
+                             region("1/0", 38, 50), python(frame, 39, 48), graph_call("b", 50, 20)}));
   };
   const Breaks resumed = breaks_of(trace("m.py(10): torch_dynamo_resume_in_f_at_14"));
   ASSERT_EQ(lines(resumed), Lines{"1<0 1"});

@@ -18,16 +18,9 @@ namespace {
 
 using test::TraceText;
 
-std::vector<std::string> all_traces() {
-  std::vector<std::string> paths = test::own_traces();
-  const std::vector<std::string> shared = test::shared_traces();
-  paths.insert(paths.end(), shared.begin(), shared.end());
-  return paths;
-}
-
 // The path of a trace by its name, here or beside the repository; empty when it is nowhere.
 std::string path_of(const std::string& name) {
-  for (const std::string& path : all_traces()) {
+  for (const std::string& path : test::all_traces()) {
     if (std::filesystem::path(path).filename() == name + ".json.gz") return path;
   }
   return "";
@@ -51,7 +44,7 @@ void expect_closed(const Gpu& gpu, const Gaps& gaps) {
 
 TEST(Gpu, AccountingClosesOnEveryTrace) {
   std::size_t devices = 0;
-  for (const std::string& path : all_traces()) {
+  for (const std::string& path : test::all_traces()) {
     SCOPED_TRACE(path);
     const auto trace = test::trace_at(path);
     ASSERT_NE(trace, nullptr);

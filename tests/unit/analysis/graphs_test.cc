@@ -139,13 +139,6 @@ TEST(Graphs, ForwardAndBackwardOfOneFrame) {
   }
 }
 
-std::vector<std::string> all_traces() {
-  std::vector<std::string> paths = own_traces();
-  const std::vector<std::string> more = shared_traces();
-  paths.insert(paths.end(), more.begin(), more.end());
-  return paths;
-}
-
 TEST(Graphs, CoverageClosesOnAllTraces) {
   for (const std::string& path : all_traces()) {
     const LoadedTrace t = load_file(path);

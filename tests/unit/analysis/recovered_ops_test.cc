@@ -43,7 +43,7 @@ std::string eager_and_replays(std::string_view replayed_grid = "[8, 1, 1]") {
                on_device("gemm", 4, 220, 12, replayed_grid), on_device("relu", 4, 235, 6)});
 }
 
-const OpRow* find(const Ops& ops, std::string_view name) {
+const OpRow* find_op(const Ops& ops, std::string_view name) {
   for (const OpRow& row : ops.rows) {
     if (row.op == name) return &row;
   }
@@ -87,7 +87,8 @@ TEST(RecoveredOps, AreTheOpsOfReplayedKernels) {
 TEST(RecoveredOps, HaveTheTimeThatReplaysTookForThem) {
   const LoadedTrace t = test::load_events(eager_and_replays());
   const Ops ops = compute_ops(Scope(*t.model));
-  const OpRow *addmm = find(ops, "aten::addmm"), *linear = find(ops, "aten::linear"), *compiled = find(ops, "CompiledFunction");
+  const OpRow *addmm = find_op(ops, "aten::addmm"), *linear = find_op(ops, "aten::linear"),
+              *compiled = find_op(ops, "CompiledFunction");
   ASSERT_TRUE(addmm != nullptr && linear != nullptr && compiled != nullptr);
   EXPECT_EQ(addmm->count, 1);  // a replay calls no op
   EXPECT_EQ(addmm->device_self_ns, 33'000);
@@ -106,13 +107,13 @@ TEST(RecoveredOps, HaveTheTimeThatReplaysTookForThem) {
   EXPECT_EQ(self, 48'000);
   EXPECT_EQ(launched, 6);
   const Ops by_shape = compute_ops(Scope(*t.model), OpsBy::shape);
-  EXPECT_EQ(find(by_shape, "aten::addmm")->detail, "[[8], [4, 8], [8, 8]]");
-  EXPECT_EQ(find(by_shape, "aten::addmm")->device_self_ns, 33'000);
+  EXPECT_EQ(find_op(by_shape, "aten::addmm")->detail, "[[8], [4, 8], [8, 8]]");
+  EXPECT_EQ(find_op(by_shape, "aten::addmm")->device_self_ns, 33'000);
 }
 
 TEST(RecoveredOps, AreNoneWhereTheKernelsRanOnAnotherShape) {
   const LoadedTrace t = test::load_events(eager_and_replays("[16, 1, 1]"));
-  EXPECT_EQ(find(compute_ops(Scope(*t.model)), "CompiledFunction")->device_self_ns, 34'000);
+  EXPECT_EQ(find_op(compute_ops(Scope(*t.model)), "CompiledFunction")->device_self_ns, 34'000);
   for (const KernelRow& row : compute_kernels(Scope(*t.model)).rows) EXPECT_EQ(row.recovered_ns, 0);
 }
 
@@ -133,9 +134,9 @@ TEST(RecoveredOps, OfARealWarmUp) {
   }
   EXPECT_GT(recovered, 0);
   const Ops ops = compute_ops(Scope(*t.model));
-  ASSERT_NE(find(ops, "aten::gelu"), nullptr);
-  EXPECT_EQ(find(ops, "aten::gelu")->kernels, 4 * 5);
-  EXPECT_EQ(find(ops, "[no op]"), nullptr);  // replays are under no op, and all of them were recovered
+  ASSERT_NE(find_op(ops, "aten::gelu"), nullptr);
+  EXPECT_EQ(find_op(ops, "aten::gelu")->kernels, 4 * 5);
+  EXPECT_EQ(find_op(ops, "[no op]"), nullptr);  // replays are under no op, and all of them were recovered
 }
 
 // Unique kernel names are off: every generated kernel is `triton_`, and the op around its launch has the name.

@@ -259,7 +259,7 @@ TEST(Roof, WhatIsKnownOfHardlyAnyTimeSaysNothingOfAll) {
   EXPECT_NEAR(std::get<double>(total(report, "flops_known_pct")), 100.0 * 2 / 902, 1e-9);
 }
 
-std::vector<std::string> problems(const Check& check) {
+std::vector<std::string> problems_of(const Check& check) {
   std::vector<std::string> found;
   for (const CheckRow& row : check.rows) found.push_back(row.problem);
   return found;
@@ -269,13 +269,14 @@ std::vector<std::string> problems(const Check& check) {
 std::string large_product(int kernel_us) { return join({mm(0, 10, 4096), launch(1, 1, 2, kGemm, 100, kernel_us)}); }
 
 TEST(CheckMetrics, ByHowFarFromTheRoof) {
-  EXPECT_EQ(problems(compute_check(OnDevice(large_product(100), "h200").scope)), std::vector<std::string>{"over_peak_flops"});
-  EXPECT_EQ(problems(compute_check(OnDevice(large_product(145), "h200").scope)), std::vector<std::string>{"near_peak"});
-  EXPECT_EQ(problems(compute_check(OnDevice(large_product(300), "h200").scope)), std::vector<std::string>{});
-  EXPECT_EQ(problems(compute_check(OnDevice(large_product(2000), "h200").scope)), std::vector<std::string>{"far_from_roof"});
-  EXPECT_EQ(problems(compute_check(OnDevice(large_product(20000), "h200").scope)),
+  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(100), "h200").scope)),
+            std::vector<std::string>{"over_peak_flops"});
+  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(145), "h200").scope)), std::vector<std::string>{"near_peak"});
+  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(300), "h200").scope)), std::vector<std::string>{});
+  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(2000), "h200").scope)), std::vector<std::string>{"far_from_roof"});
+  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(20000), "h200").scope)),
             std::vector<std::string>{"under_one_percent"});
-  EXPECT_EQ(problems(compute_check(OnDevice(large_product(20000), nullptr).scope)), std::vector<std::string>{});
+  EXPECT_EQ(problems_of(compute_check(OnDevice(large_product(20000), nullptr).scope)), std::vector<std::string>{});
 }
 
 TEST(CheckMetrics, OverThePeakIsToldWithReasonsAndNotClipped) {
@@ -288,7 +289,7 @@ TEST(CheckMetrics, OverThePeakIsToldWithReasonsAndNotClipped) {
 
 TEST(CheckMetrics, KernelsThatDoNotMatterAreLeftAlone) {
   // 8 us: too short to tell anything; and a kernel with a hundredth of a percent of the time.
-  EXPECT_EQ(problems(compute_check(OnDevice(join({mm(0, 10, 128), launch(1, 1, 2, kGemm, 100, 8)}), "h200").scope)),
+  EXPECT_EQ(problems_of(compute_check(OnDevice(join({mm(0, 10, 128), launch(1, 1, 2, kGemm, 100, 8)}), "h200").scope)),
             std::vector<std::string>{});
 }
 

@@ -33,14 +33,8 @@ Totals totals_of(const Trace& trace) {
   return t;
 }
 
-std::vector<std::string> all_traces() {
-  std::vector<std::string> paths = test::own_traces();
-  for (std::string& path : test::shared_traces()) paths.push_back(std::move(path));
-  return paths;
-}
-
 TEST(WorkAccounting, ClosesOnEveryTrace) {
-  const std::vector<std::string> paths = all_traces();
+  const std::vector<std::string> paths = test::all_traces();
   ASSERT_FALSE(paths.empty());
   for (const std::string& path : paths) {
     SCOPED_TRACE(path);

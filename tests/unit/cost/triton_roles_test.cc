@@ -7,7 +7,7 @@
 namespace ridge {
 namespace {
 
-constexpr double kMi = 1024.0 * 1024.0;
+constexpr double kMebi = 1024.0 * 1024.0;
 
 double read_of(std::string_view op, std::string_view dims, std::string_view types, std::string_view concrete,
                std::string_view kwargs = "XBLOCK=1024") {
@@ -28,9 +28,9 @@ TEST(TritonRoles, TargetsOfAScatterAreClearedNotRead) {
   // One source, two targets; counted 20,978,944 of three tensors of 20,973,568.
   EXPECT_EQ(read_of("triton_poi_fused_div_index_put_mul_1", "[[1024,1024],[1024,1024],[1024,1024],[]]",
                     R"(["float","float","float","Scalar"])", R"(["","","","1048576"])"),
-            4 * kMi);
+            4 * kMebi);
   // In place without an index: read.
-  EXPECT_EQ(read_of("triton_poi_fused_relu_0", "[[1024,1024],[]]", R"(["float","Scalar"])", R"(["","1048576"])"), 4 * kMi);
+  EXPECT_EQ(read_of("triton_poi_fused_relu_0", "[[1024,1024],[]]", R"(["float","Scalar"])", R"(["","1048576"])"), 4 * kMebi);
 }
 
 TEST(TritonRoles, AMaskIsMadeOfPositions) {
@@ -42,11 +42,11 @@ TEST(TritonRoles, AMaskIsMadeOfPositions) {
 TEST(TritonRoles, ASumOfTwoTensorsAndNothingElseIsInPlace) {
   EXPECT_EQ(read_of("triton_poi_fused_add_4", "[[1024,1024],[1024,1024],[]]", R"(["float","float","Scalar"])",
                     R"(["","","1048576"])"),
-            8 * kMi);
+            8 * kMebi);
   // tanh(a x + b): the sum has a scalar.
   EXPECT_EQ(read_of("triton_poi_fused_add_tanh_4", "[[1024,1024],[1024,1024],[]]", R"(["float","float","Scalar"])",
                     R"(["","","1048576"])"),
-            4 * kMi);
+            4 * kMebi);
   // The bias belongs to the convolution, the other tensor to the sum; counted 25,169,920 of two tensors of 12,582,912.
   EXPECT_EQ(read_of("triton_poi_fused_add_convolution_17", "[[16,96,64,64],[96],[16,96,64,64],[]]",
                     R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar"])", R"(["","","","6291456"])"),

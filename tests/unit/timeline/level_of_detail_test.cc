@@ -15,13 +15,13 @@
 namespace ridge {
 namespace {
 
-struct Piece {
+struct RowPiece {
   std::int64_t start, end;
 };
 
-LaneRow row_of(const std::vector<Piece>& pieces) {
+LaneRow row_of(const std::vector<RowPiece>& pieces) {
   LaneRow row;
-  for (const Piece& p : pieces) {
+  for (const RowPiece& p : pieces) {
     row.start_ns.push_back(p.start);
     row.end_ns.push_back(p.end);
     row.event.push_back(EventId{row.event.size()});
@@ -32,8 +32,8 @@ LaneRow row_of(const std::vector<Piece>& pieces) {
 
 unsigned below(std::mt19937& random, unsigned end) { return static_cast<unsigned>(random() % end); }
 
-std::vector<Piece> random_row(std::mt19937& random, std::size_t slices, unsigned longest_gap, unsigned longest_slice) {
-  std::vector<Piece> pieces;
+std::vector<RowPiece> random_row(std::mt19937& random, std::size_t slices, unsigned longest_gap, unsigned longest_slice) {
+  std::vector<RowPiece> pieces;
   std::int64_t at = -500;
   for (std::size_t i = 0; i < slices; ++i) {
     at += static_cast<std::int64_t>(random() % (longest_gap + 1));
@@ -52,7 +52,7 @@ struct Expected {
 };
 
 // Slice by slice, bucket by bucket.
-Expected plain_view(const std::vector<Piece>& pieces, const Grid& grid) {
+Expected plain_view(const std::vector<RowPiece>& pieces, const Grid& grid) {
   Expected out;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto [start, end] = pieces[i];
@@ -127,7 +127,7 @@ TEST(LevelOfDetail, AnswersAreBoundedByBucketsNotBySlices) {
 
 TEST(LevelOfDetail, AStreamNeverLooksBusierThanItIs) {
   // 1 us of work every 10 us: each bucket is a tenth busy at any zoom.
-  std::vector<Piece> pieces;
+  std::vector<RowPiece> pieces;
   for (std::int64_t i = 0; i < 100'000; ++i) pieces.push_back({i * 10'000, i * 10'000 + 1000});
   const DepthSlices view = view_of(row_of(pieces), grid_of_width(0, 1 << 29, 1 << 20));
   for (const std::uint8_t busy : view.buckets.busy) EXPECT_NEAR(busy, 25.5, 1.0);
@@ -142,7 +142,7 @@ TEST(LevelOfDetail, CoverageOfARangeIsExact) {
     const auto from = static_cast<std::int64_t>(random() % 2000) - 600;
     const std::int64_t to = from + 1 + static_cast<std::int64_t>(random() % 2000);
     std::int64_t covered = 0;
-    for (const Piece& p : pieces) covered += std::max<std::int64_t>(std::min(p.end, to) - std::max(p.start, from), 0);
+    for (const RowPiece& p : pieces) covered += std::max<std::int64_t>(std::min(p.end, to) - std::max(p.start, from), 0);
     EXPECT_EQ(row.covered_ns(from, to), covered);
   }
 }

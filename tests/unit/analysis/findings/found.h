@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/findings.h"
+#include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 
 namespace ridge::test {
@@ -37,6 +38,9 @@ struct Found {
   }
 };
 
+constexpr std::int64_t kUs = 1'000;  // ns
+
+inline Found found_in(const TraceText& text) { return Found(LoadedTrace(text.read())); }
 inline Found found_in_events(std::string_view events) { return Found(load_events(events)); }
 
 // Events with the properties of an H200 around them.

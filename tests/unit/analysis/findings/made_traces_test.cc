@@ -10,12 +10,11 @@ namespace ridge {
 namespace {
 
 using test::Found;
-using test::LoadedTrace;
+using test::found_in;
+using test::kUs;
 using test::TraceText;
 
-constexpr std::int64_t kUs = 1'000, kMs = 1'000'000;
-
-Found found_in(const TraceText& text) { return Found(LoadedTrace(text.read())); }
+constexpr std::int64_t kMs = 1'000'000;
 
 // Kernels of 100 us each, launched right before they start. `at` in us.
 class Program {

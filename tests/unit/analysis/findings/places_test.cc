@@ -9,11 +9,10 @@ namespace ridge {
 namespace {
 
 using test::Found;
+using test::kUs;
 using test::TraceText;
 
-constexpr std::int64_t kUs = 1'000;
-
-struct Case {
+struct Place {
   std::string_view trace;
   std::string_view id;
   EventClass event_class;
@@ -21,7 +20,7 @@ struct Case {
 };
 
 // What the programs were written to do wrong.
-constexpr Case kCases[] = {
+constexpr Place kPlaces[] = {
     {"fault_item_sync", "host_sync", EventClass::op, "aten::item"},
     {"fault_pageable_copy", "pageable_copy", EventClass::device_work, "Memcpy HtoD (Pageable"},
     {"fault_optimizer_loop", "optimizer_not_fused", EventClass::device_work, "elementwise"},
@@ -43,7 +42,7 @@ constexpr Case kCases[] = {
 };
 
 TEST(PlacesOfFindings, AreWhatTheProgramsDoWrong) {
-  for (const Case& c : kCases) {
+  for (const Place& c : kPlaces) {
     const auto path = test::path_of(std::string(c.trace));
     ASSERT_TRUE(path) << c.trace;
     const Found found(test::load_file(*path));

@@ -13,7 +13,7 @@ namespace {
 
 using test::Found;
 
-struct Case {
+struct Fault {
   std::string_view trace;
   std::string_view id;
   std::size_t rank;            // at most; 0: must not be there
@@ -22,7 +22,7 @@ struct Case {
 
 constexpr std::size_t kAnywhere = 99;
 
-constexpr Case kCases[] = {
+constexpr Fault kFaults[] = {
     {"fault_item_sync", "host_sync", 2, "aten::item"},
     {"clean_no_sync", "host_sync", 0},
     {"fault_pageable_copy", "pageable_copy", 2, "HtoD"},
@@ -90,7 +90,7 @@ constexpr Case kCases[] = {
 TEST(FindingsOfRealTraces, AreThoseOfTheirPrograms) {
   std::string last;
   std::unique_ptr<Found> found;
-  for (const Case& c : kCases) {
+  for (const Fault& c : kFaults) {
     const auto path = test::path_of(std::string(c.trace));
     if (!path) continue;
     if (last != c.trace) found = std::make_unique<Found>(test::load_file(*path));
@@ -150,7 +150,7 @@ TEST(FindingsOfRealTraces, CoverTheCatalog) {
                              negative = positive;  // made_traces_test.cc
   positive.insert({"autotune_in_window", "compile_in_window", "launch_bound"});
   negative.insert("optimizer_not_fused");
-  for (const Case& c : kCases) {
+  for (const Fault& c : kFaults) {
     const auto path = test::path_of(std::string(c.trace));
     if (path && path->find("/tests/fixtures/") != std::string::npos) (c.rank == 0 ? negative : positive).insert(c.id);
   }

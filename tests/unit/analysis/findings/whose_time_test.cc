@@ -9,13 +9,11 @@ namespace ridge {
 namespace {
 
 using test::Found;
-using test::LoadedTrace;
+using test::found_in;
+using test::kUs;
 using test::TraceText;
 
-constexpr std::int64_t kUs = 1'000;
 constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
-
-Found found_in(const TraceText& text) { return Found(LoadedTrace(text.read())); }
 
 // An all-reduce of 300 us, launched in the recording or before it.
 Found one_all_reduce(bool launched) {

@@ -1,0 +1,41 @@
+# ridge_join(kind target): where RIDGE_JOIN asks for targets of this kind (product or tests), the sources of a folder are compiled several to an
+# object. Headers are then read once for many sources and templates made once, which is most of the work: under sanitizers a fifth of the time.
+# What it asks of the code: names in the unnamed namespaces of one folder differ. A source that cannot be joined is named here, with why.
+set(RIDGE_JOIN "tests" CACHE STRING "Which sources are compiled several to an object: product, tests, both (product;tests) or none")
+
+set(ridge_batch 8)  # sources to an object: few enough that two cores end at the same time
+set(ridge_apart
+  apps/cli/arguments\.cc          # CLI11, the heaviest header there; it brings a std::quoted that hides ours
+  apps/server/server\.cc          # Boost.Beast: as long as all others of the server together
+  src/ops/.*                      # every family of ops has its own kFamily, kRules, ...
+  src/cost/triton_template\.cc    # names its rules after op families, which its neighbours import
+  src/cost/kernel_source_reader\.cc
+  src/device/device_table\.cc)    # has short units of its own
+
+function(ridge_join kind target)
+  if(NOT kind IN_LIST RIDGE_JOIN)
+    return()
+  endif()
+  list(JOIN ridge_apart "|" apart)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/")
+  list(FILTER sources EXCLUDE REGEX "^${CMAKE_BINARY_DIR}/")
+  list(SORT sources)
+  foreach(source IN LISTS sources)
+    file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${source}")
+    if(name MATCHES "^(${apart})$")
+      continue()
+    endif()
+    get_filename_component(folder "${name}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(NOT DEFINED ${folder}_count)
+      set(${folder}_count 0)
+    endif()
+    math(EXPR batch "${${folder}_count} / ${ridge_batch}")
+    math(EXPR ${folder}_count "${${folder}_count} + 1")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder}_${batch})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # gcc takes a joined source for a header, and warns of types of unnamed namespaces in it.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
