@@ -47,6 +47,7 @@ class ConvolutionParts {
       }
       if (c_.parts[i].role == KernelRole::layout_in) c_.parts[i].operand = operand_of(i);
       c_.parts[i].guessed = not_told(c_.launches[i].kernel);
+      if (c_.parts[i].role == KernelRole::grad_input) read_by_phases(i);
       if (c_.parts[i].role != KernelRole::combine) continue;
       c_.parts[i].partial_bytes = partial_bytes(i, product);
       if (product < c_.parts.size()) c_.parts[product].partial_bytes = c_.parts[i].partial_bytes;
@@ -60,6 +61,24 @@ class ConvolutionParts {
     const auto holds = [&](std::string_view text) { return kernel.find(text) != std::string_view::npos; };
     return holds("tensorTransformGeneric") || (holds("xmma_depthwise") && holds("_tiling_")) ||
            (holds("_implicit_gemm_indexed_") && holds("_g16_"));
+  }
+
+  // The gradient of a strided convolution's input, by a kernel made for it: positions are done phase by phase of the stride, each of which goes
+  // over the whole gradient of the output; phases that no weight reaches are only cleared.
+  void read_by_phases(std::size_t i) {
+    const TensorShape* grad = tensor_at(c_.call, 0);
+    const TensorShape* x = tensor_at(c_.call, 1);
+    const TensorShape* w = tensor_at(c_.call, 2);
+    const auto stride = integers_at(c_.call, 4);
+    if (!c_.backward() || grad == nullptr || x == nullptr || w == nullptr || !stride || stride->empty()) return;
+    if (c_.launches[i].kernel.find("_strided_") == std::string_view::npos || w->sizes.size() != x->sizes.size()) return;
+    double phases = 1;
+    for (std::size_t d = 2; d < x->sizes.size(); ++d)
+      phases *=
+          static_cast<double>(std::max<std::int64_t>(std::min((*stride)[std::min(d - 2, stride->size() - 1)], w->sizes[d]), 1));
+    const double read = dense_bytes(grad).value_or(0), written = dense_bytes(x).value_or(0) / phases;
+    c_.parts[i].reread_bytes = (phases - 1) * read * share_lost_between_passes(read, written, c_.context.device.cache);
+    c_.parts[i].guessed = c_.parts[i].guessed || c_.parts[i].reread_bytes > 0;
   }
 
   std::size_t operands() const { return c_.backward() ? 3 : 2; }

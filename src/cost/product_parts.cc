@@ -40,29 +40,38 @@ double heads_bytes(const CallParts& c) {
 // Of the result, and of the sums.
 struct Product {
   double columns, rows, depth, item;
+  double result_item;  // 8-bit operands give results of 16 bits
+
+  double result_bytes() const { return rows * columns * result_item; }
+  double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
 };
 
 // Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side. The operand of that
 // other side is read again for each group, unless what one group takes stays in the cache until the next. Counters of an H200 (50 MB, of
-// which results and the copies in both halves take their part): groups that take up to 14 MB stay, from 17 MB on they do not; of an operand
-// larger than the cache the 8 MB at the turn remain.
+// which results and the copies in both halves take their part): nothing leaves before the whole product is larger than 42 MB; then groups
+// that take up to 9.5 MB stay, from 15 MB on they do not, and between the two a growing share is read again (10.5 MB: 0.15, 11.8: 0.34,
+// 12.6: 0.60); of an operand larger than the cache the 8 MB at the turn remain.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
 };
 Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) {
-  const double kTiles = 8, kStays = 15.5e6 * cache, kLarge = 32e6 * cache, kAtTurn = 8e6 * cache;
+  const double kTiles = 8, kFilled = 42e6 * cache, kStays = 9.5e6 * cache, kLost = 15e6 * cache, kLarge = 32e6 * cache,
+               kAtTurn = 8e6 * cache;
   const KernelFacts& facts = *launch.facts;
   if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return {};
   const double m = facts.transposed ? p.rows : p.columns, n = facts.transposed ? p.columns : p.rows;
   const double swept = facts.sweeps_m ? m : n, grouped = facts.sweeps_m ? n : m;
   const double tile = facts.sweeps_m ? facts.block_n : facts.block_m;
   const double tiles = std::ceil(m / facts.block_m) * std::ceil(n / facts.block_n);
+  const double again = std::max(std::ceil(std::ceil(grouped / tile) / kTiles) - 1, 0.0);
   if (tiles <= 1.5 * volume(launch.grid)) return {};  // nearly all at once
+  if (again == 0 || p.all_bytes() <= kFilled) return {};
   const double operand = swept * p.depth * p.item, group = kTiles * tile * p.depth * p.item;
-  if (operand + group <= kStays) return {0, operand + group + kTiles * tile * swept * p.item > 1.5 * kStays};
-  const double again = std::ceil(std::ceil(grouped / tile) / kTiles) - 1;
-  return {std::max(again, 0.0) * (operand - (operand > kLarge ? kAtTurn : 0))};
+  const double lost = share_lost(operand + group, kStays, kLost);
+  // What is written on the way takes room as well, how much is not told.
+  const bool crowded = operand + group + kTiles * tile * swept * p.result_item > kStays;
+  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)), lost > 0 || crowded};
 }
 
 // "cutlass_80_simt_sgemm_256x128_8x4_nn_align1": the tile of a block.
@@ -104,19 +113,31 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
   return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
 }
 
-// Kernels whose order is not known: where all of it is more than the cache holds, some of it may be read again.
-Reread read_in_any_order(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+// Kernels named by their "tilesize" go along the rows of the result, one column of tiles after the other (as far as their grids show), as many
+// blocks at a time as the device runs: the operand of the rows is read again for each column, or for each wave where a wave takes several.
+Reread read_by_sweeps(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
   const KernelFacts& facts = *launch.facts;
-  const double all = p.item * (p.rows * p.depth + p.depth * p.columns + p.rows * p.columns);
-  const double tiles =
-      facts.tile_m > 0 && facts.tile_n > 0 ? std::ceil(p.columns / facts.tile_m) * std::ceil(p.rows / facts.tile_n) : 0;
-  return {0, facts.tile_m > 0 && std::max(tiles, volume(launch.grid)) > device.multiprocessors && all > 45e6 * device.cache};
+  if (facts.tile_m <= 0 || facts.tile_n <= 0 || !launch.grid || launch.grid->z != 1) return {};
+  double along = std::ceil(p.rows / facts.tile_m), across = std::ceil(p.columns / facts.tile_n);
+  double swept = p.rows * p.depth * p.item;
+  const double blocks = volume(launch.grid);
+  if (std::max(along * across, blocks) <= device.multiprocessors || p.all_bytes() <= 38e6 * device.cache) return {};
+  const bool columns_first = static_cast<double>(launch.grid->x) == std::ceil(p.columns / facts.tile_n) &&
+                             static_cast<double>(launch.grid->y) == std::ceil(p.rows / facts.tile_m);
+  if (columns_first) {
+    std::swap(along, across);
+    swept = p.columns * p.depth * p.item;
+  }
+  const double running = std::min(blocks, 2 * device.multiprocessors);
+  const double sweeps = std::min(across, std::max(along * across / running, 1.0));
+  const double lost = share_lost_between_passes(swept, p.result_bytes() / across, device.cache);
+  return {(sweeps - 1) * lost * swept, true};
 }
 
 Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
   if (launch.facts->block_m > 0) return read_by_groups(launch, p, device.cache);
   if (launch.kernel.find("cutlass::Kernel2<") != std::string_view::npos) return read_by_waves(launch, p, device);
-  return read_in_any_order(launch, p, device);
+  return read_by_sweeps(launch, p, device);
 }
 
 // cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless that and
@@ -128,12 +149,20 @@ double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
     if (part.role == KernelRole::combine) return 0;
   }
   const double kStays = 32e6 * c.context.device.cache;
-  const double splits = split_of(launch, batch(c)), result = p.rows * p.columns * p.item;
+  const double splits = split_of(launch, batch(c)), result = p.result_bytes();
   const bool stays = result + (p.rows + p.columns) * p.depth * p.item / splits <= kStays;
   return stays ? 0 : (splits - 1) * result;
 }
 
 }  // namespace
+
+double share_lost(double bytes, double fits, double lost) {
+  const double t = std::clamp((bytes - fits) / (lost - fits), 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+double share_lost_between_passes(double read, double written, double cache) {
+  return share_lost(read + written / 2, 20e6 * cache, 50e6 * cache);
+}
 
 double split_of(const CallLaunch& launch, double batch, double m, double n) {
   const KernelFacts& facts = *launch.facts;
@@ -154,7 +183,12 @@ void tell_products(CallParts& c) {
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const bool alone = c.parts[i].role == KernelRole::main && c.launches[i].kernel.find("splitK") == std::string_view::npos;
     if (!alone || m <= 0 || a == nullptr || a->sizes.size() != 2 || c.call.op.find("mm") == std::string_view::npos) continue;
-    const Product product{.columns = m, .rows = n, .depth = static_cast<double>(a->sizes[1]), .item = item_bytes(a->dtype)};
+    const double item = item_bytes(a->dtype);
+    const Product product{.columns = m,
+                          .rows = n,
+                          .depth = static_cast<double>(a->sizes[1]),
+                          .item = item,
+                          .result_item = std::max(item, item_bytes(DType::bf16))};
     const Reread again = reread(c.launches[i], product, c.context.device);
     c.parts[i].reread_bytes = serial_splits(c, i, product) + again.bytes;
     c.parts[i].guessed = again.guessed;
