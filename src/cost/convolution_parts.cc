@@ -37,6 +37,7 @@ class ConvolutionParts {
       for (Part& part : c_.parts) {
         if (part.role == KernelRole::grad_input || part.role == KernelRole::grad_weight) part.role = KernelRole::main;
       }
+      transposes_by_place();
     }
     library_layout();
     std::size_t product = c_.parts.size();
@@ -46,6 +47,7 @@ class ConvolutionParts {
         taken_.clear();  // the other gradient may bring the same operands again
       }
       if (c_.parts[i].role == KernelRole::layout_in) c_.parts[i].operand = operand_of(i);
+      if (c_.launches[i].kernel.find("nhwcSliceC") != std::string_view::npos) take_group(i);
       c_.parts[i].guessed = not_told(c_.launches[i].kernel);
       if (c_.parts[i].role == KernelRole::grad_input) read_by_phases(i);
       if (c_.parts[i].role != KernelRole::combine) continue;
@@ -79,6 +81,28 @@ class ConvolutionParts {
     const double read = dense_bytes(grad).value_or(0), written = dense_bytes(x).value_or(0) / phases;
     c_.parts[i].reread_bytes = (phases - 1) * read * share_lost_between_passes(read, written, c_.context.device.cache);
     c_.parts[i].guessed = c_.parts[i].guessed || c_.parts[i].reread_bytes > 0;
+  }
+
+  // Forward: whichever of the two layouts the library works in, what is transposed before it computes is an operand, and what after it the
+  // result.
+  void transposes_by_place() {
+    bool computed = false;
+    for (std::size_t i = 0; i < c_.parts.size(); ++i) {
+      computed = computed || computes(c_.parts[i].role);
+      if (c_.launches[i].facts->transpose) c_.parts[i].role = computed ? KernelRole::layout_out : KernelRole::layout_in;
+    }
+  }
+
+  // The channels of one group, position by position: 64 bytes at least come with them.
+  void take_group(std::size_t i) {
+    Part& part = c_.parts[i];
+    if (part.operand == static_cast<int>(operands()) - 1)
+      part.operand = 0;  // weights have no other groups' channels beside them
+    const TensorShape* t = tensor_at(c_.call, static_cast<std::size_t>(std::max(part.operand, 0)));
+    const double groups = number_at(c_.call, c_.backward() ? 9 : c_.call.op == "aten::cudnn_convolution" ? 5 : 8).value_or(1);
+    if (t == nullptr || t->sizes.size() < 3 || t->sizes[1] <= 0 || groups < 1) return;
+    const double channels = static_cast<double>(t->sizes[1]), item = item_bytes(t->dtype);
+    part.partial_bytes = numel(*t) / channels * std::min(std::max(channels / groups * item, 64.0), channels * item);
   }
 
   std::size_t operands() const { return c_.backward() ? 3 : 2; }

@@ -40,6 +40,7 @@ constexpr RoleRule kRules[] = {
     {convolution, "foldedNhwcToNchw", KernelRole::layout_out},
     {convolution, "convertTensor", KernelRole::layout_in},
     {convolution, "nhwcAddPadding", KernelRole::layout_in},
+    {convolution, "nhwcSliceC", KernelRole::layout_in},
     {convolution, "batched_transpose", KernelRole::layout_in},
     {convolution, "transpose_NCHW2CNHW", KernelRole::layout_in},
     {convolution, "transpose_CNHW2NCHW", KernelRole::layout_out},

@@ -113,31 +113,43 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
   return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
 }
 
-// Kernels named by their "tilesize" go along the rows of the result, one column of tiles after the other (as far as their grids show), as many
-// blocks at a time as the device runs: the operand of the rows is read again for each column, or for each wave where a wave takes several.
-Reread read_by_sweeps(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+// Kernels named by their "tilesize". Counters of an H200 (36 products of one kernel each):
+// - Persistent ones (sm90) go over the result in groups of 8 tiles along the rows, each group along all columns, whose operand is read again
+//   as far as it has left the cache. Where there are fewer than 8 columns of tiles and neither operand is transposed ("nn"), they go along the
+//   rows, column by column.
+// - Others start their blocks in the order of the grid: along the rows, as many at a time as the device runs.
+// Along the rows, their operand is read again for each column, or for each wave where a wave takes several.
+Reread read_by_tiles(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+  const double kTiles = 8, kLarge = 50e6 * device.cache, kAtTurn = 15e6 * device.cache;
   const KernelFacts& facts = *launch.facts;
-  if (facts.tile_m <= 0 || facts.tile_n <= 0 || !launch.grid || launch.grid->z != 1) return {};
-  double along = std::ceil(p.rows / facts.tile_m), across = std::ceil(p.columns / facts.tile_n);
-  double swept = p.rows * p.depth * p.item;
+  if (facts.tile_m <= 0 || facts.tile_n <= 0 || !launch.grid) return {};
+  const double rows = std::ceil(p.rows / facts.tile_m), columns = std::ceil(p.columns / facts.tile_n);
   const double blocks = volume(launch.grid);
-  if (std::max(along * across, blocks) <= device.multiprocessors || p.all_bytes() <= 38e6 * device.cache) return {};
-  const bool columns_first = static_cast<double>(launch.grid->x) == std::ceil(p.columns / facts.tile_n) &&
-                             static_cast<double>(launch.grid->y) == std::ceil(p.rows / facts.tile_m);
-  if (columns_first) {
-    std::swap(along, across);
-    swept = p.columns * p.depth * p.item;
+  if (std::max(rows * columns, blocks) <= device.multiprocessors || p.all_bytes() <= 38e6 * device.cache) return {};
+  if (launch.grid->z != 1) return {0, true};  // slices of k in an order that is not told
+  const double of_rows = p.rows * p.depth * p.item, of_columns = p.columns * p.depth * p.item;
+  const auto holds = [&](std::string_view text) { return launch.kernel.find(text) != std::string_view::npos; };
+  const bool persistent = holds("sm90_xmma");
+  if (persistent && !(holds("_nn_") && columns < kTiles)) {
+    const double group = kTiles * facts.tile_m * p.depth * p.item;
+    const double lost = share_lost(of_columns + group, 9.5e6 * device.cache, 18e6 * device.cache);
+    const double again = std::ceil(rows / kTiles) - 1;
+    return {again * lost * (of_columns - (of_columns > kLarge ? kAtTurn : 0)), lost > 0};
   }
-  const double running = std::min(blocks, 2 * device.multiprocessors);
-  const double sweeps = std::min(across, std::max(along * across / running, 1.0));
-  const double lost = share_lost_between_passes(swept, p.result_bytes() / across, device.cache);
-  return {(sweeps - 1) * lost * swept, true};
+  const double at_a_time = std::clamp(std::floor(32768 / (facts.tile_m * facts.tile_n)), 1.0, 2.0);
+  const double running = persistent ? blocks : std::min(blocks, at_a_time * device.multiprocessors);
+  const double sweeps = std::min(columns, std::max(rows * columns / running, 1.0));
+  // A wave of blocks that start one by one takes its own columns as well.
+  const double lost = persistent
+                          ? share_lost_between_passes(of_rows, p.result_bytes() / columns, device.cache)
+                          : share_lost_between_passes(of_rows + of_columns / sweeps, p.result_bytes() / sweeps, device.cache);
+  return {(sweeps - 1) * lost * (of_rows - (persistent && of_rows > kLarge ? kAtTurn : 0)), true};
 }
 
 Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
   if (launch.facts->block_m > 0) return read_by_groups(launch, p, device.cache);
   if (launch.kernel.find("cutlass::Kernel2<") != std::string_view::npos) return read_by_waves(launch, p, device);
-  return read_by_sweeps(launch, p, device);
+  return read_by_tiles(launch, p, device);
 }
 
 // cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless that and
@@ -152,6 +164,13 @@ double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
   const double splits = split_of(launch, batch(c)), result = p.result_bytes();
   const bool stays = result + (p.rows + p.columns) * p.depth * p.item / splits <= kStays;
   return stays ? 0 : (splits - 1) * result;
+}
+
+// Where a persistent kernel has more blocks than the result has tiles, and another adds up: the blocks of a tile share its sum.
+double blocks_of_a_tile(const CallLaunch& launch, double columns, double rows) {
+  const KernelFacts& facts = *launch.facts;
+  if (facts.tile_m <= 0 || facts.tile_n <= 0 || columns <= 0 || rows <= 0 || !launch.grid || launch.grid->z != 1) return 1;
+  return std::floor(volume(launch.grid) / (std::ceil(rows / facts.tile_m) * std::ceil(columns / facts.tile_n)));
 }
 
 }  // namespace
@@ -199,7 +218,8 @@ void tell_products(CallParts& c) {
     if (c.parts[i].role != KernelRole::combine || product == c.parts.size()) continue;
     // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
     const auto [columns, rows] = product_sizes(c);
-    const double splits = std::max(split_of(c.launches[product], batch(c), columns, rows), 2.0);
+    const double splits = std::max(
+        {split_of(c.launches[product], batch(c), columns, rows), blocks_of_a_tile(c.launches[product], columns, rows), 2.0});
     c.parts[i].partial_bytes = c.parts[product].partial_bytes = output_elements(c) * item_bytes(DType::f32) * splits;
   }
 }

@@ -254,6 +254,7 @@ FusedOps fused_ops(std::span<const std::string> names) {
     out.reads_parts = out.reads_parts || has(kParts);
     out.unflattens = out.unflattens || has(kUnflattens);
     if (has(kSavedForward) && contains(names, row->forward)) {
+      out.saves = out.saves || row->sure;
       if (out.in_backward && row->sure) recomputed = row->inputs;
       continue;
     }

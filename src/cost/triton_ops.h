@@ -35,6 +35,7 @@ struct FusedOps {
   bool drops = false;             // dropout, whose mask is a tensor of booleans
   bool makes_mask = false;        // some op gives booleans: dropout of the forward pass, comparisons
   bool moves_axes = false;        // a copy in another order of dimensions, which cannot be done in place
+  bool saves = false;             // a gradient beside its own forward op: what the one saves, or the other takes up again
   bool divides_by_sum = false;    // a reduction and a division: by what the reduction gives, which is no tensor
   bool undoes_mean = false;       // the gradient of a normalisation: row statistics are read, its own sums stay inside
 };

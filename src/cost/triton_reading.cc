@@ -196,6 +196,8 @@ std::size_t Reading::in_outs_by_shape() const {
   if (saves_in_place() || behind_statistics() == size()) return 1;
   if (!full(size() - 1)) return 0;
   if (tiled_ && !reduces_) return 0;
+  // To save something takes a third tensor: of two, the gradient takes both.
+  if (!reduces_ && size() == 2 && inputs(0) == 2 && ops_.saves) return 1;
   return inputs(1) < ops_.inputs || flattened_last() || residual_missing() || sums_in_place() ? 1 : 0;
 }
 

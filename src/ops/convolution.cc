@@ -120,6 +120,7 @@ std::optional<OpWork> helper(const OpCall& call, const Part& part, const TensorS
     case KernelRole::bias: return moves(result_bytes, result_bytes, dtype);
     case KernelRole::combine: return moves(part.partial_bytes, result_bytes, dtype);
     case KernelRole::layout_in: {
+      if (part.partial_bytes > 0) return moves(part.partial_bytes, part.partial_bytes, dtype);
       const TensorShape* operand = tensor_at(call, static_cast<std::size_t>(std::max(part.operand, 0)));
       return moves(plus(dense_bytes(operand), part.enlarged == 1 ? fetched_to_pad(operand, part) : 0), in_layout(operand, part),
                    dtype);

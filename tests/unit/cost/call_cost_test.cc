@@ -52,6 +52,56 @@ LaunchCost only(std::string_view op, std::string_view args, std::string_view ker
   return CostModel(*loaded.model, {})[0];
 }
 
+TEST(CallCost, BlocksOfATileShareItsSum) {
+  // 4 x 2 tiles, 128 blocks: 16 parts of 1 MB; counted 16,835,840.
+  constexpr std::string_view kArgs = R"("Input Dims": [[512, 65536], [65536, 512]], "Input type": ["float", "float"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::mm", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1,
+              "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_on_kernel__5x_"
+              "cublas",
+              "[128, 1, 1]"),
+       launch(2,
+              "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x256x32_warpgroupsize2x1x1_execute_split_k_kernel__5x_cublas",
+              "[128, 1, 1]")}));
+  EXPECT_EQ(CostModel(*loaded.model, {})[1].bytes_read, 16.0 * 512 * 512 * 4);
+}
+
+TEST(CallCost, AGroupsChannelsComeInPiecesOf64Bytes) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[64, 64, 80, 80], [64, 16, 3, 3], [], [], [], [], [], [], []], )"
+      R"("Input Strides": [[409600, 1, 5120, 64], [144, 1, 48, 16], [], [], [], [], [], [], []], )"
+      R"("Input type": ["c10::BFloat16", "c10::BFloat16", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "[1, 1]", "[1, 1]", "[1, 1]", "4", "False", "False", "True"])";
+  const auto loaded = test::load_events(
+      test::join({test::event({.name = "aten::cudnn_convolution", .ts = 5, .dur = 50, .args = kArgs}),
+                  launch(1, "void nhwcSliceCKernel<__nv_bfloat16, __nv_bfloat16, float, true, (cudnnKernelDataType_t)0>(x)",
+                         "[2048, 1, 1]")}));
+  EXPECT_EQ(CostModel(*loaded.model, {})[0].bytes_read, 64.0 * 80 * 80 * 64);  // 16 of 64 channels; counted 26,220,544
+}
+
+TEST(CallCost, ALibraryThatWorksChannelsFirstTransposesTheOtherWayRound) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[32, 64, 64, 64], [64, 3, 4, 4], [], [], [], [], [], [], [], []], )"
+      R"("Input Strides": [[262144, 1, 4096, 64], [48, 1, 12, 3], [], [], [], [], [], [], [], []], )"
+      R"("Input type": ["float", "float", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "[1, 1]", "[0, 0]", "[2, 2]", "[1, 1]", "1", "False", "False", "True"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::cudnn_convolution_transpose", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(
+           1,
+           "void cudnn::engines_precompiled::nhwcToNchwKernel<float, float, float, true, false, (cudnnKernelDataType_t)0>(x)",
+           "[128, 2, 32]"),
+       launch(2, "void cudnn::cnn::conv2d_grouped_direct_kernel<x>(y)", "[64, 1, 1]"),
+       launch(
+           3,
+           "void cudnn::engines_precompiled::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)0>(x)",
+           "[512, 1, 32]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 4.0 * 32 * 64 * 64 * 64);   // counted 33,570,560
+  EXPECT_EQ(costs[2].bytes_read, 4.0 * 32 * 3 * 128 * 128);  // counted 6,301,952
+}
+
 TEST(CallCost, ASumOfBooleansReadsThemAsIntegers) {
   // They were copied to int64 before; counted 167,837,184.
   constexpr std::string_view kArgs =

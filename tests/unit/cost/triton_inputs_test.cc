@@ -51,6 +51,17 @@ TEST(TritonInputs, TheGradientOfPreluTakesTwoTensors) {
   EXPECT_EQ(cost.bytes_read, 2 * 4 * kMi);
 }
 
+// Gelu by tanh, undone in place: the forward pass would need a third tensor to save anything. Counted 50,341,632.
+TEST(TritonInputs, OfTwoTensorsAGradientTakesBoth) {
+  const LaunchCost cost = Launch{.op = "triton_poi_fused__to_copy_add_mul_pow_tanh_tanh_backward_view_3",
+                                 .dims = "[[8,512,3072],[4096,3072],[]]",
+                                 .types = R"(["c10::BFloat16","c10::BFloat16","Scalar"])",
+                                 .concrete = R"(["","","12582912"])"}
+                              .cost();
+  EXPECT_EQ(cost.bytes_read, 2 * 24 * kMi);
+  EXPECT_EQ(cost.bytes_written, 24 * kMi);
+}
+
 // One element of each row of two targets is written: a sector each, read to be completed. Counted 163,963,136.
 TEST(TritonInputs, LoneElementsCompleteTheirSectors) {
   const LaunchCost cost =
