@@ -46,32 +46,39 @@ struct Product {
   double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
 };
 
-// Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side. The operand of that
-// other side is read again for each group, unless what one group takes stays in the cache until the next. Counters of an H200 (50 MB, of
-// which results and the copies in both halves take their part): nothing leaves before the whole product is larger than 42 MB; then groups
-// that take up to 9.5 MB stay, from 15 MB on they do not, and between the two a growing share is read again (10.5 MB: 0.15, 11.8: 0.34,
-// 12.6: 0.60); of an operand larger than the cache the 8 MB at the turn remain.
+// Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side, as many tiles at a time as
+// they have blocks. The operand of that other side is read again for each group, unless what
+// one group takes stays in the cache until the next; and a group's own panel for each of its waves, unless it stays beside what a wave takes
+// of the other. Counters of an H200 (50 MB, of which results and the copies in both halves take their part; 94 products of bfloat16 besides
+// those of models): nothing leaves before the whole product is larger than 42 MB; then groups that take up to 9.5 MB stay, from 15 MB on
+// they do not, and between the two a growing share is read again; of an operand larger than the cache the 8 MB at the turn remain. Waves that
+// take up to 15 MB keep the panel, from 34 MB on they do not.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
 };
 Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) {
   const double kTiles = 8, kFilled = 42e6 * cache, kStays = 9.5e6 * cache, kLost = 15e6 * cache, kLarge = 32e6 * cache,
-               kAtTurn = 8e6 * cache;
+               kAtTurn = 8e6 * cache, kPanelLost = 34e6 * cache;
   const KernelFacts& facts = *launch.facts;
   if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return {};
   const double m = facts.transposed ? p.rows : p.columns, n = facts.transposed ? p.columns : p.rows;
   const double swept = facts.sweeps_m ? m : n, grouped = facts.sweeps_m ? n : m;
-  const double tile = facts.sweeps_m ? facts.block_n : facts.block_m;
-  const double tiles = std::ceil(m / facts.block_m) * std::ceil(n / facts.block_n);
-  const double again = std::max(std::ceil(std::ceil(grouped / tile) / kTiles) - 1, 0.0);
-  if (tiles <= 1.5 * volume(launch.grid)) return {};  // nearly all at once
-  if (again == 0 || p.all_bytes() <= kFilled) return {};
-  const double operand = swept * p.depth * p.item, group = kTiles * tile * p.depth * p.item;
-  const double lost = share_lost(operand + group, kStays, kLost);
+  const double swept_tile = facts.sweeps_m ? facts.block_m : facts.block_n,
+               tile = facts.sweeps_m ? facts.block_n : facts.block_m;
+  const double along = std::ceil(swept / swept_tile), tiles = along * std::ceil(grouped / tile), blocks = volume(launch.grid);
+  if (tiles <= 1.5 * blocks || p.all_bytes() <= kFilled) return {};  // nearly all at once
+  const double groups = std::ceil(std::ceil(grouped / tile) / kTiles), of_depth = p.depth * p.item;
+  const double operand = swept * of_depth, panel = kTiles * tile * of_depth;
+  // Results by rows ("..T") are taken several groups at a time where a wave has room for them.
+  const double again = std::max((facts.transposed ? std::min(groups, tiles / blocks) : groups) - 1, 0.0);
+  const double lost = again > 0 ? share_lost(operand + panel, kStays, kLost) : 0;
+  const double waves = std::max(along * kTiles / blocks, 1.0);  // of a group
+  const double panel_lost = waves > 1 ? share_lost(panel + swept_tile * of_depth * along / waves, kLost, kPanelLost) : 0;
   // What is written on the way takes room as well, how much is not told.
-  const bool crowded = operand + group + kTiles * tile * swept * p.result_item > kStays;
-  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)), lost > 0 || crowded};
+  const bool crowded = again > 0 && operand + panel + kTiles * tile * swept * p.result_item > kStays;
+  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)) + (waves - 1) * panel_lost * grouped * of_depth,
+          lost > 0 || panel_lost > 0 || crowded};
 }
 
 // "cutlass_80_simt_sgemm_256x128_8x4_nn_align1": the tile of a block.

@@ -1,7 +1,5 @@
 // What leaves the cache before its next use and is read again. The counters in comments are dram__bytes_read.sum of an H200; each estimate
 // must be within 10 % of them, as the rules' own tolerance is.
-#include <cmath>
-#include <cstdio>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -99,68 +97,6 @@ TEST(Cache, ColumnsOfTilesReadTheRowsAgain) {
   expect_near(product("[[3612, 1920], [1920, 640]]", "64x128x32", "[39, 3, 1]"), 40525312);  // past 28 MB, most of which stays
   expect_near(product("[[32768, 768], [768, 192]]", "128x128x32", "[132, 1, 1]"), 194449408);  // two columns past 101 MB
   expect_near(product("[[32768, 192], [192, 768]]", "128x128x32", "[132, 1, 1]"), 76500000);   // six columns past 25 MB
-}
-
-// One product after another of float32 matrices, with and without TF32, each as the library chose its kernel; dram__bytes_read.sum of an H200.
-struct TiledProduct {
-  std::string_view made_for, layout, tile, grid;
-  int m, n, k;
-  double counted;
-};
-// clang-format off
-constexpr TiledProduct kTiledProducts[] = {
-    {"sm90", "nn", "128x256x32", "[66, 2, 1]", 4096, 4096, 4096, 293679872},
-    {"sm90", "nn", "128x128x32", "[132, 1, 1]", 16384, 1024, 1024, 71934720},
-    {"sm90", "nn", "128x128x32", "[132, 1, 1]", 8192, 4096, 512, 29838080},
-    {"sm90", "nn", "128x128x32", "[132, 1, 1]", 65536, 1024, 256, 68252160},
-    {"sm90", "nn", "128x128x32", "[132, 1, 1]", 32768, 3072, 768, 194603776},
-    {"sm90", "nn", "128x128x32", "[66, 2, 1]", 2048, 8192, 2048, 156098304},
-    {"sm90", "nn", "128x128x32", "[132, 1, 1]", 131072, 256, 256, 253830912},
-    {"sm90", "nn", "128x128x32", "[132, 1, 1]", 20000, 512, 2048, 529142784},
-    {"sm90", "tn", "128x256x32", "[66, 2, 1]", 4096, 4096, 4096, 293669120},
-    {"sm90", "tn", "128x128x32", "[66, 2, 1]", 16384, 1024, 1024, 71695872},
-    {"sm90", "tn", "128x128x32", "[66, 2, 1]", 8192, 4096, 512, 29821952},
-    {"sm90", "tn", "128x128x32", "[132, 1, 1]", 65536, 1024, 256, 68221440},
-    {"sm90", "tn", "128x128x32", "[60, 2, 1]", 32768, 3072, 768, 187931392},
-    {"sm90", "tn", "128x128x32", "[15, 8, 1]", 2048, 8192, 2048, 151401216},
-    {"sm90", "tn", "128x128x32", "[66, 2, 1]", 131072, 256, 256, 134550272},
-    {"sm90", "tn", "128x128x32", "[66, 2, 1]", 20000, 512, 2048, 187576320},
-    {"sm90", "nt", "128x256x32", "[66, 2, 1]", 4096, 4096, 4096, 293718272},
-    {"sm90", "nt", "128x256x32", "[132, 1, 1]", 16384, 1024, 1024, 77992192},
-    {"sm90", "nt", "128x128x32", "[66, 2, 1]", 8192, 4096, 512, 30106624},
-    {"sm90", "nt", "128x128x32", "[132, 1, 1]", 65536, 1024, 256, 68234240},
-    {"sm90", "nt", "128x128x32", "[132, 1, 1]", 32768, 3072, 768, 200314112},
-    {"sm90", "nt", "128x256x32", "[66, 2, 1]", 2048, 8192, 2048, 139976704},
-    {"sm90", "nt", "128x128x32", "[132, 1, 1]", 131072, 256, 256, 134567936},
-    {"sm90", "nt", "128x128x32", "[66, 2, 1]", 20000, 512, 2048, 187102976},
-    {"sm80", "nn", "256x128x8", "[16, 32, 1]", 4096, 4096, 4096, 342070272},
-    {"sm80", "tn", "128x128x8", "[32, 32, 1]", 4096, 4096, 4096, 347955456},
-    {"sm80", "tn", "128x128x8", "[128, 8, 1]", 16384, 1024, 1024, 274311936},
-    {"sm80", "tn", "128x128x8", "[64, 32, 1]", 8192, 4096, 512, 80768256},
-    {"sm80", "tn", "128x128x8", "[512, 8, 1]", 65536, 1024, 256, 538201856},
-    {"sm80", "tn", "128x128x8", "[256, 24, 1]", 32768, 3072, 768, 2362291456},
-    {"sm80", "tn", "128x128x8", "[16, 64, 1]", 2048, 8192, 2048, 136087040},
-    {"sm80", "tn", "128x128x8", "[1024, 2, 1]", 131072, 256, 256, 269572864},
-    {"sm80", "tn", "128x64x8", "[157, 8, 1]", 20000, 512, 2048, 826318336},
-};
-// clang-format on
-
-TEST(Cache, ProductsByTiles) {
-  double right = 0;
-  for (const TiledProduct& p : kTiledProducts) {
-    const std::string kernel = std::string(p.made_for) + "_xmma_gemm_f32f32_f32f32_f32_" + std::string(p.layout) +
-                               "_n_tilesize" + std::string(p.tile) + "_execute_kernel__5x_cublas";
-    const auto size = [](int n) { return std::to_string(n); };
-    const std::string args = "\"Input Dims\": [[" + size(p.m) + ", " + size(p.k) + "], [" + size(p.k) + ", " + size(p.n) +
-                             R"(]], "Input type": ["float", "float"])";
-    const double read = cost_of({"aten::mm", args, kernel, p.grid, "[384, 1, 1]"}).bytes_read.value_or(0);
-    const bool near = std::abs(read - p.counted) <= 0.1 * p.counted;
-    right += near ? 1 : 0;
-    if (!near)
-      std::printf("  %s %s %d x %d x %d: %.0f MB, counted %.0f\n", p.made_for.data(), std::string(p.layout).c_str(), p.m, p.n,
-                  p.k, read / 1e6, p.counted / 1e6);
-  }
-  EXPECT_GE(right, 29) << "of " << std::size(kTiledProducts);
 }
 
 TEST(Cache, PhasesOfAStridedGradientReadItAgain) {
