@@ -47,9 +47,8 @@ struct Product {
 };
 
 // Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side, as many tiles at a time as
-// they have blocks. The operand of that other side is read again for each group, unless what
-// one group takes stays in the cache until the next; and a group's own panel for each of its waves, unless it stays beside what a wave takes
-// of the other. Counters of an H200 (50 MB, of which results and the copies in both halves take their part; 94 products of bfloat16 besides
+// they have blocks. The operand of that other side is read again for each group, unless what one group takes stays in the cache until the
+// next; and a group's own panel for each of its waves, unless it stays beside what a wave takes of the other. Counters of an H200 (50 MB, of which results and the copies in both halves take their part; 94 products of bfloat16 besides
 // those of models): nothing leaves before the whole product is larger than 42 MB; then groups that take up to 9.5 MB stay, from 15 MB on
 // they do not, and between the two a growing share is read again; of an operand larger than the cache the 8 MB at the turn remain. Waves that
 // take up to 15 MB keep the panel, from 34 MB on they do not.
@@ -68,6 +67,7 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
                tile = facts.sweeps_m ? facts.block_n : facts.block_m;
   const double along = std::ceil(swept / swept_tile), tiles = along * std::ceil(grouped / tile), blocks = volume(launch.grid);
   if (tiles <= 1.5 * blocks || p.all_bytes() <= kFilled) return {};  // nearly all at once
+  if (blocks <= 0) return {0, true};                                 // the trace does not tell them
   const double groups = std::ceil(std::ceil(grouped / tile) / kTiles), of_depth = p.depth * p.item;
   const double operand = swept * of_depth, panel = kTiles * tile * of_depth;
   // Results by rows ("..T") are taken several groups at a time where a wave has room for them.

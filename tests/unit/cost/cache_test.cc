@@ -76,6 +76,17 @@ TEST(Cache, GroupsThatHardlyStayAreReadAgainInPart) {
   expect_near(product("[[6144, 768], [768, 30528]]", "nvjet_sm90_tst_192x192_64x4_1x2_h_bz_coopB_bias_TNN"), 117400000);
 }
 
+TEST(Cache, WithoutAGridNothingIsToldOfGroups) {
+  for (const std::string_view kernel : {"nvjet_sm90_tst_192x192_64x4_2x1_v_bz_coopB_TNN",
+                                        "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32_execute_kernel"}) {
+    const LaunchCost cost = cost_of(
+        {"aten::mm", R"("Input Dims": [[16384, 4096], [4096, 12288]], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
+         kernel, "[0, 0, 0]", "[384, 1, 1]"});
+    EXPECT_GE(cost.bytes_read.value_or(0), 2.0 * 4096 * (16384 + 12288)) << kernel;
+    EXPECT_EQ(cost.estimate, Estimate::ambiguous) << kernel;
+  }
+}
+
 TEST(Cache, WhatIsWrittenBesideAGroupMakesItsReadingAGuess) {
   // Groups of 6 MB and their results of 4 MB, 11 of them: counted 40,192,768.
   const LaunchCost cost =
