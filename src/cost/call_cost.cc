@@ -50,6 +50,7 @@ constexpr FamilyRule kFamilyRules[] = {
     {OpFamily::attention, tell_attention}, {OpFamily::norm, tell_norms},
     {OpFamily::copy, tell_cats},           {OpFamily::optimizer, tell_lists},
     {OpFamily::recurrent, tell_recurrent}, {OpFamily::softmax, tell_softmax},
+    {OpFamily::sort, tell_selections},     {OpFamily::gather, tell_indices},
 };
 
 // From parts to costs.

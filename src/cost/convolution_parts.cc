@@ -37,6 +37,7 @@ class ConvolutionParts {
       for (Part& part : c_.parts) {
         if (part.role == KernelRole::grad_input || part.role == KernelRole::grad_weight) part.role = KernelRole::main;
       }
+      transposes_by_place();
     }
     library_layout();
     std::size_t product = c_.parts.size();
@@ -46,7 +47,9 @@ class ConvolutionParts {
         taken_.clear();  // the other gradient may bring the same operands again
       }
       if (c_.parts[i].role == KernelRole::layout_in) c_.parts[i].operand = operand_of(i);
+      if (c_.launches[i].kernel.find("nhwcSliceC") != std::string_view::npos) take_group(i);
       c_.parts[i].guessed = not_told(c_.launches[i].kernel);
+      if (c_.parts[i].role == KernelRole::grad_input) read_by_phases(i);
       if (c_.parts[i].role != KernelRole::combine) continue;
       c_.parts[i].partial_bytes = partial_bytes(i, product);
       if (product < c_.parts.size()) c_.parts[product].partial_bytes = c_.parts[i].partial_bytes;
@@ -60,6 +63,46 @@ class ConvolutionParts {
     const auto holds = [&](std::string_view text) { return kernel.find(text) != std::string_view::npos; };
     return holds("tensorTransformGeneric") || (holds("xmma_depthwise") && holds("_tiling_")) ||
            (holds("_implicit_gemm_indexed_") && holds("_g16_"));
+  }
+
+  // The gradient of a strided convolution's input, by a kernel made for it: positions are done phase by phase of the stride, each of which goes
+  // over the whole gradient of the output; phases that no weight reaches are only cleared.
+  void read_by_phases(std::size_t i) {
+    const TensorShape* grad = tensor_at(c_.call, 0);
+    const TensorShape* x = tensor_at(c_.call, 1);
+    const TensorShape* w = tensor_at(c_.call, 2);
+    const auto stride = integers_at(c_.call, 4);
+    if (!c_.backward() || grad == nullptr || x == nullptr || w == nullptr || !stride || stride->empty()) return;
+    if (c_.launches[i].kernel.find("_strided_") == std::string_view::npos || w->sizes.size() != x->sizes.size()) return;
+    double phases = 1;
+    for (std::size_t d = 2; d < x->sizes.size(); ++d)
+      phases *=
+          static_cast<double>(std::max<std::int64_t>(std::min((*stride)[std::min(d - 2, stride->size() - 1)], w->sizes[d]), 1));
+    const double read = dense_bytes(grad).value_or(0), written = dense_bytes(x).value_or(0) / phases;
+    c_.parts[i].reread_bytes = (phases - 1) * read * share_lost_between_passes(read, written, c_.context.device.cache);
+    c_.parts[i].guessed = c_.parts[i].guessed || c_.parts[i].reread_bytes > 0;
+  }
+
+  // Forward: whichever of the two layouts the library works in, what is transposed before it computes is an operand, and what after it the
+  // result.
+  void transposes_by_place() {
+    bool computed = false;
+    for (std::size_t i = 0; i < c_.parts.size(); ++i) {
+      computed = computed || computes(c_.parts[i].role);
+      if (c_.launches[i].facts->transpose) c_.parts[i].role = computed ? KernelRole::layout_out : KernelRole::layout_in;
+    }
+  }
+
+  // The channels of one group, position by position: 64 bytes at least come with them.
+  void take_group(std::size_t i) {
+    Part& part = c_.parts[i];
+    if (part.operand == static_cast<int>(operands()) - 1)
+      part.operand = 0;  // weights have no other groups' channels beside them
+    const TensorShape* t = tensor_at(c_.call, static_cast<std::size_t>(std::max(part.operand, 0)));
+    const double groups = number_at(c_.call, c_.backward() ? 9 : c_.call.op == "aten::cudnn_convolution" ? 5 : 8).value_or(1);
+    if (t == nullptr || t->sizes.size() < 3 || t->sizes[1] <= 0 || groups < 1) return;
+    const double channels = static_cast<double>(t->sizes[1]), item = item_bytes(t->dtype);
+    part.partial_bytes = numel(*t) / channels * std::min(std::max(channels / groups * item, 64.0), channels * item);
   }
 
   std::size_t operands() const { return c_.backward() ? 3 : 2; }

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "cost/cost_model.h"
-#include "device/memory_side_cache.h"
 
 namespace ridge {
 namespace {
@@ -13,7 +12,7 @@ constexpr double kCountedOn = 60 * 1024.0 * 1024.0;  // bytes of L2 of an H200
 
 // Of a row of the table; a cache beside the memory holds what left the L2.
 void take(const DeviceSpec& device, DeviceLimits* limits) {
-  const double cache = std::max(device.l2_bytes, memory_side_cache_bytes(device));
+  const double cache = std::max(device.l2_bytes, device.memory_side_cache_bytes);
   if (cache > 0 && std::isfinite(cache)) limits->cache = cache / kCountedOn;
   if (device.multiprocessors > 0) limits->multiprocessors = static_cast<double>(device.multiprocessors);
 }

@@ -40,29 +40,45 @@ double heads_bytes(const CallParts& c) {
 // Of the result, and of the sums.
 struct Product {
   double columns, rows, depth, item;
+  double result_item;  // 8-bit operands give results of 16 bits
+
+  double result_bytes() const { return rows * columns * result_item; }
+  double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
 };
 
-// Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side. The operand of that
-// other side is read again for each group, unless what one group takes stays in the cache until the next. Counters of an H200 (50 MB, of
-// which results and the copies in both halves take their part): groups that take up to 14 MB stay, from 17 MB on they do not; of an operand
-// larger than the cache the 8 MB at the turn remain.
+// Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side, as many tiles at a time as
+// they have blocks. The operand of that other side is read again for each group, unless what one group takes stays in the cache until the
+// next; and a group's own panel for each of its waves, unless it stays beside what a wave takes of the other. Counters of an H200 (50 MB, of which results and the copies in both halves take their part; 94 products of bfloat16 besides
+// those of models): nothing leaves before the whole product is larger than 42 MB; then groups that take up to 9.5 MB stay, from 15 MB on
+// they do not, and between the two a growing share is read again; of an operand larger than the cache the 8 MB at the turn remain. Waves that
+// take up to 15 MB keep the panel, from 34 MB on they do not.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
 };
 Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) {
-  const double kTiles = 8, kStays = 15.5e6 * cache, kLarge = 32e6 * cache, kAtTurn = 8e6 * cache;
+  const double kTiles = 8, kFilled = 42e6 * cache, kStays = 9.5e6 * cache, kLost = 15e6 * cache, kLarge = 32e6 * cache,
+               kAtTurn = 8e6 * cache, kPanelLost = 34e6 * cache;
   const KernelFacts& facts = *launch.facts;
   if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return {};
   const double m = facts.transposed ? p.rows : p.columns, n = facts.transposed ? p.columns : p.rows;
   const double swept = facts.sweeps_m ? m : n, grouped = facts.sweeps_m ? n : m;
-  const double tile = facts.sweeps_m ? facts.block_n : facts.block_m;
-  const double tiles = std::ceil(m / facts.block_m) * std::ceil(n / facts.block_n);
-  if (tiles <= 1.5 * volume(launch.grid)) return {};  // nearly all at once
-  const double operand = swept * p.depth * p.item, group = kTiles * tile * p.depth * p.item;
-  if (operand + group <= kStays) return {0, operand + group + kTiles * tile * swept * p.item > 1.5 * kStays};
-  const double again = std::ceil(std::ceil(grouped / tile) / kTiles) - 1;
-  return {std::max(again, 0.0) * (operand - (operand > kLarge ? kAtTurn : 0))};
+  const double swept_tile = facts.sweeps_m ? facts.block_m : facts.block_n,
+               tile = facts.sweeps_m ? facts.block_n : facts.block_m;
+  const double along = std::ceil(swept / swept_tile), tiles = along * std::ceil(grouped / tile), blocks = volume(launch.grid);
+  if (tiles <= 1.5 * blocks || p.all_bytes() <= kFilled) return {};  // nearly all at once
+  if (blocks <= 0) return {0, true};                                 // the trace does not tell them
+  const double groups = std::ceil(std::ceil(grouped / tile) / kTiles), of_depth = p.depth * p.item;
+  const double operand = swept * of_depth, panel = kTiles * tile * of_depth;
+  // Results by rows ("..T") are taken several groups at a time where a wave has room for them.
+  const double again = std::max((facts.transposed ? std::min(groups, tiles / blocks) : groups) - 1, 0.0);
+  const double lost = again > 0 ? share_lost(operand + panel, kStays, kLost) : 0;
+  const double waves = std::max(along * kTiles / blocks, 1.0);  // of a group
+  const double panel_lost = waves > 1 ? share_lost(panel + swept_tile * of_depth * along / waves, kLost, kPanelLost) : 0;
+  // What is written on the way takes room as well, how much is not told.
+  const bool crowded = again > 0 && operand + panel + kTiles * tile * swept * p.result_item > kStays;
+  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)) + (waves - 1) * panel_lost * grouped * of_depth,
+          lost > 0 || panel_lost > 0 || crowded};
 }
 
 // "cutlass_80_simt_sgemm_256x128_8x4_nn_align1": the tile of a block.
@@ -104,19 +120,43 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
   return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
 }
 
-// Kernels whose order is not known: where all of it is more than the cache holds, some of it may be read again.
-Reread read_in_any_order(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+// Kernels named by their "tilesize". Counters of an H200 (36 products of one kernel each):
+// - Persistent ones (sm90) go over the result in groups of 8 tiles along the rows, each group along all columns, whose operand is read again
+//   as far as it has left the cache. Where there are fewer than 8 columns of tiles and neither operand is transposed ("nn"), they go along the
+//   rows, column by column.
+// - Others start their blocks in the order of the grid: along the rows, as many at a time as the device runs.
+// Along the rows, their operand is read again for each column, or for each wave where a wave takes several.
+Reread read_by_tiles(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
+  const double kTiles = 8, kLarge = 50e6 * device.cache, kAtTurn = 15e6 * device.cache;
   const KernelFacts& facts = *launch.facts;
-  const double all = p.item * (p.rows * p.depth + p.depth * p.columns + p.rows * p.columns);
-  const double tiles =
-      facts.tile_m > 0 && facts.tile_n > 0 ? std::ceil(p.columns / facts.tile_m) * std::ceil(p.rows / facts.tile_n) : 0;
-  return {0, facts.tile_m > 0 && std::max(tiles, volume(launch.grid)) > device.multiprocessors && all > 45e6 * device.cache};
+  if (facts.tile_m <= 0 || facts.tile_n <= 0 || !launch.grid) return {};
+  const double rows = std::ceil(p.rows / facts.tile_m), columns = std::ceil(p.columns / facts.tile_n);
+  const double blocks = volume(launch.grid);
+  if (std::max(rows * columns, blocks) <= device.multiprocessors || p.all_bytes() <= 38e6 * device.cache) return {};
+  if (launch.grid->z != 1) return {0, true};  // slices of k in an order that is not told
+  const double of_rows = p.rows * p.depth * p.item, of_columns = p.columns * p.depth * p.item;
+  const auto holds = [&](std::string_view text) { return launch.kernel.find(text) != std::string_view::npos; };
+  const bool persistent = holds("sm90_xmma");
+  if (persistent && !(holds("_nn_") && columns < kTiles)) {
+    const double group = kTiles * facts.tile_m * p.depth * p.item;
+    const double lost = share_lost(of_columns + group, 9.5e6 * device.cache, 18e6 * device.cache);
+    const double again = std::ceil(rows / kTiles) - 1;
+    return {again * lost * (of_columns - (of_columns > kLarge ? kAtTurn : 0)), lost > 0};
+  }
+  const double at_a_time = std::clamp(std::floor(32768 / (facts.tile_m * facts.tile_n)), 1.0, 2.0);
+  const double running = persistent ? blocks : std::min(blocks, at_a_time * device.multiprocessors);
+  const double sweeps = std::min(columns, std::max(rows * columns / running, 1.0));
+  // A wave of blocks that start one by one takes its own columns as well.
+  const double lost = persistent
+                          ? share_lost_between_passes(of_rows, p.result_bytes() / columns, device.cache)
+                          : share_lost_between_passes(of_rows + of_columns / sweeps, p.result_bytes() / sweeps, device.cache);
+  return {(sweeps - 1) * lost * (of_rows - (persistent && of_rows > kLarge ? kAtTurn : 0)), true};
 }
 
 Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
   if (launch.facts->block_m > 0) return read_by_groups(launch, p, device.cache);
   if (launch.kernel.find("cutlass::Kernel2<") != std::string_view::npos) return read_by_waves(launch, p, device);
-  return read_in_any_order(launch, p, device);
+  return read_by_tiles(launch, p, device);
 }
 
 // cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless that and
@@ -128,12 +168,27 @@ double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
     if (part.role == KernelRole::combine) return 0;
   }
   const double kStays = 32e6 * c.context.device.cache;
-  const double splits = split_of(launch, batch(c)), result = p.rows * p.columns * p.item;
+  const double splits = split_of(launch, batch(c)), result = p.result_bytes();
   const bool stays = result + (p.rows + p.columns) * p.depth * p.item / splits <= kStays;
   return stays ? 0 : (splits - 1) * result;
 }
 
+// Where a persistent kernel has more blocks than the result has tiles, and another adds up: the blocks of a tile share its sum.
+double blocks_of_a_tile(const CallLaunch& launch, double columns, double rows) {
+  const KernelFacts& facts = *launch.facts;
+  if (facts.tile_m <= 0 || facts.tile_n <= 0 || columns <= 0 || rows <= 0 || !launch.grid || launch.grid->z != 1) return 1;
+  return std::floor(volume(launch.grid) / (std::ceil(rows / facts.tile_m) * std::ceil(columns / facts.tile_n)));
+}
+
 }  // namespace
+
+double share_lost(double bytes, double fits, double lost) {
+  const double t = std::clamp((bytes - fits) / (lost - fits), 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+double share_lost_between_passes(double read, double written, double cache) {
+  return share_lost(read + written / 2, 20e6 * cache, 50e6 * cache);
+}
 
 double split_of(const CallLaunch& launch, double batch, double m, double n) {
   const KernelFacts& facts = *launch.facts;
@@ -154,7 +209,12 @@ void tell_products(CallParts& c) {
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const bool alone = c.parts[i].role == KernelRole::main && c.launches[i].kernel.find("splitK") == std::string_view::npos;
     if (!alone || m <= 0 || a == nullptr || a->sizes.size() != 2 || c.call.op.find("mm") == std::string_view::npos) continue;
-    const Product product{.columns = m, .rows = n, .depth = static_cast<double>(a->sizes[1]), .item = item_bytes(a->dtype)};
+    const double item = item_bytes(a->dtype);
+    const Product product{.columns = m,
+                          .rows = n,
+                          .depth = static_cast<double>(a->sizes[1]),
+                          .item = item,
+                          .result_item = std::max(item, item_bytes(DType::bf16))};
     const Reread again = reread(c.launches[i], product, c.context.device);
     c.parts[i].reread_bytes = serial_splits(c, i, product) + again.bytes;
     c.parts[i].guessed = again.guessed;
@@ -165,7 +225,8 @@ void tell_products(CallParts& c) {
     if (c.parts[i].role != KernelRole::combine || product == c.parts.size()) continue;
     // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
     const auto [columns, rows] = product_sizes(c);
-    const double splits = std::max(split_of(c.launches[product], batch(c), columns, rows), 2.0);
+    const double splits = std::max(
+        {split_of(c.launches[product], batch(c), columns, rows), blocks_of_a_tile(c.launches[product], columns, rows), 2.0});
     c.parts[i].partial_bytes = c.parts[product].partial_bytes = output_elements(c) * item_bytes(DType::f32) * splits;
   }
 }

@@ -46,6 +46,8 @@ constexpr Row kRows[] = {
     {"_native_batch_norm_legit", 5, 1, false, {}, kStatistics, 4},
     {"_native_batch_norm_legit_functional", 5, 1, false, {}, kStatistics, 4},
     {"_native_batch_norm_legit_no_training", 4, 1, false, {}, kNone, 4},
+    {"_prelu_kernel", 2, 1, false, {}, kNone, 1},
+    {"_prelu_kernel_backward", 2, 2, true, {}, kNone, 1},
     {"_reshape_alias", 0, 1, false},
     {"_softmax", 5, 1, false},
     {"_softmax_backward_data", 4, 2, true, "_softmax", kSavedForward},
@@ -98,9 +100,13 @@ constexpr Row kRows[] = {
     {"gelu", 8, 1, false},
     {"gelu_backward", 14, 2, true},
     {"glu", 5, 1, false, {}, kWindows},
-    {"glu_backward", 6, 2, true},
+    {"glu_backward", 6, 1, true},  // and a gradient of half its size
+    {"hardshrink_backward", 1, 2, true},
+    {"hardsigmoid_backward", 2, 2, true, "hardsigmoid", kSavedForward},
     {"hardswish_backward", 4, 2, true},
     {"hardtanh_backward", 2, 2, true, "hardtanh", kSavedForward},
+    {"huber_loss", 4, 2, true},
+    {"huber_loss_backward", 4, 2, true},
     {"index", 0, 1, false, {}, kGathers},
     {"index_add", 1, 1, false, {}, kScatters},
     {"index_copy", 0, 1, false, {}, kPlaces},
@@ -112,6 +118,8 @@ constexpr Row kRows[] = {
     {"leaky_relu_backward", 2, 2, true, "leaky_relu", kSavedForward},
     {"lerp", 3, 2, true},
     {"linalg_vector_norm", 2, 1, false, {}, kSums},
+    {"log_sigmoid_backward", 4, 2, true},
+    {"logit_backward", 3, 2, true},
     {"logsumexp", 3, 1, false, {}, kSums},
     {"max", 1, 1, false, {}, kSums},
     {"max_pool2d_with_indices", 1, 1, false, {}, kWindows},
@@ -120,6 +128,7 @@ constexpr Row kRows[] = {
     {"mean", 1, 1, false, {}, kSums},
     {"min", 1, 1, false, {}, kSums},
     {"minimum", 1, 2, true},
+    {"mish_backward", 8, 2, true},
     {"mm", 0, 1, false},
     {"mse_loss", 2, 2, true},
     {"mse_loss_backward", 3, 2, true},
@@ -161,6 +170,9 @@ constexpr Row kRows[] = {
     {"slice", 0, 1, false, {}, kParts},
     {"slice_scatter", 0, 1, false},
     {"smooth_l1_loss", 4, 2, true},
+    {"smooth_l1_loss_backward", 4, 2, true},
+    {"softplus_backward", 4, 2, true},
+    {"softshrink_backward", 1, 2, true},
     {"split", 0, 1, false, {}, kParts},
     {"split_with_sizes", 0, 1, false, {}, kParts},
     {"squeeze", 0, 1, false},
@@ -206,6 +218,8 @@ bool in_backward(std::span<const std::string> names) {
   });
 }
 
+constexpr const char* kGates[] = {"silu", "gelu", "sigmoid", "tanh"};
+
 // Ops that write booleans, or whose gradients have them saved.
 constexpr std::string_view kMaskMakers[] = {
     "bernoulli",   "bitwise_and", "bitwise_not", "bitwise_or", "clamp", "clamp_max", "clamp_min",  "eq",
@@ -240,6 +254,7 @@ FusedOps fused_ops(std::span<const std::string> names) {
     out.reads_parts = out.reads_parts || has(kParts);
     out.unflattens = out.unflattens || has(kUnflattens);
     if (has(kSavedForward) && contains(names, row->forward)) {
+      out.saves = out.saves || row->sure;
       if (out.in_backward && row->sure) recomputed = row->inputs;
       continue;
     }
@@ -271,9 +286,17 @@ FusedOps fused_ops(std::span<const std::string> names) {
   out.operands -= epsilon ? 1 : 0;
   out.undoes_mean = contains(names, "pow") && contains(names, "div") && contains(names, "expand") && contains(names, "sum");
   out.undoes_mean = out.undoes_mean || (contains(names, "native_layer_norm_backward") && !contains(names, "native_layer_norm"));
-  // Both halves of a tensor, one of them through an activation.
-  for (const char* gate : {"silu", "gelu", "sigmoid", "tanh"})
-    out.reads_windows = out.reads_windows || (out.reads_parts && multiplies && contains(names, gate));
+  constexpr const char* kAdding[] = {"scatter_add", "scatter_reduce", "index_put",
+                                     "index_put_",  "index_add",      "_unsafe_index_put"};
+  out.overwrites = contains(names, "scatter") &&
+                   std::none_of(std::begin(kAdding), std::end(kAdding), [&](const char* op) { return contains(names, op); });
+  out.divides_by_sum = out.sums && contains(names, "div");
+  // Both halves of a tensor, one of them through an activation: the product has no second tensor.
+  const bool halves = out.reads_parts && multiplies && std::any_of(std::begin(kGates), std::end(kGates), [&](const char* gate) {
+                        return contains(names, gate);
+                      });
+  out.reads_windows = out.reads_windows || halves;
+  if (halves && out.sums) out.operands -= 1;
   return out;
 }
 

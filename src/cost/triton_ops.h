@@ -18,6 +18,7 @@ struct FusedOps {
   bool adds_residual = false;    // an `add` that is not a normalisation's epsilon
   bool gathers = false;          // reads what an index tensor names
   bool scatters = false;         // adds to what an index tensor names
+  bool overwrites = false;       // scatters without adding
   bool places = false;           // writes to what an index tensor names
   bool reads_windows = false;    // each output takes several elements of a larger input: pooling, gates
   bool sums = false;             // reduces; in a pointwise kernel such a loop is unrolled and reads all of a larger input
@@ -34,6 +35,8 @@ struct FusedOps {
   bool drops = false;             // dropout, whose mask is a tensor of booleans
   bool makes_mask = false;        // some op gives booleans: dropout of the forward pass, comparisons
   bool moves_axes = false;        // a copy in another order of dimensions, which cannot be done in place
+  bool saves = false;             // a gradient beside its own forward op: what the one saves, or the other takes up again
+  bool divides_by_sum = false;    // a reduction and a division: by what the reduction gives, which is no tensor
   bool undoes_mean = false;       // the gradient of a normalisation: row statistics are read, its own sums stay inside
 };
 

@@ -24,12 +24,24 @@ Reading::Reading(const TritonArguments& arguments, const FusedOps& ops)
     return sizes.size() == 2 && static_cast<double>(sizes[1]) * kept_ == all_ && p.elements != all_;
   };
   if (!scatters_) return;
-  if (size() > 0 && larger(size() - 1)) targets_ = size() - 1;
+  const auto as_last = [&](std::size_t i) {
+    return larger(i) && pointers_[i].shape->sizes == pointers_[size() - 1].shape->sizes;
+  };
+  while (targets_ > 1 && as_last(targets_ - 1)) --targets_;
   while (reduces_ && targets_ > 0 && table(pointers_[targets_ - 1])) --targets_;
 }
 
 bool Reading::has_index() const {
   return std::any_of(pointers_.begin(), pointers_.end(), [](const TritonPointer& p) { return is_integer(p.shape->dtype); });
+}
+
+bool Reading::lone_elements(std::size_t target) const {
+  const auto& sizes = pointers_[target].shape->sizes;
+  return std::any_of(pointers_.begin(), pointers_.end(), [&](const TritonPointer& p) {
+    const auto& index = p.shape->sizes;
+    return is_integer(p.shape->dtype) && sizes.size() > 1 && index.size() == sizes.size() && index.back() < sizes.back() &&
+           std::equal(index.begin(), index.end() - 1, sizes.begin());
+  });
 }
 
 // Full-size inputs when the last `out` pointers are outputs.
@@ -48,7 +60,8 @@ int Reading::vectors(std::size_t first, std::size_t last) const {
 // Full-size inputs that the ops ask for: operands of sums and products only as far as no small tensor is left to be one.
 int Reading::inputs_wanted(std::size_t in_out, std::size_t out) const {
   const int free_vectors = std::max(vectors(in_out, size() - out) - ops_.norm_vectors, 0);
-  return ops_.inputs + std::max(ops_.operands - free_vectors, 0);
+  const int own = reduces_ && ops_.divides_by_sum ? 1 : 0;
+  return ops_.inputs + std::max(ops_.operands - own - free_vectors, 0);
 }
 
 // Pointers at the end that can be outputs, not going before `first`. A reduction that makes nothing of full size writes only what it leaves.
@@ -183,6 +196,8 @@ std::size_t Reading::in_outs_by_shape() const {
   if (saves_in_place() || behind_statistics() == size()) return 1;
   if (!full(size() - 1)) return 0;
   if (tiled_ && !reduces_) return 0;
+  // To save something takes a third tensor: of two, the gradient takes both.
+  if (!reduces_ && size() == 2 && inputs(0) == 2 && ops_.saves) return 1;
   return inputs(1) < ops_.inputs || flattened_last() || residual_missing() || sums_in_place() ? 1 : 0;
 }
 

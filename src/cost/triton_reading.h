@@ -23,6 +23,8 @@ class Reading {
   bool is_target(std::size_t i) const {
     return scatters_ && (i >= targets_ || targets_ == size());
   }  // where no table tells: each
+  // An index names one element of each row of the target: the two differ in the last dimension alone.
+  bool lone_elements(std::size_t target) const;
   bool gathers() const { return ops_.gathers && has_index(); }
 
   bool larger(std::size_t i) const { return pointers_[i].elements > all_; }

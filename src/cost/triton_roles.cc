@@ -137,12 +137,13 @@ TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, 
     const bool in_out = i < roles.in_out, last = i + roles.out >= reading.size();
     const bool adds_into = last && reading.is_target(i);
     const bool by_index = reading.larger(i) && reading.gathers() && !last;
+    const double step = adds_into && reading.lone_elements(i) ? std::max(p.item, kWrittenSector) : p.item;
     const double part = by_index ? gathered_bytes(p, reading, roles.slices, cache)
-                                 : std::min(p.bytes, (last ? 1 : roles.slices) * reading.all() * p.item);
+                                 : std::min(p.bytes, (last ? 1 : roles.slices) * reading.all() * step);
     if (in_out || last) out.written += part;
     const bool reads = in_out ? reading.in_out_is_read(i, roles.in_out, roles.out) : !last || adds_into;
     if (!reads) continue;
-    out.read += part;
+    out.read += step > p.item && ops.overwrites ? completed_bytes(part, cache) : part;
     out.ambiguous = out.ambiguous || (reading.larger(i) && part < p.bytes && !by_index && !adds_into);
   }
   for (const TritonPointer& workspace : arguments.workspaces) out.written += workspace.bytes;

@@ -30,6 +30,7 @@ struct DeviceSpec {
   double memory_bytes = 0;  // 0: not known
   std::int64_t multiprocessors = 0;
   double l2_bytes = 0;
+  double memory_side_cache_bytes = 0;  // between the L2 and the memory (AMD's Infinity Cache): what is found there is not read
   double boost_mhz = 0;
   double matrix_mhz = 0;  // the clock behind tf32 and narrower figures, where it is not boost_mhz; else 0
   std::string source;     // where the figures are from

@@ -50,6 +50,7 @@ const std::array kKeys = {
     Key{"memory_gib", &DeviceSpec::memory_bytes, kGiB},
     Key{"multiprocessors", &DeviceSpec::multiprocessors},
     Key{"l2_mib", &DeviceSpec::l2_bytes, kMiB},
+    Key{"memory_side_cache_mib", &DeviceSpec::memory_side_cache_bytes, kMiB},
     Key{"boost_mhz", &DeviceSpec::boost_mhz},
     Key{"matrix_mhz", &DeviceSpec::matrix_mhz},
     // Matrix multiplications and a copy, as measured: what they reach is the roof of matrices and of memory.

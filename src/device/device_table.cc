@@ -5,8 +5,6 @@
 // L40S 512; A100, A30 1024; H100 2048; RTX 256. AMD, FLOP per clock and CU: MI200 1024, MI300 2048, MI350 4096. A unit test does.
 #include "device/device_table.h"
 
-#include "device/memory_side_cache.h"
-
 namespace ridge {
 namespace {
 
@@ -198,11 +196,11 @@ DeviceRow make_row(const Figures& row) {
                    .memory_bytes = row.memory_gib * kGiB,
                    .multiprocessors = row.multiprocessors,
                    .l2_bytes = row.l2_mib * kMiB,
+                   .memory_side_cache_bytes = row.memory_side_mib * kMiB,
                    .boost_mhz = row.boost_mhz,
                    .matrix_mhz = row.matrix_mhz,
                    .source = std::string(row.source)},
-          .names = row.names,
-          .memory_side_cache_bytes = row.memory_side_mib * kMiB};
+          .names = row.names};
 }
 
 }  // namespace
@@ -214,12 +212,6 @@ std::span<const DeviceRow> device_rows() {
     return all;
   }();
   return rows;
-}
-
-double memory_side_cache_bytes(const DeviceSpec& device) {
-  for (const DeviceRow& row : device_rows())
-    if (row.spec.name == device.name) return row.memory_side_cache_bytes;
-  return 0;
 }
 
 std::span<const DeviceSpec> known_devices() {

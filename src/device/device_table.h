@@ -14,7 +14,6 @@ struct DeviceRow {
   // Each a set of words, normalised as device_name.h does: a device is meant when all of them stand in its name.
   // The first word is the family; the row with most words wins.
   std::vector<std::string_view> names;
-  double memory_side_cache_bytes = 0;
 };
 
 std::span<const DeviceRow> device_rows();

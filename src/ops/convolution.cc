@@ -105,9 +105,8 @@ double reached(const OpCall& call, const TensorShape& x, const TensorShape& w, i
 // Channels that are not a multiple of what the library wants are padded: each position's sectors are written in parts, and those that leave
 // the cache before they are whole are fetched to be completed. Counters of an H200 (four kernels, 13 to 51 MB) show all but 5 to 7 MB.
 double fetched_to_pad(const TensorShape* t, const Part& part) {
-  constexpr double kStaysInCache = 6e6;
   const double dense = dense_bytes(t).value_or(0), padded = in_layout(t, part).value_or(0);
-  return padded > dense ? std::max(0.0, padded - kStaysInCache) : 0;
+  return padded > dense ? completed_bytes(padded, part.cache) : 0;
 }
 
 // What the helpers of the library move; nothing for the roles that compute.
@@ -121,6 +120,7 @@ std::optional<OpWork> helper(const OpCall& call, const Part& part, const TensorS
     case KernelRole::bias: return moves(result_bytes, result_bytes, dtype);
     case KernelRole::combine: return moves(part.partial_bytes, result_bytes, dtype);
     case KernelRole::layout_in: {
+      if (part.partial_bytes > 0) return moves(part.partial_bytes, part.partial_bytes, dtype);
       const TensorShape* operand = tensor_at(call, static_cast<std::size_t>(std::max(part.operand, 0)));
       return moves(plus(dense_bytes(operand), part.enlarged == 1 ? fetched_to_pad(operand, part) : 0), in_layout(operand, part),
                    dtype);
@@ -178,7 +178,7 @@ OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size
     case KernelRole::grad_input:
       work.flops = input ? each : 0;
       work.read = plus(in_layout(grad, part), times(in_layout(w, part), part.weights_enlarged));
-      if (part.accumulates) work.read = plus(work.read, dense_bytes(x));
+      work.read = plus(work.read, part.reread_bytes + (part.accumulates ? dense_bytes(x).value_or(0) : 0));
       work.written = dense_bytes(x);
       return work;
     case KernelRole::grad_weight:

@@ -88,6 +88,13 @@ OpWork gather(const OpCall& c, const Part& p) {
   return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), numel(*index) * item_bytes(x->dtype), x->dtype);
 }
 
+// Rows that fill sectors, or picks that together fill the table, leave none to be completed.
+double completed(const TensorShape& table, double picks, double row, const Part& part) {
+  const double item = item_bytes(table.dtype);
+  if (row * item >= kWrittenSector || picks * row >= numel(table)) return 0;
+  return completed_bytes(std::min(picks * kWrittenSector, numel(table) * item), part.cache);
+}
+
 // (x, dim, index, source): `adds`: what is there is read and added to.
 OpWork scatter_into(const OpCall& c, const Part& p, bool adds, bool slices) {
   const TensorShape* x = tensor_at(c, 0);
@@ -98,7 +105,7 @@ OpWork scatter_into(const OpCall& c, const Part& p, bool adds, bool slices) {
   const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
   const double target = rows_bytes(*x, picks, row, p, 0.6);
   const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
-  return moves(touched_bytes(*index) + given + (adds ? target : 0), target, x->dtype);
+  return moves(touched_bytes(*index) + given + (adds ? target : completed(*x, picks, row, p)), target, x->dtype);
 }
 OpWork scatter(const OpCall& c, const Part& p) { return scatter_into(c, p, false, false); }
 OpWork scatter_add(const OpCall& c, const Part& p) { return scatter_into(c, p, true, false); }
@@ -120,10 +127,18 @@ OpWork index(const OpCall& c, const Part& p) {
     elements = picks * inner(*x, std::min(c.arguments[1].list.size(), x->sizes.size()));
   }
   if (elements <= 0) return work;
-  // Rows where an index takes whole ones, and it is read; else elements here and there, of indices that may be broadcast.
-  if (indices == 0 && p.count > 0) indices = static_cast<double>(p.count) * item_bytes(DType::i64);
-  const double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1;
-  work.read = rows_bytes(*x, elements / std::max(row, 1.0), row, p) + indices;
+  // Where one index takes whole rows there is a kernel that copies rows: any other has an index for each of two dimensions or more (which
+  // are brought to one layout, each an int64 for each pick), or rows that are no multiple of its 16 bytes.
+  double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1, lists = 1;
+  if (p.count <= 0 && !x->sizes.empty()) {
+    const bool whole_rows = std::fmod(inner(*x, 1) * item_bytes(x->dtype), 16) != 0;
+    const std::size_t indexed = whole_rows ? 1 : std::min<std::size_t>(2, x->sizes.size());
+    row = inner(*x, indexed);
+    lists = static_cast<double>(indexed);
+  }
+  const double picks = elements / std::max(row, 1.0);
+  if (indices == 0) indices = lists * picks * item_bytes(DType::i64);
+  work.read = rows_bytes(*x, picks, row, p) + indices;
   work.written = elements * item_bytes(x->dtype);
   return work;
 }
@@ -135,13 +150,24 @@ OpWork index_put(const OpCall& c, const Part& p) {
   if (x == nullptr || values == nullptr) return {.flops = 0};
   const double given = touched_bytes(*values),
                target = std::min(std::max(p.elements, numel(*values)), numel(*x)) * item_bytes(x->dtype);
+  // The last dimensions of both are the row that an index takes, as far as they agree; those before it are indexed.
+  double row = 1;
+  std::size_t indexed = x->sizes.size();
+  for (std::size_t i = 1; i < x->sizes.size() && i < values->sizes.size() && indexed > 1; ++i, --indexed) {
+    const std::int64_t size = x->sizes[x->sizes.size() - i];
+    if (values->sizes[values->sizes.size() - i] != size) break;
+    row *= static_cast<double>(size);
+  }
+  const double keys = numel(*values) / std::max(row * p.before, 1.0) * item_bytes(DType::i64);
   if (p.role != KernelRole::main) {  // sorts the indices
-    const double keys = (values->sizes.empty() ? 1 : static_cast<double>(values->sizes[0])) * item_bytes(DType::i64);
     if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
     if (p.role == KernelRole::statistics) return moves(keys, 0, x->dtype);
     return moves(2 * keys, 2 * keys, x->dtype);
   }
-  OpWork work = moves(given + (flag_at(c, 3) ? target : 0), target, x->dtype);
+  // Added to: the sorted indices and where each came from; else an index for each dimension.
+  const bool adds = flag_at(c, 3);
+  const double indices = keys * (adds ? 2 : static_cast<double>(std::max<std::size_t>(indexed, 1)));
+  OpWork work = moves(given + indices + (adds ? target : 0), target, x->dtype);
   work.ambiguous = true;
   return work;
 }

@@ -14,7 +14,7 @@ Rows all_rows() {
   Rows rows;
   for (const auto family :
        {gemm_ops(), convolution_ops(), attention_ops(), pointwise_ops(), reduction_ops(), norm_ops(), gather_ops(), copy_ops(),
-        pooling_ops(), loss_ops(), sort_ops(), optimizer_ops(), recurrent_ops()}) {
+        pooling_ops(), loss_ops(), sort_ops(), optimizer_ops(), recurrent_ops(), detection_ops()}) {
     for (const OpFormula& row : family) rows.emplace(row.op, &row);
   }
   return rows;

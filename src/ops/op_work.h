@@ -24,7 +24,7 @@ enum class OpFamily : std::uint8_t {
   pooling,  // pooling, resampling, padding
   loss,
   recurrent,  // LSTM, GRU in one library call
-  sort,       // sort, topk, unique, scans
+  sort,       // what goes over its tensor in passes, each over all of it: sort, topk, unique, Fourier transforms
   optimizer,
 };
 
@@ -59,7 +59,7 @@ struct Part {
   bool guessed = false;      // something that decides its traffic is not told: more than one reading fits
   int operand = -1;          // layout_in: which argument
   double partial_bytes = 0;  // combine: what it reads
-  double reread_bytes = 0;   // products: what left the cache before its next use and is read again
+  double reread_bytes = 0;   // products, convolutions: what left the cache before its next use and is read again
   double rows_in_flight =
       0;  // softmax: rows that the device works on at a time, where the kernel passes over each several times; 0: one pass
   double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
@@ -76,6 +76,7 @@ struct Part {
   int list_reads = -1;          // how many lists a foreach kernel reads, and of how many it is told; -1: its name does not tell
   int lists = -1;
   std::span<const double> sizes = {};  // elements of each tensor of a list that the trace left out, from elsewhere
+  double before = 1;                   // index_put: elements of the dimensions before those that are indexed
   double elements = 0;                 // that the launch's grid covers, for ops whose sizes are not recorded; 0: not known
 };
 
@@ -116,6 +117,7 @@ std::span<const OpFormula> pooling_ops();
 std::span<const OpFormula> loss_ops();
 std::span<const OpFormula> recurrent_ops();
 std::span<const OpFormula> sort_ops();
+std::span<const OpFormula> detection_ops();
 std::span<const OpFormula> optimizer_ops();
 
 }  // namespace ridge

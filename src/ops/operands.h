@@ -51,6 +51,11 @@ double distinct_rows(double picks, double rows);
 // leaves sooner (0.6). `cache`: Part::cache.
 double picked_bytes(double table_bytes, double row_bytes, double picks, double beside = 1, double cache = 1);
 
+// A sector of which a part is written is read to be completed when it leaves the cache; what stays until the kernel ends is not. `bytes`: of
+// all such sectors.
+constexpr double kWrittenSector = 32;
+double completed_bytes(double bytes, double cache);
+
 // A kernel that moves data and computes nothing that PyTorch counts.
 OpWork moves(std::optional<double> read, std::optional<double> written, DType dtype);
 

@@ -59,7 +59,14 @@ OpWork pool_backward(const OpCall& c, const Part& p) {
     const TensorShape* t = tensor_at(c, i);
     if (t != nullptr && (t->dtype == DType::i64 || t->dtype == DType::i32)) indices += touched_bytes(*t);
   }
-  return moves(plus(dense_bytes(grad), indices + (p.accumulates ? dense_bytes(x).value_or(0) : 0)), dense_bytes(x), x->dtype);
+  // What is added to is read; with indices that is one place for each gradient, a sector of memory at least.
+  constexpr double kSector = 32;
+  double added_to = p.accumulates ? dense_bytes(x).value_or(0) : 0;
+  if (indices > 0) added_to = std::min(added_to, numel(*grad) * kSector);
+  OpWork work = moves(plus(dense_bytes(grad), indices + added_to), dense_bytes(x), x->dtype);
+  // Channels-last maxima are undone by blocks whose windows overlap: how much of them is read again is not told.
+  work.ambiguous = indices > 0 && !p.accumulates && x->strides.size() == 4 && x->strides[1] == 1 && x->sizes[1] > 1;
+  return work;
 }
 // (x, output size): adaptive pooling and resampling.
 OpWork resize(const OpCall& c, double extra_item) {
@@ -120,6 +127,19 @@ OpWork grid_sample(const OpCall& c, const Part&) {
   return moves(plus(touched(x), touched(grid)), points * static_cast<double>(x->sizes[1]) * item_bytes(x->dtype), x->dtype);
 }
 
+// (grad, x, grid, .., mask): the gradient of x is added to with atomics, which read it.
+OpWork grid_sample_backward(const OpCall& c, const Part& p) {
+  const TensorShape* grad = tensor_at(c, 0);
+  const TensorShape* x = tensor_at(c, 1);
+  const TensorShape* grid = tensor_at(c, 2);
+  if (grad == nullptr || x == nullptr || grid == nullptr) return {.flops = 0};
+  const std::vector<bool> mask = flags_at(c, 6);
+  const double of_input = mask.empty() || mask[0] ? dense_bytes(x).value_or(0) : 0;
+  if (p.role == KernelRole::fill) return moves(0, of_input, x->dtype);
+  return moves(plus(plus(dense_bytes(grad), dense_bytes(x)), touched_bytes(*grid) + of_input), of_input + touched_bytes(*grid),
+               x->dtype);
+}
+
 constexpr OpFamily kFamily = OpFamily::pooling;
 constexpr OpFormula kRows[] = {
     {"aten::max_pool2d_with_indices", kFamily, max_pool},
@@ -162,12 +182,19 @@ constexpr OpFormula kRows[] = {
     {"aten::replication_pad1d", kFamily, pad},
     {"aten::replication_pad2d", kFamily, pad},
     {"aten::replication_pad3d", kFamily, pad},
+    {"aten::reflection_pad1d_backward", kFamily, pool_backward},
     {"aten::reflection_pad2d_backward", kFamily, pool_backward},
+    {"aten::reflection_pad3d_backward", kFamily, pool_backward},
+    {"aten::replication_pad1d_backward", kFamily, pool_backward},
     {"aten::replication_pad2d_backward", kFamily, pool_backward},
+    {"aten::replication_pad3d_backward", kFamily, pool_backward},
+    {"aten::adaptive_max_pool3d_backward", kFamily, pool_backward},
     {"aten::im2col", kFamily, unfold},
     {"aten::col2im", kFamily, unfold},
     {"aten::grid_sampler_2d", kFamily, grid_sample},
     {"aten::grid_sampler_3d", kFamily, grid_sample},
+    {"aten::grid_sampler_2d_backward", kFamily, grid_sample_backward},
+    {"aten::grid_sampler_3d_backward", kFamily, grid_sample_backward},
 };
 
 }  // namespace

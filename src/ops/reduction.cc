@@ -27,7 +27,10 @@ OpWork reduce(const OpCall& call, const Part& part, std::size_t dims_at, double 
   const double item = out_item > 0 ? out_item : item_bytes(x->dtype);
   const double kept = kept_elements(call, *x, dims_at) * item;
   if (part.role == KernelRole::parameters) return moves(kept, kept, x->dtype);
-  return moves(touched(x), kept, x->dtype);
+  // Sums of booleans are sums of a copy as integers: the kernel tells what it reads.
+  const double own = item_bytes(part.item);
+  const bool converted = own > 0 && own != item_bytes(x->dtype);
+  return moves(converted ? std::optional(numel(*x) * own) : touched(x), kept, x->dtype);
 }
 
 OpWork over_dims(const OpCall& c, const Part& p) { return reduce(c, p, 1, 0); }

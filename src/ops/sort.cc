@@ -1,4 +1,4 @@
-// Sorting, selecting the k largest, finding what is not zero: each pass over the keys (and their int64 positions) once.
+// Sorting, selecting the k largest, finding what is not zero, Fourier transforms: each pass over the keys (and their int64 positions) once.
 #include <algorithm>
 
 #include "ops/operands.h"
@@ -33,7 +33,8 @@ OpWork sort(const OpCall& c, const Part& p) {
 OpWork topk(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr || x->sizes.empty()) return {.flops = 0};
-  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  if (p.role == KernelRole::initialise || p.role == KernelRole::fill) return moves(0, 0, x->dtype);
+  if (p.role == KernelRole::combine) return moves(p.partial_bytes, 0, x->dtype);
   const double rows = x->sizes.back() > 0 ? numel(*x) / static_cast<double>(x->sizes.back()) : 0;
   const double kept = rows * std::max(number_at(c, 1).value_or(1), 0.0) * (item_bytes(x->dtype) + item_bytes(DType::i64));
   if (p.role == KernelRole::parameters || p.role == KernelRole::index_helper) return moves(kept, kept, x->dtype);
@@ -48,15 +49,34 @@ OpWork select(const OpCall& c, const Part& p) {
   return {.flops = 0, .read = touched(x), .dtype = x->dtype, .ambiguous = true};
 }
 
+// (x, dims, ..): a Fourier transform. Half of the complex values of a real tensor take as much room as it: each pass moves that once.
+OpWork transform(const OpCall& c, const Part&) {
+  const TensorShape* x = first_tensor(c);
+  if (x == nullptr) return {.flops = 0};
+  return moves(dense_bytes(x), dense_bytes(x), x->dtype);
+}
+
+// (sorted, values) or (values, bounds): both are read, a position written for each value.
+OpWork search(const OpCall& c, std::size_t values_at) {
+  const TensorShape* sorted = tensor_at(c, 1 - values_at);
+  const TensorShape* values = tensor_at(c, values_at);
+  if (sorted == nullptr || values == nullptr) return {.flops = 0};
+  return moves(touched_bytes(*sorted) + touched_bytes(*values), numel(*values) * item_bytes(DType::i64), values->dtype);
+}
+OpWork searchsorted(const OpCall& c, const Part&) { return search(c, 1); }
+OpWork bucketize(const OpCall& c, const Part&) { return search(c, 0); }
+
 constexpr OpFamily kFamily = OpFamily::sort;
 constexpr OpFormula kRows[] = {
-    {"aten::sort", kFamily, sort},          {"aten::argsort", kFamily, sort},
-    {"aten::msort", kFamily, sort},         {"aten::topk", kFamily, topk},
-    {"aten::kthvalue", kFamily, topk},      {"aten::median", kFamily, select},
-    {"aten::nonzero", kFamily, select},     {"aten::unique_dim", kFamily, select},
-    {"aten::_unique2", kFamily, select},    {"aten::unique_consecutive", kFamily, select},
-    {"aten::bincount", kFamily, select},    {"aten::histc", kFamily, select},
-    {"aten::multinomial", kFamily, select},
+    {"aten::sort", kFamily, sort},           {"aten::argsort", kFamily, sort},
+    {"aten::msort", kFamily, sort},          {"aten::topk", kFamily, topk},
+    {"aten::kthvalue", kFamily, topk},       {"aten::median", kFamily, select},
+    {"aten::nonzero", kFamily, select},      {"aten::unique_dim", kFamily, select},
+    {"aten::_unique2", kFamily, select},     {"aten::unique_consecutive", kFamily, select},
+    {"aten::bincount", kFamily, select},     {"aten::histc", kFamily, select},
+    {"aten::multinomial", kFamily, select},  {"aten::searchsorted", kFamily, searchsorted},
+    {"aten::bucketize", kFamily, bucketize}, {"aten::_fft_r2c", kFamily, transform},
+    {"aten::_fft_c2r", kFamily, transform},  {"aten::_fft_c2c", kFamily, transform},
 };
 
 }  // namespace

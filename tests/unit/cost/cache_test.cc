@@ -1,5 +1,7 @@
 // What leaves the cache before its next use and is read again. The counters in comments are dram__bytes_read.sum of an H200; each estimate
 // must be within 10 % of them, as the rules' own tolerance is.
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"
@@ -51,6 +53,78 @@ TEST(Cache, AProductWhoseGroupsStayReadsOnce) {
       cost_of({"aten::mm", R"("Input Dims": [[4096, 32000], [32000, 1024]], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
                "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT", "[2, 64, 1]", "[384, 1, 1]"});
   EXPECT_EQ(wave.bytes_read, 2.0 * 32000 * (4096 + 1024));  // counted 327,700,000
+}
+
+TEST(Cache, NothingLeavesItBeforeItIsFull) {
+  // Two groups that take 17 MB each, of a product that takes 31 MB in all; counted 23,200,000 with the scales of rows and columns.
+  const LaunchCost cost =
+      cost_of({"aten::_scaled_mm",
+               R"("Input Dims": [[2048, 5632], [5632, 2048], [2048, 1], [1, 2048], [], [], [], []], )"
+               R"("Input type": ["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
+               "nvjet_sm90_qqtst_128x128_128x6_2x1_v_bz_ovscale_TNT", "[2, 66, 1]", "[384, 1, 1]"});
+  EXPECT_EQ(cost.bytes_read, 2.0 * 2048 * 5632 + 2 * 4.0 * 2048);
+}
+
+TEST(Cache, GroupsThatHardlyStayAreReadAgainInPart) {
+  const auto product = [](std::string_view dims, std::string_view kernel) {
+    return cost_of({"aten::mm",
+                    "\"Input Dims\": " + std::string(dims) + R"(, "Input type": ["c10::BFloat16", "c10::BFloat16"])", kernel,
+                    "[2, 66, 1]", "[384, 1, 1]"});
+  };
+  expect_near(product("[[32000, 2048], [2048, 1024]]", "nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_NTN"), 173296128);
+  expect_near(product("[[50304, 2048], [2048, 512]]", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NTT"), 215700000);
+  expect_near(product("[[6144, 768], [768, 30528]]", "nvjet_sm90_tst_192x192_64x4_1x2_h_bz_coopB_bias_TNN"), 117400000);
+}
+
+TEST(Cache, WithoutAGridNothingIsToldOfGroups) {
+  for (const std::string_view kernel : {"nvjet_sm90_tst_192x192_64x4_2x1_v_bz_coopB_TNN",
+                                        "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32_execute_kernel"}) {
+    const LaunchCost cost = cost_of(
+        {"aten::mm", R"("Input Dims": [[16384, 4096], [4096, 12288]], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
+         kernel, "[0, 0, 0]", "[384, 1, 1]"});
+    EXPECT_GE(cost.bytes_read.value_or(0), 2.0 * 4096 * (16384 + 12288)) << kernel;
+    EXPECT_EQ(cost.estimate, Estimate::ambiguous) << kernel;
+  }
+}
+
+TEST(Cache, WhatIsWrittenBesideAGroupMakesItsReadingAGuess) {
+  // Groups of 6 MB and their results of 4 MB, 11 of them: counted 40,192,768.
+  const LaunchCost cost =
+      cost_of({"aten::_scaled_mm",
+               R"("Input Dims": [[2048, 2048], [2048, 11264], [2048, 1], [1, 11264], [], [], [], []], )"
+               R"("Input type": ["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
+               "nvjet_sm90_qqtst_128x128_128x6_2x1_v_bz_ovscale_TNT", "[2, 66, 1]", "[384, 1, 1]"});
+  EXPECT_EQ(cost.estimate, Estimate::ambiguous);
+}
+
+TEST(Cache, ColumnsOfTilesReadTheRowsAgain) {
+  const auto product = [](std::string_view dims, std::string_view tile, std::string_view grid) {
+    const std::string kernel =
+        "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize" + std::string(tile) + "_warpgroupsize1x1x1_execute_kernel__5x_cublas";
+    return cost_of({"aten::mm", "\"Input Dims\": " + std::string(dims) + R"(, "Input type": ["float", "float"])", kernel, grid,
+                    "[384, 1, 1]"});
+  };
+  expect_near(product("[[3612, 2560], [2560, 640]]", "64x128x32", "[39, 3, 1]"), 84441600);  // 2.4 waves past 37 MB
+  expect_near(product("[[3612, 1920], [1920, 640]]", "64x128x32", "[39, 3, 1]"), 40525312);  // past 28 MB, most of which stays
+  expect_near(product("[[32768, 768], [768, 192]]", "128x128x32", "[132, 1, 1]"), 194449408);  // two columns past 101 MB
+  expect_near(product("[[32768, 192], [192, 768]]", "128x128x32", "[132, 1, 1]"), 76500000);   // six columns past 25 MB
+}
+
+TEST(Cache, PhasesOfAStridedGradientReadItAgain) {
+  const auto gradient = [](std::string_view dims) {
+    return cost_of(
+        {"aten::convolution_backward",
+         "\"Input Dims\": [" + std::string(dims) +
+             R"(, [], [], [], [], [], [], [], []], "Input type": ["float", "float", "float"], )"
+             R"("Concrete Inputs": ["", "", "", "[0]", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1", "[True, False, False]"])",
+         "sm90_xmma_dgrad_implicit_gemm_indexed_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x64x32_g1_strided_execute_kernel",
+         "[132, 1, 1]", "[384, 1, 1]"});
+  };
+  expect_near(gradient("[8, 128, 128, 128], [8, 64, 256, 256], [128, 64, 3, 3]"), 268807936);
+  // Of a kernel of one position only one phase computes; counted 25,793,280.
+  EXPECT_EQ(gradient("[64, 128, 28, 28], [64, 64, 56, 56], [128, 64, 1, 1]").bytes_read, 4.0 * (64 * 128 * 28 * 28 + 128 * 64));
+  EXPECT_EQ(gradient("[64, 256, 14, 14], [64, 128, 28, 28], [256, 128, 3, 3]").bytes_read,
+            4.0 * (64 * 256 * 14 * 14 + 256 * 128 * 9));  // 13 MB stay; counted 14,222,336
 }
 
 TEST(Cache, SlicesOfASerialSplitReadTheResult) {

@@ -46,6 +46,127 @@ TEST(CallCost, BlocksOverTilesTellHowOftenAProductIsSplit) {
   EXPECT_EQ(costs[1].bytes_read, 5.0 * 192 * 192 * 4);  // counted 746,240: 8 x 3 tiles, 120 blocks
 }
 
+LaunchCost only(std::string_view op, std::string_view args, std::string_view kernel, std::string_view grid) {
+  const auto loaded =
+      test::load_events(test::join({test::event({.name = op, .ts = 5, .dur = 50, .args = args}), launch(1, kernel, grid)}));
+  return CostModel(*loaded.model, {})[0];
+}
+
+TEST(CallCost, BlocksOfATileShareItsSum) {
+  // 4 x 2 tiles, 128 blocks: 16 parts of 1 MB; counted 16,835,840.
+  constexpr std::string_view kArgs = R"("Input Dims": [[512, 65536], [65536, 512]], "Input type": ["float", "float"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::mm", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(1,
+              "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_on_kernel__5x_"
+              "cublas",
+              "[128, 1, 1]"),
+       launch(2,
+              "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x256x32_warpgroupsize2x1x1_execute_split_k_kernel__5x_cublas",
+              "[128, 1, 1]")}));
+  EXPECT_EQ(CostModel(*loaded.model, {})[1].bytes_read, 16.0 * 512 * 512 * 4);
+}
+
+TEST(CallCost, AGroupsChannelsComeInPiecesOf64Bytes) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[64, 64, 80, 80], [64, 16, 3, 3], [], [], [], [], [], [], []], )"
+      R"("Input Strides": [[409600, 1, 5120, 64], [144, 1, 48, 16], [], [], [], [], [], [], []], )"
+      R"("Input type": ["c10::BFloat16", "c10::BFloat16", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "[1, 1]", "[1, 1]", "[1, 1]", "4", "False", "False", "True"])";
+  const auto loaded = test::load_events(
+      test::join({test::event({.name = "aten::cudnn_convolution", .ts = 5, .dur = 50, .args = kArgs}),
+                  launch(1, "void nhwcSliceCKernel<__nv_bfloat16, __nv_bfloat16, float, true, (cudnnKernelDataType_t)0>(x)",
+                         "[2048, 1, 1]")}));
+  EXPECT_EQ(CostModel(*loaded.model, {})[0].bytes_read, 64.0 * 80 * 80 * 64);  // 16 of 64 channels; counted 26,220,544
+}
+
+TEST(CallCost, ALibraryThatWorksChannelsFirstTransposesTheOtherWayRound) {
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[32, 64, 64, 64], [64, 3, 4, 4], [], [], [], [], [], [], [], []], )"
+      R"("Input Strides": [[262144, 1, 4096, 64], [48, 1, 12, 3], [], [], [], [], [], [], [], []], )"
+      R"("Input type": ["float", "float", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+      R"("Concrete Inputs": ["", "", "[1, 1]", "[0, 0]", "[2, 2]", "[1, 1]", "1", "False", "False", "True"])";
+  const auto loaded = test::load_events(test::join(
+      {test::event({.name = "aten::cudnn_convolution_transpose", .ts = 5, .dur = 50, .args = kArgs}),
+       launch(
+           1,
+           "void cudnn::engines_precompiled::nhwcToNchwKernel<float, float, float, true, false, (cudnnKernelDataType_t)0>(x)",
+           "[128, 2, 32]"),
+       launch(2, "void cudnn::cnn::conv2d_grouped_direct_kernel<x>(y)", "[64, 1, 1]"),
+       launch(
+           3,
+           "void cudnn::engines_precompiled::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)0>(x)",
+           "[512, 1, 32]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 4.0 * 32 * 64 * 64 * 64);   // counted 33,570,560
+  EXPECT_EQ(costs[2].bytes_read, 4.0 * 32 * 3 * 128 * 128);  // counted 6,301,952
+}
+
+TEST(CallCost, ASumOfBooleansReadsThemAsIntegers) {
+  // They were copied to int64 before; counted 167,837,184.
+  constexpr std::string_view kArgs =
+      R"("Input Dims": [[16, 64, 1024, 20], [], [], []], "Input type": ["bool", "ScalarList", "Scalar", ""], )"
+      R"("Concrete Inputs": ["", "[-1]", "True", ""])";
+  EXPECT_EQ(
+      only("aten::sum", kArgs,
+           "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<long, x, unsigned int, long, 4>>(y)", "[32768, 1, 1]")
+          .bytes_read,
+      16.0 * 64 * 1024 * 20 * 8);
+  EXPECT_EQ(
+      only("aten::sum", kArgs,
+           "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<bool, x, unsigned int, long, 4>>(y)", "[32768, 1, 1]")
+          .bytes_read,
+      16.0 * 64 * 1024 * 20);
+}
+
+TEST(CallCost, TheGradientOfAPaddingIsAddedWithAtomics) {
+  const LaunchCost cost = only(
+      "aten::reflection_pad2d_backward",
+      R"("Input Dims": [[8, 64, 258, 258], [8, 64, 256, 256], []], "Input type": ["c10::BFloat16", "c10::BFloat16", "ScalarList"])",
+      "void at::native::(anonymous namespace)::reflection_pad2d_backward_out_kernel<c10::BFloat16>(x)", "[261, 64, 8]");
+  EXPECT_EQ(cost.bytes_read, 2.0 * 8 * 64 * (258 * 258 + 256 * 256));  // counted 135,301,120
+}
+
+TEST(CallCost, AMaximumsGradientIsAddedToOnePlaceEach) {
+  const LaunchCost cost = only(
+      "aten::adaptive_max_pool2d_backward",
+      R"("Input Dims": [[16, 512, 1, 1], [16, 512, 1, 1024], [16, 512, 1, 1]], "Input type": ["float", "float", "long int"])",
+      "void at::native::(anonymous namespace)::atomicadaptivemaxgradinput<float>(x)", "[8192, 1, 1]");
+  EXPECT_EQ(cost.bytes_read, 8192.0 * (4 + 8 + 32));  // counted 496,128, of which the code takes its part
+}
+
+TEST(CallCost, ChannelsLastMaximaAreAGuess) {
+  const LaunchCost cost =
+      only("aten::max_pool2d_with_indices_backward",
+           R"("Input Dims": [[16, 64, 56, 56], [16, 64, 112, 112], [], [], [], [], [], [16, 64, 56, 56]], )"
+           R"("Input Strides": [[200704, 1, 3584, 64], [802816, 1, 7168, 64], [], [], [], [], [], [200704, 1, 3584, 64]], )"
+           R"("Input type": ["float", "float", "", "", "", "", "", "long int"])",
+           "void at::native::(anonymous namespace)::max_pool_backward_nhwc<float, float>(x)", "[16, 2, 56]");
+  EXPECT_EQ(cost.estimate, Estimate::ambiguous);  // counted 76,635,648 where 38,535,168 are given
+}
+
+TEST(CallCost, SamplesOfAGridAddToTheMap) {
+  const LaunchCost cost =
+      only("aten::grid_sampler_2d_backward",
+           R"("Input Dims": [[2, 8, 32, 32], [2, 8, 64, 64], [2, 32, 32, 2], [], [], [], []], )"
+           R"("Input type": ["float", "float", "float", "Scalar", "Scalar", "Scalar", ""], )"
+           R"("Concrete Inputs": ["", "", "", "0", "0", "True", "[True, True]"])",
+           "void at::native::(anonymous namespace)::grid_sampler_2d_backward_kernel<float, int>(x)", "[8, 1, 1]");
+  EXPECT_EQ(cost.bytes_read, 4.0 * (2 * 8 * 32 * 32 + 2 * (2 * 8 * 64 * 64) + 2 * 32 * 32 * 2));
+}
+
+TEST(CallCost, TransformsAndSearches) {
+  EXPECT_EQ(only("aten::_fft_r2c",
+                 R"("Input Dims": [[8, 1024], [], [], []], "Input type": ["float", "ScalarList", "Scalar", "Scalar"])",
+                 "void regular_fft<1024u, EPT<4u>>(x)", "[8, 1, 1]")
+                .bytes_read,
+            8.0 * 1024 * 4);
+  EXPECT_EQ(only("aten::searchsorted", R"("Input Dims": [[2048, 64], [2048, 32]], "Input type": ["float", "float"])",
+                 "void at::native::(anonymous namespace)::searchsorted_cuda_kernel<float, long>(x)", "[128, 1, 1]")
+                .bytes_read,
+            4.0 * 2048 * (64 + 32));
+}
+
 TEST(CallCost, TheMeanOfALossDividesTwoNumbers) {
   constexpr std::string_view kArgs =
       R"("Input Dims": [[8, 21, 256, 256], [8, 256, 256], [], [], []], "Input type": ["float", "long int", "", "Scalar", "Scalar"])";

@@ -5,30 +5,13 @@
 
 #include <limits>
 
+#include "unit/cost/hand_made_triton.h"
+
 namespace ridge {
 namespace {
 
-constexpr double kMi = 1024.0 * 1024.0;
-
-// A launch whose texts live as long as it does.
-struct Launch {
-  std::string op, dims, types, concrete, strides = "[]", kwargs = "XBLOCK=1024", source = {};
-  std::optional<double> num_gb = {}, flop = {};
-  std::optional<Dim3> grid = {};
-
-  LaunchCost cost() const {
-    const OpCall call = parse_op_call(op, dims, types, strides, concrete);
-    TritonLaunch launch;
-    launch.kernel = op;
-    launch.call = &call;
-    launch.kernel_kwargs = kwargs;
-    launch.kernel_num_gb = num_gb;
-    launch.kernel_flop = flop;
-    launch.grid = grid;
-    if (!source.empty()) launch.source = &source;
-    return triton_cost(launch);
-  }
-};
+using test::kMi;
+using Launch = test::TritonCall;
 
 TEST(TritonCost, PointwiseReadsItsInputsAndWritesItsOutput) {
   const LaunchCost cost = Launch{.op = "triton_poi_fused_add_cos_sin_0",

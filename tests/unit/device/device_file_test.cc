@@ -46,6 +46,12 @@ TEST(DeviceFile, LikeAnother) {
   EXPECT_NE(device.source.find("d.json"), std::string::npos);
 }
 
+TEST(DeviceFile, LikeAnotherKeepsTheCacheBesideTheMemory) {
+  const DeviceSpec device = one(R"({"name": "my MI300X", "like": "mi300x"})");
+  EXPECT_DOUBLE_EQ(device.memory_side_cache_bytes, 256.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(one(R"({"name": "X1", "memory_side_cache_mib": 64})").memory_side_cache_bytes, 64.0 * 1024 * 1024);
+}
+
 TEST(DeviceFile, MeasuredPeaksTakeTheRestFromTheDeviceTheyWereMeasuredOn) {
   const DeviceSpec device =
       one(R"json({"torch.bfloat16_tflops": 795.4, "torch.float32_tflops": 50.9, "torch.float64_tflops": 60.5,

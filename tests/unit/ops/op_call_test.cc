@@ -89,7 +89,16 @@ TEST(OpCall, HostileTextsAreHarmless) {
                                "[1,2]"};
   const std::string values[] = {"", R"(["","","","[0, 0]","[-9223372036854775808]","1e999","nan","inf","","[]","[True, ",""])",
                                 R"(["9223372036854775807","9223372036854775807","0"])"};
-  for (const char* op : {"aten::mm",
+  for (const char* op : {"torchvision::nms",
+                         "torchvision::roi_align",
+                         "torchvision::_roi_align_backward",
+                         "aten::grid_sampler_2d_backward",
+                         "aten::reflection_pad1d_backward",
+                         "aten::_fft_r2c",
+                         "aten::searchsorted",
+                         "aten::_index_put_impl_",
+                         "aten::scatter",
+                         "aten::mm",
                          "aten::addmm",
                          "aten::bmm",
                          "aten::_scaled_mm",
