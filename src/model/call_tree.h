@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "base/column.h"
+#include "base/bulk_vector.h"
 #include "base/ids.h"
 #include "trace/trace.h"
 
@@ -30,12 +30,12 @@ struct HostThread {
 
 struct CallTree {
   std::vector<HostThread> threads;  // in order of track
-  Column<EventId> event;            // of each node
-  Column<NodeId> parent;            // kNoNode for a root
-  Column<std::int64_t> start_ns;
-  Column<std::int64_t> end_ns;
-  Column<EventClass> event_class;
-  Column<NodeId> op;  // the innermost op at or around each node; kNoNode when there is none
+  BulkVector<EventId> event;        // of each node
+  BulkVector<NodeId> parent;        // kNoNode for a root
+  BulkVector<std::int64_t> start_ns;
+  BulkVector<std::int64_t> end_ns;
+  BulkVector<EventClass> event_class;
+  BulkVector<NodeId> op;  // the innermost op at or around each node; kNoNode when there is none
   std::int64_t overlaps = 0;
 
   // A short cut up a deep stack: from some of the nodes to one far above.
@@ -67,7 +67,7 @@ class NodeOfEvent {
   NodeId operator[](EventId event) const { return NodeId{node_[event.value]}; }
 
  private:
-  Column<std::uint32_t> node_;
+  BulkVector<std::uint32_t> node_;
 };
 
 }  // namespace ridge

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/column.h"
+#include "base/bulk_vector.h"
 #include "model/call_tree.h"
 #include "model/forward_backward.h"
 #include "trace/trace.h"
@@ -26,7 +26,7 @@ class Locations {
  private:
   void follow_forward(const CallTree& tree, const ForwardBackward& links);
 
-  Column<std::uint32_t> path_, place_;       // by node
+  BulkVector<std::uint32_t> path_, place_;   // by node
   std::vector<std::string> paths_, places_;  // 0 is the empty one
 };
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/column.h"
+#include "base/bulk_vector.h"
 #include "model/once.h"
 
 namespace ridge {
@@ -75,13 +75,13 @@ TEST_P(Jobs, PartsMayAskForAValueThatIsBeingMade) {
 INSTANTIATE_TEST_SUITE_P(Sizes, Jobs, testing::Values(kSmall, kLarge),
                          [](const auto& size) { return size.param.worth_a_pool() ? "large" : "small"; });
 
-TEST(Column, IsAVectorThatDoesNotFill) {
-  Column<std::uint32_t> column(3, 7);
+TEST(BulkVector, IsAVectorThatDoesNotFill) {
+  BulkVector<std::uint32_t> column(3, 7);
   EXPECT_EQ(std::accumulate(column.begin(), column.end(), 0U), 21U);
   column.resize(5);
   column[3] = column[4] = 1;
   EXPECT_EQ(std::accumulate(column.begin(), column.end(), 0U), 23U);
-  const Column<std::uint32_t> copy = column;
+  const BulkVector<std::uint32_t> copy = column;
   EXPECT_EQ(copy, column);
 }
 

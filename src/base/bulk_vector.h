@@ -1,4 +1,4 @@
-// Column: a vector of plain values for millions of rows. resize() leaves new values as they are, so that whoever fills them is the first to touch
+// BulkVector: a vector of plain values for millions of rows. resize() leaves new values as they are, so that whoever fills them is the first to touch
 // their memory. (Huge pages, which help the reader's arena, made the model's tables slower: 63 against 56 ns an event, medians of 12.)
 #pragma once
 
@@ -10,12 +10,12 @@
 namespace ridge {
 
 template <class T>
-struct ColumnAllocator : std::allocator<T> {
+struct BulkAllocator : std::allocator<T> {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
   template <class U>
   struct rebind {
-    using other = ColumnAllocator<U>;
+    using other = BulkAllocator<U>;
   };
 
   template <class U>
@@ -27,6 +27,6 @@ struct ColumnAllocator : std::allocator<T> {
 };
 
 template <class T>
-using Column = std::vector<T, ColumnAllocator<T>>;
+using BulkVector = std::vector<T, BulkAllocator<T>>;
 
 }  // namespace ridge
