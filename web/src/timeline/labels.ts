@@ -1,5 +1,5 @@
-// The names of groups and tracks left of the lanes, with their buttons. Only those in sight exist; while the lanes scroll they are moved, not
-// made anew.
+// The names of groups and tracks left of the lanes, with their buttons. Only those in sight exist; while the lanes scroll they are moved
+// together, not made anew: what a browser has to style is one element and the names that come into sight.
 import { button, el, shorten } from "../ui/dom";
 import * as format from "../ui/format";
 import type { LaneBox } from "./lanes";
@@ -7,7 +7,7 @@ import type { Stage } from "./stage";
 import type { State } from "./state";
 
 const kLine = 22;
-const kMadeAFrame = 5; // new labels: each is styled, laid out and shaped
+const kMadeAFrame = 2; // new labels: each is styled, laid out and shaped
 
 export interface LabelActions {
   toggle(key: string): void;
@@ -21,8 +21,11 @@ interface Label {
 }
 
 export class Labels {
-  readonly element = el("div", { class: "tl-labels", role: "group", "aria-label": "Tracks" });
+  private readonly moving = el("div", { class: "tl-moving" });
+  private readonly pinned = el("div", { class: "tl-pinned" });
+  readonly element = el("div", { class: "tl-labels", role: "group", "aria-label": "Tracks" }, this.pinned, this.moving);
   private readonly known = new Map<string, Label>();
+  private moved = ""; // how far the labels that scroll are moved
 
   constructor(
     private readonly state: State,
@@ -40,13 +43,11 @@ export class Labels {
       label.node.remove();
       this.known.delete(key);
     }
-    const nodes = seen.flatMap(({ box, y }) => this.label(box, y)?.node ?? []);
-    let next = this.element.firstChild; // in the order of the screen, as the Tab key walks
-    for (const node of nodes) {
-      if (node === next) next = next.nextSibling;
-      else this.element.insertBefore(node, next);
-    }
-    return nodes.length < seen.length;
+    const { lanes, scroll } = this.state;
+    const moved = `translateY(${lanes.pinned_height - scroll}px)`;
+    if (this.moved !== moved) this.moving.style.setProperty("transform", (this.moved = moved));
+    const made = (pinned: boolean): HTMLElement[] => seen.flatMap(({ box, y }) => (box.pinned === pinned ? (this.label(box, y)?.node ?? []) : []));
+    return put(this.pinned, made(true)) + put(this.moving, made(false)) < seen.length;
   }
   private left = 0; // labels that this frame may still make
 
@@ -65,10 +66,10 @@ export class Labels {
     }
     // the name of a tall track stays in sight while its lanes scroll by
     const above = box.pinned || box.kind === "group" ? 0 : Math.max(0, Math.min(this.state.lanes.pinned_height - y, box.height - kLine));
-    const place = `${y}/${above}`;
+    const place = `${box.y}/${above}`;
     if (label.place !== place) {
       label.place = place;
-      label.node.style.setProperty("transform", `translateY(${y}px)`);
+      label.node.style.setProperty("top", `${box.y}px`);
       label.node.style.setProperty("padding-top", `${above}px`);
     }
     return label;
@@ -124,6 +125,16 @@ export class Labels {
       "aria-label": label,
     });
   }
+}
+
+// Puts the nodes in their place, in the order of the screen, as the Tab key walks; returns how many they are.
+function put(parent: HTMLElement, nodes: HTMLElement[]): number {
+  let next = parent.firstChild;
+  for (const node of nodes) {
+    if (node === next) next = next.nextSibling;
+    else parent.insertBefore(node, next);
+  }
+  return nodes.length;
 }
 
 const key_of = (box: LaneBox): string => (box.track ? `${box.pinned ? "p" : "t"}:${box.track.id}` : `g:${box.group.id}`);
