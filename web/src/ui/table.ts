@@ -11,13 +11,15 @@ const kOverscan = 8;
 const kInlineRows = 30; // up to here the whole table is in the page and does not scroll by itself
 const kPrintedRows = 60;
 const kTitleLength = 600;
-const kLeastFlexible = 260; // px
+const kLeastFlexible = 210; // px
 const kFlexible = 30; // characters: longer texts share what is left of the width
 const kChar = 8.2; // px, of a text
 const kDigit = 8.4; // px, of a number; totals are bold
 const kHeadChar = 7.5; // px, of a column's head
-const kHeadRoom = 36; // px beside it, with the arrow of the sorted column
+const kHeadRoom = 38; // px beside it, with the arrow of the sorted column
 const kMostCategory = 200; // px
+const kPaper = { upright: 655, wide: 990 }; // px of A4 between its margins and a card's
+const kPrintZoom = { least: 0.45, most: 0.72 };
 
 export interface TableOptions {
   first?: string[]; // columns to show first, in this order; the others follow
@@ -57,6 +59,7 @@ export class TableView {
   private text: string;
   private active = -1;
   private printing = false;
+  private least = 0; // px that the columns need
   private readonly id = `t${++tables}`; // of its rows' ids
 
   constructor(
@@ -142,6 +145,7 @@ export class TableView {
       0,
     );
     this.scroll.style.setProperty("--least", `${least}px`);
+    this.least = least;
   }
 
   private measure(column: Column, at: number): Shown {
@@ -242,6 +246,7 @@ export class TableView {
   }
 
   private draw(): void {
+    this.scroll.classList.toggle("cut", this.scroll.scrollLeft + this.scroll.clientWidth < this.scroll.scrollWidth - 1); // columns to the right
     const all = this.order.length <= kInlineRows || this.printing;
     const height = this.scroll.clientHeight || 600;
     const first = all ? 0 : Math.max(0, Math.floor(this.scroll.scrollTop / kRowHeight) - kOverscan);
@@ -325,9 +330,12 @@ export class TableView {
     }
   }
 
-  // On paper there is nothing to scroll: the first rows stand there as they are.
+  // On paper there is nothing to scroll: the first rows stand there as they are, small enough for all columns.
   print(on: boolean): void {
     this.printing = on;
+    const paper = this.element.closest(".page.wide") ? kPaper.wide : kPaper.upright;
+    const zoom = Math.max(kPrintZoom.least, Math.min(kPrintZoom.most, paper / Math.max(1, this.least)));
+    this.element.style.setProperty("--print-zoom", zoom.toFixed(3));
     this.draw();
   }
 }
