@@ -367,6 +367,18 @@ def test_loopback_only_unless_told_otherwise():
         equal(served.token, None, "no token on loopback")
 
 
+def test_the_tunnel_leads_to_the_address_that_is_listened_on():
+    for host in ("127.0.0.1", "127.0.0.2", "::1"):
+        try:
+            socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        except OSError:
+            continue  # no such address here
+        with Served("--host", host) as served:
+            said = served.process.stderr.readline().decode()
+            there = f"[{host}]" if ":" in host else host
+            check(f"ssh -L {served.port}:{there}:{served.port} " in said, f"{host}: {said!r}")
+
+
 def test_beyond_loopback_a_token_is_needed():
     with Served("--host", "0.0.0.0") as served:
         check(served.token, f"no token in {served.url}")

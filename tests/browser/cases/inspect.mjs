@@ -116,6 +116,15 @@ export const cases = {
     await finish();
   },
 
+  "of a great many gaps the longest are asked for": async () => {
+    const { server, page, finish } = await opened(fixture("gpt_compiled_train.json.gz"));
+    const gaps = (await server.api("gaps")).tables[0].rows.length;
+    check(gaps > 1000, `the trace has ${gaps} gaps`);
+    await visit(page, "gpu");
+    equal(await page.getAttribute('.t-scroll[aria-label="Gaps"]', "aria-rowcount"), "1001", "rows with their head");
+    await finish();
+  },
+
   "a roof's dot tells itself under the mouse": async () => {
     const { page, finish } = await opened(fixture("resnet18_eager_shapes.json.gz"), "roofline");
     await page.hover(".dot >> nth=-1");

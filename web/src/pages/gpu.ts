@@ -7,9 +7,13 @@ import { table_of } from "../ui/rows";
 import { asked, type Context, type Page } from "./page";
 import { window_bars } from "./summary";
 
+const kMostGaps = 1000; // a large trace has a million, which nobody reads
+
 export async function gpu_page(context: Context): Promise<Page> {
-  const ask = (name: string): Promise<Report | null> => context.source.analysis(name, asked(context)).catch(() => null);
-  const [gpu, gaps, launches, memory] = await Promise.all([ask("gpu"), ask("gaps"), ask("launches"), ask("memory")]);
+  const ask = (name: string, more: Record<string, string> = {}): Promise<Report | null> =>
+    context.source.analysis(name, asked(context, more)).catch(() => null);
+  const few: Record<string, string> = context.source.fixed ? {} : { limit: String(kMostGaps) };
+  const [gpu, gaps, launches, memory] = await Promise.all([ask("gpu"), ask("gaps", few), ask("launches"), ask("memory")]);
   const sources = gpu && table_of(gpu, "idle_sources");
   const longest = gaps && table_of(gaps, "gaps");
   const window_ns = context.trace.window_ns;
