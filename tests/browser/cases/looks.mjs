@@ -1,5 +1,8 @@
 // What a reader sees at 1280 pixels: nothing cut off without a word, no page that is empty or says what is not so.
-import { check, equal, fixture, open, serve, shoot, visit } from "../harness.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { check, equal, fixture, open, scratch, serve, shoot, visit } from "../harness.mjs";
 
 async function opened(trace, where, parameters) {
   const server = await serve(trace);
@@ -35,6 +38,20 @@ export const cases = {
     check(!empty.includes("record_shapes"), `shapes would not help: ${empty}`);
     await visit(page, "categories");
     check((await page.textContent("main .empty")).trim().length > 10, "the page says that there is nothing");
+    await finish();
+  },
+
+  "a trace of the device alone claims nothing about launches": async () => {
+    const whole = JSON.parse(gunzipSync(readFileSync(fixture("gpt_compiled_train.json.gz"))));
+    whole.traceEvents = whole.traceEvents.filter((event) => event.ph === "M" || ["kernel", "gpu_memcpy", "gpu_memset"].includes(event.cat));
+    const file = join(scratch, "device_only.json");
+    writeFileSync(file, JSON.stringify(whole));
+    const { page, finish } = await opened(file, "gpu");
+    const text = await page.textContent("main");
+    check(text.includes("has no launches"), "the page says what is missing");
+    check(!text.includes("Queue depth"), "nothing is said of the queue");
+    const cut = await page.$$eval(".t-c", (cells) => cells.filter((cell) => cell.textContent.length < 12 && cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+    equal(cut, [], "short words that are cut off");
     await finish();
   },
 

@@ -81,7 +81,7 @@ function key_figures(head: Rows): HTMLElement | null {
     if (value !== null && (value > 0 || column !== "compile_ns") && (compiled || !about_compile.includes(column) || value > 0))
       items.push([name, text(value)]);
   }
-  return figures(items);
+  return items.length ? figures(items) : null;
 }
 
 function findings(report: Report, marks: Mark[], context: Context): HTMLElement | null {

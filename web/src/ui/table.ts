@@ -160,7 +160,7 @@ export class TableView {
       if (typeof value === "number") max = Math.max(max, value);
     }
     longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
-    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 22;
+    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 26;
     const flexible = column.type === "text" && longest > kFlexible;
     const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, text, title))}px`;
     return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
@@ -184,7 +184,7 @@ export class TableView {
     fill(
       this.caption,
       this.order.length === rows.length
-        ? `${format.count(rows.length)} rows`
+        ? format.plural(rows.length, "row", "rows")
         : `${format.count(this.order.length)} of ${format.count(rows.length)} rows`,
     );
     this.scroll.setAttribute("aria-rowcount", String(this.order.length + 1));
