@@ -171,6 +171,19 @@ def test_the_timelines_doors():
         check(len(curve["host"]) <= 50 and len(curve["devices"][0]["busy"]) == len(curve["host"]), "overview")
 
 
+def test_waits_of_a_stream_are_named_by_it():
+    wait = {"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "ts": 104, "dur": 8}
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100, "dur": 10, "args": {"device": 0, "stream": 7}}
+    events = [kernel, {**wait, "tid": 1_000_007, "args": {"device": 0, "stream": 7}}, {**wait, "tid": 1_000_009, "args": {"device": 0, "stream": 8}}]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "waits.json")
+        with open(trace, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        with Served(traces=(trace,)) as served:
+            names = [track["name"] for group in served.json("/api/v1/tracks?t=0")["groups"] for track in group["tracks"]]
+            equal(names, ["stream 7", "stream 7, waits", "stream 1000009"], "names of tracks")
+
+
 def test_hostile_parameters_get_400():
     with Served() as served:
         track = served.json("/api/v1/tracks")["groups"][0]["tracks"][0]["id"]
