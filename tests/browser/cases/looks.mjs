@@ -63,6 +63,17 @@ export const cases = {
     await finish();
   },
 
+  "on a large screen numbers stand beside their names": async () => {
+    const { page, finish } = await opened(fixture("gpt_eager_train_stack_mem.json.gz"), "ops");
+    await page.setViewportSize({ width: 2560, height: 1440 });
+    const [name, count] = await page.$$eval(".t-head .t-h", (heads) => heads.slice(0, 2).map((head) => head.getBoundingClientRect().toJSON()));
+    const longest = Math.max(...(await page.$$eval(".t-row .t-c:first-child a", (links) => links.map((link) => link.getBoundingClientRect().width))));
+    check(name.width < 1.6 * longest + 60, `the names need ${longest} of ${name.width}`);
+    check(count.left >= name.right - 1, "the columns follow each other");
+    await shoot(page, "ops_large_light");
+    await finish();
+  },
+
   "the names of roofs stand where no kernel can be": async () => {
     const { page, finish } = await opened(fixture("resnet18_compiled_stack_mem.json.gz"), "roofline");
     const [names, dots] = await page.evaluate(() => {

@@ -12,7 +12,7 @@ const kInlineRows = 30; // up to here the whole table is in the page and does no
 const kPrintedRows = 60;
 const kTitleLength = 600;
 const kLeastFlexible = 210; // px
-const kFlexible = 30; // characters: longer texts share what is left of the width
+const kFlexible = 30; // characters: longer texts share what is left of the width, as far as they need it
 const kChar = 8.2; // px, of a text
 const kDigit = 8.4; // px, of a number; totals are bold
 const kHeadChar = 7.5; // px, of a column's head
@@ -138,8 +138,7 @@ export class TableView {
       .map((name) => names.indexOf(name))
       .filter((at) => this.all_columns || known(at) || rows.length === 0);
     this.shown = wanted.map((at) => this.measure(columns[at]!, at));
-    const flexible = this.shown.some((shown) => shown.width.startsWith("minmax"));
-    this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + (flexible ? "" : " 1fr"));
+    this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + " 1fr"); // the rest stays empty
     const least = this.shown.reduce(
       (sum, shown) => sum + (shown.width.startsWith("minmax") ? kLeastFlexible : parseInt(shown.width, 10)),
       0,
@@ -162,7 +161,7 @@ export class TableView {
     longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
     const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 26;
     const flexible = column.type === "text" && longest > kFlexible;
-    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, text, title))}px`;
+    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(text)}px)` : `${Math.round(Math.max(56, text, title))}px`;
     return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
   }
 
