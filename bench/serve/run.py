@@ -113,7 +113,7 @@ def frames(trace, ridge):
         return True
     figures = json.loads(run.stdout)
     spread = lambda name: ", ".join(f"{key} {value:.1f}" for key, value in figures[name].items())
-    print(f"  {figures['steps']} steps of panning, zooming and scrolling, {figures['walks']} times, ms of the main thread in a step's longest frame: {spread('step_ms')}")
+    print(f"  {figures['steps']} steps of panning, zooming and scrolling, {figures['walks']} times, ms of the main thread in a step's longest frame: {spread('step_ms')}; in the quietest of them: {spread('least_ms')}")
     print(f"  {figures['frames']} frames: {spread('frame_ms')}; of it the page's drawing: {spread('script_ms')}; with pixels made without a GPU: {spread('with_raster_ms')}")
     return run.returncode == 0
 
