@@ -4,6 +4,7 @@ import type { Cell, Column, Table } from "../api/types";
 import { chip, is_code, numeric } from "./columns";
 import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
+import { paper_zoom, prints } from "./paper";
 import { compare, matcher } from "./row_order";
 
 const kRowHeight = 28;
@@ -18,8 +19,6 @@ const kDigit = 8.4; // px, of a number; totals are bold
 const kHeadChar = 7.5; // px, of a column's head
 const kHeadRoom = 38; // px beside it, with the arrow of the sorted column
 const kMostCategory = 200; // px
-const kPaper = { upright: 655, wide: 990 }; // px of A4 between its margins and a card's
-const kPrintZoom = { least: 0.45, most: 0.72 };
 
 export interface TableOptions {
   first?: string[]; // columns to show first, in this order; the others follow
@@ -87,7 +86,7 @@ export class TableView {
     if (table.rows.length > kInlineRows) this.scroll.style.setProperty("max-height", options.height ?? "max(320px, calc(100vh - 214px))");
     this.choose_columns();
     this.arrange();
-    live.add(new WeakRef(this));
+    prints(this);
     new ResizeObserver(() => this.draw()).observe(this.scroll); // first of all when the page takes it in: only now its height is known
   }
 
@@ -332,23 +331,10 @@ export class TableView {
   // On paper there is nothing to scroll: the first rows stand there as they are, small enough for all columns.
   print(on: boolean): void {
     this.printing = on;
-    const paper = this.element.closest(".page.wide") ? kPaper.wide : kPaper.upright;
-    const zoom = Math.max(kPrintZoom.least, Math.min(kPrintZoom.most, paper / Math.max(1, this.least)));
-    this.element.style.setProperty("--print-zoom", zoom.toFixed(3));
+    this.element.style.setProperty("--print-zoom", paper_zoom(this.element, this.least).toFixed(3));
     this.draw();
   }
 }
-
-const live = new Set<WeakRef<TableView>>();
-function print_all(on: boolean): void {
-  for (const reference of live) {
-    const table = reference.deref();
-    if (table?.element.isConnected) table.print(on);
-    else if (!table) live.delete(reference);
-  }
-}
-window.addEventListener("beforeprint", () => print_all(true));
-window.addEventListener("afterprint", () => print_all(false));
 
 function open_link(event: MouseEvent, target: string): void {
   if (getSelection()?.toString() || event.ctrlKey || event.metaKey || (event.target as Element).closest("a,button")) return;
