@@ -32,7 +32,9 @@ const kGestures = [
 ];
 const kScrolls = [...wheel(null, 0, 120, 12), ...wheel(null, 0, -120, 12), { rest: true }];
 
+// Returns which of the gestures move the view: a mouse that only comes to its place does not.
 async function walk(page, box) {
+  const moves = [];
   const go = async (gestures) => {
     let held = null;
     for (const gesture of gestures) {
@@ -42,19 +44,27 @@ async function walk(page, box) {
         if (held) await page.keyboard.down(held);
       }
       if (gesture.rest) await settle(page);
-      else await page.mouse.wheel(gesture.dx, gesture.dy);
+      else {
+        await page.mouse.wheel(gesture.dx, gesture.dy);
+        moves.push(true);
+      }
     }
     if (held) await page.keyboard.up(held);
   };
   for (const x of [0.2, 0.5, 0.8]) {
     await page.mouse.move(box.x + box.width * x, box.y + 200);
+    moves.push(false);
     await go(kGestures);
   }
   await go(kScrolls);
   await page.mouse.down({ button: "middle" });
-  for (let i = 0; i < 40; ++i) await page.mouse.move(box.x + box.width * (0.8 - 0.01 * i), box.y + 200 - 2 * i);
+  for (let i = 1; i <= 40; ++i) {
+    await page.mouse.move(box.x + box.width * (0.8 - 0.01 * i), box.y + 200 - 2 * i);
+    moves.push(true);
+  }
   await page.mouse.up({ button: "middle" });
   await settle(page);
+  return moves;
 }
 
 const ms = (event) => Math.min(event.tdur ?? event.dur, event.dur) / 1000;
@@ -84,11 +94,11 @@ function frames_of(traceEvents) {
   return frames;
 }
 
-// By gesture: its longest frame.
-function steps_of(frames) {
-  const steps = [];
-  for (const frame of frames) steps[frame.step] = Math.max(steps[frame.step] ?? 0, frame.ms);
-  return steps;
+// By gesture that moves the view: its longest frame.
+function steps_of({ frames, moves }) {
+  const steps = moves.map(() => 0);
+  for (const { step, ms } of frames) if (step > 0 && step <= steps.length) steps[step - 1] = Math.max(steps[step - 1], ms);
+  return steps.filter((_, i) => moves[i]);
 }
 
 const sorted = (values) => [...values].sort((a, b) => a - b);
@@ -110,8 +120,8 @@ for (let i = 0; i < kWalks; ++i) {
   await settle(page);
   const browser = page.context().browser();
   await browser.startTracing(page, { categories: ["devtools.timeline", "toplevel", "cc"] });
-  await walk(page, box);
-  walks.push(frames_of(JSON.parse((await browser.stopTracing()).toString()).traceEvents));
+  const moves = await walk(page, box);
+  walks.push({ moves, frames: frames_of(JSON.parse((await browser.stopTracing()).toString()).traceEvents) });
   await finish();
 }
 await close_all();
@@ -119,7 +129,7 @@ const steps = walks.map(steps_of);
 const longest = Math.min(...steps.map((each) => each.length));
 const over_walks = (of) => Array.from({ length: longest }, (_, i) => of(steps.map((each) => each[i] ?? 0)));
 const step_ms = over_walks(median);
-const frames = walks.flat();
+const frames = walks.flatMap((each) => each.frames);
 const figures = {
   trace: path,
   walks: kWalks,
