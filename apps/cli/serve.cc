@@ -80,8 +80,9 @@ Result<void> announce(const server::Server& server, const Settings& settings) {
   const server::Policy& policy = server.policy();
   if (policy.loopback) {
     const std::string machine = policy.machine_name.empty() ? "THIS_MACHINE" : policy.machine_name;
-    write_standard_error(fmt::format(
-        "from another machine: ssh -L {0}:127.0.0.1:{0} {1}   then open the URL there; Ctrl-C ends\n", policy.port, machine));
+    const std::string host = policy.host.find(':') == std::string::npos ? policy.host : "[" + policy.host + "]";
+    write_standard_error(fmt::format("from another machine: ssh -L {0}:{1}:{0} {2}   then open the URL there; Ctrl-C ends\n",
+                                     policy.port, host, machine));
   } else {
     write_standard_error("everybody who has this URL can read the traces; Ctrl-C ends\n");
   }

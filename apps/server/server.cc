@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <list>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include <unistd.h>
@@ -36,6 +38,9 @@ constexpr std::size_t kWorthPacking = 1024;
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 boost::beast::string_view beast_view(std::string_view text) { return {text.data(), text.size()}; }
 
+class Connection;
+using Waiting = std::list<std::weak_ptr<Connection>>;
+
 struct Shared {
   const Site& site;
   ServerOptions options;
@@ -43,6 +48,7 @@ struct Shared {
   asio::thread_pool workers;
   std::atomic<std::size_t> connections{0};
   std::atomic<bool> stopping{false};
+  Waiting waiting;  // connections that have not sent a whole head, the longest waiting first; of the thread that moves bytes
 
   Shared(const Site& s, ServerOptions o, Policy p)
       : site(s), options(std::move(o)), policy(std::move(p)), workers(std::max(4U, std::thread::hardware_concurrency())) {}
@@ -65,11 +71,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->wait_for_request(); });
   }
 
+  void close() {
+    waits_no_more();
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    stream_.close();
+  }
+
  private:
   using Parser = http::request_parser<http::empty_body>;
 
   // A kept connection may be idle for a while; once bytes of a request are there, the rest must follow soon.
   void wait_for_request() {
+    place_ = shared_.waiting.insert(shared_.waiting.end(), weak_from_this());
     if (buffer_.size() > 0) return read_head();
     stream_.expires_after(shared_.options.idle_time);
     stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
@@ -88,7 +102,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
                             [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_head(error); });
   }
 
+  void waits_no_more() {
+    if (place_) shared_.waiting.erase(*place_);
+    place_.reset();
+  }
+
   void on_head(beast::error_code error) {
+    waits_no_more();
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
       return give_up(answer(431, error_json("head_too_large", "the request's head is too large", "")));
     const bool has_body = error == http::error::unexpected_body || error == http::error::body_limit;
@@ -209,18 +229,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  void close() {
-    beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-    stream_.close();
-  }
-
   beast::tcp_stream stream_;
   Shared& shared_;
   beast::flat_buffer buffer_{kHeadBytes + 4096};
   boost::optional<Parser> parser_;
   std::array<char, 4096> waste_{};
   bool sets_cookie_ = false;
+  std::optional<Waiting::iterator> place_;  // in shared_.waiting
 };
 
 tl::unexpected<Error> cannot_listen(const ServerOptions& options, const std::string& why) {
@@ -257,12 +272,20 @@ struct Server::State {
 
   void accept() {
     acceptor.async_accept(io, [this](beast::error_code error, tcp::socket socket) {
-      // Over the limit a connection is closed at once: its client may come again.
-      if (!error && shared.connections < shared.options.most_connections)
-        std::make_shared<Connection>(std::move(socket), shared)->run();
+      if (!error && has_room()) std::make_shared<Connection>(std::move(socket), shared)->run();
       if (error) return accept_later();  // out of descriptors, as a rule
       accept();
     });
+  }
+
+  // At the limit the connection that has waited longest for a request gives way: idle clients and heads that never end keep nobody out. When
+  // all are being answered, the new one is closed at once: its client may come again.
+  bool has_room() {
+    if (shared.connections < shared.options.most_connections) return true;
+    if (shared.waiting.empty()) return false;
+    const auto longest = shared.waiting.front().lock();
+    if (longest) longest->close();
+    return longest != nullptr;
   }
 
   void accept_later() {

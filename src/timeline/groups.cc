@@ -53,6 +53,15 @@ std::string track_name(const Trace& trace, const Track& track, bool stream) {
   return (stream ? "stream " : "thread ") + tid;
 }
 
+// Kineto writes a stream's waits on a thread of their own, the stream plus a million, as viewers lose slices that overlap kernels.
+// https://github.com/pytorch/kineto/pull/1356
+void name_waits(const Trace& trace, const Track& track, TrackInfo* info) {
+  constexpr std::int64_t kApart = 1'000'000;
+  if (!trimmed(trace.text(track.thread_name)).empty()) return;
+  if (info->name != "stream " + std::to_string(*info->stream + kApart)) return;
+  info->name = "stream " + std::to_string(*info->stream) + ", waits";
+}
+
 std::string group_name(const Trace& trace, const Track& track) {
   const std::string_view given = trimmed(trace.text(track.process_name));
   const std::string pid = text_of(trace, track.pid);
@@ -96,6 +105,7 @@ std::vector<TrackGroup> Timeline::groups() const {
                      .slices = lane->slices,
                      .busy_ns = lane->busy_ns};
       if (is_device) info.device = common(device, *lane), info.stream = common(stream, *lane);
+      if (info.stream) name_waits(trace, trace.forms.track(lane->track), &info);
       group.tracks.push_back(std::move(info));
     }
     groups.push_back(std::move(group));

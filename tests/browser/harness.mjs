@@ -11,9 +11,6 @@ export const ridge = process.env.RIDGE;
 export const screenshots = process.env.SCREENSHOTS;
 export const fixture = (name) => join(here, "../fixtures", name);
 
-// A trace that stands beside the repository and may be missing.
-export const shared = (name) => join(here, "../../../shared", name);
-
 export const scratch = mkdtempSync(join(tmpdir(), "ridge-browser-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 

@@ -171,6 +171,19 @@ def test_the_timelines_doors():
         check(len(curve["host"]) <= 50 and len(curve["devices"][0]["busy"]) == len(curve["host"]), "overview")
 
 
+def test_waits_of_a_stream_are_named_by_it():
+    wait = {"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "ts": 104, "dur": 8}
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100, "dur": 10, "args": {"device": 0, "stream": 7}}
+    events = [kernel, {**wait, "tid": 1_000_007, "args": {"device": 0, "stream": 7}}, {**wait, "tid": 1_000_009, "args": {"device": 0, "stream": 8}}]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "waits.json")
+        with open(trace, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        with Served(traces=(trace,)) as served:
+            names = [track["name"] for group in served.json("/api/v1/tracks?t=0")["groups"] for track in group["tracks"]]
+            equal(names, ["stream 7", "stream 7, waits", "stream 1000009"], "names of tracks")
+
+
 def test_hostile_parameters_get_400():
     with Served() as served:
         track = served.json("/api/v1/tracks")["groups"][0]["tracks"][0]["id"]
@@ -328,16 +341,33 @@ def test_slow_heads_are_cut_off_and_connections_counted():
             for sock in slow:
                 with contextlib.suppress(OSError):
                     sock.sendall(b"GET / HTTP/1.1\r\nHost: local")
+            equal(status_of(served.raw(request("GET /api/v1/traces HTTP/1.1"))), 200, "another client, while the heads are under way")
             deadline = time.monotonic() + 25
-            slow[0].settimeout(25)
+            slow[-1].settimeout(25)
             with contextlib.suppress(ConnectionResetError):
-                equal(slow[0].recv(100), b"", "cut off without an answer")
+                equal(slow[-1].recv(100), b"", "cut off without an answer")
             check(time.monotonic() < deadline, "the slow head was waited for")
-            time.sleep(1)
-            equal(status_of(served.raw(request("GET /api/v1/traces HTTP/1.1"))), 200, "others are served again")
         finally:
             for sock in slow:
                 sock.close()
+
+
+def test_idle_connections_keep_nobody_out():
+    with Served() as served:
+        with contextlib.ExitStack() as open_ones:
+            kept = http.client.HTTPConnection("127.0.0.1", served.port, timeout=START_S)
+            open_ones.callback(kept.close)
+            kept.request("GET", "/api/v1/traces")
+            equal(len(json.loads(kept.getresponse().read())["traces"]), 1, "the first answer")
+            for _ in range(1000):
+                open_ones.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=START_S))
+            for _ in range(3):
+                equal(served.get("/api/v1/traces")[0], 200, "among a thousand that say nothing")
+            files = len(os.listdir(f"/proc/{served.process.pid}/fd"))
+            check(files < 120, f"{files} files are open")
+            kept.request("GET", "/api/v1/traces")  # a client whose idle connection gave way opens another, as browsers do
+            with contextlib.suppress(http.client.RemoteDisconnected, ConnectionError):
+                kept.getresponse().read()
 
 
 def test_loopback_only_unless_told_otherwise():
@@ -348,6 +378,18 @@ def test_loopback_only_unless_told_otherwise():
             if address.endswith(f":{served.port}"):
                 equal(address, f"127.0.0.1:{served.port}", "listens on")
         equal(served.token, None, "no token on loopback")
+
+
+def test_the_tunnel_leads_to_the_address_that_is_listened_on():
+    for host in ("127.0.0.1", "127.0.0.2", "::1"):
+        try:
+            socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        except OSError:
+            continue  # no such address here
+        with Served("--host", host) as served:
+            said = served.process.stderr.readline().decode()
+            there = f"[{host}]" if ":" in host else host
+            check(f"ssh -L {served.port}:{there}:{served.port} " in said, f"{host}: {said!r}")
 
 
 def test_beyond_loopback_a_token_is_needed():

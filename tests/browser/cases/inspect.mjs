@@ -1,8 +1,8 @@
 // What a place on the timeline and a chart tell: a kernel's work and roof, its op, frame and module; arrows; marks; curves; the flame graph.
-import { existsSync } from "node:fs";
-import { check, equal, fixture, open, serve, settle, shared, shoot, visit } from "../harness.mjs";
+import { check, equal, fixture, open, serve, settle, shoot, visit } from "../harness.mjs";
 
 const stacks = fixture("gpt_eager_train_stack_mem.json.gz");
+const recompiled = fixture("break_datadep_recompile.json.zst");
 
 async function opened(trace, where, parameters) {
   const server = await serve(trace);
@@ -79,11 +79,10 @@ export const cases = {
   },
 
   "breaks, recompiles and sync points are marked and say what they are": async () => {
-    const recompiled = shared("traces/h200/break_datadep_recompile.json.gz");
     const kinds = [
       ["break", "graph break", fixture("graph_breaks_stack.json.gz")],
       ["sync", "sync point", fixture("fault_item_sync.json.gz")],
-      ...(existsSync(recompiled) ? [["recompile", "recompile", recompiled]] : []),
+      ["recompile", "recompile", recompiled],
     ];
     for (const [kind, name, trace] of kinds) {
       const { server, page, finish } = await opened(trace);
@@ -117,6 +116,15 @@ export const cases = {
     await finish();
   },
 
+  "of a great many gaps the longest are asked for": async () => {
+    const { server, page, finish } = await opened(fixture("gpt_compiled_train.json.gz"));
+    const gaps = (await server.api("gaps")).tables[0].rows.length;
+    check(gaps > 1000, `the trace has ${gaps} gaps`);
+    await visit(page, "gpu");
+    equal(await page.getAttribute('.t-scroll[aria-label="Gaps"]', "aria-rowcount"), "1001", "rows with their head");
+    await finish();
+  },
+
   "a roof's dot tells itself under the mouse": async () => {
     const { page, finish } = await opened(fixture("resnet18_eager_shapes.json.gz"), "roofline");
     await page.hover(".dot >> nth=-1");
@@ -126,9 +134,7 @@ export const cases = {
   },
 
   "the flame graph of compiling is the API's tree, and a click widens a phase": async () => {
-    const trace = shared("traces/h200/break_datadep_recompile.json.gz");
-    if (!existsSync(trace)) return;
-    const { server, page, finish } = await opened(trace, "compile");
+    const { server, page, finish } = await opened(recompiled, "compile");
     const table = (await server.api("compile")).tables[0];
     const [depth, total] = ["depth", "total_ns"].map((name) => table.columns.findIndex((each) => each.name === name));
     const roots = table.rows.filter((row) => row[depth] === 0);

@@ -70,4 +70,19 @@ export const cases = {
     check(pdf.length > 20_000, `the print has ${pdf.length} bytes`);
     await finish();
   },
+
+  "on paper no column of a table is cut off": async () => {
+    const { page, finish } = await report("paper.html", eager, compiled);
+    await page.setViewportSize({ width: 703, height: 1000 }); // A4 within its margins
+    for (const name of ["roofline", "gpu", "graphs", "diff"]) {
+      await visit(page, name);
+      await page.emulateMedia({ media: "print" });
+      await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+      const over = await page.$$eval(".t-scroll", (all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.getAttribute("aria-label")));
+      equal(over, [], `tables of ${name} wider than the paper`);
+      await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+      await page.emulateMedia({ media: "screen" });
+    }
+    await finish();
+  },
 };

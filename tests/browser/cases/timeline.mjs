@@ -300,6 +300,20 @@ export const cases = {
     await finish();
   },
 
+  "of more hits than are walked all are counted, and the end says so": async () => {
+    const { server, page, finish } = await timeline();
+    const counted = (await server.api("search?t=0&q=a&limit=1")).hits;
+    check(counted > 1000, `${counted} hits in this trace`);
+    await page.fill(".tl-tools input", "a");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".details");
+    equal(await page.textContent(".tl-count"), `1 of ${counted.toLocaleString("en-US")}`, "the count");
+    await page.keyboard.press("Shift+Enter");
+    await page.waitForFunction(() => document.querySelector(".tl-status").textContent.includes("1,000"));
+    equal(await page.textContent(".tl-count"), `1,000 of ${counted.toLocaleString("en-US")}`, "the last that is walked");
+    await finish();
+  },
+
   "an area shows the API's sums": async () => {
     const { server, page, finish } = await timeline("r=10000000-30000000");
     const box = await page.locator(".tl-front").boundingBox();

@@ -139,9 +139,20 @@ function roof_line(roof: Roof, i: number, axes: Axes, label_y: number): { line: 
   };
 }
 
-// Right of the ridge, where few dots are; before it when there is no room.
+// Left of the ridge and above the slope, where no kernel can be; behind it when there is no room.
 const label_place = (ridge_x: number): { x: number; "text-anchor": string } =>
-  ridge_x > kWidth - kEdge.right - kLabelRoom ? { x: ridge_x - 8, "text-anchor": "end" } : { x: ridge_x + 8, "text-anchor": "start" };
+  ridge_x > kEdge.left + kLabelRoom ? { x: ridge_x - 8, "text-anchor": "end" } : { x: ridge_x + 8, "text-anchor": "start" };
+
+// What the slope is: along it, near its left end. Roofs of one device share it.
+function slope_names(roofs: Roof[], axes: Axes): SVGElement[] {
+  return [...new Set(roofs.map((roof) => roof.bandwidth))].map((bandwidth) => {
+    const left = Math.max(10 ** axes.x0, 10 ** axes.y0 / bandwidth);
+    const [x0, y0, x1, y1] = [axes.x(left), axes.y(left * bandwidth), axes.x(left * 10), axes.y(left * 10 * bandwidth)];
+    const turned = (Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI;
+    const place = { x: 14, y: -7, transform: `translate(${x0} ${y0}) rotate(${turned})` };
+    return svg("text", { class: "roof-name", ...place }, `memory ${format.scaled(bandwidth, "bytes_per_s", 3)}`);
+  });
+}
 
 // Names of roofs that would overlap are moved apart, the higher one up.
 function label_places(roofs: Roof[], axes: Axes): number[] {
@@ -211,6 +222,7 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
       });
     }),
     ...lines.map((each) => each.name),
+    ...slope_names(roofs, axes),
   );
 }
 
@@ -272,7 +284,9 @@ export async function roofline_page(context: Context): Promise<Page> {
         : el(
             "p",
             { class: "empty muted" },
-            "No kernel of this trace has a known amount of work, so there is nothing to place. Record with record_shapes=True.",
+            table.size
+              ? "No kernel of this trace has a known amount of work, so there is nothing to place. Record with record_shapes=True."
+              : "This trace has no kernels.",
           ),
     );
   const toggles = all_roofs.map((roof) => {

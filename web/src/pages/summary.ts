@@ -41,7 +41,7 @@ export async function summary_page(context: Context): Promise<Page> {
         { class: "columns" },
         categories(summary, context),
         kernels ? top(table_of(kernels, "kernels"), "Top kernels", "label", "time_ns", "kernel", context, "kernels") : null,
-        top(table_of(summary, "top_ops"), "Top ops", "op", "device_self_ns", "op", context, "ops"),
+        top_ops(table_of(summary, "top_ops"), context),
         lacks(summary),
       ),
     ),
@@ -81,7 +81,7 @@ function key_figures(head: Rows): HTMLElement | null {
     if (value !== null && (value > 0 || column !== "compile_ns") && (compiled || !about_compile.includes(column) || value > 0))
       items.push([name, text(value)]);
   }
-  return figures(items);
+  return items.length ? figures(items) : null;
 }
 
 function findings(report: Report, marks: Mark[], context: Context): HTMLElement | null {
@@ -206,6 +206,13 @@ function top(
   const box = card(title, bars(items, title));
   box.classList.add("names");
   return more(box, page, context);
+}
+
+// By what they cost the device, or the host where no device was recorded.
+function top_ops(table: Rows | null, context: Context): HTMLElement | null {
+  const on_device = rows_of(table).some((row) => table!.number(row, "device_self_ns"));
+  const [title, time] = on_device ? ["Top ops", "device_self_ns"] : ["Top ops on the host", "cpu_self_ns"];
+  return top(table, title!, "op", time!, "op", context, "ops");
 }
 
 function more(box: HTMLElement, page: string, context: Context): HTMLElement {

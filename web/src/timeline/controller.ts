@@ -212,9 +212,12 @@ export class Controller {
     const { hits } = this.state;
     if (!hits?.results.length) return;
     const all = hits.results.length;
-    this.state.hit = this.state.hit < 0 ? (step > 0 ? 0 : all - 1) : (this.state.hit + step + all) % all;
+    const next = this.state.hit < 0 ? (step > 0 ? 0 : all - 1) : this.state.hit + step;
+    this.state.hit = (next + all) % all;
     this.screen.found(this.hit_text());
     await this.select(hits.results[this.state.hit]!.id, true);
+    const wrapped = next !== this.state.hit || (next === all - 1 && step < 0);
+    if (wrapped && all < hits.hits) this.screen.complain(`only the first ${all.toLocaleString("en-US")} are walked`);
   }
 
   private hit_text(): string {

@@ -1,5 +1,5 @@
-// The names of groups and tracks left of the lanes, with their buttons. Only those in sight exist; while the lanes scroll they are moved, not
-// made anew.
+// The names of groups and tracks left of the lanes, with their buttons, made when they first come into sight. While the lanes scroll they are moved
+// together, and those out of sight are hidden and kept: what a browser has to style is one element and the names that come and go.
 import { button, el, shorten } from "../ui/dom";
 import * as format from "../ui/format";
 import type { LaneBox } from "./lanes";
@@ -7,7 +7,8 @@ import type { Stage } from "./stage";
 import type { State } from "./state";
 
 const kLine = 22;
-const kMadeAFrame = 5; // new labels: each is styled, laid out and shaped
+const kKept = 200; // labels, in sight or not
+const kMadeAFrame = 2; // new labels: each is styled, laid out and shaped
 
 export interface LabelActions {
   toggle(key: string): void;
@@ -18,11 +19,16 @@ interface Label {
   node: HTMLElement;
   looks: string; // what it was made of
   place: string;
+  hidden: boolean;
 }
 
 export class Labels {
-  readonly element = el("div", { class: "tl-labels", role: "group", "aria-label": "Tracks" });
+  private readonly moving = el("div", { class: "tl-moving" });
+  private readonly pinned = el("div", { class: "tl-pinned" });
+  readonly element = el("div", { class: "tl-labels", role: "group", "aria-label": "Tracks" }, this.pinned, this.moving);
   private readonly known = new Map<string, Label>();
+  private version = -1; // of the lanes that were drawn
+  private moved = ""; // how far the labels that scroll are moved
 
   constructor(
     private readonly state: State,
@@ -35,18 +41,22 @@ export class Labels {
     const seen = this.stage.visible();
     this.left = kMadeAFrame;
     const keys = new Set(seen.map(({ box }) => key_of(box)));
+    const { lanes, scroll } = this.state;
+    const elsewhere = this.version !== lanes.version; // whatever is out of sight may be gone
+    this.version = lanes.version;
     for (const [key, label] of this.known) {
       if (keys.has(key)) continue;
-      label.node.remove();
-      this.known.delete(key);
+      if (elsewhere || this.known.size > kKept) {
+        label.node.remove();
+        this.known.delete(key);
+      } else {
+        hide(label, true);
+      }
     }
-    const nodes = seen.flatMap(({ box, y }) => this.label(box, y)?.node ?? []);
-    let next = this.element.firstChild; // in the order of the screen, as the Tab key walks
-    for (const node of nodes) {
-      if (node === next) next = next.nextSibling;
-      else this.element.insertBefore(node, next);
-    }
-    return nodes.length < seen.length;
+    const moved = `translateY(${lanes.pinned_height - scroll}px)`;
+    if (this.moved !== moved) this.moving.style.setProperty("transform", (this.moved = moved));
+    const made = (pinned: boolean): HTMLElement[] => seen.flatMap(({ box, y }) => (box.pinned === pinned ? (this.label(box, y)?.node ?? []) : []));
+    return put(this.pinned, made(true)) + put(this.moving, made(false)) < seen.length;
   }
   private left = 0; // labels that this frame may still make
 
@@ -60,15 +70,16 @@ export class Labels {
       const focused = label?.node.contains(document.activeElement) ? document.activeElement!.className : "";
       label?.node.replaceWith(node);
       if (focused) (node.querySelector(`.${focused}`) as HTMLElement | null)?.focus();
-      label = { node, looks, place: "" };
+      label = { node, looks, place: "", hidden: false };
       this.known.set(key, label);
     }
+    hide(label, false);
     // the name of a tall track stays in sight while its lanes scroll by
     const above = box.pinned || box.kind === "group" ? 0 : Math.max(0, Math.min(this.state.lanes.pinned_height - y, box.height - kLine));
-    const place = `${y}/${above}`;
+    const place = `${box.y}/${above}`;
     if (label.place !== place) {
       label.place = place;
-      label.node.style.setProperty("transform", `translateY(${y}px)`);
+      label.node.style.setProperty("top", `${box.y}px`);
       label.node.style.setProperty("padding-top", `${above}px`);
     }
     return label;
@@ -124,6 +135,24 @@ export class Labels {
       "aria-label": label,
     });
   }
+}
+
+// What is hidden takes no focus.
+function hide(label: Label, hidden: boolean): void {
+  if (label.hidden === hidden) return;
+  label.hidden = hidden;
+  label.node.style.setProperty("visibility", hidden ? "hidden" : "visible");
+}
+
+// Puts the nodes in their place, in the order of the screen, as the Tab key walks; returns how many they are.
+function put(parent: HTMLElement, nodes: HTMLElement[]): number {
+  let next = parent.firstElementChild as HTMLElement | null;
+  for (const node of nodes) {
+    while (next && next !== node && next.style.visibility === "hidden") next = next.nextElementSibling as HTMLElement | null;
+    if (node === next) next = next.nextElementSibling as HTMLElement | null;
+    else parent.insertBefore(node, next);
+  }
+  return nodes.length;
 }
 
 const key_of = (box: LaneBox): string => (box.track ? `${box.pinned ? "p" : "t"}:${box.track.id}` : `g:${box.group.id}`);

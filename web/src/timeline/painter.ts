@@ -15,6 +15,7 @@ export interface Frame {
   paints: Paint[];
   query: string; // lower case; names without it are drawn dim
   grain: number; // css px that share one bar of coverage: coarser while the view moves
+  late: boolean; // the time of the frame is used up: no names
 }
 
 export class Painter {
@@ -22,6 +23,7 @@ export class Painter {
   private best = new Float32Array(0);
   private colour = new Int32Array(0);
   private grain = 1;
+  private pixels = 0; // of that grain, in the width and a little beyond
   private step = 1; // px between the heights of bars: neighbours of one height are one rectangle
   private low = 0;
   private high = 0;
@@ -32,16 +34,16 @@ export class Painter {
   begin(width: number, grain: number): void {
     this.grain = grain;
     this.step = grain > 1 ? 2 : 1;
-    const pixels = Math.ceil(width / grain) + 2;
-    if (this.cover.length === pixels) return;
-    this.cover = new Float32Array(pixels);
-    this.best = new Float32Array(pixels);
-    this.colour = new Int32Array(pixels);
+    this.pixels = Math.ceil(width / grain) + 2;
+    if (this.cover.length >= this.pixels) return;
+    this.cover = new Float32Array(Math.ceil(width) + 2); // enough for any grain
+    this.best = new Float32Array(this.cover.length);
+    this.colour = new Int32Array(this.cover.length);
   }
 
   // Draws one depth of a track; returns how many pixels of the row are covered.
   row(frame: Frame, pieces: Piece[], depth: number, y: number, height: number, with_text: boolean): number {
-    this.low = this.cover.length;
+    this.low = this.pixels;
     this.high = 0;
     this.labels = [];
     let covered = 0;
@@ -113,7 +115,7 @@ export class Painter {
   }
 
   private add(x0: number, x1: number, share: number, ink: number): void {
-    const last = this.cover.length - 2;
+    const last = this.pixels - 2;
     const a = Math.max(0, x0 / this.grain);
     const b = Math.min(last, x1 / this.grain);
     for (let p = Math.floor(a); p < b; ++p) {

@@ -11,8 +11,8 @@ const kMarkReach = 6; // px around a mark that count as it
 const kLeastGap = 6; // px
 const kFlagApart = 5; // px
 const kGrains = [3, 5, 8]; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
-const kSlow_ms = 4; // a drawing that takes longer makes the next one coarser
-const kFast_ms = 1.5; // and one that is quicker than this finer
+const kLate_ms = 1.5; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
+const kFast_ms = 1; // a drawing that is quicker than this makes the next one finer, one that was late coarser
 export const kRefine_ms = 2; // of a frame, to refine what was drawn coarsely
 
 export interface FrameStats {
@@ -31,7 +31,7 @@ export class Stage {
   private seen = ""; // what the canvas shows: view, place and looks
   private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
   private arrived = false; // slices that have not been drawn
-  private coarseness = 0; // index in kGrains
+  private coarseness = kGrains.length - 1; // index in kGrains; the first drawings run code that no browser has compiled yet
   private by_track: Map<number, State["marks"]> | null = null;
 
   constructor(private readonly state: State) {}
@@ -57,9 +57,10 @@ export class Stage {
     const key = [...sight, colours, window.devicePixelRatio].join();
     if (key !== this.seen || (moving && this.arrived)) {
       this.seen = key;
-      this.draw_all();
+      this.draw_all(began + kLate_ms);
       this.adapt(performance.now() - began);
     } else if (!moving) {
+      this.state.tiles.rest();
       this.refine(began + refine_ms);
     }
     this.arrived = false;
@@ -72,7 +73,7 @@ export class Stage {
 
   // A slow machine, or a view full of slices, is drawn in wider bars.
   private adapt(took_ms: number): void {
-    if (took_ms > kSlow_ms) this.coarseness = Math.min(kGrains.length - 1, this.coarseness + 1);
+    if (took_ms > kLate_ms) this.coarseness = Math.min(kGrains.length - 1, this.coarseness + 1);
     else if (took_ms < kFast_ms) this.coarseness = Math.max(0, this.coarseness - 1);
   }
 
@@ -99,10 +100,17 @@ export class Stage {
       paints: this.state.paints.all,
       query: this.state.query.toLowerCase(),
       grain,
+      late: false,
     };
   }
 
-  private draw_all(): void {
+  private hurry(frame: Frame): void {
+    frame.late = true;
+    frame.grain = kGrains.at(-1)!;
+    this.painter.begin(frame.width, frame.grain);
+  }
+
+  private draw_all(late: number): void {
     const { view, tiles, lanes } = this.state;
     const context = prepare(this.canvas, view.width, this.height);
     context.fillStyle = theme().background;
@@ -110,7 +118,7 @@ export class Stage {
     const frame = this.frame_of(context, kGrains[this.coarseness]!);
     this.stats.covered.clear();
     this.stale.clear();
-    tiles.begin();
+    tiles.begin(this.state.moving);
     this.grid(context, 0, this.height);
     const boxes = this.visible();
     for (const pinned of [false, true]) {
@@ -120,6 +128,7 @@ export class Stage {
       context.clip();
       for (const { box, y } of boxes) {
         if (box.pinned !== pinned) continue;
+        if (!frame.late && performance.now() > late) this.hurry(frame);
         this.box(frame, box, y);
         if (box.track) this.stale.add(box.track.id);
       }
@@ -187,7 +196,7 @@ export class Stage {
       const top = y + depth * box.row;
       if (depth && (top > this.height || top + box.row < 0)) continue;
       const tall = box.row > 4 ? box.row - 1 : box.row;
-      const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed);
+      const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed && !frame.late);
       this.stats.covered.set(`${box.track!.id}/${depth}`, covered / width);
     }
     context.fillStyle = colours.line;

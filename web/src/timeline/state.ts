@@ -65,3 +65,11 @@ export const kMarkNames: Record<Mark["kind"], string> = {
   gap: "idle gap",
   iteration: "iteration",
 };
+// In the toolbar, where four of them stand beside each other.
+export const kMarkWords: Record<Mark["kind"], string> = {
+  break: "breaks",
+  recompile: "recompiles",
+  sync: "syncs",
+  gap: "gaps",
+  iteration: "iterations",
+};

@@ -3,7 +3,8 @@
 //
 //   1. A tile never changes; the store forgets the longest unused ones.
 //   2. What a frame did not ask for and is still under way is cancelled; so is everything when the store is closed.
-//   3. Requests are made between frames, one a turn: to begin one takes a browser a third of a millisecond.
+//   3. Requests are made between frames, one a turn, and one a frame while the view moves: to begin one takes a browser a
+//      third of a millisecond, its answer as much again, and many are cancelled by the next frame.
 //   4. A source with fixed answers has one tile per track: the whole window.
 import type { DataSource } from "../api/source";
 import type { Slices } from "../api/types";
@@ -13,6 +14,7 @@ import type { Paints } from "../ui/palette";
 export const kTilePixels = 1024;
 const kMostTiles = 900;
 const kUnderWay = 6; // as many connections as a browser opens to one host
+const kAskedAFrame = 1; // requests, while the view moves
 const kLabelLength = 160;
 const kRetry_ms = 3000;
 
@@ -146,11 +148,19 @@ export class TileStore {
   }
 
   // Between begin() and end() what is missing is asked for; else pieces() only tells what is there.
-  begin(): void {
+  begin(moving: boolean): void {
     this.wanted = [];
     this.asking = true;
+    this.left = moving ? kAskedAFrame : Infinity;
   }
   private asking = false;
+  private left = Infinity; // requests that may be made until the next frame
+
+  // The view has come to rest: whatever is missing is asked for.
+  rest(): void {
+    this.left = Infinity;
+    this.ask_soon();
+  }
 
   // What can be drawn of [from, to) now, and notes what is still missing.
   pieces(track: number, from: number, to: number, ns_per_px: number): Piece[] {
@@ -224,11 +234,14 @@ export class TileStore {
   }
 
   private ask_soon(): void {
-    if (this.turn || this.closed || !this.wanted.length || this.under_way.size >= kUnderWay) return;
+    if (this.turn || this.closed || this.left <= 0 || !this.wanted.length || this.under_way.size >= kUnderWay) return;
     this.turn = window.setTimeout(() => {
       this.turn = 0;
       const next = this.wanted.shift();
-      if (next && !this.under_way.has(next.key) && !this.tiles.has(next.key)) void this.ask(next);
+      if (next && !this.under_way.has(next.key) && !this.tiles.has(next.key)) {
+        this.left -= 1;
+        void this.ask(next);
+      }
       this.ask_soon();
     }, 0);
   }

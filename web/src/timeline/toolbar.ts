@@ -1,7 +1,7 @@
 // The row above the timeline: search with its hit count, what the marks mean, modes, zoom.
 import { button, el } from "../ui/dom";
 import type { Controller } from "./controller";
-import { kMarkColours, kMarkNames, type State } from "./state";
+import { kMarkColours, kMarkNames, kMarkWords, type State } from "./state";
 
 const kZoom = 1.6; // one press of + or −
 const kFelt_ms = 250;
@@ -80,7 +80,7 @@ export class Toolbar {
   private kinds(): HTMLElement {
     const kinds = [...new Set(this.state.marks.map((mark) => mark.kind))].filter((kind) => kind !== "iteration");
     const item = (kind: (typeof kinds)[number]): HTMLElement =>
-      el("span", { class: "legend-item" }, el("i", { style: { background: kMarkColours[kind] } }), `${kMarkNames[kind]}s`);
+      el("span", { class: "legend-item", title: `${kMarkNames[kind]}s` }, el("i", { style: { background: kMarkColours[kind] } }), kMarkWords[kind]);
     return el("span", { class: "legend tl-kinds" }, ...kinds.map(item));
   }
 

@@ -104,7 +104,7 @@ export function heading(name: string, unit: Unit = "ns"): string {
     .replace(/_per_s$/, "/s")
     .split("_")
     .filter(Boolean);
-  const text = words.map((word) => kUpper[word] ?? word).join(" ");
+  const text = words.map((word) => kUpper[word] ?? (word.length === 1 ? word.toUpperCase() : word)).join(" ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

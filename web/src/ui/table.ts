@@ -4,6 +4,7 @@ import type { Cell, Column, Table } from "../api/types";
 import { chip, is_code, numeric } from "./columns";
 import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
+import { paper_zoom, prints } from "./paper";
 import { compare, matcher } from "./row_order";
 
 const kRowHeight = 28;
@@ -11,12 +12,12 @@ const kOverscan = 8;
 const kInlineRows = 30; // up to here the whole table is in the page and does not scroll by itself
 const kPrintedRows = 60;
 const kTitleLength = 600;
-const kLeastFlexible = 260; // px
-const kFlexible = 30; // characters: longer texts share what is left of the width
+const kLeastFlexible = 210; // px
+const kFlexible = 30; // characters: longer texts share what is left of the width, as far as they need it
 const kChar = 8.2; // px, of a text
 const kDigit = 8.4; // px, of a number; totals are bold
 const kHeadChar = 7.5; // px, of a column's head
-const kHeadRoom = 36; // px beside it, with the arrow of the sorted column
+const kHeadRoom = 38; // px beside it, with the arrow of the sorted column
 const kMostCategory = 200; // px
 
 export interface TableOptions {
@@ -57,6 +58,7 @@ export class TableView {
   private text: string;
   private active = -1;
   private printing = false;
+  private least = 0; // px that the columns need
   private readonly id = `t${++tables}`; // of its rows' ids
 
   constructor(
@@ -84,7 +86,7 @@ export class TableView {
     if (table.rows.length > kInlineRows) this.scroll.style.setProperty("max-height", options.height ?? "max(320px, calc(100vh - 214px))");
     this.choose_columns();
     this.arrange();
-    live.add(new WeakRef(this));
+    prints(this);
     new ResizeObserver(() => this.draw()).observe(this.scroll); // first of all when the page takes it in: only now its height is known
   }
 
@@ -135,13 +137,13 @@ export class TableView {
       .map((name) => names.indexOf(name))
       .filter((at) => this.all_columns || known(at) || rows.length === 0);
     this.shown = wanted.map((at) => this.measure(columns[at]!, at));
-    const flexible = this.shown.some((shown) => shown.width.startsWith("minmax"));
-    this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + (flexible ? "" : " 1fr"));
+    this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + " 1fr"); // the rest stays empty
     const least = this.shown.reduce(
       (sum, shown) => sum + (shown.width.startsWith("minmax") ? kLeastFlexible : parseInt(shown.width, 10)),
       0,
     );
     this.scroll.style.setProperty("--least", `${least}px`);
+    this.least = least;
   }
 
   private measure(column: Column, at: number): Shown {
@@ -156,9 +158,9 @@ export class TableView {
       if (typeof value === "number") max = Math.max(max, value);
     }
     longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
-    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 22;
+    const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 26;
     const flexible = column.type === "text" && longest > kFlexible;
-    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(longest * 3)}fr)` : `${Math.round(Math.max(56, text, title))}px`;
+    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(text)}px)` : `${Math.round(Math.max(56, text, title))}px`;
     return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
   }
 
@@ -180,7 +182,7 @@ export class TableView {
     fill(
       this.caption,
       this.order.length === rows.length
-        ? `${format.count(rows.length)} rows`
+        ? format.plural(rows.length, "row", "rows")
         : `${format.count(this.order.length)} of ${format.count(rows.length)} rows`,
     );
     this.scroll.setAttribute("aria-rowcount", String(this.order.length + 1));
@@ -242,6 +244,7 @@ export class TableView {
   }
 
   private draw(): void {
+    this.scroll.classList.toggle("cut", this.scroll.scrollLeft + this.scroll.clientWidth < this.scroll.scrollWidth - 1); // columns to the right
     const all = this.order.length <= kInlineRows || this.printing;
     const height = this.scroll.clientHeight || 600;
     const first = all ? 0 : Math.max(0, Math.floor(this.scroll.scrollTop / kRowHeight) - kOverscan);
@@ -325,23 +328,13 @@ export class TableView {
     }
   }
 
-  // On paper there is nothing to scroll: the first rows stand there as they are.
+  // On paper there is nothing to scroll: the first rows stand there as they are, small enough for all columns.
   print(on: boolean): void {
     this.printing = on;
+    this.element.style.setProperty("--print-zoom", paper_zoom(this.element, this.least).toFixed(3));
     this.draw();
   }
 }
-
-const live = new Set<WeakRef<TableView>>();
-function print_all(on: boolean): void {
-  for (const reference of live) {
-    const table = reference.deref();
-    if (table?.element.isConnected) table.print(on);
-    else if (!table) live.delete(reference);
-  }
-}
-window.addEventListener("beforeprint", () => print_all(true));
-window.addEventListener("afterprint", () => print_all(false));
 
 function open_link(event: MouseEvent, target: string): void {
   if (getSelection()?.toString() || event.ctrlKey || event.metaKey || (event.target as Element).closest("a,button")) return;
