@@ -72,10 +72,11 @@ Result<void> run_combine(Job* job) {
   const CombineInputs inputs{job->paths.size(), load, [&](std::size_t input) { return open_source(job->paths[input]); }};
   TRY(const CombineCounts counts, combine(inputs, job->blocks, job->out));
   job->summary.counts = {{"inputs", job->paths.size()}, {"events", counts.events}};
-  for (const std::string& name : counts.not_aligned) {
-    job->summary.diagnostics.push_back({"clock_unknown", 1,
-                                        name + " does not say when it was recorded: its times are not aligned with the others",
-                                        "warning"});
+  for (const UnknownClock& input : counts.unknown_clocks) {
+    const std::string what = input.moved ? "it is made to start with the others"
+                                         : "its times lie among those of the others and are left as they are";
+    job->summary.diagnostics.push_back(
+        {"clock_unknown", 1, input.name + " does not say when it was recorded: " + what, "warning"});
   }
   for (const FarInput& far : counts.far_apart) {
     job->summary.diagnostics.push_back({"recorded_apart", 1,
