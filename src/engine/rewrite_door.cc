@@ -1,4 +1,5 @@
 // The door to the rewrites behind <ridge/rewrite.h>: loads what a rewrite needs, opens its output, and puts the two together.
+#include <ridge/folder.h>
 #include <ridge/rewrite.h>
 
 #include <ridge/output_file.h>
@@ -194,8 +195,10 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
   TRY(const RewriteRow* const row, find_row(name));
   if (auto good = check_call(row->info, inputs, arguments); !good) return tl::unexpected(good.error());
   std::vector<std::string> paths;
-  for (const std::string& input : inputs) {
-    TRY(std::string path, resolve_folder(input));
+  if (row->info.most_inputs > 1) {
+    TRY(paths, with_folders_expanded(inputs));
+  } else {
+    TRY(std::string path, resolve_folder(inputs.front()));
     paths.push_back(std::move(path));
   }
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
