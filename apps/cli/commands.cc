@@ -20,6 +20,19 @@ Result<int> run_version(const Invocation&) {
   return write_standard_output(fmt::format("ridge {}\n", version())).map([] { return 0; });
 }
 
+// Flags that shape an answer, given to a command that writes a file or serves pages.
+Result<void> check_answer_flags(const Command& command, const Settings& settings) {
+  if (command.run == run_help || command.run == run_version)
+    return {};  // --help and --version win over whatever else was asked
+  const std::string_view flag = settings.format != nullptr   ? "--format"
+                                : settings.limit.has_value() ? "--limit"
+                                : !settings.sort.empty()     ? "--sort"
+                                                             : "";
+  if (flag.empty()) return {};
+  return fail(ErrorCode::usage, fmt::format("{} has no tables: {} has no meaning for it", command.name, flag), {},
+              fmt::format("see ridge help {}", command.name));
+}
+
 constexpr std::array kCommands = {
     Command{"augment", "[FLAGS] IN OUT", "the trace with FLOPs, bytes and roofs in the args of its kernels and ops",
             run_rewrite, augment_parameters},
@@ -40,6 +53,10 @@ std::span<const Command> commands() { return kCommands; }
 
 Result<int> run(const Invocation& invocation) {
   const auto command = std::ranges::find(kCommands, invocation.command, &Command::name);
+  if (command != kCommands.end()) {
+    if (const auto checked = check_answer_flags(*command, invocation.settings); !checked)
+      return tl::unexpected(checked.error());
+  }
   return command != kCommands.end() ? command->run(invocation) : run_analysis(invocation);
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <ridge/render.h>
+
 #include "catalog.h"
 #include "commands.h"
 #include "flags.h"
@@ -26,7 +28,37 @@ std::string quoted(std::string_view text) {
   return out + "'";
 }
 
+// What may follow a flag that takes one of a few words.
+struct Choice {
+  std::string_view command;  // empty: every one
+  std::string_view flag;     // as it is typed
+  std::string words;
+};
+std::vector<Choice> choices() {
+  std::vector<std::string_view> formats_known;
+  for (const Format& format : formats()) formats_known.push_back(format.name);
+  const std::string all_formats = fmt::format("{}", fmt::join(formats_known, " "));
+  return {{"", "-f", all_formats},
+          {"", "--format", all_formats},
+          {"kernels", "--by", "launch op shape annotation module graph stream"},
+          {"ops", "--by", "shape module location annotation phase"}};
+}
+
+// Commands whose word is one of a few.
+std::vector<Choice> word_choices() {
+  return {{"help", "", fmt::format("{}", fmt::join(command_names(), " "))}, {"completion", "", "bash zsh fish"}};
+}
+
+// "kernels --by" for a case of bash or zsh that looks at the command and the word before.
+std::string case_of(const Choice& choice) {
+  return fmt::format("'{} {}'", choice.command.empty() ? "'*'" : choice.command, choice.flag);
+}
+
 std::string bash_script() {
+  std::string values;
+  for (const Choice& choice : choices()) values += fmt::format("    {}) words=\"{}\" ;;\n", case_of(choice), choice.words);
+  for (const Choice& choice : word_choices())
+    values += fmt::format("    '{} {}') words=\"{}\" ;;\n", choice.command, choice.command, choice.words);
   std::string cases;
   for (const AnalysisInfo* command : described()) {
     if (command->parameters.empty()) continue;
@@ -40,7 +72,13 @@ _ridge() {{
   case ${{COMP_WORDS[1]}} in
 {}    *) ;;
   esac
-  if [[ $word == -* ]]; then
+  local words=
+  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[COMP_CWORD-1]}}" in
+{}    *) ;;
+  esac
+  if [[ -n $words ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$word")
   elif [[ $COMP_CWORD == 1 ]]; then
     mapfile -t COMPREPLY < <(compgen -W "{}" -- "$word"; compgen -f -- "$word")
@@ -50,7 +88,7 @@ _ridge() {{
 }}
 complete -o filenames -F _ridge ridge
 )",
-                     fmt::join(flag_names(nullptr), " "), cases, fmt::join(command_names(), " "));
+                     fmt::join(flag_names(nullptr), " "), cases, values, fmt::join(command_names(), " "));
 }
 
 std::string zsh_script() {
@@ -63,11 +101,18 @@ std::string zsh_script() {
   std::string cases;
   for (const AnalysisInfo* command : described())
     cases += fmt::format("    {}) compadd -- {} ;;\n", command->name, fmt::join(flag_names(command), " "));
+  std::string values;
+  for (const Choice& choice : choices())
+    values += fmt::format("    {}) compadd -- {}; return ;;\n", case_of(choice), choice.words);
+  for (const Choice& choice : word_choices())
+    values += fmt::format("    '{} {}') compadd -- {}; return ;;\n", choice.command, choice.command, choice.words);
   return fmt::format(R"(#compdef ridge
 # ridge for zsh: source <(ridge completion zsh)
 _ridge() {{
   local -a names=(
 {}  )
+  case "$words[2] $words[CURRENT-1]" in
+{}  esac
   if [[ $words[CURRENT] == -* ]]; then
     case $words[2] in
 {}    *) compadd -- {} ;;
@@ -79,7 +124,7 @@ _ridge() {{
 }}
 compdef _ridge ridge
 )",
-                     descriptions, cases, fmt::join(flag_names(nullptr), " "));
+                     descriptions, values, cases, fmt::join(flag_names(nullptr), " "));
 }
 
 // "-s f -l format" for "-f,--format".
@@ -107,6 +152,13 @@ std::string fish_script() {
                           quoted(parameter.description));
     }
   }
+  for (const Choice& choice : choices()) {
+    if (choice.flag == "-f") continue;  // the same as --format
+    const std::string when = choice.command.empty() ? "" : fmt::format(" -n '__fish_seen_subcommand_from {}'", choice.command);
+    text += fmt::format("complete -c ridge{} -x -l {} -a '{}'\n", when, choice.flag.substr(2), choice.words);
+  }
+  for (const Choice& choice : word_choices())
+    text += fmt::format("complete -c ridge -f -n '__fish_seen_subcommand_from {}' -a '{}'\n", choice.command, choice.words);
   return text;
 }
 

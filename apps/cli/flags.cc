@@ -82,11 +82,11 @@ Result<void> set_switch(Settings& settings, const std::string&) {
 }
 
 constexpr std::array kFlags = {
-    Flag{"-f,--format", "NAME", "how to write the answer: table, json, csv, md, svg", set_format},
-    Flag{"--json", "", "the same as --format json", set_json},
+    Flag{"-f,--format", "NAME", "how to write the answer: table, json, csv, md, svg", set_format, true},
+    Flag{"--json", "", "the same as --format json", set_json, true},
     Flag{"-o,--output", "FILE", "write to FILE, which appears only when it is whole", set_output},
-    Flag{"-n,--limit", "N", "rows per table, 0 for all; 20 for table and md, all for json and csv", set_limit},
-    Flag{"--sort", "COLUMN", "numbers down, text up; -COLUMN for the other way", set_sort},
+    Flag{"-n,--limit", "N", "rows per table, 0 for all; 20 for table and md, all for json and csv", set_limit, true},
+    Flag{"--sort", "COLUMN", "numbers down, text up; -COLUMN for the other way", set_sort, true},
     Flag{"--threads", "N", "threads to read with; one per core unless given", set_threads},
     Flag{"--max-bytes", "SIZE", "most JSON to read from one trace: 4G, 512MiB", set_max_bytes},
     Flag{"-q,--quiet", "", "no warnings and no progress", set_switch<&Settings::quiet, true>},

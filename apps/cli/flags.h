@@ -16,6 +16,7 @@ struct Flag {
   std::string_view value;  // what help calls its value; empty: a switch
   std::string_view description;
   Result<void> (*set)(Settings&, const std::string& text);
+  bool of_answers = false;  // shapes the tables of an analysis: nothing for commands that write files or serve pages
 };
 
 std::span<const Flag> flags();

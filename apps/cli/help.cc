@@ -15,6 +15,11 @@ namespace {
 constexpr std::string_view kPurpose = "where the GPU's time goes in a torch.profiler trace";
 constexpr std::string_view kTraceNote =
     "TRACE is a trace of torch.profiler: .json, .json.gz, .json.zst, - for standard input, or a folder that holds one.\n";
+constexpr std::string_view kTracesNote =
+    "TRACE is a trace of torch.profiler: .json, .json.gz, .json.zst, - for standard input, or a folder of them.\n";
+constexpr std::string_view kInputNote =
+    "IN is a trace of torch.profiler: .json, .json.gz, .json.zst, or a folder that holds one; it is read twice, so not from a "
+    "pipe.\n";
 constexpr std::string_view kExitNote =
     "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a check that you asked for failed, 130 Ctrl-C.\n";
 
@@ -24,9 +29,10 @@ std::string entry(std::string_view left, std::string_view right) {
   return fmt::format("  {:<{}}{}\n", left, kLeftColumn, right);
 }
 
-std::string flag_entries() {
+std::string flag_entries(bool answers = true) {
   std::string text;
   for (const Flag& flag : flags()) {
+    if (flag.of_answers && !answers) continue;
     const bool has_short = flag.names.find(',') != std::string_view::npos;
     std::string left = (has_short ? "" : "    ") + std::string(flag.names);
     if (has_short) left.insert(left.find(',') + 1, " ");
@@ -81,7 +87,8 @@ std::string analysis_help(const AnalysisInfo& analysis) {
                                  analysis.name, operands);
   if (!analysis.parameters.empty()) text += fmt::format("Flags of {}:\n{}\n", analysis.name, parameter_entries(analysis));
   text += "Flags of every command:\n" + flag_entries();
-  return analysis.needs_trace ? text + "\n" + std::string(kTraceNote) : text;
+  if (!analysis.needs_trace) return text;
+  return text + "\n" + std::string(analysis.fewest_traces > 1 ? kTracesNote : kTraceNote);
 }
 
 std::string command_help(const Command& command) {
@@ -90,8 +97,9 @@ std::string command_help(const Command& command) {
                                  space, command.operand);
   const AnalysisInfo* described = describe(command.name);
   if (described == nullptr) return text;
+  const bool rewrites = command.operand.ends_with("OUT");
   return text + fmt::format("\nFlags of {}:\n{}\nFlags of every command:\n{}\n{}", command.name, parameter_entries(*described),
-                            flag_entries(), kTraceNote);
+                            flag_entries(false), rewrites ? kInputNote : kTracesNote);
 }
 
 Result<std::string> help_on(const std::string& name) {

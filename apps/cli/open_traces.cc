@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <ridge/folder.h>
+
 #include "interrupt.h"
 #include "memory_limit.h"
 #include "progress_bar.h"
@@ -13,6 +15,14 @@ Result<void> check_traces(const Invocation& invocation) {
   if (!invocation.words.empty()) return {};
   return fail(ErrorCode::usage, fmt::format("{} needs a trace", invocation.command), {},
               fmt::format("ridge {} trace.json", invocation.command));
+}
+
+Result<Invocation> with_traces_of_folders(const Invocation& invocation) {
+  return with_folders_expanded(invocation.words).map([&](std::vector<std::string> traces) {
+    Invocation expanded = invocation;
+    expanded.words = std::move(traces);
+    return expanded;
+  });
 }
 
 Result<Engine> open_traces(const Invocation& invocation, bool named_files_only) {

@@ -11,6 +11,9 @@ namespace ridge::cli {
 Result<void> check_traces(const Invocation& invocation);
 
 // `named_files_only`: see OpenOptions.
+// For commands that take several traces: a folder among the words stands for those in it.
+Result<Invocation> with_traces_of_folders(const Invocation& invocation);
+
 Result<Engine> open_traces(const Invocation& invocation, bool named_files_only = false);
 
 }  // namespace ridge::cli

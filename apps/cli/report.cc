@@ -15,7 +15,10 @@ std::span<const Parameter> report_parameters() {
   return all;
 }
 
-Result<int> run_report(const Invocation& invocation) {
+Result<int> run_report(const Invocation& given) {
+  const auto expanded = with_traces_of_folders(given);
+  if (!expanded) return tl::unexpected(expanded.error());
+  const Invocation& invocation = *expanded;
   const std::string& output = invocation.settings.output;
   if (const auto checked = check_traces(invocation); !checked) return tl::unexpected(checked.error());
   if (output.empty())

@@ -65,7 +65,12 @@ bool warns(const Invocation& invocation) { return !invocation.settings.quiet && 
 
 }  // namespace
 
-Result<int> run_analysis(const Invocation& invocation) {
+Result<int> run_analysis(const Invocation& given) {
+  // An analysis of one trace says which a folder holds.
+  const bool several = find_analysis(given.command)->fewest_traces > 1;
+  const auto expanded = several ? with_traces_of_folders(given) : given;
+  if (!expanded) return tl::unexpected(expanded.error());
+  const Invocation& invocation = *expanded;
   const auto checked = check(invocation);
   if (!checked) return tl::unexpected(checked.error());
   // Before a large trace is read.

@@ -97,7 +97,10 @@ std::span<const Parameter> serve_parameters() {
   return all;
 }
 
-Result<int> run_serve(const Invocation& invocation) {
+Result<int> run_serve(const Invocation& given) {
+  const auto expanded = with_traces_of_folders(given);
+  if (!expanded) return tl::unexpected(expanded.error());
+  const Invocation& invocation = *expanded;
   const auto checked = check_traces(invocation);
   if (!checked) return tl::unexpected(checked.error());
   const auto options = options_of(invocation.arguments);

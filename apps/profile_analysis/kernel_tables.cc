@@ -123,21 +123,34 @@ std::string device_info(const std::string& name) {
                      python_float(rows.number(0, "memory_bytes").value_or(0) / 1e9));
 }
 
-std::string title_of(const std::string& name, std::int64_t device) {
-  return fmt::format("Device({}, {}): {}", name, device, device_info(name));
+// By device: the row of the table of devices whose peaks the percentages are of, which may be found by other signs than the name.
+using MatchedNames = std::map<std::int64_t, std::string>;
+
+MatchedNames matched_names(const Report& roofline) {
+  const Rows rows(roofline, "roofs");
+  MatchedNames names;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (const auto device = rows.number(i, "device")) names.emplace(static_cast<std::int64_t>(*device), rows.text(i, "name"));
+  }
+  return names;
 }
 
-void add_devices(const Report& info, Tables* tables) {
+std::string title_of(const std::string& name, std::int64_t device, const MatchedNames& matched) {
+  const auto found = matched.find(device);
+  return fmt::format("Device({}, {}): {}", name, device, device_info(found == matched.end() ? name : found->second));
+}
+
+void add_devices(const Report& info, const MatchedNames& matched, Tables* tables) {
   const Rows rows(info, "devices");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto device = rows.number(i, "device");
     if (!device) continue;
     const auto id = static_cast<std::int64_t>(*device);
-    (*tables)[id].title = title_of(rows.text(i, "name"), id);
+    (*tables)[id].title = title_of(rows.text(i, "name"), id, matched);
   }
 }
 
-void add_kernels(const Report& kernels, Tables* tables) {
+void add_kernels(const Report& kernels, const MatchedNames& matched, Tables* tables) {
   const Rows rows(kernels, "kernels");
   std::map<std::int64_t, std::map<std::string, KernelSum>> sums;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -153,7 +166,7 @@ void add_kernels(const Report& kernels, Tables* tables) {
   }
   for (const auto& [device, by_name] : sums) {
     DeviceTable& table = (*tables)[device];
-    if (table.title.empty()) table.title = title_of("", device);
+    if (table.title.empty()) table.title = title_of("", device, matched);
     for (const auto& [name, sum] : by_name) {
       table.names.push_back(name);
       table.rows[name] = cells_of(sum);
@@ -205,9 +218,12 @@ Result<Tables> tables_of(const std::string& path, const std::string& dtype) {
   if (!info) return tl::unexpected(info.error());
   const auto kernels = ask_kernels(*engine, dtype);
   if (!kernels) return tl::unexpected(kernels.error());
+  const auto roofline = engine->run("roofline", {});
+  if (!roofline) return tl::unexpected(roofline.error());
+  const MatchedNames matched = matched_names(*roofline);
   Tables tables;
-  add_devices(*info, &tables);
-  add_kernels(*kernels, &tables);
+  add_devices(*info, matched, &tables);
+  add_kernels(*kernels, matched, &tables);
   return tables;
 }
 

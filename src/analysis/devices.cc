@@ -70,6 +70,7 @@ Report report_devices(const std::vector<DeviceSpec>& devices) {
                    {"memory_bytes", Type::number, Unit::bytes},
                    {"multiprocessors", Type::integer},
                    {"boost_mhz", Type::number},
+                   {"matrix_mhz", Type::number},
                    {"l2_bytes", Type::number, Unit::bytes}};
   for (const FigureRow& row : kFigures) table.columns.push_back({std::string(row.column), Type::number, row.unit});
   table.columns.insert(table.columns.end(), {{"measured", Type::boolean}, {"ranges", Type::text}, {"source", Type::text}});
@@ -79,6 +80,7 @@ Report report_devices(const std::vector<DeviceSpec>& devices) {
                known(device.memory_bytes),
                device.multiprocessors > 0 ? Cell(device.multiprocessors) : Cell(),
                known(device.boost_mhz),
+               known(device.matrix_mhz > 0 ? device.matrix_mhz : device.boost_mhz),
                known(device.l2_bytes)};
     for (const FigureRow& figure : kFigures) row.push_back(known((device.*figure.member).high));
     row.insert(row.end(), {Cell(device.measured), cells::text(ranges_of(device)), cells::text(device.source)});

@@ -107,8 +107,8 @@ Table trace_table(const Info& info) {
   add("with_modules", Type::boolean, Unit::none, cell(m.with_modules));
   add("with_flops", Type::boolean, Unit::none, cell(m.with_flops));
   add("device_events", Type::integer, Unit::count, count_cell(t.of(EventClass::device_work).size()));
-  add("window_start_ns", Type::integer, Unit::none, t.window ? Cell(t.window->start_ns) : Cell());
-  add("base_time_ns", Type::integer, Unit::none, cell(m.base_time_ns));
+  add("window_start_ns", Type::integer, Unit::ns, t.window ? Cell(t.window->start_ns) : Cell());
+  add("base_time_ns", Type::integer, Unit::ns, cell(m.base_time_ns));
   add("dropped_events", Type::integer, Unit::count,
       count_cell(t.diagnostics.dropped_events() + t.diagnostics[Problem::truncated_event].count));
   add("memory_bytes", Type::integer, Unit::bytes, count_cell(t.memory_bytes()));

@@ -50,7 +50,14 @@ class KernelDetailBuilder {
         kernel_(kernel),
         work_(device_work(trace_)),
         ops_(ops(trace_)),
-        annotations_(model_) {}
+        annotations_(model_),
+        frame_(model_.tree().size(), kNoNode) {
+    const CallTree& tree = model_.tree();
+    for (std::uint32_t n = 0; n < frame_.size(); ++n) {
+      const bool is_frame = tree.event_class[n] == EventClass::python_frame;
+      frame_[n] = is_frame ? NodeId{n} : frame_at(tree.parent[n]);
+    }
+  }
 
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
@@ -134,8 +141,9 @@ class KernelDetailBuilder {
   KernelStack& stack(std::size_t row) {
     const NodeId launch = model_.links().launch[row];
     std::vector<std::uint32_t> frames;
-    for (NodeId n = launch; n != kNoNode && frames.size() < kMostFrames; n = model_.tree().parent[n.value]) {
-      if (model_.tree().class_of(n) == EventClass::python_frame) frames.push_back(name_id(n));
+    for (NodeId n = frame_at(launch); n != kNoNode && frames.size() < kMostFrames;
+         n = frame_at(model_.tree().parent[n.value])) {
+      frames.push_back(name_id(n));
     }
     const NodeId annotation = annotations_.of(launch);
     const std::string_view place = launch == kNoNode ? std::string_view() : model_.locations().location(launch);
@@ -150,6 +158,7 @@ class KernelDetailBuilder {
     });
   }
 
+  NodeId frame_at(NodeId n) const { return n == kNoNode ? kNoNode : frame_[n.value]; }
   std::uint32_t name_id(NodeId n) const { return trace_.events.name(model_.tree().event[n.value]).value; }
 
   KernelSourceUse* source(std::size_t row) {
@@ -178,6 +187,8 @@ class KernelDetailBuilder {
   DeviceWorkTable work_;
   OpTable ops_;
   Annotations annotations_;
+  std::vector<NodeId>
+      frame_;  // of each node: the innermost Python frame at or around it; stacks may be deep where frames are few
   KernelDetail out_;
   Groups<std::tuple<std::string_view, std::string_view, std::optional<std::int64_t>, std::optional<std::int64_t>>, LaunchConfig>
       configs_;

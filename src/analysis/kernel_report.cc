@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
 #include "analysis/cells.h"
 #include "analysis/kernel.h"
@@ -177,12 +178,14 @@ Table ops_table(const KernelDetail& kernel) {
     std::string_view op;
   };
   std::vector<OpGroup> groups;
+  std::unordered_map<std::string_view, std::size_t> index;
   for (const KernelShape& s : kernel.shapes) {
-    auto it = std::ranges::find(groups, s.op, &OpGroup::op);
-    if (it == groups.end()) it = groups.insert(groups.end(), OpGroup{{}, s.op});
-    it->count += s.count;
-    it->timed += s.timed;
-    saturating_add(&it->time_ns, s.time_ns);
+    const auto [it, is_new] = index.try_emplace(s.op, groups.size());
+    if (is_new) groups.push_back({{}, s.op});
+    OpGroup& group = groups[it->second];
+    group.count += s.count;
+    group.timed += s.timed;
+    saturating_add(&group.time_ns, s.time_ns);
   }
   std::ranges::stable_sort(groups, std::ranges::greater{}, &OpGroup::time_ns);
   return group_table("ops", kernel, groups, {{"op", Type::text}}, [](const OpGroup& g) { return Row{std::string(g.op)}; });

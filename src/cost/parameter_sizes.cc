@@ -41,11 +41,15 @@ ParameterSizes::ParameterSizes(const Model& model) {
   std::stable_sort(gradients_.begin(), gradients_.end(),
                    [](const Gradient& a, const Gradient& b) { return a.time_ns < b.time_ns; });
   std::sort(optimizer_times_ns_.begin(), optimizer_times_ns_.end());
+  of_end_.resize(gradients_.size() + 1);
 }
 
 std::uint32_t ParameterSizes::before(std::int64_t time_ns) {
   const auto earlier = [](const Gradient& g, std::int64_t t) { return g.time_ns < t; };
   const auto end = std::lower_bound(gradients_.begin(), gradients_.end(), time_ns, earlier);
+  // Where the list ends decides where it begins: it is made once, however many calls a step has.
+  std::optional<std::uint32_t>& known = of_end_[static_cast<std::size_t>(end - gradients_.begin())];
+  if (known) return *known;
   auto begin = end;
   if (end != gradients_.begin()) {
     // Back to the optimizer op that stands before these gradients: the step before.
@@ -57,6 +61,7 @@ std::uint32_t ParameterSizes::before(std::int64_t time_ns) {
   for (auto g = end; g != begin;) list.push_back((--g)->elements);
   const auto [it, is_new] = ids_.try_emplace(list, static_cast<std::uint32_t>(lists_.size()));
   if (is_new) lists_.push_back(std::move(list));
+  known = it->second;
   return it->second;
 }
 

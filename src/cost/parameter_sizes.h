@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "model/model.h"
@@ -24,8 +25,9 @@ class ParameterSizes {
     std::int64_t time_ns;
     double elements;
   };
-  std::vector<Gradient> gradients_;               // by time
-  std::vector<std::int64_t> optimizer_times_ns_;  // starts of optimizer ops, by time
+  std::vector<Gradient> gradients_;                   // by time
+  std::vector<std::int64_t> optimizer_times_ns_;      // starts of optimizer ops, by time
+  std::vector<std::optional<std::uint32_t>> of_end_;  // ids, by how many gradients stand before the time
   std::vector<std::vector<double>> lists_;
   std::map<std::vector<double>, std::uint32_t> ids_;
 };

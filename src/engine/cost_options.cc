@@ -19,7 +19,8 @@ namespace {
 constexpr Parameter kParameters[] = {
     {"device", Type::text, "whose peaks to use, by name; ridge devices lists them"},
     {"device_file", Type::text, "whose peaks to use: a JSON file with a device of your own, or with measured peaks", true},
-    {"clock_mhz", Type::number, "the clock the device ran at; peaks of arithmetic scale with it"},
+    {"clock_mhz", Type::number,
+     "the clock the device ran at; peaks of arithmetic scale with it, from boost_mhz and matrix_mhz of `devices`"},
     {"dtype", Type::text, "the dtype of kernels whose dtype the trace does not tell: bf16, float32, ..."},
     {"tf32", Type::boolean, "float32 matrix work ran on TF32 units"},
     {"inductor_cache", Type::text, "the folder in which Inductor keeps the sources of its kernels", true},

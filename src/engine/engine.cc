@@ -126,6 +126,11 @@ Result<bool> check_arguments(const AnalysisRow& row, const Arguments& arguments)
   return true;
 }
 
+// Whether the answer's own list is empty.
+bool lists_nothing(const Report& report) {
+  return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty();
+}
+
 }  // namespace
 
 Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOptions& options) {
@@ -170,6 +175,9 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   }
   TRY(Report report, row->compare != nullptr ? row->compare(scopes, arguments) : row->run(scopes.front(), arguments));
   report.command = row->info.name;
+  if (const auto filter = arguments.find("filter"); filter != arguments.end() && lists_nothing(report)) {
+    report.diagnostics.push_back({"filter_matches_nothing", 1, "no name matches --filter " + filter->second, "warning"});
+  }
   for (const LoadedTrace& loaded : state_->traces) {
     if (trace && &loaded != &state_->traces[*trace]) continue;
     const std::string& path = loaded.trace->path;

@@ -1,9 +1,13 @@
 #include "engine/folder.h"
 
+#include <ridge/folder.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <vector>
+
+#include "base/try.h"
 
 namespace ridge {
 namespace {
@@ -16,19 +20,66 @@ bool named_like_trace(const fs::path& path) {
   return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-}  // namespace
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-Result<std::string> resolve_folder(const std::string& path) {
+// Numbers within names by their value, the rest by its bytes.
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+      ++i, ++j;
+      continue;
+    }
+    const auto number_at = [](const std::string& text, std::size_t* at) {
+      while (*at + 1 < text.size() && text[*at] == '0' && is_digit(text[*at + 1])) ++*at;
+      const std::size_t begin = *at;
+      while (*at < text.size() && is_digit(text[*at])) ++*at;
+      return std::string_view(text).substr(begin, *at - begin);
+    };
+    const std::string_view x = number_at(a, &i), y = number_at(b, &j);
+    if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+  }
+  return a.size() - i != b.size() - j ? a.size() - i < b.size() - j : a < b;
+}
+
+// The traces in a folder; an error when there is none.
+Result<std::vector<std::string>> traces_in(const std::string& folder) {
   std::error_code error;
-  if (path == "-" || !fs::is_directory(path, error)) return path;
   std::vector<std::string> traces;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (it->is_regular_file(error) && named_like_trace(it->path())) traces.push_back(it->path().string());
   }
-  if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), path, "check its permissions");
-  std::sort(traces.begin(), traces.end());
+  if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), folder, "check its permissions");
+  std::sort(traces.begin(), traces.end(), natural_less);
   if (traces.empty())
-    return fail(ErrorCode::cannot_open, "the folder holds no .json, .json.gz or .json.zst", path, "give the path of a trace");
+    return fail(ErrorCode::cannot_open, "the folder holds no .json, .json.gz or .json.zst", folder, "give the path of a trace");
+  return traces;
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" && fs::is_directory(path, ignored);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) {
+    if (!is_folder(path)) {
+      all.push_back(path);
+      continue;
+    }
+    TRY(const std::vector<std::string> inside, traces_in(path));
+    all.insert(all.end(), inside.begin(), inside.end());
+  }
+  return all;
+}
+
+Result<std::string> resolve_folder(const std::string& path) {
+  if (!is_folder(path)) return path;
+  TRY(const std::vector<std::string> traces, traces_in(path));
   if (traces.size() == 1) return traces.front();
   std::string message = "the folder holds " + std::to_string(traces.size()) + " traces; this command takes one:";
   constexpr std::size_t kMostListed = 20;

@@ -1,4 +1,5 @@
 // The door to the rewrites behind <ridge/rewrite.h>: loads what a rewrite needs, opens its output, and puts the two together.
+#include <ridge/folder.h>
 #include <ridge/rewrite.h>
 
 #include <ridge/output_file.h>
@@ -72,10 +73,11 @@ Result<void> run_combine(Job* job) {
   const CombineInputs inputs{job->paths.size(), load, [&](std::size_t input) { return open_source(job->paths[input]); }};
   TRY(const CombineCounts counts, combine(inputs, job->blocks, job->out));
   job->summary.counts = {{"inputs", job->paths.size()}, {"events", counts.events}};
-  for (const std::string& name : counts.not_aligned) {
-    job->summary.diagnostics.push_back({"clock_unknown", 1,
-                                        name + " does not say when it was recorded: its times are not aligned with the others",
-                                        "warning"});
+  for (const UnknownClock& input : counts.unknown_clocks) {
+    const std::string what = input.moved ? "it is made to start with the others"
+                                         : "its times lie among those of the others and are left as they are";
+    job->summary.diagnostics.push_back(
+        {"clock_unknown", 1, input.name + " does not say when it was recorded: " + what, "warning"});
   }
   for (const FarInput& far : counts.far_apart) {
     job->summary.diagnostics.push_back({"recorded_apart", 1,
@@ -193,8 +195,10 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
   TRY(const RewriteRow* const row, find_row(name));
   if (auto good = check_call(row->info, inputs, arguments); !good) return tl::unexpected(good.error());
   std::vector<std::string> paths;
-  for (const std::string& input : inputs) {
-    TRY(std::string path, resolve_folder(input));
+  if (row->info.most_inputs > 1) {
+    TRY(paths, with_folders_expanded(inputs));
+  } else {
+    TRY(std::string path, resolve_folder(inputs.front()));
     paths.push_back(std::move(path));
   }
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "base/time_limits.h"
 #include "ingest/number.h"
 #include "trace/arg_key.h"
 
@@ -12,11 +13,6 @@ namespace ridge {
 namespace {
 
 constexpr std::string_view kCoreKeys[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur"};  // in the order of Field
-
-// Times beyond these could overflow when added up or subtracted; 2^62 ns is 146 years.
-constexpr std::int64_t kLatest = std::int64_t{1} << 62;
-constexpr std::int64_t kEarliest = -(std::int64_t{1} << 60);
-constexpr std::int64_t kLongest = std::int64_t{1} << 61;
 
 Field field_of(const Member& member, std::string_view key) {
   if (member.in_args) return Field::argument;
@@ -67,7 +63,7 @@ void EventBuilder::take_time(Field field, const Member& member) {
     return;
   }
   const std::optional<std::int64_t> ns = time_ns_of(text);
-  if (!ns || *ns > (field == Field::ts ? kLatest : kLongest) || *ns < kEarliest) {
+  if (!ns || *ns > (field == Field::ts ? kLatestTimeNs : kLongestDurationNs) || *ns < kEarliestTimeNs) {
     if (field == Field::ts) core_.ts_out_of_range = true;
     return;
   }

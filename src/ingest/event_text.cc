@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "ingest/number.h"
 #include "ingest/scan.h"
@@ -56,7 +57,7 @@ const char* cut_value(const char* p, const char* end, Member* member, bool* vali
 
 Cut cut_strict(const char* p, const char* end, EventText* event) {
   event->clear(p);
-  bool in_args = false;
+  bool in_args = false, seen_args = false;
   bool first = true;  // no comma due before the next key
   ++p;
   for (;;) {
@@ -87,6 +88,7 @@ Cut cut_strict(const char* p, const char* end, EventText* event) {
     p = skip_space(p + 1, end);
     if (p >= end) return Cut::need_more;
     if (*p == '{' && !in_args && member.key == "args") {
+      if (std::exchange(seen_args, true)) return Cut::damaged;
       in_args = first = true;
       ++p;
       continue;
@@ -161,6 +163,10 @@ class LenientCutter {
     after_comma_ = first_ = false;
     if (p_ >= end_) return false;
     if (*p_ == '{' && !in_args_ && member.key == "args") {
+      if (std::exchange(seen_args_, true)) {
+        event_->repairs.add(Problem::duplicate_key);
+        std::erase_if(event_->members, [](const Member& m) { return m.in_args; });
+      }
       in_args_ = first_ = true;
       ++p_;
       return true;
@@ -267,7 +273,7 @@ class LenientCutter {
   const char* p_;
   const char* end_;
   EventText* event_;
-  bool in_args_ = false;
+  bool in_args_ = false, seen_args_ = false;
   bool first_ = true;
   bool after_comma_ = false;
   const char* comma_ = nullptr;

@@ -41,7 +41,7 @@ Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& o
     counts.events += trace->events.size();
   }
   if (auto done = out->write(trace_tail()); !done) return tl::unexpected(done.error());
-  counts.not_aligned = std::move(plan.not_aligned);
+  counts.unknown_clocks = std::move(plan.unknown_clocks);
   counts.far_apart = std::move(plan.far_apart);
   return counts;
 }

@@ -20,9 +20,15 @@ struct FarInput {
   std::int64_t gap_ns = 0;
 };
 
+// An input that does not say when it was recorded, and what was done with its times.
+struct UnknownClock {
+  std::string name;
+  bool moved = false;  // made to start with the others; else left: they lie among the others' as they stand
+};
+
 struct CombineCounts {
   std::uint64_t events = 0;
-  std::vector<std::string> not_aligned;  // names of inputs whose clock is not known
+  std::vector<UnknownClock> unknown_clocks;
   std::vector<FarInput> far_apart;
 };
 

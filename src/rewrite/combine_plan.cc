@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "base/saturating.h"
@@ -14,8 +15,9 @@ namespace {
 
 // Clocks further apart than this (73 years: the epoch and today are nearer) are of no one job; sums of times stay far from overflow.
 constexpr std::int64_t kFurthestApartNs = std::int64_t{1} << 61;
-// Times from here on (11 days) without a base time count from the epoch; smaller ones from some start that nobody wrote down.
-constexpr std::int64_t kSurelyEpochNs = 1'000'000'000'000'000;
+// Times from here on (2001) without a base time count from the epoch. Smaller ones count from a start that nobody wrote down: that of the
+// machine, or of the quarter of a year, to which Kineto rounds its base time down.
+constexpr std::int64_t kSurelyEpochNs = 1'000'000'000'000'000'000;
 // Ranks of a job record at one time, by clocks that differ by seconds at most.
 constexpr std::int64_t kOneRecordingNs = 60'000'000'000;
 
@@ -102,23 +104,57 @@ bool counts_from_epoch(const InputFacts& facts) {
 
 bool has_known_clock(const InputFacts& facts) { return facts.base_time_ns || counts_from_epoch(facts); }
 
+// How long lies between two windows, each as its own file has it; 0 where they overlap.
+std::int64_t gap_between(const InputFacts& a, const InputFacts& b) {
+  std::int64_t gap = 0;
+  const std::int64_t later = std::max(*a.start_ns, *b.start_ns), earlier_end = std::min(*a.end_ns, *b.end_ns);
+  if (__builtin_sub_overflow(later, earlier_end, &gap)) return INT64_MAX;
+  return std::max<std::int64_t>(0, gap);
+}
+
+// Where an input of unknown clock goes: it keeps company with the input among whose times its own lie (they count from one start, as those of
+// ranks do, whose base Kineto rounds to the same quarter), else it begins with the earliest.
+void place_unknown(const std::vector<InputFacts>& inputs, std::size_t i, const std::vector<std::size_t>& placed,
+                   CombinePlan* plan) {
+  std::optional<std::size_t> nearest;
+  std::optional<std::int64_t> start;
+  for (const std::size_t other : placed) {
+    const std::int64_t gap = gap_between(inputs[i], inputs[other]);
+    if (gap <= kOneRecordingNs && (!nearest || gap < gap_between(inputs[i], inputs[*nearest]))) nearest = other;
+    std::int64_t begins = *inputs[other].start_ns;
+    saturating_add(&begins, plan->inputs[other].add_ns);
+    start = std::min(start.value_or(begins), begins);
+  }
+  InputPlan& own = plan->inputs[i];
+  if (nearest) {
+    own.add_ns = plan->inputs[*nearest].add_ns;
+  } else if (start && __builtin_sub_overflow(*start, *inputs[i].start_ns, &own.add_ns)) {
+    own.add_ns = 0;
+  }
+  plan->unknown_clocks.push_back({inputs[i].name, !nearest && own.add_ns != 0});
+}
+
 Result<void> plan_clocks(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
   for (const InputFacts& facts : inputs) {
     if (!facts.base_time_ns) continue;
     plan->base_time_ns = std::min(plan->base_time_ns.value_or(*facts.base_time_ns), *facts.base_time_ns);
   }
   const std::int64_t base = plan->base_time_ns.value_or(0);
+  std::vector<std::size_t> placed;  // inputs with a window, on the common clock
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!has_known_clock(inputs[i])) {
-      if (inputs[i].start_ns) plan->not_aligned.push_back(inputs[i].name);
-      continue;
-    }
+    if (!has_known_clock(inputs[i])) continue;
     std::int64_t& add = plan->inputs[i].add_ns;
     if (__builtin_sub_overflow(inputs[i].base_time_ns.value_or(0), base, &add) || add > kFurthestApartNs ||
         add < -kFurthestApartNs) {
       return fail(ErrorCode::usage, "the clocks of the inputs are too far apart", inputs[i].name,
                   "check its baseTimeNanoseconds: the inputs cannot be of one job");
     }
+    if (inputs[i].start_ns) placed.push_back(i);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (has_known_clock(inputs[i]) || !inputs[i].start_ns) continue;
+    place_unknown(inputs, i, placed, plan);
+    placed.push_back(i);
   }
   return {};
 }

@@ -32,7 +32,7 @@ struct InputPlan {
 struct CombinePlan {
   std::vector<InputPlan> inputs;
   std::optional<std::int64_t> base_time_ns;  // of the result; nothing when no input has one
-  std::vector<std::string> not_aligned;      // names of inputs whose clock is not known: left as they are
+  std::vector<UnknownClock> unknown_clocks;  // inputs that do not say when they were recorded
   std::vector<FarInput> far_apart;           // in order of time
 };
 

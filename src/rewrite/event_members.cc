@@ -75,11 +75,11 @@ bool cut_members(const char* p, const char* end, EventMembers* event) {
   if (event->end == nullptr || event->members.empty()) return false;
   for (const MemberPlace& member : event->members) {
     if (member.key != "args") continue;
-    const bool first_object = event->args_form == EventMembers::Args::none && *member.value == '{';
-    event->args_form = first_object ? EventMembers::Args::object : EventMembers::Args::odd;
-    if (!first_object) continue;
-    event->args_open = member.value;
-    if (cut_object(member.value, member.end, &event->args) != member.end) return false;
+    event->args.clear();  // the last of several counts, as in the reader
+    const bool object = *member.value == '{';
+    event->args_form = object ? EventMembers::Args::object : EventMembers::Args::odd;
+    event->args_open = object ? member.value : nullptr;
+    if (object && cut_object(member.value, member.end, &event->args) != member.end) return false;
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/time_limits.h"
 #include "ingest/scan.h"
 #include "rewrite/json_write.h"
 #include "rewrite/mended_event.h"
@@ -63,9 +64,12 @@ bool Renumbering::new_member(EventId event, const MemberPlace& member, std::stri
   }
   if (member.key == "ts") {
     const std::int64_t ts = trace_.events.ts_ns(event);
-    if (plan_.add_ns == 0 || ts == kNoTime || member.type != ValueType::number) return false;
+    std::int64_t moved = 0;
+    if (plan_.add_ns == 0 || ts == kNoTime || __builtin_add_overflow(ts, plan_.add_ns, &moved)) return false;
+    // A time that no reader would take (the 0 of a process's name, say, among times since the epoch) stays: the event would be lost.
+    if (moved < kEarliestTimeNs || moved > kLatestTimeNs) return false;
     text->clear();
-    append_json_us(ts + plan_.add_ns, text);
+    append_json_us(moved, text);
     return true;
   }
   if (member.key != text_of(ArgKey::id)) return false;

@@ -23,7 +23,7 @@ constexpr ProblemRow kRows[] = {
     {"not_an_object", warning, "element of traceEvents that is no object; skipped"},
     {"no_phase", warning, "element of traceEvents without \"ph\"; skipped"},
     {"no_timestamp", error, "event without a usable \"ts\"; dropped"},
-    {"time_out_of_range", error, "time beyond 64-bit nanoseconds; dropped"},
+    {"time_out_of_range", error, "time beyond what 64-bit nanoseconds can add up (36 years before 0 to 146 after); dropped"},
     {"event_too_large", error, "event larger than 64 MiB; dropped"},
     {"unescaped_quote", warning, "quote inside a text not escaped; repaired"},
     {"invalid_escape", warning, "backslash that starts no JSON escape; kept as a backslash"},

@@ -58,6 +58,41 @@ def test_the_next_command_can_be_pasted(folder):
     check("next:" not in succeeds("summary", "-", stdin=TRACE.encode()).out, "standard input cannot be read again")
 
 
+def completed(*words):
+    """What bash offers for the last of these words."""
+    line = " ".join(f"'{word}'" for word in words)
+    asked = f'COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ridge; echo "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", succeeds("completion", "bash").out + asked], capture_output=True, text=True, timeout=TIMEOUT_S, cwd="/")
+    equal(done.stderr, "", "stderr of bash")
+    return done.stdout.split()
+
+
+def test_completion_offers_what_a_flag_takes(folder):
+    for command in ("kernels", "ops"):
+        offered = completed("ridge", command, "--by", "")
+        check(len(offered) > 3, offered)
+        for word in offered:
+            succeeds(command, "--by", word, folder.trace)
+            check(re.search(rf"--by .*\b{word}\b", succeeds("help", command).out), f"help of {command} has {word}")
+    for flag in ("-f", "--format"):
+        offered = completed("ridge", "info", flag, "")
+        check({"table", "json", "csv", "md"} <= set(offered), offered)
+    equal(completed("ridge", "help", "kern"), ["kernels", "kernel"], "commands")
+    equal(completed("ridge", "completion", ""), ["bash", "zsh", "fish"], "shells")
+
+
+def test_commands_without_tables_refuse_flags_of_tables(folder):
+    for command in (["augment", folder.trace, folder.at("o.json")], ["cut", folder.trace, folder.at("o.json"), "--from", "0"],
+                    ["combine", folder.trace, folder.at("o.json")], ["report", folder.trace, "-o", folder.at("o.html")]):
+        for flags in (["--sort", "foo"], ["--json"], ["-n", "3"]):
+            refused(2, *command, *flags, error="has no meaning for it", hint="ridge help")
+        text = succeeds("help", command[0]).out
+        check("--sort" not in text and "--format" not in text, text)
+        if command[0] != "report":
+            check("standard input" not in text, text)
+    equal(folder.names(), ["t.json"], "nothing was written")
+
+
 def test_completion_of_bash_works(_):
     script = succeeds("completion", "bash").out
     asked = 'COMP_WORDS=(ridge inf); COMP_CWORD=1; _ridge; echo "${COMPREPLY[@]}"; COMP_WORDS=(ridge info --js); COMP_CWORD=2; _ridge; echo "${COMPREPLY[@]}"'

@@ -22,6 +22,19 @@ def test_devices_need_no_trace(folder):
     check(re.search(r"Other commands:\n(.*\n)*  devices ", succeeds("help").out), "devices stands among the other commands")
 
 
+def test_peaks_scale_from_the_clocks_that_are_shown(_):
+    def h200(*flags):
+        table = json.loads(succeeds("devices", "--device", "h200", *flags, "--json").out)["tables"][0]
+        return dict(zip((column["name"] for column in table["columns"]), table["rows"][0]))
+
+    plain = h200()
+    equal(h200("--clock-mhz", str(plain["matrix_mhz"]))["bf16_flops_per_s"], plain["bf16_flops_per_s"], "matrix peak at its clock")
+    equal(h200("--clock-mhz", str(plain["boost_mhz"]))["f32_flops_per_s"], plain["f32_flops_per_s"], "vector peak at its clock")
+    half = h200("--clock-mhz", str(plain["matrix_mhz"] / 2))
+    equal(half["bf16_flops_per_s"], plain["bf16_flops_per_s"] / 2, "half the clock")
+    equal(half["matrix_mhz"], plain["matrix_mhz"] / 2, "the clock of the peaks")
+
+
 def test_a_device_of_ones_own(folder):
     path = folder.write("device.json", DEVICE)
     rows = json.loads(succeeds("devices", "--device-file", path, "--json").out)["tables"][0]["rows"]

@@ -24,6 +24,41 @@ def test_a_folder_of_several_traces_lists_them(folder):
     check("t.json" in run.err and "u.json" in run.err, run.err)
 
 
+def test_a_folder_stands_for_its_traces(folder):
+    """In natural order, where a command takes several."""
+    os.mkdir(folder.at("ranks"))
+    for rank in (10, 2, 1):
+        folder.write(f"ranks/rank{rank}.json", TRACE)
+    folder.write("ranks/notes.txt", "")
+    ranks = ["rank1.json", "rank2.json", "rank10.json"]
+    succeeds("combine", folder.at("ranks"), folder.at("all.json"))
+    combined = json.loads(folder.read("all.json"))
+    equal([part["trace"] for part in combined["ridge_combined"]], ranks, "combined")
+    equal(sum(e.get("ph") == "X" for e in combined["traceEvents"]), 3 * 50, "events")
+    answer = json.loads(succeeds("diff", folder.at("ranks"), "--json").out)
+    equal([trace["name"] for trace in answer["traces"]], ranks, "compared")
+    succeeds("report", folder.at("ranks"), "-o", folder.at("page.html"))
+    check(all(rank in folder.read("page.html") for rank in ranks), "the page holds all")
+    refused(2, "combine", folder.at("ranks"), folder.at("ranks/rank1.json"), error=".")
+    os.mkdir(folder.at("none"))
+    refused(1, "combine", folder.at("none"), folder.at("o.json"), error="the folder holds no")
+    os.mkdir(folder.at("one"))
+    folder.write("one/t.json", TRACE)
+    refused(2, "diff", folder.at("one"), error="diff needs 2 traces")
+
+
+def test_a_filter_that_matches_nothing_says_so(folder):
+    run = succeeds("kernels", "--filter", "nomatch", folder.trace)
+    check("no name matches --filter nomatch" in run.err, run.err)
+    check("no name matches" not in succeeds("kernels", "--filter", "kernel", folder.trace).err, "what matches")
+
+
+def test_every_time_has_its_unit(folder):
+    for table in json.loads(succeeds("info", "--json", folder.trace).out)["tables"]:
+        for column in table["columns"]:
+            check(not column["name"].endswith("_ns") or column["unit"] == "ns", f"{table['name']}: {column}")
+
+
 def test_input_is_never_touched(folder):
     before = os.stat(folder.trace)
     succeeds("info", folder.trace)

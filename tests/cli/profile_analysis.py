@@ -123,6 +123,19 @@ def example_of_the_script(program):
 
 
 @check
+def a_device_known_by_other_signs_than_its_name(program):
+    profile = small_profile()
+    profile["deviceProperties"] = [{"id": 0, "name": "AMD Radeon Graphics", "totalGlobalMem": 68702699520, "numSms": 104,
+                                    "computeMajor": 9, "computeMinor": 0, "warpSize": 64}]
+    path = program.file("radeon.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(profile, file)
+    (title, _, rows), = tables(program.run("--analysis", path, "float32"))
+    assert title.startswith("Device(AMD Radeon Graphics, 0): DeviceInfo(tops={"), title
+    assert any(float(row[5]) > 0 for row in rows), "percentages of its peaks"
+
+
+@check
 def every_launch_counts(program):
     path = fixture("opzoo_eager")
     (_, header, rows), = tables(program.run("--analysis", path, "bfloat16", "--name_limit", 10000))

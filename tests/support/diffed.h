@@ -58,8 +58,17 @@ inline Diffed diff_files(const std::string& a, const std::string& b) {
   return Diffed(std::move(traces));
 }
 
-// Whatever is listed by group or by category adds up to the change of the whole, to the nanosecond.
+// Whatever is listed by group or by category adds up to the change of the whole, to the nanosecond; busy and idle time to the wall time.
 inline void expect_closed(const Diffed& diffed, const std::string& what) {
+  for (const diff::SideTotals& side : diffed.answer.sides) {
+    EXPECT_EQ(side.has_device, side.gpu_ns > 0 || side.work > 0) << what;
+    if (!side.has_device) continue;
+    std::int64_t idle = 0;
+    for (const std::int64_t time : side.idle_by_cause_ns) idle += time;
+    EXPECT_EQ(idle, side.idle_ns) << what;
+    EXPECT_EQ(side.busy_ns + side.idle_ns, side.wall_ns) << what;
+    EXPECT_GE(side.busy_ns, 0) << what;
+  }
   for (std::size_t t = 1; t < diffed.answer.sides.size(); ++t) {
     std::int64_t by_group = 0, by_category = 0;
     for (const diff::Group& group : diffed.answer.groups) by_group += group.changes[t].delta_ns;

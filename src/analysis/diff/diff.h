@@ -65,7 +65,9 @@ struct SideTotals {
   std::int64_t iterations = 0;
   std::string per;          // the rule that found them
   std::int64_t gpu_ns = 0;  // sum of device work
-  std::int64_t wall_ns = 0, busy_ns = 0, idle_ns = 0;
+  std::int64_t wall_ns = 0;
+  // Within wall_ns, which they add up to; of several devices the mean.
+  std::int64_t busy_ns = 0, idle_ns = 0;
   std::array<std::int64_t, kIdleCauses> idle_by_cause_ns{};
   std::array<std::int64_t, kCategories> category_ns{};
   std::array<double, kCategories> category_count{};
@@ -77,6 +79,7 @@ struct SideTotals {
   std::optional<double> flops_per_s, bytes_per_s;
   double costed_pct = 0;  // of the device time: where FLOPs or bytes are known
   std::int64_t folded_ns = 0;
+  bool has_device = false;  // else nothing is known of the device: its times above are not 0 but unknown
   bool has_host_events = false;
   bool cut_short = false;  // the file is truncated: device work, which is written last, is missing
   Estimate gpu_time;

@@ -28,14 +28,17 @@ void add_delta_columns(Table& table, std::size_t traces) {
   }
 }
 
+using Times = std::vector<std::optional<std::int64_t>>;  // by trace; nothing: not known
+
 Cell percent_of_change(std::int64_t a, std::int64_t b) {
   return a > 0 ? Cell(100.0 * static_cast<double>(b - a) / static_cast<double>(a)) : Cell();
 }
 
-void add_deltas(Row& row, const std::vector<std::int64_t>& times) {
+void add_deltas(Row& row, const Times& times) {
   for (std::size_t t = 1; t < times.size(); ++t) {
-    row.emplace_back(times[t] - times[0]);
-    row.push_back(percent_of_change(times[0], times[t]));
+    const bool known = times[0] && times[t];
+    row.push_back(known ? Cell(*times[t] - *times[0]) : Cell());
+    row.push_back(known ? percent_of_change(*times[0], *times[t]) : Cell());
   }
 }
 
@@ -45,8 +48,19 @@ std::vector<std::int64_t> each(const Diff& diff, const std::function<std::int64_
   return values;
 }
 
-void add_cells(Row& row, const std::vector<std::int64_t>& values) {
-  for (const std::int64_t value : values) row.emplace_back(value);
+// Times of the device, where there is one.
+Times each_device(const Diff& diff, const std::function<std::int64_t(const SideTotals&)>& value) {
+  Times times;
+  for (const SideTotals& side : diff.sides) times.push_back(side.has_device ? std::optional(value(side)) : std::nullopt);
+  return times;
+}
+
+void add_cells(Row& row, const Times& values) {
+  for (const auto& value : values) row.push_back(value ? Cell(*value) : Cell());
+}
+
+bool all_zero(const Times& times) {
+  return std::all_of(times.begin(), times.end(), [](const auto& time) { return time.value_or(0) == 0; });
 }
 
 std::string_view change_word(const Group& group, std::size_t t) {
@@ -107,7 +121,7 @@ Table groups_table(const Diff& diff) {
   Row total(3);
   for (const SideTotals& side : diff.sides) total.emplace_back(side.work);
   const std::vector<std::int64_t> times = each(diff, [](const SideTotals& s) { return s.gpu_ns; });
-  add_cells(total, times);
+  for (const std::int64_t time : times) total.emplace_back(time);
   for (std::size_t t = 1; t < n; ++t) {
     total.emplace_back(times[t] - times[0]);
     total.push_back(percent_of_change(times[0], times[t]));
@@ -128,7 +142,7 @@ Table time_table(std::string name, std::string first_column, const Diff& diff) {
   return table;
 }
 
-void add_time_row(Table& table, std::string_view name, const std::vector<std::int64_t>& times) {
+void add_time_row(Table& table, std::string_view name, const Times& times) {
   Row row{std::string(name)};
   add_cells(row, times);
   add_deltas(row, times);
@@ -138,12 +152,15 @@ void add_time_row(Table& table, std::string_view name, const std::vector<std::in
 // By the absolute change of the second trace, and the name for ties.
 void sort_by_change(Table& table, std::size_t traces) {
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const Row& a, const Row& b) {
-    const auto change = [&](const Row& row) { return std::abs(std::get<std::int64_t>(row[1 + traces])); };
+    const auto change = [&](const Row& row) {
+      const auto* delta = std::get_if<std::int64_t>(&row[1 + traces]);
+      return delta != nullptr ? std::abs(*delta) : 0;
+    };
     return change(a) > change(b);
   });
 }
 
-void add_time_total(Table& table, const std::vector<std::int64_t>& times) {
+void add_time_total(Table& table, const Times& times) {
   Row total(1);
   add_cells(total, times);
   add_deltas(total, times);
@@ -152,10 +169,12 @@ void add_time_total(Table& table, const std::vector<std::int64_t>& times) {
 
 Table totals_table(const Diff& diff) {
   Table table = time_table("totals", "metric", diff);
-  add_time_row(table, "gpu_time", each(diff, [](const SideTotals& s) { return s.gpu_ns; }));
-  add_time_row(table, "wall_time", each(diff, [](const SideTotals& s) { return s.wall_ns; }));
-  add_time_row(table, "gpu_busy", each(diff, [](const SideTotals& s) { return s.busy_ns; }));
-  add_time_row(table, "gpu_idle", each(diff, [](const SideTotals& s) { return s.idle_ns; }));
+  Times wall;
+  for (const SideTotals& side : diff.sides) wall.emplace_back(side.wall_ns);
+  add_time_row(table, "gpu_time", each_device(diff, [](const SideTotals& s) { return s.gpu_ns; }));
+  add_time_row(table, "wall_time", wall);
+  add_time_row(table, "gpu_busy", each_device(diff, [](const SideTotals& s) { return s.busy_ns; }));
+  add_time_row(table, "gpu_idle", each_device(diff, [](const SideTotals& s) { return s.idle_ns; }));
   return table;
 }
 
@@ -163,24 +182,24 @@ Table waterfall_table(const Diff& diff) {
   Table table = time_table("waterfall", "category", diff);
   table.chart = Chart::bars;
   for (std::size_t c = 0; c < kCategories; ++c) {
-    const std::vector<std::int64_t> times = each(diff, [&](const SideTotals& s) { return s.category_ns[c]; });
-    if (std::all_of(times.begin(), times.end(), [](std::int64_t time) { return time == 0; })) continue;
+    const Times times = each_device(diff, [&](const SideTotals& s) { return s.category_ns[c]; });
+    if (all_zero(times)) continue;
     add_time_row(table, name_of(static_cast<Category>(c)), times);
   }
   sort_by_change(table, diff.sides.size());
-  add_time_total(table, each(diff, [](const SideTotals& s) { return s.gpu_ns; }));
+  add_time_total(table, each_device(diff, [](const SideTotals& s) { return s.gpu_ns; }));
   return table;
 }
 
 Table idle_table(const Diff& diff) {
   Table table = time_table("idle", "cause", diff);
   for (std::size_t c = 0; c < kIdleCauses; ++c) {
-    const std::vector<std::int64_t> times = each(diff, [&](const SideTotals& s) { return s.idle_by_cause_ns[c]; });
-    if (std::all_of(times.begin(), times.end(), [](std::int64_t time) { return time == 0; })) continue;
+    const Times times = each_device(diff, [&](const SideTotals& s) { return s.idle_by_cause_ns[c]; });
+    if (all_zero(times)) continue;
     add_time_row(table, name_of(static_cast<IdleCause>(c)), times);
   }
   sort_by_change(table, diff.sides.size());
-  add_time_total(table, each(diff, [](const SideTotals& s) { return s.idle_ns; }));
+  add_time_total(table, each_device(diff, [](const SideTotals& s) { return s.idle_ns; }));
   return table;
 }
 
@@ -308,8 +327,8 @@ Table traces_table(const Diff& diff) {
                    {"file", Type::text}};
   for (std::size_t t = 0; t < diff.sides.size(); ++t) {
     const SideTotals& s = diff.sides[t];
-    table.rows.push_back(
-        {letter_of(t), s.iterations, s.per, s.gpu_ns, s.wall_ns, s.folded_ns, cells::text(s.device), cells::text(s.name)});
+    table.rows.push_back({letter_of(t), s.iterations, s.per, s.has_device ? Cell(s.gpu_ns) : Cell(), s.wall_ns,
+                          s.has_device ? Cell(s.folded_ns) : Cell(), cells::text(s.device), cells::text(s.name)});
   }
   return table;
 }
@@ -331,8 +350,8 @@ std::string headline(const Diff& diff) {
     const auto changed =
         std::count_if(diff.groups.begin(), diff.groups.end(), [&](const Group& g) { return g.changes[t].significant; });
     if (diff.sides.size() > 2) text += (t > 1 ? "; " : "") + letter_of(t) + ": ";
-    text += change_text("GPU time", a.gpu_ns, b.gpu_ns) + ", " + change_text("wall time", a.wall_ns, b.wall_ns) + ", " +
-            format_count(static_cast<std::int64_t>(changed)) + " of " +
+    text += (a.has_device && b.has_device ? change_text("GPU time", a.gpu_ns, b.gpu_ns) : "GPU time not known") + ", " +
+            change_text("wall time", a.wall_ns, b.wall_ns) + ", " + format_count(static_cast<std::int64_t>(changed)) + " of " +
             format_count(static_cast<std::int64_t>(diff.groups.size())) + " groups changed";
   }
   return text + ".";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "analysis/breaks.h"
 #include "analysis/gpu.h"
@@ -17,29 +18,74 @@ std::int64_t per_iteration(std::int64_t total, std::int64_t iterations) {
   return total / iterations + (total % iterations * 2 >= iterations ? 1 : 0);
 }
 
-void add_time(const Scope& scope, SideTotals& out) {
-  const Gpu gpu = compute_gpu(scope);
-  std::int64_t busy = 0;
-  std::array<std::int64_t, kIdleCauses> idle{};
-  for (const GpuDevice& device : gpu.devices) {
-    saturating_add(&busy, device.busy_ns);
-    // What lies before the first and behind the last work is the recording's, not an iteration's.
-    for (std::size_t c = 0; c < kIdleCauses; ++c) {
-      if (c != static_cast<std::size_t>(IdleCause::head_tail)) saturating_add(&idle[c], device.idle[c].time_ns);
-    }
-    if (out.device.empty()) out.device = device.name;
+// What the iterations of the scope take, in order: work queued before the recording has ended where the first begins. Without iterations the
+// whole window.
+std::vector<TimeRange> spans_of(const Scope& scope) {
+  const TimeRange window = scope.window();
+  std::vector<TimeRange> spans;
+  for (const std::size_t i : scope.iterations()) {
+    const TimeRange span = scope.model().iterations().list[i].span;
+    const TimeRange inside{std::max(span.start_ns, window.start_ns), std::min(span.end_ns, window.end_ns)};
+    if (inside.start_ns < inside.end_ns) spans.push_back(inside);
   }
-  out.busy_ns = per_iteration(busy, out.iterations);
+  if (spans.empty()) spans.push_back(window);
+  return spans;
+}
+
+using IdleTimes = std::array<std::int64_t, kIdleCauses>;
+
+// Pieces and spans both ascend.
+void add_idle_in(const std::vector<TimeRange>& spans, const DeviceIdle& idle, IdleTimes* times) {
+  std::size_t first = 0;  // span that does not end before the piece begins
+  for (const IdlePiece& piece : idle.pieces) {
+    while (first < spans.size() && spans[first].end_ns <= piece.start_ns) ++first;
+    for (std::size_t s = first; s < spans.size() && spans[s].start_ns < piece.end_ns; ++s) {
+      const std::int64_t from = std::max(spans[s].start_ns, piece.start_ns), to = std::min(spans[s].end_ns, piece.end_ns);
+      saturating_add(&(*times)[static_cast<std::size_t>(piece.cause)], to - from);
+    }
+  }
+}
+
+// Divides what adds up to a whole, so that the rounded parts add up to the rounded whole: the borders between them are rounded.
+class EvenShares {
+ public:
+  explicit EvenShares(std::int64_t divisor) : divisor_(divisor) {}
+
+  std::int64_t next(std::int64_t part) {
+    sum_ += part;
+    const auto border = static_cast<std::int64_t>((2 * sum_ + divisor_) / (2 * divisor_));
+    return border - std::exchange(last_, border);
+  }
+
+ private:
+  __extension__ using Wide = __int128;
+  Wide divisor_, sum_ = 0;
+  std::int64_t last_ = 0;
+};
+
+// Wall time is busy time and idle time, of several devices their mean: all are measured over the same spans.
+void add_time(const Scope& scope, SideTotals& out) {
+  const std::vector<TimeRange> spans = spans_of(scope);
+  std::int64_t wall = 0;
+  for (const TimeRange& span : spans) saturating_add(&wall, span.duration_ns());
+  out.wall_ns = per_iteration(wall, out.iterations);
+  IdleTimes idle{};
+  std::int64_t devices = 0;
+  const std::vector<Device>& all = scope.model().timeline().devices;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!scope.has_device(all[i].id)) continue;
+    ++devices;
+    add_idle_in(spans, scope.idle()[i], &idle);
+    if (out.device.empty()) out.device = device_name(scope.model(), all[i].id);
+  }
+  out.has_device = devices > 0;
+  if (!out.has_device) return;
+  EvenShares shares(out.iterations * devices);
   for (std::size_t c = 0; c < kIdleCauses; ++c) {
-    out.idle_by_cause_ns[c] = per_iteration(idle[c], out.iterations);
+    out.idle_by_cause_ns[c] = shares.next(idle[c]);
     saturating_add(&out.idle_ns, out.idle_by_cause_ns[c]);
   }
-  std::int64_t wall = 0;
-  for (const std::size_t i : scope.iterations()) {
-    const Iteration& iteration = scope.model().iterations().list[i];
-    saturating_add(&wall, iteration.span.duration_ns());
-  }
-  out.wall_ns = per_iteration(wall != 0 ? wall : scope.window().duration_ns(), out.iterations);
+  out.busy_ns = out.wall_ns - out.idle_ns;
 }
 
 void add_launches(const Scope& scope, SideTotals& out) {
@@ -59,7 +105,9 @@ void add_launches(const Scope& scope, SideTotals& out) {
 void add_rates(const Scope& scope, SideTotals& out) {
   double flops = 0, bytes = 0, costed = 0, all = 0, flops_ns = 0, bytes_ns = 0;
   bool any_flops = false, all_flops = true, any_bytes = false;
+  const LaunchLinks& links = scope.model().links();
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    if (links.is_inherited(work.row)) return;  // of an iteration before the first recorded one
     const LaunchCost& cost = scope.costs()[work.row];
     const auto time = static_cast<double>(duration_ns(work));
     all += time;

@@ -200,6 +200,49 @@ TEST(DiffByHand, FoldsWorkFromBeforeTheWindowIntoTheStepItRepeats) {
     EXPECT_TRUE(group.match.has_value()) << group.name;
   }
   EXPECT_EQ(diffed.answer.sides[1].folded_ns, 14'000);
+  // The step begins when the device has done that, at 1015, and ends at 1900: 885 us, in which it computes for 100 + 10 us.
+  EXPECT_EQ(diffed.answer.sides[1].wall_ns, 885'000);
+  EXPECT_EQ(diffed.answer.sides[1].busy_ns, 110'000);
+  EXPECT_EQ(diffed.answer.sides[1].idle_ns, 775'000);
+  expect_closed(diffed, "work from before the window");
+}
+
+TEST(DiffByHand, BusyTimeOfSeveralDevicesIsTheirMean) {
+  const auto step = [](const std::string& kernels) {
+    return test::event({.name = "ProfilerStep#0", .ts = 1000, .dur = 900, .cat = "user_annotation"}) + ", " + kernels;
+  };
+  const auto kernel = [](int device, int ts, int dur) {
+    const std::string n = std::to_string(device);
+    return test::event({.name = "k" + n,
+                        .ts = ts,
+                        .dur = dur,
+                        .cat = "kernel",
+                        .args = "\"device\": " + n + ", \"stream\": 7",
+                        .tid = 7 + device});
+  };
+  // 300 us and 100 us of 900, with 2 x 50 us at once on the second.
+  const std::string events = step(join({kernel(0, 1100, 300), kernel(1, 1200, 50), kernel(1, 1200, 50), kernel(1, 1500, 50)}));
+  const Diffed diffed = diff_events({events, events});
+  EXPECT_EQ(diffed.answer.sides[0].gpu_ns, 450'000);
+  EXPECT_EQ(diffed.answer.sides[0].wall_ns, 900'000);
+  EXPECT_EQ(diffed.answer.sides[0].busy_ns, 200'000);
+  EXPECT_EQ(diffed.answer.sides[0].idle_ns, 700'000);
+}
+
+TEST(DiffByHand, WithoutADeviceItsTimesAreUnknown) {
+  const std::string host = test::event({.name = "aten::mm", .ts = 1000, .dur = 20});
+  const Diffed diffed = diff_events({host, steps({{100, 10}})});
+  const auto report = run(diffed, {});
+  ASSERT_TRUE(report.has_value());
+  for (const Table& table : report->tables) {
+    if (table.name != "totals" && table.name != "idle") continue;
+    for (const Row& row : table.rows) {
+      if (std::get<std::string>(row[0]) == "wall_time") continue;
+      EXPECT_TRUE(std::holds_alternative<std::monostate>(row[1])) << std::get<std::string>(row[0]);
+      EXPECT_TRUE(std::holds_alternative<std::int64_t>(row[2])) << std::get<std::string>(row[0]);
+      EXPECT_TRUE(std::holds_alternative<std::monostate>(row[3])) << std::get<std::string>(row[0]);
+    }
+  }
 }
 
 TEST(DiffByHand, TellsOneOfEqualNeighbours) {

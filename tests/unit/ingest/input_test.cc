@@ -222,6 +222,13 @@ TEST(InputArguments, OfDuplicateKeysTheLastIsKept) {
   EXPECT_EQ(reading.problems, Lines{at("duplicate_key", 0)});
 }
 
+TEST(InputArguments, OfTwoArgsTheLastIsKept) {
+  const Reading reading =
+      read_events(R"({"ph":"X","ts":1,"args":{"a":1,"b":2},"dur":1,"args":{"a":3}},{"ph":"X","ts":2,"dur":1,"args":{"a":4}})");
+  EXPECT_EQ(reading.events, (Lines{"X|||-|-|1000|1000|{a=int:3}", "X|||-|-|2000|1000|{a=int:4}"}));
+  EXPECT_EQ(reading.problems, Lines{at("duplicate_key", 0)});
+}
+
 TEST(InputArguments, ManyDuplicates) {
   std::string args;
   for (int i = 0; i < 200; ++i) args += "\"k" + std::to_string(i % 50) + "\":" + std::to_string(i) + ",";

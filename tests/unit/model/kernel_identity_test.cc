@@ -31,6 +31,82 @@ TEST_P(Identify, TellsCategoryLibraryAndLabel) {
 }
 
 using enum Category;
+
+// Names of public sources, by vendor and library: what sort of work each is.
+struct Named {
+  std::string_view name;
+  Category category;
+  std::string_view library;
+};
+
+TEST(IdentifyByName, OfOtherVendors) {
+  constexpr Named kNames[] = {
+      // the HIP runtime
+      {"__amd_rocclr_fillBufferAligned", elementwise, "rocclr"},
+      {"__amd_rocclr_copyBuffer", layout, "rocclr"},
+      {"__amd_rocclr_copyBufferRectAligned", layout, "rocclr"},
+      {"__amd_rocclr_streamOpsWait", other, "rocclr"},
+      // products
+      {"Custom_Cijk_Alik_Bljk_F8BS_BH_Bias_HA_S_SAB_SAV_NTD_SK3_UserArgs_shortname0_gfx942", gemm, "hipblaslt"},
+      {"Cijk_Ailk_Bljk_HHS_BH_MT128x128x32", gemm, "tensile"},
+      {"ref_matmul", gemm, "onednn"},
+      {"gemm_kernel", gemm, ""},
+      {"void aiter::fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256(int)", gemm, "aiter"},
+      // convolutions and what belongs to them
+      {"gen_conv", conv, "onednn"},
+      {"gen_conv_kernel", conv, "onednn"},
+      {"gen9_conv_nhwc_fwd", conv, "onednn"},
+      {"gridwise_convolution_implicit_gemm_v4r1_nchw_kcyx_nkhw_lds_double_buffer", conv, "miopen"},
+      {"Im2d2Col", layout, "miopen"},
+      {"Im2d2Col_v2", layout, "miopen"},
+      {"Col2Im2dU_v2", layout, "miopen"},
+      {"OpTensorFwdBias", layout, "miopen"},
+      {"general_tensor_reorder_256x1_word_r0132", layout, "miopen"},
+      {"simple_reorder", layout, "onednn"},
+      // attention
+      {"micro_sdpa", attention, "onednn"},
+      {"void flash::prepare_varlen_num_blocks_kernel<1, true>(int, int)", attention, "flash"},
+      {"void vllm::merge_attn_states_kernel<__hip_bfloat16, 128u>(__hip_bfloat16*)", attention, "vllm"},
+      {"void vllm::concat_and_cache_mla_kernel<unsigned short, unsigned char>(unsigned short const*)", layout, "vllm"},
+      {"void aiter::pa_bf16_pertokenFp8_gqa8_1tg_4w(int)", attention, "aiter"},
+      // norms
+      {"void aiter::add_rmsnorm_quant_kernel<__hip_bfloat16, 256>(int)", norm, ""},
+      {"vectorized_lnorm_fwd", norm, "onednn"},
+      {"nhwc_bnorm_fwd", norm, "onednn"},
+      {"MIOpenLRNWithinChannel_PS", norm, "miopen"},
+      {"void transformer_engine::normalization::ln_fwd_tuned_kernel<int>(int)", norm, "transformer_engine"},
+      // element by element
+      {"at::native::xpu::VectorizedElementwiseKernel<4, at::native::xpu::AddFunctor<float>, int>", elementwise, "aten"},
+      {"at::native::xpu::UnrolledElementwiseKernel<at::native::xpu::FillFunctor<float>, int>", elementwise, "aten"},
+      {"gen9_eltwise_fwd", elementwise, "onednn"},
+      {"MIOpenActiveFwd2DLite", elementwise, "miopen"},
+      {"LSTMFwdHidUpdate", elementwise, "miopen"},
+      {"void ck::kernel_elementwise<int>(int)", elementwise, "ck"},
+      {"void ck_tile::kentry<256, 1, ck_tile::MoeSmoothquant<int>>(int)", elementwise, "ck"},
+      // reductions
+      {"at::native::xpu::ReduceKernel<1, at::native::xpu::ReduceOp<float>>", reduction, "aten"},
+      {"at::native::xpu::SoftmaxForwardKernelFunctor<4, float>", reduction, "aten"},
+      {"mloPoolingG", reduction, "miopen"},
+      {"gen9_reduction", reduction, "onednn"},
+      {"void rocprim::detail::lookback_scan_kernel<int>(int)", reduction, "rocprim"},
+      // moving data
+      {"at::native::xpu::IndexKernel<int>", layout, "aten"},
+      {"gen9_concat", layout, "onednn"},
+      // and none of these
+      {"void rocprim::detail::onesweep_iteration_kernel<int>(int)", other, "rocprim"},
+      {"void ck_tile::kentry<256, 2, ck_tile::MoeSortingKernel<int>>(int)", other, "ck"},
+      {"void vllm::moe::moe_align_block_size_kernel<int>(int*)", other, "vllm"},
+      // communication
+      {"mscclpp::allreduce7", comm, "msccl"},
+  };
+  for (const Named& c : kNames) {
+    SCOPED_TRACE(c.name);
+    const KernelIdentity identity = identify_kernel(c.name, DeviceWork::kernel, "", LaunchHint::none);
+    EXPECT_EQ(name_of(identity.category), name_of(c.category));
+    EXPECT_EQ(identity.library, c.library);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     RealNames, Identify,
     testing::Values(

@@ -125,6 +125,16 @@ TEST(Augment, AnyLayout) {
   }
 }
 
+// As the reader has it: the last counts.
+TEST(Augment, OfTwoArgsTheLastIsEdited) {
+  const std::string once = augmented(trace_of(
+      R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5,"args":{"Input Dims":[[8,8],[8,8]],"Input type":["float","float"]}},)"
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":2,"dur":1,"args":{"correlation":3}},)"
+      R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":10,"dur":5,"args":{"stream":3},"args":{"correlation":3,"device":0}})"));
+  EXPECT_NE(once.find(R"("args":{"stream":3},"args":{"correlation":3,"device":0, "kernel_flop": 1024)"), std::string::npos)
+      << once;
+}
+
 TEST(Augment, ReplacesWhatIsThere) {
   const std::string text = trace_of(
       R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5,"args":{"ridge": {"old": 1}, "External id": 1, "kernel_flop": 5}},)"

@@ -122,6 +122,71 @@ TEST(Combine, ClocksAreAligned) {
   EXPECT_NE(trace->track(EventId{0U}), trace->track(EventId{1U})) << "one pid, two processes";
 }
 
+// One op at that time, with the base time where it has one.
+std::string op_at(std::string_view ts, std::string_view base = "") {
+  const std::string head = base.empty() ? "{" : R"({"baseTimeNanoseconds": )" + std::string(base) + ", ";
+  return head + R"("traceEvents":[{"ph":"M","name":"process_name","pid":1,"tid":0,"ts":0,"args":{"name":"python"}},)" +
+         R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":)" + std::string(ts) + R"(,"dur":5}]})";
+}
+
+struct Combined {
+  std::vector<std::int64_t> times_ns;  // of the ops
+  std::uint64_t events = 0;            // read back
+};
+
+Combined combined_times(const std::vector<std::string>& parts) {
+  const auto trace = read_ok(combined(parts));
+  Combined found;
+  found.events = trace->events.size();
+  EXPECT_EQ(trace->diagnostics.dropped_events(), 0U);
+  for (const EventId op : trace->of(EventClass::op)) found.times_ns.push_back(trace->events.ts_ns(op));
+  return found;
+}
+
+TEST(Combine, WithoutABaseTimeNothingIsLost) {
+  // 44.5 days after its base, which Kineto rounds down to a quarter of a year: as they stand, the times are those of the other.
+  const std::string known = op_at("3846973000000.500", "1790857026000000000");
+  const Combined same = combined_times({op_at("3846974000000.250"), known});
+  EXPECT_EQ(same.events, 4U);
+  EXPECT_EQ(same.times_ns, (std::vector<std::int64_t>{3846974000000250, 3846973000000500}));
+
+  // Since the start of the machine: nothing says when that was, so it starts with the other, and in any order.
+  const Combined other = combined_times({op_at("500000000.000"), known});
+  EXPECT_EQ(other.events, 4U);
+  EXPECT_EQ(other.times_ns, (std::vector<std::int64_t>{3846973000000500, 3846973000000500}));
+  EXPECT_EQ(combined_times({known, op_at("500000000.000")}).times_ns, other.times_ns);
+
+  // Two that say nothing.
+  EXPECT_EQ(combined_times({op_at("10"), op_at("900000000000")}).times_ns, (std::vector<std::int64_t>{10000, 10000}));
+  EXPECT_EQ(combined_times({op_at("10"), op_at("20")}).times_ns, (std::vector<std::int64_t>{10000, 20000}));
+
+  // Since the epoch, by the profilers before base times; the name of the process, at 0, is not.
+  const Combined old = combined_times({op_at("1794703999000000.500"), known});
+  EXPECT_EQ(old.events, 4U);
+  EXPECT_EQ(old.times_ns, (std::vector<std::int64_t>{3846973000000500, 3846973000000500}));
+}
+
+TEST(Combine, TimesThatAreTextMoveToo) {
+  const std::string early = op_at("10", "1000000000000000000");
+  EXPECT_EQ(combined_times({op_at("\"10.5\"", "1000000000000002000"), early}).times_ns,
+            (std::vector<std::int64_t>{12500, 10000}));
+}
+
+std::vector<UnknownClock> unknown_clocks(const std::vector<std::string>& parts) {
+  std::vector<InputFacts> facts;
+  for (const std::string& part : parts) facts.push_back(facts_of(**read_with_places(part)));
+  return plan_combination(facts).value().unknown_clocks;
+}
+
+TEST(Combine, WhatIsDoneWithUnknownTimesIsSaid) {
+  const std::string known = op_at("3846973000000.500", "1790857026000000000");
+  const std::vector<UnknownClock> clocks = unknown_clocks({op_at("3846974000000.250"), known, op_at("10")});
+  ASSERT_EQ(clocks.size(), 2U);
+  EXPECT_FALSE(clocks[0].moved);
+  EXPECT_TRUE(clocks[1].moved);
+  EXPECT_TRUE(unknown_clocks({known, known}).empty());
+}
+
 std::vector<FarInput> far_apart(const std::vector<std::int64_t>& base_times_s) {
   std::vector<InputFacts> facts;
   for (const std::int64_t base_s : base_times_s) {
