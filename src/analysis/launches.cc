@@ -289,12 +289,9 @@ std::string launch_verdict(const DeviceLaunches& d) {
   return verdict + ": " + costs + "; " + gain;
 }
 
-Launches compute_launches(const Scope& scope) {
+std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue with_queue) {
   const Model& model = scope.model();
-  Launches out;
-  out.no_device_events = model.timeline().devices.empty();
-  out.calls = count_calls(scope);
-  if (out.no_device_events) return out;
+  std::vector<DeviceLaunches> devices;
   const std::vector<DeviceIdle>& idle = scope.idle();
   const HostStalls& stalls = model.host_stalls();
   const LongCalls long_calls(model.tree());
@@ -310,7 +307,7 @@ Launches compute_launches(const Scope& scope) {
     add_gain(idle[i], model, long_calls, &d);
     if (!launched.empty()) {
       measure_latency(launched, model.trace(), model.tree(), &d);
-      measure_queue(launched, model.tree(), scope.origin_ns(), &d);
+      if (with_queue == WithQueue::yes) measure_queue(launched, model.tree(), scope.origin_ns(), &d);
       d.takes_graphs = takes_graphs[model.trace().events.name(model.tree().event[launched.front().call.value])];
     }
     if (d.calls > 1) {
@@ -322,8 +319,16 @@ Launches compute_launches(const Scope& scope) {
       d.launch_bound = starved && main_cause(d) == IdleCause::launch && d.pauses_ns <= d.idle_of(IdleCause::launch) &&
                        !host_keeps_up(d).value();
     }
-    out.devices.push_back(std::move(d));
+    devices.push_back(std::move(d));
   }
+  return devices;
+}
+
+Launches compute_launches(const Scope& scope) {
+  Launches out;
+  out.no_device_events = scope.model().timeline().devices.empty();
+  out.calls = count_calls(scope);
+  if (!out.no_device_events) out.devices = compute_launch_rates(scope, WithQueue::yes);
   return out;
 }
 

@@ -58,7 +58,11 @@ struct Launches {
   bool no_device_events = false;
 };
 
+enum class WithQueue : bool { no, yes };
+
 Launches compute_launches(const Scope& scope);
+// The devices alone, for who asks what bounds them: without the calls by name and, unless asked for, the queue.
+std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue with_queue = WithQueue::no);
 Report report_launches(const Launches& launches);
 
 // Whether the host launches at least as fast as the device works; nothing where that is not known.
