@@ -301,11 +301,11 @@ Report report_summary(const Summary& summary) {
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
   for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
   if (const auto devices = static_cast<std::int64_t>(summary.gpu.devices.size()); devices > 1) {
-    report.diagnostics.push_back({"several_devices", devices,
+    report.diagnostics.push_back({"several_devices", 1,
                                   "the trace has " + format_count(devices) +
                                       " devices: gpu_busy and percentages are means over them, the times of idle, categories, "
                                       "kernels and ops are sums (ridge gpu has each)",
-                                  "info"});
+                                  "warning"});
   }
   if (const Categories& c = summary.categories; c.autotune_launches > 0) {
     report.diagnostics.push_back({"autotuning", c.autotune_launches,
