@@ -9,9 +9,11 @@
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
 #include "analysis/gpu.h"
+#include "analysis/long_calls.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "model/idle.h"
+#include "model/name_flags.h"
 
 namespace ridge {
 namespace {
@@ -19,9 +21,13 @@ namespace {
 // Of the time from the device's first work to its last: below this, late launches are not what bounds a program.
 constexpr double kStarvedPct = 10;
 
+// Whether a call is of an API that captures and replays graphs, which PyTorch calls CUDA graphs: CUDA and HIP.
+bool can_launch_graphs(std::string_view call) { return call.starts_with("cu") || call.starts_with("hip"); }
+
 struct Launched {
   NodeId call;
   std::int64_t start_ns;  // of the work
+  std::int64_t end_ns;
 };
 
 // The work of a device in the scope whose launch is known, by call and then by start.
@@ -33,7 +39,7 @@ std::vector<Launched> launched_work(const Scope& scope, const Device& device, st
     if (links.launch[work.row] == kNoNode) {
       ++*unlinked;
     } else {
-      launched.push_back({links.launch[work.row], work.start_ns});
+      launched.push_back({links.launch[work.row], work.start_ns, work.end_ns});
     }
   }
   std::sort(launched.begin(), launched.end(),
@@ -110,15 +116,37 @@ std::int64_t host_time(const std::vector<Launched>& launched, const CallTree& tr
   return to - from - IntervalSet(std::move(held)).length();
 }
 
-void add_gain(const DeviceIdle& idle, const LaunchLinks& links, DeviceLaunches* out) {
+// The time in which the device was busy with that work.
+std::int64_t device_time(const std::vector<Launched>& launched) {
+  std::vector<Interval> busy;
+  busy.reserve(launched.size());
+  for (const Launched& work : launched) busy.push_back({work.start_ns, work.end_ns});
+  return IntervalSet(std::move(busy)).length();
+}
+
+// A wait for a launch that is far longer than launching takes.
+void add_pause(const Model& model, const LongCalls& calls, const IdlePiece& piece, DeviceLaunches* out) {
+  saturating_add(&out->pauses_ns, piece.length());
+  ++out->pauses;
+  const Interval time{piece.start_ns, piece.end_ns};
+  const LongCalls::Part part = calls.within(piece.node, time);
+  if (!part.rules(time)) return;
+  saturating_add(&out->pauses_in_calls_ns, piece.length());
+  const std::int64_t length = model.tree().duration_ns(part.longest);
+  if (length <= out->longest_call_ns) return;
+  out->longest_call_ns = length;
+  out->longest_call = model.trace().text(model.trace().events.name(model.tree().event[part.longest.value]));
+}
+
+void add_gain(const DeviceIdle& idle, const Model& model, const LongCalls& calls, DeviceLaunches* out) {
+  const LaunchLinks& links = model.links();
   for (const IdleGap& gap : idle.gaps) {
     const bool both = gap.last_work != kNoWork && gap.next_work != kNoWork;
     const bool in_graph =
         both && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
       if (piece.cause == IdleCause::launch && piece.length() >= kHostPauseNs) {
-        saturating_add(&out->pauses_ns, piece.length());
-        ++out->pauses;
+        add_pause(model, calls, piece, out);
         continue;
       }
       saturating_add(&out->idle_ns[static_cast<std::size_t>(piece.cause)], piece.length());
@@ -219,21 +247,35 @@ Table calls_table(const Launches& launches) {
 
 }  // namespace
 
+std::optional<bool> host_keeps_up(const DeviceLaunches& d) {
+  if (!d.host_ns_per_launch || !d.device_ns_per_launch) return std::nullopt;
+  return *d.host_ns_per_launch <= *d.device_ns_per_launch;
+}
+
 std::string launch_verdict(const DeviceLaunches& d) {
+  if (d.calls == 1) return "the trace does not tell: a single launch is no rate";
   if (!d.launch_bound) return "the trace does not tell: it has no launches of this device's work";
   const std::string costs = fmt::format("the host needs {} a launch, the device works {}",
                                         format_duration(*d.host_ns_per_launch), format_duration(*d.device_ns_per_launch));
   const double graph_pct = share_pct(d.from_graphs, d.launched);
   const std::string graphs =
       graph_pct >= 50 ? fmt::format("{} of the work is launched by graphs already; more of them", format_percent(graph_pct))
-                      : std::string("CUDA graphs");
+                      : std::string(d.takes_graphs ? "CUDA graphs" : "launches in time");
   const std::string gain = fmt::format("{} would save at most {} ({} of the window)", graphs,
                                        format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
                                        format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
   const IdleCause cause = main_cause(d);
   const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
-  if (!*d.launch_bound && share_pct(d.pauses_ns, d.window_ns) >= std::max(kStarvedPct, cause_pct)) {
+  const bool paused = !*d.launch_bound && share_pct(d.pauses_ns, d.window_ns) >= std::max(kStarvedPct, cause_pct);
+  if (paused && d.pauses_in_calls_ns * 2 >= d.pauses_ns) {
+    verdict += fmt::format(
+        " first of all: calls of the driver take long themselves, as a first use that loads code does, and keep the device "
+        "waiting "
+        "for {} of the window (the longest: {}, {})",
+        format_percent(share_pct(d.pauses_in_calls_ns, d.window_ns)), d.longest_call,
+        format_duration(static_cast<double>(d.longest_call_ns)));
+  } else if (paused) {
     verdict += fmt::format(" first of all: the host does something else for {} of the window, in {} pauses of over {}",
                            format_percent(share_pct(d.pauses_ns, d.window_ns)), d.pauses,
                            format_duration(static_cast<double>(kHostPauseNs)));
@@ -244,14 +286,13 @@ std::string launch_verdict(const DeviceLaunches& d) {
   return verdict + ": " + costs + "; " + gain;
 }
 
-Launches compute_launches(const Scope& scope) {
+std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue with_queue) {
   const Model& model = scope.model();
-  Launches out;
-  out.no_device_events = model.timeline().devices.empty();
-  out.calls = count_calls(scope);
-  if (out.no_device_events) return out;
+  std::vector<DeviceLaunches> devices;
   const std::vector<DeviceIdle>& idle = scope.idle();
   const HostStalls& stalls = model.host_stalls();
+  const LongCalls long_calls(model.tree());
+  const NameFlags takes_graphs(model.trace(), can_launch_graphs);
   for (std::size_t i = 0; i < idle.size(); ++i) {
     const Device& device = model.timeline().devices[i];
     if (!scope.has_device(device.id)) continue;
@@ -260,19 +301,31 @@ Launches compute_launches(const Scope& scope) {
     d.window_ns = scope.window().duration_ns();
     const std::vector<Launched> launched = launched_work(scope, device, &d.unlinked);
     d.launched = static_cast<std::int64_t>(launched.size());
-    add_gain(idle[i], model.links(), &d);
+    add_gain(idle[i], model, long_calls, &d);
     if (!launched.empty()) {
       measure_latency(launched, model.trace(), model.tree(), &d);
-      measure_queue(launched, model.tree(), scope.origin_ns(), &d);
+      if (with_queue == WithQueue::yes) measure_queue(launched, model.tree(), scope.origin_ns(), &d);
+      d.takes_graphs = takes_graphs[model.trace().events.name(model.tree().event[launched.front().call.value])];
+    }
+    if (d.calls > 1) {
       const auto calls = static_cast<double>(d.calls);
       d.host_ns_per_launch = static_cast<double>(host_time(launched, model.tree(), stalls)) / calls;
-      d.device_ns_per_launch = static_cast<double>(busy_time(device, scope.window()).length()) / calls;
+      d.device_ns_per_launch = static_cast<double>(device_time(launched)) / calls;
       const std::int64_t span_ns = d.window_ns - d.idle_of(IdleCause::head_tail);
       const bool starved = share_pct(d.idle_of(IdleCause::launch), span_ns) >= kStarvedPct;
-      d.launch_bound = starved && main_cause(d) == IdleCause::launch && *d.host_ns_per_launch > *d.device_ns_per_launch;
+      d.launch_bound = starved && main_cause(d) == IdleCause::launch && d.pauses_ns <= d.idle_of(IdleCause::launch) &&
+                       !host_keeps_up(d).value();
     }
-    out.devices.push_back(std::move(d));
+    devices.push_back(std::move(d));
   }
+  return devices;
+}
+
+Launches compute_launches(const Scope& scope) {
+  Launches out;
+  out.no_device_events = scope.model().timeline().devices.empty();
+  out.calls = count_calls(scope);
+  if (!out.no_device_events) out.devices = compute_launch_rates(scope, WithQueue::yes);
   return out;
 }
 

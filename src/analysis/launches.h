@@ -2,8 +2,9 @@
 //
 // Latency is from the start of the call to the start of the first work it launched, 0 when the clocks say less. The host's cost per launch
 // is the time from the first launch to the last one, less what the host was held up (waits, blocking copies, compilation, data loading),
-// by the number of launching calls; the device's is its busy time by the same number. A program is launch-bound when the host needs more
-// than the device, and late launches are the main cause of its idle time and take a tenth of the window.
+// by the number of launching calls; the device's is the time in which it was busy with what they launched, by the same number. A program is
+// launch-bound when the host needs more than the device, and late launches are the main cause of its idle time and take a tenth of the window.
+// One launch tells no rate.
 #pragma once
 
 #include <array>
@@ -33,6 +34,10 @@ struct DeviceLaunches {
   std::int64_t cuda_graph_gain_ns = 0;              // at most: idle by cause launch and kernel_gap, but for gaps inside a graph
   std::int64_t pauses_ns = 0;  // waits for a launch of at least kHostPauseNs: not counted among idle_ns and the gain
   std::int64_t pauses = 0;
+  std::int64_t pauses_in_calls_ns = 0;  // of them, those that a call of the driver took itself, mostly
+  std::string longest_call;             // of these calls
+  std::int64_t longest_call_ns = 0;
+  bool takes_graphs = false;  // launched through an API that can capture and replay graphs
   std::optional<bool> launch_bound;
   std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
 
@@ -53,8 +58,15 @@ struct Launches {
   bool no_device_events = false;
 };
 
+enum class WithQueue : bool { no, yes };
+
 Launches compute_launches(const Scope& scope);
+// The devices alone, for who asks what bounds them: without the calls by name and, unless asked for, the queue.
+std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue with_queue = WithQueue::no);
 Report report_launches(const Launches& launches);
+
+// Whether the host launches at least as fast as the device works; nothing where that is not known.
+std::optional<bool> host_keeps_up(const DeviceLaunches& device);
 
 // The answer in a sentence.
 std::string launch_verdict(const DeviceLaunches& device);

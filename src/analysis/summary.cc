@@ -125,7 +125,8 @@ Table head_table(const Summary& s) {
   head.add("first_iteration_ratio", Type::number, Unit::none,
            s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
   head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
-  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns, on_device ? per_iteration(s.own_busy_ns) : Cell());
+  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns,
+           on_device ? per_iteration(s.own_busy_ns / static_cast<std::int64_t>(s.gpu.devices.size())) : Cell());
   head.add("device_events_per_iteration", Type::integer, Unit::count, on_device ? per_iteration(s.own_events) : Cell());
   const IterationUse& use = s.use.all;
   head.add("mfu_pct", Type::number, Unit::percent, cells::number(mfu_pct(use, s.use.devices)));
@@ -133,11 +134,12 @@ Table head_table(const Summary& s) {
   head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));
   head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
   const bool compiled = s.graphs.compiled();
+  const bool told = compiled || !s.model->trace().of(EventClass::op).empty();  // with ops, no compiled code is none
   head.add("compiled", Type::boolean, Unit::none, compiled);
-  head.add("compiled_pct_gpu_time", Type::number, Unit::percent, compiled ? cells::number(compiled_pct(s.graphs)) : Cell());
-  head.add("graph_breaks", Type::integer, Unit::count, compiled ? Cell(s.breaks.occurrences()) : Cell());
+  head.add("compiled_pct_gpu_time", Type::number, Unit::percent, told ? cells::number(compiled_pct(s.graphs)) : Cell());
+  head.add("graph_breaks", Type::integer, Unit::count, told ? Cell(s.breaks.occurrences()) : Cell());
   head.add("recompiles", Type::integer, Unit::count,
-           compiled ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
+           told ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
   head.add("compile_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.total_ns()));
   head.add("autotune_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.autotune_ns()));
   return head.take();
@@ -299,6 +301,13 @@ Report report_summary(const Summary& summary) {
   if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
   for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
+  if (const auto devices = static_cast<std::int64_t>(summary.gpu.devices.size()); devices > 1) {
+    report.diagnostics.push_back({"several_devices", 1,
+                                  "the trace has " + format_count(devices) +
+                                      " devices: gpu_busy and percentages are means over them, the times of idle, categories, "
+                                      "kernels and ops are sums (ridge gpu has each)",
+                                  "warning"});
+  }
   if (const Categories& c = summary.categories; c.autotune_launches > 0) {
     report.diagnostics.push_back({"autotuning", c.autotune_launches,
                                   "launches of the autotuner took " + format_duration(static_cast<double>(c.autotune_ns)) +

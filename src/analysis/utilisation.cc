@@ -11,8 +11,10 @@ namespace {
 
 constexpr double kEnoughKnown = 90;  // percent of the kernels' time: with less, a share of the peak is too low by far
 
-// The iteration that holds the launch; of work without one, the iteration in which it starts.
+// The iteration that holds the launch; of work without one, the iteration in which it starts. What was queued before the recording is no
+// iteration's.
 std::optional<std::size_t> iteration_of(const Model& model, const WorkRow& work) {
+  if (model.links().is_inherited(work.row)) return std::nullopt;
   const NodeId launch = model.links().launch[work.row];
   return model.iterations().at(launch != kNoNode ? model.tree().start_ns[launch.value] : work.start_ns);
 }

@@ -108,6 +108,10 @@ class Builder {
       result_.of_row[row] = triton(row, entry.owner);
       return;
     }
+    if (identities_[row].category == Category::comm) {
+      result_.of_row[row] = collective();
+      return;
+    }
     if (!find_owner(&entry)) {
       result_.of_row[row] = unknown_op(trace_.events.name(event));
       return;
@@ -243,6 +247,17 @@ class Builder {
     return it->second = keep(cost);
   }
 
+  // A collective moves data: no FLOPs by PyTorch's convention. How much of it this device's memory sees depends on the algorithm.
+  std::uint32_t collective() {
+    if (collective_ == 0) {
+      LaunchCost cost;
+      cost.flops = 0;
+      cost.estimate = Estimate::exact;
+      collective_ = keep(cost);
+    }
+    return collective_;
+  }
+
   // --- Triton ---
 
   std::uint32_t triton(std::size_t row, NodeId op_node) {
@@ -307,6 +322,7 @@ class Builder {
   std::unordered_map<std::uint32_t, Replayed> replayed_;
   std::vector<Entry> entries_;
   Key key_;
+  std::uint32_t collective_ = 0;
   std::unordered_map<Key, std::uint32_t, KeyHash> calls_, copies_, triton_;
   std::unordered_map<StringId, const OpFormula*> rows_;
   std::unordered_map<StringId, KernelFacts> facts_;

@@ -3,19 +3,15 @@
 #include <algorithm>
 
 #include "model/name_flags.h"
-#include "trace/args.h"
+#include "model/region_id.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kRegion = "Torch-Compiled Region";
 constexpr std::string_view kLookup = "TorchDynamo Cache Lookup";
 constexpr std::string_view kGraphBegin = "## Call CompiledFxGraph ";
 constexpr std::string_view kGraphEnd = " ##";
 
-bool is_region(std::string_view name) {
-  return name.starts_with(kRegion) && (name.size() == kRegion.size() || name.substr(kRegion.size()).starts_with(": "));
-}
 bool is_graph(std::string_view name) { return name.starts_with(kGraphBegin); }
 
 bool is_of_interest(std::string_view name) {
@@ -27,12 +23,6 @@ std::string_view graph_key(std::string_view name) {
   name.remove_prefix(kGraphBegin.size());
   if (name.ends_with(kGraphEnd)) name.remove_suffix(kGraphEnd.size());
   return name;
-}
-
-CompileId region_id(const Trace& trace, EventId event, std::string_view name) {
-  if (name.size() > kRegion.size()) return parse_compile_id(name.substr(kRegion.size() + 2));
-  const auto context = find_arg(trace, event, "context");
-  return context && context->as_text() ? parse_compile_id(*context->as_text()) : CompileId{};
 }
 
 bool inside(const IntervalSet& set, std::int64_t time_ns) {
@@ -68,7 +58,7 @@ void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names
     }
     CompiledCall call{.node = NodeId{n}, .parent = around, .id = {}, .key = {}};
     if (is_region(name)) {
-      call.id = region_id(trace, tree.event[n], name);
+      call.id = region_id(trace, tree.event[n]);
       call.region = static_cast<std::uint32_t>(out->calls.size());
       call.backward = call.id.autograd >= 0;
     } else {

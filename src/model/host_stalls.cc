@@ -20,6 +20,7 @@ struct StallRule {
   Match match;
   std::string_view text;
   IdleCause cause;
+  std::string_view function = {};  // of a frame: with which its name ends
 };
 
 constexpr EventClass kCall = EventClass::launch, kOp = EventClass::op, kAnnotation = EventClass::annotation,
@@ -68,7 +69,10 @@ constexpr StallRule kRules[] = {
     {kOp, Match::exact, "backend_compile", IdleCause::compile},
     {kOp, Match::exact, "inductor_compile", IdleCause::compile},
     {kFrame, Match::part, "torch/_dynamo/convert_frame.py(", IdleCause::compile},
-    {kFrame, Match::part, "triton/compiler/compiler.py(", IdleCause::compile},
+    // The rest of that file (launch_metadata, run) is part of every launch.
+    {kFrame, Match::part, "triton/compiler/compiler.py(", IdleCause::compile, "): compile"},
+    {kFrame, Match::part, "triton/compiler/compiler.py(", IdleCause::compile, "): make_ir"},
+    {kFrame, Match::part, "triton/compiler/compiler.py(", IdleCause::compile, "): parse"},
     {kAnnotation, Match::prefix, "enumerate(DataLoader)", IdleCause::dataloader},
     {kOp, Match::prefix, "enumerate(DataLoader)", IdleCause::dataloader},
     {kFrame, Match::part, "torch/utils/data/dataloader.py(", IdleCause::dataloader},
@@ -77,6 +81,7 @@ constexpr StallRule kRules[] = {
 };
 
 bool fits(const StallRule& rule, std::string_view name) {
+  if (!name.ends_with(rule.function)) return false;
   switch (rule.match) {
     case Match::exact: return name == rule.text;
     case Match::prefix: return name.starts_with(rule.text);

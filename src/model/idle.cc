@@ -64,11 +64,7 @@ struct Context {
   std::vector<std::uint32_t> roots;  // nodes without a parent
 };
 
-// Until when the idle time behind a stall that drained the queue is its doing.
 constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stalls: the copy and the wait behind it
-std::int64_t restart_until(const HostStall& stall) {
-  return stall.end_ns + std::max(stall.end_ns - stall.start_ns, kRestartNs);
-}
 
 class Splitter {
  public:
@@ -100,7 +96,7 @@ class Splitter {
             .last_work = last == nullptr ? kNoWork : last->row,
             .next_work = next == nullptr ? kNoWork : next->row,
             .first_piece = static_cast<std::uint32_t>(idle_.pieces.size())};
-    restart_ = nullptr;
+    restarts_.clear();
     if (last == nullptr || next == nullptr) {
       edge(last == nullptr ? next : last);
     } else {
@@ -152,19 +148,30 @@ class Splitter {
     for (; stall != stalls.end() && stall->start_ns < until; ++stall) {
       if (!waits && stall->cause == IdleCause::sync) continue;
       late(stall->start_ns, otherwise, node);
-      add(std::min(until, stall->end_ns), stall->cause, stall->node);
+      charge(*stall, std::min(until, stall->end_ns));
       if (waits) note_restart(*stall);
     }
     late(until, otherwise, node);
   }
 
   void note_restart(const HostStall& stall) {
-    if (!stall.drains_queue() || stall.end_ns <= ahead_ns_) return;
-    if (restart_ == nullptr || restart_until(stall) > restart_until(*restart_)) restart_ = &stall;
+    if (stall.drains_queue() && stall.end_ns > ahead_ns_ && left_of(stall) > 0) restarts_.push_back(&stall);
+  }
+
+  // Idle time that is a stall's doing. In all never more than the stall took: without it the host would have been that much earlier.
+  void charge(const HostStall& stall, std::int64_t until) {
+    const std::int64_t from = position();
+    if (until <= from) return;
+    add(until, stall.cause, stall.node);
+    if (stall.drains_queue()) charged_ns_[&stall] += until - from;
+  }
+  std::int64_t left_of(const HostStall& stall) const {
+    const auto charged = charged_ns_.find(&stall);
+    return stall.end_ns - stall.start_ns - (charged == charged_ns_.end() ? 0 : charged->second);
   }
 
   void late(std::int64_t until, IdleCause otherwise, NodeId node) {
-    if (restart_ != nullptr) add(std::min(until, restart_until(*restart_)), restart_->cause, restart_->node);
+    for (const HostStall* stall : restarts_) charge(*stall, std::min(until, position() + left_of(*stall)));
     add(until, otherwise, node);
   }
 
@@ -207,8 +214,9 @@ class Splitter {
   const TimeRange window_;
   DeviceIdle idle_;
   IdleGap gap_;
-  const HostStall* restart_ = nullptr;  // the stall before the current time that drained the queue and counts longest
-  std::int64_t ahead_ns_ = INT64_MIN;   // the last time at which the host had work queued
+  std::vector<const HostStall*> restarts_;  // stalls before the current time that drained the queue and are not charged in full
+  std::unordered_map<const HostStall*, std::int64_t> charged_ns_;  // idle time so far, of stalls that drain the queue
+  std::int64_t ahead_ns_ = INT64_MIN;                              // the last time at which the host had work queued
   NodeId previous_launch_ = kNoNode;
   std::unordered_map<std::int64_t, std::int64_t>
       first_launched_;  // by stream: start of its first work whose launch was recorded

@@ -4,9 +4,9 @@
 //  - L returned after a: the host was late. What T did from a until L returned decides, piece by piece: the stalls of that thread
 //    (host_stalls.h) where they cover the time, else `launch`. Before T's outermost slice around L began, the thread that launched the
 //    work before E counts instead (backward runs on a thread of its own).
-//  - A stall that drained the queue (sync, copy_wait, allocator) goes on counting after it returned, for as long as it took or kRestartNs,
-//    whichever is more, or until the host is ahead again (a launch that returned kLaunchLatencyNs before its work started): without the
-//    stall the host would have been that much earlier.
+//  - A stall that drained the queue (sync, copy_wait, allocator) goes on counting after it returned, for as long as the device was busy
+//    meanwhile, or until the host is ahead again (a launch that returned kLaunchLatencyNs before its work started): without the stall the
+//    host would have been that much earlier. So what is charged to a stall never exceeds its length.
 //  - L had returned before a, or more than kLaunchLatencyNs before b: work was queued. `kernel_gap` when E could start; `dependency` when it
 //    waited: for another stream, a collective or an event, or for more than kKernelGapNs, in which a device starts anything that is ready.
 //  - Before the device's first work and after its last one in the trace: `head_tail`, but for what a compilation, the allocator, the data
@@ -33,7 +33,6 @@ inline constexpr std::int64_t kHostPauseNs = 1'000'000;
 
 // From the return of a launch to the start of its work with an empty queue; seen: 1 to 25 us.
 inline constexpr std::int64_t kLaunchLatencyNs = 30'000;
-inline constexpr std::int64_t kRestartNs = 100'000;
 // A pause between ready kernels is 1 to 5 us, some tens behind a graph launch.
 inline constexpr std::int64_t kKernelGapNs = 100'000;
 inline constexpr std::uint32_t kNoWork = UINT32_MAX;

@@ -9,6 +9,7 @@
 
 #include "model/iteration_spans.h"
 #include "model/name_flags.h"
+#include "model/region_id.h"
 
 namespace ridge {
 namespace {
@@ -118,14 +119,23 @@ List by_optimizer_step(const Inputs& in) {
 // ---- compiled graphs ------------------------------------------------------------------------------------------------------------
 
 bool is_graph_call(std::string_view name) { return name.starts_with("## Call CompiledFxGraph"); }
-bool is_compiled_region(std::string_view name) { return name.starts_with("Torch-Compiled Region"); }
-bool is_numbered_region(std::string_view name) { return name.starts_with("Torch-Compiled Region: "); }
 
-using Calls = std::map<std::string_view, std::vector<std::int64_t>>;  // starts by name
+using Calls = std::map<std::string, std::vector<std::int64_t>>;  // starts by what is called
 
-Calls calls_named(const Inputs& in, bool (*wanted)(std::string_view)) {
+Calls graph_calls(const Inputs& in) {
   Calls calls;
-  for (const std::uint32_t n : marks_named(in, wanted)) calls[name_at(in, n)].push_back(in.tree.start_ns[n]);
+  for (const std::uint32_t n : marks_named(in, is_graph_call))
+    calls[std::string(name_at(in, n))].push_back(in.tree.start_ns[n]);
+  return calls;
+}
+
+// Calls of regions whose id the trace gives.
+Calls region_calls(const Inputs& in) {
+  Calls calls;
+  for (const std::uint32_t n : marks_named(in, is_region)) {
+    const CompileId id = region_id(in.trace, in.tree.event[n]);
+    if (id.known()) calls[text_of(id)].push_back(in.tree.start_ns[n]);
+  }
   return calls;
 }
 
@@ -147,8 +157,8 @@ List cut_by_divisor(Calls calls, TimeRange window) {
 
 // Numbered regions tell more than graphs: equal code compiled at two places is one graph and two regions.
 List by_compiled_graph(const Inputs& in) {
-  for (const auto wanted : {is_numbered_region, is_graph_call}) {
-    List list = cut_by_divisor(calls_named(in, wanted), *in.trace.window);
+  for (const auto calls : {region_calls, graph_calls}) {
+    List list = cut_by_divisor(calls(in), *in.trace.window);
     if (!list.empty()) return list;
   }
   return {};
@@ -158,7 +168,7 @@ List by_compiled_graph(const Inputs& in) {
 
 // Whether compiled code runs and none of it twice: each call was compiled anew. What recurs around it is then a repeat inside a step.
 bool only_compiles(const Inputs& in) {
-  const Calls calls = calls_named(in, is_numbered_region);
+  const Calls calls = region_calls(in);
   return !calls.empty() && std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call.second.size() == 1; });
 }
 
@@ -212,9 +222,23 @@ std::size_t period_of(const std::vector<std::uint32_t>& names) {
   return period < names.size() && names.size() % period == 0 ? period : 0;
 }
 
+// Regions that lie in no other.
+std::size_t outermost_regions(const Inputs& in) {
+  std::size_t count = 0;
+  auto thread = in.tree.threads.begin();
+  std::int64_t covered_ns = INT64_MIN;
+  for (const std::uint32_t n : marks_named(in, is_region)) {
+    for (; n >= thread->first + thread->count; ++thread) covered_ns = INT64_MIN;
+    if (in.tree.start_ns[n] < covered_ns) continue;
+    covered_ns = in.tree.end_ns[n];
+    ++count;
+  }
+  return count;
+}
+
 List by_device_period(const Inputs& in) {
   // Where compiled code runs and its calls do not repeat, equal kernels in a row are repeats inside a step.
-  if (!marks_named(in, is_compiled_region).empty()) return {};
+  if (!region_calls(in).empty()) return {};
   const Device* busiest = nullptr;
   for (const Device& device : in.timeline().devices) {
     if (busiest == nullptr || device.work.size() > busiest->work.size()) busiest = &device;
@@ -226,6 +250,8 @@ List by_device_period(const Inputs& in) {
   for (const WorkRow& work : busiest->work) names.push_back(in.trace.events.name(rows[work.row]).value);
   const std::size_t period = period_of(names);
   if (period == 0) return {};
+  // Calls of compiled code that have no ids: as many in each iteration.
+  if (outermost_regions(in) % (names.size() / period) != 0) return {};
   std::vector<std::int64_t> starts;
   for (std::size_t i = 0; i < busiest->work.size(); i += period) {
     const NodeId launch = in.links.launch[busiest->work[i].row];

@@ -11,14 +11,27 @@
 namespace ridge {
 namespace {
 
-// Outermost phases by compile id; where there are none (stacks alone show it), the frames.
-std::string compilations(const Facts& facts, const HostTally& tally) {
+// Outermost phases by compile id, less the autotuning in them, which is a finding of its own.
+std::map<CompileId, std::int64_t> by_compilation(const Facts& facts) {
+  const std::vector<CompilePhase>& phases = facts.model().compile_phases().phases;
+  std::vector<std::uint32_t> outermost(phases.size());
   std::map<CompileId, std::int64_t> by_id;
-  for (const CompilePhase& phase : facts.model().compile_phases().phases) {
-    if (phase.id.compile > 0) continue;  // a recompile, and a finding of its own
-    if (phase.parent == kNoPhase && facts.scope().holds(phase.node))
-      saturating_add(&by_id[phase.id], facts.tree().duration_ns(phase.node));
+  for (std::uint32_t i = 0; i < phases.size(); ++i) {
+    const CompilePhase& phase = phases[i];
+    const bool is_root = phase.parent == kNoPhase;
+    outermost[i] = is_root ? i : outermost[phase.parent];
+    const CompilePhase& root = phases[outermost[i]];
+    if (root.id.compile > 0 || root.autotune || !facts.scope().holds(root.node)) continue;  // a recompile, too, has its finding
+    if (is_root) saturating_add(&by_id[root.id], facts.tree().duration_ns(root.node));
+    if (phase.autotune && !phases[phase.parent].autotune) by_id[root.id] -= facts.tree().duration_ns(phase.node);
   }
+  std::erase_if(by_id, [](const auto& entry) { return entry.second <= 0; });
+  return by_id;
+}
+
+// Where there are no phases (stacks alone show it), the frames.
+std::string compilations(const Facts& facts, const HostTally& tally) {
+  const std::map<CompileId, std::int64_t> by_id = by_compilation(facts);
   if (by_id.empty()) return tally.text();
   std::string out = "host time by compilation: ";
   std::size_t shown = 0;

@@ -1,8 +1,11 @@
-// host_pause: the device waits at length for one launch: not because launching is slow but because the host did something else, which the trace does not
-// name as a wait, a compilation or a batch. What ran then is told as far as the trace tells.
+// host_pause: the device waits at length for one launch: not because there are many but because the host did something else, which the trace does not
+// name as a wait, a compilation or a batch; or because a call of the driver took that long itself, as a first use does. What ran then is told as far
+// as the trace tells.
 #include <algorithm>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/long_calls.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -36,18 +39,41 @@ std::string place_of(const Facts& facts, NodeId node) {
 
 std::optional<Finding> find_host_pause(Facts& facts) {
   Claim claim(facts.ledger());
-  HostTally tally(facts);
+  HostTally tally(facts), in_calls(facts, true);
+  const LongCalls long_calls(facts.tree());
+  std::int64_t calls_ns = 0, other_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kHostPauseNs) return;
-    tally.add(at_work(facts, slot), claim.take_idle(d, i));
+    const Interval time{slot.piece.start_ns, slot.piece.end_ns};
+    const LongCalls::Part part = long_calls.within(slot.piece.node, time);
+    const std::int64_t got = claim.take_idle(d, i);
+    saturating_add(part.rules(time) ? &calls_ns : &other_ns, got);
+    if (part.rules(time)) {
+      in_calls.add(part.longest, got);
+    } else {
+      tally.add(at_work(facts, slot), got);
+    }
   });
   if (!claim.keep()) return std::nullopt;
+  const std::string pauses =
+      evidence_of(facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}); });
+  if (calls_ns >= other_ns) {
+    return Finding{.finding = "the device waits while calls of the driver take long themselves: " +
+                              per_iteration(facts, in_calls.tally().count(), "call"),
+                   .saves_ns = claim.ns(),
+                   .confidence = Confidence::medium,
+                   .evidence = in_calls.text() + (tally.tally().empty() ? "" : "; " + pauses),
+                   .action =
+                       "a first use loads code and sets up libraries: run every kernel and shape once before the profiler "
+                       "starts, and do not judge the program by this part (--step, --from)",
+                   .event = in_calls.event()};
+  }
   return Finding{
       .finding = "the device waits at length while the host is busy otherwise: " +
                  per_iteration(facts, tally.tally().count(), "pause"),
       .saves_ns = claim.ns(),
       .confidence = Confidence::low,
-      .evidence = evidence_of(facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}); }),
+      .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
       .action =
           "see what the host does there (ridge gaps; record with with_stack=True) and move it out of the loop or to another "
           "thread",

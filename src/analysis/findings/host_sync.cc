@@ -1,4 +1,5 @@
 // host_sync: the host waited for the device (item, .cpu(), nonzero, synchronize, blocking copies), so that nothing was queued when it went on.
+// An op that only reads a value or copies goes with its wait, and with it the idle time in which the host ran that op.
 #include <unordered_map>
 
 #include "analysis/findings/catalog.h"
@@ -13,6 +14,7 @@ struct Remedy {
   std::string_view part;  // of the op's or call's name
   std::string_view action;
   Way way = Way::any;
+  bool op_goes = false;  // who follows it does not call the op any more
 };
 constexpr std::string_view kMakeOnDevice =
     "make small tensors on the device (torch.full, torch.arange, device=...), or send them in one copy; copy large ones from "
@@ -21,29 +23,32 @@ constexpr std::string_view kMakeOnDevice =
 constexpr std::string_view kLeaveOnDevice =
     "leave the result on the device, or copy it to pinned memory with non_blocking=True and read it an iteration later";
 constexpr Remedy kRemedies[] = {
-    {"is_nonzero",
-     "decide on the device: torch.where or arithmetic in place of `if` on a tensor, or test every n-th step only"},
+    {"is_nonzero", "decide on the device: torch.where or arithmetic in place of `if` on a tensor, or test every n-th step only",
+     Way::any, true},
     {"item",
      "keep the value on the device: torch.where or arithmetic in place of `if`, log every n-th step, or copy it to pinned "
      "memory with "
-     "non_blocking=True and read it later"},
-    {"_local_scalar_dense", "keep the value on the device, or read it every n-th step only"},
+     "non_blocking=True and read it later",
+     Way::any, true},
+    {"_local_scalar_dense", "keep the value on the device, or read it every n-th step only", Way::any, true},
     {"nonzero", "avoid shapes that depend on data: use masks and torch.where in place of boolean indexing and nonzero"},
     {"masked_select", "avoid shapes that depend on data: use masks and torch.where"},
     {"unique", "avoid shapes that depend on data, or do it once before the loop"},
     {"index", "avoid boolean masks as indices: use torch.where"},
     {"copy_", kMakeOnDevice, Way::to_device},
-    {"copy_", kLeaveOnDevice},
+    {"copy_", kLeaveOnDevice, Way::any, true},
     {"aten::to", kMakeOnDevice, Way::to_device},
-    {"aten::to", kLeaveOnDevice},
+    {"aten::to", kLeaveOnDevice, Way::any, true},
     {"Synchronize", "remove the explicit synchronisation (torch.cuda.synchronize, stream or event waits) from the loop"},
 };
 
-std::string action_for(std::string_view name, bool to_device) {
+constexpr Remedy kAnyOther = {"", "remove the wait from the loop, or do it every n-th iteration only"};
+
+const Remedy& remedy_for(std::string_view name, bool to_device) {
   for (const Remedy& remedy : kRemedies) {
-    if (name.find(remedy.part) != name.npos && (remedy.way == Way::any || to_device)) return std::string(remedy.action);
+    if (name.find(remedy.part) != name.npos && (remedy.way == Way::any || to_device)) return remedy;
   }
-  return "remove the wait from the loop, or do it every n-th iteration only";
+  return kAnyOther;
 }
 
 }  // namespace
@@ -56,10 +61,13 @@ std::optional<Finding> find_host_sync(Facts& facts) {
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const bool waits = slot.piece.cause == IdleCause::sync || slot.piece.cause == IdleCause::copy_wait;
     if (!waits) return;
-    const std::int64_t got = claim.take_idle(d, i);
+    const bool copies_to_device = slot.piece.cause == IdleCause::copy_wait;
+    const NodeId known = facts.known_as(slot.piece.node);
+    std::int64_t got = claim.take_idle(d, i);
+    const bool is_op = known != kNoNode && facts.tree().class_of(known) == EventClass::op;
+    if (is_op && remedy_for(facts.name(known), copies_to_device).op_goes) got += claim.take_idle_within(d, facts.time(known));
     tally.add(slot.piece.node, got);
-    if (const NodeId known = facts.known_as(slot.piece.node); known != kNoNode)
-      saturating_add(&to_device[facts.name_id(known).value], slot.piece.cause == IdleCause::copy_wait ? got : -got);
+    if (known != kNoNode) saturating_add(&to_device[facts.name_id(known).value], copies_to_device ? got : -got);
   });
   if (!claim.keep()) return std::nullopt;
   const NodeId sample{tally.tally().top().front().sample};
@@ -68,7 +76,7 @@ std::optional<Finding> find_host_sync(Facts& facts) {
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
-                 .action = action_for(worst, to_device[facts.name_id(sample).value] > 0),
+                 .action = std::string(remedy_for(worst, to_device[facts.name_id(sample).value] > 0).action),
                  .event = tally.event()};
 }
 

@@ -1,6 +1,10 @@
-// launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed its part.
+// launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed its part. Whether the
+// host is too slow for the device is `launches`' to say.
+#include <algorithm>
+
 #include "analysis/compiled_share.h"
 #include "analysis/findings/catalog.h"
+#include "analysis/launches.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
@@ -12,6 +16,17 @@ namespace {
 constexpr std::int64_t kStarvedPart = 10;
 constexpr double kMostlyCompiledPct =
     50;  // of the device time: below that it is not the compiled graphs that are launched late
+
+std::string remedy(bool compiled, bool takes_graphs) {
+  constexpr std::string_view kLarger = "give each kernel more work: a larger batch";
+  if (!takes_graphs) {
+    return (compiled ? "" : "launch fewer kernels: torch.compile fuses them, or ") + std::string(kLarger);
+  }
+  if (compiled) return "launch the graphs at once: torch.compile(mode=\"reduce-overhead\"), which uses CUDA graphs";
+  return "launch many kernels at once with CUDA graphs (torch.compile(mode=\"reduce-overhead\") or "
+         "torch.cuda.make_graphed_callables), or " +
+         std::string(kLarger);
+}
 
 }  // namespace
 
@@ -26,20 +41,22 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
     ++launches;
   });
   if (claim.ns() < facts.ledger().span_ns() / kStarvedPart) return std::nullopt;
+  const std::vector<DeviceLaunches> devices = compute_launch_rates(facts.scope());
+  const auto any = [&](auto wanted) { return std::any_of(devices.begin(), devices.end(), wanted); };
+  if (!any([](const DeviceLaunches& d) { return !host_keeps_up(d).value_or(false); })) return std::nullopt;
+  const bool first_of_all = any([](const DeviceLaunches& d) { return d.launch_bound.value_or(false); });
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const bool pause = slot.piece.cause == IdleCause::kernel_gap && !slot.in_graph && slot.next_work != kNoWork;
     if (pause && !facts.by_graph_launch(slot.next_work)) claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
   const bool compiled = facts.graphs().compiled() && compiled_pct(facts.graphs()).value_or(100) >= kMostlyCompiledPct;
-  return Finding{.finding = "launch-bound: the device waits for the host before " + per_iteration(facts, launches, "kernel"),
+  return Finding{.finding = (first_of_all ? "launch-bound" : "late launches, though not first of all") +
+                            std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),
                  .saves_ns = claim.ns(),
-                 .confidence = Confidence::high,
+                 .confidence = first_of_all ? Confidence::high : Confidence::medium,
                  .evidence = tally.text(),
-                 .action = compiled
-                               ? "launch the graphs at once: torch.compile(mode=\"reduce-overhead\"), which uses CUDA graphs"
-                               : "launch many kernels at once with CUDA graphs (torch.compile(mode=\"reduce-overhead\") or "
-                                 "torch.cuda.make_graphed_callables), or give each kernel more work: a larger batch",
+                 .action = remedy(compiled, any([](const DeviceLaunches& d) { return d.takes_graphs; })),
                  .event = tally.event()};
 }
 

@@ -54,5 +54,66 @@ TEST(Launches, TheTimeBeforeAndBehindTheWorkDoesNotCount) {
   EXPECT_EQ(compute_launches(Scope(model)).devices.at(0).launch_bound, true);
 }
 
+DeviceLaunches launches_of(const test::TraceText& text) {
+  const auto trace = text.read();
+  const Model model(*trace);
+  return compute_launches(Scope(model)).devices.at(0);
+}
+
+// Ten kernels of 50 us from before the recording, then ten of 5 us with launches.
+TEST(Launches, WorkQueuedBeforeTheRecordingIsNotWorkOfItsLaunches) {
+  test::TraceText text;
+  for (int i = 1; i <= 10; ++i) text.kernel("old", i * 50'000, i * 50'000 + 50'000, 100 + i);
+  for (int i = 1; i <= 10; ++i) {
+    const std::int64_t at = 600'000 + i * 20'000;
+    text.call("cudaLaunchKernel", at, at + 6'000, i).kernel("add", at + 8'000, at + 13'000, i);
+  }
+  const DeviceLaunches d = launches_of(text);
+  EXPECT_EQ(d.unlinked, 10);
+  EXPECT_EQ(d.device_ns_per_launch, 5'000);
+  EXPECT_EQ(d.host_ns_per_launch, (9 * 20'000 + 6'000) / 10.0);
+}
+
+TEST(Launches, ASingleLaunchIsNoRate) {
+  test::TraceText text;
+  text.call("cudaLaunchKernel", 1'000, 48'000, 1).kernel("k", 50'000, 52'000, 1);
+  const DeviceLaunches d = launches_of(text);
+  EXPECT_EQ(d.launch_bound, std::nullopt);
+  EXPECT_EQ(d.host_ns_per_launch, std::nullopt);
+  EXPECT_NE(launch_verdict(d).find("does not tell"), std::string::npos) << launch_verdict(d);
+}
+
+// A first use: one launch of twenty takes 8 of the 8.4 ms.
+TEST(Launches, ACallThatTakesLongItselfIsNothingElseThatTheHostDoes) {
+  test::TraceText text;
+  for (int i = 1; i <= 20; ++i) {
+    const std::int64_t at = i * 20'000 + (i > 10 ? 8'000'000 : 0), took = i == 10 ? 8'000'000 : 4'000;
+    text.op("aten::add", at, at + took + 8'000).call("hipLaunchKernel", at + 2'000, at + 2'000 + took, i);
+    text.kernel("add", at + took + 4'000, at + took + 9'000, i);
+  }
+  const DeviceLaunches d = launches_of(text);
+  EXPECT_EQ(d.launch_bound, false);
+  EXPECT_EQ(d.pauses, 1);
+  EXPECT_EQ(d.pauses_in_calls_ns, d.pauses_ns);
+  EXPECT_EQ(d.longest_call, "hipLaunchKernel");
+  EXPECT_EQ(d.longest_call_ns, 8'000'000);
+  EXPECT_EQ(launch_verdict(d).find("something else"), std::string::npos) << launch_verdict(d);
+  EXPECT_NE(launch_verdict(d).find("hipLaunchKernel, 8.000 ms"), std::string::npos) << launch_verdict(d);
+}
+
+TEST(Launches, GraphsAreNamedWhereThereAreAny) {
+  const auto verdict = [](std::string_view call) {
+    test::TraceText text;
+    for (int i = 1; i <= 100; ++i) {
+      const std::int64_t at = i * 20'000;
+      text.call(call, at + 2'000, at + 6'000, i).kernel("add", at + 8'000, at + 13'000, i);
+    }
+    return launch_verdict(launches_of(text));
+  };
+  for (const std::string_view call : {"cudaLaunchKernel", "cuLaunchKernelEx", "hipModuleLaunchKernel"})
+    EXPECT_NE(verdict(call).find("CUDA graphs"), std::string::npos) << call << ": " << verdict(call);
+  EXPECT_EQ(verdict("urEnqueueKernelLaunch").find("CUDA"), std::string::npos) << verdict("urEnqueueKernelLaunch");
+}
+
 }  // namespace
 }  // namespace ridge

@@ -7,6 +7,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/categories.h"
+#include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 
 namespace ridge::test {
@@ -44,6 +45,32 @@ TEST(Summary, SaysOfCompiledCodeWhatGraphsSays) {
             launch(1, 10, 2, "triton_poi_fused_add_0", 20, 5), launch(2, 30, 2, "sm90_xmma_gemm_f32", 40, 15)}));
   EXPECT_EQ(known.in_summary(), Cell(25.0));
   EXPECT_EQ(known.in_graphs(), Cell(25.0));
+}
+
+// Where ops were recorded and none of them is compiled code's, there is none: 0, not unknown.
+TEST(Summary, KnowsThatEagerCodeIsNotCompiled) {
+  const Answers eager(join({event({.name = "aten::mm", .ts = 5, .dur = 20}), launch(1, 10, 2, "sm90_xmma_gemm_f32", 20, 5)}));
+  EXPECT_EQ(eager.in_summary(), Cell(0.0));
+  EXPECT_EQ(eager.in_graphs(), Cell(0.0));
+  EXPECT_EQ(cell(table(eager.summary, "summary"), "graph_breaks"), Cell(std::int64_t{0}));
+  EXPECT_EQ(cell(table(eager.summary, "summary"), "recompiles"), Cell(std::int64_t{0}));
+  const Answers device_alone(launch(1, 10, 2, "sm90_xmma_gemm_f32", 20, 5));
+  EXPECT_EQ(cell(table(device_alone.summary, "summary"), "graph_breaks"), Cell());
+}
+
+// Two devices that are busy for 20 and 40 us of 100.
+TEST(Summary, OfSeveralDevicesIsTheirMeanAndSaysSo) {
+  TraceText text;
+  text.op("aten::mm", 0, 100'000);
+  text.call("cudaLaunchKernel", 1'000, 2'000, 1).kernel("a", 10'000, 30'000, 1, 7, 0);
+  text.call("cudaLaunchKernel", 3'000, 4'000, 2).kernel("b", 10'000, 50'000, 2, 7, 1);
+  const LoadedTrace loaded(text.read());
+  const Report report = report_summary(compute_summary(Scope(*loaded.model)));
+  EXPECT_EQ(cell(table(report, "summary"), "gpu_busy_pct"), Cell(30.0));
+  EXPECT_EQ(cell(table(report, "summary"), "gpu_busy_ns_per_iteration"), Cell(std::int64_t{30'000}));
+  EXPECT_TRUE(std::any_of(report.diagnostics.begin(), report.diagnostics.end(), [](const Diagnostic& d) {
+    return d.code == "several_devices" && d.message.find("2 devices") != d.message.npos && d.severity == "warning";
+  }));
 }
 
 TEST(Summary, LeavesTheAutotunerOut) {

@@ -25,7 +25,7 @@ TEST_P(Jobs, EachIndexIsTakenOnce) {
 }
 
 TEST_P(Jobs, RangesTileTheWhole) {
-  for (const std::size_t count : {0, 1, 99, 100, 101, 12345}) {
+  for (const std::size_t count : {0U, 1U, 99U, 100U, 101U, 12345U}) {
     std::vector<std::atomic<int>> taken(count);
     for_each_range(GetParam(), count, 100, [&](std::size_t first, std::size_t last) {
       ASSERT_LT(first, last);

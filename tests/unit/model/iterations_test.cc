@@ -10,6 +10,7 @@
 #include "ingest/reader.h"
 #include "model/model.h"
 #include "support/files.h"
+#include "support/loaded_trace.h"
 
 namespace ridge {
 namespace {
@@ -95,6 +96,50 @@ TEST(Iterations, AreDisjointInOrderAndInsideTheWindow) {
     }
     EXPECT_LE(last, (*trace)->window->end_ns) << path;
   }
+}
+
+// Four runs of a program with one graph break: region 0/0 with region 1/0 inside it, a kernel in each. How a region is named depends on the version.
+Iterations compiled_program(std::string_view name, bool context, int runs = 4) {
+  std::string events;
+  for (int i = 0; i < runs; ++i) {
+    const int at = i * 1'000;
+    const auto region = [&](std::string_view id, int from, int us) {
+      const std::string called = std::string(name) + (name.ends_with(": ") ? std::string(id) : "");
+      const std::string args = context ? "\"context\": \"" + std::string(id) + "\"" : "";
+      events += test::event({.name = called, .ts = from, .dur = us, .args = args}) + ", ";
+    };
+    region("0/0", at + 5, 200);
+    region("1/0", at + 85, 115);
+    events += test::launch(2 * i + 1, at + 12, 3, "a", at + 20, 10) + ", ";
+    events += test::launch(2 * i + 2, at + 92, 3, "b", at + 100, 10) + ", ";
+  }
+  events.resize(events.size() - 2);
+  const test::LoadedTrace loaded = test::load_events(events);
+  return loaded.model->iterations();
+}
+
+TEST(Iterations, OfCompiledProgramsOfEveryVersion) {
+  struct Version {
+    std::string_view name;
+    bool context;
+    IterationRule rule;
+  };
+  for (const Version& v : {Version{"Torch-Compiled Region: ", false, compiled_graph},  // 2.6
+                           Version{"Torch-Compiled Region", true, compiled_graph},     // 2.5
+                           Version{"Torch-Compiled Region", false, device_period},     // 2.2 to 2.4
+                           Version{"Torch-Compiled Region: Unknown", false, device_period}}) {
+    const Iterations found = compiled_program(v.name, v.context);
+    EXPECT_EQ(found.count(), 4) << v.name << v.context;
+    EXPECT_EQ(name_of(found.rule), name_of(v.rule)) << v.name << v.context;
+  }
+}
+
+// One call of compiled code whose kernels repeat: the repeats lie inside it.
+TEST(Iterations, KernelsThatRepeatInsideACallWithoutAnIdAreNone) {
+  std::string events = test::event({.name = "Torch-Compiled Region", .ts = 0, .dur = 900});
+  for (int i = 0; i < 4; ++i) events += ", " + test::launch(i + 1, 10 + i * 100, 3, "a", 20 + i * 100, 10);
+  const test::LoadedTrace loaded = test::load_events(events);
+  EXPECT_EQ(name_of(loaded.model->iterations().rule), name_of(whole_window));
 }
 
 TEST(Iterations, TheUsersWordComesFirst) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/launches.h"
 #include "support/host_device_trace.h"
 #include "unit/analysis/findings/found.h"
 
@@ -66,6 +67,88 @@ TEST(MadeTraces, ProfilerOverhead) {
   EXPECT_FALSE(test::found_in_events(kernels + ", " + outside).has("profiler_overhead"));
 }
 
+// Two ranks in one file, one behind the other as `combine` writes them: each is held up by its own profiler, for 100 and 200 us.
+TEST(MadeTraces, ProfilerOverheadOfAnotherProcess) {
+  const auto rank = [](int r, int overhead_us) {
+    const auto slice = [](std::string_view cat, std::string_view name, int pid, int ts, int dur, const std::string& args) {
+      return fmt::format(
+          R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": 7, "ts": {}, "dur": {}, "args": {{{}}}}})", cat, name,
+          pid, ts, dur, args);
+    };
+    std::string events;
+    for (int i = 0; i < 2; ++i) {
+      const int id = r * 10 + i + 1;
+      events +=
+          slice("cuda_runtime", "cudaLaunchKernel", 500 + r, 2 + i * 390, 5, fmt::format(R"("correlation": {})", id)) + ", ";
+      events +=
+          slice("kernel", "k", r, 10 + i * 390, 100, fmt::format(R"("device": {}, "stream": 7, "correlation": {})", r, id)) +
+          ", ";
+      if (i == 0) events += slice("overhead", "Buffer Flush", 1'000'000 + r, 120 + 110 * r, overhead_us, "") + ", ";
+    }
+    return events.substr(0, events.size() - 2);
+  };
+  const Found found = test::found_in_events(rank(0, 100) + ", " + rank(1, 160));
+  ASSERT_TRUE(found.has("profiler_overhead")) << found.ids();
+  EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 160 * kUs);
+}
+
+// Reading a value: 30 us of aten::item, 4 of which the host waits, while the device is idle but for the copy. Without the op all of it goes.
+TEST(MadeTraces, AnOpThatReadsAValueGoesWithItsWait) {
+  Program p;
+  p.kernel(10).kernel(200);
+  p.text.op("aten::item", 120 * kUs, 150 * kUs).op("aten::_local_scalar_dense", 121 * kUs, 149 * kUs);
+  p.text.call("cudaMemcpyAsync", 130 * kUs, 136 * kUs, 77).copy("Memcpy DtoH (Device -> Pageable)", 138 * kUs, 140 * kUs, 77);
+  p.text.call("cudaStreamSynchronize", 137 * kUs, 141 * kUs);
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("host_sync")) << found.ids();
+  // 120 to 150 us less the copy's 2; and the 2 us behind the wait that it took beside the copy.
+  EXPECT_EQ(found.find("host_sync")->finding.saves_ns, 28 * kUs);
+}
+
+// A first use: the launch itself takes 5 ms, in which there is nothing to move elsewhere.
+TEST(MadeTraces, ALaunchThatTakesLongItself) {
+  Program p;
+  p.kernel(10).kernel(5'300);
+  p.text.op("aten::conv2d", 120 * kUs, 5'290 * kUs).call("cudaLaunchKernel", 130 * kUs, 5'270 * kUs);
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("host_pause")) << found.ids();
+  const Finding& finding = found.find("host_pause")->finding;
+  EXPECT_EQ(finding.finding.find("busy otherwise"), std::string::npos) << finding.finding;
+  EXPECT_NE(finding.evidence.find("cudaLaunchKernel in aten::conv2d"), std::string::npos) << finding.evidence;
+  EXPECT_NE(finding.action.find("before the profiler starts"), std::string::npos) << finding.action;
+}
+
+// What `launches` calls not launch-bound is not found to be: the host launches every 10 us what takes 12, but was late for the first ten.
+TEST(MadeTraces, AHostThatKeepsUpIsNotLaunchBound) {
+  TraceText text;
+  std::int64_t device = 0;
+  for (int i = 1; i <= 100; ++i) {
+    const std::int64_t at = i <= 10 ? i * 30 * kUs : 300 * kUs + (i - 10) * 8 * kUs;
+    device = std::max(device, at + 8 * kUs);
+    text.call("cudaLaunchKernel", at, at + 5 * kUs, i).kernel("k", device, device + 12 * kUs, i);
+    device += 12 * kUs;
+  }
+  const LoadedTrace loaded(text.read());
+  const DeviceLaunches launches = compute_launches(Scope(*loaded.model)).devices.at(0);
+  EXPECT_EQ(launches.launch_bound, false);
+  EXPECT_GT(launches.idle_of(IdleCause::launch), launches.window_ns / 10);
+  EXPECT_FALSE(found_in(text).has("launch_bound")) << found_in(text).ids();
+}
+
+TEST(MadeTraces, GraphsAreAdvisedWhereThereAreAny) {
+  const auto action = [](std::string_view call) {
+    TraceText text;
+    for (int i = 1; i <= 60; ++i)
+      text.call(call, i * 30 * kUs, (i * 30 + 5) * kUs, i)
+          .kernel(i % 2 == 0 ? "a" : "b", (i * 30 + 6) * kUs, (i * 30 + 16) * kUs, i);
+    const Found found = found_in(text);
+    return found.has("launch_bound") ? found.find("launch_bound")->finding.action : "none of " + found.ids();
+  };
+  EXPECT_NE(action("hipLaunchKernel").find("CUDA graphs"), std::string::npos) << action("hipLaunchKernel");
+  EXPECT_NE(action("urEnqueueKernelLaunch").find("larger batch"), std::string::npos) << action("urEnqueueKernelLaunch");
+  EXPECT_EQ(action("urEnqueueKernelLaunch").find("CUDA"), std::string::npos) << action("urEnqueueKernelLaunch");
+}
+
 // A pause of 5 ms before a launch, against 200 of 20 us each.
 TEST(MadeTraces, HostPauseIsNotLaunchBound) {
   Program pause;
@@ -102,6 +185,7 @@ TEST(MadeTraces, AutotuningAndTheCompilationAroundIt) {
   ASSERT_TRUE(found.has("compile_in_window")) << found.ids();
   // 112 to 120 and 300 to 600.
   EXPECT_EQ(found.find("compile_in_window")->finding.saves_ns, 308 * kUs);
+  EXPECT_EQ(found.find("compile_in_window")->finding.evidence, "host time by compilation: not named, 308.000 us");
 }
 
 // A lookup that misses, a compilation, and the region compiled: of a frame that had code (0/1), or of a new one (0/0).

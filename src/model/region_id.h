@@ -1,0 +1,14 @@
+// The compile id of a call of compiled code, "Torch-Compiled Region": in its name (PyTorch 2.6), in its argument `context` (2.5), or nowhere.
+#pragma once
+
+#include <string_view>
+
+#include "model/compile_id.h"
+#include "trace/trace.h"
+
+namespace ridge {
+
+bool is_region(std::string_view name);
+CompileId region_id(const Trace& trace, EventId region);  // not known where the trace does not give it
+
+}  // namespace ridge
