@@ -128,7 +128,7 @@ TEST(MadeTraces, AHostThatKeepsUpIsNotLaunchBound) {
     text.call("cudaLaunchKernel", at, at + 5 * kUs, i).kernel("k", device, device + 12 * kUs, i);
     device += 12 * kUs;
   }
-  const LoadedTrace loaded(text.read());
+  const test::LoadedTrace loaded(text.read());
   const DeviceLaunches launches = compute_launches(Scope(*loaded.model)).devices.at(0);
   EXPECT_EQ(launches.launch_bound, false);
   EXPECT_GT(launches.idle_of(IdleCause::launch), launches.window_ns / 10);
