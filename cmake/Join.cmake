@@ -1,7 +1,7 @@
 # ridge_join(kind target): where RIDGE_JOIN asks for targets of this kind (product or tests), the sources of a folder are compiled several to an
 # object. Headers are then read once for many sources and templates made once, which is most of the work: under sanitizers a fifth of the time.
 # What it asks of the code: names in the unnamed namespaces of one folder differ. A source that cannot be joined is named here, with why.
-set(RIDGE_JOIN "tests" CACHE STRING "Which sources are compiled several to an object: product, tests, both (product;tests) or none")
+set(RIDGE_JOIN "product;tests" CACHE STRING "Which sources are compiled several to an object: product, tests, both (product;tests) or none")
 
 set(ridge_batch 8)  # sources to an object: few enough that two cores end at the same time
 set(ridge_apart
@@ -11,6 +11,9 @@ set(ridge_apart
   src/cost/triton_template\.cc    # names its rules after op families, which its neighbours import
   src/cost/kernel_source_reader\.cc
   src/device/device_table\.cc)    # has short units of its own
+if(NOT RIDGE_SANITIZE)  # what all time is spent in is compiled source by source, as it was measured
+  list(APPEND ridge_apart "src/(base|trace|ingest|model|cost)/.*")
+endif()
 
 function(ridge_join kind target)
   if(NOT kind IN_LIST RIDGE_JOIN)

@@ -279,6 +279,21 @@ export const cases = {
     await finish();
   },
 
+  "what two traces without a device do not tell is not 0": async () => {
+    const host = fixture("cpu_activity_only.json.gz");
+    const server = await serve(host, host);
+    const { page, finish } = await open(server.url);
+    await visit(page, "diff");
+    const totals = (await server.api("diff")).tables.find((table) => table.name === "totals");
+    const shown = await texts(page, ".figures .figure dd");
+    equal(shown.length, totals.rows.length, "figures");
+    const at = totals.columns.findIndex((column) => column.name === "time_b_ns");
+    const unknown = totals.rows.map((row) => row[at] === null);
+    check(unknown.includes(true), "no device, no device time");
+    equal(shown.map((text) => !/[0-9]/.test(text)), unknown, `what is shown: ${shown}`);
+    await finish();
+  },
+
   "each problem of a damaged trace is said once": async () => {
     const whole = gunzipSync(readFileSync(compiled));
     const path = join(scratch, "cut.json");

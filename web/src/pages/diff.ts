@@ -52,8 +52,8 @@ function total_figures(report: Report, b: string): HTMLElement | null {
   if (!table?.size) return null;
   return figures(
     table.table.rows.map((row: Cell[]): [string, string, string] => {
-      const [before, after] = [table.number(row, "time_a_ns") ?? 0, table.number(row, `time_${b}_ns`) ?? 0];
-      const change = before > 0 ? `, ${signed((100 * (after - before)) / before)}` : "";
+      const [before, after] = [table.number(row, "time_a_ns"), table.number(row, `time_${b}_ns`)];
+      const change = before && after !== null ? `, ${signed((100 * (after - before)) / before)}` : "";
       return [format.heading(table.text(row, "metric")), format.time(after), `from ${format.time(before)}${change}`];
     }),
   );
