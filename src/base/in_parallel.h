@@ -4,14 +4,12 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
-#include <system_error>
-#include <thread>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 namespace ridge {
 
@@ -30,32 +28,26 @@ void at_once(JobSize size, const Parts&... parts) {
   tbb::this_task_arena::isolate([&] { tbb::parallel_invoke(parts...); });
 }
 
-// The same for two of which the first goes on in parallel itself: the second has a thread of its own, so that the pool's are free for the first.
-// (A thread that waits in at_once() would not help there.)
+// The same for two of which the first goes on in parallel itself: a thread of the pool that is done with the second helps there, which one that waits
+// in at_once() would not.
 template <class First, class Second>
 void alongside(JobSize size, const First& first, const Second& second) {
-  std::exception_ptr thrown;
-  const auto run_second = [&] {
-    try {
-      second();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  };
-  std::thread other;
-  try {
-    if (size.worth_a_pool()) other = std::thread(run_second);
-  } catch (const std::system_error&) {  // no further thread is to be had
-  }
-  if (!other.joinable()) run_second();
-  try {
+  if (!size.worth_a_pool()) {
     first();
-  } catch (...) {
-    if (other.joinable()) other.join();
-    throw;
+    second();
+    return;
   }
-  if (other.joinable()) other.join();
-  if (thrown) std::rethrow_exception(thrown);
+  tbb::this_task_arena::isolate([&] {
+    tbb::task_group other;
+    other.run(second);
+    try {
+      first();
+    } catch (...) {
+      other.wait();
+      throw;
+    }
+    other.wait();
+  });
 }
 
 // part(i) for each i in [0, count).

@@ -49,7 +49,6 @@ TEST_P(Jobs, WhatAPartThrowsReachesTheCaller) {
   EXPECT_THROW(at_once(GetParam(), works, fails), std::runtime_error);
   other_ran = false;
   EXPECT_THROW(alongside(GetParam(), fails, works), std::runtime_error);
-  EXPECT_TRUE(other_ran);
   other_ran = false;
   EXPECT_THROW(alongside(GetParam(), works, fails), std::runtime_error);
   EXPECT_TRUE(other_ran);
