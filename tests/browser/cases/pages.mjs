@@ -52,6 +52,7 @@ export const cases = {
     const server = await serve(compiled);
     const { page, finish } = await open(server.url);
     const { analyses } = await server.api("traces");
+    await page.waitForSelector(".nav-item");
     const hrefs = await page.$$eval(".nav-item", (nodes) => nodes.map((node) => node.getAttribute("href")));
     check(hrefs.includes("#/memory") || !analyses.some((each) => each.name === "memory"), `no entry for memory in ${hrefs}`);
     for (const href of hrefs) {
