@@ -102,6 +102,8 @@ class Merge {
   std::size_t count_ = 0;
 };
 
+constexpr std::size_t kNodesAtOnce = std::size_t{64} << 10;
+
 // How far apart rungs are, in levels: short and long ones. Ordinary stacks have none.
 constexpr std::size_t kShortRung = 64;
 constexpr std::size_t kLongRung = kShortRung * kShortRung;
@@ -208,8 +210,15 @@ const HostThread* CallTree::thread_of(TrackId track) const {
   return it != threads.end() && it->track == track ? &*it : nullptr;
 }
 
-NodeOfEvent::NodeOfEvent(const Trace& trace, const CallTree& tree) : node_(trace.events.size(), kNoNode.value) {
-  for (std::uint32_t n = 0; n < tree.size(); ++n) node_[tree.event[n].value] = n;
+NodeOfEvent::NodeOfEvent(const Trace& trace, const CallTree& tree) {
+  const JobSize job{trace.events.size()};
+  node_.resize(trace.events.size());
+  const auto nobody = [&](std::size_t first, std::size_t last) { std::fill(&node_[0] + first, &node_[0] + last, kNoNode.value); };
+  const auto own = [&](std::size_t first, std::size_t last) {  // no two nodes share an event
+    for (std::size_t n = first; n < last; ++n) node_[tree.event[n].value] = static_cast<std::uint32_t>(n);
+  };
+  for_each_range(job, node_.size(), kNodesAtOnce, nobody);
+  for_each_range(job, tree.size(), kNodesAtOnce, own);
 }
 
 }  // namespace ridge

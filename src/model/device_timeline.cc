@@ -35,6 +35,7 @@ DeviceTimeline build_device_timeline(const Trace& trace, const KernelIdentities&
     const Track& track = trace.forms.track(trace.track(event));
     const std::int64_t id = table.device.integer(event).value_or(number_of(track.pid));
     if (device == nullptr || device->id != id) {
+      if (devices.empty()) devices[id].work.reserve(table.events.size() - row);  // mostly the only one
       device = &devices[id];
       device->id = id;
     }

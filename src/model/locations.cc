@@ -37,31 +37,36 @@ bool is_user_file(std::string_view file) {
 
 Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBackward& links)
     : path_(tree.size()), place_(tree.size()), paths_(1), places_(1) {
-  std::unordered_map<std::uint64_t, std::uint32_t> path_ids;   // (path around, name)
-  std::unordered_map<std::uint32_t, std::uint32_t> place_ids;  // name to its place; 0 for frames that are not the user's
+  // What a frame's name means, asked once per distinct text: its place (0 for frames that are not the user's), or one of these.
+  constexpr std::uint32_t kUnasked = UINT32_MAX, kIsModule = UINT32_MAX - 1;
+  std::vector<std::uint32_t> meaning_of(trace.strings.size(), kUnasked);
+  const auto meaning = [&](std::string_view name) {
+    if (name.starts_with(kModule)) return kIsModule;
+    const auto frame = parse_frame_name(name);
+    if (!frame || !is_user_file(frame->file)) return std::uint32_t{0};
+    places_.push_back(location_of(*frame));
+    return static_cast<std::uint32_t>(places_.size() - 1);
+  };
+  std::unordered_map<std::uint64_t, std::uint32_t> path_ids;  // (path around, name)
   for (std::uint32_t n = 0; n < tree.size(); ++n) {
     const NodeId parent = tree.parent[n];
     path_[n] = parent == kNoNode ? 0 : path_[parent.value];
     place_[n] = parent == kNoNode ? 0 : place_[parent.value];
     if (tree.event_class[n] != EventClass::python_frame) continue;
     const StringId id = trace.events.name(tree.event[n]);
-    const std::string_view name = trace.text(id);
-    if (name.starts_with(kModule)) {
+    std::uint32_t& meant = meaning_of[id.value];
+    if (meant == kUnasked) meant = meaning(trace.text(id));
+    if (meant == kIsModule) {
       const auto [it, is_new] = path_ids.try_emplace(static_cast<std::uint64_t>(path_[n]) << 32 | id.value,
                                                      static_cast<std::uint32_t>(paths_.size()));
-      if (is_new) paths_.push_back(paths_[path_[n]] + (path_[n] == 0 ? "" : ".") + std::string(name.substr(kModule.size())));
-      path_[n] = it->second;
-      continue;
-    }
-    const auto [it, is_new] = place_ids.try_emplace(id.value, 0);
-    if (is_new) {
-      const auto frame = parse_frame_name(name);
-      if (frame && is_user_file(frame->file)) {
-        it->second = static_cast<std::uint32_t>(places_.size());
-        places_.push_back(location_of(*frame));
+      if (is_new) {
+        const std::string_view name = trace.text(id).substr(kModule.size());
+        paths_.push_back(paths_[path_[n]] + (path_[n] == 0 ? "" : ".") + std::string(name));
       }
+      path_[n] = it->second;
+    } else if (meant != 0) {
+      place_[n] = meant;
     }
-    if (it->second != 0) place_[n] = it->second;
   }
   follow_forward(tree, links);
 }
