@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const ridge::Model model(**trace);
   model.links();
-  tbb::parallel_invoke([&] { model.timeline(); }, [&] { model.forward_backward(); }, [&] { model.iterations(); });
+  tbb::parallel_invoke([&] { model.timeline(); }, [&] { model.iterations(); }, [&] { model.forward_backward(); });
   tbb::parallel_invoke([&] { model.host_stalls(); }, [&] { model.compiled_regions(); }, [&] { model.autotuning(); },
                        [&] { model.graph_replays(); }, [&] { model.locations(); });
   const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);

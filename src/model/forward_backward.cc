@@ -81,30 +81,25 @@ void add_flows(const Trace& trace, const CallTree& tree, std::vector<ForwardBack
 void add_sequence_numbers(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of,
                           std::vector<ForwardBackward::Link>* links) {
   const OpTable table = ops(trace);
-  std::vector<bool> linked(tree.size());
-  for (const ForwardBackward::Link& link : *links) linked[link.backward.value] = true;
-  const auto number_of = [&](EventId event) {
-    const auto number = table.sequence_number.integer(event);
-    return number && *number >= 0 && node_of[event] != kNoNode ? *number : -1;
-  };
-  const auto is_backward = [&](EventId event) { return table.fwd_thread_id.integer(event).value_or(0) > 0; };
-  std::unordered_set<std::int64_t> wanted;
-  for (const EventId event : table.events) {
-    if (is_backward(event) && number_of(event) >= 0 && !linked[node_of[event].value]) wanted.insert(number_of(event));
-  }
-  if (wanted.empty()) return;
   struct Op {
     std::int64_t number;
     std::int64_t start_ns;
     NodeId node;
     bool backward;
   };
+  std::vector<bool> linked(tree.size());
+  for (const ForwardBackward::Link& link : *links) linked[link.backward.value] = true;
   std::vector<Op> list;
+  std::unordered_set<std::int64_t> wanted;
   for (const EventId event : table.events) {
-    const std::int64_t number = number_of(event);
-    if (number >= 0 && wanted.contains(number))
-      list.push_back({number, trace.events.ts_ns(event), node_of[event], is_backward(event)});
+    const auto number = table.sequence_number.integer(event);
+    if (!number || *number < 0 || node_of[event] == kNoNode) continue;
+    const bool backward = table.fwd_thread_id.integer(event).value_or(0) > 0;
+    list.push_back({*number, trace.events.ts_ns(event), node_of[event], backward});
+    if (backward && !linked[node_of[event].value]) wanted.insert(*number);
   }
+  if (wanted.empty()) return;
+  std::erase_if(list, [&](const Op& op) { return !wanted.contains(op.number); });
   std::sort(list.begin(), list.end(), [](const Op& a, const Op& b) {
     return std::tuple(a.number, a.start_ns, a.node) < std::tuple(b.number, b.start_ns, b.node);
   });
