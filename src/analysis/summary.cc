@@ -271,7 +271,8 @@ Summary compute_summary(const Scope& scope) {
   const JobSize job{scope.trace().events.size()};
   // Each needs the tables below; beyond these they do not depend on each other.
   scope.model().links();
-  at_once(job, [&] { scope.model().timeline(); }, [&] { scope.model().iterations(); }, [&] { scope.model().forward_backward(); });
+  at_once(
+      job, [&] { scope.model().timeline(); }, [&] { scope.model().iterations(); }, [&] { scope.model().forward_backward(); });
   compute_iterations(scope, &summary);
   add_own_work(scope, &summary);
   at_once(

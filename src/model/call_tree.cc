@@ -213,7 +213,9 @@ const HostThread* CallTree::thread_of(TrackId track) const {
 NodeOfEvent::NodeOfEvent(const Trace& trace, const CallTree& tree) {
   const JobSize job{trace.events.size()};
   node_.resize(trace.events.size());
-  const auto nobody = [&](std::size_t first, std::size_t last) { std::fill(&node_[0] + first, &node_[0] + last, kNoNode.value); };
+  const auto nobody = [&](std::size_t first, std::size_t last) {
+    std::fill(node_.data() + first, node_.data() + last, kNoNode.value);
+  };
   const auto own = [&](std::size_t first, std::size_t last) {  // no two nodes share an event
     for (std::size_t n = first; n < last; ++n) node_[tree.event[n].value] = static_cast<std::uint32_t>(n);
   };
