@@ -199,17 +199,11 @@ Table iterations_table(const Info& info) {
   return table;
 }
 
-// Device events by the iteration whose host interval holds their launch; those without a launch by their own start, but for what was queued
-// before the recording.
 std::vector<std::int64_t> launched_per_iteration(const Model& model) {
   const Iterations& iterations = model.iterations();
-  const std::vector<EventId>& work = model.trace().of(EventClass::device_work);
   std::vector<std::int64_t> counts(iterations.list.size());
-  for (std::size_t row = 0; row < work.size(); ++row) {
-    if (model.links().is_inherited(row)) continue;
-    const NodeId launch = model.links().launch[row];
-    const std::int64_t time = launch != kNoNode ? model.tree().start_ns[launch.value] : model.trace().events.ts_ns(work[row]);
-    if (const auto i = iterations.at(time)) ++counts[*i];
+  for (std::size_t row = 0; row < model.trace().of(EventClass::device_work).size(); ++row) {
+    if (const auto i = iteration_of_work(model.trace(), model.tree(), model.links(), iterations, row)) ++counts[*i];
   }
   return counts;
 }

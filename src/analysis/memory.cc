@@ -36,6 +36,11 @@ std::string device_text(std::int64_t type, std::int64_t id) {
 }
 
 // One allocation (bytes > 0) or free (bytes < 0).
+std::string process_text(const Trace& trace, const TrackPart& pid) {
+  return pid.type == TrackPart::Type::text ? std::string(trace.text(StringId{static_cast<std::uint32_t>(pid.value)}))
+                                           : std::to_string(pid.value);
+}
+
 struct Step {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;
@@ -81,7 +86,8 @@ std::optional<std::int64_t> within_reason(std::optional<std::int64_t> bytes) {
   return bytes ? std::optional(std::clamp(*bytes, -kMost, kMost)) : std::nullopt;
 }
 
-using DeviceKey = std::pair<std::int64_t, std::int64_t>;  // type, id
+// Type, id, and for the host's memory the process: addresses of two processes are different memory.
+using DeviceKey = std::tuple<std::int64_t, std::int64_t, TrackPart>;
 
 std::map<DeviceKey, std::vector<Step>> read_steps(const Scope& scope) {
   const Trace& trace = scope.trace();
@@ -95,8 +101,10 @@ std::map<DeviceKey, std::vector<Step>> read_steps(const Scope& scope) {
     const std::int64_t type = table.device_type.integer(event).value_or(kCpu);
     const std::int64_t id = table.device_id.integer(event).value_or(-1);
     if (!scope.has_device(type == kCpu ? -1 : id)) continue;
-    steps[{type, id}].push_back({time, *bytes, table.addr.integer(event), within_reason(table.total_allocated.integer(event)),
-                                 within_reason(table.total_reserved.integer(event)), *bytes > 0 ? op_at(event) : kNoOpId});
+    const TrackPart process = type == kCpu ? trace.forms.track(trace.track(event)).pid : TrackPart{};
+    steps[{type, id, process}].push_back(
+        {time, *bytes, table.addr.integer(event), within_reason(table.total_allocated.integer(event)),
+         within_reason(table.total_reserved.integer(event)), *bytes > 0 ? op_at(event) : kNoOpId});
   }
   for (auto& [key, list] : steps) {
     std::stable_sort(list.begin(), list.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
@@ -280,10 +288,15 @@ Memory compute_memory(const Scope& scope) {
   Memory memory;
   memory.no_memory_events = scope.trace().of(EventClass::memory).empty();
   std::vector<MemoryDevice> hosts;
-  for (auto& [key, steps] : read_steps(scope)) {
+  std::map<DeviceKey, std::vector<Step>> steps_of = read_steps(scope);
+  const auto is_host = [](const auto& entry) { return std::get<0>(entry.first) == kCpu; };
+  const bool several = std::count_if(steps_of.begin(), steps_of.end(), is_host) > 1;
+  for (auto& [key, steps] : steps_of) {
+    const auto& [type, id, process] = key;
     MemoryDevice device = DeviceMemory(scope, std::move(steps)).measure();
-    device.device = device_text(key.first, key.second);
-    (key.first == kCpu ? hosts : memory.devices).push_back(std::move(device));
+    device.device = device_text(type, id);
+    if (type == kCpu && several) device.device += " of process " + process_text(scope.trace(), process);
+    (type == kCpu ? hosts : memory.devices).push_back(std::move(device));
   }
   std::move(hosts.begin(), hosts.end(), std::back_inserter(memory.devices));
   return memory;

@@ -68,6 +68,27 @@ Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, 
   return std::pair(from, to);
 }
 
+// Where the iterations [first, last] are on the host, by track: in a process with marks of its own from its first to the one behind its last. Empty
+// when all processes share `host`.
+std::vector<TimeRange> host_windows(const Model& model, std::pair<std::size_t, std::size_t> steps, TimeRange host) {
+  const Iterations& iterations = model.iterations();
+  if (iterations.elsewhere.empty()) return {};
+  std::vector<TimeRange> windows;
+  for (const Track& track : model.trace().forms.tracks()) {
+    TimeRange& window = windows.emplace_back(host);
+    const auto own = iterations.elsewhere.find(track.pid);
+    if (own == iterations.elsewhere.end()) continue;
+    const auto begins = [&](std::size_t first) {
+      for (const Iterations::Marked& marked : own->second) {
+        if (marked.iteration >= first) return marked.host.start_ns;
+      }
+      return model.trace().window->end_ns;
+    };
+    window = {begins(steps.first), begins(steps.second + 1)};
+  }
+  return windows;
+}
+
 }  // namespace
 
 Scope::Scope(const Model& model, std::shared_ptr<const CostModel> costs)
@@ -104,16 +125,18 @@ bool Scope::matches(std::string_view name) const {
 }
 
 bool Scope::holds(NodeId node) const {
+  if (whole()) return true;
   const std::int64_t start = model_->tree().start_ns[node.value];
-  return whole() || (start >= host_.start_ns && start < host_.end_ns);
+  const TimeRange host = host_of_track_.empty() ? host_ : host_of_track_[trace().track(model_->tree().event[node.value]).value];
+  return start >= host.start_ns && start < host.end_ns;
 }
 
 bool Scope::holds_work(std::size_t row) const {
   if (whole()) return true;
   if (steps_ && model_->links().is_inherited(row)) return false;
   const NodeId launch = steps_ ? model_->links().launch[row] : kNoNode;
-  const std::int64_t start = launch != kNoNode ? model_->tree().start_ns[launch.value]
-                                               : trace().events.ts_ns(trace().of(EventClass::device_work)[row]);
+  if (launch != kNoNode) return holds(launch);
+  const std::int64_t start = trace().events.ts_ns(trace().of(EventClass::device_work)[row]);
   return start >= host_.start_ns && start < host_.end_ns;
 }
 
@@ -153,18 +176,21 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
       scope.window_.end_ns = iterations.list[behind].begins_ns;
       scope.host_.end_ns = iterations.list[behind].start_ns;
     }
+    scope.host_of_track_ = host_windows(model, *scope.steps_, scope.host_);
   }
   const auto milliseconds = [&](double ms) { return origin + static_cast<std::int64_t>(std::llround(ms * 1e6)); };
   if (const std::string* text = find(arguments, "from")) {
     TRY(const double ms, number("from", *text));
     scope.window_.start_ns = std::max(scope.window_.start_ns, milliseconds(ms));
     scope.host_.start_ns = std::max(scope.host_.start_ns, milliseconds(ms));
+    for (TimeRange& host : scope.host_of_track_) host.start_ns = std::max(host.start_ns, milliseconds(ms));
     scope.by_time_ = true;
   }
   if (const std::string* text = find(arguments, "to")) {
     TRY(const double ms, number("to", *text));
     scope.window_.end_ns = std::min(scope.window_.end_ns, milliseconds(ms));
     scope.host_.end_ns = std::min(scope.host_.end_ns, milliseconds(ms));
+    for (TimeRange& host : scope.host_of_track_) host.end_ns = std::min(host.end_ns, milliseconds(ms));
     scope.by_time_ = true;
   }
   const std::string *from = find(arguments, "from"), *to = find(arguments, "to");

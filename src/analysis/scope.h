@@ -40,6 +40,8 @@ class Scope {
   TimeRange window() const { return window_; }
   // The same on the host: what starts in it is in the scope. It differs from the window where the host runs ahead of the device.
   TimeRange host_window() const { return host_; }
+  // With --step in a trace of several ranks each has marks of its own for the same steps.
+  TimeRange host_window(TrackId track) const { return host_of_track_.empty() ? host_ : host_of_track_[track.value]; }
   bool whole() const { return !steps_ && !by_time_; }
   // What times that are shown count from, and --from and --to: the start of the trace's window, however narrow this one is.
   std::int64_t origin_ns() const { return trace().window.value_or(TimeRange{}).start_ns; }
@@ -67,6 +69,7 @@ class Scope {
   std::shared_ptr<Once<std::vector<DeviceIdle>>> idle_;
   TimeRange window_;
   TimeRange host_;
+  std::vector<TimeRange> host_of_track_ = {};  // empty: host_ for all
   bool by_time_ = false;
   std::optional<std::pair<std::size_t, std::size_t>> steps_;  // indexes of the first and the last iteration
   std::optional<std::int64_t> device_;

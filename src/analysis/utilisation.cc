@@ -11,14 +11,6 @@ namespace {
 
 constexpr double kEnoughKnown = 90;  // percent of the kernels' time: with less, a share of the peak is too low by far
 
-// The iteration that holds the launch; of work without one, the iteration in which it starts. What was queued before the recording is no
-// iteration's.
-std::optional<std::size_t> iteration_of(const Model& model, const WorkRow& work) {
-  if (model.links().is_inherited(work.row)) return std::nullopt;
-  const NodeId launch = model.links().launch[work.row];
-  return model.iterations().at(launch != kNoNode ? model.tree().start_ns[launch.value] : work.start_ns);
-}
-
 std::optional<double> share_of_duration(const KnownSum& ns_at_peak, std::optional<double> known_pct, const IterationUse& use,
                                         std::int64_t devices) {
   if (!ns_at_peak.known || known_pct.value_or(0) < kEnoughKnown || use.duration_ns <= 0 || devices <= 0) return std::nullopt;
@@ -37,7 +29,8 @@ Utilisation compute_utilisation(const Scope& scope) {
   for_each_work(scope, [&](const Device& device, const WorkRow& work) {
     if (scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work != DeviceWork::kernel) return;
     devices.insert(device.id);
-    const std::optional<std::size_t> at = iteration_of(model, work);
+    const std::optional<std::size_t> at =
+        iteration_of_work(model.trace(), model.tree(), model.links(), model.iterations(), work.row);
     if (!at) return;
     sums[*at].add(scope.costs(), work.row, device.id, duration_ns(work));
     all.add(scope.costs(), work.row, device.id, duration_ns(work));

@@ -3,6 +3,7 @@
 #include <ridge/timeline.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "engine/loading.h"
 #include "ingest/reader.h"
 #include "model/model.h"
+#include "model/process_part.h"
 
 namespace ridge {
 
@@ -28,11 +30,19 @@ struct HeldCosts {
   CostModel costs;
 };
 
-// A trace and what was made of it. Models differ by --runs alone, costs also by the flags of cost_options.h; each is made when first asked for.
+// What a model is made of: --runs, and the device whose programs alone it holds, where a trace has several programs.
+struct ModelKey {
+  std::int64_t runs = 0;
+  std::optional<std::int64_t> device;
+  auto operator<=>(const ModelKey&) const = default;
+};
+
+// A trace and what was made of it. Costs differ also by the flags of cost_options.h; each is made when first asked for.
 struct LoadedTrace {
   std::unique_ptr<Trace> trace;
-  std::map<std::int64_t, std::unique_ptr<Model>> models;
-  std::map<std::pair<std::int64_t, std::string>, std::shared_ptr<const HeldCosts>> costs;
+  std::map<std::int64_t, std::unique_ptr<Trace>> parts = {};  // by device; null: that is the whole
+  std::map<ModelKey, std::unique_ptr<Model>> models = {};
+  std::map<std::pair<ModelKey, std::string>, std::shared_ptr<const HeldCosts>> costs = {};
   std::map<std::pair<std::int64_t, std::string>, std::unique_ptr<Timeline>> timelines = {};
 };
 
@@ -41,22 +51,45 @@ struct Engine::State {
   bool named_files_only = false;
   std::mutex mutex;  // guards the maps
 
-  const Model& model(std::size_t i, std::int64_t runs) {
+  const Model& model(std::size_t i, const ModelKey& key) {
     const std::lock_guard lock(mutex);
-    std::unique_ptr<Model>& model = traces[i].models[runs];
-    if (model == nullptr) model = std::make_unique<Model>(*traces[i].trace, runs);
+    std::unique_ptr<Model>& model = traces[i].models[key];
+    const Trace& of = key.device ? *traces[i].parts.at(*key.device) : *traces[i].trace;
+    if (model == nullptr) model = std::make_unique<Model>(of, key.runs);
     return *model;
   }
 
-  Result<std::shared_ptr<const CostModel>> costs(std::size_t i, std::int64_t runs, const Arguments& arguments) {
-    const Model& of = model(i, runs);
-    const std::pair key(runs, cost_key(arguments));
+  // --runs and --gpu. A device that is no number or not there is left to make_scope(), which says so.
+  Result<ModelKey> model_key(std::size_t i, const Arguments& arguments) {
+    ModelKey key;
+    TRY(key.runs, runs_argument(arguments));
+    const auto gpu = arguments.find("gpu");
+    std::int64_t device = 0;
+    if (gpu == arguments.end() || std::from_chars(gpu->second.data(), gpu->second.data() + gpu->second.size(), device).ptr !=
+                                      gpu->second.data() + gpu->second.size()) {
+      return key;
+    }
+    std::unique_lock lock(mutex);
+    if (!traces[i].parts.contains(device)) {
+      lock.unlock();
+      const auto keeps = tracks_of_device(model(i, {key.runs, {}}), device);
+      auto part = keeps ? std::make_unique<Trace>(*traces[i].trace, *keeps) : nullptr;
+      lock.lock();
+      traces[i].parts.try_emplace(device, std::move(part));
+    }
+    if (traces[i].parts.at(device) != nullptr) key.device = device;
+    return key;
+  }
+
+  Result<std::shared_ptr<const CostModel>> costs(std::size_t i, const ModelKey& of, const Arguments& arguments) {
+    const Model& from = model(i, of);
+    const std::pair key(of, cost_key(arguments));
     std::unique_lock lock(mutex);
     std::shared_ptr<const HeldCosts> held = traces[i].costs[key];
     if (held == nullptr) {
       lock.unlock();  // files are read
       TRY(CostSettings settings, read_cost_settings(arguments, named_files_only));
-      held = std::make_shared<const HeldCosts>(of, std::move(settings));
+      held = std::make_shared<const HeldCosts>(from, std::move(settings));
       lock.lock();
       std::shared_ptr<const HeldCosts>& kept = traces[i].costs[key];
       if (kept == nullptr) kept = held;
@@ -67,8 +100,8 @@ struct Engine::State {
 
   Result<const Timeline*> timeline(std::size_t i, const Arguments& arguments) {
     TRY(const std::int64_t runs, runs_argument(arguments));
-    TRY(const std::shared_ptr<const CostModel> cost, costs(i, runs, arguments));
-    const Model& of = model(i, runs);
+    TRY(const std::shared_ptr<const CostModel> cost, costs(i, {runs, {}}, arguments));
+    const Model& of = model(i, {runs, {}});
     const std::lock_guard lock(mutex);
     std::unique_ptr<Timeline>& made = traces[i].timelines[{runs, cost_key(arguments)}];
     if (made == nullptr) made = std::make_unique<Timeline>(of, *cost, [&of, cost] { return break_marks(of, cost); });
@@ -141,7 +174,7 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
     TRY(std::unique_ptr<Trace> trace, read_trace(path, read));
-    state->traces.push_back({std::move(trace), {}, {}});
+    state->traces.push_back({std::move(trace)});
   }
   return Engine(std::move(state));
 }
@@ -166,11 +199,11 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   }
   const std::size_t first = trace.value_or(0);
   const std::size_t end = row->compare != nullptr ? first + given : first + 1;
-  TRY(const std::int64_t runs, runs_argument(arguments));
   std::vector<Scope> scopes;
   for (std::size_t i = first; i < end; ++i) {
-    TRY(std::shared_ptr<const CostModel> costs, state_->costs(i, runs, arguments));
-    TRY(Scope scope, make_scope(state_->model(i, runs), arguments, std::move(costs)));
+    TRY(const ModelKey key, state_->model_key(i, arguments));
+    TRY(std::shared_ptr<const CostModel> costs, state_->costs(i, key, arguments));
+    TRY(Scope scope, make_scope(state_->model(i, key), arguments, std::move(costs)));
     scopes.push_back(std::move(scope));
   }
   TRY(Report report, row->compare != nullptr ? row->compare(scopes, arguments) : row->run(scopes.front(), arguments));

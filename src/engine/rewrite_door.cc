@@ -100,7 +100,8 @@ Result<void> run_cut(Job* job) {
   TRY(const std::unique_ptr<Trace> trace, job->load(job->paths[0]));
   const Model model(*trace, runs);
   TRY(const Scope scope, make_scope(model, job->arguments));
-  const CutRange range{scope.host_window(), [&scope](std::size_t row) { return scope.holds_work(row); }};
+  const CutRange range{[&scope](TrackId track) { return scope.host_window(track); },
+                       [&scope](std::size_t row) { return scope.holds_work(row); }};
   TRY(OpenedSource source, open_source(job->paths[0]));
   TRY(const CutCounts counts, cut(model, std::move(source), range, job->blocks, job->out));
   job->summary.counts = {{"events", counts.events}, {"events_before", trace->events.size()}};

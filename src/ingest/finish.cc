@@ -75,7 +75,7 @@ void pair_begins_and_ends(Trace* trace) {
     } else if (open.empty()) {
       trace->diagnostics.add_unplaced(Problem::unmatched_end);
     } else {
-      trace->events.set_dur_ns(open.back(), trace->events.ts_ns(marks[i]) - trace->events.ts_ns(open.back()));
+      trace->storage->events.set_dur_ns(open.back(), trace->events.ts_ns(marks[i]) - trace->events.ts_ns(open.back()));
       open.pop_back();
     }
   }
@@ -107,7 +107,7 @@ void name_tracks(Trace* trace) {
   const ArgColumn name(*trace, ArgKey::name), labels(*trace, ArgKey::labels), sort_index(*trace, ArgKey::sort_index);
   for (const EventId event : trace->of(EventClass::metadata)) {
     const std::string_view what = trace->text(trace->events.name(event));
-    Track& track = trace->forms.tracks()[trace->track(event).value];
+    Track& track = trace->storage->forms.tracks()[trace->track(event).value];
     if (what == "thread_name") {
       track.thread_name = name.text(event).value_or(track.thread_name);
     } else if (what == "thread_sort_index") {
@@ -120,7 +120,7 @@ void name_tracks(Trace* trace) {
       processes[track.pid].sort_index = sort_index.integer(event);
     }
   }
-  for (Track& track : trace->forms.tracks()) {
+  for (Track& track : trace->storage->forms.tracks()) {
     const auto process = processes.find(track.pid);
     if (process == processes.end()) continue;
     track.process_name = process->second.name;

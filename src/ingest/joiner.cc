@@ -14,7 +14,7 @@ EventJoiner::EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_me
 
 Result<void> EventJoiner::take(const ArrayProgress& progress, const Piece& piece, const EventRun& run,
                                const Diagnostics& diagnostics) {
-  if (!trace_->events.append(run)) {
+  if (!trace_->storage->events.append(run)) {
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
                 "cut it by time first");
   }
@@ -46,7 +46,7 @@ Result<void> EventJoiner::join(const Window& window) {
   if (carry_.empty()) carry_offset_ = window.offset;
   carry_.append(window.begin(), window.end());
   if (!window.last && carry_.size() < retry_at_) return {};
-  if (!parser_) parser_.emplace(&trace_->forms, &trace_->strings, by_rote_);
+  if (!parser_) parser_.emplace(&trace_->storage->forms, &trace_->storage->strings, by_rote_);
   const std::size_t size = carry_.size();
   carry_.append(kPadding, '\0');
   const std::string joined = std::move(carry_);

@@ -122,7 +122,7 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   if (options.keep_places) {
     for (const TopLevel::Item& item : top.items()) trace->metadata.texts.emplace_back(item.key, item.value);
   }
-  trace->forms.order_tracks(trace->strings);
+  trace->storage->forms.order_tracks(trace->strings);
   pair_begins_and_ends(trace.get());
   list_by_class(trace.get());
   name_tracks(trace.get());

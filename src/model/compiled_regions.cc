@@ -8,14 +8,13 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kLookup = "TorchDynamo Cache Lookup";
 constexpr std::string_view kGraphBegin = "## Call CompiledFxGraph ";
 constexpr std::string_view kGraphEnd = " ##";
 
 bool is_graph(std::string_view name) { return name.starts_with(kGraphBegin); }
 
 bool is_of_interest(std::string_view name) {
-  return is_region(name) || is_graph(name) || name == kLookup || name == "CompiledFunction" ||
+  return is_region(name) || is_graph(name) || name == kCacheLookup || name == "CompiledFunction" ||
          name == "CompiledFunctionBackward";
 }
 
@@ -52,7 +51,7 @@ void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names
     const StringId id = trace.events.name(tree.event[n]);
     if (!names[id]) continue;
     const std::string_view name = trace.text(id);
-    if (name == kLookup) {
+    if (name == kCacheLookup) {
       if (c == EventClass::op) out->lookups.push_back({.node = NodeId{n}});
       continue;
     }
@@ -137,7 +136,7 @@ void match_lookups(const CallTree& tree, const CompilePhases& phases, CompiledRe
 }  // namespace
 
 bool is_compile_overhead(std::string_view op) {
-  return op == kLookup || op == "Pregraph bytecode" || op == "AOTDispatcher Runtime Wrapper Prologue";
+  return op == kCacheLookup || op == "Pregraph bytecode" || op == "AOTDispatcher Runtime Wrapper Prologue";
 }
 
 CompiledRegions build_compiled_regions(const Trace& trace, const CallTree& tree, const CompilePhases& phases,

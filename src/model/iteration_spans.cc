@@ -35,7 +35,7 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
     }
     const NodeId launch = links.launch[row];
     const std::int64_t launched = launch != kNoNode ? tree.start_ns[launch.value] : start;
-    const std::optional<std::size_t> at = iterations.at(launched);
+    const std::optional<std::size_t> at = iteration_of_work(trace, tree, links, iterations, row);
     if (!at) continue;
     DevicePart& part = parts[*at];
     part.first_launch_ns = std::min(part.first_launch_ns, launched);
@@ -55,6 +55,9 @@ std::int64_t median(std::vector<std::int64_t> values) {
 void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations) {
   std::int64_t done = kNever;  // when the device has done the work of all iterations so far
   std::vector<DevicePart> parts = device_parts(trace, tree, links, *iterations, &done);
+  // A host that was done with the first iteration before the device began it was ahead: the device was busy with what came before, recorded or not.
+  if (!parts.empty() && parts[0].any() && parts[0].first_work_ns >= iterations->list[0].end_ns)
+    done = std::max(done, parts[0].first_work_ns);
   // The step that the recording ended in: begun, and nothing launched yet.
   while (iterations->rule == IterationRule::profiler_step && parts.size() > 1 && !parts.back().any() &&
          parts[parts.size() - 2].any()) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 
 #include "model/iteration_spans.h"
 #include "model/name_flags.h"
@@ -25,6 +26,8 @@ struct Inputs {
 
 using List = std::vector<Iteration>;
 
+constexpr std::size_t kMostPrograms = 64;  // whose own marks are looked for, each in one walk over the trace
+
 std::string_view name_at(const Inputs& in, std::size_t node) {
   return in.trace.text(in.trace.events.name(in.tree.event[node]));
 }
@@ -33,8 +36,8 @@ bool in_main_process(const Inputs& in, std::size_t node) {
   return in.trace.forms.track(in.trace.track(in.tree.event[node])).pid == in.process;
 }
 
-// The process with the most launches; without launches, that with the most slices.
-TrackPart main_process(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
+// The processes that launch work, or, where nothing is launched, that have slices: those that do so most first.
+std::vector<TrackPart> programs(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
   std::vector<std::uint64_t> launches(trace.forms.tracks().size()), slices(launches.size());
   for (const NodeId launch : links.launch) {
     if (launch != kNoNode) ++launches[trace.track(tree.event[launch.value]).value];
@@ -43,12 +46,14 @@ TrackPart main_process(const Trace& trace, const CallTree& tree, const LaunchLin
   if (!launched) {
     for (std::size_t n = 0; n < tree.size(); ++n) ++slices[trace.track(tree.event[n]).value];
   }
-  std::map<TrackPart, std::uint64_t> processes;
-  for (std::size_t t = 0; t < launches.size(); ++t)
-    processes[trace.forms.tracks()[t].pid] += launched ? launches[t] : slices[t];
-  const auto most =
-      std::max_element(processes.begin(), processes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == processes.end() ? TrackPart{} : most->first;
+  std::map<TrackPart, std::uint64_t> counts;
+  for (std::size_t t = 0; t < launches.size(); ++t) counts[trace.forms.tracks()[t].pid] += launched ? launches[t] : slices[t];
+  std::vector<TrackPart> order;
+  for (const auto& [process, count] : counts) {
+    if (count > 0) order.push_back(process);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const TrackPart& x, const TrackPart& y) { return counts[x] > counts[y]; });
+  return order;
 }
 
 // The ops and annotations whose name satisfies a condition, in tree order: those of the main process, when it has any.
@@ -129,12 +134,24 @@ Calls graph_calls(const Inputs& in) {
   return calls;
 }
 
+// When the call of a region begins: with the lookup that found its code, which is the slice before it.
+std::int64_t call_start(const Inputs& in, std::uint32_t region) {
+  const auto starts_thread = [&](const HostThread& thread) { return thread.first == region; };
+  if (std::any_of(in.tree.threads.begin(), in.tree.threads.end(), starts_thread)) return in.tree.start_ns[region];
+  std::uint32_t before = region - 1;
+  while (in.tree.parent[before] != in.tree.parent[region]) {
+    if (in.tree.parent[before] == kNoNode) return in.tree.start_ns[region];
+    before = in.tree.parent[before].value;
+  }
+  return in.tree.start_ns[name_at(in, before) == kCacheLookup ? before : region];
+}
+
 // Calls of regions whose id the trace gives.
 Calls region_calls(const Inputs& in) {
   Calls calls;
   for (const std::uint32_t n : marks_named(in, is_region)) {
     const CompileId id = region_id(in.trace, in.tree.event[n]);
-    if (id.known()) calls[text_of(id)].push_back(in.tree.start_ns[n]);
+    if (id.known()) calls[text_of(id)].push_back(call_start(in, n));
   }
   return calls;
 }
@@ -289,17 +306,32 @@ struct RuleRow {
   IterationRule rule;
   std::string_view name;
   List (*find)(const Inputs&);
+  bool by_marks = false;  // of a process: in a trace of several ranks each has its own
 };
 
 constexpr RuleRow kIterationRules[] = {
     {IterationRule::runs, "runs", [](const Inputs& in) { return in.runs > 0 ? by_runs(in) : List{}; }},
-    {IterationRule::profiler_step, "profiler_step", by_profiler_step},
-    {IterationRule::optimizer_step, "optimizer_step", by_optimizer_step},
-    {IterationRule::compiled_graph, "compiled_graph", by_compiled_graph},
-    {IterationRule::python_frame, "python_frame", by_python_frame},
+    {IterationRule::profiler_step, "profiler_step", by_profiler_step, true},
+    {IterationRule::optimizer_step, "optimizer_step", by_optimizer_step, true},
+    {IterationRule::compiled_graph, "compiled_graph", by_compiled_graph, true},
+    {IterationRule::python_frame, "python_frame", by_python_frame, true},
     {IterationRule::device_period, "device_period", by_device_period},
     {IterationRule::whole_window, "whole_window", whole_window},
 };
+
+// The same iterations by the marks of another process: those of the same numbers, or as many.
+std::vector<Iterations::Marked> marked_by(const Inputs& other, const RuleRow& rule, const List& list) {
+  const List own = rule.find(other);
+  if (rule.rule != IterationRule::profiler_step && own.size() != list.size()) return {};
+  std::unordered_map<std::int64_t, std::size_t> index_of;
+  for (std::size_t i = 0; i < list.size(); ++i) index_of.emplace(list[i].number, i);
+  std::vector<Iterations::Marked> marked;
+  for (const Iteration& each : own) {
+    const auto same = index_of.find(each.number);
+    if (same != index_of.end()) marked.push_back({{each.start_ns, each.end_ns}, same->second});
+  }
+  return marked;
+}
 
 }  // namespace
 
@@ -312,15 +344,43 @@ std::optional<std::size_t> Iterations::at(std::int64_t time_ns) const {
   return static_cast<std::size_t>(it - list.begin() - 1);
 }
 
+std::optional<std::size_t> Iterations::at(std::int64_t time_ns, const TrackPart& process) const {
+  const auto own = elsewhere.find(process);
+  if (own == elsewhere.end()) return at(time_ns);
+  const std::vector<Marked>& marked = own->second;
+  const auto it = std::upper_bound(marked.begin(), marked.end(), time_ns,
+                                   [](std::int64_t t, const Marked& m) { return t < m.host.start_ns; });
+  if (it == marked.begin() || (it - 1)->host.end_ns <= time_ns || (it - 1)->iteration >= list.size()) return std::nullopt;
+  return (it - 1)->iteration;
+}
+
+std::optional<std::size_t> iteration_of_work(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                                             const Iterations& iterations, std::size_t row) {
+  if (links.is_inherited(row)) return std::nullopt;
+  const NodeId launch = links.launch[row];
+  if (launch == kNoNode) return iterations.at(trace.events.ts_ns(trace.of(EventClass::device_work)[row]));
+  const std::int64_t time = tree.start_ns[launch.value];
+  if (iterations.elsewhere.empty()) return iterations.at(time);
+  return iterations.at(time, trace.forms.track(trace.track(tree.event[launch.value])).pid);
+}
+
 Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
                             const std::function<const DeviceTimeline&()>& timeline, std::int64_t runs) {
   Iterations iterations;
   if (!trace.window) return iterations;
-  const Inputs inputs{trace, tree, links, timeline, runs, main_process(trace, tree, links)};
+  const std::vector<TrackPart> processes = programs(trace, tree, links);
+  Inputs inputs{trace, tree, links, timeline, runs, processes.empty() ? TrackPart{} : processes.front()};
   for (const RuleRow& rule : kIterationRules) {
+    inputs.process = processes.empty() ? TrackPart{} : processes.front();
     iterations.list = rule.find(inputs);
     iterations.rule = rule.rule;
-    if (!iterations.list.empty()) break;
+    if (iterations.list.empty()) continue;
+    for (std::size_t p = 1; rule.by_marks && p < std::min(processes.size(), kMostPrograms); ++p) {
+      inputs.process = processes[p];
+      std::vector<Iterations::Marked> marked = marked_by(inputs, rule, iterations.list);
+      if (!marked.empty()) iterations.elsewhere[processes[p]] = std::move(marked);
+    }
+    break;
   }
   add_spans(trace, tree, links, &iterations);
   return iterations;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -40,10 +41,24 @@ struct Iterations {
   IterationRule rule = IterationRule::whole_window;
   std::vector<Iteration> list;  // in order of time, disjoint; at least one when the trace has a window
 
+  // A trace of several ranks has the marks of each; `list` has those of the process with the most launches. Here are the host's times of the
+  // same iterations in the other processes, in order.
+  struct Marked {
+    TimeRange host;
+    std::size_t iteration;  // index into `list`
+  };
+  std::map<TrackPart, std::vector<Marked>> elsewhere = {};
+
   std::int64_t count() const { return static_cast<std::int64_t>(list.size()); }
   // Index of the iteration that holds `time_ns`; nothing when it lies between or outside.
   std::optional<std::size_t> at(std::int64_t time_ns) const;
+  std::optional<std::size_t> at(std::int64_t time_ns, const TrackPart& process) const;
 };
+
+// Device work, by row, belongs to the iteration that holds its launch in the process that launched it; without a launch, to that in which it
+// starts. What was queued before the recording belongs to none.
+std::optional<std::size_t> iteration_of_work(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+                                             const Iterations& iterations, std::size_t row);
 
 // `runs`: how many iterations the user says the trace holds; 0 when not said.
 // `timeline` is asked only when the sequence of device events has to tell.

@@ -8,6 +8,8 @@
 
 namespace ridge {
 
+inline constexpr std::string_view kCacheLookup = "TorchDynamo Cache Lookup";  // the slice before a region: finds its code
+
 bool is_region(std::string_view name);
 CompileId region_id(const Trace& trace, EventId region);  // not known where the trace does not give it
 

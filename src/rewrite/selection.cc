@@ -1,6 +1,7 @@
 #include "rewrite/selection.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -24,8 +25,13 @@ class Selection {
   Selection(const Model& model, const CutRange& range)
       : model_(model), trace_(model.trace()), range_(range), kept_(trace_.events.size(), false) {
     const TimeRange whole = trace_.window.value_or(TimeRange{});
-    from_start_ = range.window.start_ns <= whole.start_ns;
-    to_end_ = range.window.end_ns >= whole.end_ns;
+    for (std::size_t t = 0; t < trace_.forms.tracks().size(); ++t) {
+      TimeRange window = range.window(TrackId{t});
+      // What starts before the first or behind the last recorded activity goes with a range that reaches so far.
+      if (window.start_ns <= whole.start_ns) window.start_ns = std::numeric_limits<std::int64_t>::min();
+      if (window.end_ns >= whole.end_ns) window.end_ns = std::numeric_limits<std::int64_t>::max();
+      windows_.push_back(window);
+    }
   }
 
   std::vector<bool> run() {
@@ -41,9 +47,10 @@ class Selection {
   bool kept(EventId event) const { return kept_[event.value]; }
   void keep(EventId event, bool keep = true) { kept_[event.value] = keep; }
 
-  // What starts before the first or behind the last recorded activity goes with a range that reaches so far.
-  bool in_range(std::int64_t ts) const {
-    return (from_start_ || ts >= range_.window.start_ns) && (to_end_ || ts < range_.window.end_ns);
+  const TimeRange& window_of(EventId event) const { return windows_[trace_.track(event).value]; }
+  bool in_window(EventId event) const {
+    const std::int64_t ts = trace_.events.ts_ns(event);
+    return ts >= window_of(event).start_ns && ts < window_of(event).end_ns;
   }
 
   bool starts_or_belongs(EventId event) const {
@@ -52,8 +59,8 @@ class Selection {
     if (kind.event_class == EventClass::metadata || ts == kNoTime) return true;
     // The recording itself: in as soon as it touches the range.
     if (kind.event_class == EventClass::span)
-      return (to_end_ || ts < range_.window.end_ns) && ts + trace_.events.dur_ns(event).value_or(0) >= range_.window.start_ns;
-    return in_range(ts);
+      return ts < window_of(event).end_ns && ts + trace_.events.dur_ns(event).value_or(0) >= window_of(event).start_ns;
+    return in_window(event);
   }
 
   void by_time() {
@@ -160,7 +167,7 @@ class Selection {
     };
     const auto holds = [&](EventId flow) {
       const Slice slice = slices.at(place_of(flow));
-      return slice == Slice::kept || (slice == Slice::none && in_range(trace_.events.ts_ns(flow)));
+      return slice == Slice::kept || (slice == Slice::none && in_window(flow));
     };
     std::unordered_map<Key, bool, PairHash> whole;
     for (const EventId flow : flows) {
@@ -181,7 +188,7 @@ class Selection {
   const Trace& trace_;
   const CutRange& range_;
   std::vector<bool> kept_;
-  bool from_start_ = false, to_end_ = false;
+  std::vector<TimeRange> windows_;  // by track
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace ridge {
 
 struct CutRange {
-  TimeRange window;                                 // of the trace's own times; what starts in it
+  std::function<TimeRange(TrackId)> window;         // of the trace's own times; what starts in it
   std::function<bool(std::size_t row)> holds_work;  // device work, by row of trace.of(device_work)
 };
 

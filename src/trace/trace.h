@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +28,19 @@ struct TimeRange {
 
 inline constexpr std::string_view kStandardInput = "standard input";  // the path of a trace that came from there
 
+// The texts, the forms and the columns: nearly all the memory that a trace takes. The reader fills them.
+struct TraceStorage {
+  TraceStorage();
+
+  StringPool strings;
+  FormTable forms;
+  EventTable events;
+};
+
 struct Trace {
-  Trace();
+  Trace() = default;
+  // A part of another: the same events under the same ids, and of those the classes list what lies on the kept tracks. Everything else is the whole's.
+  Trace(const Trace& whole, const std::vector<bool>& keeps_track);
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
@@ -37,9 +50,10 @@ struct Trace {
   std::uint64_t json_bytes = 0;  // uncompressed
   std::uint64_t elements = 0;    // of traceEvents, kept or not
 
-  StringPool strings;
-  FormTable forms;
-  EventTable events;
+  std::shared_ptr<TraceStorage> storage = std::make_shared<TraceStorage>();  // shared with its parts
+  const StringPool& strings = storage->strings;
+  const FormTable& forms = storage->forms;
+  const EventTable& events = storage->events;
   Metadata metadata;
   Diagnostics diagnostics;
 

@@ -62,6 +62,7 @@ struct BreakChange {
 struct SideTotals {
   std::string name;  // of the file
   std::string device;
+  std::int64_t devices = 0;  // how many
   std::int64_t iterations = 0;
   std::string per;          // the rule that found them
   std::int64_t gpu_ns = 0;  // sum of device work

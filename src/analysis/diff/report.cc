@@ -374,6 +374,14 @@ Report report_diff(const Diff& diff) {
   for (Table& table : report.tables) table.leads = table.name == "totals" || table.name == "waterfall" || table.name == "idle";
   fold_for_people(diff, report);
   if (diff.no_device_events) report.diagnostics.push_back(no_device_events());
+  const auto several = [](const SideTotals& side) { return side.devices > 1; };
+  if (std::any_of(diff.sides.begin(), diff.sides.end(), several)) {
+    report.diagnostics.push_back(
+        {"several_devices", 1,
+         "a trace has several devices: gpu_time and the rows of the table are sums over them, gpu_busy and "
+         "idle are means (--gpu N takes one)",
+         "warning"});
+  }
   return report;
 }
 

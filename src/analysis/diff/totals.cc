@@ -78,6 +78,7 @@ void add_time(const Scope& scope, SideTotals& out) {
     add_idle_in(spans, scope.idle()[i], &idle);
     if (out.device.empty()) out.device = device_name(scope.model(), all[i].id);
   }
+  out.devices = devices;
   out.has_device = devices > 0;
   if (!out.has_device) return;
   EvenShares shares(out.iterations * devices);

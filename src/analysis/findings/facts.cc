@@ -169,10 +169,10 @@ std::string counted(std::int64_t count, std::string_view noun) {
 }
 
 std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun) {
-  const std::int64_t iterations = facts.ledger().iterations();
-  if (iterations == 1) return counted(count, noun);
-  if (count % iterations == 0) return counted(count / iterations, noun) + " an iteration";
-  return fmt::format("{} {}s an iteration", format_count(static_cast<double>(count) / static_cast<double>(iterations)), noun);
+  const std::int64_t rounds = facts.ledger().rounds();
+  if (rounds == 1) return counted(count, noun);
+  if (count % rounds == 0) return counted(count / rounds, noun) + " an iteration";
+  return fmt::format("{} {}s an iteration", format_count(static_cast<double>(count) / static_cast<double>(rounds)), noun);
 }
 
 std::string duration_text(const Facts& facts, std::int64_t ns) {

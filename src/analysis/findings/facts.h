@@ -175,10 +175,10 @@ std::string and_more(std::size_t left);
 template <class F>
 std::string evidence_of(const Facts& facts, const Tally& tally, F text) {
   const std::vector<Tally::Entry> top = tally.top();
-  const std::int64_t iterations = facts.ledger().iterations();
-  std::string out = iterations > 1 ? "an iteration: " : "";
+  const std::int64_t rounds = facts.ledger().rounds();
+  std::string out = rounds > 1 ? "an iteration: " : "";
   for (std::size_t i = 0; i < top.size() && i < kShown; ++i) {
-    out += (i == 0 ? "" : "; ") + evidence_line(text(top[i].sample), top[i], iterations);
+    out += (i == 0 ? "" : "; ") + evidence_line(text(top[i].sample), top[i], rounds);
   }
   return out + (top.size() > kShown ? and_more(top.size() - kShown) : "");
 }

@@ -158,7 +158,8 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
     bounded = bounded && trouble->at_most_ns.has_value();
     if (trouble->at_most_ns) claim.take_work(d, i, static_cast<std::int64_t>(*trouble->at_most_ns));
   });
-  if (time_ns < facts.ledger().least_ns() || time_ns == 0 || (bounded && !claim.keep())) return std::nullopt;
+  const auto devices = static_cast<std::int64_t>(std::max<std::size_t>(1, facts.ledger().devices().size()));
+  if (time_ns / devices < facts.ledger().least_ns() || time_ns == 0 || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();
   return Finding{
       .finding = misaligned ? "matrix products whose rows do not start at multiples of 16 bytes"

@@ -15,13 +15,13 @@ std::string place_of(const GraphBreak& b) {
 }
 
 std::string list(const Facts& facts, const std::vector<GraphBreak>& breaks) {
-  const std::int64_t iterations = facts.ledger().iterations();
-  std::string out = iterations > 1 ? "an iteration: " : "";
+  const std::int64_t rounds = facts.ledger().rounds();
+  std::string out = rounds > 1 ? "an iteration: " : "";
   constexpr std::size_t kBreaksShown = 8;  // the lines are what a reader comes for
   for (std::size_t i = 0; i < breaks.size() && i < kBreaksShown; ++i) {
     const GraphBreak& b = breaks[i];
     const Tally::Entry entry{.count = b.occurrences, .ns = b.cpu_ns};
-    out += (i == 0 ? "" : "; ") + evidence_line(place_of(b), entry, iterations) + (b.cpu_ns > 0 ? " of host time" : "");
+    out += (i == 0 ? "" : "; ") + evidence_line(place_of(b), entry, rounds) + (b.cpu_ns > 0 ? " of host time" : "");
     if (!b.reason.empty()) out += " (" + b.reason + ")";
   }
   return out + (breaks.size() > kBreaksShown ? and_more(breaks.size() - kBreaksShown) : "");

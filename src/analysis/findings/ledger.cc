@@ -1,6 +1,7 @@
 #include "analysis/findings/ledger.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/saturating.h"
 
@@ -66,6 +67,16 @@ DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceI
   return ledger;
 }
 
+// Neighbours of one device mostly share their process: the first launch that is known tells.
+std::optional<TrackPart> program_of(const Scope& scope, const DeviceLedger& device) {
+  const Trace& trace = scope.trace();
+  for (const WorkSlot& slot : device.work) {
+    const NodeId launch = scope.model().links().launch[slot.work.row];
+    if (launch != kNoNode) return trace.forms.track(trace.track(scope.model().tree().event[launch.value])).pid;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Ledger::Ledger(const Scope& scope) {
@@ -75,6 +86,11 @@ Ledger::Ledger(const Scope& scope) {
     if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, devices[i], idle[i]));
   }
   iterations_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(scope.iterations().size()));
+  std::set<TrackPart> programs;
+  for (const DeviceLedger& device : devices_) {
+    if (const auto program = program_of(scope, device)) programs.insert(*program);
+  }
+  programs_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(programs.size()));
 }
 
 std::int64_t Ledger::span_ns() const {

@@ -46,7 +46,9 @@ class Ledger {
   std::vector<DeviceLedger>& devices() { return devices_; }
   const std::vector<DeviceLedger>& devices() const { return devices_; }
   std::int64_t iterations() const { return iterations_; }  // at least 1
-  std::int64_t span_ns() const;                            // of the device with the longest span
+  // What counts over all devices are divided by: in a trace of several ranks each goes through every iteration.
+  std::int64_t rounds() const { return iterations_ * programs_; }
+  std::int64_t span_ns() const;  // of the device with the longest span
 
   // Below this a claim is noise and no finding: a hundredth of the span, and kLeastNs an iteration.
   std::int64_t least_ns() const;
@@ -56,6 +58,7 @@ class Ledger {
  private:
   std::vector<DeviceLedger> devices_;
   std::int64_t iterations_ = 1;
+  std::int64_t programs_ = 1;  // processes that launch the work
 };
 
 // What one finding takes out of the ledger. Taken time is given back when the claim goes, unless it was kept.

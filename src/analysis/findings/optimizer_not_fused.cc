@@ -87,7 +87,7 @@ Step optimizer_work(Facts& facts) {
 std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   const Step step = optimizer_work(facts);
   const auto launches = static_cast<std::int64_t>(step.slots.size());
-  if (step.fused || launches < kLeastLaunches * facts.ledger().iterations()) return std::nullopt;
+  if (step.fused || launches < kLeastLaunches * facts.ledger().rounds()) return std::nullopt;
   // One pass over the parameters remains: it takes at least as long as the longest of the operations that it replaces.
   const auto longest = std::max_element(step.by_kernel.begin(), step.by_kernel.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -85,7 +85,7 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
   Claim claim(facts.ledger());
   Runs runs(facts, claim);
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) runs.walk(d);
-  if (runs.kernels() < kLeastAnIteration * facts.ledger().iterations() || !claim.keep()) return std::nullopt;
+  if (runs.kernels() < kLeastAnIteration * facts.ledger().rounds() || !claim.keep()) return std::nullopt;
   return Finding{
       .finding = "kernels shorter than their launch, one behind the other: " + per_iteration(facts, runs.kernels(), "kernel"),
       .saves_ns = claim.ns(),

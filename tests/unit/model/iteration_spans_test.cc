@@ -114,6 +114,34 @@ TEST(IterationSpans, WorkWithoutLaunchesElsewhereGoesByItsTime) {
   EXPECT_EQ(compute_categories(*scope).time_ns, 10'000);
 }
 
+TEST(IterationSpans, AFirstStepThatTheDeviceBeganLateBeginsThere) {
+  // One step of a host that is far ahead: 10 us on the host, and the device comes to it 100 us later.
+  test::TraceText text;
+  text.annotation("ProfilerStep#5", 0, 10'000).call("cudaLaunchKernel", 1'000, 2'000, 1).kernel("gemm", 100'000, 150'000, 1);
+  const auto trace = text.read();
+  const Model model(*trace);
+  ASSERT_EQ(model.iterations().list.size(), 1U);
+  EXPECT_EQ(model.iterations().list[0].span.duration_ns(), 50'000);
+}
+
+TEST(Iterations, BeginWithTheLookupOfTheirRegion) {
+  test::TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 100'000;
+    text.op("TorchDynamo Cache Lookup", at + 10'000, at + 12'000)
+        .op("Torch-Compiled Region: 0/0", at + 13'000, at + 60'000)
+        .call("cudaLaunchKernel", at + 20'000, at + 22'000, i + 1)
+        .kernel("gemm", at + 25'000, at + 50'000, i + 1);
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  const Iterations& iterations = model.iterations();
+  ASSERT_EQ(iterations.rule, IterationRule::compiled_graph);
+  ASSERT_EQ(iterations.list.size(), 3U);
+  EXPECT_EQ(iterations.list[1].start_ns, 110'000);
+  EXPECT_EQ(iterations.list[2].start_ns, 210'000);
+}
+
 TEST(IterationSpans, TheStepThatTheRecordingEndedInIsNone) {
   test::TraceText text;
   for (int i = 0; i < 2; ++i) {

@@ -65,7 +65,8 @@ inline std::string cut_between(std::string_view bytes, std::int64_t from_ns, std
     return start >= from_ns && start < to_ns;
   };
   return written(Packing::none, [&](PackedFile* out) {
-    return cut(model, open_bytes(bytes), {{from_ns, to_ns}, holds}, small_blocks(), out);
+    const CutRange range{[&](TrackId) { return TimeRange{from_ns, to_ns}; }, holds};
+    return cut(model, open_bytes(bytes), range, small_blocks(), out);
   });
 }
 
