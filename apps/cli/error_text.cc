@@ -48,7 +48,7 @@ std::string warning_text(std::vector<Diagnostic> diagnostics) {
   for (std::size_t i = 0; i < shown; ++i) {
     const Diagnostic& diagnostic = diagnostics[i];
     const std::string times = diagnostic.count > 1 ? fmt::format(" ({} times)", diagnostic.count) : std::string();
-    const std::string_view label = diagnostic.code == "gate_failed" ? "failed" : "warning";
+    const std::string_view label = diagnostic.code == kGateFailedCode ? "failed" : "warning";
     text += fmt::format("{}: {}{}\n", label, printable(diagnostic.message), times);
   }
   if (shown < diagnostics.size()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ridge/report.h>
@@ -11,6 +12,7 @@ namespace ridge::cli {
 
 inline constexpr int kGateFailed = 3;
 inline constexpr int kUsage = 2;
+inline constexpr std::string_view kGateFailedCode = "gate_failed";  // of the diagnostics that say why
 inline constexpr int kInterrupted = 130;
 
 int exit_code(ErrorCode code);

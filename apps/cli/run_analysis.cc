@@ -60,8 +60,13 @@ Result<void> write(const std::string& text, const Settings& settings) {
   return to_file(settings) ? write_output_file(settings.output, text) : write_standard_output(text);
 }
 
-// `check` answers with the diagnostics themselves; to warn of them as well would say everything twice.
-bool warns(const Invocation& invocation) { return !invocation.settings.quiet && invocation.command != "check"; }
+// `check` answers with the diagnostics themselves; to warn of them as well would say everything twice. Why a gate failed is no warning: it is
+// said to those who want none.
+std::string words_for(const Invocation& invocation, std::vector<Diagnostic> diagnostics) {
+  if (invocation.command == "check") return {};
+  if (invocation.settings.quiet) std::erase_if(diagnostics, [](const Diagnostic& d) { return d.code != kGateFailedCode; });
+  return warning_text(std::move(diagnostics));
+}
 
 }  // namespace
 
@@ -89,7 +94,7 @@ Result<int> run_analysis(const Invocation& given) {
   const auto written = write(format->render(*report, render_options(invocation.settings)), invocation.settings);
   if (!written) return tl::unexpected(written.error());
 
-  if (warns(invocation)) write_standard_error(warning_text(report->diagnostics));
+  write_standard_error(words_for(invocation, report->diagnostics));
   return report->gate_failed ? kGateFailed : 0;
 }
 

@@ -70,13 +70,14 @@ class CompileReader {
         branches.push_back({parent, cost});
       }
       branch_of_[i] = it->second;
+      const std::int64_t duration = tree_.duration_ns(phase.node);
+      // What is nested is no time of the parent's own, also where it begins behind the scope that the parent begins in.
+      if (phase.parent != kNoPhase && scope_.holds(phases_[phase.parent].node)) branches[parent].cost.self_ns -= duration;
       if (!scope_.holds(phase.node)) continue;
       PhaseCost& cost = branches[it->second].cost;
-      const std::int64_t duration = tree_.duration_ns(phase.node);
       ++cost.calls;
       saturating_add(&cost.total_ns, duration);
       saturating_add(&cost.self_ns, duration);
-      if (phase.parent != kNoPhase && scope_.holds(phases_[phase.parent].node)) branches[parent].cost.self_ns -= duration;
     }
     std::vector<std::vector<std::size_t>> children(branches.size() + 1);  // the last: roots
     for (std::size_t b = 0; b < branches.size(); ++b)

@@ -25,8 +25,8 @@ constexpr DirectionRow kDirections[] = {
     {"D2D", "DtoD"},
 };
 
-Cell rate(std::optional<std::int64_t> bytes, std::int64_t time_ns) {
-  return bytes && time_ns > 0 ? Cell(static_cast<double>(*bytes) * 1e9 / static_cast<double>(time_ns)) : Cell();
+Cell rate(const CopyRow& row) {
+  return row.timed_ns > 0 ? Cell(static_cast<double>(row.timed_bytes) * 1e9 / static_cast<double>(row.timed_ns)) : Cell();
 }
 
 }  // namespace
@@ -66,6 +66,8 @@ Copies compute_copies(const Scope& scope) {
     if (const auto bytes = table.bytes.integer(event)) {
       if (!row.bytes) row.bytes = 0;
       saturating_add(&*row.bytes, *bytes);
+      if (duration_ns(work) <= 0) return;
+      saturating_add(&row.timed_bytes, *bytes);
       saturating_add(&row.timed_ns, duration_ns(work));
     }
   });
@@ -89,9 +91,10 @@ Report report_copies(const Copies& copies) {
   CopyRow sum;
   for (const CopyRow& row : copies.rows) {
     table.rows.push_back({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes),
-                          row.time_ns, rate(row.bytes, row.timed_ns)});
+                          row.time_ns, rate(row)});
     sum.count += row.count;
     saturating_add(&sum.time_ns, row.time_ns);
+    saturating_add(&sum.timed_bytes, row.timed_bytes);
     saturating_add(&sum.timed_ns, row.timed_ns);
     if (row.bytes) sum.bytes = sum.bytes.value_or(0) + *row.bytes;
   }
@@ -99,7 +102,7 @@ Report report_copies(const Copies& copies) {
   total.emplace_back(sum.count);
   total.push_back(cells::integer(sum.bytes));
   total.emplace_back(sum.time_ns);
-  total.push_back(rate(sum.bytes, sum.timed_ns));
+  total.push_back(rate(sum));
   table.total = std::move(total);
   Report report;
   report.tables = {std::move(table)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -115,6 +116,7 @@ class GraphsReader {
     count_replays();
     std::erase_if(out_.graphs,
                   [&](const GraphCost& g) { return (g.calls == 0 && g.kernels == 0) || !scope_.matches(g.graph); });
+    count_regions();
     for (GraphCost& graph : out_.graphs) {
       std::sort(graph.fallbacks.begin(), graph.fallbacks.end(), [](const FallbackOp& a, const FallbackOp& b) {
         return std::tuple(-a.gpu_ns, -a.cpu_ns, a.op) < std::tuple(-b.gpu_ns, -b.cpu_ns, b.op);
@@ -165,6 +167,16 @@ class GraphsReader {
       GraphCost& graph = out_.graphs[graph_of_[i]];
       ++graph.calls;
       saturating_add(&graph.cpu_ns, tree_.duration_ns(regions_.calls[i].node));
+    }
+  }
+
+  // A region has no name that a user would filter by: it counts with the graphs of its frame, forward or backward.
+  void count_regions() {
+    std::set<CompileId> listed;
+    for (const GraphCost& graph : out_.graphs) listed.insert(graph.id);
+    for (const CompiledCall& call : regions_.calls) {
+      if (call.sort != CompiledSort::region || !scope_.holds(call.node)) continue;
+      out_.region_calls += !scope_.filtered() || listed.contains(call.id);
     }
   }
 

@@ -83,6 +83,7 @@ struct Graphs {
   std::array<Coverage, kCoverageParts> coverage;
   std::vector<LookupCount> lookups;
   std::vector<ReplayCost> replays;
+  std::int64_t region_calls = 0;  // of the frames whose graphs are listed
   bool has_device_work = false;
 
   bool compiled() const;  // whether torch.compile shows at all

@@ -122,9 +122,7 @@ Table coverage_table(const Graphs& graphs) {
 }
 
 Table state_table(const Graphs& graphs) {
-  const CompiledRegions& regions = graphs.model->compiled_regions();
-  std::int64_t region_calls = 0, lookups = 0, not_compiled = 0;
-  for (const CompiledCall& call : regions.calls) region_calls += call.sort == CompiledSort::region;
+  std::int64_t lookups = 0, not_compiled = 0;
   for (const LookupCount& count : graphs.lookups) {
     lookups += count.lookups;
     if (count.outcome == LookupOutcome::not_compiled) not_compiled += count.lookups;
@@ -138,8 +136,8 @@ Table state_table(const Graphs& graphs) {
                    {"lookups", Type::integer, Unit::count},
                    {"lookups_not_compiled", Type::integer, Unit::count},
                    {"pct_gpu_time_compiled", Type::number, Unit::percent}};
-  table.rows.push_back({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), region_calls, lookups, not_compiled,
-                        cells::number(compiled_pct(graphs))});
+  table.rows.push_back({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), graphs.region_calls, lookups,
+                        not_compiled, cells::number(compiled_pct(graphs))});
   return table;
 }
 

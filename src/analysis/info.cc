@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/catalog.h"
+#include "analysis/scoped_work.h"
 #include "trace/args.h"
 #include "trace/tables.h"
 
@@ -48,19 +49,61 @@ struct FormCount {
   std::int64_t last_ns = INT64_MIN;
 };
 
-std::vector<FormCount> count_forms(const Trace& trace) {
+// Which events a scope holds: device work as every analysis has it, on the other tracks what starts in the host's window. On the tracks of a
+// device that is left out there is nothing.
+class HeldEvents {
+ public:
+  explicit HeldEvents(const Scope& scope) : scope_(scope), trace_(scope.trace()) {
+    if (!scope.narrowed()) return;
+    const std::vector<Device>& devices = scope.model().timeline().devices;
+    side_of_track_.assign(trace_.forms.tracks().size(), Side::host);
+    held_.assign(trace_.events.size(), false);
+    const std::vector<EventId>& work = trace_.of(EventClass::device_work);
+    for (const Device& device : devices) {
+      for (const WorkRow& row : device.work)
+        side_of_track_[trace_.track(work[row.row]).value] = scope.has_device(device.id) ? Side::device : Side::other_device;
+    }
+    for_each_work(scope, [&](const Device&, const WorkRow& row) { held_[work[row.row].value] = true; });
+  }
+
+  bool holds(EventId event) const {
+    if (!scope_.narrowed()) return true;
+    if (trace_.kind(event).event_class == EventClass::device_work) return held_[event.value];
+    const Side side = side_of_track_[trace_.track(event).value];
+    if (side == Side::other_device) return false;
+    const TimeRange window = side == Side::device ? scope_.window() : scope_.host_window(trace_.track(event));
+    const std::int64_t ts = trace_.events.ts_ns(event);
+    return scope_.whole() || (ts != kNoTime && ts >= window.start_ns && ts < window.end_ns);
+  }
+
+ private:
+  enum class Side : std::uint8_t { host, device, other_device };
+
+  const Scope& scope_;
+  const Trace& trace_;
+  std::vector<Side> side_of_track_;
+  std::vector<bool> held_;  // device work, by event
+};
+
+std::vector<FormCount> count_forms(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  const HeldEvents held(scope);
   std::vector<FormCount> counts(trace.forms.forms().size());
-  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
-    const EventId event{i};
+  const auto add = [&](EventId event) {
     FormCount& count = counts[trace.events.form(event).value];
     const std::optional<std::int64_t> dur = trace.events.dur_ns(event);
     const std::int64_t ts = trace.events.ts_ns(event);
     ++count.events;
     count.with_duration += dur.has_value();
     count.time_ns = capped_sum(count.time_ns, dur.value_or(0));
-    if (ts == kNoTime) continue;
+    if (ts == kNoTime) return;
     count.first_ns = std::min(count.first_ns, ts);
     count.last_ns = std::max(count.last_ns, ts + dur.value_or(0));
+  };
+  for (const std::vector<EventId>& events : trace.by_class) {  // of a part of a trace its own
+    for (const EventId event : events) {
+      if (held.holds(event)) add(event);
+    }
   }
   return counts;
 }
@@ -121,7 +164,7 @@ Table trace_table(const Info& info) {
   return table;
 }
 
-Table devices_table(const Metadata& metadata) {
+Table devices_table(const Info& info) {
   Table table;
   table.name = "devices";
   table.columns = {{"device", Type::integer},
@@ -130,7 +173,7 @@ Table devices_table(const Metadata& metadata) {
                    {"compute_capability", Type::text},
                    {"warp_size", Type::integer, Unit::count},
                    {"name", Type::text}};
-  for (const DeviceProperties& d : metadata.devices) {
+  for (const DeviceProperties& d : info.devices) {
     Cell capability;
     if (d.compute_major && d.compute_minor)
       capability = std::to_string(*d.compute_major) + "." + std::to_string(*d.compute_minor);
@@ -190,7 +233,7 @@ Table iterations_table(const Info& info) {
                    {"device_events", Type::integer, Unit::count},
                    {"per", Type::text}};
   const std::int64_t origin = info.trace->window ? info.trace->window->start_ns : 0;
-  for (std::size_t i = 0; i < info.iterations->list.size(); ++i) {
+  for (const std::size_t i : info.in_scope) {
     const Iteration& iteration = info.iterations->list[i];
     table.rows.push_back({iteration.number, iteration.span.start_ns - origin, iteration.span.duration_ns(),
                           iteration.end_ns - iteration.start_ns, info.launched[i],
@@ -199,11 +242,17 @@ Table iterations_table(const Info& info) {
   return table;
 }
 
-std::vector<std::int64_t> launched_per_iteration(const Model& model) {
+std::vector<std::int64_t> launched_per_iteration(const Scope& scope) {
+  const Model& model = scope.model();
   const Iterations& iterations = model.iterations();
   std::vector<std::int64_t> counts(iterations.list.size());
-  for (std::size_t row = 0; row < model.trace().of(EventClass::device_work).size(); ++row) {
+  const auto add = [&](std::size_t row) {
     if (const auto i = iteration_of_work(model.trace(), model.tree(), model.links(), iterations, row)) ++counts[*i];
+  };
+  if (scope.narrowed()) {
+    for_each_work(scope, [&](const Device&, const WorkRow& work) { add(work.row); });
+  } else {  // without the timeline, which nothing else here needs
+    for (std::size_t row = 0; row < model.trace().of(EventClass::device_work).size(); ++row) add(row);
   }
   return counts;
 }
@@ -229,9 +278,13 @@ Info compute_info(const Scope& scope) {
   info.profile_memory = either(trace.metadata.profile_memory, holds_class(trace, EventClass::memory));
 
   info.iterations = &scope.model().iterations();
-  info.launched = launched_per_iteration(scope.model());
+  info.in_scope = scope.iterations();
+  info.launched = launched_per_iteration(scope);
+  const std::vector<DeviceProperties>& devices = trace.metadata.devices;
+  std::copy_if(devices.begin(), devices.end(), std::back_inserter(info.devices),
+               [&](const DeviceProperties& d) { return !d.id || scope.has_device(*d.id); });
 
-  const std::vector<FormCount> counts = count_forms(trace);
+  const std::vector<FormCount> counts = count_forms(scope);
   info.kinds.resize(trace.forms.kinds().size());
   std::vector<TrackCount> tracks(trace.forms.tracks().size());
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -270,11 +323,16 @@ Info compute_info(const Scope& scope) {
 
 Report report_info(const Info& info) {
   Report report;
-  report.tables = {trace_table(info),  devices_table(info.trace->metadata), categories_table(info), iterations_table(info),
-                   tracks_table(info), versions_table(info.trace->metadata)};
+  report.tables = {trace_table(info),      devices_table(info), categories_table(info),
+                   iterations_table(info), tracks_table(info),  versions_table(info.trace->metadata)};
   return report;
 }
 
-Result<Report> run_info(const Scope& scope, const Arguments&) { return report_info(compute_info(scope)); }
+Result<Report> run_info(const Scope& scope, const Arguments&) {
+  Report report = report_info(compute_info(scope));
+  if (scope.filtered())
+    report.diagnostics.push_back({"filter_not_used", 1, "info lists no names of events that --filter could narrow", "warning"});
+  return report;
+}
 
 }  // namespace ridge

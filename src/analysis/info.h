@@ -1,4 +1,5 @@
-// info: what the trace is, before any question is asked of it.
+// info: what the trace is, before any question is asked of it. Its first table is of the file, whatever the scope; categories, tracks,
+// iterations and devices are those of the scope.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,9 @@ struct Info {
   std::vector<KindCount> kinds;    // in order of time, then events
   std::vector<TrackCount> tracks;  // those with events that happen at a time
   const Iterations* iterations = nullptr;
-  std::vector<std::int64_t> launched;  // device events launched in each iteration
+  std::vector<std::size_t> in_scope;   // of the iterations, by index
+  std::vector<std::int64_t> launched;  // device events launched in each iteration, by index
+  std::vector<DeviceProperties> devices;
 };
 
 Info compute_info(const Scope& scope);

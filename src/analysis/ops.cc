@@ -28,7 +28,8 @@ struct OpCost {
   std::int64_t child_cpu_ns = 0;  // of ops and runtime calls right below
   std::int64_t device_self_ns = 0, device_total_ns = 0;
   std::int64_t kernels = 0;
-  FlopSum flops;  // with nested ops'
+  std::int64_t pieces = 0;  // of device work, with nested ops'
+  FlopSum flops;            // with nested ops'
 };
 
 struct LaunchedWork {
@@ -87,6 +88,7 @@ void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter 
     if (!open.empty()) {
       saturating_add(&open.back().cost.device_total_ns, done.cost.device_total_ns);
       open.back().cost.flops.add(done.cost.flops);
+      open.back().cost.pieces += done.cost.pieces;
     }
     if (done.is_op) leave(done.node, done.cost);
   };
@@ -102,6 +104,7 @@ void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter 
     OpCost cost;
     for (; work != launched.end() && work->op <= n; ++work) {
       if (work->op != n) continue;
+      ++cost.pieces;
       saturating_add(&cost.device_total_ns, work->time_ns);
       if (with == WithCosts::yes) add_flops(scope, work->row, work->time_ns, &cost.flops);
       if (work->recovered) continue;
@@ -271,21 +274,22 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
   OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
   OpenRows open;
   const auto enter = [&](NodeId n) {
-    if (with == WithCosts::yes && scope.holds(n)) open.enter(builder.key(n));
+    if (with == WithCosts::yes) open.enter(builder.key(n));
   };
   for_each_op(scope, with, autotuned, enter, [&](NodeId n, const OpCost& cost) {
+    const bool nested = with == WithCosts::yes && open.leave();
     const bool held = scope.holds(n);
-    const bool nested = with == WithCosts::yes && held && open.leave();
-    if (!held && cost.device_self_ns == 0 && cost.kernels == 0) return;
+    if (!held && cost.pieces == 0) return;
+    // Work of the scope is its op's, also where that was called before the scope: then the row has no call and no host time of it.
     OpRow& row = builder.row(n);
-    saturating_add(&row.device_self_ns, cost.device_self_ns);  // also of an op that began before the scope
+    saturating_add(&row.device_self_ns, cost.device_self_ns);
+    saturating_add(&row.device_total_ns, cost.device_total_ns);
     row.kernels += cost.kernels;
+    if (!nested) row.flops.add(cost.flops);
     if (!held) return;
     ++row.count;
     saturating_add(&row.cpu_total_ns, tree.duration_ns(n));
     saturating_add(&row.cpu_self_ns, std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns));
-    saturating_add(&row.device_total_ns, cost.device_total_ns);
-    if (!nested) row.flops.add(cost.flops);
   });
   const auto add_own = [&](OpRow& row, const WorkRow& work) {
     saturating_add(&row.device_self_ns, duration_ns(work));

@@ -6,7 +6,8 @@
 // another (autocast runs an op again in another dtype), unlike in device_total, which is PyTorch's. Unknown where a sum of known ones says nothing.
 // Work that a graph replayed counts for the op that was recovered for it (model/graph_replays.h), in its device_self and device_total, and in
 // recovered_ns, which is part of both; op_from says where it was recovered from. The op around the graph's launch has it in device_total alone.
-// device_self over all rows, with those of [no op] and [launched before the window], is all device time of the scope.
+// device_self over all rows, with those of [no op] and [launched before the window], is all device time of the scope. All device columns speak of
+// that work; count and host time of the calls that begin in the scope: on a device that runs behind, an op may have the one without the other.
 #pragma once
 
 #include <cstdint>

@@ -43,6 +43,7 @@ class Scope {
   // With --step in a trace of several ranks each has marks of its own for the same steps.
   TimeRange host_window(TrackId track) const { return host_of_track_.empty() ? host_ : host_of_track_[track.value]; }
   bool whole() const { return !steps_ && !by_time_; }
+  bool narrowed() const { return !whole() || device_; }  // but for --filter
   // What times that are shown count from, and --from and --to: the start of the trace's window, however narrow this one is.
   std::int64_t origin_ns() const { return trace().window.value_or(TimeRange{}).start_ns; }
 

@@ -159,6 +159,12 @@ Result<bool> check_arguments(const AnalysisRow& row, const Arguments& arguments)
   return true;
 }
 
+// Which of several traces an argument does not fit.
+Error told_apart(Error error, const Trace& trace, std::size_t traces) {
+  if (traces > 1 && error.where.empty()) error.where = trace.path;
+  return error;
+}
+
 // Whether the answer's own list is empty.
 bool lists_nothing(const Report& report) {
   return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty();
@@ -203,20 +209,20 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   for (std::size_t i = first; i < end; ++i) {
     TRY(const ModelKey key, state_->model_key(i, arguments));
     TRY(std::shared_ptr<const CostModel> costs, state_->costs(i, key, arguments));
-    TRY(Scope scope, make_scope(state_->model(i, key), arguments, std::move(costs)));
-    scopes.push_back(std::move(scope));
+    Result<Scope> scope = make_scope(state_->model(i, key), arguments, std::move(costs));
+    if (!scope) return tl::unexpected(told_apart(std::move(scope.error()), *state_->traces[i].trace, end - first));
+    scopes.push_back(std::move(*scope));
   }
   TRY(Report report, row->compare != nullptr ? row->compare(scopes, arguments) : row->run(scopes.front(), arguments));
   report.command = row->info.name;
   if (const auto filter = arguments.find("filter"); filter != arguments.end() && lists_nothing(report)) {
     report.diagnostics.push_back({"filter_matches_nothing", 1, "no name matches --filter " + filter->second, "warning"});
   }
-  for (const LoadedTrace& loaded : state_->traces) {
-    if (trace && &loaded != &state_->traces[*trace]) continue;
-    const std::string& path = loaded.trace->path;
-    report.traces.push_back({path, std::filesystem::path(path).filename().string()});
-    explain_no_device_events(*loaded.trace, report.diagnostics);
-    for (Diagnostic& diagnostic : diagnostics_of(*loaded.trace)) report.diagnostics.push_back(std::move(diagnostic));
+  for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
+    const Trace& asked = *state_->traces[i].trace;
+    report.traces.push_back({asked.path, std::filesystem::path(asked.path).filename().string()});
+    explain_no_device_events(asked, report.diagnostics);
+    for (Diagnostic& diagnostic : diagnostics_of(asked)) report.diagnostics.push_back(std::move(diagnostic));
   }
   return report;
 }

@@ -130,15 +130,23 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   return trace;
 }
 
+// What reads bytes knows where in the input it stands, and not whose bytes they are.
+Result<std::unique_ptr<Trace>> read_named(OpenedSource opened, const std::string& name, const ReadOptions& options) {
+  return read(std::move(opened), name, options).map_error([&](Error error) {
+    if (error.where.starts_with("byte ")) error.where = name + ", " + error.where;
+    return error;
+  });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Trace>> read_trace(const std::string& path, const ReadOptions& options) {
   TRY(OpenedSource opened, open_source(path));
-  return read(std::move(opened), path == "-" ? std::string(kStandardInput) : path, options);
+  return read_named(std::move(opened), path == "-" ? std::string(kStandardInput) : path, options);
 }
 
 Result<std::unique_ptr<Trace>> read_trace_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options) {
-  return read(open_bytes(bytes), name, options);
+  return read_named(open_bytes(bytes), name, options);
 }
 
 }  // namespace ridge

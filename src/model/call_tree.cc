@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "base/in_parallel.h"
+#include "trace/args.h"
 
 namespace ridge {
 namespace {
@@ -26,7 +28,45 @@ Slice slice_of(const Trace& trace, EventId event) {
   return {start, start + trace.events.dur_ns(event).value_or(0)};
 }
 
+bool same_times(const Slice& a, const Slice& b) { return a.start_ns == b.start_ns && a.end_ns == b.end_ns; }
+
 using EventsByTrack = std::vector<std::vector<EventId>>;
+
+// Numbers that the profiler counts up as calls begin: of two that share their times the caller has the smaller one.
+constexpr ArgKey kCountedUp[] = {ArgKey::external_id, ArgKey::ev_idx, ArgKey::record_function_id, ArgKey::python_id,
+                                 ArgKey::correlation};
+
+// Puts slices of equal times in the order of those numbers, by every one that all of them have. Profilers before PyTorch 2.4 write whole
+// microseconds, so that a caller and what it calls may not differ in time, and events come in any order. Without numbers the file's stays.
+class TieOrder {
+ public:
+  explicit TieOrder(const Trace& trace) : trace_(trace) {
+    for (const ArgKey key : kCountedUp) columns_.emplace_back(trace, key);
+  }
+
+  void apply(std::vector<EventId>* events) const {
+    for (auto first = events->begin(); first != events->end();) {
+      const Slice slice = slice_of(trace_, *first);
+      auto last = first + 1;
+      while (last != events->end() && same_times(slice_of(trace_, *last), slice)) ++last;
+      if (last - first > 1) order(first, last);
+      first = last;
+    }
+  }
+
+ private:
+  using It = std::vector<EventId>::iterator;
+
+  void order(It first, It last) const {
+    for (auto column = columns_.rbegin(); column != columns_.rend(); ++column) {  // the first that tells decides: it sorts last
+      if (!std::all_of(first, last, [&](EventId e) { return column->integer(e).has_value(); })) continue;
+      std::stable_sort(first, last, [&](EventId a, EventId b) { return column->integer(a) < column->integer(b); });
+    }
+  }
+
+  const Trace& trace_;
+  std::vector<ArgColumn> columns_;
+};
 
 // The slices of one class, by track, in order. A profiler writes each class nearly sorted: what is not is sorted here.
 EventsByTrack slices_by_track(const Trace& trace, EventClass event_class, const std::vector<std::uint32_t>& track_of_form) {
@@ -37,7 +77,7 @@ EventsByTrack slices_by_track(const Trace& trace, EventClass event_class, const 
   for (std::size_t i = 0; i < counts.size(); ++i) events[i].reserve(counts[i]);
   struct Last {
     Slice slice{kNoTime, 0};
-    bool unsorted = false;
+    bool unsorted = false, tied = false;
   };
   std::vector<Last> last(counts.size());
   for (const EventId event : trace.of(event_class)) {
@@ -47,13 +87,18 @@ EventsByTrack slices_by_track(const Trace& trace, EventClass event_class, const 
     const std::uint32_t track = track_of(event);
     const Slice slice{start, start + *dur};
     if (outer_first(slice, last[track].slice)) last[track].unsorted = true;
+    if (same_times(slice, last[track].slice)) last[track].tied = true;
     last[track].slice = slice;
     events[track].push_back(event);
   }
+  std::optional<TieOrder> ties;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (!last[i].unsorted) continue;
-    std::stable_sort(events[i].begin(), events[i].end(),
-                     [&](EventId a, EventId b) { return outer_first(slice_of(trace, a), slice_of(trace, b)); });
+    if (last[i].unsorted)
+      std::stable_sort(events[i].begin(), events[i].end(),
+                       [&](EventId a, EventId b) { return outer_first(slice_of(trace, a), slice_of(trace, b)); });
+    if (!last[i].unsorted && !last[i].tied) continue;
+    if (!ties) ties.emplace(trace);
+    ties->apply(&events[i]);
   }
   return events;
 }

@@ -73,6 +73,19 @@ def test_diff_gates_exit_with_3_and_name_the_row(folder):
     succeeds("diff", "--fail-above", "5%", "--fail-kernel-above", "5%", b, a)  # faster is no failure
 
 
+def test_quiet_says_why_a_gate_failed(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(150))
+    run = Run("diff", "-q", "--fail-above", "5%", a, b, "-o", folder.at("out.md")).expect(3)
+    equal((run.out, run.err.count("\n")), ("", 1), "one line and no more")
+    check(run.err.startswith("failed: --fail-above: GPU time"), run.err)
+
+
+def test_diff_says_which_trace_lacks_a_device(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(100).replace('"device": 0', '"device": 1'))
+    run = refused(2, "diff", a, b, "--gpu", "0", error="no events of device 0")
+    check("b.json" in run.err and "a.json" not in run.err, run.err)
+
+
 def test_diff_gate_on_new_breaks(folder):
     a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(100, compiled_break=True))
     run = Run("diff", "--max-new-breaks", "0", a, b).expect(3)

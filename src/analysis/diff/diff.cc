@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/diff/groups.h"
+#include "analysis/diff/listed.h"
 #include "analysis/diff/reconcile.h"
 #include "analysis/diff/totals.h"
 #include "base/in_parallel.h"
@@ -96,6 +97,8 @@ Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
   for (std::size_t t = 1; t < n; ++t) lend_categories(templates[0], templates[t], links[t]);
   for (std::size_t t = 0; t < n; ++t) add_device_time(templates[t], diff.sides[t]);
   diff.groups = build_groups(templates, links, options.thresholds);
+  keep_matching_groups(scopes[0], templates, diff);
+  add_listed_time(templates, diff);
   diff.breaks = compare_breaks(scopes, templates);
   diff.no_device_events =
       std::all_of(templates.begin(), templates.end(), [](const Template& t) { return t.positions.empty(); });

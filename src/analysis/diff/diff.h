@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ridge/analysis.h>
@@ -86,12 +87,25 @@ struct SideTotals {
   Estimate gpu_time;
 };
 
+// What the groups that are listed take, in one trace: all of its device time or, with --filter, that of the groups that match.
+struct ListedTime {
+  std::int64_t gpu_ns = 0;
+  double work = 0;  // kernels, copies and sets
+  std::array<std::int64_t, kCategories> category_ns{};
+  Estimate gpu_time;
+};
+
 struct Diff {
-  std::vector<SideTotals> sides;
-  std::vector<Group> groups;  // in order of the absolute change
+  std::vector<SideTotals> sides;   // of whole traces, whatever --filter says
+  std::vector<ListedTime> listed;  // by trace
+  std::vector<Group> groups;       // in order of the absolute change
+  bool filtered = false;           // groups and breaks are those that --filter matches
   std::vector<BreakChange> breaks;
   bool no_device_events = false;
 };
+
+// Time of what --filter matches; of everything where there is none.
+constexpr std::string_view gpu_time_words(const Diff& diff) { return diff.filtered ? "matched GPU time" : "GPU time"; }
 
 struct DiffOptions {
   Thresholds thresholds;

@@ -88,22 +88,33 @@ bool can_judge(const Diff& diff, std::string_view gate, double limit, std::size_
 bool has_device_work(const SideTotals& side) { return side.work > 0 || side.gpu_ns > 0; }
 bool has_host_events(const SideTotals& side) { return side.has_host_events; }
 
+// A gate on kernels that were renamed must not pass for one that was kept.
+bool matches_nothing(const Diff& diff, std::string_view gate, double limit, std::size_t t, GateTable& table) {
+  if (!diff.filtered || !diff.groups.empty()) return false;
+  const std::string words = "cannot be judged: no name matches --filter";
+  table.add(gate, true, limit, Cell(), t, words, words);
+  return true;
+}
+
 bool excludes_zero(const std::optional<Interval95>& interval) { return interval && interval->excludes_zero(); }
 
 void gate_total(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
   if (!can_judge(diff, "--fail-above", *gates.fail_above_pct, t, "device work", has_device_work, table)) return;
-  const SideTotals &a = diff.sides[0], &b = diff.sides[t];
+  if (matches_nothing(diff, "--fail-above", *gates.fail_above_pct, t, table)) return;
+  const ListedTime &a = diff.listed[0], &b = diff.listed[t];
+  const std::string what(gpu_time_words(diff));
   const double change = static_cast<double>(b.gpu_ns - a.gpu_ns);
   const double percent = a.gpu_ns > 0 ? 100 * change / static_cast<double>(a.gpu_ns) : b.gpu_ns > 0 ? HUGE_VAL : 0;
   const bool sure = !gates.significant || excludes_zero(interval_of_change(a.gpu_time, b.gpu_time));
   const bool failed = percent > *gates.fail_above_pct && sure;
-  table.add("--fail-above", failed, *gates.fail_above_pct, a.gpu_ns > 0 ? Cell(percent) : Cell(), t, "GPU time",
-            "GPU time " + rise(a.gpu_ns, b.gpu_ns, percent));
+  table.add("--fail-above", failed, *gates.fail_above_pct, a.gpu_ns > 0 ? Cell(percent) : Cell(), t, what,
+            what + " " + rise(a.gpu_ns, b.gpu_ns, percent));
 }
 
 void gate_groups(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
   const double limit = *gates.fail_kernel_above_pct;
   if (!can_judge(diff, "--fail-kernel-above", limit, t, "device work", has_device_work, table)) return;
+  if (matches_nothing(diff, "--fail-kernel-above", limit, t, table)) return;
   bool any = false;
   for (const Group& group : diff.groups) {
     const GroupChange& change = group.changes[t];

@@ -42,16 +42,17 @@ void add_deltas(Row& row, const Times& times) {
   }
 }
 
-std::vector<std::int64_t> each(const Diff& diff, const std::function<std::int64_t(const SideTotals&)>& value) {
-  std::vector<std::int64_t> values;
-  for (const SideTotals& side : diff.sides) values.push_back(value(side));
-  return values;
-}
-
 // Times of the device, where there is one.
 Times each_device(const Diff& diff, const std::function<std::int64_t(const SideTotals&)>& value) {
   Times times;
   for (const SideTotals& side : diff.sides) times.push_back(side.has_device ? std::optional(value(side)) : std::nullopt);
+  return times;
+}
+
+Times each_listed(const Diff& diff, const std::function<std::int64_t(const ListedTime&)>& value) {
+  Times times;
+  for (std::size_t t = 0; t < diff.sides.size(); ++t)
+    times.push_back(diff.sides[t].has_device ? std::optional(value(diff.listed[t])) : std::nullopt);
   return times;
 }
 
@@ -119,12 +120,12 @@ Table groups_table(const Diff& diff) {
     table.rows.push_back(std::move(row));
   }
   Row total(3);
-  for (const SideTotals& side : diff.sides) total.emplace_back(side.work);
-  const std::vector<std::int64_t> times = each(diff, [](const SideTotals& s) { return s.gpu_ns; });
-  for (const std::int64_t time : times) total.emplace_back(time);
+  for (const ListedTime& side : diff.listed) total.emplace_back(side.work);
+  for (const ListedTime& side : diff.listed) total.emplace_back(side.gpu_ns);
   for (std::size_t t = 1; t < n; ++t) {
-    total.emplace_back(times[t] - times[0]);
-    total.push_back(percent_of_change(times[0], times[t]));
+    const std::int64_t before = diff.listed[0].gpu_ns, after = diff.listed[t].gpu_ns;
+    total.emplace_back(after - before);
+    total.push_back(percent_of_change(before, after));
     total.emplace_back();
   }
   total.resize(table.columns.size());
@@ -171,6 +172,7 @@ Table totals_table(const Diff& diff) {
   Table table = time_table("totals", "metric", diff);
   Times wall;
   for (const SideTotals& side : diff.sides) wall.emplace_back(side.wall_ns);
+  if (diff.filtered) add_time_row(table, "gpu_time_matched", each_listed(diff, [](const ListedTime& l) { return l.gpu_ns; }));
   add_time_row(table, "gpu_time", each_device(diff, [](const SideTotals& s) { return s.gpu_ns; }));
   add_time_row(table, "wall_time", wall);
   add_time_row(table, "gpu_busy", each_device(diff, [](const SideTotals& s) { return s.busy_ns; }));
@@ -182,12 +184,12 @@ Table waterfall_table(const Diff& diff) {
   Table table = time_table("waterfall", "category", diff);
   table.chart = Chart::bars;
   for (std::size_t c = 0; c < kCategories; ++c) {
-    const Times times = each_device(diff, [&](const SideTotals& s) { return s.category_ns[c]; });
+    const Times times = each_listed(diff, [&](const ListedTime& l) { return l.category_ns[c]; });
     if (all_zero(times)) continue;
     add_time_row(table, name_of(static_cast<Category>(c)), times);
   }
   sort_by_change(table, diff.sides.size());
-  add_time_total(table, each_device(diff, [](const SideTotals& s) { return s.gpu_ns; }));
+  add_time_total(table, each_listed(diff, [](const ListedTime& l) { return l.gpu_ns; }));
   return table;
 }
 
@@ -350,9 +352,10 @@ std::string headline(const Diff& diff) {
     const auto changed =
         std::count_if(diff.groups.begin(), diff.groups.end(), [&](const Group& g) { return g.changes[t].significant; });
     if (diff.sides.size() > 2) text += (t > 1 ? "; " : "") + letter_of(t) + ": ";
-    text += (a.has_device && b.has_device ? change_text("GPU time", a.gpu_ns, b.gpu_ns) : "GPU time not known") + ", " +
-            change_text("wall time", a.wall_ns, b.wall_ns) + ", " + format_count(static_cast<std::int64_t>(changed)) + " of " +
-            format_count(static_cast<std::int64_t>(diff.groups.size())) + " groups changed";
+    text += (a.has_device && b.has_device ? change_text(gpu_time_words(diff), diff.listed[0].gpu_ns, diff.listed[t].gpu_ns)
+                                          : "GPU time not known") +
+            ", " + change_text("wall time", a.wall_ns, b.wall_ns) + ", " + format_count(static_cast<std::int64_t>(changed)) +
+            " of " + format_count(static_cast<std::int64_t>(diff.groups.size())) + " groups changed";
   }
   return text + ".";
 }
@@ -381,6 +384,13 @@ Report report_diff(const Diff& diff) {
          "a trace has several devices: gpu_time and the rows of the table are sums over them, gpu_busy and "
          "idle are means (--gpu N takes one)",
          "warning"});
+  }
+  if (diff.filtered) {
+    report.diagnostics.push_back(
+        {"filter_not_used", 1,
+         "--filter narrows groups, breaks, the waterfall and the gates; GPU time of the totals, wall, busy and "
+         "idle time, launches and rates are of all work",
+         "info"});
   }
   return report;
 }

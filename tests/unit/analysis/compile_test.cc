@@ -39,6 +39,23 @@ TEST(Compile, TotalsAndSelfTimes) {
   EXPECT_EQ(compile.kernels[0].gpu_ns, 9'000);
 }
 
+// Whatever the scope, self is total less what is nested: parts of the window add up to it.
+TEST(Compile, PartsOfTheWindowAddUp) {
+  const auto phase = [](std::string_view key, int ts, int dur) {
+    return event({.name = std::string(key) + " (dynamo_timed)", .ts = ts, .dur = dur});
+  };
+  const LoadedTrace t = load_events(join({phase("outer", 0, 100), phase("early", 10, 20), phase("late", 60, 30)}));
+  const auto part = [&](std::string_view flag) {
+    return compute_compile(*make_scope(*t.model, {{std::string(flag), "0.05"}}));
+  };
+  const Compile first = part("to"), second = part("from");
+  ASSERT_EQ(first.phases.size(), 2U);
+  EXPECT_EQ(first.phases[0].self_ns, 50'000);  // outer: less early and less late, which is behind the scope
+  ASSERT_EQ(second.phases.size(), 1U);
+  EXPECT_EQ(second.phases[0].self_ns, 30'000);
+  EXPECT_EQ(first.total_ns() + second.total_ns(), compile_of(t).total_ns());
+}
+
 TEST(Compile, IdsFromTheRegionThatFollows) {
   const LoadedTrace t = load_events(join({
       event({.name = "TorchDynamo Cache Lookup", .ts = 0, .dur = 1}),

@@ -1,4 +1,6 @@
 // diff on traces made by hand, with numbers worked out beside them: rounding, noise, gates, several traces, work from before the window.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "analysis/catalog.h"
@@ -121,6 +123,44 @@ TEST(DiffGates, WithSignificantAskForTheInterval) {
   const Diffed noisy = diff_events({steps({{100, 10}, {150, 10}, {60, 10}}), steps({{110, 10}, {160, 10}, {70, 10}})});
   EXPECT_TRUE(run(noisy, {{"fail_above", "5%"}})->gate_failed);
   EXPECT_FALSE(run(noisy, {{"fail_above", "5%"}, {"significant", "true"}})->gate_failed);
+}
+
+TEST(DiffFilter, NarrowsTablesAndGatesToWhatMatches) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{200, 11}}, true)});
+  const auto filtered = [&](const char* filter, const Arguments& arguments = {}) {
+    std::vector<Scope> scopes;
+    for (const test::LoadedTrace& trace : diffed.traces) scopes.push_back(*make_scope(*trace.model, {{"filter", filter}}));
+    return *run_diff(scopes, arguments);
+  };
+  const auto table = [](const Report& report, std::string_view name) {
+    return *std::ranges::find(report.tables, name, &Table::name);
+  };
+  const Report relu = filtered("relu");
+  ASSERT_EQ(table(relu, "diff").rows.size(), 1U);
+  EXPECT_EQ(table(relu, "diff").rows[0][0], Cell("aten::relu"));
+  EXPECT_EQ((*table(relu, "diff").total)[5], Cell(std::int64_t{10'000}));       // time_a_ns: of the rows
+  EXPECT_EQ((*table(relu, "waterfall").total)[2], Cell(std::int64_t{11'000}));  // time_b_ns
+  EXPECT_TRUE(table(relu, "only_in_b").rows.empty());                           // aten::add does not match
+  EXPECT_EQ(table(relu, "totals").rows[0][0], Cell("gpu_time_matched"));
+  EXPECT_EQ(table(relu, "totals").rows[0][1], Cell(std::int64_t{10'000}));
+  EXPECT_EQ(table(relu, "totals").rows[1][1], Cell(std::int64_t{110'000}));  // the whole, told apart
+  EXPECT_EQ(relu.diagnostics.at(0).code, "filter_not_used");
+  EXPECT_EQ(table(filtered("xmma"), "diff").rows.size(), 1U);  // by the kernel that only the trace names
+  EXPECT_EQ(table(filtered("add"), "only_in_b").rows.size(), 1U);
+  EXPECT_TRUE(filtered("mm", {{"fail_above", "50%"}}).gate_failed);
+  EXPECT_FALSE(filtered("relu", {{"fail_above", "50%"}}).gate_failed);  // 10 %, though all GPU time grew by 98 %
+  EXPECT_FALSE(filtered("relu", {{"fail_kernel_above", "50%"}}).gate_failed);
+}
+
+TEST(DiffFilter, AGateOnWhatIsNotThereCannotBeJudged) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{100, 10}})});
+  std::vector<Scope> scopes;
+  for (const test::LoadedTrace& trace : diffed.traces) scopes.push_back(*make_scope(*trace.model, {{"filter", "zzz"}}));
+  for (const char* gate : {"fail_above", "fail_kernel_above"}) {
+    const auto report = run_diff(scopes, {{gate, "5%"}});
+    ASSERT_TRUE(report->gate_failed) << gate;
+    EXPECT_NE(report->diagnostics.back().message.find("no name matches --filter"), std::string::npos);
+  }
 }
 
 TEST(DiffGates, FailWhereATraceHasNothingToJudge) {

@@ -58,6 +58,22 @@ TEST(Graphs, EachPieceOfWorkIsInOnePart) {
   EXPECT_EQ(graphs.graphs[0].busy_ns, 120'000);  // the tuner's kernel keeps the device busy too
 }
 
+TEST(Graphs, CountTheRegionsOfTheScope) {
+  const auto region = [](std::string_view id, int ts) {
+    return event({.name = "Torch-Compiled Region: " + std::string(id), .ts = ts, .dur = 100});
+  };
+  const LoadedTrace t = load_events(join({region("0/0", 0), graph("a", 20, 10), launch(1, 22, 1, "k", 30, 10),  //
+                                          region("0/0", 200), graph("a", 220, 10), launch(2, 222, 1, "k", 230, 10),
+                                          region("1/0", 400), graph("b", 420, 10), launch(3, 422, 1, "k", 430, 10)}));
+  const auto regions = [&](const Arguments& arguments) {
+    return compute_graphs(*make_scope(*t.model, arguments)).region_calls;
+  };
+  EXPECT_EQ(regions({}), 3);
+  EXPECT_EQ(regions({{"from", "0.1"}}), 2);
+  EXPECT_EQ(regions({{"filter", "^a$"}}), 2);
+  EXPECT_EQ(regions({{"filter", "nothing"}}), 0);
+}
+
 TEST(Graphs, TracesWithoutGraphCalls) {
   const LoadedTrace t = load_events(join({
       event({.name = "Torch-Compiled Region", .ts = 0, .dur = 100}),

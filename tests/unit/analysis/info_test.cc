@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/catalog.h"
 #include "model/model.h"
 #include "support/trace_lines.h"
 
@@ -15,7 +16,8 @@ using test::trace_of;
 
 // A trace with all that its Info points to.
 struct Known {
-  explicit Known(std::string_view json) : trace(read_ok(json)), model(*trace), info(compute_info(Scope(model))) {}
+  explicit Known(std::string_view json, const Arguments& arguments = {})
+      : trace(read_ok(json)), model(*trace), info(compute_info(*make_scope(model, arguments))) {}
 
   const KindCount* kind(std::string_view ph, std::string_view cat) const {
     for (const KindCount& count : info.kinds) {
@@ -78,7 +80,7 @@ TEST(Info, ProducerAndOptions) {
 }
 
 // The host is done with a step after 10 us each; the device needs 100 for it.
-TEST(Info, AnIterationTakesWhatTheDeviceTakes) {
+std::string three_steps() {
   std::string events;
   for (int i = 0; i < 3; ++i) {
     const std::string id = std::to_string(i + 1);
@@ -89,7 +91,11 @@ TEST(Info, AnIterationTakesWhatTheDeviceTakes) {
               R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)" + std::to_string(5 + 100 * i) +
               R"(,"dur":100,"args":{"device":0,"stream":7,"correlation":)" + id + "}}";
   }
-  const Known known(trace_of(events));
+  return events;
+}
+
+TEST(Info, AnIterationTakesWhatTheDeviceTakes) {
+  const Known known(trace_of(three_steps()));
   const Report report = report_info(known.info);
   const auto table = std::ranges::find(report.tables, "iterations", &Table::name);
   const auto column = [&](std::string_view name) {
@@ -102,6 +108,39 @@ TEST(Info, AnIterationTakesWhatTheDeviceTakes) {
   }
   EXPECT_EQ(table->rows[1][column("duration_ns")], Cell(std::int64_t{100'000}));
   EXPECT_EQ(table->rows[1][column("start_ns")], Cell(std::int64_t{105'000}));
+}
+
+TEST(Info, IsNarrowedByTheScope) {
+  const std::string other =
+      R"(,{"ph":"X","cat":"kernel","name":"k","pid":1000,"tid":7,"ts":15,"dur":1,"args":{"device":1,"stream":7,"correlation":9}},
+          {"ph":"X","cat":"gpu_user_annotation","name":"a","pid":1000,"tid":7,"ts":15,"dur":1})";
+  const std::string text = R"({"deviceProperties": [{"id": 0, "name": "x"}, {"id": 1, "name": "y"}], "traceEvents": [)" +
+                           three_steps() + other + "]}";
+  const Known whole(text), step(text, {{"step", "2"}}), device(text, {{"gpu", "0"}}), part(text, {{"from", "0.01"}});
+  EXPECT_EQ(whole.kind("X", "kernel")->events, 4);
+  EXPECT_EQ(whole.info.in_scope.size(), 3U);
+  EXPECT_EQ(step.kind("X", "kernel")->events, 2);  // its own, which runs late, and the one that nobody launched
+  EXPECT_EQ(step.kind("X", "cuda_runtime")->events, 1);
+  EXPECT_EQ(step.info.in_scope, std::vector<std::size_t>{1});
+  const Report report = report_info(step.info);
+  EXPECT_EQ(std::ranges::find(report.tables, "iterations", &Table::name)->rows.size(), 1U);
+  EXPECT_EQ(device.kind("X", "kernel")->events, 3);
+  EXPECT_EQ(device.kind("X", "gpu_user_annotation"), nullptr);
+  EXPECT_EQ(device.kind("X", "cuda_runtime")->events, 3);
+  ASSERT_EQ(device.info.devices.size(), 1U);
+  EXPECT_EQ(device.info.devices[0].name, "x");
+  EXPECT_EQ(part.kind("X", "cuda_runtime")->events, 2);
+  ASSERT_EQ(part.info.tracks.size(), 3U);
+  EXPECT_EQ(part.info.tracks[0].events, 4);  // two steps with a launch each
+}
+
+TEST(Info, SaysThatAFilterNarrowsNothing) {
+  const std::unique_ptr<Trace> trace = read_ok(trace_of(three_steps()));
+  const Model model(*trace);
+  const auto report = run_info(*make_scope(model, {{"filter", "k"}}), {});
+  ASSERT_EQ(report->diagnostics.size(), 1U);
+  EXPECT_EQ(report->diagnostics[0].code, "filter_not_used");
+  EXPECT_TRUE(run_info(*make_scope(model, {}), {})->diagnostics.empty());
 }
 
 TEST(Info, EmptyTrace) {

@@ -79,6 +79,24 @@ TEST(Ops, CountSelfTimeAsPyTorchDoes) {
   EXPECT_EQ(find(ops, "[launched before the window]")->device_self_ns, 2'000);
 }
 
+// The device runs behind the host: what runs in the scope was called before it.
+TEST(Ops, HaveTheWorkOfTheScopeInAllTheirColumns) {
+  const std::string_view shapes = R"("Input Dims":[[64,32],[32,16]],"Input type":["float","float"])";
+  const Scoped scoped({slice("cpu_op", "aten::matmul", 1, 0, 50, shapes), slice("cpu_op", "aten::mm", 1, 10, 30, shapes),
+                       launch(1, 20, 5, 1), work("kernel", "gemm", 7, 200, 40, 1),
+                       slice("cpu_op", "aten::matmul", 1, 100, 50, shapes), slice("cpu_op", "aten::mm", 1, 110, 30, shapes),
+                       launch(1, 120, 5, 2), work("kernel", "gemm", 7, 250, 8, 2)});
+  const Ops ops = compute_ops(*make_scope(scoped.model, {{"from", "0.09"}}));
+  const OpRow *mm = find(ops, "aten::mm"), *matmul = find(ops, "aten::matmul");
+  ASSERT_TRUE(mm != nullptr && matmul != nullptr);
+  EXPECT_EQ(mm->count, 1);
+  EXPECT_EQ(mm->device_self_ns, 48'000);
+  EXPECT_EQ(mm->device_total_ns, 48'000);
+  EXPECT_EQ(matmul->device_total_ns, 48'000);
+  EXPECT_EQ(mm->flops.value(), 2 * 2.0 * 64 * 32 * 16);  // both calls' work runs here
+  EXPECT_EQ(mm->flops.value(), ops.flops.value());
+}
+
 TEST(Ops, CountEachCallOfARecursiveOpWhole) {
   const Scoped scoped({slice("cpu_op", "f", 1, 0, 100), slice("cpu_op", "f", 1, 10, 50)});
   const Ops ops = compute_ops(scoped.scope);
@@ -239,6 +257,17 @@ TEST(Copies, AddBytesOnlyWhereTheyAreSaid) {
   EXPECT_EQ(copies.rows[0].bytes, 1000);
   EXPECT_EQ(std::get<double>(report_copies(copies).tables[0].rows[0][6]), 1e8);  // 1000 bytes in the 10 us that they took
   EXPECT_FALSE(copies.rows[1].bytes.has_value());
+}
+
+TEST(Copies, WithoutADurationHaveNoRate) {
+  const Scoped scoped({work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 7, 0, 10, 1, R"(,"bytes":1000)"),
+                       work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 7, 20, 0, 2, R"(,"bytes":9000)")});
+  const Copies copies = compute_copies(scoped.scope);
+  ASSERT_EQ(copies.rows.size(), 1U);
+  EXPECT_EQ(copies.rows[0].bytes, 10'000);
+  const Table table = report_copies(copies).tables[0];
+  EXPECT_EQ(std::get<double>(table.rows[0][6]), 1e8);  // of the copy that took time: 1000 bytes in 10 us
+  EXPECT_EQ(std::get<double>((*table.total)[6]), 1e8);
 }
 
 TEST(Collectives, FollowNcclTests) {

@@ -430,6 +430,7 @@ TEST(InputOptions, MaxBytes) {
   EXPECT_EQ(reading.error().code, ErrorCode::too_large);
   EXPECT_NE(reading.error().message.find(std::to_string(options.max_bytes)), std::string::npos);
   EXPECT_NE(reading.error().hint.find("--max-bytes"), std::string::npos);
+  EXPECT_EQ(reading.error().where, "test, byte " + std::to_string(options.max_bytes));
   // Also before the events.
   const auto metadata =
       read_trace_bytes("{\"a\": \"" + std::string(200'000, 'x') + "\", \"traceEvents\": []}", "test", options);

@@ -38,6 +38,26 @@ std::ptrdiff_t parent_of(const std::vector<Slice>& sorted, std::size_t i) {
   return parent;
 }
 
+// Profilers that write whole microseconds: a caller and what it calls share their times, and events come in any order.
+TEST(CallTree, NumbersOfCallsTellTheParentWhereTimesAreEqual) {
+  const auto op = [](std::string_view name, std::string_view args) {
+    return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":1,"tid":1,"ts":5,"dur":2,"args":{{{}}}}})", name, args);
+  };
+  const auto innermost = [](const std::string& first, const std::string& second) {
+    const auto trace = read_trace_bytes("[" + first + "," + second + "]", "ties", {});
+    const CallTree tree = build_call_tree(**trace);
+    EXPECT_EQ(tree.parent[1], NodeId{0U});
+    return std::string((*trace)->text((*trace)->events.name(tree.event[1])));
+  };
+  for (const std::string_view key : {"External id", "Ev Idx", "Record function id"}) {
+    const std::string outer = op("matmul", fmt::format(R"("{}":41)", key)), inner = op("mm", fmt::format(R"("{}":42)", key));
+    EXPECT_EQ(innermost(outer, inner), "mm") << key;
+    EXPECT_EQ(innermost(inner, outer), "mm") << key;
+  }
+  EXPECT_EQ(innermost(op("first", ""), op("second", R"("External id":1)")),
+            "second");  // only one has a number: the file's order
+}
+
 TEST(CallTree, EqualsTheQuadraticOneOnNestedSlices) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

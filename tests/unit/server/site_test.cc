@@ -33,6 +33,18 @@ TEST(Site, AnalysesAnswerAsTheEngineDoes) {
   EXPECT_EQ(*answer.body, (*find_format("json"))->render(*report, {}));
 }
 
+TEST(Site, AnswersNameTheTracesThatTheyAreAbout) {
+  const Engine engine = open_fixtures({"clean_no_sync", "fault_item_sync"});
+  const Site site(engine, {});
+  const auto names = [&](std::string_view target) {
+    const std::string body = *get(site, target).body;
+    return std::pair(body.find("clean_no_sync.json.gz") != body.npos, body.find("fault_item_sync.json.gz") != body.npos);
+  };
+  EXPECT_EQ(names("/api/v1/gpu"), std::pair(true, false));  // of the first, unless another is asked for
+  EXPECT_EQ(names("/api/v1/gpu?t=1"), std::pair(false, true));
+  EXPECT_EQ(names("/api/v1/diff"), std::pair(true, true));
+}
+
 TEST(Site, DefaultsHoldUnlessAskedOtherwise) {
   const Engine engine = open_fixtures({"fault_item_sync"});
   const Site plain(engine, {}), narrowed(engine, {{"filter", "nothing_is_called_so"}});
