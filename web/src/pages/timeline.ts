@@ -210,6 +210,9 @@ class TimelinePage implements Page, Screen {
     if (row.y < top + 20) this.scroll.scrollTop += row.y - top - 60;
     else if (row.y > this.stage.height - 40) this.scroll.scrollTop += row.y - this.stage.height + 100;
   }
+  scroll_to(y: number): void {
+    this.scroll.scrollTop = y;
+  }
   panel(): void {
     this.dirty.labels = true;
     this.panel_box.show();
@@ -231,7 +234,7 @@ class TimelinePage implements Page, Screen {
   private scrolled(): void {
     this.state.scroll = this.scroll.scrollTop;
     this.dirty.labels = true;
-    this.control.stirred();
+    this.control.scrolled();
   }
   private resized(): void {
     this.stage.height = Math.max(1, this.scroll.clientHeight);
