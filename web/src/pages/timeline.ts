@@ -9,6 +9,7 @@ import { Mouse } from "../timeline/mouse";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
+import { rehearse } from "../timeline/rehearsal";
 import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
@@ -190,6 +191,7 @@ class TimelinePage implements Page, Screen {
   }
   // Without a move of the mouse another slice may have come to lie under it.
   rested(): void {
+    this.dirty.labels = true;
     this.mouse.look_again();
     this.refine();
   }
@@ -264,9 +266,15 @@ class TimelinePage implements Page, Screen {
     this.toolbar.loading(this.state.tiles.loading > 0);
     if (more_labels) this.dirty.labels = true;
     if (more || more_labels) this.schedule();
+    else if (!this.rehearsed && !this.state.tiles.loading && this.stage.stats.frames > 2) this.rehearse();
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.shift();
   }
+  private rehearse(): void {
+    this.rehearsed = true;
+    rehearse(this.state, this.closed.signal, () => (this.stage.stats.rehearsed = true));
+  }
+  private rehearsed = false;
   readonly times: number[] = [];
   private shown: object | null = null;
 

@@ -6,9 +6,11 @@ import { HitList } from "./hit_list";
 import { slice_beside } from "./row_walk";
 import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
+import { read_range, type Range } from "./view";
 
 const kRest_ms = 120; // without a move until the view is drawn at its finest
-const kUrlDelay_ms = 200;
+const kUrlDelay_ms = 400;
+const kUrlPatience_ms = 1000; // then it is written even if the page has not been idle
 const kSearchDelay_ms = 150;
 const kLongestFilter = 200; // characters
 
@@ -26,7 +28,7 @@ export interface Screen {
 }
 
 export class Controller {
-  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url());
+  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url_soon());
   private readonly rest_timer = new RestTimer(kRest_ms, () => this.rest());
   private known_hash = location.hash; // as last read or written
   private search_timer = 0;
@@ -278,6 +280,18 @@ export class Controller {
     this.search_under_way?.abort();
   }
 
+  // To change the URL costs a browser some milliseconds: never in the middle of a move.
+  private write_url_soon(): void {
+    requestIdleCallback(
+      ({ didTimeout }) => {
+        if (this.stopped) return;
+        if (this.state.moving && !didTimeout) this.remember();
+        else this.write_url();
+      },
+      { timeout: kUrlPatience_ms },
+    );
+  }
+
   // Not when the URL was changed by somebody else since: that change is about to be read, and would be lost.
   write_url(): void {
     if (location.hash !== this.known_hash) return;
@@ -307,7 +321,7 @@ export class Controller {
     state.notes = (parameters.get("m") ?? "")
       .split("_")
       .map(read_range)
-      .filter((each): each is { from: number; to: number } => each !== null)
+      .filter((each): each is Range => each !== null)
       .slice(0, 100);
     state.lanes.pinned.clear();
     for (const id of (parameters.get("pin") ?? "").split(".")) if (/^\d+$/.test(id)) state.lanes.pinned.add(Number(id));
@@ -330,11 +344,4 @@ export class Controller {
     else if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
     if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
   }
-}
-
-function read_range(text: string | null): { from: number; to: number } | null {
-  const match = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(text ?? "");
-  if (!match) return null;
-  const [from, to] = [Number(match[1]), Number(match[2])];
-  return to >= from ? { from, to } : null;
 }

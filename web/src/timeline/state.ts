@@ -4,7 +4,7 @@ import type { Mark, SliceDetails, TraceInfo } from "../api/types";
 import { Paints } from "../ui/palette";
 import type { HitList } from "./hit_list";
 import type { Lanes } from "./lanes";
-import type { TileStore } from "./tiles";
+import type { Tiles } from "./tiles";
 import type { View } from "./view";
 
 export interface Area {
@@ -35,7 +35,7 @@ export interface State {
   trace: TraceInfo;
   view: View;
   lanes: Lanes;
-  tiles: TileStore;
+  tiles: Tiles;
   paints: Paints;
   marks: Mark[];
   notes: Note[]; // marks of the user
