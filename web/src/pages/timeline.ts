@@ -272,7 +272,10 @@ class TimelinePage implements Page, Screen {
   }
   private rehearse(): void {
     this.rehearsed = true;
-    rehearse(this.state, this.closed.signal, () => (this.stage.stats.rehearsed = true));
+    rehearse(this.state, this.closed.signal, () => {
+      this.mouse.rehearse();
+      this.stage.stats.rehearsed = true;
+    });
   }
   private rehearsed = false;
   readonly times: number[] = [];

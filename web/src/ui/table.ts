@@ -6,6 +6,7 @@ import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
 import { paper_zoom, prints } from "./paper";
 import { compare, matcher } from "./row_order";
+import { copy_button, tsv } from "./table_copy";
 
 const kRowHeight = 28;
 const kOverscan = 8;
@@ -110,7 +111,8 @@ export class TableView {
     });
     const hidden = this.options.only && this.options.only.length < this.table.columns.length;
     const more = hidden ? button("All columns", () => this.toggle_columns(more!), { class: "btn small", "aria-pressed": "false" }) : null;
-    return el("div", { class: "t-tools" }, input, this.caption, el("span", { class: "grow" }), more);
+    const copies = copy_button(() => tsv(this.shown, this.rows));
+    return el("div", { class: "t-tools" }, input, this.caption, el("span", { class: "grow" }), more, copies);
   }
 
   private filter(text: string): void {
