@@ -119,7 +119,8 @@ Result<Answer> get_search(Asked site, const Target& target) {
   const auto trace = trace_of(site, p);
   const std::string text = p.text("q", std::nullopt);
   const auto limit = static_cast<std::size_t>(p.integer("limit", 1000, 0, 10'000));
-  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.search(text, limit).map(search_json); });
+  const auto skip = static_cast<std::size_t>(p.integer("skip", 0, 0, kAnyId));
+  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.search(text, limit, skip).map(search_json); });
 }
 
 Result<Answer> get_marks(Asked site, const Target& target) {

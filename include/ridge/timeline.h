@@ -175,9 +175,9 @@ class Timeline {
   Result<SliceDetails> slice(std::uint32_t id) const;
   Result<std::optional<std::uint32_t>> neighbour(std::uint32_t id, bool next) const;  // on its row; nothing at the end
   Result<Area> area(std::int64_t from_ns, std::int64_t to_ns, const std::optional<std::vector<std::uint32_t>>& tracks) const;
-  Result<SearchHits> search(std::string_view text,
-                            std::size_t limit) const;  // a part of names in any case; "re:..." an RE2 expression
-  std::vector<Mark> marks() const;                     // the longest 200 of each kind, in order of time
+  // A part of names in any case; "re:..." an RE2 expression. Counts all hits; returns those from number `skip` on, at most `limit`, in order of time.
+  Result<SearchHits> search(std::string_view text, std::size_t limit, std::size_t skip = 0) const;
+  std::vector<Mark> marks() const;  // the longest 200 of each kind, in order of time
   Result<BusyCurve> busy(std::uint32_t px) const;
 
  private:

@@ -1,6 +1,6 @@
-// Search over the names of slices. Each distinct name is matched once; the slices are then counted by name.
+// Search over the names of slices. Each distinct name is matched once; the slices are then counted by name. A page of hits in order of time is
+// found by the times alone: where the page begins and ends among them is selected, not sorted, and only the hits between are looked at again.
 #include <algorithm>
-#include <queue>
 
 #include <re2/re2.h>
 
@@ -12,19 +12,32 @@ namespace {
 constexpr std::size_t kLongestPattern = 1000;
 constexpr std::string_view kRegexMark = "re:";
 
-struct Hit {
-  std::int64_t start_ns = 0;
-  EventId event;
-  Place place;
-
-  bool operator<(const Hit& other) const { return std::pair(start_ns, event) < std::pair(other.start_ns, other.event); }
-};
-
 enum class Match : std::uint8_t { not_asked, no, yes };
+
+std::int64_t start_of(const Place& place) { return place.lane->rows[place.row].start_ns[place.index]; }
+EventId event_of(const Place& place) { return place.lane->rows[place.row].event[place.index]; }
+
+template <class Visit>
+void for_each_hit(const Lanes& lanes, const Trace& trace, const RE2& expression, std::vector<Match>& matches,
+                  const Visit& visit) {
+  for (const Lane& lane : lanes.lanes) {
+    for (std::size_t r = 0; r < lane.rows.size(); ++r) {
+      const LaneRow& row = lane.rows[r];
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        Match& match = matches[row.name[i].value];
+        if (match == Match::not_asked) {
+          const std::string_view name = trace.text(row.name[i]);
+          match = RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), expression) ? Match::yes : Match::no;
+        }
+        if (match == Match::yes) visit(Place{&lane, r, i});
+      }
+    }
+  }
+}
 
 }  // namespace
 
-Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit) const {
+Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit, std::size_t skip) const {
   if (text.empty() || text.size() > kLongestPattern) return fail(ErrorCode::usage, "'q' must have 1 to 1000 bytes");
   RE2::Options options;
   options.set_log_errors(false);
@@ -38,31 +51,31 @@ Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit) co
 
   const Trace& trace = state_->trace();
   std::vector<Match> matches(trace.strings.size(), Match::not_asked);
+  std::vector<std::int64_t> starts;
+  for_each_hit(state_->lanes(), trace, expression, matches, [&](const Place& place) { starts.push_back(start_of(place)); });
   SearchHits out;
-  std::priority_queue<Hit> first;  // the latest on top, to be replaced by an earlier one
-  for (const Lane& lane : state_->lanes().lanes) {
-    for (std::size_t r = 0; r < lane.rows.size(); ++r) {
-      const LaneRow& row = lane.rows[r];
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        Match& match = matches[row.name[i].value];
-        if (match == Match::not_asked) {
-          const std::string_view name = trace.text(row.name[i]);
-          match = RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), expression) ? Match::yes : Match::no;
-        }
-        if (match == Match::no) continue;
-        ++out.hits;
-        const Hit hit{row.start_ns[i], row.event[i], {&lane, r, i}};
-        if (first.size() < limit) {
-          first.push(hit);
-        } else if (!first.empty() && hit < first.top()) {
-          first.pop();
-          first.push(hit);
-        }
-      }
-    }
-  }
-  out.results.resize(first.size());
-  for (std::size_t i = first.size(); i-- > 0; first.pop()) out.results[i] = state_->ref(first.top().place);
+  out.hits = static_cast<std::int64_t>(starts.size());
+  if (skip >= starts.size() || limit == 0) return out;
+
+  const std::size_t last = std::min(starts.size() - skip, limit) + skip - 1;
+  const auto nth = [&](std::size_t n, std::size_t from) {
+    const auto at = starts.begin() + static_cast<std::ptrdiff_t>(n);
+    std::nth_element(starts.begin() + static_cast<std::ptrdiff_t>(from), at, starts.end());
+    return *at;
+  };
+  const std::int64_t first_ns = nth(skip, 0);
+  const std::int64_t last_ns = nth(last, skip);
+  std::vector<Place> page;
+  std::size_t before = 0;  // hits that start before the page does
+  for_each_hit(state_->lanes(), trace, expression, matches, [&](const Place& place) {
+    const std::int64_t start_ns = start_of(place);
+    if (start_ns < first_ns) ++before;
+    if (start_ns >= first_ns && start_ns <= last_ns) page.push_back(place);
+  });
+  std::sort(page.begin(), page.end(), [](const Place& a, const Place& b) {
+    return std::pair(start_of(a), event_of(a)) < std::pair(start_of(b), event_of(b));
+  });
+  for (std::size_t i = skip - before; i <= last - before; ++i) out.results.push_back(state_->ref(page[i]));
   return out;
 }
 

@@ -10,7 +10,7 @@
 import { close_all, open, open_browser, serve, settle, visit } from "./harness.mjs";
 
 const kMost_ms = 8;
-const kWalks = 5;
+const kWalks = Number(process.env.WALKS ?? 5);
 const path = process.argv[2];
 if (!path) {
   console.error("usage: tests/browser/run frames.mjs TRACE");
@@ -84,14 +84,42 @@ function frames_of(traceEvents) {
   for (const task of tasks) {
     step += gestures.filter((each) => within(task, each)).length;
     const script = total(drawn, task);
-    if (script || !frames.length) frames.push({ ms: 0, raster: 0, script: 0, step });
+    if (script || !frames.length) frames.push({ ms: 0, raster: 0, script: 0, step, tasks: [] });
     const frame = frames.at(-1);
+    frame.tasks.push(task);
     const pixels = total(raster, task);
     frame.ms += ms(task) - pixels;
     frame.raster += pixels;
     frame.script += script;
   }
+  for (const frame of frames) frame.parts = frame.ms > kMost_ms ? parts_of(frame.tasks, events) : null;
   return frames;
+}
+
+// What the tasks of a frame did: [what, ms] of the largest parts, each without what is inside it.
+const kOuter = /RunTask$|^ThreadControllerImpl|^TaskGraphRunner|^SequenceManager/;
+function parts_of(tasks, events) {
+  const sums = new Map();
+  for (const task of tasks) {
+    const inside = events.filter((each) => each !== task && within(task, each)).sort((a, b) => a.ts - b.ts || b.dur - a.dur);
+    const open = [{ name: "(task)", end: Infinity, self: ms(task) }];
+    const close = (before) => {
+      while (open.length > 1 && open.at(-1).end <= before) {
+        const { name, self } = open.pop();
+        sums.set(name, (sums.get(name) ?? 0) + self);
+      }
+    };
+    for (const each of inside) {
+      if (kOuter.test(each.name)) continue;
+      close(each.ts);
+      open.at(-1).self -= ms(each);
+      const about = each.args?.data?.type ?? each.args?.data?.functionName ?? "";
+      open.push({ name: about ? `${each.name} ${about}` : each.name, end: each.ts + each.dur, self: ms(each) });
+    }
+    close(Infinity);
+    sums.set("(task)", (sums.get("(task)") ?? 0) + open[0].self);
+  }
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, cost]) => [name, Number(cost.toFixed(2))]);
 }
 
 // By gesture that moves the view: its longest frame.
@@ -118,6 +146,7 @@ for (let i = 0; i < kWalks; ++i) {
   const box = await page.locator(".tl-front").boundingBox();
   await page.mouse.move(box.x + 100, box.y + 100);
   await settle(page);
+  await page.waitForFunction(() => window.__ridge.stats.rehearsed !== false); // what a page does in its first idle moments is nobody's frame
   const browser = page.context().browser();
   await browser.startTracing(page, { categories: ["devtools.timeline", "toplevel", "cc"] });
   const moves = await walk(page, box);
@@ -130,6 +159,7 @@ const longest = Math.min(...steps.map((each) => each.length));
 const over_walks = (of) => Array.from({ length: longest }, (_, i) => of(steps.map((each) => each[i] ?? 0)));
 const step_ms = over_walks(median);
 const frames = walks.flatMap((each) => each.frames);
+const longest_frames = frames.filter((frame) => frame.parts).sort((a, b) => b.ms - a.ms).slice(0, 12);
 const figures = {
   trace: path,
   walks: kWalks,
@@ -142,6 +172,7 @@ const figures = {
   with_raster_ms: spread(frames.map((frame) => frame.ms + frame.raster)),
   frames_over_8_ms: frames.filter((frame) => frame.ms > kMost_ms).length,
   longest_steps: step_ms.map((cost, step) => [Number(cost.toFixed(2)), step]).sort((a, b) => b[0] - a[0]).slice(0, 5),
+  longest_frames: longest_frames.map(({ ms, step, parts }) => ({ ms: Number(ms.toFixed(2)), step, parts })),
 };
 console.log(JSON.stringify(figures));
 process.exit(figures.step_ms.max <= kMost_ms ? 0 : 1);

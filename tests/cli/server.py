@@ -166,6 +166,9 @@ def test_the_timelines_doors():
         check(abs(area["busy_pct"]["0"] - busy_pct) < 1e-6, f"busy {area['busy_pct']} and {busy_pct}")
         hits = served.json("/api/v1/search?q=ATEN%3A%3A&limit=3")
         check(hits["hits"] > 3 and len(hits["results"]) == 3, f"hits {hits['hits']}")
+        later = served.json("/api/v1/search?q=ATEN%3A%3A&limit=3&skip=2")
+        equal([later["hits"], later["results"][0]], [hits["hits"], hits["results"][2]], "the page of hits that begins with the third")
+        equal(served.json(f"/api/v1/search?q=ATEN%3A%3A&skip={hits['hits']}")["results"], [], "beyond the last")
         check({mark["kind"] for mark in served.json("/api/v1/marks")["marks"]} >= {"sync", "gap", "iteration"}, "marks")
         curve = served.json("/api/v1/overview?px=50")
         check(len(curve["host"]) <= 50 and len(curve["devices"][0]["busy"]) == len(curve["host"]), "overview")
@@ -195,7 +198,7 @@ def test_hostile_parameters_get_400():
             equal(served.get(f"/api/v1/slices?{query}")[0], 400, query)
         for target in ("/api/v1/slice?id=-1", "/api/v1/slice?id=4294967295", "/api/v1/slice?id=0x1", "/api/v1/slice", "/api/v1/neighbour?id=1&dir=up",
                        "/api/v1/area?from=0&to=9&tracks=a", "/api/v1/search?q=", "/api/v1/search?q=re:(", "/api/v1/search?q=" + "a" * 2000, "/api/v1/search?q=%ff",
-                       "/api/v1/search?q=a&limit=99999999", "/api/v1/overview?px=0", "/api/v1/traces?t=0&x=1"):
+                       "/api/v1/search?q=a&limit=99999999", "/api/v1/search?q=a&skip=-1", "/api/v1/search?q=a&skip=99999999999", "/api/v1/overview?px=0", "/api/v1/traces?t=0&x=1"):
             status, _, body = served.get(target)
             equal(status, 400, target)
             check({"code", "message", "hint"} <= json.loads(body)["error"].keys(), f"error of {target}")

@@ -1,5 +1,5 @@
 // Without a mouse, and for a screen reader: every page can be walked through, what has the focus stays in sight, and roles say what things are.
-import { check, column, equal, fixture, open, serve, visit } from "../harness.mjs";
+import { check, column, equal, fixture, open, serve, settle, visit } from "../harness.mjs";
 
 const eager = fixture("resnet18_eager_shapes.json.gz");
 const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
@@ -135,6 +135,38 @@ export const cases = {
     const before = await height();
     await page.keyboard.press("ArrowUp");
     check((await height()) > before, "the details grow");
+    await finish();
+  },
+
+  "names are ready above and below what is in sight, in the order of the screen, and the Tab key passes them by": async () => {
+    const server = await serve(fixture("ddp_gloo_rank0.json.gz")); // many tracks
+    const { page, finish } = await open(server.url, { viewport: { width: 1280, height: 320 } });
+    await visit(page, "timeline");
+    const labels = () =>
+      page.evaluate(() => {
+        const box = document.querySelector(".tl-scroll").getBoundingClientRect();
+        return [...document.querySelectorAll(".tl-moving > *")].map((node) => {
+          const { top, bottom } = node.getBoundingClientRect();
+          return { top: parseFloat(node.style.top), seen: bottom > box.top && top < box.bottom, reached: node.querySelector("button").tabIndex === 0 };
+        });
+      });
+    const hold = async (what) => {
+      await page.waitForFunction(() => !window.__ridge.state.moving);
+      await settle(page);
+      const all = await labels();
+      check(all.some((each) => each.seen) && all.some((each) => !each.seen), `${what}: some are in sight, some are not`);
+      equal(all.map((each) => each.reached), all.map((each) => each.seen), `${what}: what the Tab key reaches`);
+      equal(all.map((each) => each.top), all.map((each) => each.top).sort((a, b) => a - b), `${what}: their order`);
+    };
+    await hold("at first");
+    const box = await page.locator(".tl-front").boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 100);
+    for (let i = 0; i < 4; ++i) await page.mouse.wheel(0, 120);
+    await page.waitForFunction(() => window.__ridge.state.scroll > 100);
+    await hold("further down");
+    for (let i = 0; i < 4; ++i) await page.mouse.wheel(0, -120);
+    await page.waitForFunction(() => window.__ridge.state.scroll === 0);
+    await hold("back at the top");
     await finish();
   },
 };

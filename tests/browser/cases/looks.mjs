@@ -38,6 +38,11 @@ export const cases = {
     check(!empty.includes("record_shapes"), `shapes would not help: ${empty}`);
     await visit(page, "categories");
     check((await page.textContent("main .empty")).trim().length > 10, "the page says that there is nothing");
+    await visit(page, "gpu");
+    check((await page.textContent("main .empty")).includes("Nothing ran on a device"), "and so does the device's own page");
+    await visit(page, "summary");
+    const found = await page.textContent(".card");
+    check(found.includes("could not look") && found.includes("device work"), `without a device the rules say: ${found}`);
     await finish();
   },
 
@@ -52,6 +57,11 @@ export const cases = {
     check(!text.includes("Queue depth"), "nothing is said of the queue");
     const cut = await page.$$eval(".t-c", (cells) => cells.filter((cell) => cell.textContent.length < 12 && cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
     equal(cut, [], "short words that are cut off");
+    await visit(page, "summary");
+    const figures = await page.$$eval(".figure dt", (names) => names.map((name) => name.textContent));
+    check(figures.includes("GPU busy") && !figures.includes("Graph breaks") && !figures.includes("Recompiles"), `figures ${figures}`);
+    await visit(page, "graphs");
+    check((await page.textContent("main")).includes("Not known: breaks are seen on the host"), "breaks are not known");
     await finish();
   },
 
@@ -84,6 +94,81 @@ export const cases = {
     const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
     for (const name of names) check(!dots.some((dot) => over(name, dot)), "a dot lies on the name of a roof");
     check((await page.textContent(".roofline")).includes("memory 4.8 TB/s"), "the slope has its name");
+    await finish();
+  },
+
+  "times are written in one way: no page says us": async () => {
+    const { server, page, finish } = await opened(fixture("gpt_eager_train_stack_mem.json.gz"), "summary");
+    const said = JSON.stringify((await server.api("findings")).tables);
+    check(/\d us\b/.test(said), "the engine's own words are ASCII");
+    for (const where of ["summary", "gpu", "health"]) {
+      await visit(page, where);
+      const text = await page.textContent("main");
+      equal(/[\d.]+ us\b/.exec(text)?.[0] ?? null, null, `on the page ${where}`);
+    }
+    check((await page.evaluate(() => document.body.innerText)).length > 100, "there was text");
+    await finish();
+  },
+
+  "less than zero is written with a minus": async () => {
+    const server = await serve(fixture("gpt_eager_train_stack_mem.json.gz"), fixture("gpt_compiled_train.json.gz"));
+    const { page, finish } = await open(server.url);
+    await visit(page, "diff");
+    const text = await page.$$eval(".figure small, .t-c.num", (cells) => cells.map((cell) => cell.textContent));
+    check(text.some((each) => /\u2212\d/.test(each)), "something became less");
+    equal(text.filter((each) => /-\d/.test(each)), [], "hyphens before numbers");
+    await finish();
+  },
+
+  "a ruler has one unit": async () => {
+    const { page, finish } = await opened(fixture("gpt_compiled_train.json.gz"), "timeline");
+    for (const range of ["", "r=500000-1500000", "r=0-2100"]) {
+      await page.evaluate(() => {
+        window.ticks = [];
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+          if (this.canvas.className === "tl-ruler") window.ticks.push(text);
+          return fillText.call(this, text, ...place);
+        };
+      });
+      await visit(page, "timeline", range);
+      await page.evaluate(() => window.dispatchEvent(new Event("ridge-theme"))); // draws all anew
+      await page.waitForFunction(() => window.ticks.length > 2);
+      const units = await page.evaluate(() => [...new Set(window.ticks.flatMap((text) => /^[\d.,]+ (\S+)$/.exec(text)?.[1] ?? []))]);
+      equal(units.length, 1, `units at ${range || "the whole"}: ${units}`);
+      await page.reload();
+      await page.waitForSelector("html[data-ready]");
+    }
+    await finish();
+  },
+
+  "columns have names of their own, and a figure stands on one line": async () => {
+    const { page, finish } = await opened(fixture("break_datadep_recompile.json.zst"), "graphs");
+    const heads = await page.$$eval(".table", (tables) => tables.map((table) => [...table.querySelectorAll(".t-h")].map((head) => head.textContent)));
+    check(heads.length > 1, "tables are there");
+    for (const names of heads) equal(names.length, new Set(names).size, `different names of ${names}`);
+    const { page: other, finish: finish_other } = await opened(fixture("resnet18_eager_shapes.json.gz"), "roofline");
+    for (const width of [1280, 2560]) {
+      await other.setViewportSize({ width, height: 1440 });
+      const heights = await other.$$eval(".figure dd", (values) => values.map((value) => value.getBoundingClientRect().height));
+      check(Math.max(...heights) < 40, `the figures are ${heights} high at ${width}`);
+    }
+    await other.waitForFunction(() => {
+      const tick = document.querySelector(".roofline .tick").getBoundingClientRect();
+      return tick.height > 8 && tick.height < 18; // letters do not grow with the screen
+    });
+    await finish_other();
+    await finish();
+  },
+
+  "a large screen is used": async () => {
+    const server = await serve(fixture("gpt_compiled_train.json.gz"));
+    const { page, finish } = await open(server.url, { viewport: { width: 2560, height: 1440 } });
+    await visit(page, "summary");
+    const page_width = await page.$eval(".page", (node) => node.getBoundingClientRect().width);
+    check(page_width > 2000, `the page is ${page_width} wide`);
+    const cut = await page.$$eval(".names .bars-label", (labels) => labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent));
+    check(cut.length < 3, `names that are cut off: ${cut}`);
     await finish();
   },
 };

@@ -331,4 +331,31 @@ export const cases = {
     check(!wider, "the page is wider than the screen");
     await finish();
   },
+
+  "a table is copied as it stands: the rows that the filter leaves, in their order, with exact numbers": async () => {
+    const server = await serve(fixture("resnet18_eager_shapes.json.gz"));
+    for (const trusted of [true, false]) {
+      const { page, finish } = await open(server.url, { permissions: ["clipboard-read", "clipboard-write"] });
+      await visit(page, "kernels", "filter=bn_");
+      if (!trusted) await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined })); // as on a page of another host
+      await page.evaluate(() => {
+        document.addEventListener("copy", (event) => (window.heard = event.target.value ?? null));
+      });
+      await page.click(".t-tools .btn:has-text('Copy')");
+      await page.waitForSelector(".t-tools .btn:has-text('Copied')");
+      const text = trusted ? await page.evaluate(() => navigator.clipboard.readText()) : await page.evaluate(() => window.heard);
+      const lines = text.trimEnd().split("\n").map((line) => line.split("\t"));
+      const report = await server.api("kernels?t=0");
+      const names = report.tables[0].columns.map((each) => each.name);
+      const wanted = report.tables[0].rows.filter((row) => row.some((value) => typeof value === "string" && value.includes("bn_")));
+      check(wanted.length > 2, "some rows are left");
+      equal(lines.length, wanted.length + 1, "lines");
+      const at = lines[0].indexOf("time_ns");
+      check(at > 0 && lines[0].every((name) => names.includes(name)), `columns ${lines[0]}`);
+      const times = wanted.map((row) => row[names.indexOf("time_ns")]).sort((a, b) => b - a);
+      equal(lines.slice(1).map((line) => Number(line[at])), times, "times in ns");
+      check(!(await page.$("textarea")), "nothing is left behind");
+      await finish();
+    }
+  },
 };

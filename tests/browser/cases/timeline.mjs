@@ -70,6 +70,8 @@ async function lane_of(server, track, depth, { from, to }) {
   return { ...answer.depths.find((each) => each.depth === depth), bucket_ns: answer.bucket_ns };
 }
 
+const other_url = (url) => `${url.split("#")[0]}#/timeline?fold=all`;
+
 export const cases = {
   "what is drawn covers as much as the API's slices do": async () => {
     const { server, page, finish } = await timeline();
@@ -300,17 +302,29 @@ export const cases = {
     await finish();
   },
 
-  "of more hits than are walked all are counted, and the end says so": async () => {
+  "of more hits than one answer holds every one can be walked to, forwards and round the corner": async () => {
     const { server, page, finish } = await timeline();
-    const counted = (await server.api("search?t=0&q=a&limit=1")).hits;
-    check(counted > 1000, `${counted} hits in this trace`);
-    await page.fill(".tl-tools input", "a");
+    const everything = await server.api("search?t=0&q=cuda&limit=10000");
+    const counted = everything.hits;
+    check(counted > 2000 && everything.results.length === counted, `${counted} hits in this trace`);
+    const said = (number) => `${number.toLocaleString("en-US")} of ${counted.toLocaleString("en-US")}`;
+    await page.fill(".tl-tools input", "cuda");
     await page.keyboard.press("Enter");
-    await page.waitForSelector(".details");
-    equal(await page.textContent(".tl-count"), `1 of ${counted.toLocaleString("en-US")}`, "the count");
-    await page.keyboard.press("Shift+Enter");
-    await page.waitForFunction(() => document.querySelector(".tl-status").textContent.includes("1,000"));
-    equal(await page.textContent(".tl-count"), `1,000 of ${counted.toLocaleString("en-US")}`, "the last that is walked");
+    await selected(page, everything.results[0].id);
+    equal(await page.textContent(".tl-count"), said(1), "the first");
+    await page.keyboard.press("Shift+Enter"); // to the last, in a page that nobody has seen
+    await selected(page, everything.results[counted - 1].id);
+    equal(await page.textContent(".tl-count"), said(counted), "the last");
+    await page.keyboard.press("Enter");
+    await selected(page, everything.results[0].id);
+    await page.evaluate(() => (window.__ridge.state.hit = 998));
+    await page.keyboard.press("Enter");
+    await selected(page, everything.results[999].id);
+    await page.keyboard.press("Enter"); // over the end of the first answer
+    await selected(page, everything.results[1000].id);
+    equal(await page.textContent(".tl-count"), said(1001), "the first of the second answer");
+    for (let i = 0; i < 5; ++i) await page.keyboard.press("Enter"); // faster than answers come
+    await selected(page, everything.results[1005].id);
     await finish();
   },
 
@@ -417,6 +431,40 @@ export const cases = {
     equal(kept.pins, [slice.track], "pinned tracks");
     equal(kept.notes, [{ from: slice.start_ns, to: slice.start_ns + slice.dur_ns }], "marks");
     await finish_other();
+    await finish();
+  },
+
+  "a deep link brings what is collapsed and how far the tracks are scrolled": async () => {
+    const { server, page, finish } = await timeline();
+    const folds = (of) => of.evaluate(() => [...window.__ridge.state.lanes.collapsed].sort());
+    const { groups } = await server.api("tracks?t=0");
+    const first = groups.find((group) => group.kind === "device"); // the others stay, to be scrolled
+    const track = first.tracks[0];
+    await page.click(`.tl-track .tl-fold[aria-label="Track ${track.name}"]`);
+    await page.click(`.tl-group .tl-fold[aria-label="Group ${first.name}"]`);
+    equal(await folds(page), [`g:${first.id}`, `t:${track.id}`].sort(), "what is collapsed");
+    await page.setViewportSize({ width: 1280, height: 320 }); // so that there is something to scroll
+    await page.mouse.move(700, 250);
+    await page.mouse.wheel(0, 47);
+    await page.waitForFunction(() => window.__ridge.state.scroll === 47);
+    await page.waitForFunction(() => location.hash.includes("y=47") && location.hash.includes("fold="));
+    const { page: other, finish: finish_other } = await open(page.url(), { viewport: { width: 1280, height: 320 } });
+    await settle(other);
+    equal(await folds(other), await folds(page), "what is collapsed after the link");
+    equal(await other.evaluate(() => window.__ridge.state.scroll), 47, "how far it is scrolled");
+    equal(await other.evaluate(() => document.querySelector(".tl-scroll").scrollTop), 47, "the scrolling box");
+    await other.focus(".tl-scroll");
+    await other.keyboard.press("c"); // opens all
+    await other.keyboard.press("c"); // collapses all
+    await other.waitForFunction(() => location.hash.includes("fold=all"));
+    await finish_other();
+    const { page: third, finish: finish_third } = await open(other_url(page.url()));
+    await settle(third);
+    const all = groups.flatMap((group) => group.tracks.map((each) => `t:${each.id}`));
+    equal(await folds(third), all.sort(), "all are collapsed");
+    await third.keyboard.press("c");
+    await third.waitForFunction(() => !location.hash.includes("fold="));
+    await finish_third();
     await finish();
   },
 

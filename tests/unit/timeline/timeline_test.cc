@@ -209,6 +209,17 @@ TEST(Timeline, HitsAreCountedAndInOrderOfTime) {
   EXPECT_EQ(same->hits, all->hits);
   ASSERT_EQ(few->results.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(few->results[i].id, all->results[i].id);
+  for (std::size_t skip = 0; skip < all->results.size(); skip += 7) {  // any page is that part of the whole
+    const auto page = t.timeline.search("conv", 7, skip);
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->hits, all->hits);
+    ASSERT_EQ(page->results.size(), std::min<std::size_t>(7, all->results.size() - skip));
+    for (std::size_t i = 0; i < page->results.size(); ++i) EXPECT_EQ(page->results[i].id, all->results[skip + i].id);
+  }
+  const auto beyond = t.timeline.search("conv", 7, all->results.size());
+  ASSERT_TRUE(beyond);
+  EXPECT_EQ(beyond->hits, all->hits);
+  EXPECT_TRUE(beyond->results.empty());
   EXPECT_TRUE(std::is_sorted(all->results.begin(), all->results.end(),
                              [](const SliceRef& a, const SliceRef& b) { return a.start_ns < b.start_ns; }));
   std::int64_t counted = 0;

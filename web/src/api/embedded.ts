@@ -1,10 +1,9 @@
 // The data of a `ridge report` file: a fixed set of answers inside the page. Search and neighbours work on the slices that are embedded;
 // what would need the trace itself says so.
-import { canonical, SourceError, type DataSource, type Parameters } from "./source";
+import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
 import type { Area, AreaRow, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, Track, TrackGroup, Traces } from "./types";
 
 const kHint = "Open the trace with `ridge serve` to see it.";
-const kSearchLimit = 1000;
 
 interface Embedded {
   version: number;
@@ -97,11 +96,11 @@ export class EmbeddedSource implements DataSource {
     }
     return { busy_pct: {}, by_name: largest(by_name), by_category: largest(by_category), slices };
   }
-  async search(t: number, text: string): Promise<Hits> {
+  async search(t: number, text: string, skip: number): Promise<Hits> {
     const wanted = text.toLowerCase();
     const results = [...this.slices_of(t).values()].filter((slice) => slice.name.toLowerCase().includes(wanted));
     results.sort((a, b) => a.start_ns - b.start_ns);
-    return { hits: results.length, results: results.slice(0, kSearchLimit) };
+    return { hits: results.length, results: results.slice(skip, skip + kSearchPage) };
   }
   async marks(t: number): Promise<Mark[]> {
     return this.has("marks", { t }) ? (await this.get<{ marks: Mark[] }>("marks", { t })).marks : [];

@@ -1,8 +1,7 @@
 // The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
-import { canonical, SourceError, type DataSource, type Parameters } from "./source";
+import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
 import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
-const kSearchLimit = 1000;
 const kOverviewPixels = 1000;
 
 // Integers beyond 2^53 (pointers, hashes) stay exact as text, where the browser tells the digits.
@@ -41,8 +40,8 @@ export class HttpSource implements DataSource {
   area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area> {
     return this.get("area", { t, from, to, ...(tracks.length ? { tracks: tracks.join(",") } : {}) }, signal);
   }
-  search(t: number, q: string, signal?: AbortSignal): Promise<Hits> {
-    return this.get("search", { t, q, limit: kSearchLimit }, signal);
+  search(t: number, q: string, skip: number, signal?: AbortSignal): Promise<Hits> {
+    return this.get("search", { t, q, limit: kSearchPage, ...(skip ? { skip } : {}) }, signal);
   }
   async marks(t: number): Promise<Mark[]> {
     return (await this.keep<{ marks: Mark[] }>("marks", { t })).marks;

@@ -4,6 +4,8 @@ import { EmbeddedSource } from "./embedded";
 import { HttpSource } from "./http";
 import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
+export const kSearchPage = 1000; // hits an answer
+
 export type Parameters = Record<string, string | number>;
 
 export interface DataSource {
@@ -19,7 +21,7 @@ export interface DataSource {
   slice(t: number, id: number): Promise<SliceDetails>;
   neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null>;
   area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area>;
-  search(t: number, text: string, signal?: AbortSignal): Promise<Hits>;
+  search(t: number, text: string, skip: number, signal?: AbortSignal): Promise<Hits>; // at most kSearchPage of them, from number `skip` on
   marks(t: number): Promise<Mark[]>;
   overview(t: number): Promise<Overview>;
 }

@@ -45,7 +45,7 @@ function steps_of(table: Rows, key: string, b: string): Steps {
   return { before, after, steps };
 }
 
-const signed = (value: number): string => `${value > 0 ? "+" : ""}${format.percent(value)}`;
+const signed = (value: number): string => `${value > 0 ? "+" : ""}${format.percent(value)}`; // a minus comes by itself
 
 function total_figures(report: Report, b: string): HTMLElement | null {
   const table = table_of(report, "totals");

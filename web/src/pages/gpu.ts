@@ -23,7 +23,7 @@ export async function gpu_page(context: Context): Promise<Page> {
       { class: "page" },
       page_head("GPU and idle", "Busy is a union over kernels, copies and sets; every idle nanosecond has one cause."),
       gpu ? diagnostics(gpu.diagnostics) : null,
-      gpu ? window_bars(gpu) : null,
+      gpu && table_of(gpu, "gpu")?.size ? window_bars(gpu) : el("p", { class: "empty muted" }, "Nothing ran on a device."),
       launch_figures(launches),
       launches ? series_card(launches, window_ns, context.t, "Queue depth") : null,
       memory ? series_card(memory, window_ns, context.t, "Memory") : null,
@@ -45,7 +45,7 @@ function launch_figures(launches: Report | null): Child {
   if (!table?.size) return null;
   return card(
     "Launching",
-    ...table.table.rows.map((row) => el("div", {}, el("p", { class: "lead" }, table.text(row, "verdict")), launch_row(table, row))),
+    ...table.table.rows.map((row) => el("div", {}, el("p", { class: "lead" }, format.prose(table.text(row, "verdict"))), launch_row(table, row))),
   );
 }
 

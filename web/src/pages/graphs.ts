@@ -9,12 +9,14 @@ import { any_report, card, diagnostics, page_head, table_card } from "../ui/repo
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import type { TableOptions } from "../ui/table";
 import { asked, type Context, type Page } from "./page";
+import { missing_of } from "./summary";
 
 const kMostRegions = 500;
 
 export async function graphs_page(context: Context): Promise<Page> {
   const ask = (name: string): Promise<Report | null> => context.source.analysis(name, asked(context)).catch(() => null);
-  const [graphs, breaks] = await Promise.all([ask("graphs"), ask("breaks")]);
+  const [graphs, breaks, summary] = await Promise.all([ask("graphs"), ask("breaks"), ask("summary")]);
+  const blind = summary ? missing_of(summary).includes("ops") : false;
   const shown = breaks && table_of(breaks, "breaks");
   return {
     element: el(
@@ -26,7 +28,7 @@ export async function graphs_page(context: Context): Promise<Page> {
       breaks ? diagnostics(breaks.diagnostics) : null,
       shown?.size
         ? table_card(shown.table, context.t, { first: ["location", "reason"], sort: "-gpu_idle_ns", open: resumed(context) }, "Graph breaks")
-        : card("Graph breaks", el("p", { class: "muted" }, "None in this trace.")),
+        : card("Graph breaks", el("p", { class: "muted" }, blind ? "Not known: breaks are seen on the host, and this trace has only the device." : "None in this trace.")),
       breaks ? region_tree(breaks, context) : null,
       ...(breaks
         ? any_report({ ...breaks, diagnostics: [] }, context.trace.window_ns, context.t, ["breaks", "regions"]).filter(
@@ -69,11 +71,13 @@ function region_tree(breaks: Report, context: Context): Child {
   const table = table_of(breaks, "regions");
   if (!table?.size) return null;
   const most = rows_of(table).reduce((high, row) => Math.max(high, table.number(row, "cpu_ns") ?? 0), 1);
+  const bare = !rows_of(table).some((row) => table.text(row, "location"));
   return card(
     "Region tree",
+    el("p", { class: "lead" }, "Frame/compile and its calls; a row that is indented resumes the one above it after a break. A row opens the timeline."),
     el(
       "div",
-      { class: "tree", role: "tree", "aria-label": "Compiled regions" },
+      { class: `tree${bare ? " bare" : ""}`, role: "tree", "aria-label": "Compiled regions" },
       ...ordered(table)
         .slice(0, kMostRegions)
         .map(({ row, depth }) => {

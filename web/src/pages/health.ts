@@ -1,5 +1,5 @@
 // Trace health: what is wrong with the file and what was mended, and what the trace is.
-import { el } from "../ui/dom";
+import { el, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { any_report, card, diagnostics, page_head, table_card } from "../ui/report_view";
 import { rows_of, table_of } from "../ui/rows";
@@ -31,14 +31,21 @@ export async function health_page(context: Context): Promise<Page> {
                   { class: `note ${problems.text(row, "severity")}` },
                   el("b", {}, problems.text(row, "problem")),
                   ` × ${format.count(problems.number(row, "count") ?? 0)} `,
-                  el("span", {}, problems.text(row, "message")),
+                  el("span", {}, format.prose(problems.text(row, "message"))),
                 ),
               ),
             )
           : el("p", { class: "muted" }, "None: the file is whole and every event made sense."),
       ),
       places?.size ? table_card(places.table, context.t, {}, "Places (byte in the JSON)") : null,
-      ...(info ? any_report({ ...info, diagnostics: [] }, context.trace.window_ns, context.t) : []),
+      ...side_by_side(info ? any_report({ ...info, diagnostics: [] }, context.trace.window_ns, context.t) : []),
     ),
   };
+}
+
+// Lists of a few names and values share a row, tables only on a large screen.
+function side_by_side(cards: Child[]): HTMLElement[] {
+  const lists = cards.filter((each) => each instanceof Element && each.querySelector(".pairs"));
+  const tables = cards.filter((each) => !lists.includes(each));
+  return [el("div", { class: "columns" }, ...lists), el("div", { class: "columns tables" }, ...tables)];
 }

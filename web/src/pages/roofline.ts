@@ -1,5 +1,5 @@
 // The roofline: each kernel as a dot (FLOP per byte against FLOP/s, sized by time) under the roofs of its device, on logarithmic axes.
-import type { Cell, Report } from "../api/types";
+import type { Report } from "../api/types";
 import { Tooltip } from "../timeline/tooltip";
 import { button, el, fill, shorten, svg, type Child } from "../ui/dom";
 import * as format from "../ui/format";
@@ -8,31 +8,12 @@ import { card, diagnostics, figures, page_head, table_view } from "../ui/report_
 import { go } from "../ui/router";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { asked, type Context, type Page } from "./page";
+import { Axes, grid, label_places, roof_line, slope_names, type Dot, type Roof } from "./roofline_axes";
 import { kernel_door } from "./tables";
 
-const kWidth = 1120;
-const kHeight = 460;
-const kLabelRoom = 190;
+const kUsualWidth = 1012; // px, until the page has been laid out, and on paper
 const kMostDots = 3000; // those with most time; all are in the table
-const kEdge = { left: 84, right: 24, top: 16, bottom: 44 };
 const kBoundColours: Record<string, string> = { memory: "#e69f00", compute: "#0072b2", latency: "#8f98a5", overhead: "#8f98a5" };
-const kRoofShapes = ["", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
-
-interface Dot {
-  kernel: string;
-  label: string;
-  intensity: number;
-  rate: number;
-  time: number;
-  row: Cell[];
-}
-
-interface Roof {
-  name: string;
-  device: string;
-  peak: number;
-  bandwidth: number;
-}
 
 const positive = (value: number | null): value is number => value !== null && Number.isFinite(value) && value > 0;
 
@@ -72,109 +53,15 @@ function roofs_of(report: Report): Roof[] {
   return [...roofs.values()].sort((a, b) => b.peak - a.peak);
 }
 
-class Axes {
-  readonly x0: number;
-  readonly x1: number;
-  readonly y0: number;
-  readonly y1: number;
-  constructor(dots: Dot[], roofs: Roof[]) {
-    const xs = [
-      ...dots.map((dot) => dot.intensity),
-      ...roofs.flatMap((roof) => [(roof.peak / roof.bandwidth) * 3, roof.peak / roof.bandwidth / 30]),
-    ];
-    const ys = [...dots.map((dot) => dot.rate), ...roofs.map((roof) => roof.peak * 1.4), ...roofs.map((roof) => roof.peak / 300)];
-    this.x0 = Math.floor(Math.log10(Math.min(...xs, 1)));
-    this.x1 = Math.ceil(Math.log10(Math.max(...xs, 10)) * 2) / 2;
-    this.y0 = Math.floor(Math.log10(Math.min(...ys, 1e12)) * 2) / 2;
-    this.y1 = Math.ceil(Math.log10(Math.max(...ys, 1e12)) * 4) / 4;
-  }
-  x(value: number): number {
-    return kEdge.left + ((Math.log10(value) - this.x0) / Math.max(0.1, this.x1 - this.x0)) * (kWidth - kEdge.left - kEdge.right);
-  }
-  y(value: number): number {
-    return (
-      kHeight - kEdge.bottom - ((Math.log10(value) - this.y0) / Math.max(0.1, this.y1 - this.y0)) * (kHeight - kEdge.top - kEdge.bottom)
-    );
-  }
-}
-
-function grid(axes: Axes): SVGElement[] {
-  const parts: SVGElement[] = [];
-  for (let power = Math.ceil(axes.x0); power <= axes.x1; ++power) {
-    const x = axes.x(10 ** power);
-    parts.push(
-      svg("line", { class: "grid", x1: x, x2: x, y1: kEdge.top, y2: kHeight - kEdge.bottom }),
-      svg(
-        "text",
-        { class: "tick", x, y: kHeight - kEdge.bottom + 16, "text-anchor": "middle" },
-        power > -4 && power < 5 ? String(Number((10 ** power).toPrecision(1))) : `1e${power}`,
-      ),
-    );
-  }
-  for (let power = Math.ceil(axes.y0); power <= axes.y1; ++power) {
-    const y = axes.y(10 ** power);
-    parts.push(
-      svg("line", { class: "grid", x1: kEdge.left, x2: kWidth - kEdge.right, y1: y, y2: y }),
-      svg("text", { class: "tick", x: kEdge.left - 8, y: y + 4, "text-anchor": "end" }, format.scaled(10 ** power, "flop_per_s", 1)),
-    );
-  }
-  parts.push(
-    svg(
-      "text",
-      { class: "axis-name", x: (kWidth + kEdge.left) / 2, y: kHeight - 8, "text-anchor": "middle" },
-      "FLOP per byte of memory traffic",
-    ),
-  );
-  return parts;
-}
-
-function roof_line(roof: Roof, i: number, axes: Axes, label_y: number): { line: SVGElement; name: SVGElement } {
-  const ridge = roof.peak / roof.bandwidth;
-  const left = Math.max(10 ** axes.x0, 10 ** axes.y0 / roof.bandwidth);
-  const path = `M${axes.x(left)},${axes.y(left * roof.bandwidth)}L${axes.x(ridge)},${axes.y(roof.peak)}H${kWidth - kEdge.right}`;
-  const name = `${roof.name} ${format.scaled(roof.peak, "flop_per_s", 3)}`;
-  return {
-    line: svg("path", { class: "roof-line", d: path, "stroke-dasharray": kRoofShapes[i % kRoofShapes.length]! }),
-    name: svg("text", { class: "roof-name", ...label_place(axes.x(ridge)), y: label_y }, name),
-  };
-}
-
-// Left of the ridge and above the slope, where no kernel can be; behind it when there is no room.
-const label_place = (ridge_x: number): { x: number; "text-anchor": string } =>
-  ridge_x > kEdge.left + kLabelRoom ? { x: ridge_x - 8, "text-anchor": "end" } : { x: ridge_x + 8, "text-anchor": "start" };
-
-// What the slope is: along it, near its left end. Roofs of one device share it.
-function slope_names(roofs: Roof[], axes: Axes): SVGElement[] {
-  return [...new Set(roofs.map((roof) => roof.bandwidth))].map((bandwidth) => {
-    const left = Math.max(10 ** axes.x0, 10 ** axes.y0 / bandwidth);
-    const [x0, y0, x1, y1] = [axes.x(left), axes.y(left * bandwidth), axes.x(left * 10), axes.y(left * 10 * bandwidth)];
-    const turned = (Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI;
-    const place = { x: 14, y: -7, transform: `translate(${x0} ${y0}) rotate(${turned})` };
-    return svg("text", { class: "roof-name", ...place }, `memory ${format.scaled(bandwidth, "bytes_per_s", 3)}`);
-  });
-}
-
-// Names of roofs that would overlap are moved apart, the higher one up.
-function label_places(roofs: Roof[], axes: Axes): number[] {
-  const places: number[] = [];
-  let last = -Infinity;
-  for (const roof of roofs) {
-    const y = Math.max(axes.y(roof.peak) - 5, last + 13);
-    places.push(y);
-    last = y;
-  }
-  return places;
-}
-
-function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tooltip: Tooltip): SVGSVGElement {
-  const axes = new Axes(dots, roofs);
+function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tooltip: Tooltip, width: number): SVGSVGElement {
+  const axes = new Axes(dots, roofs, width);
   const most = Math.max(1, ...dots.map((dot) => dot.time));
   const places = label_places(roofs, axes);
   const door = kernel_door(context);
   const lines = roofs.map((roof, i) => roof_line(roof, i, axes, places[i]!));
   return svg(
     "svg",
-    { class: "roofline", viewBox: `0 0 ${kWidth} ${kHeight}`, role: "group", "aria-label": `Roofline of ${dots.length} kernels` },
+    { class: "roofline", viewBox: `0 0 ${axes.width} ${axes.height}`, role: "group", "aria-label": `Roofline of ${dots.length} kernels` },
     ...grid(axes),
     ...lines.map((each) => each.line),
     ...dots.map((dot, nth) => {
@@ -270,6 +157,7 @@ export async function roofline_page(context: Context): Promise<Page> {
   const on = new Set(all_roofs.filter((roof) => [...used].some((dtype) => roof.name.includes(dtype))).map((roof) => roof.name));
   if (!on.size) for (const roof of all_roofs.slice(0, 3)) on.add(roof.name);
   const box = el("div", {});
+  let width = kUsualWidth;
   const draw = (): void =>
     fill(
       box,
@@ -280,6 +168,7 @@ export async function roofline_page(context: Context): Promise<Page> {
             table,
             context,
             tooltip,
+            width,
           )
         : el(
             "p",
@@ -302,6 +191,12 @@ export async function roofline_page(context: Context): Promise<Page> {
     return toggle;
   });
   draw();
+  // drawn anew for the width that there is: letters stay as large as the others of the page
+  new ResizeObserver(() => {
+    if (box.clientWidth < 200 || box.clientWidth === width || box.contains(document.activeElement)) return;
+    width = box.clientWidth;
+    draw();
+  }).observe(box);
   const bounds = [...new Set(table.table.rows.map((row) => table.text(row, "bound")).filter(Boolean))];
   const without = table.size - dots.length;
   const view = table_view(table.table, context.t, {

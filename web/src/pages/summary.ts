@@ -27,14 +27,15 @@ export async function summary_page(context: Context): Promise<Page> {
     context.source.marks(context.t).catch(() => []),
   ]);
   const head = table_of(summary, "summary");
+  const missing = missing_of(summary);
   return {
     element: el(
       "div",
       { class: "page" },
       page_head(context.trace.name, lead(context, head)),
       diagnostics(summary.diagnostics),
-      head ? key_figures(head) : null,
-      findings(found ?? summary, marks, context),
+      head ? key_figures(head, missing) : null,
+      findings(found ?? summary, marks, context, missing),
       gpu ? window_bars(gpu, summary) : null,
       el(
         "div",
@@ -54,6 +55,7 @@ function lead(context: Context, head: Rows | null): string {
   const { trace } = context;
   const { count, per } = trace.iterations;
   const iterations = count > 1 ? `${format.count(count)} iterations (by ${per.replaceAll("_", " ")})` : "one iteration";
+  if (!trace.events) return "no events";
   return [device, `${format.time(trace.window_ns)} window`, iterations, `${format.count(trace.events)} events`].filter(Boolean).join(" · ");
 }
 
@@ -70,10 +72,16 @@ const kFigures: [string, string, (value: number) => string][] = [
   ["compile_ns", "Compiling", (value) => format.time(value)],
 ];
 
-function key_figures(head: Rows): HTMLElement | null {
+// What the trace was recorded without: "device work", "ops", ...
+export function missing_of(summary: Report): string[] {
+  const table = table_of(summary, "lacks");
+  return rows_of(table).map((row) => table!.text(row, "lacks"));
+}
+
+function key_figures(head: Rows, missing: string[]): HTMLElement | null {
   const row = head.table.rows[0];
   if (!row) return null;
-  const compiled = head.value(row, "compiled") === true;
+  const compiled = head.value(row, "compiled") === true && !missing.includes("ops"); // without the host, no break and no recompile can be seen
   const about_compile = ["compiled_pct_gpu_time", "graph_breaks", "recompiles", "compile_ns"];
   const items: [string, string][] = [];
   for (const [column, name, text] of kFigures) {
@@ -84,10 +92,18 @@ function key_figures(head: Rows): HTMLElement | null {
   return items.length ? figures(items) : null;
 }
 
-function findings(report: Report, marks: Mark[], context: Context): HTMLElement | null {
+// Nothing found is good news only where there was something to look at.
+function nothing_found(missing: string[]): string {
+  const needed = ["device work", "ops"].filter((each) => missing.includes(each)).map((each) => (each === "ops" ? "the host's ops and launches" : each));
+  return needed.length
+    ? `Most rules could not look: this trace was recorded without ${needed.join(" and ")}.`
+    : "Nothing stands out: no rule found time to save.";
+}
+
+function findings(report: Report, marks: Mark[], context: Context, missing: string[]): HTMLElement | null {
   const table = table_of(report, "findings");
   if (!table) return null;
-  if (!table.size) return card("Findings", el("p", { class: "muted" }, "Nothing stands out: no rule found time to save."));
+  if (!table.size) return card("Findings", el("p", { class: "muted" }, nothing_found(missing)));
   const open = finding_links(table.table, marks, context.t);
   return card("Findings", el("ol", { class: "findings" }, ...table.table.rows.map((row) => finding(table, row, open(row)))));
 }
@@ -96,7 +112,7 @@ function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
   const saves = table.number(row, "saves_ns");
   const share = table.number(row, "saves_pct");
   const confidence = table.text(row, "confidence");
-  const title = shorten(table.text(row, "finding"), 400);
+  const title = shorten(format.prose(table.text(row, "finding")), 400);
   return el(
     "li",
     { class: "finding" },
@@ -115,8 +131,8 @@ function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
         target ? el("a", { href: target }, title) : title,
         confidence ? el("span", { class: `tag ${confidence}` }, `${confidence} confidence`) : null,
       ),
-      el("p", { class: "muted" }, shorten(table.text(row, "evidence"), 800)),
-      table.text(row, "do") ? el("p", {}, el("b", {}, "Do: "), shorten(table.text(row, "do"), 800)) : null,
+      el("p", { class: "muted" }, shorten(format.prose(table.text(row, "evidence")), 800)),
+      table.text(row, "do") ? el("p", {}, el("b", {}, "Do: "), shorten(format.prose(table.text(row, "do")), 800)) : null,
     ),
     target ? el("a", { class: "btn small", href: target, "aria-label": `Show on the timeline: ${title}` }, "Timeline →") : null,
   );

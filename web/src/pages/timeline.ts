@@ -9,6 +9,7 @@ import { Mouse } from "../timeline/mouse";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
+import { rehearse } from "../timeline/rehearsal";
 import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { kRefine_ms, Stage } from "../timeline/stage";
 import type { State } from "../timeline/state";
@@ -190,6 +191,7 @@ class TimelinePage implements Page, Screen {
   }
   // Without a move of the mouse another slice may have come to lie under it.
   rested(): void {
+    this.dirty.labels = true;
     this.mouse.look_again();
     this.refine();
   }
@@ -209,6 +211,9 @@ class TimelinePage implements Page, Screen {
     const top = this.state.lanes.pinned_height;
     if (row.y < top + 20) this.scroll.scrollTop += row.y - top - 60;
     else if (row.y > this.stage.height - 40) this.scroll.scrollTop += row.y - this.stage.height + 100;
+  }
+  scroll_to(y: number): void {
+    this.scroll.scrollTop = y;
   }
   panel(): void {
     this.dirty.labels = true;
@@ -231,7 +236,7 @@ class TimelinePage implements Page, Screen {
   private scrolled(): void {
     this.state.scroll = this.scroll.scrollTop;
     this.dirty.labels = true;
-    this.control.stirred();
+    this.control.scrolled();
   }
   private resized(): void {
     this.stage.height = Math.max(1, this.scroll.clientHeight);
@@ -261,9 +266,18 @@ class TimelinePage implements Page, Screen {
     this.toolbar.loading(this.state.tiles.loading > 0);
     if (more_labels) this.dirty.labels = true;
     if (more || more_labels) this.schedule();
+    else if (!this.rehearsed && !this.state.tiles.loading && this.stage.stats.frames > 2) this.rehearse();
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.shift();
   }
+  private rehearse(): void {
+    this.rehearsed = true;
+    rehearse(this.state, this.closed.signal, () => {
+      this.mouse.rehearse();
+      this.stage.stats.rehearsed = true;
+    });
+  }
+  private rehearsed = false;
   readonly times: number[] = [];
   private shown: object | null = null;
 

@@ -1,12 +1,16 @@
 // What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
 import type { DataSource } from "../api/source";
+import type { Hits } from "../api/types";
 import { note } from "../ui/router";
+import { HitList } from "./hit_list";
 import { slice_beside } from "./row_walk";
 import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
+import { read_range, type Range } from "./view";
 
 const kRest_ms = 120; // without a move until the view is drawn at its finest
-const kUrlDelay_ms = 200;
+const kUrlDelay_ms = 400;
+const kUrlPatience_ms = 1000; // then it is written even if the page has not been idle
 const kSearchDelay_ms = 150;
 const kLongestFilter = 200; // characters
 
@@ -17,13 +21,14 @@ export interface Screen {
   rested(): void; // the view has not moved for a moment: time to refine it
   relabel(): void; // lanes moved: heights, pins
   reveal(track: number, depth: number): void; // scroll there
+  scroll_to(y: number): void; // px below the first track
   panel(): void; // selection or area changed
   found(text: string): void; // result of a search, in words
   complain(message: string): void;
 }
 
 export class Controller {
-  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url());
+  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url_soon());
   private readonly rest_timer = new RestTimer(kRest_ms, () => this.rest());
   private known_hash = location.hash; // as last read or written
   private search_timer = 0;
@@ -54,6 +59,10 @@ export class Controller {
     this.state.hovered = null; // what is under the mouse now is found when the view rests
     this.rest_timer.stir();
     this.screen.refine();
+  }
+  scrolled(): void {
+    this.stirred();
+    this.remember();
   }
   private rest(): void {
     this.state.moving = false;
@@ -197,9 +206,10 @@ export class Controller {
   private async run_search(text: string, go_first: boolean): Promise<void> {
     const control = (this.search_under_way = new AbortController());
     try {
-      const hits = await this.source.search(this.state.t, text, control.signal);
+      const ask = (skip: number): Promise<Hits> => this.source.search(this.state.t, text, skip, control.signal);
+      const first = await ask(0);
       if (control.signal.aborted) return;
-      this.state.hits = hits;
+      this.state.hits = new HitList(first, ask);
       this.screen.found(this.hit_text());
       this.screen.redraw();
       if (go_first) await this.walk(1);
@@ -208,16 +218,19 @@ export class Controller {
     }
   }
 
+  // From hit to hit, round and round; those of a page that has not come yet are asked for.
   async walk(step: number): Promise<void> {
     const { hits } = this.state;
-    if (!hits?.results.length) return;
-    const all = hits.results.length;
-    const next = this.state.hit < 0 ? (step > 0 ? 0 : all - 1) : this.state.hit + step;
-    this.state.hit = (next + all) % all;
+    if (!hits?.hits) return;
+    const next = this.state.hit < 0 ? (step > 0 ? 0 : hits.hits - 1) : this.state.hit + step;
+    const at = (this.state.hit = (next + hits.hits) % hits.hits);
     this.screen.found(this.hit_text());
-    await this.select(hits.results[this.state.hit]!.id, true);
-    const wrapped = next !== this.state.hit || (next === all - 1 && step < 0);
-    if (wrapped && all < hits.hits) this.screen.complain(`only the first ${all.toLocaleString("en-US")} are walked`);
+    try {
+      const hit = await hits.at(at);
+      if (hit && hits === this.state.hits && at === this.state.hit) await this.select(hit.id, true); // else one has walked on
+    } catch (error) {
+      if (hits === this.state.hits) this.screen.complain((error as Error).message);
+    }
   }
 
   private hit_text(): string {
@@ -232,6 +245,7 @@ export class Controller {
   toggle(key: string): void {
     this.state.lanes.toggle(key);
     this.screen.relabel();
+    this.remember();
   }
   pin(track: number | null): void {
     if (track === null) return;
@@ -249,6 +263,7 @@ export class Controller {
     const { lanes } = this.state;
     lanes.collapse_all(lanes.collapsed.size === 0);
     this.screen.relabel();
+    this.remember();
   }
 
   // --- the URL
@@ -265,6 +280,18 @@ export class Controller {
     this.search_under_way?.abort();
   }
 
+  // To change the URL costs a browser some milliseconds: never in the middle of a move.
+  private write_url_soon(): void {
+    requestIdleCallback(
+      ({ didTimeout }) => {
+        if (this.stopped) return;
+        if (this.state.moving && !didTimeout) this.remember();
+        else this.write_url();
+      },
+      { timeout: kUrlPatience_ms },
+    );
+  }
+
   // Not when the URL was changed by somebody else since: that change is about to be read, and would be lost.
   write_url(): void {
     if (location.hash !== this.known_hash) return;
@@ -278,6 +305,8 @@ export class Controller {
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
       tracks: lanes.filter.trim() || null,
+      fold: lanes.folded || null,
+      y: Math.round(this.state.scroll) || null,
     });
     this.known_hash = location.hash;
   }
@@ -292,30 +321,27 @@ export class Controller {
     state.notes = (parameters.get("m") ?? "")
       .split("_")
       .map(read_range)
-      .filter((each): each is { from: number; to: number } => each !== null)
+      .filter((each): each is Range => each !== null)
       .slice(0, 100);
     state.lanes.pinned.clear();
     for (const id of (parameters.get("pin") ?? "").split(".")) if (/^\d+$/.test(id)) state.lanes.pinned.add(Number(id));
+    state.lanes.fold(parameters.get("fold") ?? "");
     state.lanes.find_tracks((parameters.get("tracks") ?? "").slice(0, kLongestFilter));
     const [area_range, tracks] = (parameters.get("a") ?? "").split(":");
     const area = read_range(area_range ?? null);
     this.state.area = area ? { ...area, tracks: (tracks ?? "").split(".").filter(Boolean).map(Number).filter(Number.isFinite) } : null;
     this.screen.relabel();
     this.screen.panel();
+    const y = Number(parameters.get("y") ?? NaN);
+    if (y >= 0) this.screen.scroll_to(y);
     const query = parameters.get("q") ?? "";
     const selected = parameters.get("s");
     if (query !== state.query || query) this.search(query, !selected && !range);
     if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
     else if (!query) await this.select(null);
     if (read !== this.read || this.stopped) return; // another link was followed meanwhile
-    if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
+    if (y >= 0) this.screen.scroll_to(y); // the panel has opened meanwhile
+    else if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
     if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
   }
-}
-
-function read_range(text: string | null): { from: number; to: number } | null {
-  const match = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(text ?? "");
-  if (!match) return null;
-  const [from, to] = [Number(match[1]), Number(match[2])];
-  return to >= from ? { from, to } : null;
 }

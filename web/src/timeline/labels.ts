@@ -1,6 +1,7 @@
-// The names of groups and tracks left of the lanes, with their buttons, made when they first come into sight. While the lanes scroll they are moved
-// together, and those out of sight are hidden and kept: what a browser has to style is one element and the names that come and go.
-import { button, el, shorten } from "../ui/dom";
+// The names of groups and tracks left of the lanes, with their buttons. They stand in the order of the screen and are moved together: a frame that
+// scrolls changes how far, and styles and lays out nothing. Those around what is in sight are made while the view rests; those out of sight are kept,
+// and the Tab key passes them by.
+import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import type { LaneBox } from "./lanes";
 import type { Stage } from "./stage";
@@ -9,6 +10,7 @@ import type { State } from "./state";
 const kLine = 22;
 const kKept = 200; // labels, in sight or not
 const kMadeAFrame = 2; // new labels: each is styled, laid out and shaped
+const kAround = 1; // screens above and below whose labels are made while the view rests
 
 export interface LabelActions {
   toggle(key: string): void;
@@ -17,9 +19,11 @@ export interface LabelActions {
 
 interface Label {
   node: HTMLElement;
+  line: HTMLElement; // what the node holds
   looks: string; // what it was made of
-  place: string;
-  hidden: boolean;
+  y: number;
+  above: number; // px by which the line is moved down
+  reached: boolean; // by the Tab key
 }
 
 export class Labels {
@@ -38,51 +42,79 @@ export class Labels {
 
   // True: there are more to make, in the next frame.
   draw(): boolean {
+    const { lanes, scroll, moving } = this.state;
     const seen = this.stage.visible();
     this.left = kMadeAFrame;
-    const keys = new Set(seen.map(({ box }) => key_of(box)));
+    const moved = `translateY(${lanes.pinned_height - scroll}px)`;
+    if (this.moved !== moved) this.moving.style.setProperty("transform", (this.moved = moved));
+    for (const { box, y } of seen) this.label(box, y);
+    const around = moving ? [] : this.around();
+    for (const box of around) this.label(box, lanes.pinned_height + box.y - scroll);
+    if (!moving || this.version !== lanes.version) this.tidy(new Set(seen.map(({ box }) => key_of(box))), new Set(around.map(key_of)));
+    return this.left < 0;
+  }
+  private left = 0; // labels that this frame may still make; below 0 there was one too many
+
+  private around(): LaneBox[] {
     const { lanes, scroll } = this.state;
+    const reach = this.stage.height * kAround;
+    return lanes.boxes.filter((box) => box.y + box.height > scroll - reach && box.y < scroll + this.stage.height + reach).slice(0, kKept / 2);
+  }
+
+  // Forgets what is gone or too much, and lets the Tab key reach what is in sight.
+  private tidy(seen: Set<string>, around: Set<string>): void {
+    const { lanes } = this.state;
     const elsewhere = this.version !== lanes.version; // whatever is out of sight may be gone
     this.version = lanes.version;
     for (const [key, label] of this.known) {
-      if (keys.has(key)) continue;
-      if (elsewhere || this.known.size > kKept) {
+      const shown = seen.has(key);
+      if (!shown && !around.has(key) && (elsewhere || this.known.size > kKept)) {
         label.node.remove();
         this.known.delete(key);
-      } else {
-        hide(label, true);
+      } else if (label.reached !== shown) {
+        label.reached = shown;
+        for (const each of label.node.querySelectorAll("button")) each.tabIndex = shown ? 0 : -1;
       }
     }
-    const moved = `translateY(${lanes.pinned_height - scroll}px)`;
-    if (this.moved !== moved) this.moving.style.setProperty("transform", (this.moved = moved));
-    const made = (pinned: boolean): HTMLElement[] => seen.flatMap(({ box, y }) => (box.pinned === pinned ? (this.label(box, y)?.node ?? []) : []));
-    return put(this.pinned, made(true)) + put(this.moving, made(false)) < seen.length;
   }
-  private left = 0; // labels that this frame may still make
 
-  private label(box: LaneBox, y: number): Label | null {
+  private label(box: LaneBox, y: number): void {
     const key = key_of(box);
     const looks = this.looks(box);
     let label = this.known.get(key);
-    if (!label && --this.left < 0) return null;
-    if (label?.looks !== looks) {
-      const node = box.kind === "group" ? this.group(box) : this.track(box);
-      const focused = label?.node.contains(document.activeElement) ? document.activeElement!.className : "";
-      label?.node.replaceWith(node);
-      if (focused) (node.querySelector(`.${focused}`) as HTMLElement | null)?.focus();
-      label = { node, looks, place: "", hidden: false };
-      this.known.set(key, label);
-    }
-    hide(label, false);
+    if (!label && --this.left < 0) return;
+    if (label?.looks !== looks || label.y !== box.y) label = this.make(key, box, looks, label);
     // the name of a tall track stays in sight while its lanes scroll by
     const above = box.pinned || box.kind === "group" ? 0 : Math.max(0, Math.min(this.state.lanes.pinned_height - y, box.height - kLine));
-    const place = `${box.y}/${above}`;
-    if (label.place !== place) {
-      label.place = place;
-      label.node.style.setProperty("top", `${box.y}px`);
-      label.node.style.setProperty("padding-top", `${above}px`);
-    }
+    if (label.above === above) return;
+    label.above = above;
+    label.line.style.setProperty("transform", `translateY(${above}px)`);
+  }
+
+  private make(key: string, box: LaneBox, looks: string, old: Label | undefined): Label {
+    const line = el("div", { class: "tl-line" }, ...(box.kind === "group" ? this.group(box) : this.track(box)));
+    const chosen = box.track && this.state.selection?.track === box.track.id;
+    const node = el(
+      "div",
+      { class: `tl-${box.kind}${box.pinned ? " pinned" : ""}${chosen ? " chosen" : ""}`, style: { height: `${box.height}px`, top: `${box.y}px` } },
+      line,
+    );
+    const focused = old?.node.contains(document.activeElement) ? document.activeElement!.className : "";
+    old?.node.remove();
+    this.insert(node, box);
+    if (focused) (node.querySelector(`.${focused}`) as HTMLElement | null)?.focus();
+    const label = { node, line, looks, y: box.y, above: 0, reached: true };
+    this.known.set(key, label);
     return label;
+  }
+
+  // In the order of the screen, as the Tab key walks.
+  private insert(node: HTMLElement, box: LaneBox): void {
+    const parent = box.pinned ? this.pinned : this.moving;
+    let next: Label | null = null;
+    for (const each of this.known.values())
+      if (each.node.parentElement === parent && each.y > box.y && (!next || each.y < next.y)) next = each;
+    parent.insertBefore(node, next?.node ?? null);
   }
 
   private looks(box: LaneBox): string {
@@ -91,29 +123,22 @@ export class Labels {
     return [box.collapsed, box.height, lanes.pinned.has(track), selection?.track === track].join();
   }
 
-  private group(box: LaneBox): HTMLElement {
+  private group(box: LaneBox): Child[] {
     const { group } = box;
-    return el(
-      "div",
-      { class: "tl-group", style: { height: `${box.height}px` } },
+    return [
       this.fold(box, `g:${group.id}`, `Group ${shorten(group.name, 100)}`),
       el("b", { title: shorten(group.name, 300) }, shorten(group.name, 120)),
       group.labels ? el("small", { class: "muted", title: shorten(group.labels, 300) }, shorten(group.labels, 60)) : null,
-    );
+    ];
   }
 
-  private track(box: LaneBox): HTMLElement {
+  private track(box: LaneBox): Child[] {
     const { state } = this;
     const track = box.track!;
     const pinned = state.lanes.pinned.has(track.id);
     const busy = state.trace.window_ns > 0 ? Math.min(100, (100 * track.busy_ns) / state.trace.window_ns) : 0;
     const about = `${shorten(track.name, 300)}\n${format.count(track.slices)} slices, busy ${format.time(track.busy_ns)} (${format.percent(busy)})`;
-    return el(
-      "div",
-      {
-        class: `tl-track${box.pinned ? " pinned" : ""}${state.selection?.track === track.id ? " chosen" : ""}`,
-        style: { height: `${box.height}px` },
-      },
+    return [
       this.fold(box, `t:${track.id}`, `Track ${shorten(track.name, 100)}`),
       el("span", { class: "tl-name", title: about }, shorten(track.name, 120)),
       box.height > 18 && track.kind !== "other"
@@ -125,7 +150,7 @@ export class Labels {
         "aria-label": `Pin ${shorten(track.name, 100)}`,
         title: "Pin to the top",
       }),
-    );
+    ];
   }
 
   private fold(box: LaneBox, key: string, label: string): HTMLElement {
@@ -135,24 +160,6 @@ export class Labels {
       "aria-label": label,
     });
   }
-}
-
-// What is hidden takes no focus.
-function hide(label: Label, hidden: boolean): void {
-  if (label.hidden === hidden) return;
-  label.hidden = hidden;
-  label.node.style.setProperty("visibility", hidden ? "hidden" : "visible");
-}
-
-// Puts the nodes in their place, in the order of the screen, as the Tab key walks; returns how many they are.
-function put(parent: HTMLElement, nodes: HTMLElement[]): number {
-  let next = parent.firstElementChild as HTMLElement | null;
-  for (const node of nodes) {
-    while (next && next !== node && next.style.visibility === "hidden") next = next.nextElementSibling as HTMLElement | null;
-    if (node === next) next = next.nextElementSibling as HTMLElement | null;
-    else parent.insertBefore(node, next);
-  }
-  return nodes.length;
 }
 
 const key_of = (box: LaneBox): string => (box.track ? `${box.pinned ? "p" : "t"}:${box.track.id}` : `g:${box.group.id}`);

@@ -5,6 +5,7 @@ export const kRow = 18; // height of one depth
 export const kPad = 4; // below a track
 export const kGroup = 26; // height of a group's head
 const kCollapsed = 20;
+const kMostFolds = 200; // a URL has an end
 
 export interface LaneBox {
   kind: "group" | "track";
@@ -71,6 +72,26 @@ export class Lanes {
   collapse_all(on: boolean): void {
     this.collapsed.clear();
     if (on) for (const track of this.tracks) this.collapsed.add(`t:${track.id}`);
+    this.arrange();
+  }
+  // What is collapsed, for the URL: "all", or ids of tracks and groups between dots. What is beyond kMostFolds is left out.
+  get folded(): string {
+    const tracks = this.tracks;
+    if (tracks.length && this.collapsed.size === tracks.length && tracks.every((track) => this.collapsed.has(`t:${track.id}`))) return "all";
+    return [...this.collapsed]
+      .slice(0, kMostFolds)
+      .map((key) => key.slice(2))
+      .join(".");
+  }
+  fold(text: string): void {
+    const known = new Map<string, string>();
+    for (const group of this.groups) {
+      known.set(group.id, `g:${group.id}`);
+      for (const track of group.tracks) known.set(String(track.id), `t:${track.id}`);
+    }
+    this.collapsed.clear();
+    if (text === "all") for (const track of this.tracks) this.collapsed.add(`t:${track.id}`);
+    else for (const id of text.split(".")) if (known.has(id)) this.collapsed.add(known.get(id)!);
     this.arrange();
   }
   // Opens whatever hides the track.

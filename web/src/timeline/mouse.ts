@@ -7,6 +7,9 @@ import type { Stage } from "./stage";
 import type { State } from "./state";
 import { hover_text, mark_text, Tooltip } from "./tooltip";
 
+const kRehearsedEvery = 60; // px
+const kSample = { track: 0, depth: 0, start: 0, end: 1500, id: 0, name: "aten::sample_09", count: 2, share: 0.5 };
+
 export interface MouseScreen {
   retouch(): void; // what lies over the lanes has changed
   focus(): void; // the lanes take the keys
@@ -51,6 +54,13 @@ export class Mouse {
     ruler.addEventListener("mousemove", (event) => this.hover_ruler(event), { signal });
     ruler.addEventListener("mouseleave", () => this.tooltip.hide(), { signal });
     ruler.addEventListener("pointerdown", (event) => this.drag_ruler(ruler, event), { signal });
+  }
+
+  // Looks and words of the first hover, shown to nobody: fonts are found and code is compiled before the mouse comes.
+  rehearse(): void {
+    const { view } = this.state;
+    for (let x = 0; x < view.width; x += kRehearsedEvery) for (let y = 0; y < this.stage.height; y += kRehearsedEvery) this.stage.hit(x, y);
+    if (this.tooltip.element.hidden) this.tooltip.fill(...hover_text(kSample));
   }
 
   // Without a move of the mouse another slice may have come to lie under it.

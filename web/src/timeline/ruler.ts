@@ -47,11 +47,12 @@ function draw_ticks(context: CanvasRenderingContext2D, state: State): void {
   const { view } = state;
   const colours = theme();
   const step = nice_step(view.ns_per_px * 110);
+  const last = Math.floor(view.to / step) * step;
   context.fillStyle = colours.muted;
   for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step) {
     const x = Math.round(view.x(time));
     context.fillRect(x, kRulerHeight - 9, 1, 8);
-    context.fillText(format.tick(time, step), x + 4, kRulerHeight - 9);
+    context.fillText(format.tick(time, step, last), x + 4, kRulerHeight - 9);
   }
 }
 
@@ -76,21 +77,26 @@ function draw_iterations(context: CanvasRenderingContext2D, state: State): void 
     context.fillRect(Math.round(a), 0, 1, 15);
     context.fillStyle = colours.text;
     if (b - a < kNamedFrom) return;
-    const name = iteration.name.slice(0, 60).replaceAll("_", " ");
+    const name = name_of(iteration.name, trace.iterations.list.length);
     if (width_of(context, name) < b - a - 10) context.fillText(name, a + 5, 8);
   });
 }
+
+// The only one needs no number.
+const name_of = (name: string, all: number): string => (all === 1 ? name.replace(/[ _]0$/, "") : name).slice(0, 60).replaceAll("_", " ");
 
 function draw_hits(context: CanvasRenderingContext2D, state: State): void {
   if (!state.hits) return;
   const { view } = state;
   context.fillStyle = "#d8347b";
   let last = -1;
-  for (const hit of state.hits.results) {
-    const x = Math.round(view.x(hit.start_ns));
-    if (x === last || x < 0 || x > view.width) continue;
-    context.fillRect(x, kRulerHeight - 5, 1, 4);
-    last = x;
+  for (const page of state.hits.known) {
+    for (const hit of page ?? []) {
+      const x = Math.round(view.x(hit.start_ns));
+      if (x === last || x < 0 || x > view.width) continue;
+      context.fillRect(x, kRulerHeight - 5, 1, 4);
+      last = x;
+    }
   }
 }
 

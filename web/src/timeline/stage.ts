@@ -19,13 +19,14 @@ export interface FrameStats {
   last_ms: number;
   worst_ms: number;
   frames: number;
+  rehearsed: boolean; // rehearsal.ts is done
   pending: boolean; // something in sight is still coarse or out of date
   covered: Map<string, number>; // "track/depth" -> share of the visible width that the row covers, as drawn
 }
 
 export class Stage {
   readonly canvas = el("canvas", { class: "tl-canvas" });
-  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, pending: true, covered: new Map() };
+  readonly stats: FrameStats = { last_ms: 0, worst_ms: 0, frames: 0, rehearsed: false, pending: true, covered: new Map() };
   height = 1;
   private readonly painter = new Painter();
   private seen = ""; // what the canvas shows: view, place and looks

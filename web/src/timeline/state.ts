@@ -1,9 +1,10 @@
 // What the timeline shows besides the slices themselves; the one value that its parts share.
 import type { DataSource } from "../api/source";
-import type { Hits, Mark, SliceDetails, TraceInfo } from "../api/types";
+import type { Mark, SliceDetails, TraceInfo } from "../api/types";
 import { Paints } from "../ui/palette";
+import type { HitList } from "./hit_list";
 import type { Lanes } from "./lanes";
-import type { TileStore } from "./tiles";
+import type { Tiles } from "./tiles";
 import type { View } from "./view";
 
 export interface Area {
@@ -34,7 +35,7 @@ export interface State {
   trace: TraceInfo;
   view: View;
   lanes: Lanes;
-  tiles: TileStore;
+  tiles: Tiles;
   paints: Paints;
   marks: Mark[];
   notes: Note[]; // marks of the user
@@ -43,8 +44,8 @@ export interface State {
   hovered: Hovered | null;
   cursor: number | null; // where the mouse is on the stage, px
   query: string;
-  hits: Hits | null;
-  hit: number; // index in hits.results, -1: none chosen
+  hits: HitList | null;
+  hit: number; // which of the hits, -1: none chosen
   selecting: boolean; // dragging selects an area; with Shift it moves. False: the other way round
   moving: boolean; // the view changed a moment ago
   scroll: number;

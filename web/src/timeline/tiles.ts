@@ -23,13 +23,13 @@ export interface Lane {
   start: Float64Array;
   end: Float64Array;
   name: Uint32Array;
-  id: Float64Array;
+  id: Uint32Array;
   paint: Uint16Array;
   bucket_at: Float64Array; // start of the bucket, ns
   bucket_share: Float32Array; // 0..1
   bucket_count: Uint32Array;
   bucket_name: Uint32Array;
-  bucket_id: Float64Array;
+  bucket_id: Uint32Array;
   bucket_paint: Uint16Array;
 }
 
@@ -58,19 +58,43 @@ export function label_of(tile: Tile, name: number): string {
   return (tile.labels[name] ??= drawable(tile.names[name] ?? ""));
 }
 
-const empty_lane = (slices: number, buckets: number): Lane => ({
-  start: new Float64Array(slices),
-  end: new Float64Array(slices),
-  name: new Uint32Array(slices),
-  id: new Float64Array(slices),
-  paint: new Uint16Array(slices),
-  bucket_at: new Float64Array(buckets),
-  bucket_share: new Float32Array(buckets),
-  bucket_count: new Uint32Array(buckets),
-  bucket_name: new Uint32Array(buckets),
-  bucket_id: new Float64Array(buckets),
-  bucket_paint: new Uint16Array(buckets),
-});
+// The arrays of a tile lie in one buffer: a browser that has to look after a hundred small ones for every tile stops for it in the middle of a move.
+const kSliceBytes = 8 + 8 + 4 + 4 + 2;
+const kBucketBytes = 8 + 4 + 4 + 4 + 4 + 2;
+const kRoom = 8; // bytes that an array may lose to begin at a multiple of 8
+
+class Room {
+  private readonly buffer: ArrayBuffer;
+  private used = 0;
+
+  constructor(depths: Slices["depths"]) {
+    const bytes = (sum: number, { slices, buckets }: Slices["depths"][number]): number =>
+      sum + slices.id.length * kSliceBytes + buckets.id.length * kBucketBytes + 11 * kRoom;
+    this.buffer = new ArrayBuffer(depths.reduce(bytes, 0));
+  }
+
+  lane(slices: number, buckets: number): Lane {
+    return {
+      start: new Float64Array(this.buffer, this.take(8 * slices), slices),
+      end: new Float64Array(this.buffer, this.take(8 * slices), slices),
+      name: new Uint32Array(this.buffer, this.take(4 * slices), slices),
+      id: new Uint32Array(this.buffer, this.take(4 * slices), slices),
+      paint: new Uint16Array(this.buffer, this.take(2 * slices), slices),
+      bucket_at: new Float64Array(this.buffer, this.take(8 * buckets), buckets),
+      bucket_share: new Float32Array(this.buffer, this.take(4 * buckets), buckets),
+      bucket_count: new Uint32Array(this.buffer, this.take(4 * buckets), buckets),
+      bucket_name: new Uint32Array(this.buffer, this.take(4 * buckets), buckets),
+      bucket_id: new Uint32Array(this.buffer, this.take(4 * buckets), buckets),
+      bucket_paint: new Uint16Array(this.buffer, this.take(2 * buckets), buckets),
+    };
+  }
+
+  private take(bytes: number): number {
+    const at = this.used;
+    this.used += Math.ceil(bytes / kRoom) * kRoom;
+    return at;
+  }
+}
 
 function decode(answer: Slices, paints: Paints): Tile {
   const lanes: (Lane | undefined)[] = [];
@@ -81,8 +105,9 @@ function decode(answer: Slices, paints: Paints): Tile {
       colour === undefined ? "" : (answer.categories[colour] ?? ""),
       answer.names[name] ?? "",
     ));
+  const room = new Room(answer.depths);
   for (const { depth, slices, buckets } of answer.depths) {
-    const lane = empty_lane(slices.id.length, buckets.id.length);
+    const lane = room.lane(slices.id.length, buckets.id.length);
     for (let i = 0; i < lane.id.length; ++i) {
       lane.start[i] = slices.start[i]!;
       lane.end[i] = slices.start[i]! + slices.dur[i]!;
@@ -111,6 +136,9 @@ function decode(answer: Slices, paints: Paints): Tile {
     named: { name: "", at: -1 },
   };
 }
+
+// The store as others see it.
+export type Tiles = Pick<TileStore, "loading" | "held" | "begin" | "end" | "rest" | "pieces" | "name_at" | "close">;
 
 interface Wanted {
   key: string;

@@ -40,7 +40,6 @@ export class Toolbar {
       button("‹", () => void control.walk(-1), { ...small, "aria-label": "Previous hit" }),
       button("›", () => void control.walk(1), { ...small, "aria-label": "Next hit" }),
       this.status,
-      el("span", { class: "grow" }),
       this.kinds(),
       this.marks(),
       this.mode(),

@@ -9,7 +9,7 @@ export class Tooltip {
 
   // On the side where there is more room, so that nothing need be measured: that would lay out the page within a move of the mouse.
   show(x: number, y: number, ...content: Child[]): void {
-    fill(this.element, ...content);
+    this.fill(...content);
     this.element.hidden = false;
     const left = x > innerWidth / 2;
     const above = y > innerHeight / 2;
@@ -18,6 +18,9 @@ export class Tooltip {
     style.setProperty("right", left ? `${innerWidth - x + 10}px` : "auto");
     style.setProperty("top", above ? "auto" : `${y + 16}px`);
     style.setProperty("bottom", above ? `${innerHeight - y + 10}px` : "auto");
+  }
+  fill(...content: Child[]): void {
+    fill(this.element, ...content);
   }
   hide(): void {
     if (!this.element.hidden) this.element.hidden = true;

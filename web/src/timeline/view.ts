@@ -63,3 +63,11 @@ export class View {
     else if (from < this.from || to > this.to) this.set(from + length / 2 - this.length / 2, from + length / 2 + this.length / 2);
   }
 }
+
+// "100-900", as in URLs.
+export function read_range(text: string | null): Range | null {
+  const match = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(text ?? "");
+  if (!match) return null;
+  const [from, to] = [Number(match[1]), Number(match[2])];
+  return to >= from ? { from, to } : null;
+}

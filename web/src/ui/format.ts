@@ -43,12 +43,16 @@ const kSteps: Record<string, Step[]> = {
   ],
 };
 
+// A minus as wide as the digits, not a hyphen: "−12.8 %".
+const kMinus = "\u2212";
+const signed = (text: string): string => (text.startsWith("-") ? kMinus + text.slice(1) : text);
+
 // 1234.5 -> "1,234.5" with at least `digits` significant ones.
 function significant(value: number, digits: number): string {
   const magnitude = Math.abs(value);
   const whole = magnitude < 1 ? 1 : Math.floor(Math.log10(magnitude)) + 1;
   const decimals = Number.isInteger(value) ? 0 : Math.max(0, Math.min(digits, digits - whole));
-  return value.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: decimals });
+  return signed(value.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: decimals }));
 }
 
 export function scaled(value: number, unit: string, digits = 4): string {
@@ -61,10 +65,10 @@ export function scaled(value: number, unit: string, digits = 4): string {
 export const time = (ns: number | null): string => (ns === null ? kUnknown : scaled(ns, "ns"));
 // A point in time, to the nanosecond.
 export const moment = (ns: number): string => `${(ns / 1e6).toLocaleString("en-US", { minimumFractionDigits: 6 })} ms`;
-export const count = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 2 });
+export const count = (value: number): string => signed(value.toLocaleString("en-US", { maximumFractionDigits: 2 }));
 export const plural = (value: number, one: string, many: string): string => `${count(value)} ${value === 1 ? one : many}`;
 export const percent = (value: number | null): string =>
-  value === null ? kUnknown : `${value.toLocaleString("en-US", { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 })} %`;
+  value === null ? kUnknown : `${signed(value.toLocaleString("en-US", { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 }))} %`;
 
 export function number(value: number, unit: Unit): string {
   if (unit === "percent") return percent(value);
@@ -73,11 +77,22 @@ export function number(value: number, unit: Unit): string {
   return Number.isInteger(value) ? String(value) : significant(value, 4);
 }
 
-export function cell(value: Cell | undefined, column: Pick<Column, "unit">): string {
+// Sentences of the engine are plain ASCII ("975.264 us"): times in them are written as everywhere else on the page.
+export const prose = (text: string): string => text.replace(/(?<![\w.])(\d+(?:\.\d+)?) us\b/g, (_all, us: string) => scaled(Number(us) * 1e3, "ns"));
+const kProse = new Set(["finding", "evidence", "do", "verdict", "note", "message", "meaning"]);
+
+export function cell(value: Cell | undefined, column: Pick<Column, "unit"> & { name?: string }): string {
   if (value === null || value === undefined || value === "") return kUnknown;
   if (typeof value === "boolean") return value ? "yes" : "no";
+  if (column.name === "base_time_ns") return date(Number(value)); // text where the number is too large to be exact
   if (typeof value === "number") return number(value, column.unit);
-  return value;
+  return kProse.has(column.name ?? "") ? prose(value) : value;
+}
+
+// Nanoseconds since 1970 as a date: a number of 19 digits says nothing.
+function date(ns: number): string {
+  const when = new Date(ns / 1e6);
+  return Number.isNaN(when.getTime()) ? String(ns) : `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 // "gpu_busy_ns_per_iteration" -> "GPU busy per iteration": units are in the cells, unless the column has none (a count of ns since the epoch).
@@ -99,6 +114,7 @@ const kUpper: Record<string, string> = {
   "flops/s": "FLOP/s",
 };
 export function heading(name: string, unit: Unit = "ns"): string {
+  if (name === "per") return "Iterations by";
   const plain = unit === null ? name : name.replace(/_ns\b|_ns(?=_)|_bytes$/g, "");
   const words = plain
     .replace(/_per_s$/, "/s")
@@ -108,13 +124,13 @@ export function heading(name: string, unit: Unit = "ns"): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-// A point in time for rulers: enough digits for the step between two ticks.
+// A point in time for rulers: enough digits for the step between two ticks, and one unit on the whole ruler: that of the largest time in sight.
 const kTickFormats = Array.from(
   { length: 10 },
   (_, digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
-export function tick(ns: number, step_ns: number): string {
-  const [size, name] = (kSteps.ns!.find(([s]) => Math.max(Math.abs(ns), step_ns) >= s) ?? kSteps.ns![3])!;
+export function tick(ns: number, step_ns: number, largest_ns: number): string {
+  const [size, name] = (kSteps.ns!.find(([s]) => Math.max(Math.abs(largest_ns), step_ns) >= s) ?? kSteps.ns![3])!;
   const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step_ns / size) - 1e-9)));
   return `${kTickFormats[decimals]!.format(ns / size)} ${name}`;
 }

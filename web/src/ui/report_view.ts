@@ -44,7 +44,7 @@ export function diagnostics(list: Diagnostic[]): HTMLElement | null {
         { class: `note ${each.severity ?? "warning"}` },
         el("b", {}, each.code),
         " ",
-        shorten(each.message, 600),
+        shorten(format.prose(each.message), 600),
         each.count > 1 ? el("span", { class: "muted" }, ` (${format.count(each.count)})`) : null,
       ),
     ),

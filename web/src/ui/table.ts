@@ -6,6 +6,7 @@ import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
 import { paper_zoom, prints } from "./paper";
 import { compare, matcher } from "./row_order";
+import { copy_button, tsv } from "./table_copy";
 
 const kRowHeight = 28;
 const kOverscan = 8;
@@ -13,6 +14,7 @@ const kInlineRows = 30; // up to here the whole table is in the page and does no
 const kPrintedRows = 60;
 const kTitleLength = 600;
 const kLeastFlexible = 210; // px
+const kLeastName = 270; // px, of the first column: names that begin alike are told apart by what follows
 const kFlexible = 30; // characters: longer texts share what is left of the width, as far as they need it
 const kChar = 8.2; // px, of a text
 const kDigit = 8.4; // px, of a number; totals are bold
@@ -109,7 +111,8 @@ export class TableView {
     });
     const hidden = this.options.only && this.options.only.length < this.table.columns.length;
     const more = hidden ? button("All columns", () => this.toggle_columns(more!), { class: "btn small", "aria-pressed": "false" }) : null;
-    return el("div", { class: "t-tools" }, input, this.caption, el("span", { class: "grow" }), more);
+    const copies = copy_button(() => tsv(this.shown, this.rows));
+    return el("div", { class: "t-tools" }, input, this.caption, el("span", { class: "grow" }), more, copies);
   }
 
   private filter(text: string): void {
@@ -136,19 +139,26 @@ export class TableView {
       .filter((name) => this.all_columns || !only || only.includes(name))
       .map((name) => names.indexOf(name))
       .filter((at) => this.all_columns || known(at) || rows.length === 0);
-    this.shown = wanted.map((at) => this.measure(columns[at]!, at));
+    this.shown = wanted.map((at, nth) => this.measure(columns[at]!, at, nth));
     this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + " 1fr"); // the rest stays empty
     const least = this.shown.reduce(
-      (sum, shown) => sum + (shown.width.startsWith("minmax") ? kLeastFlexible : parseInt(shown.width, 10)),
+      (sum, shown) => sum + parseInt(shown.width.replace("minmax(", ""), 10),
       0,
     );
     this.scroll.style.setProperty("--least", `${least}px`);
     this.least = least;
   }
 
-  private measure(column: Column, at: number): Shown {
+  // Where a number and a time are called alike ("compile", "compile_ns"), the time says so.
+  private heading(column: Column): string {
+    const name = format.heading(column.name, column.unit);
+    const alike = column.unit === "ns" && this.table.columns.some((each) => each !== column && format.heading(each.name, each.unit) === name);
+    return alike ? `${name} time` : name;
+  }
+
+  private measure(column: Column, at: number, nth: number): Shown {
     const rows = this.table.rows;
-    const title = format.heading(column.name, column.unit).length * kHeadChar + kHeadRoom;
+    const title = this.heading(column).length * kHeadChar + kHeadRoom;
     let longest = 0;
     let max = 0;
     const step = Math.max(1, Math.floor(rows.length / 300));
@@ -160,7 +170,7 @@ export class TableView {
     longest = Math.max(longest, Math.min(90, format.cell(this.table.total?.[at], column).length));
     const text = column.name === "category" ? Math.min(kMostCategory, longest * kChar + 36) : longest * (numeric(column) ? kDigit : kChar) + 26;
     const flexible = column.type === "text" && longest > kFlexible;
-    const width = flexible ? `minmax(${kLeastFlexible}px, ${Math.round(text)}px)` : `${Math.round(Math.max(56, text, title))}px`;
+    const width = flexible ? `minmax(${nth ? kLeastFlexible : kLeastName}px, ${Math.round(Math.max(kLeastName, text))}px)` : `${Math.round(Math.max(56, text, title))}px`;
     return { column, at, width, max: column.unit === "percent" ? Math.max(max, 1e-9) : 0 };
   }
 
@@ -206,7 +216,7 @@ export class TableView {
             class: `t-h ${numeric(column) ? "num" : ""}`,
             "aria-sort": sorted ? (this.down ? "descending" : "ascending") : "none",
           },
-          button(`${format.heading(column.name, column.unit)}${arrow}`, () => this.sort(column), {
+          button(`${this.heading(column)}${arrow}`, () => this.sort(column), {
             class: "t-sort",
             title: `Sort by ${column.name}`,
             "data-column": column.name,
