@@ -50,10 +50,11 @@ struct FormCount {
 };
 
 // Which events a scope holds: device work as every analysis has it, on the other tracks what starts in the host's window. On the tracks of a
-// device that is left out there is nothing.
+// device that is left out there is nothing. With --filter only events whose names match.
 class HeldEvents {
  public:
-  explicit HeldEvents(const Scope& scope) : scope_(scope), trace_(scope.trace()) {
+  explicit HeldEvents(const Scope& scope)
+      : scope_(scope), trace_(scope.trace()), matched_(scope.filtered() ? scope.trace().strings.size() : 0, Match::unknown) {
     const std::vector<Device>& devices = scope.model().timeline().devices;
     all_ =
         scope.whole() && std::all_of(devices.begin(), devices.end(), [&](const Device& d) { return scope.has_device(d.id); });
@@ -68,7 +69,8 @@ class HeldEvents {
     for_each_work(scope, [&](const Device&, const WorkRow& row) { held_[work[row.row].value] = true; });
   }
 
-  bool holds(EventId event) const {
+  bool holds(EventId event) {
+    if (!matched_.empty() && !matches(trace_.events.name(event))) return false;
     if (all_) return true;
     if (trace_.kind(event).event_class == EventClass::device_work) return held_[event.value];
     const Side side = side_of_track_[trace_.track(event).value];
@@ -80,17 +82,25 @@ class HeldEvents {
 
  private:
   enum class Side : std::uint8_t { host, device, other_device };
+  enum class Match : std::uint8_t { unknown, yes, no };
+
+  bool matches(StringId name) {  // many events share a name
+    Match& match = matched_[name.value];
+    if (match == Match::unknown) match = scope_.matches(trace_.text(name)) ? Match::yes : Match::no;
+    return match == Match::yes;
+  }
 
   const Scope& scope_;
   const Trace& trace_;
   bool all_ = true;
   std::vector<Side> side_of_track_;
-  std::vector<bool> held_;  // device work, by event
+  std::vector<bool> held_;      // device work, by event
+  std::vector<Match> matched_;  // by name; empty without --filter
 };
 
 std::vector<FormCount> count_forms(const Scope& scope) {
   const Trace& trace = scope.trace();
-  const HeldEvents held(scope);
+  HeldEvents held(scope);
   std::vector<FormCount> counts(trace.forms.forms().size());
   for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
     const EventId event{i};
@@ -331,9 +341,13 @@ Report report_info(const Info& info) {
 }
 
 Result<Report> run_info(const Scope& scope, const Arguments&) {
-  Report report = report_info(compute_info(scope));
-  if (scope.filtered())
-    report.diagnostics.push_back({"filter_not_used", 1, "info lists no names of events that --filter could narrow", "warning"});
+  const Info info = compute_info(scope);
+  Report report = report_info(info);
+  if (!scope.filtered()) return report;
+  report.diagnostics.push_back(
+      info.kinds.empty() ? Diagnostic{"filter_matches_nothing", 1, "no event's name matches --filter", "warning"}
+                         : Diagnostic{"filter_not_used", 1,
+                                      "--filter narrows categories and tracks; the other tables are of all events", "info"});
   return report;
 }
 
