@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const TimeRange half{window.start_ns, window.start_ns + window.duration_ns() / 2};
   std::string part;
   PackedFile part_out(OutputFile::in_memory(&part), Packing::none);
-  if (!cut(model, open_bytes(bytes), {half, [](std::size_t row) { return row % 2 == 0; }}, blocks(), &part_out))
-    give_up("cut failed");
+  const CutRange range{[half](TrackId) { return half; }, [](std::size_t row) { return row % 2 == 0; }};
+  if (!cut(model, open_bytes(bytes), range, blocks(), &part_out)) give_up("cut failed");
   return 0;
 }

@@ -45,6 +45,7 @@ class BreaksReader {
     list_regions();
     list_breaks();
     list_recompiles();
+    std::erase_if(out_.regions, [&](const RegionRow& region) { return !scope_.matches(region.location); });
     return std::move(out_);
   }
 

@@ -50,10 +50,11 @@ struct FormCount {
 };
 
 // Which events a scope holds: device work as every analysis has it, on the other tracks what starts in the host's window. On the tracks of a
-// device that is left out there is nothing.
+// device that is left out there is nothing. With --filter only events whose names match.
 class HeldEvents {
  public:
-  explicit HeldEvents(const Scope& scope) : scope_(scope), trace_(scope.trace()) {
+  explicit HeldEvents(const Scope& scope)
+      : scope_(scope), trace_(scope.trace()), matched_(scope.filtered() ? scope.trace().strings.size() : 0, Match::unknown) {
     if (!scope.narrowed()) return;
     const std::vector<Device>& devices = scope.model().timeline().devices;
     side_of_track_.assign(trace_.forms.tracks().size(), Side::host);
@@ -66,7 +67,8 @@ class HeldEvents {
     for_each_work(scope, [&](const Device&, const WorkRow& row) { held_[work[row.row].value] = true; });
   }
 
-  bool holds(EventId event) const {
+  bool holds(EventId event) {
+    if (!matched_.empty() && !matches(trace_.events.name(event))) return false;
     if (!scope_.narrowed()) return true;
     if (trace_.kind(event).event_class == EventClass::device_work) return held_[event.value];
     const Side side = side_of_track_[trace_.track(event).value];
@@ -78,16 +80,24 @@ class HeldEvents {
 
  private:
   enum class Side : std::uint8_t { host, device, other_device };
+  enum class Match : std::uint8_t { unknown, yes, no };
+
+  bool matches(StringId name) {  // many events share a name
+    Match& match = matched_[name.value];
+    if (match == Match::unknown) match = scope_.matches(trace_.text(name)) ? Match::yes : Match::no;
+    return match == Match::yes;
+  }
 
   const Scope& scope_;
   const Trace& trace_;
   std::vector<Side> side_of_track_;
-  std::vector<bool> held_;  // device work, by event
+  std::vector<bool> held_;      // device work, by event
+  std::vector<Match> matched_;  // by name; empty without --filter
 };
 
 std::vector<FormCount> count_forms(const Scope& scope) {
   const Trace& trace = scope.trace();
-  const HeldEvents held(scope);
+  HeldEvents held(scope);
   std::vector<FormCount> counts(trace.forms.forms().size());
   const auto add = [&](EventId event) {
     FormCount& count = counts[trace.events.form(event).value];
@@ -329,9 +339,13 @@ Report report_info(const Info& info) {
 }
 
 Result<Report> run_info(const Scope& scope, const Arguments&) {
-  Report report = report_info(compute_info(scope));
-  if (scope.filtered())
-    report.diagnostics.push_back({"filter_not_used", 1, "info lists no names of events that --filter could narrow", "warning"});
+  const Info info = compute_info(scope);
+  Report report = report_info(info);
+  if (!scope.filtered()) return report;
+  report.diagnostics.push_back(
+      info.kinds.empty() ? Diagnostic{"filter_matches_nothing", 1, "no event's name matches --filter", "warning"}
+                         : Diagnostic{"filter_not_used", 1,
+                                      "--filter narrows categories and tracks; the other tables are of all events", "info"});
   return report;
 }
 

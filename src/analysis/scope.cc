@@ -51,6 +51,8 @@ std::string range_text(const Iterations& iterations) {
 Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, const std::string& text) {
   if (iterations.list.empty()) return fail(ErrorCode::usage, "--step: the trace has no iterations");
   const std::size_t dash = text.find('-', 1);
+  if (text.empty() || dash == text.size() - 1)
+    return fail(ErrorCode::usage, "--step takes A or A-B, not '" + text + "'", "", range_text(iterations));
   TRY(const std::int64_t first, integer("step", std::string_view(text).substr(0, dash)));
   std::int64_t last = first;
   if (dash != std::string::npos) {
@@ -61,6 +63,10 @@ Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, 
         std::find_if(iterations.list.begin(), iterations.list.end(), [&](const Iteration& i) { return i.number == wanted; });
     return static_cast<std::size_t>(it - iterations.list.begin());
   };
+  if (first > last) {
+    return fail(ErrorCode::usage, "--step " + text + " ends before it begins", "",
+                "write --step " + std::to_string(last) + "-" + std::to_string(first));
+  }
   const std::size_t from = index_of(first), to = index_of(last);
   if (from >= iterations.list.size() || to >= iterations.list.size() || from > to) {
     return fail(ErrorCode::usage, "there is no iteration '" + text + "'", "", range_text(iterations));

@@ -86,6 +86,14 @@ def test_diff_says_which_trace_lacks_a_device(folder):
     check("b.json" in run.err and "a.json" not in run.err, run.err)
 
 
+def test_a_range_of_steps_is_written_from_first_to_last(folder):
+    trace = folder.write("a.json", step_trace(100))
+    refused(2, "gpu", trace, "--step", "1-", error="--step takes A or A-B, not '1-'", hint="iterations 0 to 2")
+    refused(2, "gpu", trace, "--step", "2-1", error="--step 2-1 ends before it begins", hint="--step 1-2")
+    refused(2, "gpu", trace, "--step", "2-9", error="there is no iteration '2-9'")
+    succeeds("gpu", trace, "--step", "1-2")
+
+
 def test_diff_gate_on_new_breaks(folder):
     a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(100, compiled_break=True))
     run = Run("diff", "--max-new-breaks", "0", a, b).expect(3)

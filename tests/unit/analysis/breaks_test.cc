@@ -53,6 +53,15 @@ TEST(Breaks, ResumedFrameInTailPosition) {
   EXPECT_EQ(breaks.regions.size(), 2U);
 }
 
+TEST(Breaks, AFilterNarrowsRegionsAsItDoesBreaks) {
+  const LoadedTrace t = load_events(join({region("0/0", 0, 40), python("model.py(3): forward", 1, 30), graph_call("a", 10, 20),
+                                          region("1/0", 50, 40), python("loss.py(7): loss", 51, 30), graph_call("b", 60, 20)}));
+  const auto regions = [&](const char* filter) { return compute_breaks(*make_scope(*t.model, {{"filter", filter}})).regions; };
+  ASSERT_EQ(regions("model").size(), 1U);
+  EXPECT_EQ(regions("model")[0].id.frame, 0);
+  EXPECT_TRUE(regions("zzz").empty());
+}
+
 TEST(Breaks, IdleIsHiddenWhileWorkIsQueued) {
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 100),

@@ -134,13 +134,22 @@ TEST(Info, IsNarrowedByTheScope) {
   EXPECT_EQ(part.info.tracks[0].events, 4);  // two steps with a launch each
 }
 
-TEST(Info, SaysThatAFilterNarrowsNothing) {
-  const std::unique_ptr<Trace> trace = read_ok(trace_of(three_steps()));
-  const Model model(*trace);
-  const auto report = run_info(*make_scope(model, {{"filter", "k"}}), {});
-  ASSERT_EQ(report->diagnostics.size(), 1U);
-  EXPECT_EQ(report->diagnostics[0].code, "filter_not_used");
-  EXPECT_TRUE(run_info(*make_scope(model, {}), {})->diagnostics.empty());
+TEST(Info, AFilterNarrowsTheEventsThatAreCounted) {
+  const std::string text = trace_of(three_steps());
+  const Known known(text, {{"filter", "Step#[12]"}});
+  ASSERT_EQ(known.info.kinds.size(), 1U);
+  EXPECT_EQ(known.kind("X", "user_annotation")->events, 2);
+  ASSERT_EQ(known.info.tracks.size(), 1U);
+  EXPECT_EQ(known.info.in_scope.size(), 3U);
+  const auto said = [&](const Arguments& arguments) {
+    std::vector<std::string> codes;
+    const Report report = *run_info(*make_scope(known.model, arguments), {});
+    for (const Diagnostic& d : report.diagnostics) codes.push_back(d.code);
+    return codes;
+  };
+  EXPECT_TRUE(said({}).empty());
+  EXPECT_EQ(said({{"filter", "k"}}), std::vector<std::string>{"filter_not_used"});
+  EXPECT_EQ(said({{"filter", "zzz"}}), std::vector<std::string>{"filter_matches_nothing"});
 }
 
 TEST(Info, EmptyTrace) {
