@@ -132,7 +132,10 @@ export const cases = {
         };
       });
       await visit(page, "timeline", range);
-      await page.evaluate(() => window.dispatchEvent(new Event("ridge-theme"))); // draws all anew
+      await page.evaluate(() => {
+        window.ticks = []; // what was drawn on the way here
+        window.dispatchEvent(new Event("ridge-theme")); // draws all anew
+      });
       await page.waitForFunction(() => window.ticks.length > 2);
       const units = await page.evaluate(() => [...new Set(window.ticks.flatMap((text) => /^[\d.,]+ (\S+)$/.exec(text)?.[1] ?? []))]);
       equal(units.length, 1, `units at ${range || "the whole"}: ${units}`);
