@@ -23,9 +23,9 @@ bool outer_first(const Slice& a, const Slice& b) {
   return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
 }
 
-Slice slice_of(const Trace& trace, EventId event) {
-  const std::int64_t start = trace.events.ts_ns(event);
-  return {start, start + trace.events.dur_ns(event).value_or(0)};
+Slice slice_of(const EventTable& events, EventId event) {
+  const std::int64_t start = events.ts_ns(event);
+  return {start, start + events.dur_ns(event).value_or(0)};
 }
 
 bool same_times(const Slice& a, const Slice& b) { return a.start_ns == b.start_ns && a.end_ns == b.end_ns; }
@@ -40,18 +40,26 @@ constexpr ArgKey kCountedUp[] = {ArgKey::external_id, ArgKey::ev_idx, ArgKey::re
 // microseconds, so that a caller and what it calls may not differ in time, and events come in any order. Without numbers the file's stays.
 class TieOrder {
  public:
-  explicit TieOrder(const Trace& trace) : trace_(trace) {
+  explicit TieOrder(const Trace& trace) : events_(trace.events) {
     for (const ArgKey key : kCountedUp) columns_.emplace_back(trace, key);
   }
 
-  void apply(std::vector<EventId>* events) const {
-    for (auto first = events->begin(); first != events->end();) {
-      const Slice slice = slice_of(trace_, *first);
-      auto last = first + 1;
-      while (last != events->end() && same_times(slice_of(trace_, *last), slice)) ++last;
-      if (last - first > 1) order(first, last);
-      first = last;
+  // `at`: the places of events, ascending, that share their times with the one before.
+  void apply(std::vector<EventId>* events, const std::vector<std::size_t>& at) const {
+    for (std::size_t i = 0; i < at.size();) {
+      const std::size_t first = at[i] - 1;
+      std::size_t last = at[i] + 1;
+      while (++i < at.size() && at[i] == last) ++last;
+      order(events->begin() + static_cast<std::ptrdiff_t>(first), events->begin() + static_cast<std::ptrdiff_t>(last));
     }
+  }
+
+  std::vector<std::size_t> find(const std::vector<EventId>& events) const {
+    std::vector<std::size_t> at;
+    for (std::size_t i = 1; i < events.size(); ++i) {
+      if (same_times(slice_of(events_, events[i]), slice_of(events_, events[i - 1]))) at.push_back(i);
+    }
+    return at;
   }
 
  private:
@@ -64,41 +72,45 @@ class TieOrder {
     }
   }
 
-  const Trace& trace_;
+  const EventTable& events_;
   std::vector<ArgColumn> columns_;
 };
 
 // The slices of one class, by track, in order. A profiler writes each class nearly sorted: what is not is sorted here.
 EventsByTrack slices_by_track(const Trace& trace, EventClass event_class, const std::vector<std::uint32_t>& track_of_form) {
-  const auto track_of = [&](EventId event) { return track_of_form[trace.events.form(event).value]; };
+  const EventTable& table = trace.events;
+  const auto track_of = [&](EventId event) { return track_of_form[table.form(event).value]; };
   std::vector<std::size_t> counts(trace.forms.tracks().size());
   for (const EventId event : trace.of(event_class)) ++counts[track_of(event)];
   EventsByTrack events(counts.size());
   for (std::size_t i = 0; i < counts.size(); ++i) events[i].reserve(counts[i]);
   struct Last {
     Slice slice{kNoTime, 0};
-    bool unsorted = false, tied = false;
+    bool unsorted = false;
+    std::vector<std::size_t> ties = {};
   };
   std::vector<Last> last(counts.size());
   for (const EventId event : trace.of(event_class)) {
-    const std::int64_t start = trace.events.ts_ns(event);
-    const auto dur = trace.events.dur_ns(event);
+    const std::int64_t start = table.ts_ns(event);
+    const auto dur = table.dur_ns(event);
     if (start == kNoTime || !dur) continue;
     const std::uint32_t track = track_of(event);
     const Slice slice{start, start + *dur};
     if (outer_first(slice, last[track].slice)) last[track].unsorted = true;
-    if (same_times(slice, last[track].slice)) last[track].tied = true;
+    if (same_times(slice, last[track].slice)) last[track].ties.push_back(events[track].size());
     last[track].slice = slice;
     events[track].push_back(event);
   }
   std::optional<TieOrder> ties;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (last[i].unsorted)
-      std::stable_sort(events[i].begin(), events[i].end(),
-                       [&](EventId a, EventId b) { return outer_first(slice_of(trace, a), slice_of(trace, b)); });
-    if (!last[i].unsorted && !last[i].tied) continue;
+    if (!last[i].unsorted && last[i].ties.empty()) continue;
     if (!ties) ties.emplace(trace);
-    ties->apply(&events[i]);
+    if (last[i].unsorted) {
+      std::stable_sort(events[i].begin(), events[i].end(),
+                       [&](EventId a, EventId b) { return outer_first(slice_of(table, a), slice_of(table, b)); });
+      last[i].ties = ties->find(events[i]);
+    }
+    ties->apply(&events[i], last[i].ties);
   }
   return events;
 }
@@ -112,10 +124,10 @@ class Merge {
     std::size_t rank;
   };
 
-  explicit Merge(const Trace& trace) : trace_(trace) {}
+  explicit Merge(const Trace& trace) : events_(trace.events) {}
   void add(const std::vector<EventId>& events, std::size_t rank) {
     if (events.empty()) return;
-    heads_[count_++] = {slice_of(trace_, events.front()), events.data(), events.data() + events.size(), rank};
+    heads_[count_++] = {slice_of(events_, events.front()), events.data(), events.data() + events.size(), rank};
   }
   bool empty() const { return count_ == 0; }
   Taken take() {
@@ -126,7 +138,7 @@ class Merge {
     Head& head = heads_[best];
     const Taken taken{head.slice, *head.next, head.rank};
     if (++head.next != head.end) {
-      head.slice = slice_of(trace_, *head.next);
+      head.slice = slice_of(events_, *head.next);
     } else {
       --count_;
       std::copy(heads_ + best + 1, heads_ + count_ + 1, heads_ + best);
@@ -142,7 +154,7 @@ class Merge {
     std::size_t rank;
   };
 
-  const Trace& trace_;
+  const EventTable& events_;
   Head heads_[kRanks] = {};
   std::size_t count_ = 0;
 };
