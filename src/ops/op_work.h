@@ -60,6 +60,8 @@ struct Part {
   int operand = -1;          // layout_in: which argument
   double partial_bytes = 0;  // combine: what it reads
   double reread_bytes = 0;   // products, convolutions: what left the cache before its next use and is read again
+  double accumulator_bytes =
+      -1;  // attention backward: sums of the queries' gradient, which are read; -1: as large as float32 queries
   double rows_in_flight =
       0;  // softmax: rows that the device works on at a time, where the kernel passes over each several times; 0: one pass
   double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
