@@ -128,10 +128,8 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
   const double lost = again > 0 ? share_lost(operand + panel, kStays, kLost) : 0;
   const double waves = std::max(along * kTiles / blocks, 1.0);  // of a group
   const double panel_lost = waves > 1 ? share_lost(panel + swept_tile * of_depth * along / waves, kLost, kPanelLost) : 0;
-  // What is written on the way takes room as well, how much is not told.
-  const bool crowded = again > 0 && operand + panel + kTiles * tile * swept * p.result_item > kStays;
-  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)) + (waves - 1) * panel_lost * grouped * of_depth,
-          lost > 0 || panel_lost > 0 || crowded};
+  // The width of the groups and what is written on the way decide as well, and are not told: of 72 such products 26 are within 10 %.
+  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)) + (waves - 1) * panel_lost * grouped * of_depth, true};
 }
 
 // cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a time as the

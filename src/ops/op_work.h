@@ -78,8 +78,10 @@ struct Part {
   int list_reads = -1;          // how many lists a foreach kernel reads, and of how many it is told; -1: its name does not tell
   int lists = -1;
   std::span<const double> sizes = {};  // elements of each tensor of a list that the trace left out, from elsewhere
-  double before = 1;                   // index_put: elements of the dimensions before those that are indexed
-  double elements = 0;                 // that the launch's grid covers, for ops whose sizes are not recorded; 0: not known
+  double list_elements =
+      -1;               // lists: of the chunks of this launch, where they were cut for all launches at once; -1: they were not
+  double before = 1;    // index_put: elements of the dimensions before those that are indexed
+  double elements = 0;  // that the launch's grid covers, for ops whose sizes are not recorded; 0: not known
 };
 
 struct OpWork {
