@@ -92,20 +92,23 @@ struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
 };
+Reread noticed(std::optional<double> bytes, const Product& p) {
+  if (!bytes) return {0, true};
+  constexpr double kNoise = 0.02;
+  return *bytes > kNoise * (p.rows + p.columns) * p.depth * p.item ? Reread{*bytes, true} : Reread{};
+}
 Reread walked(const CallLaunch& launch, const Product& p, double swept, double grouped, double cache) {
   const KernelFacts& facts = *launch.facts;
   const double along = facts.sweeps_m ? facts.block_m : facts.block_n, across = facts.sweeps_m ? facts.block_n : facts.block_m;
   const double of_depth = p.depth * p.item;
-  const auto bytes = reread_by_walk({.along = std::ceil(swept / along),
-                                     .across = std::ceil(grouped / across),
-                                     .blocks = volume(launch.grid),
-                                     .along_bytes = along * of_depth,
-                                     .across_bytes = across * of_depth,
-                                     .result_bytes = along * across * p.result_item},
-                                    cache);
-  if (!bytes) return {0, true};
-  constexpr double kNoise = 0.02;
-  return *bytes > kNoise * (p.rows + p.columns) * of_depth ? Reread{*bytes, true} : Reread{};
+  return noticed(reread_by_walk({.along = std::ceil(swept / along),
+                                 .across = std::ceil(grouped / across),
+                                 .blocks = volume(launch.grid),
+                                 .along_bytes = along * of_depth,
+                                 .across_bytes = across * of_depth,
+                                 .result_bytes = along * across * p.result_item},
+                                cache),
+                 p);
 }
 Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) {
   const double kTiles = 8, kFilled = 42e6 * cache, kStays = 9.5e6 * cache, kLost = 15e6 * cache, kLarge = 32e6 * cache,
@@ -134,7 +137,8 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
 
 // cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a time as the
 // device runs, all at the same depth. What such a wave takes does not stay until the next when it is larger than the cache: the group's own
-// panels are read again by each wave, and the other operand by each group. Of what a wave took, a little is still there at the turn.
+// panels are read again by each wave, and the other operand by each group. Of what a wave took, a little is still there at the turn. Where a
+// wave's fits, product_waves tells what is left of the wave before.
 Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
   const double kStays = 45e6 * device.cache, kAtTurn = 8e6 * device.cache;
   const auto [tile_m, tile_n] = tile_in_name(launch.kernel, launch.kernel.find("gemm"));
@@ -147,7 +151,18 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
                waves = std::max(swept_tiles * group / running, 1.0);
   const double swept = p.rows * p.depth * p.item, other = p.columns * p.depth * p.item;
   const double of_wave = swept / waves + other / groups;
-  if (waves * groups <= 1 || of_wave <= kStays) return {};
+  if (waves * groups <= 1) return {};
+  if (of_wave <= kStays) {
+    return noticed(reread_by_walk({.along = swept_tiles,
+                                   .across = tiles,
+                                   .group = group,
+                                   .blocks = running,
+                                   .along_bytes = tile_n * p.depth * p.item,
+                                   .across_bytes = tile_m * p.depth * p.item,
+                                   .result_bytes = tile_m * tile_n * p.result_item},
+                                  device.cache),
+                   p);
+  }
   const double kept =
       kAtTurn * (waves - 1) * groups * (other / groups / of_wave) + kAtTurn * (groups - 1) * (swept / waves / of_wave);
   return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
