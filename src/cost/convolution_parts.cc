@@ -33,6 +33,7 @@ class ConvolutionParts {
   void tell() {
     if (c_.backward()) {
       backward_phases();
+      results_by_place();
     } else {
       for (Part& part : c_.parts) {
         if (part.role == KernelRole::grad_input || part.role == KernelRole::grad_weight) part.role = KernelRole::main;
@@ -48,8 +49,11 @@ class ConvolutionParts {
       }
       if (c_.parts[i].role == KernelRole::layout_in) c_.parts[i].operand = operand_of(i);
       if (c_.launches[i].kernel.find("nhwcSliceC") != std::string_view::npos) take_group(i);
+      // What was computed channel by channel has no padding.
+      const bool from_planes = c_.launches[i].kernel.find("nchwToNhwc") != std::string_view::npos;
+      if (c_.parts[i].role == KernelRole::layout_out && from_planes) c_.parts[i].channel_multiple = 1;
       c_.parts[i].guessed = not_told(c_.launches[i].kernel);
-      if (c_.parts[i].role == KernelRole::grad_input) read_by_phases(i);
+      tell_convolution_rereads(c_, i);
       if (c_.parts[i].role != KernelRole::combine) continue;
       c_.parts[i].partial_bytes = partial_bytes(i, product);
       if (product < c_.parts.size()) c_.parts[product].partial_bytes = c_.parts[i].partial_bytes;
@@ -65,31 +69,29 @@ class ConvolutionParts {
            (holds("_implicit_gemm_indexed_") && holds("_g16_"));
   }
 
-  // The gradient of a strided convolution's input, by a kernel made for it: positions are done phase by phase of the stride, each of which goes
-  // over the whole gradient of the output; phases that no weight reaches are only cleared.
-  void read_by_phases(std::size_t i) {
-    const TensorShape* grad = tensor_at(c_.call, 0);
-    const TensorShape* x = tensor_at(c_.call, 1);
-    const TensorShape* w = tensor_at(c_.call, 2);
-    const auto stride = integers_at(c_.call, 4);
-    if (!c_.backward() || grad == nullptr || x == nullptr || w == nullptr || !stride || stride->empty()) return;
-    if (c_.launches[i].kernel.find("_strided_") == std::string_view::npos || w->sizes.size() != x->sizes.size()) return;
-    double phases = 1;
-    for (std::size_t d = 2; d < x->sizes.size(); ++d)
-      phases *=
-          static_cast<double>(std::max<std::int64_t>(std::min((*stride)[std::min(d - 2, stride->size() - 1)], w->sizes[d]), 1));
-    const double read = dense_bytes(grad).value_or(0), written = dense_bytes(x).value_or(0) / phases;
-    c_.parts[i].reread_bytes = (phases - 1) * read * share_lost_between_passes(read, written, c_.context.device.cache);
-    c_.parts[i].guessed = c_.parts[i].guessed || c_.parts[i].reread_bytes > 0;
-  }
-
   // Forward: whichever of the two layouts the library works in, what is transposed before it computes is an operand, and what after it the
   // result.
   void transposes_by_place() {
     bool computed = false;
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       computed = computed || computes(c_.parts[i].role);
-      if (c_.launches[i].facts->transpose) c_.parts[i].role = computed ? KernelRole::layout_out : KernelRole::layout_in;
+      if (c_.launches[i].facts->transpose || adds_padding(i))
+        c_.parts[i].role = computed ? KernelRole::layout_out : KernelRole::layout_in;
+    }
+  }
+
+  // Backward: paddings and conversions behind the last kernel that computes bring a result back.
+  void results_by_place() {
+    std::size_t last = c_.parts.size();
+    while (last > 0 && !computes(c_.parts[last - 1].role)) --last;
+    if (last == 0) return;
+    for (std::size_t i = last; i < c_.parts.size(); ++i) {
+      if (c_.parts[i].role != KernelRole::layout_in || !(adds_padding(i) || converts(i))) continue;
+      c_.parts[i].role = KernelRole::layout_out;
+      c_.parts[i].operand = c_.parts[last - 1].role == KernelRole::grad_weight ? 2 : 1;
+      const TensorShape* result = tensor_at(c_.call, static_cast<std::size_t>(c_.parts[i].operand));
+      const bool from_sums = c_.launches[i].kernel.find("convertTensor_kernel<float") != std::string_view::npos;
+      if (result != nullptr && from_sums) c_.parts[i].partial_bytes = numel(*result) * item_bytes(DType::f32);
     }
   }
 
@@ -227,16 +229,22 @@ class ConvolutionParts {
     for (const NamedOperand& named : kNamedOperands) {
       if (launch.kernel.find(named.pattern) != std::string_view::npos) return back ? named.backward : named.forward;
     }
-    const bool adds_padding = launch.kernel.find("nhwcAddPadding") != std::string_view::npos;
-    std::array<bool, 3>& taken = taken_[adds_padding ? nullptr : launch.kernel.data()];
+    const bool not_by_grid = adds_padding(i) || converts(i);  // its grid is the device's, not the tensor's
+    std::array<bool, 3>& taken = taken_[not_by_grid ? nullptr : launch.kernel.data()];
     int best = 0;
     double best_distance = 1e300;
-    for (std::size_t operand = 0; operand < operands(); ++operand) {
+    for (const std::size_t operand : order_of_operands(i)) {
+      if (operand >= operands()) continue;
       const TensorShape* t = tensor_at(c_.call, operand);
       if (t == nullptr || !launch.grid) continue;
       const bool fits = tells_by_grid(i) && fits_grid(*t, *launch.grid);
-      // Its grid is the device's, not the tensor's: what needs padding is brought, activations before weights.
-      if (adds_padding) {
+      if (converts(i)) {
+        if (taken[operand]) continue;
+        best = static_cast<int>(operand);
+        break;
+      }
+      // What needs padding is brought, activations before weights.
+      if (adds_padding(i)) {
         const double multiple = c_.parts[i].channel_multiple;
         const auto uneven = [&](std::int64_t channels) {
           return multiple > 1 && std::fmod(static_cast<double>(channels), multiple) != 0;
@@ -257,6 +265,19 @@ class ConvolutionParts {
     }
     taken[static_cast<std::size_t>(best)] = true;
     return best;
+  }
+
+  bool adds_padding(std::size_t i) const { return c_.launches[i].kernel.find("nhwcAddPadding") != std::string_view::npos; }
+
+  bool converts(std::size_t i) const { return c_.launches[i].kernel.find("convertTensor_kernel") != std::string_view::npos; }
+
+  // The library takes (x, grad) for the gradient of the weight, and (grad, w) for that of the input.
+  std::array<std::size_t, 3> order_of_operands(std::size_t i) const {
+    for (; c_.backward() && i < c_.parts.size(); ++i) {
+      if (c_.parts[i].role == KernelRole::grad_weight) return {1, 0, 2};
+      if (c_.parts[i].role == KernelRole::grad_input) return {0, 2, 1};
+    }
+    return {0, 1, 2};
   }
 
   // What a reduction over k reads: tiles of fp32 partial sums, or as many results as the product before it was split into.

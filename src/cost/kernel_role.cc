@@ -99,6 +99,7 @@ constexpr RoleRule kRules[] = {
 
     {norm, "RowwiseMoments", KernelRole::statistics},
     {norm, "ComputeInternalGradients", KernelRole::statistics},
+    {norm, "Compute1dBackwardFusedParams", KernelRole::statistics},
     {norm, "FusedParams", KernelRole::parameters},
     {norm, "cuComputeGradGammaBeta", KernelRole::parameters},
     {norm, "GammaBeta", KernelRole::grad_weight},
@@ -115,6 +116,7 @@ constexpr RoleRule kRules[] = {
     {norm, "semiPersist", KernelRole::apply_kept},
     {norm, "bn_fw_tr_1C11_kernel", KernelRole::apply_twice},
     {norm, "bn_bw_1C11_kernel", KernelRole::apply_twice},
+    {norm, "batch_norm_backward_kernel", KernelRole::apply_twice},  // ATen's: a block for each channel
     {norm, "bn_fw_tr_mean", KernelRole::statistics},
     {norm, "FillFunctor", KernelRole::fill},
 

@@ -7,6 +7,37 @@
 namespace ridge {
 namespace {
 
+constexpr double kChunk = 65536;  // elements of a tensor that one block takes
+
+// The chunks of a list, tensor by tensor, in the order in which launches take them.
+class Chunks {
+ public:
+  explicit Chunks(std::span<const double> sizes) : sizes_(sizes) {}
+
+  // Elements of the next `count` chunks.
+  double take(double count) {
+    double elements = 0;
+    while (count > 0 && tensor_ < sizes_.size()) {
+      const double rest = sizes_[tensor_] - done_, chunks = std::ceil(rest / kChunk);
+      if (chunks <= count) {
+        elements += rest;
+        ++tensor_;
+        done_ = 0;
+      } else {
+        elements += count * kChunk;
+        done_ += count * kChunk;
+      }
+      count -= std::min(chunks, count);
+    }
+    return elements;
+  }
+
+ private:
+  std::span<const double> sizes_;
+  std::size_t tensor_ = 0;
+  double done_ = 0;
+};
+
 // The parameters' sizes, when they give as many chunks as the launches have blocks; ones, when there is a block for each tensor
 // (a list of step counters); else nothing.
 std::span<const double> parameters_that_fit(CallParts& c) {
@@ -14,7 +45,7 @@ std::span<const double> parameters_that_fit(CallParts& c) {
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     if (c.parts[i].role == KernelRole::main && c.launches[i].grid) blocks += static_cast<double>(c.launches[i].grid->x);
   }
-  for (const double size : c.context.parameters) chunks += std::ceil(size / 65536);
+  for (const double size : c.context.parameters) chunks += std::ceil(size / kChunk);
   if (chunks == blocks) return c.context.parameters;
   if (static_cast<double>(c.context.parameters.size()) != blocks) return {};
   c.ones.assign(c.context.parameters.size(), 1.0);
@@ -62,7 +93,11 @@ void tell_cats(CallParts& c) {
 }
 
 void tell_lists(CallParts& c) {
+  const bool listed = std::any_of(c.call.arguments.begin(), c.call.arguments.end(), [](const OpArgument& a) {
+    return a.kind == OpArgument::Kind::tensor_list && !a.list.empty();
+  });
   const std::span<const double> sizes = parameters_that_fit(c);
+  Chunks chunks(sizes);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     if (c.parts[i].role != KernelRole::main || !c.launches[i].grid) continue;
@@ -70,6 +105,8 @@ void tell_lists(CallParts& c) {
     c.parts[i].first = first;
     c.parts[i].count = blocks(c.launches[i].grid->x);
     first = blocks(first + c.parts[i].count);
+    // A list that the trace left out may be long, and so may be the row of its launches: both are gone through once.
+    if (!listed && !sizes.empty()) c.parts[i].list_elements = chunks.take(static_cast<double>(c.parts[i].count));
   }
 }
 }  // namespace ridge

@@ -21,8 +21,10 @@ void tell_norms(CallParts& c) {
   }
   // Group norm's parameters come from sums that an earlier kernel made, not from the activations.
   if (c.call.op.find("group_norm") == std::string_view::npos) return;
-  for (Part& part : c.parts) {
-    if (part.role == KernelRole::grad_weight) part.role = KernelRole::parameters;
+  // But where a channel of an image is one value, there are no such sums.
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    const bool from_sums = c.launches[i].kernel.find("GammaBeta1dBackward") == std::string_view::npos;
+    if (c.parts[i].role == KernelRole::grad_weight && from_sums) c.parts[i].role = KernelRole::parameters;
   }
 }
 

@@ -284,6 +284,11 @@ FusedOps fused_ops(std::span<const std::string> names) {
   const bool epsilon = adds && contains(names, "rsqrt");
   out.adds_residual = adds && !epsilon;
   out.operands -= epsilon ? 1 : 0;
+  constexpr std::string_view kScaling[] = {"add", "mul", "rsqrt", "sub", "relu", "view", "convolution", "_to_copy"};
+  out.scales_by_constants =
+      epsilon && multiplies && contains(names, "sub") && std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+        return std::find(std::begin(kScaling), std::end(kScaling), name) != std::end(kScaling);
+      });
   out.undoes_mean = contains(names, "pow") && contains(names, "div") && contains(names, "expand") && contains(names, "sum");
   out.undoes_mean = out.undoes_mean || (contains(names, "native_layer_norm_backward") && !contains(names, "native_layer_norm"));
   constexpr const char* kAdding[] = {"scatter_add", "scatter_reduce", "index_put",

@@ -25,7 +25,9 @@ struct FusedOps {
   bool reads_parts = false;      // slices a larger input
   bool unflattens = false;       // reads the two-dimensional result of a matrix product as a tensor of more dimensions
   bool constants = false;        // some op makes a tensor of nothing: zeros, arange
-  bool only_adds = false;        // sums of tensors and no other arithmetic
+  bool scales_by_constants =
+      false;               // a normalisation by given statistics that was written out, and an activation that saves its result
+  bool only_adds = false;  // sums of tensors and no other arithmetic
   bool norm_and_backward =
       false;  // a normalisation and its gradient: which of the two the kernel does, the other being saved or recomputed, its pointers tell
   bool rms_and_backward = false;  // as norm_and_backward, of a norm that has no mean

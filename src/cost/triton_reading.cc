@@ -68,7 +68,7 @@ int Reading::inputs_wanted(std::size_t in_out, std::size_t out) const {
 std::size_t Reading::writable_tail(std::size_t first) const {
   first = std::max(first, behind_statistics());
   const auto fits = [&](std::size_t i) {
-    if (!can_be_written(i)) return false;
+    if (!can_be_written(i) || (full(i) && combines_statistics())) return false;
     if (reduces_ && ops_.backward_norm && full(i) && !full(size() - 1)) return false;
     const auto& sizes = pointers_[i].shape->sizes;
     if (reduces_ && !full(i) && ops_.undoes_mean && !sizes.empty() && sizes.back() == 1) return false;
@@ -79,10 +79,27 @@ std::size_t Reading::writable_tail(std::size_t first) const {
   return tail;
 }
 
+// Means, sums of squares and counts of parts of the rows become those of larger parts, or of the rows: three tensors side by side, and nothing
+// else of full size.
+bool Reading::combines_statistics() const {
+  if (!reduces_ || ops_.norm_vectors == 0 || full(size() - 1)) return false;
+  std::size_t first = size(), fulls = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!full(i)) continue;
+    first = std::min(first, i);
+    ++fulls;
+  }
+  const auto same = [&](std::size_t a, std::size_t b) { return pointers_[a].shape->sizes == pointers_[b].shape->sizes; };
+  if (fulls != 3 || first + 3 > size() || !same(first, first + 1) || !same(first, first + 2)) return false;
+  const bool three_for_three = first == 0 && size() == 6 && same(3, 4) && same(3, 5) && pointers_[3].elements == kept_;
+  return three_for_three || (ops_.inputs == 1 && ops_.operands == 0 && !ops_.adds_residual);
+}
+
 // How many outputs follow, given the in_outs. All that can be written and stand behind something that cannot are outputs, as long as the ops
 // keep as many full-size inputs as they want. Where every pointer could be one, a pointwise kernel has the fewest.
 std::size_t Reading::outputs(std::size_t in_out) const {
   if ((clears() || spreads()) && size() > 1) return size() - 1;
+  if (in_out > 0 && adds_to_scaled()) return 0;
   const std::size_t tail = writable_tail(in_out);
   if (tail == 0) return in_out > 0 ? 0 : 1;
   const bool behind_an_input = tail + in_out < size();
@@ -149,6 +166,18 @@ int Reading::parts(std::size_t last) const {
       std::count_if(pointers_.begin(), pointers_.begin() + static_cast<std::ptrdiff_t>(last), part), 1));
 }
 
+// Gradients of two paths are added, and what comes back past an activation: one tensor more than the activation's gradient takes.
+bool Reading::adds_to_gradient() const {
+  if (reduces_ || !ops_.in_backward || !ops_.adds_residual || ops_.norm_vectors > 0 || vectors(0, size()) > 0) return false;
+  return ops_.inputs > 1 && inputs(1) < ops_.inputs + 1 && inputs(0) > inputs(1);
+}
+
+// A normalisation by constants, which is done in place (no gradient takes its input), and a second tensor: it is added.
+bool Reading::adds_to_scaled() const {
+  return !reduces_ && ops_.scales_by_constants && inputs(0) == 2 && full(0) && full(size() - 1) && size() == 6 &&
+         vectors(1, size() - 1) == 4;
+}
+
 // Two tensors and a sum of tensors, nothing else: one is added to the other.
 bool Reading::sums_in_place() const { return ops_.only_adds && !reduces_ && inputs(0) == 2 && inputs(1) == 1; }
 
@@ -198,6 +227,7 @@ std::size_t Reading::in_outs_by_shape() const {
   if (tiled_ && !reduces_) return 0;
   // To save something takes a third tensor: of two, the gradient takes both.
   if (!reduces_ && size() == 2 && inputs(0) == 2 && ops_.saves) return 1;
+  if (adds_to_gradient() || adds_to_scaled()) return 1;
   return inputs(1) < ops_.inputs || flattened_last() || residual_missing() || sums_in_place() ? 1 : 0;
 }
 

@@ -53,6 +53,9 @@ class Reading {
   bool is_dropout_mask(std::size_t i) const { return ops_.drops && is_mask(i); }
   std::size_t behind_made_mask() const;
   bool saves_in_place() const;
+  bool combines_statistics() const;
+  bool adds_to_gradient() const;
+  bool adds_to_scaled() const;
   bool spreads() const;
   int norms_applied(std::size_t in_out, std::size_t out) const;
   bool normalised_in_place(std::size_t in_out, std::size_t out) const;

@@ -20,7 +20,8 @@ struct Spelling {
   int lengths = -1;  // cumulative lengths of q; those of k and the two greatest lengths follow
   bool backward = false;
   int grad = 0, out = -1;
-  bool reads_out = false;  // backward without a kernel for dO * O: reads O itself
+  bool reads_out =
+      false;  // backward without a kernel for dO * O: reads O itself; but for float32, where ops before it make the sums
 };
 
 struct Sizes {
@@ -87,7 +88,7 @@ OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling)
   const TensorShape* v = tensor_at(call, spelling.q + 2);
   const double out = numel(*q) / std::max(s->qk_depth, 1.0) * s->v_depth;
   const double item = item_bytes(q->dtype);
-  const double accumulator = numel(*q) * item_bytes(DType::f32);
+  const double accumulator = part.accumulator_bytes >= 0 ? part.accumulator_bytes : numel(*q) * item_bytes(DType::f32);
   const double per_row = s->rows() * item_bytes(DType::f32);  // log-sum-exp, delta
   switch (part.role) {
     case KernelRole::initialise: return moves(0, 0, q->dtype);
@@ -112,10 +113,10 @@ OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling)
     // Where dQ has a kernel of its own, that product is its part, and the rest is the other's.
     const double dq = s->square() * s->qk_depth;
     work.flops = own_dq ? dq : own_dkv ? all - dq : all;
-    work.read =
-        plus(qkv, out * item + 2 * per_row + (own_dq || own_dkv ? 0 : accumulator) + (spelling.reads_out ? out * item : 0));
+    const bool reads_out = spelling.reads_out && item < item_bytes(DType::f32);
+    work.read = plus(qkv, out * item + 2 * per_row + (own_dq || own_dkv ? 0 : accumulator) + (reads_out ? out * item : 0));
     const double grads_kv = dense_bytes(k).value_or(0) + dense_bytes(v).value_or(0);
-    work.written = own_dq ? numel(*q) * item : own_dkv ? grads_kv : grads_kv + accumulator;
+    work.written = own_dq ? numel(*q) * item : own_dkv ? grads_kv : grads_kv + std::max(accumulator, numel(*q) * item);
   }
   work.flops_causal = *work.flops * causal_share(*s);
   return work;

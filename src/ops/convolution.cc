@@ -143,8 +143,8 @@ OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
     const double groups = groups_at < 0 ? 1 : number_at(call, static_cast<std::size_t>(groups_at)).value_or(1);
     const double channels =
         transposed ? static_cast<double>(w->sizes[1]) * std::max(groups, 1.0) : static_cast<double>(w->sizes[0]);
-    const double elements = std::min(*positions * channels * static_cast<double>(x->sizes[0]), 9e18);
-    result.sizes = {static_cast<std::int64_t>(elements)};
+    const auto whole = [](double n) { return static_cast<std::int64_t>(std::min(n, 9e18)); };
+    result.sizes = {x->sizes[0], whole(channels), whole(*positions)};
     flops = flops_at(*x, *w, transposed ? spatial(*x) : *positions);
   }
   if (const auto help = helper(call, part, result, x->dtype)) {
@@ -154,8 +154,8 @@ OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
   OpWork work{.flops = flops, .dtype = x->dtype};
   const TensorShape* bias = at.bias < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(at.bias));
   const double share = is_transposed(call, at) ? 1 : reached(call, *x, *w, at.stride, at.dilation, part);
-  work.read =
-      plus(plus(times(in_layout(x, part), share), times(in_layout(w, part), part.weights_enlarged)), touched_or_zero(bias));
+  work.read = plus(plus(times(in_layout(x, part), share), times(in_layout(w, part), part.weights_enlarged)),
+                   touched_or_zero(bias) + part.reread_bytes);
   if (positions) work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(&result);
   if (part.accumulates && positions) work.read = plus(work.read, dense_bytes(&result));
   return work;
@@ -185,7 +185,7 @@ OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size
       work.flops = weight ? each : 0;
       work.read = plus(in_layout(grad, part),
                        times(in_layout(x, part), transposed ? 1 : reached(call, *x, *w, stride_at, dilation_at, part)));
-      if (part.accumulates) work.read = plus(work.read, dense_bytes(w));
+      work.read = plus(work.read, part.reread_bytes + (part.accumulates ? dense_bytes(w).value_or(0) : 0));
       work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(w);
       return work;
     default:  // a kernel that does not say which: the whole op

@@ -50,6 +50,13 @@ OpWork arange(const OpCall& c, const Part&) {
   return moves(0, std::max(0.0, std::ceil((*end - *start) / *step)) * item_bytes(out->dtype), out->dtype);
 }
 
+// What a tensor gives to each row of the result does not fill whole sectors, and its neighbour's part is written at another time.
+double shared_sectors(const TensorShape& t, std::size_t dim, double item) {
+  double rows = 1, part = item;
+  for (std::size_t i = 0; i < t.sizes.size(); ++i) (i < dim ? rows : part) *= static_cast<double>(t.sizes[i]);
+  return rows > 1 && std::fmod(part, kWrittenSector) != 0 ? rows * std::min(part, kWrittenSector) : 0;
+}
+
 // (list, dim): the element's size is in the kernel's name; `first` and `count` say which tensors this launch takes.
 OpWork cat(const OpCall& c, const Part& p) {
   const OpArgument* list = nullptr;
@@ -61,14 +68,17 @@ OpWork cat(const OpCall& c, const Part& p) {
   const std::int64_t first = std::clamp<std::int64_t>(p.first, 0, size);
   const std::int64_t last = p.count < 0 ? size : std::min(size, first + p.count);
   if (p.item == DType::unknown || first >= last) return {.flops = 0};
-  double read = 0, written = 0;
+  double read = 0, written = 0, shared = 0;
+  const double dim = number_at(c, static_cast<std::size_t>(list - c.arguments.data()) + 1).value_or(0);
   for (std::int64_t i = first; i < last; ++i) {
     TensorShape t = list->list[static_cast<std::size_t>(i)];
     t.dtype = p.item;
     read += touched_bytes(t);
     written += numel(t) * item_bytes(p.item);
+    const double from_front = dim < 0 ? dim + static_cast<double>(t.sizes.size()) : dim;
+    if (from_front > 0 && size > 1) shared += shared_sectors(t, static_cast<std::size_t>(from_front), item_bytes(p.item));
   }
-  return moves(read, written, p.item);
+  return moves(read + completed_bytes(shared, p.cache), written, p.item);
 }
 
 // (x, diagonal): only the kept half is read. The other is written as zeros.

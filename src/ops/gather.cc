@@ -172,6 +172,12 @@ OpWork index_put(const OpCall& c, const Part& p) {
   return work;
 }
 
+// Rows of equal indices are added up by tens, and then the sums of one index.
+double partial_sums(double picks, double distinct) {
+  constexpr double kAtATime = 10;
+  return std::max(distinct, picks / kAtATime + distinct / 2);
+}
+
 // (grad, indices, rows, ..): sorts the indices, then adds up the rows of the gradient.
 OpWork embedding_backward(const OpCall& c, const Part& p) {
   const TensorShape* grad = tensor_at(c, 0);
@@ -181,6 +187,7 @@ OpWork embedding_backward(const OpCall& c, const Part& p) {
   const double rows = number_at(c, 2).value_or(picks);
   const double distinct = distinct_rows(picks, rows);
   const double target = distinct * row * item_bytes(grad->dtype);
+  const double sums = partial_sums(picks, distinct) * row * item_bytes(DType::f32);
   const double keys = picks * item_bytes(DType::i64);
   switch (p.role) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
@@ -188,11 +195,10 @@ OpWork embedding_backward(const OpCall& c, const Part& p) {
     case KernelRole::statistics:
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
     case KernelRole::combine_helper:
-      return moves(std::min(keys, rows * item_bytes(DType::i64)), std::min(keys, rows * item_bytes(DType::i64)), grad->dtype);
+      return moves(2 * distinct * item_bytes(DType::i64), distinct * item_bytes(DType::i64), grad->dtype);
     // Sums of runs of equal indices, as fp32, then the rows that they make.
-    case KernelRole::combine: return moves(distinct * row * item_bytes(DType::f32), target, grad->dtype);
-    case KernelRole::grad_weight:
-      return moves(plus(dense_bytes(grad), 2 * keys), distinct * row * item_bytes(DType::f32), grad->dtype);
+    case KernelRole::combine: return moves(sums, target, grad->dtype);
+    case KernelRole::grad_weight: return moves(plus(dense_bytes(grad), 2 * keys), sums, grad->dtype);
     default: return moves(plus(dense_bytes(grad), keys + target), target, grad->dtype);
   }
 }
@@ -210,8 +216,9 @@ OpWork embedding_bag_backward(const OpCall& c, const Part& p) {
   switch (p.role) {
     case KernelRole::initialise: return moves(0, 0, grad->dtype);
     case KernelRole::index_helper: return moves(2 * keys, 2 * keys, grad->dtype);
-    case KernelRole::statistics:
     case KernelRole::combine_helper:
+      return moves(2 * distinct * item_bytes(DType::i64), distinct * item_bytes(DType::i64), grad->dtype);
+    case KernelRole::statistics:
     case KernelRole::parameters: return moves(keys, keys, grad->dtype);
     case KernelRole::combine: return moves(summed, summed, grad->dtype);
     default: return moves(plus(dense_bytes(grad), 3 * keys), rows, grad->dtype);

@@ -60,6 +60,8 @@ struct Part {
   int operand = -1;          // layout_in: which argument
   double partial_bytes = 0;  // combine: what it reads
   double reread_bytes = 0;   // products, convolutions: what left the cache before its next use and is read again
+  double accumulator_bytes =
+      -1;  // attention backward: sums of the queries' gradient, which are read; -1: as large as float32 queries
   double rows_in_flight =
       0;  // softmax: rows that the device works on at a time, where the kernel passes over each several times; 0: one pass
   double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
@@ -76,8 +78,10 @@ struct Part {
   int list_reads = -1;          // how many lists a foreach kernel reads, and of how many it is told; -1: its name does not tell
   int lists = -1;
   std::span<const double> sizes = {};  // elements of each tensor of a list that the trace left out, from elsewhere
-  double before = 1;                   // index_put: elements of the dimensions before those that are indexed
-  double elements = 0;                 // that the launch's grid covers, for ops whose sizes are not recorded; 0: not known
+  double list_elements =
+      -1;               // lists: of the chunks of this launch, where they were cut for all launches at once; -1: they were not
+  double before = 1;    // index_put: elements of the dimensions before those that are indexed
+  double elements = 0;  // that the launch's grid covers, for ops whose sizes are not recorded; 0: not known
 };
 
 struct OpWork {

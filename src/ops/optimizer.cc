@@ -24,20 +24,28 @@ double chunk_elements(std::span<const double> sizes, std::int64_t first, std::in
   return elements;
 }
 
+// Of the first list that the trace has, else those that were found elsewhere.
+std::vector<double> sizes_of(const OpCall& call, const Part& part) {
+  std::vector<double> sizes;
+  for (const OpArgument& a : call.arguments) {
+    if (a.kind != OpArgument::Kind::tensor_list || a.list.empty()) continue;
+    for (const TensorShape& t : a.list) sizes.push_back(numel(t));
+    return sizes;
+  }
+  sizes.assign(part.sizes.begin(), part.sizes.end());
+  return sizes;
+}
+
 // `read` and `written`: how many lists.
 OpWork lists(const OpCall& call, const Part& part, double read, double written) {
   if (part.role == KernelRole::initialise) return moves(0, 0, part.item);
   if (part.item == DType::unknown) return {.flops = 0};
-  std::vector<double> sizes(part.sizes.begin(), part.sizes.end());
-  for (const OpArgument& a : call.arguments) {
-    if (a.kind != OpArgument::Kind::tensor_list || a.list.empty()) continue;
-    sizes.clear();
-    for (const TensorShape& t : a.list) sizes.push_back(numel(t));
-    break;
-  }
   OpWork work{.flops = 0, .dtype = part.item};
   double elements = 0;
-  if (!sizes.empty()) {
+  const std::vector<double> sizes = part.list_elements < 0 ? sizes_of(call, part) : std::vector<double>();
+  if (part.list_elements >= 0) {
+    elements = part.list_elements;
+  } else if (!sizes.empty()) {
     double all = 0;
     for (const double s : sizes) all += s;
     elements = part.count < 0 ? all : chunk_elements(sizes, part.first, part.count);

@@ -17,6 +17,7 @@
 #include "support/files.h"
 #include "support/loaded_trace.h"
 #include "trace/tables.h"
+#include "unit/cost/hand_made_launch.h"
 
 namespace ridge {
 namespace {
@@ -280,6 +281,34 @@ TEST(LaunchCosts, Tf32IsToldByTheNameOrByTheUser) {
   EXPECT_EQ(dtype("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32", false), DType::tf32);
   EXPECT_EQ(dtype("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x32x8", false), DType::f32);
   EXPECT_EQ(dtype("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x32x8", true), DType::tf32);
+}
+
+// A list of parameters that the trace left out, cut into chunks of 65,536: sizes come from the gradients, the last one first.
+TEST(LaunchCosts, ALongListIsCutForAllItsLaunchesAtOnce) {
+  std::string events;
+  int at = 1;
+  for (const char* dims : {"[[100000]]", "[[70000]]", "[[200000]]"})
+    events = test::join({events, test::event({.name = "torch::autograd::AccumulateGrad",
+                                              .ts = at++,
+                                              .dur = 1,
+                                              .args = R"("Input type": ["float"], "Input Dims": )" + std::string(dims)})});
+  events.erase(0, events.find('{'));
+  constexpr std::string_view kKernel =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+      "namespace)::TensorListMetadata<1>, "
+      "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>(x)";
+  const auto loaded = test::load_events(test::join(
+      {events,
+       test::event(
+           {.name = "aten::_foreach_mul_",
+            .ts = 5,
+            .dur = 500,
+            .args = R"("Input Dims": [[], []], "Input type": ["TensorList", "Scalar"], "Concrete Inputs": ["", "0.9"])"}),
+       test::launch(1, kKernel, "[3, 1, 1]"), test::launch(2, kKernel, "[2, 1, 1]"), test::launch(3, kKernel, "[3, 1, 1]")}));
+  const CostModel costs(*loaded.model, {});
+  EXPECT_EQ(costs[0].bytes_read, 4.0 * 3 * 65536);
+  EXPECT_EQ(costs[1].bytes_read, 4.0 * (200000 - 3 * 65536 + 65536));
+  EXPECT_EQ(costs[2].bytes_read, 4.0 * (70000 - 65536 + 100000));
 }
 
 }  // namespace

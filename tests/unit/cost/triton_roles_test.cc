@@ -209,5 +209,42 @@ TEST(TritonRoles, PickedRowsAreReadAgain) {
               4.0 * 8 * 64 * 128 * 128, 65536);
 }
 
+TEST(TritonRoles, StatisticsOfPartsAreCombinedThreeForThree) {
+  // Means, squares, counts of 192 parts of each channel become those of 2. Counted 1,783,296.
+  EXPECT_EQ(read_of("triton_red_fused__native_batch_norm_legit_functional_gelu_4",
+                    "[[1,768,1,1,192],[1,768,1,1,192],[1,768,1,1,192],[1,768,1,1,2],[1,768,1,1,2],[1,768,1,1,2],[],[]]",
+                    R"(["float","float","float","float","float","float","Scalar","Scalar"])",
+                    R"(["","","","","","","1536","96"])", "XBLOCK=16,R0_BLOCK=64"),
+            3 * 4.0 * 768 * 192);
+  // Those of 6 parts of each row become its mean and its scale.
+  EXPECT_NEAR(
+      read_of("triton_per_fused_native_layer_norm_18", "[[16,256,1],[16,256,1,6],[16,256,1,6],[16,256,1,6],[16,256,1],[],[]]",
+              R"(["float","float","float","float","float","Scalar","Scalar"])", R"(["","","","","","4096","6"])", "XBLOCK=128"),
+      303360, 0.1 * 303360);
+}
+
+TEST(TritonRoles, GradientsOfTwoPathsAreAddedInPlace) {
+  // A mask, the gradients of both paths. Counted 301,999,360.
+  EXPECT_EQ(read_of("triton_poi_fused_add_threshold_backward_view_204", "[[2048,64,256],[2048,64,256],[131072,256],[]]",
+                    R"(["float","bool","float","Scalar"])", R"(["","","","33554432"])"),
+            (4 + 1 + 4) * 33554432.0);
+  // Without a sum the gradient of one path, in place.
+  EXPECT_EQ(read_of("triton_poi_fused_threshold_backward_view_206", "[[2048,64,256],[2048,64,256],[]]",
+                    R"(["float","bool","Scalar"])", R"(["","","33554432"])"),
+            (4 + 1) * 33554432.0);
+}
+
+TEST(TritonRoles, WhatConstantsScaleIsDoneInPlaceAndASecondTensorIsAdded) {
+  // Batch norm of a detector, whose statistics are constants, and the residual. Counted 157,297,664.
+  EXPECT_EQ(
+      read_of("triton_poi_fused_add_mul_relu_rsqrt_sub_view_19", "[[4,256,120,160],[256],[256],[256],[256],[4,256,120,160],[]]",
+              R"(["float","float","float","float","float","float","Scalar"])", R"(["","","","","","","19660800"])"),
+      2 * 4.0 * 19660800 + 4 * 4.0 * 256);
+  // Without one. Counted 39,327,744.
+  EXPECT_EQ(read_of("triton_poi_fused_add_mul_relu_rsqrt_sub_view_20", "[[4,128,120,160],[128],[128],[128],[128],[]]",
+                    R"(["float","float","float","float","float","Scalar"])", R"(["","","","","","9830400"])"),
+            4.0 * 9830400 + 4 * 4.0 * 128);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -1,0 +1,39 @@
+// A product's tiles followed wave by wave: what is read again, counted by hand for panels that are all lost or all kept.
+#include "cost/product_waves.h"
+
+#include <gtest/gtest.h>
+
+namespace ridge {
+namespace {
+
+constexpr double kLost = 50e6, kKept = 1e4;  // bytes of a panel: a wave of them leaves nothing, or everything, in the cache
+
+TileWalk tiles_of(double blocks, double panel) {
+  return {.along = 4, .across = 16, .group = 8, .blocks = blocks, .along_bytes = panel, .across_bytes = panel};
+}
+
+TEST(ProductWaves, AWaveForEachGroupTakesTheOtherOperandAgain) {
+  EXPECT_EQ(reread_by_walk(tiles_of(32, kLost), 1), 4 * kLost);  // two groups, four panels along each
+  EXPECT_EQ(reread_by_walk(tiles_of(32, kKept), 1), 0);
+}
+
+TEST(ProductWaves, OneWaveTakesEverythingOnce) { EXPECT_EQ(reread_by_walk(tiles_of(64, kLost), 1), 0); }
+
+TEST(ProductWaves, AGroupThatIsLeftOverIsTakenAgainHalf) {
+  // 30 tiles of the first group; its last two and 28 of the second, past all four panels; the last four, which are one panel along. Of both
+  // groups the eight panels across come twice, but one of the waves has few of their tiles.
+  EXPECT_EQ(reread_by_walk(tiles_of(30, kLost), 1), (4 + 1 + 0.5 * 8 + 0.5 * 8) * kLost);
+}
+
+TEST(ProductWaves, ALargerCacheKeepsMore) {
+  EXPECT_GT(*reread_by_walk(tiles_of(32, 4e6), 1), 0);
+  EXPECT_EQ(*reread_by_walk(tiles_of(32, 4e6), 3), 0);
+}
+
+TEST(ProductWaves, TilesWithoutEndAreNotFollowed) {
+  EXPECT_EQ(reread_by_walk({.along = 1e5, .across = 1e5, .blocks = 132, .along_bytes = 1, .across_bytes = 1}, 1), std::nullopt);
+  EXPECT_EQ(reread_by_walk({.along = 4, .across = 4}, 1), std::nullopt);  // the trace does not tell the blocks
+}
+
+}  // namespace
+}  // namespace ridge
