@@ -114,12 +114,13 @@ class ConvolutionParts {
   void library_layout() {
     const TensorShape* x = tensor_at(c_.call, 0);
     const double item = x == nullptr ? 0 : item_bytes(x->dtype);
-    bool padded = false, winograd = false, folds = false;
+    bool padded = false, winograd = false, folds = false, first_layer = false;
     const TensorShape* activations = tensor_at(c_.call, c_.backward() ? 1 : 0);
     const bool last = activations != nullptr && channels_last(*activations);
     for (const CallLaunch& launch : c_.launches) {
       padded |= launch.facts->transpose || launch.kernel.find("nhwcAddPadding") != std::string_view::npos;
       folds |= launch.facts->folds;
+      first_layer |= launch.kernel.find("image_first_layer") != std::string_view::npos;  // takes channels by four: "k64c4r7s7"
       winograd |= launch.kernel.find("winograd_nonfused") != std::string_view::npos;
     }
     // Kernels that gather their operands through indices take the channels as they are: they are aligned to one element ("aligna2" in half,
@@ -129,7 +130,7 @@ class ConvolutionParts {
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       Part& part = c_.parts[i];
       part.channels_last = last || padded || c_.launches[i].kernel.find("nhwckrsc_nhwc") != std::string_view::npos;
-      if (padded && item > 0) part.channel_multiple = 16 / item;
+      if (padded && item > 0) part.channel_multiple = first_layer ? 4 : 16 / item;
       if (folds && w != nullptr && c_.launches[i].kernel.find("unity_stride") != std::string_view::npos)
         part.weights_enlarged = folded(*w);
       if (!winograd) continue;

@@ -79,13 +79,25 @@ OpWork index_select(const OpCall& c, const Part& p) {
   return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
 }
 
+// Along the last dimension every index stays within its own row, which is in the cache while its picks are made: nothing is read twice, but
+// which part of the rows is taken is not told.
+bool within_rows(const OpCall& c, const TensorShape& x) { return !x.sizes.empty() && dimension(c, 1, x) + 1 == x.sizes.size(); }
+double picked_within_rows(const TensorShape& x, double picks) {
+  const double bytes = numel(x) * item_bytes(x.dtype), sectors = bytes / kSector;
+  return std::min(bytes, distinct_rows(picks, sectors) * kSector);
+}
+
 // (x, dim, index, sparse_grad, out)
 OpWork gather(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = row_of(*index), picks = numel(*index) / std::max(row, 1.0);
-  return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), numel(*index) * item_bytes(x->dtype), x->dtype);
+  const bool own_rows = row == 1 && x->sizes.size() > 1 && within_rows(c, *x);
+  OpWork work = moves((own_rows ? picked_within_rows(*x, picks) : rows_bytes(*x, picks, row, p)) + touched_bytes(*index),
+                      numel(*index) * item_bytes(x->dtype), x->dtype);
+  work.ambiguous = own_rows && picks > numel(*x) / static_cast<double>(std::max<std::int64_t>(x->sizes.back(), 1));
+  return work;
 }
 
 // Rows that fill sectors, or picks that together fill the table, leave none to be completed.
@@ -103,9 +115,12 @@ OpWork scatter_into(const OpCall& c, const Part& p, bool adds, bool slices) {
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = slices ? inner(*x, dimension(c, 1, *x) + 1) : row_of(*index);
   const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
-  const double target = rows_bytes(*x, picks, row, p, 0.6);
+  const bool own_rows = !slices && row == 1 && x->sizes.size() > 1 && within_rows(c, *x);
+  const double target = own_rows ? picked_within_rows(*x, picks) : rows_bytes(*x, picks, row, p, 0.6);
   const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
-  return moves(touched_bytes(*index) + given + (adds ? target : completed(*x, picks, row, p)), target, x->dtype);
+  OpWork work = moves(touched_bytes(*index) + given + (adds ? target : completed(*x, picks, row, p)), target, x->dtype);
+  work.ambiguous = adds && own_rows;
+  return work;
 }
 OpWork scatter(const OpCall& c, const Part& p) { return scatter_into(c, p, false, false); }
 OpWork scatter_add(const OpCall& c, const Part& p) { return scatter_into(c, p, true, false); }

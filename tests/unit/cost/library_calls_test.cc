@@ -197,5 +197,50 @@ TEST(LibraryCalls, WhatPadsBehindATransposedConvolutionReadsThePaddedResult) {
   EXPECT_EQ(reads[2], 2.0 * 32 * 8 * 128 * 128);  // counted 8,397,824
 }
 
+TEST(LibraryCalls, ASemiPersistentBatchNormKeepsGroupAfterGroupOfChannels) {
+  const auto read = [](std::string_view op, std::string_view dims, std::string_view kernel) {
+    return reads_of_call(
+        {.op = op,
+         .dims = dims,
+         .types = R"(["c10::Half","c10::Half","float","float","float","float","float","Scalar","unsigned char"])",
+         .kernels = {{kernel, "[264, 1, 1]"}}})[0];
+  };
+  constexpr std::string_view kBackward =
+      "void cudnn::batchnorm_bwtr_nhwc_semiPersist<__half, float, __half, 512, 16, 3, 4, 1, 0, true, 2>(x)";
+  // 16-bit values: 46 MB of each group of 64 channels.
+  expect_counted(read("aten::cudnn_batch_norm_backward", "[[64,256,56,56],[64,256,56,56],[256],[256],[256],[256],[256],[],[0]]",
+                      kBackward),
+                 247823872);
+  expect_counted(
+      read("aten::cudnn_batch_norm_backward", "[[64,64,112,112],[64,64,112,112],[64],[64],[64],[64],[64],[],[0]]", kBackward),
+      361000000);
+}
+
+TEST(LibraryCalls, KernelsForTheFirstLayerTakeChannelsByFour) {
+  const auto reads = reads_of_call(
+      {.op = "aten::cudnn_convolution",
+       .dims = "[[64,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]",
+       .types = R"(["c10::Half","c10::Half","ScalarList","ScalarList","ScalarList","Scalar","Scalar","Scalar","Scalar"])",
+       .constants = R"(["","","[3, 3]","[2, 2]","[1, 1]","1","False","False","True"])",
+       .kernels = {{"void nhwcAddPaddingKernel<__half, __half, float, true, (cudnnKernelDataType_t)0>(x)", "[264, 1, 1]"},
+                   {"sm90_xmma_fprop_image_first_layer_f16f16_f32_f16_nhwckrsc_nhwc_hmma_k64c4r7s7_stride2x2_tile16x64x64_"
+                    "tensor1688_execute_kernel_kernel__5x_cudnn",
+                    "[2, 7, 64]"}}});
+  expect_counted(reads[0], 38635008);
+  expect_counted(reads[1], 26020096);
+}
+
+TEST(LibraryCalls, APickAlongTheLastDimensionReadsNoRowTwice) {
+  // Relative positions of an attention, the same for each head: at most the table of 50 MB and the indices (counted 25,966,592 of it), where
+  // picks from anywhere would read it ten times.
+  const double read =
+      reads_of_call({.op = "aten::gather",
+                     .dims = "[[192,256,512],[],[192,256,256],[]]",
+                     .types = R"(["c10::Half","Scalar","long int","Scalar"])",
+                     .constants = R"(["","-1","","False"])",
+                     .kernels = {{"void at::native::_scatter_gather_elementwise_kernel<128, 8, x>(y)", "[12288, 1, 1]"}}})[0];
+  EXPECT_LE(read, 2.0 * 192 * 256 * 512 + 8.0 * 192 * 256 * 256);
+}
+
 }  // namespace
 }  // namespace ridge
