@@ -119,7 +119,8 @@ class Walk {
 }  // namespace
 
 std::optional<double> reread_by_walk(const TileWalk& walk, double cache) {
-  constexpr double kMostTiles = 1e6;
+  // Twice the tiles of 8,192 tokens and a vocabulary of 128 thousand. A trace may claim any size, for every launch another one.
+  constexpr double kMostTiles = 1 << 16;
   const bool sane = walk.along >= 1 && walk.across >= 1 && walk.group >= 1 && walk.blocks >= 1;
   if (!sane || !(walk.along * walk.across <= kMostTiles)) return std::nullopt;
   return Walk(walk, cache).reread();
