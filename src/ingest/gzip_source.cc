@@ -29,7 +29,7 @@ class GzipSource final : public Source {
         state_.avail_in = static_cast<std::uint32_t>(n);
       }
       if (member_over_ && !next_member()) continue;
-      got += inflate(out + got, size - got);
+      got += broken_ ? left_over(out + got, size - got) : inflate(out + got, size - got);
     }
     return got;
   }
@@ -79,7 +79,7 @@ class GzipSource final : public Source {
       member_over_ = true;
     } else if (status < 0) {
       damage_ = Problem::damaged_compression;
-      over_ = true;
+      broken_ = true;
     } else if (state_.block_state == ISAL_BLOCK_FINISH) {
       member_over_ = true;
     } else if (made == 0 && input_over_ && (state_.avail_in == 0 || state_.avail_in == in_before)) {
@@ -89,11 +89,22 @@ class GzipSource final : public Source {
     return made;
   }
 
+  // ISA-L inflates ahead of what it is asked for. What it had when it met the damage is good, and the same however much was asked for at a time.
+  std::size_t left_over(char* out, std::size_t size) {
+    const auto left = static_cast<std::size_t>(state_.tmp_out_valid - state_.tmp_out_processed);
+    const std::size_t taken = std::min(size, left);
+    std::copy_n(state_.tmp_out_buffer + state_.tmp_out_processed, taken, reinterpret_cast<std::uint8_t*>(out));
+    state_.tmp_out_processed += static_cast<std::int32_t>(taken);
+    over_ = taken == left;
+    return taken;
+  }
+
   std::unique_ptr<Source> inner_;
   std::unique_ptr<std::uint8_t[]> input_;  // kInputBytes
   inflate_state state_{};
   bool input_over_ = false;
   bool member_over_ = false;
+  bool broken_ = false;  // damaged from here on
   bool over_ = false;
 };
 

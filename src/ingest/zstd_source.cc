@@ -1,4 +1,5 @@
 // zstd: any number of frames, one after another. Frames that ask for more than 128 MiB of history are refused (zstd --long=28 and up).
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,8 @@
 
 namespace ridge {
 namespace {
+
+constexpr std::size_t kFrameStart = 5;  // bytes that tell how long a frame's header is
 
 class ZstdSource final : public Source {
  public:
@@ -24,8 +27,14 @@ class ZstdSource final : public Source {
         input_over_ = n < input_.size();
         buffer_ = {input_.data(), n, 0};
       }
+      // A call that meets damage tells nothing of what it had written before: each gets the input of one block at most, and none while something
+      // may be left of the block before. So the same comes out however much is asked for at a time.
+      ZSTD_inBuffer piece{buffer_.src, full_ ? buffer_.pos : std::min(buffer_.size, buffer_.pos + wanted_), buffer_.pos};
       const std::size_t before = output.pos, read_before = buffer_.pos;
-      const std::size_t status = ZSTD_decompressStream(stream_.get(), &output, &buffer_);
+      const std::size_t status = ZSTD_decompressStream(stream_.get(), &output, &piece);
+      buffer_.pos = piece.pos;
+      full_ = output.pos == output.size;
+      wanted_ = status == 0 ? kFrameStart : status;
       in_frame_ |= buffer_.pos != read_before;
       if (ZSTD_isError(status) != 0) {
         const auto code = ZSTD_getErrorCode(status);
@@ -52,6 +61,8 @@ class ZstdSource final : public Source {
   std::vector<char> input_;
   std::unique_ptr<ZSTD_DStream, Free> stream_;
   ZSTD_inBuffer buffer_{nullptr, 0, 0};
+  std::size_t wanted_ = kFrameStart;  // bytes of input up to the end of a block, as zstd says
+  bool full_ = false;                 // the last call filled all that it was given
   bool input_over_ = false;
   bool in_frame_ = false;
   bool over_ = false;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ingest/source.h"
 #include "support/files.h"
 #include "support/trace_lines.h"
 
@@ -83,6 +84,31 @@ TEST_P(Packed, CorruptBytesNeverCrashAndNeverMatter) {
     std::string bytes = packed;
     for (int i = 0; i < 3; ++i) bytes[4 + random() % (bytes.size() - 4)] ^= static_cast<char>(1 << random() % 8);
     expect_all_ways_agree(bytes, {{1, 1 << 20, true}, {4, 4096, false}});
+  }
+}
+
+// Everything that can be had, asked for in pieces of that size.
+std::string inflated(std::string_view packed, std::size_t piece) {
+  const OpenedSource opened = open_bytes(packed);
+  std::string all, buffer(piece, '\0');
+  for (std::size_t got = piece; got == piece;) {
+    const auto read = opened.source->read(buffer.data(), piece);
+    EXPECT_TRUE(read.has_value());
+    got = read.value_or(0);
+    all.append(buffer, 0, got);
+  }
+  return all;
+}
+
+TEST_P(Packed, DamageIsMetAtOnePlaceHoweverMuchIsAskedFor) {
+  std::string packed = GetParam().pack(small_trace(2000));
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    std::string damaged = packed;
+    for (int i = 0; i < 4; ++i) damaged[20 + random() % (damaged.size() - 20)] = static_cast<char>(random());
+    const std::string whole = inflated(damaged, std::size_t{1} << 20);
+    for (const std::size_t piece : {1U, 101U, 509U, 4096U, 70'000U})
+      EXPECT_TRUE(inflated(damaged, piece) == whole) << round << " " << piece;
   }
 }
 
