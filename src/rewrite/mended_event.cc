@@ -2,6 +2,7 @@
 
 #include "ingest/event_text.h"
 #include "ingest/json_text.h"
+#include "ingest/scan.h"
 #include "rewrite/event_members.h"
 #include "rewrite/json_write.h"
 
@@ -46,7 +47,12 @@ void append_members(const EventText& event, bool in_args, std::string* out) {
 
 bool append_mended(const char* p, const char* end, std::string* out) {
   EventText event;
-  if (!cut_lenient(p, end, &event)) return false;
+  std::string closed;
+  if (!cut_lenient(p, end, &event)) {  // the reader saw what came behind it, and knew by that where a brace was missing
+    closed.assign(p, end).append("}}").append(kPadding, '\0');
+    event = {};
+    if (!cut_lenient(closed.data(), closed.data() + closed.size() - kPadding, &event)) return false;
+  }
   out->append("{");
   append_members(event, false, out);
   const bool has_args = !event.members.empty() && event.members.back().in_args;

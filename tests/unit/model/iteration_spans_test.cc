@@ -18,7 +18,7 @@ namespace {
 std::unique_ptr<Trace> host_ahead() {
   test::TraceText text;
   for (int i = 0; i < 3; ++i) {
-    const std::int64_t at = i * 10'000;
+    const std::int64_t at = std::int64_t{i} * 10'000;
     text.annotation("ProfilerStep#" + std::to_string(i + 5), at, at + 9'000).op("aten::mm", at + 1'000, at + 3'000);
     text.call("cudaLaunchKernel", at + 1'500, at + 2'000, i + 1)
         .kernel("gemm", 5'000 + i * 100'000, 105'000 + i * 100'000, i + 1);
@@ -83,7 +83,7 @@ TEST(IterationSpans, WorkQueuedBeforeTheRecordingBelongsToNoStep) {
   test::TraceText text;
   text.kernel("gemm", 1'000, 60'000, 77);
   for (int i = 0; i < 2; ++i) {
-    const std::int64_t at = i * 100'000;
+    const std::int64_t at = std::int64_t{i} * 100'000;
     text.annotation("ProfilerStep#" + std::to_string(i), at, at + 90'000).op("aten::mm", at + 1'000, at + 3'000);
     text.call("cudaLaunchKernel", at + 1'500, at + 2'000, i + 1).kernel("gemm", at + 61'000, at + 95'000, i + 1);
   }
@@ -103,7 +103,7 @@ TEST(IterationSpans, WorkQueuedBeforeTheRecordingBelongsToNoStep) {
 TEST(IterationSpans, WorkWithoutLaunchesElsewhereGoesByItsTime) {
   test::TraceText text;
   for (int i = 0; i < 3; ++i) {
-    const std::int64_t at = i * 100'000;
+    const std::int64_t at = std::int64_t{i} * 100'000;
     text.annotation("ProfilerStep#" + std::to_string(i), at, at + 90'000).kernel("gemm", at + 10'000, at + 20'000, i + 1);
   }
   const auto trace = text.read();
@@ -127,7 +127,7 @@ TEST(IterationSpans, AFirstStepThatTheDeviceBeganLateBeginsThere) {
 TEST(Iterations, BeginWithTheLookupOfTheirRegion) {
   test::TraceText text;
   for (int i = 0; i < 3; ++i) {
-    const std::int64_t at = i * 100'000;
+    const std::int64_t at = std::int64_t{i} * 100'000;
     text.op("TorchDynamo Cache Lookup", at + 10'000, at + 12'000)
         .op("Torch-Compiled Region: 0/0", at + 13'000, at + 60'000)
         .call("cudaLaunchKernel", at + 20'000, at + 22'000, i + 1)
@@ -145,7 +145,7 @@ TEST(Iterations, BeginWithTheLookupOfTheirRegion) {
 TEST(IterationSpans, TheStepThatTheRecordingEndedInIsNone) {
   test::TraceText text;
   for (int i = 0; i < 2; ++i) {
-    const std::int64_t at = i * 100'000;
+    const std::int64_t at = std::int64_t{i} * 100'000;
     text.annotation("ProfilerStep#" + std::to_string(i), at, at + 90'000).op("aten::mm", at + 1'000, at + 3'000);
     text.call("cudaLaunchKernel", at + 1'500, at + 2'000, i + 1).kernel("gemm", at + 5'000, at + 80'000, i + 1);
   }

@@ -220,6 +220,13 @@ TEST(Combine, TheFirstKeepsTheDevicesThatOnlyPidsName) {
   EXPECT_EQ(devices(combined({by_arg, by_pid})), (std::vector<std::int64_t>{0, 1}));
 }
 
+TEST(Combine, AnEventWithoutItsBraceIsMended) {
+  const std::string damaged = R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":1,"dur":1.5#,)"
+                              R"({"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":3,"dur":1.500}]})";
+  ASSERT_EQ(read_ok(damaged)->events.size(), 2U);
+  EXPECT_EQ(read_ok(combined({damaged, damaged}))->events.size(), 4U);
+}
+
 TEST(Combine, DamagedEventsAreMended) {
   const std::string damaged =
       R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a "quote" inside","pid":1,"tid":1,"ts":1,"dur":5,"args":{"External id":1, "v": inf}},)"
