@@ -5,6 +5,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/scoped_work.h"
+#include "base/in_parallel.h"
 #include "trace/args.h"
 #include "trace/tables.h"
 
@@ -287,14 +288,19 @@ Info compute_info(const Scope& scope) {
   info.with_stack = either(trace.metadata.with_stack, holds_class(trace, EventClass::python_frame));
   info.profile_memory = either(trace.metadata.profile_memory, holds_class(trace, EventClass::memory));
 
-  info.iterations = &scope.model().iterations();
+  std::vector<FormCount> counts;
+  at_once(
+      {trace.events.size()},
+      [&] {
+        info.iterations = &scope.model().iterations();
+        info.launched = launched_per_iteration(scope);
+      },
+      [&] { counts = count_forms(scope); });
   info.in_scope = scope.iterations();
-  info.launched = launched_per_iteration(scope);
   const std::vector<DeviceProperties>& devices = trace.metadata.devices;
   std::copy_if(devices.begin(), devices.end(), std::back_inserter(info.devices),
                [&](const DeviceProperties& d) { return !d.id || scope.has_device(*d.id); });
 
-  const std::vector<FormCount> counts = count_forms(scope);
   info.kinds.resize(trace.forms.kinds().size());
   std::vector<TrackCount> tracks(trace.forms.tracks().size());
   for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -1,9 +1,14 @@
-// in_parallel: independent parts of one job on all cores, by oneTBB's pool; one after the other where the job is small. Starting the pool takes
-// over a millisecond, which is more than all the tables of a small trace take. A thread that waits for its parts takes up no other work meanwhile
-// (TBB calls that isolated): it may hold a lock (model/once.h) that the other work asks for.
+// in_parallel: independent parts of one job on all cores: by oneTBB's pool where the job is large, by one thread more where it is small, one after
+// the other where it is tiny. Starting the pool takes over a millisecond, which is more than all the tables of a small trace take; a thread takes
+// some 50 us. A thread that waits for its parts takes up no other work meanwhile (TBB calls that isolated): it may hold a lock (model/once.h) that
+// the other work asks for.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <functional>
+#include <future>
+#include <system_error>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -13,19 +18,39 @@
 
 namespace ridge {
 
-// How much a job goes through. Its parts are run side by side from 64 K events on: some 60 ns an event are then three times the pool's start.
+// How much a job goes through, at some 60 ns an event. From 64 K events on that is three times the pool's start.
 struct JobSize {
   std::size_t events = 0;
   bool worth_a_pool() const { return events >= std::size_t{64} << 10; }
+  bool worth_a_thread() const { return events >= std::size_t{8} << 10; }
 };
+
+// part(i) for each i in [0, count) by this thread and one more, where one is to be had.
+template <class Part>
+void by_two_threads(std::size_t count, const Part& part) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) part(i);
+  };
+  std::future<void> other;
+  try {
+    other = std::async(std::launch::async, work);
+  } catch (const std::system_error&) {  // no thread: this one does it all
+  }
+  work();
+  if (other.valid()) other.get();
+}
 
 template <class... Parts>
 void at_once(JobSize size, const Parts&... parts) {
-  if (!size.worth_a_pool()) {
+  if (size.worth_a_pool()) {
+    tbb::this_task_arena::isolate([&] { tbb::parallel_invoke(parts...); });
+  } else if (size.worth_a_thread()) {
+    const std::function<void()> each[] = {std::cref(parts)...};
+    by_two_threads(sizeof...(parts), [&](std::size_t i) { each[i](); });
+  } else {
     (parts(), ...);
-    return;
   }
-  tbb::this_task_arena::isolate([&] { tbb::parallel_invoke(parts...); });
 }
 
 // The same for two of which the first goes on in parallel itself: a thread of the pool that is done with the second helps there, which one that waits
@@ -33,8 +58,7 @@ void at_once(JobSize size, const Parts&... parts) {
 template <class First, class Second>
 void alongside(JobSize size, const First& first, const Second& second) {
   if (!size.worth_a_pool()) {
-    first();
-    second();
+    at_once(size, first, second);
     return;
   }
   tbb::this_task_arena::isolate([&] {
@@ -53,11 +77,13 @@ void alongside(JobSize size, const First& first, const Second& second) {
 // part(i) for each i in [0, count).
 template <class Part>
 void for_each_index(JobSize size, std::size_t count, const Part& part) {
-  if (count < 2 || !size.worth_a_pool()) {
+  if (count >= 2 && size.worth_a_pool()) {
+    tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, part); });
+  } else if (count >= 2 && size.worth_a_thread()) {
+    by_two_threads(count, part);
+  } else {
     for (std::size_t i = 0; i < count; ++i) part(i);
-    return;
   }
-  tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, part); });
 }
 
 // part(first, last) for ranges of about `grain` that make up [0, count).

@@ -1,4 +1,4 @@
-// Jobs small and large give the same; what a part throws reaches the caller, and a part that asks for a value being made does not lock up.
+// Jobs of every size give the same; what a part throws reaches the caller, and a part that asks for a value being made does not lock up.
 #include "base/in_parallel.h"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace ridge {
 namespace {
 
-constexpr JobSize kSmall{1000}, kLarge{std::size_t{1} << 20};
+constexpr JobSize kTiny{1000}, kSmall{20'000}, kLarge{std::size_t{1} << 20};
 
 class Jobs : public testing::TestWithParam<JobSize> {};
 
@@ -71,8 +71,9 @@ TEST_P(Jobs, PartsMayAskForAValueThatIsBeingMade) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Jobs, testing::Values(kSmall, kLarge),
-                         [](const auto& size) { return size.param.worth_a_pool() ? "large" : "small"; });
+INSTANTIATE_TEST_SUITE_P(Sizes, Jobs, testing::Values(kTiny, kSmall, kLarge), [](const auto& size) {
+  return size.param.worth_a_pool() ? "large" : size.param.worth_a_thread() ? "small" : "tiny";
+});
 
 TEST(BulkVector, IsAVectorThatDoesNotFill) {
   BulkVector<std::uint32_t> column(3, 7);
