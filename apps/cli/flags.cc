@@ -87,7 +87,7 @@ constexpr std::array kFlags = {
     Flag{"-o,--output", "FILE", "write to FILE, which appears only when it is whole", set_output},
     Flag{"-n,--limit", "N", "rows per table, 0 for all; 20 for table and md, all for json and csv", set_limit, true},
     Flag{"--sort", "COLUMN", "numbers down, text up; -COLUMN for the other way", set_sort, true},
-    Flag{"--threads", "N", "threads to read with; one per core unless given", set_threads},
+    Flag{"--threads", "N", "threads to work with; one per core unless given", set_threads},
     Flag{"--max-bytes", "SIZE", "most JSON to read from one trace: 4G, 512MiB", set_max_bytes},
     Flag{"-q,--quiet", "", "no warnings and no progress", set_switch<&Settings::quiet, true>},
     Flag{"--no-color", "", "no colours; NO_COLOR in the environment does the same", set_switch<&Settings::color, false>},

@@ -27,7 +27,7 @@ struct Progress {
 };
 
 struct OpenOptions {
-  unsigned threads = 0;          // 0: one per core
+  unsigned threads = 0;          // of this process, while the engine lives; 0: one per core
   std::uint64_t max_bytes = 0;   // most bytes of uncompressed JSON to read from one trace; 0: the default, kDefaultMaxBytes
   std::uint64_t max_memory = 0;  // most bytes of memory that a loaded trace may take; 0: no limit
   // Read no file but those that the caller names: not the kernel sources whose paths a trace tells. For who serves others.

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <functional>
 #include <future>
+#include <memory>
 #include <system_error>
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
@@ -25,6 +27,13 @@ struct JobSize {
   bool worth_a_thread() const { return events >= std::size_t{8} << 10; }
 };
 
+// While one lives, no more threads than it says work in this process; of several the least counts. 0: as many as there are cores, no limit.
+using ThreadLimit = std::unique_ptr<tbb::global_control>;
+inline ThreadLimit limit_threads(unsigned threads) {
+  return threads == 0 ? nullptr : std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, threads);
+}
+inline bool one_thread_only() { return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) == 1; }
+
 // part(i) for each i in [0, count) by this thread and one more, where one is to be had.
 template <class Part>
 void by_two_threads(std::size_t count, const Part& part) {
@@ -34,7 +43,7 @@ void by_two_threads(std::size_t count, const Part& part) {
   };
   std::future<void> other;
   try {
-    other = std::async(std::launch::async, work);
+    if (!one_thread_only()) other = std::async(std::launch::async, work);
   } catch (const std::system_error&) {  // no thread: this one does it all
   }
   work();

@@ -11,6 +11,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/gpu.h"
+#include "base/in_parallel.h"
 #include "base/nearest.h"
 #include "base/try.h"
 #include "engine/break_marks.h"
@@ -49,6 +50,7 @@ struct LoadedTrace {
 struct Engine::State {
   std::vector<LoadedTrace> traces;
   bool named_files_only = false;
+  ThreadLimit threads;
   std::mutex mutex;  // guards the maps
 
   const Model& model(std::size_t i, const ModelKey& key) {
@@ -176,6 +178,7 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   if (paths.empty()) return fail(ErrorCode::usage, "no trace given", "", "give the path of a trace, or - for standard input");
   auto state = std::make_unique<State>();
   state->named_files_only = options.named_files_only;
+  state->threads = limit_threads(options.threads);
   const ReadOptions read = read_options(options);
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));

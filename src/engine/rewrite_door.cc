@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "analysis/scope.h"
+#include "base/in_parallel.h"
 #include "base/try.h"
 #include "base/units.h"
 #include "cost/cost_model.h"
@@ -203,6 +204,7 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
     paths.push_back(std::move(path));
   }
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
+  const ThreadLimit limit = limit_threads(options.threads);
   ReadOptions read = read_options(options);
   read.keep_places = true;
   TRY(OutputFile file, OutputFile::create(output));

@@ -2,8 +2,10 @@
 #include "base/in_parallel.h"
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -69,6 +71,20 @@ TEST_P(Jobs, PartsMayAskForAValueThatIsBeingMade) {
     for_each_index(GetParam(), 64, [&](std::size_t) { wrong += ask() != 499500 ? 1 : 0; });
     ASSERT_EQ(wrong, 0);
   }
+}
+
+TEST_P(Jobs, OneThreadDoesItAllWhereNoMoreMayWork) {
+  const ThreadLimit limit = limit_threads(1);
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<int> elsewhere = 0;
+  const auto part = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for another to come
+    elsewhere += std::this_thread::get_id() != here;
+  };
+  for_each_index(GetParam(), 16, [&](std::size_t) { part(); });
+  at_once(GetParam(), part, part, part);
+  alongside(GetParam(), part, part);
+  EXPECT_EQ(elsewhere, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Jobs, testing::Values(kTiny, kSmall, kLarge), [](const auto& size) {
