@@ -9,6 +9,7 @@ const wanted = process.argv.slice(2);
 const began = Date.now();
 let failed = 0;
 let passed = 0;
+let skipped = 0;
 
 await open_browser();
 for (const file of readdirSync(folder)
@@ -20,7 +21,12 @@ for (const file of readdirSync(folder)
     if (wanted.length && !wanted.some((part) => title.includes(part))) continue;
     const start = Date.now();
     try {
-      await run();
+      const outcome = await run();
+      if (outcome?.skipped) {
+        ++skipped;
+        console.log(`skip  ${title}: ${outcome.skipped}`);
+        continue;
+      }
       ++passed;
       console.log(`ok    ${title} (${Date.now() - start} ms)`);
     } catch (error) {
@@ -31,5 +37,5 @@ for (const file of readdirSync(folder)
 }
 await close_all();
 console.log(`in ${((Date.now() - began) / 1000).toFixed(1)} s`);
-console.log(`${passed} passed, ${failed} failed`);
+console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`);
 process.exit(failed ? 1 : 0);
