@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Info {
   std::vector<std::int64_t> launched;  // device events launched in each iteration, by index
   std::vector<DeviceProperties> devices;
 };
+
+// A pid or tid as the trace spells it; nothing when an event has none.
+std::optional<std::string> part_text(const Trace& trace, const TrackPart& part);
 
 Info compute_info(const Scope& scope);
 Report report_info(const Info& info);
