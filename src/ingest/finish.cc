@@ -89,13 +89,16 @@ void list_by_class(Trace* trace) {
     const Kind& kind = trace->forms.kinds()[forms[i].kind.value];
     class_of[i] = kind.phase == 'E' ? EventClass::other : kind.event_class;  // the end of a pair is no slice
   }
-  std::array<std::size_t, kEventClasses> counts{};
   const std::uint32_t size = trace->events.size();
-  for (std::uint32_t i = 0; i < size; ++i) ++counts[static_cast<std::size_t>(class_of[trace->events.form(EventId{i}).value])];
-  for (std::size_t c = 0; c < kEventClasses; ++c) trace->by_class[c].reserve(counts[c]);
-  for (std::uint32_t i = 0; i < size; ++i) {
-    trace->by_class[static_cast<std::size_t>(class_of[trace->events.form(EventId{i}).value])].push_back(EventId{i});
+  const auto class_at = [&](std::uint32_t i) { return static_cast<std::size_t>(class_of[trace->events.form(EventId{i}).value]); };
+  std::array<std::size_t, kEventClasses> counts{};
+  for (std::uint32_t i = 0; i < size; ++i) ++counts[class_at(i)];
+  std::array<EventId*, kEventClasses> next{};
+  for (std::size_t c = 0; c < kEventClasses; ++c) {
+    trace->by_class[c].resize(counts[c]);
+    next[c] = trace->by_class[c].data();
   }
+  for (std::uint32_t i = 0; i < size; ++i) *next[class_at(i)]++ = EventId{i};
 }
 
 void name_tracks(Trace* trace) {
