@@ -17,6 +17,12 @@ std::optional<double> share_of_duration(const KnownSum& ns_at_peak, std::optiona
   return 100.0 * ns_at_peak.sum / (static_cast<double>(use.duration_ns) * static_cast<double>(devices));
 }
 
+// Share of the time whose FLOPs are known and whose type has a peak on the device.
+std::optional<double> peak_known_pct(const CostSum& cost) {
+  if (cost.time_ns <= 0) return std::nullopt;
+  return 100.0 * static_cast<double>(cost.peak_flops_ns.time_ns) / static_cast<double>(cost.time_ns);
+}
+
 }  // namespace
 
 Utilisation compute_utilisation(const Scope& scope) {
@@ -45,7 +51,7 @@ Utilisation compute_utilisation(const Scope& scope) {
 }
 
 std::optional<double> mfu_pct(const IterationUse& use, std::int64_t devices) {
-  return share_of_duration(use.cost.peak_flops_ns, use.cost.flops_known_pct(), use, devices);
+  return share_of_duration(use.cost.peak_flops_ns, peak_known_pct(use.cost), use, devices);
 }
 std::optional<double> bandwidth_pct(const IterationUse& use, std::int64_t devices) {
   return share_of_duration(use.cost.peak_bytes_ns, use.cost.bytes_known_pct(), use, devices);

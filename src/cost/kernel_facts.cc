@@ -16,27 +16,49 @@ struct TypeToken {
   DType dtype;
 };
 constexpr TypeToken kTypeTokens[] = {
-    {"tf32", DType::tf32},      {"nvjet_sm90_tst", DType::bf16},
-    {"nvjet_tst", DType::bf16}, {"nvjet_sm90_hsh", DType::f16},
-    {"nvjet_hsh", DType::f16},  {"nvjet_sm90_qq", DType::f8},
-    {"nvjet_qq", DType::f8},    {"nvjet_sm90_oo", DType::f4},
-    {"e4m3", DType::f8},        {"e5m2", DType::f8},
-    {"Float8", DType::f8},      {"fp8", DType::f8},
-    {"BFloat16", DType::bf16},  {"bfloat16", DType::bf16},
-    {"bf16", DType::bf16},      {"_BBS_", DType::bf16},
-    {"_B_BS_", DType::bf16},    {"c10::Half", DType::f16},
-    {"__half", DType::f16},     {"half_t", DType::f16},
-    {"f16f16", DType::f16},     {"h16816", DType::f16},
-    {"h1688", DType::f16},      {"h884", DType::f16},
-    {"s884", DType::f16},       {"hgemm", DType::f16},
-    {"_HHS_", DType::f16},      {"_H_HS_", DType::f16},
-    {"f64f64", DType::f64},     {"dgemm", DType::f64},
-    {"d884", DType::f64},       {"double", DType::f64},
-    {"s8s8", DType::i8},        {"i8816", DType::i8},
-    {"igemm_int8", DType::i8},  {"f32f32", DType::f32},
-    {"sgemm", DType::f32},      {"scudnn", DType::f32},
-    {"float", DType::f32},      {"_SB_", DType::f32},
-    {"long", DType::i64},       {"bool", DType::boolean},
+    {"tf32", DType::tf32},
+    {"tfloat32", DType::tf32},
+    {"nvjet_sm90_tst", DType::bf16},
+    {"nvjet_tst", DType::bf16},
+    {"nvjet_sm90_hsh", DType::f16},
+    {"nvjet_hsh", DType::f16},
+    {"nvjet_sm90_qq", DType::f8},
+    {"nvjet_qq", DType::f8},
+    {"nvjet_sm90_oo", DType::f4},
+    {"e4m3", DType::f8},
+    {"e5m2", DType::f8},
+    {"Float8", DType::f8},
+    {"fp8", DType::f8},
+    {"BFloat16", DType::bf16},
+    {"bfloat16", DType::bf16},
+    {"bf16", DType::bf16},
+    {"_BBS_", DType::bf16},
+    {"_B_BS_", DType::bf16},
+    {"c10::Half", DType::f16},
+    {"__half", DType::f16},
+    {"half_t", DType::f16},
+    {"f16f16", DType::f16},
+    {"h16816", DType::f16},
+    {"h1688", DType::f16},
+    {"h884", DType::f16},
+    {"s884", DType::f16},
+    {"hgemm", DType::f16},
+    {"_HHS_", DType::f16},
+    {"_H_HS_", DType::f16},
+    {"f64f64", DType::f64},
+    {"dgemm", DType::f64},
+    {"d884", DType::f64},
+    {"double", DType::f64},
+    {"s8s8", DType::i8},
+    {"i8816", DType::i8},
+    {"igemm_int8", DType::i8},
+    {"f32f32", DType::f32},
+    {"sgemm", DType::f32},
+    {"scudnn", DType::f32},
+    {"float", DType::f32},
+    {"_SB_", DType::f32},
+    {"long", DType::i64},
+    {"bool", DType::boolean},
 };
 
 // Kernels that add to their result with atomics; counters show that they read it.
@@ -179,8 +201,8 @@ DType computes_in(std::string_view name) {
 KernelFacts facts_of(std::string_view kernel) {
   KernelFacts facts;
   facts.dtype = computes_in(kernel);
-  facts.tensor_cores_only =
-      kernel.starts_with("nvjet") || holds(kernel, "tf32") || holds(kernel, "s1688") || holds(kernel, "TF32");
+  facts.tensor_cores_only = kernel.starts_with("nvjet") || holds(kernel, "tf32") || holds(kernel, "tfloat32") ||
+                            holds(kernel, "s1688") || holds(kernel, "TF32");
   facts.fill = holds(kernel, "FillFunctor");
   if (holds(kernel, "reduce_kernel<")) read_reduction(kernel, &facts);
   facts.transpose = holds(kernel, "nchwToNhwc") || holds(kernel, "nhwcToNchw");

@@ -33,6 +33,7 @@ constexpr RoleRule kRules[] = {
     {convolution, "computeOffsets", KernelRole::initialise},
     {convolution, "OffsetsKernel", KernelRole::initialise},
     {convolution, "kern_precompute_indices", KernelRole::initialise},
+    {convolution, "kernel_helper_stage", KernelRole::initialise},
     {convolution, "generateWinogradTiles", KernelRole::initialise},
     {convolution, "nchwToNhwc", KernelRole::layout_in},
     {convolution, "nchwToFoldedNhwc", KernelRole::layout_in},

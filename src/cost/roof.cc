@@ -48,6 +48,7 @@ Roof roof_of(const LaunchCost& cost, bool matrix_work, double time_ns, std::int6
     const auto pointwise_ns = least_ns(cost.flops_pointwise, peak);
     if (pointwise_ns) compute_ns = compute_ns.value_or(0) + *pointwise_ns;
   }
+  if (cost.flops && !compute_ns) return roof;  // it computes, and nobody says how fast the device does that
   const std::optional<double> memory_ns = least_ns(bytes, device->bandwidth);
   if (!memory_ns && compute_ns.value_or(0) == 0) return roof;  // nothing that takes time is known
   roof.roof_ns = std::max(compute_ns.value_or(0), memory_ns.value_or(0));

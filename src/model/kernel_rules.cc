@@ -82,6 +82,12 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "micro_sdpa", attention, "onednn"},
     {In::head, "ref_sdpa", attention, "onednn"},
     {In::head, "mla_", attention, "aiter"},
+    {In::head, "flashinfer::norm::", norm, "flashinfer"},
+    {In::head, "flashinfer::activation::", elementwise, "flashinfer"},
+    {In::head, "flashinfer::sampling::", other, "flashinfer"},
+    {In::head, "flashinfer::gemm::", gemm, "flashinfer"},
+    {In::head, "flashinfer::AppendPagedKV", layout, "flashinfer"},
+    {In::head, "flashinfer::BatchQKApplyRotary", elementwise, "flashinfer"},
     {In::head, "flashinfer", attention, "flashinfer"},
 
     // convolutions and what belongs to them
@@ -99,6 +105,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "scaleTensor", layout, "cudnn", {}, true},
     {In::head, "nhwcAddPadding", layout, "cudnn", {}, true},
     {In::head, "kern_precompute_indices", conv, "cudnn", {}, true},
+    {In::head, "kernel_helper_stage", conv, "cudnn", {}, true},
     {In::head, "batched_transpose_", layout, "miopen", {}, true},
     {In::head_start, "transpose_NCHW2CNHW", layout, "miopen", {}, true},
     {In::head_start, "transpose_CNHW2NCHW", layout, "miopen", {}, true},
@@ -124,6 +131,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "flip_filter", conv, "cudnn", {}, true},
     {In::head, "bn_fw", norm, "cudnn"},
     {In::head, "bn_bw", norm, "cudnn"},
+    {In::head, "cudnn::batchnorm_", norm, "cudnn"},
     {In::head, "xmma_fprop", conv, "cudnn"},
     {In::head, "xmma_dgrad", conv, "cudnn"},
     {In::head, "xmma_wgrad", conv, "cudnn"},
@@ -162,6 +170,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "conv_depthwise", conv, "aten"},
     {In::head, "conv2d", conv, ""},
     {In::head, "conv1d", conv, ""},
+    {In::head_start, "conv1D_", conv, "cudnn"},
 
     // norms
     {In::head_start, "MIOpenBatchNorm", norm, "miopen"},
@@ -351,6 +360,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "quant", elementwise, ""},
     {In::head, "Tensor_Op", elementwise, ""},
     {In::head, "_offsets_range", elementwise, "fbgemm"},
+    {In::head, "_kernel_vectorized", elementwise, "aten"},  // compiled at run time: "abs_kernel_vectorized2_kernel"
     {In::head, "scaled_fp8", elementwise, "vllm"},
 
     // known, and none of the above

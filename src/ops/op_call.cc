@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace ridge {
@@ -110,6 +111,18 @@ TensorShape shape_of(const std::vector<std::int64_t>& sizes, const std::vector<s
   return shape;
 }
 
+// Two values of 4 bits share a byte, which torch counts as one element: along the dimension that is dense in memory there are twice as many values.
+void unpack_pairs(TensorShape* shape) {
+  const auto dense = std::find(shape->strides.begin(), shape->strides.end(), 1);
+  if (dense == shape->strides.end()) return;
+  const auto at = static_cast<std::size_t>(dense - shape->strides.begin());
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+  for (std::size_t i = 0; i < shape->strides.size(); ++i) {
+    if (i != at && shape->strides[i] < kMost) shape->strides[i] *= 2;
+  }
+  if (shape->sizes[at] < kMost) shape->sizes[at] *= 2;
+}
+
 OpArgument argument_of(const Numbers* dims, const Numbers* strides, std::string type, std::string value) {
   OpArgument argument;
   const DType dtype = parse_dtype(type);
@@ -126,6 +139,7 @@ OpArgument argument_of(const Numbers* dims, const Numbers* strides, std::string 
   } else if (dims != nullptr && (dtype != DType::unknown || !dims->own.empty()) && !hostile(dims->own)) {
     argument.kind = OpArgument::Kind::tensor;
     argument.tensor = shape_of(dims->own, strides != nullptr ? &strides->own : nullptr, dtype);
+    if (dtype == DType::f4) unpack_pairs(&argument.tensor);
   } else if (!value.empty()) {
     argument.kind = OpArgument::Kind::value;
   }

@@ -44,6 +44,14 @@ void share_busy_time(std::vector<WorkSlot>* slots) {
   }
 }
 
+// Before the first work and after the last the device waits for the recording itself, or for what every program does once, such as starting the
+// workers that fetch its data. What lies in a step that the program has marked is of the program all the same, and so is compiling.
+bool is_programs(const IdlePiece& piece, bool edge, const Iterations& iterations) {
+  if (piece.cause == IdleCause::head_tail) return false;
+  if (!edge || piece.cause == IdleCause::compile) return true;
+  return iterations.rule == IterationRule::profiler_step && iterations.at(piece.start_ns).has_value();
+}
+
 DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceIdle& idle) {
   DeviceLedger ledger;
   ledger.device = device.id;
@@ -59,7 +67,7 @@ DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceI
     const bool in_graph =
         !edge && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
     for (const IdlePiece& piece : idle.pieces_of(gap)) {
-      if (piece.cause == IdleCause::head_tail || (edge && piece.cause != IdleCause::compile)) continue;
+      if (!is_programs(piece, edge, scope.model().iterations())) continue;
       ledger.idle.push_back({piece, gap.last_work, gap.next_work, in_graph, piece.length()});
       saturating_add(&ledger.span_ns, piece.length());
     }

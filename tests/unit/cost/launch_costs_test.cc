@@ -279,6 +279,9 @@ TEST(LaunchCosts, Tf32IsToldByTheNameOrByTheUser) {
     return costs[0].dtype;
   };
   EXPECT_EQ(dtype("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32", false), DType::tf32);
+  EXPECT_EQ(
+      dtype("_ZN7cutlass7Kernel2I66cutlass_80_tensorop_NS_4gemm4warp11MmaTensorOpINS2_9GemmShapeENS_10tfloat32_tEfE", false),
+      DType::tf32);
   EXPECT_EQ(dtype("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x32x8", false), DType::f32);
   EXPECT_EQ(dtype("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x32x8", true), DType::tf32);
 }

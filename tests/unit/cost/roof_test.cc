@@ -54,5 +54,16 @@ TEST(Roof, MoreThanAllIsNotClippedAndUnknownIsNull) {
   EXPECT_EQ(roof_of(cost(1e10, 1, 1), true, 1e3, 1, nullptr).roof_ns, std::nullopt);
 }
 
+TEST(Roof, IsNotKnownWhereTheDeviceHasNoPeakForTheType) {
+  const DeviceSpec d = device();
+  LaunchCost in_f8 = cost(1e10, 1e7, 1e7);
+  in_f8.dtype = DType::f8;
+  const Roof roof = roof_of(in_f8, true, 200e3, 1, &d);
+  EXPECT_EQ(roof.roof_ns, std::nullopt);
+  EXPECT_EQ(roof.headroom_ns, std::nullopt);
+  EXPECT_EQ(roof.bound, Bound::unknown);
+  EXPECT_DOUBLE_EQ(*roof.pct_peak_bandwidth, 10);  // what its bytes take is known even so
+}
+
 }  // namespace
 }  // namespace ridge

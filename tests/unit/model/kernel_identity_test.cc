@@ -39,6 +39,28 @@ struct Named {
   std::string_view library;
 };
 
+TEST(IdentifyByName, OfCudnnAndFlashinfer) {
+  constexpr Named kNames[] = {
+      {"void cudnn::batchnorm_fwtr_nhwc_semiPersist<__half, float, float, float, 64, 1, 1, 1>(int)", norm, "cudnn"},
+      {"void cudnn::batchnorm_bwtr_nhwc_semiPersist<__half, float, float, float, 64>(int)", norm, "cudnn"},
+      {"void xmma__5x_cudnn::implicit_gemm::strided_dgrad_indexed::kernel_helper_stage_0<float>(int)", conv, "cudnn"},
+      {"conv1D_NCHW", conv, "cudnn"},
+      {"conv1D_NCHW_wgrad", conv, "cudnn"},
+      {"abs_kernel_vectorized2_kernel", elementwise, "aten"},
+      {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<int>(int)", attention, "flashinfer"},
+      {"void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(int)", norm, "flashinfer"},
+      {"void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16>(int)", elementwise, "flashinfer"},
+      {"void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u>(float*)", other, "flashinfer"},
+      {"void flashinfer::AppendPagedKVCacheKernel<128u>(int)", layout, "flashinfer"},
+      {"void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheKernel<false>(int)", elementwise, "flashinfer"},
+  };
+  for (const Named& each : kNames) {
+    const KernelIdentity identity = identify_kernel(each.name, DeviceWork::kernel, "", LaunchHint::driver_call);
+    EXPECT_EQ(name_of(identity.category), name_of(each.category)) << each.name;
+    EXPECT_EQ(identity.library, each.library) << each.name;
+  }
+}
+
 TEST(IdentifyByName, OfOtherVendors) {
   constexpr Named kNames[] = {
       // the HIP runtime

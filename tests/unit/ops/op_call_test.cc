@@ -37,6 +37,18 @@ TEST(OpCall, StringsKeepTheirCommasAndEscapes) {
   EXPECT_FALSE(call.has_shapes);
 }
 
+// torch.float4_e2m1fn_x2: an element is a byte with two values. The second matrix of a product is dense along K, which is its first dimension.
+TEST(OpCall, ElementsOfTwoValuesAreUnpacked) {
+  const OpCall call =
+      parse_op_call("aten::_scaled_mm", "[[128,4096],[4096,256]]", R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2"])",
+                    "[[4096,1],[1,4096]]", R"(["",""])");
+  EXPECT_EQ(call.arguments[0].tensor.sizes, (std::vector<std::int64_t>{128, 8192}));
+  EXPECT_EQ(call.arguments[1].tensor.sizes, (std::vector<std::int64_t>{8192, 256}));
+  EXPECT_EQ(touched_bytes(call.arguments[0].tensor), 128 * 4096);
+  EXPECT_EQ(touched_bytes(call.arguments[1].tensor), 4096 * 256);
+  EXPECT_EQ(call.arguments[1].tensor.strides, (std::vector<std::int64_t>{1, 8192}));
+}
+
 TEST(TouchedBytes, CountsWhatStridesReach) {
   const auto bytes = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, DType dtype) {
     return touched_bytes({std::move(sizes), std::move(strides), dtype});

@@ -55,6 +55,17 @@ TEST(MadeTraces, BatchBeforeTheFirstKernelIsNoFinding) {
   EXPECT_EQ(found_in(program.text).ids(), "");
 }
 
+// A step that the program has marked waits for its batch, the first and only one of the trace like any other.
+TEST(MadeTraces, BatchOfAMarkedStepIsAFinding) {
+  Program program;
+  program.kernel(1'000).kernel(1'110);
+  program.text.annotation("ProfilerStep#7", 0, 1'300 * kUs);
+  program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
+  const Found found = found_in(program.text);
+  ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
+  EXPECT_EQ(found.find("dataloader")->finding.saves_ns, 890 * kUs);
+}
+
 // An overhead event from 120 to 320 us while the device idles from 110 to 400; none in the twin.
 TEST(MadeTraces, ProfilerOverhead) {
   const std::string kernels = test::join({test::launch(1, 2, 5, "k", 10, 100), test::launch(2, 390, 5, "k", 400, 100)});
