@@ -35,6 +35,11 @@ bool has_phase(const EventText& event) {
                      [](const Member& m) { return !m.in_args && m.key == "ph" && m.type == ValueType::string; });
 }
 
+bool follows_comma(const char* brace, const char* begin) {
+  while (brace > begin && is_space(brace[-1])) --brace;
+  return brace > begin && brace[-1] == ',';
+}
+
 const char* find_brace(const char* p, const char* end) {
   return p < end ? static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p))) : nullptr;
 }
@@ -64,6 +69,7 @@ bool EventArrayParser::step() {
   switch (*p_) {
     case '{': return element();
     case ',':
+      if (progress_.between == Between::after_comma) diagnostics_->add(Problem::trailing_comma, offset(p_));
       progress_.between = Between::after_comma;
       ++p_;
       return true;
@@ -94,6 +100,15 @@ EventArrayParser::Seen EventArrayParser::look_at(const char* brace) {
   }
 }
 
+// Whether a damaged event at `brace` can be mended as it stands, where its place alone does not show that it is one.
+EventArrayParser::Seen EventArrayParser::look_closer(const char* brace) {
+  const char* const limit = view_of(brace);
+  const bool mended = opens_like_event(brace, piece_.end) && cut_lenient(brace, limit, &looked_at_) && has_phase(looked_at_) &&
+                      !looked_at_.repairs.has(Problem::missing_brace);
+  if (mended) return Seen::intact;
+  return limit == piece_.end && !piece_.last ? Seen::cut_off : Seen::damaged;
+}
+
 // The first event that starts in [from, end). `open_too`: also one that stands where events do but does not end within view.
 EventArrayParser::Next EventArrayParser::find_next(const char* from, const char* end, Accept accept) {
   Next next{.from = from};
@@ -105,7 +120,8 @@ EventArrayParser::Next EventArrayParser::find_next(const char* from, const char*
     }
     const bool in_place = starts_event(p, from, piece_.end);
     if (!in_place && !opens_like_event(p, piece_.end)) continue;
-    const Seen seen = look_at(p);
+    Seen seen = look_at(p);
+    if (seen == Seen::damaged && !in_place && follows_comma(p, piece_.begin)) seen = look_closer(p);
     if (seen == Seen::cut_off) {
       next.cut_off = p;
       return next;
@@ -139,7 +155,8 @@ bool EventArrayParser::close_bracket() {
   if (after < piece_.end && *after == ',') after = skip_space(after + 1, piece_.end);
   if (after >= piece_.end && !piece_.last) return false;
   if (after < piece_.end && *after == '{') {  // nothing in a valid file, but perhaps an event behind a stray bracket
-    const Seen seen = look_at(after);
+    Seen seen = look_at(after);
+    if (seen == Seen::damaged) seen = look_closer(after);
     if (seen == Seen::cut_off) return false;
     if (seen == Seen::intact) return lose(Problem::garbage_between_events, p_);
   }

@@ -89,6 +89,7 @@ class EventArrayParser {
 
   const char* view_of(const char* brace) const;
   Seen look_at(const char* brace);
+  Seen look_closer(const char* brace);
   Next find_next(const char* from, const char* end, Accept accept);
   Next remembered_next(const char* from, Accept accept);
   bool has_swallowed_many(const char* from, const char* end);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "base/saturating.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -60,7 +61,19 @@ class Selection {
     // The recording itself: in as soon as it touches the range.
     if (kind.event_class == EventClass::span)
       return ts < window_of(event).end_ns && ts + trace_.events.dur_ns(event).value_or(0) >= window_of(event).start_ns;
-    return in_window(event);
+    return kind.event_class == EventClass::python_frame ? lies_mostly_in_window(event) : in_window(event);
+  }
+
+  // Steps that are told by what they launch begin inside the frames that hold them: the one that such a frame is of has most of it.
+  bool lies_mostly_in_window(EventId event) const {
+    const std::int64_t start = trace_.events.ts_ns(event);
+    const std::int64_t dur = std::max<std::int64_t>(trace_.events.dur_ns(event).value_or(0), 0);
+    if (dur == 0) return in_window(event);
+    std::int64_t end = start;
+    saturating_add(&end, dur);
+    const TimeRange& window = window_of(event);
+    const std::int64_t inside_ns = std::min(end, window.end_ns) - std::max(start, window.start_ns);
+    return inside_ns > dur / 2;
   }
 
   void by_time() {

@@ -31,7 +31,7 @@ constexpr ProblemRow kRows[] = {
     {"control_character", warning, "raw control character inside a text; kept"},
     {"invalid_utf8", warning, "bytes that are not UTF-8; replaced by U+FFFD"},
     {"non_finite_number", warning, "inf or nan written as a number; kept as unknown"},
-    {"trailing_comma", warning, "comma before a closing bracket; ignored"},
+    {"trailing_comma", warning, "comma before a closing bracket or another comma; ignored"},
     {"missing_comma", warning, "comma missing between two values; supplied"},
     {"missing_brace", warning, "closing brace missing; supplied"},
     {"damaged_value", warning, "argument that is no valid JSON; kept as text"},

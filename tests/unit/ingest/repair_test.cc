@@ -211,6 +211,30 @@ TEST(RepairBrackets, StrayOnesBetweenEvents) {
   }
 }
 
+// Damage beside damage: neither hides the other, nor what is behind them.
+TEST(RepairBrackets, StrayOnesBeforeADamagedEvent) {
+  const std::string damaged = R"({"ph":"X","cat":"cpu_op","name":"x","pid":1,"tid":2,"ts":5,"dur":1,"args":{"a":inf}})";
+  const std::string text = trace_of(kBefore + "], " + damaged + ", " + kAfter);
+  const auto trace = read_ok(text);
+  EXPECT_EQ(trace->events.size(), 3U);
+  const std::size_t at = kArray + kBefore.size();
+  EXPECT_EQ(problem_lines(trace->diagnostics),
+            (Lines{"garbage_between_events 1 " + std::to_string(at), "non_finite_number 1 " + std::to_string(at + 3)}));
+  expect_all_ways_agree(text, small_file_ways());
+}
+
+TEST(RepairGarbage, BeforeADamagedEvent) {
+  const Damaged found = read_damaged(R"(xx, {"ph":"X","name":"x","ts":1,"dur":1,"args":{"a":inf}})");
+  EXPECT_EQ(found.events, Lines{"X||x|-|-|1000|1000|{a=null}"});
+  EXPECT_EQ(found.problems, (Lines{"garbage_between_events 0", "non_finite_number 4"}));
+}
+
+TEST(RepairGarbage, CommasWithNothingBetween) {
+  const Damaged found = read_damaged(", " + plain_event("m", 4));
+  EXPECT_EQ(found.events, Lines{"X|cpu_op|m|1|2|4000|1000|"});
+  EXPECT_EQ(found.problems, Lines{"trailing_comma 0"});
+}
+
 // An event that ends too early leaves its other members behind.
 TEST(RepairBrackets, EventClosedTooEarly) {
   const Damaged found = read_damaged(R"({"ph":"X","name":"x","ts":1}, "dur":1, "args":{"a":1}})");

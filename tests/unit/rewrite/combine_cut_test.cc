@@ -274,6 +274,21 @@ TEST(Cut, AllOfATraceIsTheTrace) {
   expect_equal(Census(part), Census(all));
 }
 
+// A frame is of the range that has most of it: not of the one that ends right behind its start, nor of a part of what it holds.
+TEST(Cut, AFrameGoesWithMostOfIt) {
+  const auto frame = [](const char* name, int ts, int dur) {
+    return event({.name = name, .ts = ts, .dur = dur, .cat = "python_function"});
+  };
+  const std::string json =
+      "{\"traceEvents\":[" +
+      join({frame("all", 0, 1000), frame("first", 95, 205), frame("inside", 150, 20), frame("second", 290, 210)}) + "]}";
+  const LoadedTrace part = load_text(cut_between(json, 100'000, 300'000));
+  std::set<std::string> names;
+  for (const EventId each : part.trace->of(EventClass::python_frame))
+    names.emplace(part.trace->text(part.trace->events.name(each)));
+  EXPECT_EQ(names, (std::set<std::string>{"first", "inside"}));
+}
+
 TEST(Cut, FlowsAreWholeOrGone) {
   const std::string json = fixture("gpt_eager_train_stack_mem");
   const TimeRange window = *load_text(json).trace->window;
