@@ -106,6 +106,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "nhwcAddPadding", layout, "cudnn", {}, true},
     {In::head, "kern_precompute_indices", conv, "cudnn", {}, true},
     {In::head, "kernel_helper_stage", conv, "cudnn", {}, true},
+    {In::head, "tensorTransformGeneric", layout, "cudnn", {}, true},
     {In::head, "batched_transpose_", layout, "miopen", {}, true},
     {In::head_start, "transpose_NCHW2CNHW", layout, "miopen", {}, true},
     {In::head_start, "transpose_CNHW2NCHW", layout, "miopen", {}, true},
@@ -360,6 +361,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "quant", elementwise, ""},
     {In::head, "Tensor_Op", elementwise, ""},
     {In::head, "_offsets_range", elementwise, "fbgemm"},
+    {In::head, "glu_backward_kernel", elementwise, "aten"},
     {In::head, "_kernel_vectorized", elementwise, "aten"},  // compiled at run time: "abs_kernel_vectorized2_kernel"
     {In::head, "scaled_fp8", elementwise, "vllm"},
 

@@ -6,6 +6,7 @@
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
+#include "base/units.h"
 
 namespace ridge {
 namespace {
@@ -82,6 +83,10 @@ Step optimizer_work(Facts& facts) {
   return step;
 }
 
+std::string waits_between(std::int64_t ns) {
+  return ns == 0 ? "" : ", and the device waits " + format_duration(static_cast<double>(ns)) + " between them";
+}
+
 }  // namespace
 
 std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
@@ -103,9 +108,10 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
     const NodeId launch = facts.launch(row);
     return launch != kNoNode && facts.phase(launch) == Phase::optimizer;
   };
+  std::int64_t waited_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const bool between = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
-    if (between && in_step(slot.last_work) && in_step(slot.next_work)) claim.take_idle(d, i);
+    if (between && in_step(slot.last_work) && in_step(slot.next_work)) waited_ns += claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
   const bool loop = step.foreach_launches * 2 < launches;
@@ -114,7 +120,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                             per_iteration(facts, launches, "kernel"),
                  .saves_ns = claim.ns(),
                  .confidence = loop ? Confidence::high : Confidence::medium,
-                 .evidence = tally.text(),
+                 .evidence = tally.text() + waits_between(waited_ns / facts.ledger().iterations()),
                  .action = what_to_do(step.optimizers, loop),
                  .event = tally.event()};
 }

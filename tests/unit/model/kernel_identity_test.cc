@@ -45,6 +45,8 @@ TEST(IdentifyByName, OfCudnnAndFlashinfer) {
       {"void cudnn::batchnorm_bwtr_nhwc_semiPersist<__half, float, float, float, 64>(int)", norm, "cudnn"},
       {"void xmma__5x_cudnn::implicit_gemm::strided_dgrad_indexed::kernel_helper_stage_0<float>(int)", conv, "cudnn"},
       {"conv1D_NCHW", conv, "cudnn"},
+      {"void cudnn::ops::tensorTransformGeneric<__half, __half, float, false, (cudnnKernelDataType_t)0>(int)", layout, "cudnn"},
+      {"void at::native::glu_backward_kernel<c10::Half, OffsetCalculator<3>>(int)", elementwise, "aten"},
       {"conv1D_NCHW_wgrad", conv, "cudnn"},
       {"abs_kernel_vectorized2_kernel", elementwise, "aten"},
       {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<int>(int)", attention, "flashinfer"},
