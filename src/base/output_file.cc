@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -55,6 +56,18 @@ mode_t mode_for(const std::string& place) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   return 0666 & ~mask;
+}
+
+// Puts the file in the place of an old one, which gets its name: at one moment, as a rename does. But for a rename over a file ext4 and
+// others first write the new one to the disk, which takes as long as making a large one. False: nothing was done.
+bool swap_with_old([[maybe_unused]] const std::string& file, [[maybe_unused]] const std::string& place) {
+#ifdef RENAME_EXCHANGE
+  struct stat old = {};
+  return ::lstat(place.c_str(), &old) == 0 && S_ISREG(old.st_mode) &&
+         ::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace
@@ -137,7 +150,11 @@ Result<void> OutputFile::finish(Wait wait) {
   if (!place_.empty() && ::fchmod(file_, mode_for(place_)) != 0) return failed(errno);
   if (::close(std::exchange(file_, -1)) != 0) return failed(errno);
   if (place_.empty()) return {};
-  if (::rename(unfinished_.c_str(), place_.c_str()) != 0) return failed(errno);
+  if (wait == Wait::for_nothing && swap_with_old(unfinished_, place_)) {
+    ::unlink(unfinished_.c_str());  // the old one
+  } else if (::rename(unfinished_.c_str(), place_.c_str()) != 0) {
+    return failed(errno);
+  }
   unfinished_.clear();
   return {};
 }

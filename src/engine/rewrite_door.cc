@@ -167,9 +167,12 @@ Result<void> check_call(const RewriteInfo& info, const std::vector<std::string>&
   return {};
 }
 
-BlockOptions block_options(const OpenOptions& options, const ReadOptions& read) {
+BlockOptions block_options(const OpenOptions& options, const ReadOptions& read, Packing packing) {
   constexpr unsigned kMostThreads = 256;
+  // What is read, made and written of a block this small stays in a core's own cache. To pack well takes more.
+  constexpr std::size_t kPlainBlockBytes = std::size_t{256} << 10;
   BlockOptions blocks;
+  if (packing == Packing::none) blocks.block_bytes = kPlainBlockBytes;
   blocks.threads =
       std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   blocks.max_bytes = read.max_bytes;
@@ -209,7 +212,7 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
   read.keep_places = true;
   TRY(OutputFile file, OutputFile::create(output));
   PackedFile out(std::move(file), packing_of(output));
-  Job job{std::move(paths), arguments, read, block_options(options, read), &out, {}};
+  Job job{std::move(paths), arguments, read, block_options(options, read, out.packing()), &out, {}};
   if (auto done = row->run(&job); !done) return tl::unexpected(done.error());
   if (auto done = out.finish(); !done) return tl::unexpected(done.error());
   return std::move(job.summary);

@@ -18,7 +18,7 @@ Result<void> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
                 "cut it by time first");
   }
-  trace_->places.insert(trace_->places.end(), run.places.begin(), run.places.end());
+  trace_->places.append({run.places.data(), run.places.size()});
   trace_->elements += run.size();
   trace_->diagnostics.add_all(diagnostics);
   if (trace_->memory_bytes() > max_memory_) {

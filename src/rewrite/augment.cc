@@ -1,180 +1,171 @@
 #include "rewrite/augment.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <array>
+#include <atomic>
+#include <span>
 #include <vector>
 
 #include "base/try.h"
+#include "rewrite/added_args.h"
 #include "rewrite/args_edit.h"
-#include "rewrite/json_write.h"
+#include "rewrite/args_end.h"
 #include "rewrite/op_sums.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kWorkKeys[] = {"kernel_flop", "kernel_num_gb", "achieved_flops_pct", "achieved_bandwidth_pct",
-                                          "bound",       "roof_us"};
-constexpr std::string_view kOpKeys[] = {"ridge"};
+using Keys = std::span<const std::string_view>;
 
-constexpr double kGiga = 1e9;
-constexpr double kNsPerUs = 1e3;
-
-// Members of an object, one after another; a value that is not known or not finite is left out.
-class MemberWriter {
- public:
-  explicit MemberWriter(std::string* out) : out_(out) {}
-
-  void number(std::string_view key, std::optional<double> value) {
-    if (begin(key, value)) append_json_number(*value, out_);
-  }
-  void rounded(std::string_view key, std::optional<double> value) {
-    if (begin(key, value)) append_json_rounded(*value, out_);
-  }
-  void text(std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    write_key(key);
-    append_json_text(value, out_);
-  }
-
- private:
-  bool begin(std::string_view key, std::optional<double> value) {
-    if (!value || !std::isfinite(*value)) return false;
-    write_key(key);
-    return true;
-  }
-  void write_key(std::string_view key) {
-    if (!first_) out_->append(", ");
-    first_ = false;
-    out_->append("\"").append(key).append("\": ");
-  }
-
-  std::string* out_;
-  bool first_ = true;
-};
-
-std::optional<double> total_bytes(const LaunchCost& cost) {
-  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
-  return *cost.bytes_read + *cost.bytes_written;
-}
-
-std::optional<double> divided(std::optional<double> value, double by) {
-  return value ? std::optional(*value / by) : std::nullopt;
-}
-
-void append_device_members(const LaunchCost& cost, const Roof& roof, std::string* out) {
-  MemberWriter members(out);
-  members.number("kernel_flop", cost.flops);
-  members.number("kernel_num_gb", divided(total_bytes(cost), kGiga));
-  members.rounded("achieved_flops_pct", roof.pct_peak_flops);
-  members.rounded("achieved_bandwidth_pct", roof.pct_peak_bandwidth);
-  members.text("bound", name_of(roof.bound));
-  members.rounded("roof_us", divided(roof.roof_ns, kNsPerUs));
-}
-
-void append_op_member(const OpSum& sum, std::string* out) {
-  out->append("\"ridge\": {");
-  MemberWriter members(out);
-  members.number("kernels", sum.kernels);
-  members.number("device_us", static_cast<double>(sum.device_ns) / kNsPerUs);
-  if (sum.without_flops < sum.kernels) members.number("flops", sum.flops);
-  if (sum.without_bytes < sum.kernels) members.number("gb", sum.bytes / kGiga);
-  if (sum.without_flops > 0) members.number("kernels_without_flops", sum.without_flops);
-  if (sum.without_bytes > 0) members.number("kernels_without_gb", sum.without_bytes);
-  out->append("}");
-}
-
-// Which events are edited, in file order.
-struct Edit {
-  EventId event;
-  std::uint32_t row;  // of device work; kOp for an op
-};
-constexpr std::uint32_t kOp = UINT32_MAX;
-
-// Shapes that hold a key of ours already: their events are edited even when there is nothing to add.
-std::vector<bool> shapes_with_key(const Trace& trace, std::string_view key) {
+// By shape, whether its args hold one of the keys.
+std::vector<bool> shapes_with(const Trace& trace, Keys keys) {
+  const auto is_one = [&](const Slot& slot) {
+    return !slot.member && std::find(keys.begin(), keys.end(), trace.text(slot.key)) != keys.end();
+  };
   std::vector<bool> found;
   for (const Shape& shape : trace.forms.shapes()) {
-    found.push_back(std::any_of(shape.slots.begin(), shape.slots.end(),
-                                [&](const Slot& slot) { return !slot.member && trace.text(slot.key) == key; }));
+    found.push_back(std::any_of(shape.slots.begin(), shape.slots.end(), is_one));
   }
   return found;
 }
 
-std::vector<Edit> edits_of(const Trace& trace, const OpSums& sums) {
-  const auto& work = trace.of(EventClass::device_work);
-  const auto& ops = trace.of(EventClass::op);
-  const std::vector<bool> has_ours = shapes_with_key(trace, kOpKeys[0]);
-  std::vector<Edit> edits;
-  std::uint32_t row = 0;
-  const auto add_work_before = [&](EventId event) {
-    for (; row < work.size() && work[row] < event; ++row) edits.push_back({work[row], row});
-  };
-  for (const EventId op : ops) {
-    if (sums.of(op) == nullptr && !has_ours[trace.forms.form(trace.events.form(op)).shape.value]) continue;
-    add_work_before(op);
-    edits.push_back({op, kOp});
+// Whether every event that was kept is valid JSON as it stands.
+bool needs_no_mending(const Trace& trace) {
+  const auto mended = [&](std::size_t problem) { return trace.diagnostics[static_cast<Problem>(problem)].count != 0; };
+  for (auto problem = static_cast<std::size_t>(Problem::unescaped_quote);
+       problem <= static_cast<std::size_t>(Problem::duplicate_key); ++problem) {
+    if (mended(problem)) return false;
   }
-  add_work_before(EventId{UINT32_MAX});
-  return edits;
+  return true;
 }
+
+// Copies a block with members added to the args of some of its events, which are named in order.
+class BlockEdit {
+ public:
+  explicit BlockEdit(Block* block) : block_(block), copied_(block->begin()) {
+    constexpr std::size_t kGrowth = 8;
+    block->output.reserve(block->size + block->size / kGrowth);
+  }
+
+  // To an event that is valid and holds none of the keys that are added. False, with nothing done, where that takes a closer look.
+  bool add(const EventPlace& place, std::string_view members) {
+    const ArgsEnd end = find_args_end(block_->at(place), block_->end_of(place));
+    if (end.at == nullptr) return false;
+    copy_to(end.at);
+    if (!members.empty()) block_->output.append(end.empty ? "" : ", ").append(members);
+    return true;
+  }
+
+  // To any event, in place of what it has of `keys`; a damaged one stays as it is.
+  void replace(const EventPlace& place, Keys keys, std::string_view members) {
+    if (!cut_members(block_->at(place), block_->end_of(place), &event_)) return;
+    copy_to(event_.begin);
+    if (append_with_args(event_, keys, members, &block_->output)) copied_ = event_.end;
+  }
+
+  void finish() { copy_to(block_->end()); }
+
+ private:
+  void copy_to(const char* end) {
+    block_->output.append(copied_, static_cast<std::size_t>(end - copied_));
+    copied_ = end;
+  }
+
+  Block* block_;
+  const char* copied_;  // all before it is in the output
+  EventMembers event_;
+};
 
 class Augmenter {
  public:
   explicit Augmenter(const CostModel& costs)
-      : costs_(costs), trace_(costs.model().trace()), sums_(costs), edits_(edits_of(trace_, sums_)) {}
+      : costs_(costs),
+        trace_(costs.model().trace()),
+        sums_(costs),
+        valid_(needs_no_mending(trace_)),
+        work_{added_work_keys(), shapes_with(trace_, added_work_keys())},
+        ops_{added_op_keys(), shapes_with(trace_, added_op_keys())} {}
 
+  // Thread-safe.
   void rewrite(Block* block) {
-    EventMembers members;
-    std::string text;
-    block->output.reserve(block->size + block->size / 8);
-    const char* copied = block->begin();
-    for (auto edit = first_edit(block->first_event); edit != edits_.end() && edit->event.value < block->last_event; ++edit) {
-      const EventPlace& place = trace_.places[edit->event.value];
-      if (!cut_members(block->at(place), block->end_of(place), &members)) continue;  // damaged: left as it is
-      text.clear();
-      append_members(*edit, &text);
-      block->output.append(copied, static_cast<std::size_t>(members.begin - copied));
-      copied = members.begin;
-      const auto keys = edit->row == kOp ? std::span<const std::string_view>(kOpKeys) : kWorkKeys;
-      if (append_with_args(members, keys, text, &block->output)) copied = members.end;
+    Progress progress{BlockEdit(block), {}, {}};
+    const auto& all_work = trace_.of(EventClass::device_work);
+    const auto& all_ops = trace_.of(EventClass::op);
+    auto work = first_in(all_work, block->first_event), op = first_in(all_ops, block->first_event);
+    const auto work_end = first_in(all_work, block->last_event), op_end = first_in(all_ops, block->last_event);
+    while (work != work_end || op != op_end) {
+      if (op == op_end || (work != work_end && *work < *op)) {
+        add_work(*work, static_cast<std::size_t>(work - all_work.begin()), &progress);
+        ++work;
+      } else {
+        add_op(*op++, &progress);
+      }
     }
-    block->output.append(copied, static_cast<std::size_t>(block->end() - copied));
+    progress.edit.finish();
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += progress.counts.*kCounts[i];
   }
 
   AugmentCounts counts() const {
     AugmentCounts counts;
-    for (const Edit& edit : edits_) {
-      if (edit.row == kOp) {
-        counts.ops += sums_.of(edit.event) != nullptr;
-        continue;
-      }
-      const LaunchCost& cost = costs_[edit.row];
-      ++counts.device_events;
-      counts.with_flops += cost.flops.has_value();
-      counts.with_bytes += total_bytes(cost).has_value();
-    }
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts.*kCounts[i] = counts_[i];
     return counts;
   }
 
  private:
-  std::vector<Edit>::const_iterator first_edit(std::size_t event) const {
-    return std::lower_bound(edits_.begin(), edits_.end(), event,
-                            [](const Edit& edit, std::size_t wanted) { return edit.event.value < wanted; });
+  struct Target {
+    Keys keys;
+    std::vector<bool> held_by;  // shapes that hold some of the keys already
+  };
+  // Of one block.
+  struct Progress {
+    BlockEdit edit;
+    AugmentCounts counts;
+    std::string text;  // what is to be added to an event
+  };
+
+  static constexpr std::uint64_t AugmentCounts::* kCounts[] = {&AugmentCounts::device_events, &AugmentCounts::with_flops,
+                                                               &AugmentCounts::with_bytes, &AugmentCounts::ops};
+
+  static std::vector<EventId>::const_iterator first_in(const std::vector<EventId>& events, std::size_t from) {
+    return std::lower_bound(events.begin(), events.end(), from, [](EventId event, std::size_t at) { return event.value < at; });
   }
 
-  void append_members(const Edit& edit, std::string* text) const {
-    if (edit.row != kOp) {
-      append_device_members(costs_[edit.row], costs_.roof(edit.row), text);
-    } else if (const OpSum* sum = sums_.of(edit.event)) {
-      append_op_member(*sum, text);
-    }
+  bool holds_keys(EventId event, const Target& target) const {
+    return target.held_by[trace_.forms.form(trace_.events.form(event)).shape.value];
+  }
+
+  void add_work(EventId event, std::size_t row, Progress* progress) const {
+    const LaunchCost& cost = costs_[row];
+    ++progress->counts.device_events;
+    progress->counts.with_flops += static_cast<std::uint64_t>(cost.flops.has_value());
+    progress->counts.with_bytes += static_cast<std::uint64_t>(total_bytes(cost).has_value());
+    progress->text.clear();
+    append_work_members(cost, costs_.roof(row), &progress->text);
+    put(event, work_, progress);
+  }
+
+  void add_op(EventId event, Progress* progress) const {
+    const OpSum* sum = sums_.of(event);
+    // Where nothing is to be added, what is there of ours goes all the same.
+    if (sum == nullptr && !holds_keys(event, ops_)) return;
+    progress->text.clear();
+    if (sum != nullptr) append_op_members(*sum, &progress->text);
+    progress->counts.ops += static_cast<std::uint64_t>(sum != nullptr);
+    put(event, ops_, progress);
+  }
+
+  void put(EventId event, const Target& target, Progress* progress) const {
+    const EventPlace place = trace_.places[event.value];
+    if (valid_ && !holds_keys(event, target) && progress->edit.add(place, progress->text)) return;
+    progress->edit.replace(place, target.keys, progress->text);
   }
 
   const CostModel& costs_;
   const Trace& trace_;
   OpSums sums_;
-  std::vector<Edit> edits_;
+  bool valid_;  // all events of the trace
+  Target work_, ops_;
+  std::array<std::atomic<std::uint64_t>, std::size(kCounts)> counts_{};
 };
 
 }  // namespace

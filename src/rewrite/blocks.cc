@@ -1,6 +1,7 @@
 #include "rewrite/blocks.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/ordered_pipeline.h"
 #include "base/try.h"
@@ -32,7 +33,7 @@ class BlockFeed {
     if (offset_ > options_.max_bytes) {
       return fail(ErrorCode::too_large, "the trace grew while it was read", trace_.path, "wait until it is written");
     }
-    while (event_ < trace_.places.size() && end_of(event_) <= offset_) ++event_;
+    event_ = first_event([&](const EventPlace& place) { return place.end() > offset_; });
     block->last_event = event_;
     if (options_.progress && !options_.progress(opened_.source->file_position(), opened_.file_bytes)) {
       return fail(ErrorCode::interrupted, "interrupted");
@@ -41,16 +42,19 @@ class BlockFeed {
   }
 
  private:
-  std::uint64_t end_of(std::size_t event) const { return trace_.places[event].begin + trace_.places[event].size; }
+  // The first from event_ on of which that holds, as it does of all behind it.
+  template <class Holds>
+  std::size_t first_event(const Holds& holds) const {
+    const auto events = std::views::iota(event_, std::max(event_, trace_.places.size()));
+    const auto first = std::ranges::partition_point(events, [&](std::size_t event) { return !holds(trace_.places[event]); });
+    return event_ + static_cast<std::size_t>(first - events.begin());
+  }
 
   // About a block further on; behind an event that would be split.
   std::uint64_t block_end() const {
     const std::uint64_t target = offset_ + options_.block_bytes;
-    const auto from = trace_.places.begin() + static_cast<std::ptrdiff_t>(event_);
-    const auto next = std::lower_bound(from, trace_.places.end(), target,
-                                       [](const EventPlace& place, std::uint64_t at) { return place.begin < at; });
-    if (next == from) return target;
-    return std::max(target, (next - 1)->begin + (next - 1)->size);
+    const std::size_t next = first_event([&](const EventPlace& place) { return place.begin >= target; });
+    return next == event_ ? target : std::max(target, trace_.places[next - 1].end());
   }
 
   const Trace& trace_;

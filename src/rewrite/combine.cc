@@ -31,7 +31,7 @@ Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& o
     const bool any_before = counts.events != 0;
     const auto transform = [&](Block* block) {
       for (std::size_t e = block->first_event; e < block->last_event; ++e) {
-        const EventPlace& place = trace->places[e];
+        const EventPlace place = trace->places[e];
         block->output.append(before_event(e == 0 && !any_before));
         renumbering.append(EventId{static_cast<std::uint32_t>(e)}, block->at(place), block->end_of(place), &block->output);
       }

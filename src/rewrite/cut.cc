@@ -18,7 +18,7 @@ Result<CutCounts> cut(const Model& model, OpenedSource source, const CutRange& r
     for (std::size_t i = block->first_event; i < block->last_event; ++i) {
       if (!kept[i]) continue;
       block->output.append(before_event(i == first));
-      const EventPlace& place = trace.places[i];
+      const EventPlace place = trace.places[i];
       append_valid_event(block->at(place), block->end_of(place), &block->output);
       ++written;
     }

@@ -1,5 +1,7 @@
 #include "rewrite/op_sums.h"
 
+#include "base/in_parallel.h"
+
 namespace ridge {
 namespace {
 
@@ -31,28 +33,38 @@ OpSums::OpSums(const CostModel& costs) : node_of_(costs.model().node_of()) {
   const Trace& trace = costs.model().trace();
   const LaunchLinks& links = costs.model().links();
   const auto& work = trace.of(EventClass::device_work);
-  // First which op is the nearest above each node, then who needs a sum: parents stand before their children.
-  std::vector<std::uint32_t> above(tree.size(), kNone);
-  for (std::uint32_t n = 0; n < tree.size(); ++n) {
-    const NodeId parent = tree.parent[n];
-    if (parent != kNoNode) above[n] = tree.class_of(parent) == EventClass::op ? parent.value : above[parent.value];
-  }
-  index_.assign(tree.size(), kNone);
-  for (const NodeId op : links.op) {
-    for (std::uint32_t n = op.value; n != kNone && index_[n] == kNone; n = above[n]) index_[n] = 0;
-  }
-  std::uint32_t count = 0;
-  for (std::uint32_t& index : index_) {
-    if (index != kNone) index = count++;
-  }
-  sums_.resize(count);
+  // Who needs a sum is known without the costs.
+  std::vector<NodeId> ops;
+  at_once({trace.events.size()}, [&] { costs.build(); }, [&] { ops = number_ops(tree, links); });
+  sums_.resize(ops.size());
   for (std::size_t row = 0; row < work.size(); ++row) {
     if (links.op[row] == kNoNode) continue;
     sums_[index_[links.op[row].value]].add(sum_of(costs[row], trace.events.dur_ns(work[row]).value_or(0)));
   }
-  for (std::size_t n = tree.size(); n-- > 0;) {
-    if (index_[n] != kNone && above[n] != kNone) sums_[index_[above[n]]].add(sums_[index_[n]]);
+  for (std::size_t i = ops.size(); i-- > 0;) {  // parents stand before their children
+    const NodeId above = tree.op_above(ops[i]);
+    if (above != kNoNode) sums_[index_[above.value]].add(sums_[i]);
   }
+}
+
+// The ops that launched device work and those around them get an index, in the order of the tree, which is that of the result.
+std::vector<NodeId> OpSums::number_ops(const CallTree& tree, const LaunchLinks& links) {
+  index_.assign(tree.size(), kNone);
+  std::uint32_t count = 0;
+  for (const NodeId op : links.op) {
+    for (NodeId n = op; n != kNoNode && index_[n.value] == kNone; n = tree.op_above(n)) {
+      index_[n.value] = 0;
+      ++count;
+    }
+  }
+  std::vector<NodeId> ops;
+  ops.reserve(count);
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    if (index_[n] == kNone) continue;
+    index_[n] = static_cast<std::uint32_t>(ops.size());
+    ops.push_back(NodeId{n});
+  }
+  return ops;
 }
 
 const OpSum* OpSums::of(EventId op) const {

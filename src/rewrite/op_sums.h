@@ -25,6 +25,8 @@ class OpSums {
   const OpSum* of(EventId op) const;
 
  private:
+  std::vector<NodeId> number_ops(const CallTree& tree, const LaunchLinks& links);
+
   const NodeOfEvent& node_of_;
   std::vector<std::uint32_t> index_;  // by node; kNone: no sum
   std::vector<OpSum> sums_;

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/grow_array.h"
 #include "base/ids.h"
+#include "trace/event_places.h"
 
 namespace ridge {
 
@@ -23,12 +24,6 @@ inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min()
 
 inline constexpr std::uint32_t kNoDuration = 0xFFFFFFFF;    // missing, or negative and so not to be believed
 inline constexpr std::uint32_t kLongDuration = 0xFFFFFFFE;  // 4.29 s and more: kept aside
-
-// Where an event stands in the JSON: from its brace on, `size` bytes that hold it and no part of another event.
-struct EventPlace {
-  std::uint64_t begin = 0;
-  std::uint32_t size = 0;
-};
 
 // What a parser hands over: columns of a run of events. `arg` is the index of the event's first word within `words`.
 struct EventRun {

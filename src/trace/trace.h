@@ -14,6 +14,7 @@
 #include "base/string_pool.h"
 #include "trace/diagnostics.h"
 #include "trace/event_class.h"
+#include "trace/event_places.h"
 #include "trace/event_table.h"
 #include "trace/form.h"
 #include "trace/metadata.h"
@@ -58,7 +59,7 @@ struct Trace {
   Diagnostics diagnostics;
 
   // Where each event stands in the JSON, by EventId; empty unless the reader was asked to keep them.
-  std::vector<EventPlace> places;
+  EventPlaces places;
 
   // First start to last end over host and device activity; nothing when there is none.
   std::optional<TimeRange> window;
@@ -69,7 +70,7 @@ struct Trace {
   const std::vector<EventId>& of(EventClass c) const { return by_class[static_cast<std::size_t>(c)]; }
   const Kind& kind(EventId id) const { return forms.kind(events.form(id)); }
   TrackId track(EventId id) const { return forms.form(events.form(id)).track; }
-  std::uint64_t memory_bytes() const { return events.bytes() + strings.bytes() + places.size() * sizeof(EventPlace); }
+  std::uint64_t memory_bytes() const { return events.bytes() + strings.bytes() + places.bytes(); }
 };
 
 }  // namespace ridge

@@ -148,6 +148,21 @@ TEST(Augment, ReplacesWhatIsThere) {
   EXPECT_EQ(augmented(once), once);
 }
 
+// An event that had to be mended stays as it is; those beside it do not.
+TEST(Augment, DamagedEventsStay) {
+  const std::string op =
+      R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5,"args":{"External id":1}})";
+  const std::string launch =
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":2,"dur":1,"args":{"correlation":3}})";
+  for (const std::string_view wound : {R"("x":NaN,)", R"("x":"a"b",)", R"("x":1 )"}) {
+    const std::string kernel = R"({"ph":"X","cat":"Memcpy","name":"Memcpy DtoD","pid":0,"tid":7,"ts":10,"dur":5,)" +
+                               std::string(wound) + R"("args":{"correlation":3,"device":0,"bytes":8}})";
+    const std::string once = augmented(trace_of(op + "," + launch + "," + kernel));
+    EXPECT_EQ(count(once, kernel), 1U) << once;
+    EXPECT_EQ(count(once, "\"ridge\": {\"kernels\": 1"), 1U) << once;
+  }
+}
+
 TEST(Augment, DamagedBytesStay) {
   const std::string whole = fixture("clean_tf32").substr(0, 60'000);
   std::mt19937_64 random(7);
