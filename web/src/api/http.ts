@@ -31,6 +31,9 @@ export class HttpSource implements DataSource {
   slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices> {
     return this.get("slices", { t, track, from, to, px }, signal);
   }
+  slices_url(t: number, track: number, from: number, to: number, px: number): string {
+    return new URL(this.place("slices", { t, track, from, to, px }), document.baseURI).href;
+  }
   slice(t: number, id: number): Promise<SliceDetails> {
     return this.get("slice", { t, id });
   }
@@ -61,13 +64,16 @@ export class HttpSource implements DataSource {
     return answer;
   }
 
+  private place(path: string, parameters: Parameters): string {
+    return canonical(path, this.token ? { ...parameters, token: this.token } : parameters).slice(1);
+  }
+
   private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
-    const all = this.token ? { ...parameters, token: this.token } : parameters;
     const lost = (error: Error): never => {
       if (error.name === "AbortError") throw error;
       throw new SourceError("unreachable", "The server does not answer", "Is `ridge serve` still running?");
     };
-    const response = await fetch(canonical(path, all).slice(1), { signal: signal ?? null, credentials: "same-origin" }).catch(lost);
+    const response = await fetch(this.place(path, parameters), { signal: signal ?? null, credentials: "same-origin" }).catch(lost);
     const text = await response.text().catch(lost); // it may end in the middle of an answer
     if (!response.ok) throw error_of(text, response.status);
     return JSON.parse(text, path === "slice" || path === "info" ? exact : undefined) as T;

@@ -272,7 +272,11 @@ class TimelinePage implements Page, Screen {
   }
   private rehearse(): void {
     this.rehearsed = true;
-    rehearse(this.state, this.closed.signal, () => {
+    const also = (): void => {
+      draw_ruler(this.ruler, this.state);
+      this.minimap.draw();
+    };
+    rehearse(this.state, this.closed.signal, also, () => {
       this.mouse.rehearse();
       this.stage.stats.rehearsed = true;
     });

@@ -60,7 +60,9 @@ export class Mouse {
   rehearse(): void {
     const { view } = this.state;
     for (let x = 0; x < view.width; x += kRehearsedEvery) for (let y = 0; y < this.stage.height; y += kRehearsedEvery) this.stage.hit(x, y);
-    if (this.tooltip.element.hidden) this.tooltip.fill(...hover_text(kSample));
+    if (!this.tooltip.element.hidden) return;
+    this.tooltip.show(0, 0, ...hover_text(kSample));
+    this.tooltip.hide();
   }
 
   // Without a move of the mouse another slice may have come to lie under it.

@@ -1,7 +1,7 @@
 // Draws slices on the canvas. Whatever is narrower than a pixel and a half is summed into coverage per pixel and drawn as a bar of that
 // height: a lane is never shown busier than it was, and idle stays visible at any zoom.
 import type { Paint } from "../ui/palette";
-import { label_of, type Lane, type Piece, type Tile } from "./tiles";
+import { label_of, type Lane, type Piece, type Tile } from "./tile";
 
 const kThin = 1.5; // px
 const kLabelFrom = 26; // px: narrower slices carry no text
@@ -29,7 +29,8 @@ export class Painter {
   private high = 0;
   private readonly widths: (number | undefined)[] = []; // of characters, by their code
   private readonly bars = new Map<number, number[]>(); // ink -> x, width, height of what is to be drawn
-  private labels: { text: string; x: number; width: number; colour: string }[] = [];
+  private readonly inks: number[] = []; // those with bars in this row
+  private readonly labels: { text: string; x: number; width: number; colour: string }[] = [];
 
   begin(width: number, grain: number): void {
     this.grain = grain;
@@ -42,10 +43,10 @@ export class Painter {
   }
 
   // Draws one depth of a track; returns how many pixels of the row are covered.
-  row(frame: Frame, pieces: Piece[], depth: number, y: number, height: number, with_text: boolean): number {
+  row(frame: Frame, pieces: readonly Piece[], depth: number, y: number, height: number, with_text: boolean): number {
     this.low = this.pixels;
     this.high = 0;
-    this.labels = [];
+    this.labels.length = 0;
     let covered = 0;
     for (const { tile, from, to } of pieces) {
       const lane = tile.lanes[depth];
@@ -151,18 +152,20 @@ export class Painter {
       this.best[p] = 0;
     }
     const { context, paints } = frame;
-    for (const [ink, bars] of this.bars) {
-      if (!bars.length) continue;
+    for (const ink of this.inks) {
+      const bars = this.bars.get(ink)!;
       context.fillStyle = ink < 0 ? paints[-ink - 2]!.dim : paints[ink]!.fill;
       for (let i = 0; i < bars.length; i += 3) context.fillRect(bars[i]!, y + height - bars[i + 2]!, bars[i + 1]!, bars[i + 2]!);
       bars.length = 0;
     }
+    this.inks.length = 0;
     return covered * this.grain;
   }
 
   private bars_of(ink: number): number[] {
     let bars = this.bars.get(ink);
     if (!bars) this.bars.set(ink, (bars = []));
+    if (!bars.length) this.inks.push(ink);
     return bars;
   }
 

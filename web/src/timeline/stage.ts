@@ -13,7 +13,13 @@ const kFlagApart = 5; // px
 const kGrains = [3, 5, 8]; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
 const kLate_ms = 1.5; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
 const kFast_ms = 1; // a drawing that is quicker than this makes the next one finer, one that was late coarser
+const kNoMarks: State["marks"] = [];
 export const kRefine_ms = 2; // of a frame, to refine what was drawn coarsely
+
+export interface Seen {
+  box: LaneBox;
+  y: number; // on the stage
+}
 
 export interface FrameStats {
   last_ms: number;
@@ -37,16 +43,21 @@ export class Stage {
 
   constructor(private readonly state: State) {}
 
-  // Boxes that are in sight, with their place on the stage.
-  visible(): { box: LaneBox; y: number }[] {
+  // Boxes that are in sight, with their place on the stage. The list is kept until something is elsewhere.
+  visible(): readonly Seen[] {
     const { lanes, scroll } = this.state;
+    const { placed } = this;
+    if (placed.version === lanes.version && placed.scroll === scroll && placed.height === this.height) return placed.seen;
     const top = lanes.pinned_height;
-    const pinned = lanes.pinned_boxes.map((box) => ({ box, y: box.y }));
-    const rest = lanes.boxes
-      .map((box) => ({ box, y: top + box.y - scroll }))
-      .filter(({ box, y }) => y + box.height > top && y < this.height);
-    return [...pinned, ...rest];
+    const seen: Seen[] = lanes.pinned_boxes.map((box) => ({ box, y: box.y }));
+    for (const box of lanes.boxes) {
+      const y = top + box.y - scroll;
+      if (y + box.height > top && y < this.height) seen.push({ box, y });
+    }
+    this.placed = { version: lanes.version, scroll, height: this.height, seen };
+    return seen;
   }
+  private placed: { version: number; scroll: number; height: number; seen: Seen[] } = { version: -1, scroll: 0, height: 0, seen: [] };
 
   // Draws what changed. Another view is drawn at once and coarsely; a view that rests is then refined track by track, as far as a frame's
   // budget goes (at least one), and so are tracks whose slices have come. True: there is more to refine.
@@ -198,7 +209,7 @@ export class Stage {
       if (depth && (top > this.height || top + box.row < 0)) continue;
       const tall = box.row > 4 ? box.row - 1 : box.row;
       const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed && !frame.late);
-      this.stats.covered.set(`${box.track!.id}/${depth}`, covered / width);
+      this.stats.covered.set((box.row_keys[depth] ??= `${box.track!.id}/${depth}`), covered / width);
     }
     context.fillStyle = colours.line;
     context.globalAlpha = 0.6;
@@ -217,7 +228,7 @@ export class Stage {
         else this.by_track.set(mark.track, [mark]);
       }
     }
-    return this.by_track.get(track) ?? [];
+    return this.by_track.get(track) ?? kNoMarks;
   }
 
   // Below the slices: gaps long enough to be seen.
@@ -233,8 +244,10 @@ export class Stage {
   // Above them: a flag for each mark; those closer together than a flag is wide share one.
   private flags(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
     const { view } = this.state;
+    const marks = this.marks_of(box.track!.id);
+    if (!marks.length) return;
     const last = new Map<string, number>();
-    for (const mark of this.marks_of(box.track!.id)) {
+    for (const mark of marks) {
       const a = view.x(mark.start_ns);
       const b = view.x(mark.start_ns + mark.dur_ns);
       if (b < -4 || a > view.width + 4 || (mark.kind === "gap" && b - a < kLeastGap)) continue;
@@ -296,7 +309,7 @@ export class Stage {
     };
   }
 
-  box_at(y: number): { box: LaneBox; y: number } | null {
+  box_at(y: number): Seen | null {
     const pinned = this.state.lanes.pinned_height;
     return this.visible().find(({ box, y: top }) => y >= top && y < top + box.height && (box.pinned || y >= pinned)) ?? null;
   }
