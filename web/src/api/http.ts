@@ -13,6 +13,7 @@ function exact(_key: string, value: unknown, context?: { source?: string }): unk
 export class HttpSource implements DataSource {
   readonly fixed = false;
   private readonly kept = new Map<string, Promise<unknown>>();
+  private readonly root = new URL(".", document.baseURI).href;
   private readonly token = new URLSearchParams(location.search).get("token");
 
   has(): boolean {
@@ -32,7 +33,7 @@ export class HttpSource implements DataSource {
     return this.get("slices", { t, track, from, to, px }, signal);
   }
   slices_url(t: number, track: number, from: number, to: number, px: number): string {
-    return new URL(this.place("slices", { t, track, from, to, px }), document.baseURI).href;
+    return this.root + this.place("slices", { t, track, from, to, px });
   }
   slice(t: number, id: number): Promise<SliceDetails> {
     return this.get("slice", { t, id });

@@ -11,10 +11,11 @@ const kMarkReach = 6; // px around a mark that count as it
 const kLeastGap = 6; // px
 const kFlagApart = 5; // px
 const kGrains = [3, 5, 8]; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
-const kLate_ms = 1.5; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
-const kFast_ms = 1; // a drawing that is quicker than this makes the next one finer, one that was late coarser
+const kLate_ms = 1.2; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
+const kFast_ms = 0.8; // a drawing that is quicker than this makes the next one finer, one that was late coarser
+const kBand = 4; // rows that are refined together
 const kNoMarks: State["marks"] = [];
-export const kRefine_ms = 2; // of a frame, to refine what was drawn coarsely
+export const kRefine_ms = 1.5; // of a frame, to refine what was drawn coarsely
 
 export interface Seen {
   box: LaneBox;
@@ -36,7 +37,7 @@ export class Stage {
   height = 1;
   private readonly painter = new Painter();
   private seen = ""; // what the canvas shows: view, place and looks
-  private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
+  private readonly stale = new Map<number, number>(); // tracks in sight to be drawn anew, at full detail -> from which row on
   private arrived = false; // slices that have not been drawn
   private coarseness = kGrains.length - 1; // index in kGrains; the first drawings run code that no browser has compiled yet
   private by_track: Map<number, State["marks"]> | null = null;
@@ -96,7 +97,7 @@ export class Stage {
 
   // Slices of a track have come.
   came(track: number): void {
-    this.stale.add(track);
+    this.stale.set(track, 0);
     this.arrived = true;
     this.stats.pending = true;
   }
@@ -140,9 +141,8 @@ export class Stage {
       context.clip();
       for (const { box, y } of boxes) {
         if (box.pinned !== pinned) continue;
-        if (!frame.late && performance.now() > late) this.hurry(frame);
-        this.box(frame, box, y);
-        if (box.track) this.stale.add(box.track.id);
+        this.box(frame, box, y, 0, box.rows, late);
+        if (box.track) this.stale.set(box.track.id, 0);
       }
       context.restore();
     }
@@ -157,19 +157,27 @@ export class Stage {
     if (!this.stale.size) return;
     const frame = this.frame_of(prepare(this.canvas, this.state.view.width, this.height), 1);
     const boxes = this.visible();
-    for (const track of [...this.stale]) {
-      for (const { box, y } of boxes) if (box.track?.id === track) this.box_anew(frame, box, y); // a pinned track has two
-      this.stale.delete(track);
-      if (performance.now() > until) return;
+    for (const [track, first] of [...this.stale]) {
+      for (let row = first; this.stale.has(track); row += kBand) {
+        this.stale.delete(track);
+        for (const { box, y } of boxes) {
+          if (box.track?.id !== track) continue; // a pinned track has two
+          const end = box.collapsed ? box.rows : Math.min(box.rows, row + kBand);
+          this.band_anew(frame, box, y, row, end);
+          if (end < box.rows) this.stale.set(track, end);
+        }
+        if (performance.now() > until) return;
+      }
     }
   }
 
-  // A box on a canvas that shows the rest already. Its flags reach a pixel over its edge.
-  private box_anew(frame: Frame, box: LaneBox, y: number): void {
+  // Some rows of a box on a canvas that shows the rest already. Its flags reach a pixel over its edge.
+  private band_anew(frame: Frame, box: LaneBox, y: number, first: number, end: number): void {
     const { context, width } = frame;
     const pinned = this.state.lanes.pinned_height;
-    const top = Math.max(box.pinned ? 0 : pinned, y - 1);
-    const bottom = Math.min(y + box.height, box.pinned ? pinned - 2 : this.height);
+    const top = Math.max(box.pinned ? 0 : pinned, first ? y + first * box.row : y - 1);
+    const bottom = Math.min(end < box.rows ? y + end * box.row : y + box.height, box.pinned ? pinned - 2 : this.height);
+    if (bottom <= top) return;
     context.save();
     context.beginPath();
     context.rect(0, top, width, bottom - top);
@@ -177,7 +185,7 @@ export class Stage {
     context.fillStyle = theme().background;
     context.fillRect(0, y, width, box.height);
     this.grid(context, y, box.height);
-    this.box(frame, box, y);
+    this.box(frame, box, y, first, end, Infinity);
     context.restore();
   }
 
@@ -189,7 +197,8 @@ export class Stage {
       context.fillRect(Math.round(view.x(time)), y, 1, height);
   }
 
-  private box(frame: Frame, box: LaneBox, y: number): void {
+  // Rows [first, end) of it; from the moment `late` on as quickly as can be.
+  private box(frame: Frame, box: LaneBox, y: number, first: number, end: number, late: number): void {
     const { context, width } = frame;
     const colours = theme();
     if (box.kind === "group") {
@@ -204,9 +213,10 @@ export class Stage {
       context.fillRect(0, y, width, box.height - 4);
     }
     if (this.state.show_marks) this.gaps(context, box, y);
-    for (let depth = 0; depth < box.rows; ++depth) {
+    for (let depth = first; depth < end; ++depth) {
       const top = y + depth * box.row;
       if (depth && (top > this.height || top + box.row < 0)) continue;
+      if (!frame.late && performance.now() > late) this.hurry(frame);
       const tall = box.row > 4 ? box.row - 1 : box.row;
       const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed && !frame.late);
       this.stats.covered.set((box.row_keys[depth] ??= `${box.track!.id}/${depth}`), covered / width);
