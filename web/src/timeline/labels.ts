@@ -88,7 +88,6 @@ export class Labels {
     // the name of a tall track stays in sight while its lanes scroll by
     const above = box.pinned || box.kind === "group" ? 0 : Math.max(0, Math.min(this.state.lanes.pinned_height - y, box.height - kLine));
     if (label.above === above) return;
-    if (!label.above !== !above) label.line.classList.toggle("held", above > 0);
     label.above = above;
     label.line.style.setProperty("transform", `translateY(${above}px)`);
   }

@@ -3,18 +3,15 @@
 import { el } from "../ui/dom";
 import type { LaneBox } from "./lanes";
 import { first_after, Painter, type Frame } from "./painter";
-import { flag, nice_step } from "./ruler";
-import { kMarkColours, type Hovered, type State } from "./state";
+import { LaneMarks } from "./lane_marks";
+import { nice_step } from "./ruler";
+import type { Hovered, State } from "./state";
 import { prepare, theme } from "./theme";
 
-const kMarkReach = 6; // px around a mark that count as it
-const kLeastGap = 6; // px
-const kFlagApart = 5; // px
 const kGrains = [3, 5, 8]; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
 const kLate_ms = 1.2; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
 const kFast_ms = 0.8; // a drawing that is quicker than this makes the next one finer, one that was late coarser
 const kBand = 4; // rows that are refined together
-const kNoMarks: State["marks"] = [];
 export const kRefine_ms = 1.5; // of a frame, to refine what was drawn coarsely
 
 export interface Seen {
@@ -40,9 +37,11 @@ export class Stage {
   private readonly stale = new Map<number, number>(); // tracks in sight to be drawn anew, at full detail -> from which row on
   private arrived = false; // slices that have not been drawn
   private coarseness = kGrains.length - 1; // index in kGrains; the first drawings run code that no browser has compiled yet
-  private by_track: Map<number, State["marks"]> | null = null;
+  private readonly marks: LaneMarks;
 
-  constructor(private readonly state: State) {}
+  constructor(private readonly state: State) {
+    this.marks = new LaneMarks(state);
+  }
 
   // Boxes that are in sight, with their place on the stage. The list is kept until something is elsewhere.
   visible(): readonly Seen[] {
@@ -212,7 +211,7 @@ export class Stage {
       context.fillStyle = colours.lane;
       context.fillRect(0, y, width, box.height - 4);
     }
-    if (this.state.show_marks) this.gaps(context, box, y);
+    if (this.state.show_marks) this.marks.gaps(context, box, y);
     for (let depth = first; depth < end; ++depth) {
       const top = y + depth * box.row;
       if (depth && (top > this.height || top + box.row < 0)) continue;
@@ -225,47 +224,7 @@ export class Stage {
     context.globalAlpha = 0.6;
     context.fillRect(0, y + box.height - 2, width, 1);
     context.globalAlpha = 1;
-    if (this.state.show_marks) this.flags(context, box, y);
-  }
-
-  private marks_of(track: number): State["marks"] {
-    if (!this.by_track) {
-      this.by_track = new Map();
-      for (const mark of this.state.marks) {
-        if (mark.track === null || mark.kind === "iteration") continue;
-        const list = this.by_track.get(mark.track);
-        if (list) list.push(mark);
-        else this.by_track.set(mark.track, [mark]);
-      }
-    }
-    return this.by_track.get(track) ?? kNoMarks;
-  }
-
-  // Below the slices: gaps long enough to be seen.
-  private gaps(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
-    const { view } = this.state;
-    for (const mark of this.marks_of(box.track!.id)) {
-      const a = Math.max(0, view.x(mark.start_ns));
-      const b = Math.min(view.width, view.x(mark.start_ns + mark.dur_ns));
-      if (mark.kind === "gap" && b - a >= kLeastGap) hatch(context, a, y, b - a, box.height - 4, kMarkColours.gap);
-    }
-  }
-
-  // Above them: a flag for each mark; those closer together than a flag is wide share one.
-  private flags(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
-    const { view } = this.state;
-    const marks = this.marks_of(box.track!.id);
-    if (!marks.length) return;
-    const last = new Map<string, number>();
-    for (const mark of marks) {
-      const a = view.x(mark.start_ns);
-      const b = view.x(mark.start_ns + mark.dur_ns);
-      if (b < -4 || a > view.width + 4 || (mark.kind === "gap" && b - a < kLeastGap)) continue;
-      const at = flag_place(mark, a, b, view.width);
-      if (Math.abs(at - (last.get(mark.kind) ?? -99)) < kFlagApart) continue;
-      last.set(mark.kind, at);
-      flag(context, at, y - 1, kMarkColours[mark.kind]);
-    }
+    if (this.state.show_marks) this.marks.flags(context, box, y);
   }
 
   // The middle of a row of a track on the stage; null when the track is not laid out (its group is closed).
@@ -327,37 +286,6 @@ export class Stage {
   mark_at(x: number, y: number): State["marks"][number] | null {
     const found = this.box_at(y + 4);
     if (!this.state.show_marks || !found?.box.track || y - found.y > 8) return null;
-    const { view } = this.state;
-    const near = (mark: State["marks"][number]): boolean => {
-      const a = view.x(mark.start_ns);
-      const b = view.x(mark.start_ns + mark.dur_ns);
-      return (mark.kind !== "gap" || b - a >= kLeastGap) && Math.abs(flag_place(mark, a, b, view.width) - x) < kMarkReach;
-    };
-    return this.marks_of(found.box.track.id).find(near) ?? null;
+    return this.marks.at(found.box.track.id, x);
   }
-}
-
-// A gap's flag stands in its middle, the others' at the start.
-function flag_place(mark: State["marks"][number], a: number, b: number, width: number): number {
-  return mark.kind === "gap" ? (Math.max(0, a) + Math.min(width, b)) / 2 : a;
-}
-
-function hatch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, colour: string): void {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, width, height);
-  context.clip();
-  context.globalAlpha = 0.1;
-  context.fillStyle = colour;
-  context.fillRect(x, y, width, height);
-  context.globalAlpha = 0.4;
-  context.strokeStyle = colour;
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let at = x - height; at < x + width; at += 9) {
-    context.moveTo(at, y + height);
-    context.lineTo(at + height, y);
-  }
-  context.stroke();
-  context.restore();
 }

@@ -54,9 +54,12 @@ class TilesOfPage implements TileSource {
   }
 }
 
+type Asked = [track: number, from: number, to: number, px: number, done: Done];
+
 class TilesOfWorker implements TileSource {
   private readonly worker = new Worker(kWorker);
-  private readonly waiting = new Map<number, Done>();
+  private readonly waiting = new Map<number, Asked>();
+  private readonly moved = new Map<number, () => void>(); // what the worker was asked and this page answers -> gives it up
   private last = 0;
   private broken = false; // there is no worker: this page reads the answers
 
@@ -74,13 +77,15 @@ class TilesOfWorker implements TileSource {
     return !this.broken;
   }
 
-  ask(track: number, from: number, to: number, px: number, done: Done): () => void {
-    if (this.broken) return this.here.ask(track, from, to, px, done);
+  ask(...asked: Asked): () => void {
+    if (this.broken) return this.here.ask(...asked);
     const id = ++this.last;
-    this.waiting.set(id, done);
+    const [track, from, to, px] = asked;
+    this.waiting.set(id, asked);
     this.send({ id, url: this.source.slices_url(this.t, track, from, to, px) });
     return () => {
       if (this.waiting.delete(id)) this.send({ id, url: null });
+      this.moved.get(id)?.();
     };
   }
   close(): void {
@@ -95,18 +100,17 @@ class TilesOfWorker implements TileSource {
 
   private came({ id, tile, paints }: Delivery): void {
     for (const paint of paints) this.paints.all.push(paint);
-    const done = this.waiting.get(id);
-    if (!done) return;
+    const asked = this.waiting.get(id);
+    if (!asked) return;
     this.waiting.delete(id);
-    done(tile && unpack(tile));
+    asked[4](tile && unpack(tile));
   }
 
-  // Once it has answered it does not fail: its errors are answers too. The paints of this page are its own from here on.
+  // Its script did not come: once it runs its errors are answers too. What it was asked, and all that follows, is read here.
   private fail(): void {
     this.broken = true;
     this.worker.terminate();
-    const lost = [...this.waiting.values()];
+    for (const [id, asked] of this.waiting) this.moved.set(id, this.here.ask(...asked));
     this.waiting.clear();
-    for (const done of lost) done(null);
   }
 }
