@@ -105,7 +105,12 @@ export class Painter {
         current = ink;
       }
       const gap = b - a > 3 ? 1 : 0;
-      context.fillRect(a, y, b - a - gap, height);
+      if (dim) {
+        // seen through: each tile paints its own part of a slice that several of them hold
+        const begin = Math.max(a, Math.round((from - frame.from) * scale));
+        const end = Math.min(b - gap, Math.round((to - frame.from) * scale));
+        if (end > begin) context.fillRect(begin, y, end - begin, height);
+      } else context.fillRect(a, y, b - a - gap, height);
       covered += Math.max(0, Math.min(width, b, (to - frame.from) * scale) - Math.max(0, a, (from - frame.from) * scale));
       const named_before = start[i]! < from && from > frame.from; // by the tile to the left
       if (with_text && b - a > kLabelFrom && !dim && !named_before)

@@ -5,6 +5,7 @@ import { prepare, theme } from "./theme";
 
 export const kRulerHeight = 34;
 const kNamedFrom = 24; // px: no name fits in less
+const kLongestTick = 120; // px
 const kReach = 6; // px around a flag that count as it
 
 // 1, 2 or 5 times a power of ten, at least `least`.
@@ -52,7 +53,9 @@ function draw_ticks(context: CanvasRenderingContext2D, state: State): void {
   for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step) {
     const x = Math.round(view.x(time));
     context.fillRect(x, kRulerHeight - 9, 1, 8);
-    context.fillText(format.tick(time, step, last), x + 4, kRulerHeight - 9);
+    const text = format.tick(time, step, last);
+    const whole = x + kLongestTick < view.width || x + 4 + context.measureText(text).width <= view.width; // a time without its unit is none
+    if (whole) context.fillText(text, x + 4, kRulerHeight - 9);
   }
 }
 
