@@ -14,7 +14,7 @@ const inline_script = (text) => text.replaceAll("</script", "<\\/script").replac
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 const result = await build({
-  entryPoints: { app: join(here, "src/main.ts"), style: join(here, "src/style/style.css") },
+  entryPoints: { app: join(here, "src/main.ts"), tile_worker: join(here, "src/timeline/tile_worker.ts"), style: join(here, "src/style/style.css") },
   bundle: true,
   minify: true,
   format: "iife",
@@ -55,4 +55,5 @@ await mkdir(join(dist, "assets"), { recursive: true });
 await place("index.html", served);
 await place("assets/app.js", script);
 await place("assets/app.css", style);
+await place("assets/tile_worker.js", output("tile_worker.js"));
 await place("report.html", report);

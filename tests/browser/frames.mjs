@@ -170,6 +170,7 @@ const figures = {
   frame_ms: spread(frames.map((frame) => frame.ms)),
   script_ms: spread(frames.map((frame) => frame.script)),
   with_raster_ms: spread(frames.map((frame) => frame.ms + frame.raster)),
+  longest_of_each_walk_ms: walks.map((each) => Number(Math.max(...each.frames.map((frame) => frame.ms)).toFixed(2))),
   frames_over_8_ms: frames.filter((frame) => frame.ms > kMost_ms).length,
   longest_steps: step_ms.map((cost, step) => [Number(cost.toFixed(2)), step]).sort((a, b) => b[0] - a[0]).slice(0, 5),
   longest_frames: longest_frames.map(({ ms, step, parts }) => ({ ms: Number(ms.toFixed(2)), step, parts })),

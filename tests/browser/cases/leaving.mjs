@@ -70,11 +70,28 @@ export const cases = {
     const asked = page.waitForRequest("**/api/v1/slices*");
     await page.evaluate(() => (location.hash = "#/timeline"));
     await asked;
+    equal(page.workers().length, 1, "workers that ask for slices");
+    const ended = page.workers()[0].waitForEvent("close"); // and its requests with it
+    await visit(page, "kernels");
+    await ended;
+    release();
+    await finish();
+  },
+
+  "where no worker starts the page reads slices itself, and gives up its requests": async () => {
+    const { page, finish } = await opened("kernels", (page) => page.route("**/assets/tile_worker.js", (route) => route.abort()));
+    await visit(page, "timeline");
+    equal(page.workers().length, 0, "workers");
+    check((await page.evaluate(() => window.__ridge.state.tiles.held)) > 0, "slices have come");
+    const release = await hold(page, "**/api/v1/slices*");
+    const asked = page.waitForRequest("**/api/v1/slices*");
+    await page.evaluate(() => (location.hash = "#/timeline?r=1000000-1200000"));
+    await asked;
     const given_up = page.waitForEvent("requestfailed");
     await visit(page, "kernels");
     check((await given_up).url().includes("/slices"), "the request for slices is given up");
     release();
-    await finish();
+    await finish().catch(noted(/ERR_FAILED/));
   },
 
   "of two groupings asked for one after the other the last is shown": async () => {

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { check, equal, fixture, open, scratch, serve, shoot, visit } from "../harness.mjs";
+import { check, equal, fixture, open, scratch, serve, settle, shoot, visit } from "../harness.mjs";
 
 async function opened(trace, where, parameters) {
   const server = await serve(trace);
@@ -39,7 +39,7 @@ export const cases = {
     await visit(page, "categories");
     check((await page.textContent("main .empty")).trim().length > 10, "the page says that there is nothing");
     await visit(page, "gpu");
-    check((await page.textContent("main .empty")).includes("Nothing ran on a device"), "and so does the device's own page");
+    check((await page.textContent("main .empty")).includes("tells nothing of a device"), "and so does the device's own page");
     await visit(page, "summary");
     const found = await page.textContent(".card");
     check(found.includes("could not look") && found.includes("device work"), `without a device the rules say: ${found}`);
@@ -60,8 +60,65 @@ export const cases = {
     await visit(page, "summary");
     const figures = await page.$$eval(".figure dt", (names) => names.map((name) => name.textContent));
     check(figures.includes("GPU busy") && !figures.includes("Graph breaks") && !figures.includes("Recompiles"), `figures ${figures}`);
+    const cards = await page.$$eval(".card h2", (heads) => heads.map((head) => head.firstChild.textContent));
+    check(cards.includes("Top kernels") && !cards.includes("Top ops"), `cards ${cards}`);
     await visit(page, "graphs");
     check((await page.textContent("main")).includes("Not known: breaks are seen on the host"), "breaks are not known");
+    await finish();
+  },
+
+  "on a large screen no table of the trace's health is cut off": async () => {
+    const server = await serve(fixture("gpt_compiled_train.json.gz"));
+    const { page, finish } = await open(server.url, { viewport: { width: 2560, height: 1440 } });
+    await visit(page, "health");
+    check((await page.$$(".columns.tables .t-scroll")).length > 2, "tables beside each other");
+    equal((await page.$$(".t-scroll.cut")).length, 0, "tables that go on to the right");
+    await finish();
+  },
+
+  "a slice that a search leaves dim is as dim where several tiles hold it": async () => {
+    const { server, page, finish } = await opened(fixture("gpt_compiled_train.json.gz"), "timeline");
+    const { results } = await server.api("search?t=0&q=PyTorch%20Profiler&limit=1");
+    const [hit] = results;
+    // the colour in the middle of every 20 px of its row
+    const colours = () =>
+      page.evaluate(([track, depth]) => {
+        const canvas = document.querySelector(".tl-canvas");
+        const { y, height } = window.__ridge.row_at(track, depth);
+        const copy = new OffscreenCanvas(canvas.width, 1).getContext("2d", { willReadFrequently: true });
+        copy.drawImage(canvas, 0, -Math.round((y + height / 2) * devicePixelRatio));
+        const row = copy.getImageData(0, 0, canvas.width, 1).data;
+        const seen = new Set();
+        for (let x = 10; x < canvas.width - 10; x += 20) seen.add(row.slice(4 * x, 4 * x + 3).join());
+        return [...seen];
+      }, [hit.track, hit.depth]);
+    await page.click("text=Marks");
+    const all = new Set();
+    for (const range of ["1000000-2000000", "1000000-2900000", "1000000-30000000", "1000000-69000000"]) {
+      await visit(page, "timeline", `q=nothing_of_this_name&r=${range}`);
+      for (const colour of await colours()) all.add(colour);
+    }
+    check([...all].length <= 2, `one colour, and that of the lines of time: ${[...all].join(" ")}`);
+    await finish();
+  },
+
+  "no time on the ruler is cut off": async () => {
+    const { page, finish } = await opened(fixture("gpt_compiled_train.json.gz"), "timeline");
+    await page.evaluate(() => {
+      const real = CanvasRenderingContext2D.prototype.fillText;
+      window.__ends = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        if (this.canvas.className === "tl-ruler") window.__ends.push([text, x + this.measureText(text).width - window.__ridge.state.view.width]);
+        return real.call(this, text, x, y);
+      };
+    });
+    await page.focus(".tl-scroll");
+    for (let i = 0; i < 30; ++i) await page.keyboard.press("ArrowRight"); // ticks pass over the edge
+    for (let i = 0; i < 12; ++i) await page.keyboard.press("w");
+    await settle(page);
+    const ends = await page.evaluate(() => window.__ends);
+    check(ends.length > 50, "times were drawn");
+    equal(ends.filter(([, beyond]) => beyond > 0).map(([text]) => text), [], "times that are cut off");
     await finish();
   },
 

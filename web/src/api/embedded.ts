@@ -64,6 +64,9 @@ export class EmbeddedSource implements DataSource {
   async slices(t: number, track: number): Promise<Slices> {
     return this.tracks_of.get(`${t}/${track}`) ?? missing("This track");
   }
+  slices_url(): string {
+    return missing("This track");
+  }
   async slice(t: number, id: number): Promise<SliceDetails> {
     if (this.has("slice", { t, id })) return this.get("slice", { t, id });
     const slice = this.slices_of(t).get(id);

@@ -13,6 +13,7 @@ function exact(_key: string, value: unknown, context?: { source?: string }): unk
 export class HttpSource implements DataSource {
   readonly fixed = false;
   private readonly kept = new Map<string, Promise<unknown>>();
+  private readonly root = new URL(".", document.baseURI).href;
   private readonly token = new URLSearchParams(location.search).get("token");
 
   has(): boolean {
@@ -30,6 +31,9 @@ export class HttpSource implements DataSource {
   }
   slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices> {
     return this.get("slices", { t, track, from, to, px }, signal);
+  }
+  slices_url(t: number, track: number, from: number, to: number, px: number): string {
+    return this.root + this.place("slices", { t, track, from, to, px });
   }
   slice(t: number, id: number): Promise<SliceDetails> {
     return this.get("slice", { t, id });
@@ -61,13 +65,16 @@ export class HttpSource implements DataSource {
     return answer;
   }
 
+  private place(path: string, parameters: Parameters): string {
+    return canonical(path, this.token ? { ...parameters, token: this.token } : parameters).slice(1);
+  }
+
   private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
-    const all = this.token ? { ...parameters, token: this.token } : parameters;
     const lost = (error: Error): never => {
       if (error.name === "AbortError") throw error;
       throw new SourceError("unreachable", "The server does not answer", "Is `ridge serve` still running?");
     };
-    const response = await fetch(canonical(path, all).slice(1), { signal: signal ?? null, credentials: "same-origin" }).catch(lost);
+    const response = await fetch(this.place(path, parameters), { signal: signal ?? null, credentials: "same-origin" }).catch(lost);
     const text = await response.text().catch(lost); // it may end in the middle of an answer
     if (!response.ok) throw error_of(text, response.status);
     return JSON.parse(text, path === "slice" || path === "info" ? exact : undefined) as T;

@@ -18,6 +18,7 @@ export interface DataSource {
   analysis(name: string, parameters?: Parameters): Promise<Report>;
   tracks(t: number): Promise<TrackGroup[]>;
   slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices>;
+  slices_url(t: number, track: number, from: number, to: number, px: number): string; // where that answer is, for who reads it himself; not of a fixed set
   slice(t: number, id: number): Promise<SliceDetails>;
   neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null>;
   area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area>;

@@ -64,7 +64,7 @@ export async function categories_page(context: Context): Promise<Page> {
       { class: "page" },
       page_head("Categories", !whole ? null : `${format.time(whole)} of device time by sort of work. A row opens its kernels.`),
       diagnostics(report.diagnostics),
-      parts.length ? card("", ...parts) : el("p", { class: "empty muted" }, "Nothing ran on a device."),
+      parts.length ? card("", ...parts) : el("p", { class: "empty muted" }, "This trace tells nothing of a device."),
     ),
   };
 }

@@ -23,7 +23,7 @@ export async function gpu_page(context: Context): Promise<Page> {
       { class: "page" },
       page_head("GPU and idle", "Busy is a union over kernels, copies and sets; every idle nanosecond has one cause."),
       gpu ? diagnostics(gpu.diagnostics) : null,
-      gpu && table_of(gpu, "gpu")?.size ? window_bars(gpu) : el("p", { class: "empty muted" }, "Nothing ran on a device."),
+      gpu && table_of(gpu, "gpu")?.size ? window_bars(gpu) : el("p", { class: "empty muted" }, "This trace tells nothing of a device."),
       launch_figures(launches),
       launches ? series_card(launches, window_ns, context.t, "Queue depth") : null,
       memory ? series_card(memory, window_ns, context.t, "Memory") : null,

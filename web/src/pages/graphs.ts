@@ -28,7 +28,7 @@ export async function graphs_page(context: Context): Promise<Page> {
       breaks ? diagnostics(breaks.diagnostics) : null,
       shown?.size
         ? table_card(shown.table, context.t, { first: ["location", "reason"], sort: "-gpu_idle_ns", open: resumed(context) }, "Graph breaks")
-        : card("Graph breaks", el("p", { class: "muted" }, blind ? "Not known: breaks are seen on the host, and this trace has only the device." : "None in this trace.")),
+        : card("Graph breaks", el("p", { class: "muted" }, blind ? "Not known: breaks are seen on the host, of which this trace has nothing." : "None in this trace.")),
       breaks ? region_tree(breaks, context) : null,
       ...(breaks
         ? any_report({ ...breaks, diagnostics: [] }, context.trace.window_ns, context.t, ["breaks", "regions"]).filter(

@@ -224,8 +224,9 @@ function top(
   return more(box, page, context);
 }
 
-// By what they cost the device, or the host where no device was recorded.
+// By what they cost the device, or the host where no device was recorded. Of the device alone no op is known.
 function top_ops(table: Rows | null, context: Context): HTMLElement | null {
+  if (!rows_of(table).some((row) => table!.number(row, "count"))) return null;
   const on_device = rows_of(table).some((row) => table!.number(row, "device_self_ns"));
   const [title, time] = on_device ? ["Top ops", "device_self_ns"] : ["Top ops on the host", "cpu_self_ns"];
   return top(table, title!, "op", time!, "op", context, "ops");

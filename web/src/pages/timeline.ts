@@ -130,7 +130,7 @@ class TimelinePage implements Page, Screen {
       "div",
       { class: "timeline" },
       this.toolbar.element,
-      el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.canvas, this.ruler),
+      el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.element, this.ruler),
       this.scroll,
       this.panel_box.element,
       this.mouse.tooltip.element,
@@ -272,7 +272,11 @@ class TimelinePage implements Page, Screen {
   }
   private rehearse(): void {
     this.rehearsed = true;
-    rehearse(this.state, this.closed.signal, () => {
+    const also = (): void => {
+      draw_ruler(this.ruler, this.state);
+      this.minimap.draw();
+    };
+    rehearse(this.state, this.closed.signal, also, () => {
       this.mouse.rehearse();
       this.stage.stats.rehearsed = true;
     });

@@ -8,7 +8,7 @@ import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
 import { read_range, type Range } from "./view";
 
-const kRest_ms = 120; // without a move until the view is drawn at its finest
+const kRest_ms = 80; // without a move until the view is drawn at its finest
 const kUrlDelay_ms = 400;
 const kUrlPatience_ms = 1000; // then it is written even if the page has not been idle
 const kSearchDelay_ms = 150;

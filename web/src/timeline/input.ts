@@ -15,6 +15,7 @@ export interface InputActions {
 }
 
 const kDragFrom = 4; // px
+const kModifiers = new Set(["Control", "Shift", "Alt", "Meta"]);
 const kZoomPerSecond = 6; // factor while w or s is held
 const kPanPerSecond = 900; // px while a or d is held
 
@@ -115,6 +116,7 @@ export class Input {
   }
 
   private key(event: KeyboardEvent): void {
+    if (kModifiers.has(event.key)) return;
     const target = event.target as HTMLElement;
     if (event.altKey || target.closest("input, textarea, select, dialog[open]")) return;
     const plain = event.key.length === 1 ? event.key.toLowerCase() : event.key;

@@ -20,6 +20,8 @@ export interface LabelActions {
 interface Label {
   node: HTMLElement;
   line: HTMLElement; // what the node holds
+  box: LaneBox; // what it names
+  chosen: boolean; // the selection is there
   looks: string; // what it was made of
   y: number;
   above: number; // px by which the line is moved down
@@ -50,7 +52,7 @@ export class Labels {
     for (const { box, y } of seen) this.label(box, y);
     const around = moving ? [] : this.around();
     for (const box of around) this.label(box, lanes.pinned_height + box.y - scroll);
-    if (!moving || this.version !== lanes.version) this.tidy(new Set(seen.map(({ box }) => key_of(box))), new Set(around.map(key_of)));
+    if (!moving || this.version !== lanes.version) this.tidy(new Set(seen.map(({ box }) => box.key)), new Set(around.map(({ key }) => key)));
     return this.left < 0;
   }
   private left = 0; // labels that this frame may still make; below 0 there was one too many
@@ -79,11 +81,10 @@ export class Labels {
   }
 
   private label(box: LaneBox, y: number): void {
-    const key = key_of(box);
-    const looks = this.looks(box);
-    let label = this.known.get(key);
+    let label = this.known.get(box.key);
     if (!label && --this.left < 0) return;
-    if (label?.looks !== looks || label.y !== box.y) label = this.make(key, box, looks, label);
+    const chosen = box.track !== null && this.state.selection?.track === box.track.id;
+    if (label?.box !== box || label.chosen !== chosen) label = this.renew(box, chosen, label);
     // the name of a tall track stays in sight while its lanes scroll by
     const above = box.pinned || box.kind === "group" ? 0 : Math.max(0, Math.min(this.state.lanes.pinned_height - y, box.height - kLine));
     if (label.above === above) return;
@@ -91,9 +92,17 @@ export class Labels {
     label.line.style.setProperty("transform", `translateY(${above}px)`);
   }
 
-  private make(key: string, box: LaneBox, looks: string, old: Label | undefined): Label {
+  // The label of a box in another arrangement; made anew when it looks different or stands elsewhere.
+  private renew(box: LaneBox, chosen: boolean, old: Label | undefined): Label {
+    const looks = [box.collapsed, box.height, this.state.lanes.pinned.has(box.track?.id ?? -1), chosen].join();
+    if (old?.looks !== looks || old.y !== box.y) return this.make(box, chosen, looks, old);
+    old.box = box;
+    old.chosen = chosen;
+    return old;
+  }
+
+  private make(box: LaneBox, chosen: boolean, looks: string, old: Label | undefined): Label {
     const line = el("div", { class: "tl-line" }, ...(box.kind === "group" ? this.group(box) : this.track(box)));
-    const chosen = box.track && this.state.selection?.track === box.track.id;
     const node = el(
       "div",
       { class: `tl-${box.kind}${box.pinned ? " pinned" : ""}${chosen ? " chosen" : ""}`, style: { height: `${box.height}px`, top: `${box.y}px` } },
@@ -103,8 +112,8 @@ export class Labels {
     old?.node.remove();
     this.insert(node, box);
     if (focused) (node.querySelector(`.${focused}`) as HTMLElement | null)?.focus();
-    const label = { node, line, looks, y: box.y, above: 0, reached: true };
-    this.known.set(key, label);
+    const label = { node, line, box, chosen, looks, y: box.y, above: 0, reached: true };
+    this.known.set(box.key, label);
     return label;
   }
 
@@ -115,12 +124,6 @@ export class Labels {
     for (const each of this.known.values())
       if (each.node.parentElement === parent && each.y > box.y && (!next || each.y < next.y)) next = each;
     parent.insertBefore(node, next?.node ?? null);
-  }
-
-  private looks(box: LaneBox): string {
-    const { lanes, selection } = this.state;
-    const track = box.track?.id ?? -1;
-    return [box.collapsed, box.height, lanes.pinned.has(track), selection?.track === track].join();
   }
 
   private group(box: LaneBox): Child[] {
@@ -161,5 +164,3 @@ export class Labels {
     });
   }
 }
-
-const key_of = (box: LaneBox): string => (box.track ? `${box.pinned ? "p" : "t"}:${box.track.id}` : `g:${box.group.id}`);

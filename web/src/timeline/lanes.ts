@@ -17,6 +17,8 @@ export interface LaneBox {
   rows: number; // depths drawn
   pinned: boolean;
   collapsed: boolean;
+  key: string; // the same for the same track or group in every arrangement
+  row_keys: string[]; // "track/depth" by depth, made when first drawn
 }
 
 export class Lanes {
@@ -131,7 +133,8 @@ export class Lanes {
       this.shown += tracks.length;
       if (!tracks.length && this.words.length) continue;
       const closed = this.collapsed.has(`g:${group.id}`);
-      this.boxes.push({ kind: "group", group, track: null, y, height: kGroup, row: 0, rows: 0, pinned: false, collapsed: closed });
+      const head = { row: 0, rows: 0, pinned: false, collapsed: closed, key: `g:${group.id}`, row_keys: [] };
+      this.boxes.push({ kind: "group", group, track: null, y, height: kGroup, ...head });
       y += kGroup;
       if (closed) continue;
       for (const track of tracks) {
@@ -149,6 +152,7 @@ export class Lanes {
     const row = collapsed ? Math.max(2, Math.min(kRow, Math.floor(kCollapsed / depth))) : kRow;
     const rows = collapsed ? Math.min(depth, Math.floor(kCollapsed / row)) : depth;
     const height = (collapsed ? Math.max(kCollapsed, rows * row) : rows * row) + kPad;
-    return { kind: "track", group, track, y, height, row, rows, pinned, collapsed };
+    const key = `${pinned ? "p" : "t"}:${track.id}`;
+    return { kind: "track", group, track, y, height, row, rows, pinned, collapsed, key, row_keys: [] };
   }
 }

@@ -10,12 +10,13 @@ const kEdge = 6; // px around an end of the brush that grip it
 type Grip = "from" | "to" | "middle" | "new";
 
 export class Minimap {
-  readonly canvas = el("canvas", {
+  private readonly strips = el("canvas", { class: "tl-strips" });
+  private readonly canvas = el("canvas", {
     class: "tl-minimap",
     role: "img",
     "aria-label": "Overview of the whole trace with the visible part marked",
   });
-  private readonly strips = document.createElement("canvas");
+  readonly element = el("div", { class: "tl-overview" }, this.strips, this.canvas);
   private painted = ""; // what the strips were painted for
   private overview: Overview | null = null;
   private grip: Grip | null = null;
@@ -42,7 +43,7 @@ export class Minimap {
     const key = `${view.width}/${window.devicePixelRatio}/${document.documentElement.dataset.theme}`;
     if (this.painted !== key) this.paint_strips(key);
     const context = prepare(this.canvas, view.width, kMinimapHeight);
-    context.drawImage(this.strips, 0, 0, view.width, kMinimapHeight);
+    context.clearRect(0, 0, view.width, kMinimapHeight);
     this.brush(context);
   }
 

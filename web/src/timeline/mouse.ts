@@ -8,7 +8,7 @@ import type { State } from "./state";
 import { hover_text, mark_text, Tooltip } from "./tooltip";
 
 const kRehearsedEvery = 60; // px
-const kSample = { track: 0, depth: 0, start: 0, end: 1500, id: 0, name: "aten::sample_09", count: 2, share: 0.5 };
+const kRehearsed = 12; // slices that are hovered for nobody
 
 export interface MouseScreen {
   retouch(): void; // what lies over the lanes has changed
@@ -40,13 +40,7 @@ export class Mouse {
         if (this.stage.hit(x, y)) this.control.fit();
       },
       hover: (x, y, event) => this.hover(x, y, event),
-      leave: () => {
-        state.hovered = null;
-        state.cursor = null;
-        this.last = null;
-        this.tooltip.hide();
-        this.screen.retouch();
-      },
+      leave: () => this.leave(),
     };
   }
 
@@ -58,9 +52,27 @@ export class Mouse {
 
   // Looks and words of the first hover, shown to nobody: fonts are found and code is compiled before the mouse comes.
   rehearse(): void {
-    const { view } = this.state;
-    for (let x = 0; x < view.width; x += kRehearsedEvery) for (let y = 0; y < this.stage.height; y += kRehearsedEvery) this.stage.hit(x, y);
-    if (this.tooltip.element.hidden) this.tooltip.fill(...hover_text(kSample));
+    const { last, state } = this;
+    let left = kRehearsed;
+    for (let y = 0; y < this.stage.height; y += kRehearsedEvery)
+      for (let x = 0; x < state.view.width; x += kRehearsedEvery) {
+        if (!left || !this.stage.hit(x, y)) continue;
+        left -= 1;
+        this.hover(x, y, new MouseEvent("mousemove", { clientX: x, clientY: y }));
+      }
+    this.leave();
+    this.last = last;
+    this.look_again();
+  }
+
+  private leave(): void {
+    const { state } = this;
+    state.hovered = null;
+    state.cursor = null;
+    this.last = null;
+    this.tooltip.hide();
+    this.front.classList.remove("over");
+    this.screen.retouch();
   }
 
   // Without a move of the mouse another slice may have come to lie under it.

@@ -6,7 +6,7 @@ import { first_after } from "./painter";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 import { prepare, theme } from "./theme";
-import type { Lane, Piece } from "./tiles";
+import type { Lane, Piece } from "./tile";
 
 const kSameName = 0.38; // how much a slice of the hovered name is darkened, or lightened where the page is dark
 

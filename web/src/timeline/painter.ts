@@ -1,7 +1,7 @@
 // Draws slices on the canvas. Whatever is narrower than a pixel and a half is summed into coverage per pixel and drawn as a bar of that
 // height: a lane is never shown busier than it was, and idle stays visible at any zoom.
 import type { Paint } from "../ui/palette";
-import { label_of, type Lane, type Piece, type Tile } from "./tiles";
+import { label_of, type Lane, type Piece, type Tile } from "./tile";
 
 const kThin = 1.5; // px
 const kLabelFrom = 26; // px: narrower slices carry no text
@@ -28,8 +28,16 @@ export class Painter {
   private low = 0;
   private high = 0;
   private readonly widths: (number | undefined)[] = []; // of characters, by their code
-  private readonly bars = new Map<number, number[]>(); // ink -> x, width, height of what is to be drawn
-  private labels: { text: string; x: number; width: number; colour: string }[] = [];
+  // Bars of a row that are to be drawn, ink by ink. Arrays that live as long as the painter: a frame leaves no garbage behind.
+  private bar_x = new Int32Array(0);
+  private bar_width = new Int32Array(0);
+  private bar_height = new Float32Array(0);
+  private bar_before = new Int32Array(0); // the one before it of the same ink; 0: none
+  private bars_used = 0;
+  private heads = new Int32Array(0); // the last bar of an ink, by slot_of
+  private inks = new Int32Array(0); // those with bars
+  private inks_used = 0;
+  private readonly labels: { text: string; x: number; width: number; colour: string }[] = [];
 
   begin(width: number, grain: number): void {
     this.grain = grain;
@@ -39,20 +47,26 @@ export class Painter {
     this.cover = new Float32Array(Math.ceil(width) + 2); // enough for any grain
     this.best = new Float32Array(this.cover.length);
     this.colour = new Int32Array(this.cover.length);
+    this.bar_x = new Int32Array(this.cover.length + 1);
+    this.bar_width = new Int32Array(this.cover.length + 1);
+    this.bar_height = new Float32Array(this.cover.length + 1);
+    this.bar_before = new Int32Array(this.cover.length + 1);
+    this.inks = new Int32Array(this.cover.length + 1);
   }
 
   // Draws one depth of a track; returns how many pixels of the row are covered.
-  row(frame: Frame, pieces: Piece[], depth: number, y: number, height: number, with_text: boolean): number {
+  row(frame: Frame, pieces: readonly Piece[], depth: number, y: number, height: number, with_text: boolean): number {
     this.low = this.pixels;
     this.high = 0;
-    this.labels = [];
+    this.labels.length = 0;
     let covered = 0;
-    for (const { tile, from, to } of pieces) {
-      const lane = tile.lanes[depth];
+    for (let i = 0; i < pieces.length; ++i) {
+      const piece = pieces[i]!;
+      const lane = piece.tile.lanes[depth];
       if (!lane) continue;
-      const hit = matches(tile, frame.query);
-      covered += this.slices(frame, lane, tile, from, to, y, height, hit, with_text);
-      this.buckets(frame, lane, tile.bucket_ns, from, to, hit);
+      const hit = matches(piece.tile, frame.query);
+      covered += this.slices(frame, lane, piece, y, height, hit, with_text);
+      this.buckets(frame, lane, piece, hit);
     }
     covered += this.flush(frame, y, height);
     if (this.labels.length) this.texts(frame.context, y + height / 2);
@@ -62,9 +76,7 @@ export class Painter {
   private slices(
     frame: Frame,
     lane: Lane,
-    tile: Tile,
-    from: number,
-    to: number,
+    { tile, from, to }: Piece,
     y: number,
     height: number,
     hit: Uint8Array | null,
@@ -93,7 +105,12 @@ export class Painter {
         current = ink;
       }
       const gap = b - a > 3 ? 1 : 0;
-      context.fillRect(a, y, b - a - gap, height);
+      if (dim) {
+        // seen through: each tile paints its own part of a slice that several of them hold
+        const begin = Math.max(a, Math.round((from - frame.from) * scale));
+        const end = Math.min(b - gap, Math.round((to - frame.from) * scale));
+        if (end > begin) context.fillRect(begin, y, end - begin, height);
+      } else context.fillRect(a, y, b - a - gap, height);
       covered += Math.max(0, Math.min(width, b, (to - frame.from) * scale) - Math.max(0, a, (from - frame.from) * scale));
       const named_before = start[i]! < from && from > frame.from; // by the tile to the left
       if (with_text && b - a > kLabelFrom && !dim && !named_before)
@@ -102,7 +119,7 @@ export class Painter {
     return covered;
   }
 
-  private buckets(frame: Frame, lane: Lane, bucket_ns: number, from: number, to: number, hit: Uint8Array | null): void {
+  private buckets(frame: Frame, lane: Lane, { tile: { bucket_ns }, from, to }: Piece, hit: Uint8Array | null): void {
     const left = Math.max(from, frame.from);
     const right = Math.min(to, frame.from + frame.width / frame.scale);
     const at = lane.bucket_at;
@@ -142,7 +159,7 @@ export class Painter {
       const ink = tall ? this.colour[p]! : 0;
       covered += share;
       if (tall !== run_height || ink !== run_ink) {
-        if (run_height) this.bars_of(run_ink).push(run * this.grain, (p - run) * this.grain, run_height);
+        if (run_height) this.bar(run_ink, run * this.grain, (p - run) * this.grain, run_height);
         run = p;
         run_ink = ink;
         run_height = tall;
@@ -150,20 +167,34 @@ export class Painter {
       this.cover[p] = 0;
       this.best[p] = 0;
     }
-    const { context, paints } = frame;
-    for (const [ink, bars] of this.bars) {
-      if (!bars.length) continue;
-      context.fillStyle = ink < 0 ? paints[-ink - 2]!.dim : paints[ink]!.fill;
-      for (let i = 0; i < bars.length; i += 3) context.fillRect(bars[i]!, y + height - bars[i + 2]!, bars[i + 1]!, bars[i + 2]!);
-      bars.length = 0;
-    }
+    this.draw_bars(frame, y + height);
     return covered * this.grain;
   }
 
-  private bars_of(ink: number): number[] {
-    let bars = this.bars.get(ink);
-    if (!bars) this.bars.set(ink, (bars = []));
-    return bars;
+  // Bars of one ink are a list from the last to the first.
+  private bar(ink: number, x: number, width: number, height: number): void {
+    const slot = slot_of(ink);
+    if (slot >= this.heads.length) this.heads = grown(this.heads, slot + 1);
+    if (!this.heads[slot]) this.inks[this.inks_used++] = ink;
+    const at = ++this.bars_used; // 0 ends a list
+    this.bar_x[at] = x;
+    this.bar_width[at] = width;
+    this.bar_height[at] = height;
+    this.bar_before[at] = this.heads[slot]!;
+    this.heads[slot] = at;
+  }
+
+  private draw_bars({ context, paints }: Frame, bottom: number): void {
+    for (let i = 0; i < this.inks_used; ++i) {
+      const ink = this.inks[i]!;
+      const slot = slot_of(ink);
+      context.fillStyle = ink < 0 ? paints[-ink - 2]!.dim : paints[ink]!.fill;
+      for (let at = this.heads[slot]!; at; at = this.bar_before[at]!)
+        context.fillRect(this.bar_x[at]!, bottom - this.bar_height[at]!, this.bar_width[at]!, this.bar_height[at]!);
+      this.heads[slot] = 0;
+    }
+    this.inks_used = 0;
+    this.bars_used = 0;
   }
 
   private label(text: string, a: number, b: number, width: number, colour: string): void {
@@ -199,6 +230,15 @@ export class Painter {
     const known = this.widths[code];
     return known !== undefined ? known : (this.widths[code] = context.measureText(String.fromCharCode(code)).width);
   }
+}
+
+// Inks are paints, or -2 and below where they are dim.
+const slot_of = (ink: number): number => (ink < 0 ? 2 * (-ink - 2) + 1 : 2 * ink);
+
+function grown(values: Int32Array<ArrayBuffer>, least: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(Math.max(least, 2 * values.length, 64));
+  larger.set(values);
+  return larger;
 }
 
 // Index of the first value above `limit`; values ascend.

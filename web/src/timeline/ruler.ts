@@ -5,12 +5,13 @@ import { prepare, theme } from "./theme";
 
 export const kRulerHeight = 34;
 const kNamedFrom = 24; // px: no name fits in less
+const kLongestTick = 120; // px
 const kReach = 6; // px around a flag that count as it
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 export function nice_step(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1e-3, least)));
-  return power * ([1, 2, 5, 10].find((step) => step * power >= least) ?? 10);
+  return power * (power >= least ? 1 : 2 * power >= least ? 2 : 5 * power >= least ? 5 : 10);
 }
 
 export function draw_ruler(canvas: HTMLCanvasElement, state: State): void {
@@ -52,7 +53,9 @@ function draw_ticks(context: CanvasRenderingContext2D, state: State): void {
   for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step) {
     const x = Math.round(view.x(time));
     context.fillRect(x, kRulerHeight - 9, 1, 8);
-    context.fillText(format.tick(time, step, last), x + 4, kRulerHeight - 9);
+    const text = format.tick(time, step, last);
+    const whole = x + kLongestTick < view.width || x + 4 + context.measureText(text).width <= view.width; // a time without its unit is none
+    if (whole) context.fillText(text, x + 4, kRulerHeight - 9);
   }
 }
 
@@ -66,20 +69,22 @@ function width_of(context: CanvasRenderingContext2D, text: string): number {
 function draw_iterations(context: CanvasRenderingContext2D, state: State): void {
   const { view, trace } = state;
   const colours = theme();
-  trace.iterations.list.forEach((iteration, i) => {
+  const { list } = trace.iterations;
+  for (let i = 0; i < list.length; ++i) {
+    const iteration = list[i]!;
+    if (iteration.end_ns <= view.from || iteration.start_ns >= view.to) continue;
     const a = Math.max(0, view.x(iteration.start_ns));
     const b = Math.min(view.width, view.x(iteration.end_ns));
-    if (b <= a) return;
     context.fillStyle = kMarkColours.iteration;
     context.globalAlpha = i % 2 ? 0.1 : 0.2;
     context.fillRect(a, 0, b - a, 15);
     context.globalAlpha = 1;
     context.fillRect(Math.round(a), 0, 1, 15);
     context.fillStyle = colours.text;
-    if (b - a < kNamedFrom) return;
-    const name = name_of(iteration.name, trace.iterations.list.length);
+    if (b - a < kNamedFrom) continue;
+    const name = name_of(iteration.name, list.length);
     if (width_of(context, name) < b - a - 10) context.fillText(name, a + 5, 8);
-  });
+  }
 }
 
 // The only one needs no number.

@@ -3,17 +3,21 @@
 import { el } from "../ui/dom";
 import type { LaneBox } from "./lanes";
 import { first_after, Painter, type Frame } from "./painter";
-import { flag, nice_step } from "./ruler";
-import { kMarkColours, type Hovered, type State } from "./state";
+import { LaneMarks } from "./lane_marks";
+import { nice_step } from "./ruler";
+import type { Hovered, State } from "./state";
 import { prepare, theme } from "./theme";
 
-const kMarkReach = 6; // px around a mark that count as it
-const kLeastGap = 6; // px
-const kFlagApart = 5; // px
 const kGrains = [3, 5, 8]; // px a bar: what moves is not read to the pixel, and every bar less is drawn sooner
-const kLate_ms = 1.5; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
-const kFast_ms = 1; // a drawing that is quicker than this makes the next one finer, one that was late coarser
-export const kRefine_ms = 2; // of a frame, to refine what was drawn coarsely
+const kLate_ms = 1.2; // into a drawing of a view that moves, what is left of it is drawn at the coarsest and without names
+const kFast_ms = 0.8; // a drawing that is quicker than this makes the next one finer, one that was late coarser
+const kBand = 4; // rows that are refined together
+export const kRefine_ms = 1.5; // of a frame, to refine what was drawn coarsely
+
+export interface Seen {
+  box: LaneBox;
+  y: number; // on the stage
+}
 
 export interface FrameStats {
   last_ms: number;
@@ -30,23 +34,30 @@ export class Stage {
   height = 1;
   private readonly painter = new Painter();
   private seen = ""; // what the canvas shows: view, place and looks
-  private readonly stale = new Set<number>(); // tracks in sight to be drawn anew, at full detail
+  private readonly stale = new Map<number, number>(); // tracks in sight to be drawn anew, at full detail -> from which row on
   private arrived = false; // slices that have not been drawn
   private coarseness = kGrains.length - 1; // index in kGrains; the first drawings run code that no browser has compiled yet
-  private by_track: Map<number, State["marks"]> | null = null;
+  private readonly marks: LaneMarks;
 
-  constructor(private readonly state: State) {}
-
-  // Boxes that are in sight, with their place on the stage.
-  visible(): { box: LaneBox; y: number }[] {
-    const { lanes, scroll } = this.state;
-    const top = lanes.pinned_height;
-    const pinned = lanes.pinned_boxes.map((box) => ({ box, y: box.y }));
-    const rest = lanes.boxes
-      .map((box) => ({ box, y: top + box.y - scroll }))
-      .filter(({ box, y }) => y + box.height > top && y < this.height);
-    return [...pinned, ...rest];
+  constructor(private readonly state: State) {
+    this.marks = new LaneMarks(state);
   }
+
+  // Boxes that are in sight, with their place on the stage. The list is kept until something is elsewhere.
+  visible(): readonly Seen[] {
+    const { lanes, scroll } = this.state;
+    const { placed } = this;
+    if (placed.version === lanes.version && placed.scroll === scroll && placed.height === this.height) return placed.seen;
+    const top = lanes.pinned_height;
+    const seen: Seen[] = lanes.pinned_boxes.map((box) => ({ box, y: box.y }));
+    for (const box of lanes.boxes) {
+      const y = top + box.y - scroll;
+      if (y + box.height > top && y < this.height) seen.push({ box, y });
+    }
+    this.placed = { version: lanes.version, scroll, height: this.height, seen };
+    return seen;
+  }
+  private placed: { version: number; scroll: number; height: number; seen: Seen[] } = { version: -1, scroll: 0, height: 0, seen: [] };
 
   // Draws what changed. Another view is drawn at once and coarsely; a view that rests is then refined track by track, as far as a frame's
   // budget goes (at least one), and so are tracks whose slices have come. True: there is more to refine.
@@ -85,7 +96,7 @@ export class Stage {
 
   // Slices of a track have come.
   came(track: number): void {
-    this.stale.add(track);
+    this.stale.set(track, 0);
     this.arrived = true;
     this.stats.pending = true;
   }
@@ -129,9 +140,8 @@ export class Stage {
       context.clip();
       for (const { box, y } of boxes) {
         if (box.pinned !== pinned) continue;
-        if (!frame.late && performance.now() > late) this.hurry(frame);
-        this.box(frame, box, y);
-        if (box.track) this.stale.add(box.track.id);
+        this.box(frame, box, y, 0, box.rows, late);
+        if (box.track) this.stale.set(box.track.id, 0);
       }
       context.restore();
     }
@@ -146,19 +156,27 @@ export class Stage {
     if (!this.stale.size) return;
     const frame = this.frame_of(prepare(this.canvas, this.state.view.width, this.height), 1);
     const boxes = this.visible();
-    for (const track of [...this.stale]) {
-      for (const { box, y } of boxes) if (box.track?.id === track) this.box_anew(frame, box, y); // a pinned track has two
-      this.stale.delete(track);
-      if (performance.now() > until) return;
+    for (const [track, first] of [...this.stale]) {
+      for (let row = first; this.stale.has(track); row += kBand) {
+        this.stale.delete(track);
+        for (const { box, y } of boxes) {
+          if (box.track?.id !== track) continue; // a pinned track has two
+          const end = box.collapsed ? box.rows : Math.min(box.rows, row + kBand);
+          this.band_anew(frame, box, y, row, end);
+          if (end < box.rows) this.stale.set(track, end);
+        }
+        if (performance.now() > until) return;
+      }
     }
   }
 
-  // A box on a canvas that shows the rest already. Its flags reach a pixel over its edge.
-  private box_anew(frame: Frame, box: LaneBox, y: number): void {
+  // Some rows of a box on a canvas that shows the rest already. Its flags reach a pixel over its edge.
+  private band_anew(frame: Frame, box: LaneBox, y: number, first: number, end: number): void {
     const { context, width } = frame;
     const pinned = this.state.lanes.pinned_height;
-    const top = Math.max(box.pinned ? 0 : pinned, y - 1);
-    const bottom = Math.min(y + box.height, box.pinned ? pinned - 2 : this.height);
+    const top = Math.max(box.pinned ? 0 : pinned, first ? y + first * box.row : y - 1);
+    const bottom = Math.min(end < box.rows ? y + end * box.row : y + box.height, box.pinned ? pinned - 2 : this.height);
+    if (bottom <= top) return;
     context.save();
     context.beginPath();
     context.rect(0, top, width, bottom - top);
@@ -166,7 +184,7 @@ export class Stage {
     context.fillStyle = theme().background;
     context.fillRect(0, y, width, box.height);
     this.grid(context, y, box.height);
-    this.box(frame, box, y);
+    this.box(frame, box, y, first, end, Infinity);
     context.restore();
   }
 
@@ -178,7 +196,8 @@ export class Stage {
       context.fillRect(Math.round(view.x(time)), y, 1, height);
   }
 
-  private box(frame: Frame, box: LaneBox, y: number): void {
+  // Rows [first, end) of it; from the moment `late` on as quickly as can be.
+  private box(frame: Frame, box: LaneBox, y: number, first: number, end: number, late: number): void {
     const { context, width } = frame;
     const colours = theme();
     if (box.kind === "group") {
@@ -192,57 +211,20 @@ export class Stage {
       context.fillStyle = colours.lane;
       context.fillRect(0, y, width, box.height - 4);
     }
-    if (this.state.show_marks) this.gaps(context, box, y);
-    for (let depth = 0; depth < box.rows; ++depth) {
+    if (this.state.show_marks) this.marks.gaps(context, box, y);
+    for (let depth = first; depth < end; ++depth) {
       const top = y + depth * box.row;
       if (depth && (top > this.height || top + box.row < 0)) continue;
+      if (!frame.late && performance.now() > late) this.hurry(frame);
       const tall = box.row > 4 ? box.row - 1 : box.row;
       const covered = this.painter.row(frame, pieces, depth, top, tall, !box.collapsed && !frame.late);
-      this.stats.covered.set(`${box.track!.id}/${depth}`, covered / width);
+      this.stats.covered.set((box.row_keys[depth] ??= `${box.track!.id}/${depth}`), covered / width);
     }
     context.fillStyle = colours.line;
     context.globalAlpha = 0.6;
     context.fillRect(0, y + box.height - 2, width, 1);
     context.globalAlpha = 1;
-    if (this.state.show_marks) this.flags(context, box, y);
-  }
-
-  private marks_of(track: number): State["marks"] {
-    if (!this.by_track) {
-      this.by_track = new Map();
-      for (const mark of this.state.marks) {
-        if (mark.track === null || mark.kind === "iteration") continue;
-        const list = this.by_track.get(mark.track);
-        if (list) list.push(mark);
-        else this.by_track.set(mark.track, [mark]);
-      }
-    }
-    return this.by_track.get(track) ?? [];
-  }
-
-  // Below the slices: gaps long enough to be seen.
-  private gaps(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
-    const { view } = this.state;
-    for (const mark of this.marks_of(box.track!.id)) {
-      const a = Math.max(0, view.x(mark.start_ns));
-      const b = Math.min(view.width, view.x(mark.start_ns + mark.dur_ns));
-      if (mark.kind === "gap" && b - a >= kLeastGap) hatch(context, a, y, b - a, box.height - 4, kMarkColours.gap);
-    }
-  }
-
-  // Above them: a flag for each mark; those closer together than a flag is wide share one.
-  private flags(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
-    const { view } = this.state;
-    const last = new Map<string, number>();
-    for (const mark of this.marks_of(box.track!.id)) {
-      const a = view.x(mark.start_ns);
-      const b = view.x(mark.start_ns + mark.dur_ns);
-      if (b < -4 || a > view.width + 4 || (mark.kind === "gap" && b - a < kLeastGap)) continue;
-      const at = flag_place(mark, a, b, view.width);
-      if (Math.abs(at - (last.get(mark.kind) ?? -99)) < kFlagApart) continue;
-      last.set(mark.kind, at);
-      flag(context, at, y - 1, kMarkColours[mark.kind]);
-    }
+    if (this.state.show_marks) this.marks.flags(context, box, y);
   }
 
   // The middle of a row of a track on the stage; null when the track is not laid out (its group is closed).
@@ -296,7 +278,7 @@ export class Stage {
     };
   }
 
-  box_at(y: number): { box: LaneBox; y: number } | null {
+  box_at(y: number): Seen | null {
     const pinned = this.state.lanes.pinned_height;
     return this.visible().find(({ box, y: top }) => y >= top && y < top + box.height && (box.pinned || y >= pinned)) ?? null;
   }
@@ -304,37 +286,6 @@ export class Stage {
   mark_at(x: number, y: number): State["marks"][number] | null {
     const found = this.box_at(y + 4);
     if (!this.state.show_marks || !found?.box.track || y - found.y > 8) return null;
-    const { view } = this.state;
-    const near = (mark: State["marks"][number]): boolean => {
-      const a = view.x(mark.start_ns);
-      const b = view.x(mark.start_ns + mark.dur_ns);
-      return (mark.kind !== "gap" || b - a >= kLeastGap) && Math.abs(flag_place(mark, a, b, view.width) - x) < kMarkReach;
-    };
-    return this.marks_of(found.box.track.id).find(near) ?? null;
+    return this.marks.at(found.box.track.id, x);
   }
-}
-
-// A gap's flag stands in its middle, the others' at the start.
-function flag_place(mark: State["marks"][number], a: number, b: number, width: number): number {
-  return mark.kind === "gap" ? (Math.max(0, a) + Math.min(width, b)) / 2 : a;
-}
-
-function hatch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, colour: string): void {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, width, height);
-  context.clip();
-  context.globalAlpha = 0.1;
-  context.fillStyle = colour;
-  context.fillRect(x, y, width, height);
-  context.globalAlpha = 0.4;
-  context.strokeStyle = colour;
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let at = x - height; at < x + width; at += 9) {
-    context.moveTo(at, y + height);
-    context.lineTo(at + height, y);
-  }
-  context.stroke();
-  context.restore();
 }

@@ -1,141 +1,23 @@
-// The slices that the canvas needs, as tiles of typed arrays. Level L holds 2^L ns a bucket; a tile is kTilePixels buckets, aligned at
-// multiples of its length, so the tile above covers two of this level and stands in until the finer one has come.
+// The slices that the canvas needs, as tiles. Level L holds 2^L ns a bucket; a tile is kTilePixels buckets, aligned at multiples of its length, so the
+// tile above covers two of this level and stands in until the finer one has come.
 //
 //   1. A tile never changes; the store forgets the longest unused ones.
 //   2. What a frame did not ask for and is still under way is cancelled; so is everything when the store is closed.
-//   3. Requests are made between frames, one a turn, and one a frame while the view moves: to begin one takes a browser a
-//      third of a millisecond, its answer as much again, and many are cancelled by the next frame.
+//   3. While the view moves one request is made a frame: many are cancelled by the next one. Where a request costs the page (tile_source.ts) it is made
+//      between frames, one a turn.
 //   4. A source with fixed answers has one tile per track: the whole window.
+//   5. A frame makes nothing that the one before it has made: the pieces of a track are kept until another part of time, level or tile is to be drawn.
 import type { DataSource } from "../api/source";
-import type { Slices } from "../api/types";
-import { shorten, visible } from "../ui/dom";
 import type { Paints } from "../ui/palette";
+import type { Piece, Tile } from "./tile";
+import { open_tiles, type TileSource } from "./tile_source";
 
 export const kTilePixels = 1024;
 const kMostTiles = 900;
+const kForgotten = 100; // at once
 const kUnderWay = 6; // as many connections as a browser opens to one host
 const kAskedAFrame = 1; // requests, while the view moves
-const kLabelLength = 160;
 const kRetry_ms = 3000;
-
-// One depth of a tile. Slices are at least a bucket long and exact; everything shorter is in buckets with its share of busy time.
-export interface Lane {
-  start: Float64Array;
-  end: Float64Array;
-  name: Uint32Array;
-  id: Uint32Array;
-  paint: Uint16Array;
-  bucket_at: Float64Array; // start of the bucket, ns
-  bucket_share: Float32Array; // 0..1
-  bucket_count: Uint32Array;
-  bucket_name: Uint32Array;
-  bucket_id: Uint32Array;
-  bucket_paint: Uint16Array;
-}
-
-export interface Tile {
-  from: number;
-  to: number;
-  bucket_ns: number;
-  lanes: (Lane | undefined)[]; // by depth
-  names: string[];
-  labels: (string | undefined)[]; // names fit for drawing: short, no control or direction characters; see label_of
-  matches: { key: string; hit: Uint8Array } | null; // which names the search hits; filled by the painter
-  named: { name: string; at: number }; // the name that was looked for last
-}
-
-// A tile, and the part of time for which it is to be drawn.
-export interface Piece {
-  tile: Tile;
-  from: number;
-  to: number;
-}
-
-const drawable = (text: string): string => shorten(visible(text.slice(0, kLabelLength * 2)), kLabelLength);
-
-// Made when it is first drawn: most names of a tile never are.
-export function label_of(tile: Tile, name: number): string {
-  return (tile.labels[name] ??= drawable(tile.names[name] ?? ""));
-}
-
-// The arrays of a tile lie in one buffer: a browser that has to look after a hundred small ones for every tile stops for it in the middle of a move.
-const kSliceBytes = 8 + 8 + 4 + 4 + 2;
-const kBucketBytes = 8 + 4 + 4 + 4 + 4 + 2;
-const kRoom = 8; // bytes that an array may lose to begin at a multiple of 8
-
-class Room {
-  private readonly buffer: ArrayBuffer;
-  private used = 0;
-
-  constructor(depths: Slices["depths"]) {
-    const bytes = (sum: number, { slices, buckets }: Slices["depths"][number]): number =>
-      sum + slices.id.length * kSliceBytes + buckets.id.length * kBucketBytes + 11 * kRoom;
-    this.buffer = new ArrayBuffer(depths.reduce(bytes, 0));
-  }
-
-  lane(slices: number, buckets: number): Lane {
-    return {
-      start: new Float64Array(this.buffer, this.take(8 * slices), slices),
-      end: new Float64Array(this.buffer, this.take(8 * slices), slices),
-      name: new Uint32Array(this.buffer, this.take(4 * slices), slices),
-      id: new Uint32Array(this.buffer, this.take(4 * slices), slices),
-      paint: new Uint16Array(this.buffer, this.take(2 * slices), slices),
-      bucket_at: new Float64Array(this.buffer, this.take(8 * buckets), buckets),
-      bucket_share: new Float32Array(this.buffer, this.take(4 * buckets), buckets),
-      bucket_count: new Uint32Array(this.buffer, this.take(4 * buckets), buckets),
-      bucket_name: new Uint32Array(this.buffer, this.take(4 * buckets), buckets),
-      bucket_id: new Uint32Array(this.buffer, this.take(4 * buckets), buckets),
-      bucket_paint: new Uint16Array(this.buffer, this.take(2 * buckets), buckets),
-    };
-  }
-
-  private take(bytes: number): number {
-    const at = this.used;
-    this.used += Math.ceil(bytes / kRoom) * kRoom;
-    return at;
-  }
-}
-
-function decode(answer: Slices, paints: Paints): Tile {
-  const lanes: (Lane | undefined)[] = [];
-  const kinds = answer.categories.length + 1;
-  const known: (number | undefined)[] = []; // by name and category: the same few come again and again
-  const paint = (name: number, colour: number | undefined): number =>
-    (known[name * kinds + (colour ?? kinds - 1)] ??= paints.of(
-      colour === undefined ? "" : (answer.categories[colour] ?? ""),
-      answer.names[name] ?? "",
-    ));
-  const room = new Room(answer.depths);
-  for (const { depth, slices, buckets } of answer.depths) {
-    const lane = room.lane(slices.id.length, buckets.id.length);
-    for (let i = 0; i < lane.id.length; ++i) {
-      lane.start[i] = slices.start[i]!;
-      lane.end[i] = slices.start[i]! + slices.dur[i]!;
-      lane.name[i] = slices.name[i]!;
-      lane.id[i] = slices.id[i]!;
-      lane.paint[i] = paint(slices.name[i]!, slices.color[i]);
-    }
-    for (let i = 0; i < lane.bucket_id.length; ++i) {
-      lane.bucket_at[i] = answer.from + buckets.at[i]! * answer.bucket_ns;
-      lane.bucket_share[i] = buckets.busy[i]! / 255;
-      lane.bucket_count[i] = buckets.count[i]!;
-      lane.bucket_name[i] = buckets.name[i]!;
-      lane.bucket_id[i] = buckets.id[i]!;
-      lane.bucket_paint[i] = paint(buckets.name[i]!, buckets.color?.[i]);
-    }
-    lanes[depth] = lane;
-  }
-  return {
-    from: answer.from,
-    to: answer.to,
-    bucket_ns: answer.bucket_ns,
-    lanes,
-    names: answer.names,
-    labels: [],
-    matches: null,
-    named: { name: "", at: -1 },
-  };
-}
 
 // The store as others see it.
 export type Tiles = Pick<TileStore, "loading" | "held" | "begin" | "end" | "rest" | "pieces" | "name_at" | "close">;
@@ -147,24 +29,39 @@ interface Wanted {
   index: number;
 }
 
+// What was drawn of a track last.
+interface Drawn {
+  level: number;
+  first: number; // index of the first tile
+  last: number;
+  pieces: Piece[];
+  whole: boolean; // nothing is missing
+}
+
+const kNothing: Piece[] = [];
+
 export class TileStore {
-  private readonly tiles = new Map<string, Tile>(); // in order of last use
-  private readonly under_way = new Map<string, AbortController>();
+  private readonly tiles = new Map<string, Tile>();
+  private readonly drawn = new Map<number, Drawn>(); // by track
+  private readonly under_way = new Map<string, () => void>(); // key -> gives it up
   private readonly failed = new Map<string, number>(); // key -> when it may be tried again
+  private readonly tile_source: TileSource;
   private wanted: Wanted[] = [];
   private turn = 0; // the timer of the next request
   private again = 0; // the timer that asks once more for what failed
+  private frame = 0; // a number that grows from frame to frame
   private closed = false;
   private readonly top: number; // the level at which one or two tiles hold the window
 
   constructor(
     private readonly source: DataSource,
-    private readonly t: number,
+    t: number,
     private readonly window_ns: number,
-    private readonly paints: Paints,
+    paints: Paints,
     private readonly changed: (track: number) => void,
     private readonly missing: () => void, // something in sight is to be asked for again
   ) {
+    this.tile_source = open_tiles(source, t, paints);
     this.top = Math.max(0, Math.ceil(Math.log2(Math.max(1, window_ns) / kTilePixels)));
   }
 
@@ -177,7 +74,8 @@ export class TileStore {
 
   // Between begin() and end() what is missing is asked for; else pieces() only tells what is there.
   begin(moving: boolean): void {
-    this.wanted = [];
+    this.frame += 1;
+    this.wanted.length = 0;
     this.asking = true;
     this.left = moving ? kAskedAFrame : Infinity;
   }
@@ -190,19 +88,36 @@ export class TileStore {
     this.ask_soon();
   }
 
-  // What can be drawn of [from, to) now, and notes what is still missing.
-  pieces(track: number, from: number, to: number, ns_per_px: number): Piece[] {
-    if (this.source.fixed) return this.whole(track);
+  // What can be drawn of [from, to) now, and notes what is still missing. The list is the store's own, and good until it is asked again.
+  pieces(track: number, from: number, to: number, ns_per_px: number): readonly Piece[] {
+    if (this.source.fixed) return this.of_window(track);
     const level = Math.min(this.top, Math.max(0, Math.floor(Math.log2(ns_per_px))));
     const length = kTilePixels * 2 ** level;
     const first = Math.max(0, Math.floor(from / length));
     const last = Math.floor(Math.min(to, this.window_ns) / length);
-    const pieces: Piece[] = [];
-    for (let index = first; index <= last; ++index) {
-      const tile = this.touch(key_of(track, level, index)) ?? this.miss(track, level, index);
-      if (tile) pieces.push({ tile, from: index * length, to: (index + 1) * length });
+    let drawn = this.drawn.get(track);
+    if (!drawn?.whole || drawn.level !== level || drawn.first !== first || drawn.last !== last) {
+      drawn = this.collect(track, level, first, last);
+      this.drawn.set(track, drawn);
     }
-    return pieces;
+    for (const { tile } of drawn.pieces) tile.used = this.frame;
+    return drawn.pieces;
+  }
+
+  private collect(track: number, level: number, first: number, last: number): Drawn {
+    const length = kTilePixels * 2 ** level;
+    const drawn: Drawn = { level, first, last, pieces: [], whole: true };
+    for (let index = first; index <= last; ++index) {
+      const key = key_of(track, level, index);
+      let tile = this.tiles.get(key);
+      if (!tile) {
+        drawn.whole = false;
+        this.want(key, track, level, index);
+        tile = this.above(track, level, index);
+      }
+      if (tile) drawn.pieces.push({ tile, from: index * length, to: (index + 1) * length });
+    }
+    return drawn;
   }
 
   // The index of a name in a tile; -1: it has no slice of that name.
@@ -214,13 +129,12 @@ export class TileStore {
   // Cancels what this frame did not want and asks for the rest, first wanted first.
   end(): void {
     this.asking = false;
-    const keys = new Set(this.wanted.map((each) => each.key));
-    for (const [key, control] of this.under_way) {
-      if (keys.has(key)) continue;
-      control.abort();
+    for (const [key, give_up] of this.under_way) {
+      if (this.wanted.some((each) => each.key === key)) continue;
       this.under_way.delete(key);
+      give_up();
     }
-    this.wanted = this.wanted.filter((each) => !this.under_way.has(each.key));
+    if (this.under_way.size) this.wanted = this.wanted.filter((each) => !this.under_way.has(each.key));
     this.ask_soon();
   }
 
@@ -229,18 +143,19 @@ export class TileStore {
     this.wanted = [];
     clearTimeout(this.turn);
     clearTimeout(this.again);
-    for (const control of this.under_way.values()) control.abort();
+    this.under_way.clear();
+    this.tile_source.close();
   }
 
-  private whole(track: number): Piece[] {
-    const tile = this.touch(key_of(track, 0, 0));
-    if (tile) return [{ tile, from: tile.from, to: tile.to }];
-    this.want({ key: key_of(track, 0, 0), track, level: 0, index: 0 });
-    return [];
+  private of_window(track: number): readonly Piece[] {
+    const key = key_of(track, 0, 0);
+    const tile = this.tiles.get(key);
+    if (!tile) this.want(key, track, 0, 0);
+    return tile ? [{ tile, from: tile.from, to: tile.to }] : kNothing;
   }
 
-  private miss(track: number, level: number, index: number): Tile | undefined {
-    this.want({ key: key_of(track, level, index), track, level, index });
+  // The nearest coarser tile over a place.
+  private above(track: number, level: number, index: number): Tile | undefined {
     for (let up = level + 1; up <= this.top; ++up) {
       const tile = this.tiles.get(key_of(track, up, Math.floor(index / 2 ** (up - level))));
       if (tile) return tile;
@@ -248,47 +163,38 @@ export class TileStore {
     return undefined;
   }
 
-  private want(wanted: Wanted): void {
-    if (this.asking && (this.failed.get(wanted.key) ?? 0) < Date.now()) this.wanted.push(wanted);
+  private want(key: string, track: number, level: number, index: number): void {
+    if (this.asking && (this.failed.get(key) ?? 0) < Date.now()) this.wanted.push({ key, track, level, index });
   }
 
-  private touch(key: string): Tile | undefined {
-    const tile = this.tiles.get(key);
-    if (tile) {
-      this.tiles.delete(key);
-      this.tiles.set(key, tile);
-    }
-    return tile;
+  private get may_ask(): boolean {
+    return !this.closed && this.left > 0 && this.wanted.length > 0 && this.under_way.size < kUnderWay;
   }
 
   private ask_soon(): void {
-    if (this.turn || this.closed || this.left <= 0 || !this.wanted.length || this.under_way.size >= kUnderWay) return;
+    while (this.tile_source.at_once && this.may_ask) this.ask_next();
+    if (this.turn || !this.may_ask) return;
     this.turn = window.setTimeout(() => {
       this.turn = 0;
-      const next = this.wanted.shift();
-      if (next && !this.under_way.has(next.key) && !this.tiles.has(next.key)) {
-        this.left -= 1;
-        void this.ask(next);
-      }
+      this.ask_next();
       this.ask_soon();
     }, 0);
   }
 
-  private async ask(wanted: Wanted): Promise<void> {
-    const { key, track, level, index } = wanted;
+  private ask_next(): void {
+    const next = this.wanted.shift();
+    if (!next || this.under_way.has(next.key) || this.tiles.has(next.key)) return;
+    this.left -= 1;
+    const { key, track, level, index } = next;
     const length = kTilePixels * 2 ** level;
-    const control = new AbortController();
-    this.under_way.set(key, control);
-    const range: [number, number] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
-    try {
-      const answer = await this.source.slices(this.t, track, ...range, kTilePixels, control.signal);
-      if (!control.signal.aborted) this.keep(key, track, decode(answer, this.paints));
-    } catch {
-      if (!control.signal.aborted) this.fail(key);
-    } finally {
-      if (this.under_way.get(key) === control) this.under_way.delete(key);
+    const [from, to] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
+    const give_up = this.tile_source.ask(track, from, to, kTilePixels, (tile) => {
+      this.under_way.delete(key);
+      if (tile) this.keep(key, track, tile);
+      else this.fail(key);
       this.ask_soon();
-    }
+    });
+    this.under_way.set(key, give_up);
   }
 
   // It is asked for again by a later frame, and one is drawn even if nothing moves until then.
@@ -299,12 +205,15 @@ export class TileStore {
   }
 
   private keep(key: string, track: number, tile: Tile): void {
+    tile.used = this.frame;
     this.tiles.set(key, tile);
-    for (const oldest of this.tiles.keys()) {
-      if (this.tiles.size <= kMostTiles) break;
-      this.tiles.delete(oldest);
-    }
+    if (this.tiles.size > kMostTiles) this.forget();
     this.changed(track);
+  }
+
+  private forget(): void {
+    const oldest = [...this.tiles].sort(([, a], [, b]) => a.used - b.used).slice(0, kForgotten);
+    for (const [key] of oldest) this.tiles.delete(key);
   }
 }
 

@@ -63,14 +63,26 @@ export class Toolbar {
   loading(on: boolean): void {
     if (on === this.waits) return;
     this.waits = on;
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.show_status(this.said || (on ? "loading…" : "")), on ? kFelt_ms : 0);
+    this.since = performance.now();
+    if (!this.timer && (on || this.told)) this.look_in(on ? kFelt_ms : 0);
+  }
+  // One timer for however many waits: most are over before they can be felt.
+  private look_in(wait_ms: number): void {
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      const left = this.waits ? this.since + kFelt_ms - performance.now() : 0;
+      if (left > 1) return this.look_in(left);
+      this.told = this.waits;
+      this.show_status(this.said || (this.told ? "loading…" : ""));
+    }, wait_ms);
   }
   close(): void {
     clearTimeout(this.timer);
   }
   private said = "";
   private waits = false;
+  private since = 0; // ms: when that began or ended
+  private told = false; // that it waits is shown
   private timer = 0;
   private show_status(text: string): void {
     if (this.status.textContent !== text) this.status.textContent = text;

@@ -9,15 +9,13 @@ export class Tooltip {
 
   // On the side where there is more room, so that nothing need be measured: that would lay out the page within a move of the mouse.
   show(x: number, y: number, ...content: Child[]): void {
-    this.fill(...content);
-    this.element.hidden = false;
     const left = x > innerWidth / 2;
     const above = y > innerHeight / 2;
-    const { style } = this.element;
-    style.setProperty("left", left ? "auto" : `${x + 14}px`);
-    style.setProperty("right", left ? `${innerWidth - x + 10}px` : "auto");
-    style.setProperty("top", above ? "auto" : `${y + 16}px`);
-    style.setProperty("bottom", above ? `${innerHeight - y + 10}px` : "auto");
+    this.fill(...content);
+    const across = left ? `calc(${Math.round(x - 10)}px - 100%)` : `${Math.round(x + 14)}px`;
+    const down = above ? `calc(${Math.round(y - 10)}px - 100%)` : `${Math.round(y + 16)}px`;
+    this.element.style.setProperty("transform", `translate(${across}, ${down})`);
+    this.element.hidden = false;
   }
   fill(...content: Child[]): void {
     fill(this.element, ...content);
