@@ -483,7 +483,7 @@ export const cases = {
     await page.waitForFunction((count) => document.querySelectorAll(".tl-track").length === count, wanted.length); // their names
     await page.keyboard.press("Enter");
     check(await page.evaluate(() => document.activeElement.classList.contains("tl-scroll")), "Enter goes back to the lanes");
-    await page.waitForFunction(() => location.hash.includes("tracks="));
+    await page.waitForFunction(() => new URLSearchParams(location.hash.split("?")[1]).get("tracks") === "STREAM gpu"); // not a part of it, typed slowly
     await shoot(page, "timeline_tracks_light");
     const { page: other, finish: finish_other } = await open(page.url());
     await other.waitForFunction((count) => window.__ridge?.state?.lanes.shown === count, wanted.length);
