@@ -33,6 +33,7 @@ constexpr RoleRule kRules[] = {
     {convolution, "computeOffsets", KernelRole::initialise},
     {convolution, "OffsetsKernel", KernelRole::initialise},
     {convolution, "kern_precompute_indices", KernelRole::initialise},
+    {convolution, "compute_valid_masks", KernelRole::initialise},
     {convolution, "generateWinogradTiles", KernelRole::initialise},
     {convolution, "nchwToNhwc", KernelRole::layout_in},
     {convolution, "nchwToFoldedNhwc", KernelRole::layout_in},
@@ -164,6 +165,9 @@ constexpr RoleRule kRules[] = {
     {recurrent, "elementWise_bp1", KernelRole::apply},
     {recurrent, "elementWise_bp2", KernelRole::statistics},
     {recurrent, "bidirectional_accum", KernelRole::combine},
+    {recurrent, "splitKreduce", KernelRole::combine},
+    {recurrent, "dropout_apply_mask", KernelRole::bias},
+    {recurrent, "dropout_generate_mask", KernelRole::initialise},
 
     {optimizer, "cleanup", KernelRole::combine},
     {optimizer, "FillFunctor", KernelRole::initialise},
