@@ -108,15 +108,18 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
   constexpr double kGroup = 8;
   const double square = std::sqrt(running * tile_m / tile_n);  // clusters across a wave that is as wide as it is high
   const double of_depth = p.depth * p.item;
-  return noticed(reread_by_walk({.along = std::ceil((along_m ? m : n) / along),
-                                 .across = std::ceil((along_m ? n : m) / across),
-                                 .group = facts.transposed && square > 8.5 ? 2 * kGroup : kGroup,
-                                 .blocks = running,
-                                 .along_bytes = along * of_depth,
-                                 .across_bytes = across * of_depth,
-                                 .result_bytes = along * across * p.result_item},
-                                cache),
-                 p);
+  Reread again = noticed(reread_by_walk({.along = std::ceil((along_m ? m : n) / along),
+                                         .across = std::ceil((along_m ? n : m) / across),
+                                         .group = facts.transposed && square > 8.5 ? 2 * kGroup : kGroup,
+                                         .blocks = running,
+                                         .along_bytes = along * of_depth,
+                                         .across_bytes = across * of_depth,
+                                         .result_bytes = along * across * p.result_item},
+                                        cache),
+                         p);
+  constexpr double kFilled = 42e6;
+  again.guessed = again.guessed || (facts.transposed && p.all_bytes() > kFilled * cache);
+  return again;
 }
 
 // cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a time as the
