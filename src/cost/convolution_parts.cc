@@ -22,6 +22,7 @@ constexpr NamedOperand kNamedOperands[] = {
     {"winogradWgradData", 0, 1},
     {"winogradWgradDelta", 0, 0},
     {"flip_filter", 1, 2},
+    {"execute_helper_kernel", 1, 2},
     {"im2col", 0, 1},
     {"vol2col", 0, 1},
     {"tensorTransformGeneric", 1, 2},

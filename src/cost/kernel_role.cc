@@ -34,6 +34,7 @@ constexpr RoleRule kRules[] = {
     {convolution, "OffsetsKernel", KernelRole::initialise},
     {convolution, "kern_precompute_indices", KernelRole::initialise},
     {convolution, "compute_valid_masks", KernelRole::initialise},
+    {convolution, "execute_helper_kernel", KernelRole::layout_in},  // weights of a depthwise convolution
     {convolution, "generateWinogradTiles", KernelRole::initialise},
     {convolution, "nchwToNhwc", KernelRole::layout_in},
     {convolution, "nchwToFoldedNhwc", KernelRole::layout_in},

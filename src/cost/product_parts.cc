@@ -83,7 +83,7 @@ struct Product {
 
 // Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side, as many at a time
 // as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by rows ("..T") it is m that they go along,
-// and groups are of 16 clusters where 8 make a wave higher than wide. What remains of the products that are not within 10 % are such kernels: the
+// groups are of 16 clusters where 8 make a wave higher than wide, and where they are of 8 a little stays at the turn. What remains of the products that are not within 10 % are such kernels: the
 // library may choose another width.
 struct Reread {
   double bytes = 0;
@@ -105,16 +105,20 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
   const double running = std::max(std::floor(blocks / (facts.cluster_m * facts.cluster_n)), 1.0);
   const bool along_m = facts.transposed || facts.sweeps_m;
   const double along = along_m ? tile_m : tile_n, across = along_m ? tile_n : tile_m;
-  constexpr double kGroup = 8;
+  constexpr double kGroup = 8, kAtTurn = 1.5e6, kSmall = 2.5e6;
   const double square = std::sqrt(running * tile_m / tile_n);  // clusters across a wave that is as wide as it is high
+  const bool wide = facts.transposed && square > 8.5;
   const double of_depth = p.depth * p.item;
+  // An operand that takes next to nothing is gone across at once.
+  const double all = facts.transposed && n * of_depth <= kSmall * cache ? std::ceil(n / tile_n) : kGroup;
   Reread again = noticed(reread_by_walk({.along = std::ceil((along_m ? m : n) / along),
                                          .across = std::ceil((along_m ? n : m) / across),
-                                         .group = facts.transposed && square > 8.5 ? 2 * kGroup : kGroup,
+                                         .group = std::max(wide ? 2 * kGroup : kGroup, all),
                                          .blocks = running,
                                          .along_bytes = along * of_depth,
                                          .across_bytes = across * of_depth,
-                                         .result_bytes = along * across * p.result_item},
+                                         .result_bytes = along * across * p.result_item,
+                                         .at_turn = facts.transposed && !wide ? kAtTurn : 0},
                                         cache),
                          p);
   constexpr double kFilled = 42e6;

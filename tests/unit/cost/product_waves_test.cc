@@ -25,6 +25,12 @@ TEST(ProductWaves, APartOfARowAcrossTakesItsOwnPanelsOnly) {
   EXPECT_EQ(reread_by_walk(tiles_of(30, kLost), 1), (4 + 2 + 1 + 4) * kLost);
 }
 
+TEST(ProductWaves, WhatStaysAtTheTurnIsNotReadAgain) {
+  TileWalk walk = tiles_of(32, kLost);
+  walk.at_turn = kLost;  // one of the four panels along
+  EXPECT_EQ(reread_by_walk(walk, 1), 3 * kLost);
+}
+
 TEST(ProductWaves, ALargerCacheKeepsMore) {
   EXPECT_GT(*reread_by_walk(tiles_of(32, 4e6), 1), 0);
   EXPECT_EQ(*reread_by_walk(tiles_of(32, 4e6), 3), 0);
