@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "cost/call_parts.h"
 #include "ops/operands.h"
@@ -21,6 +22,7 @@ constexpr NamedOperand kNamedOperands[] = {
     {"winogradWgradData", 0, 1},
     {"winogradWgradDelta", 0, 0},
     {"flip_filter", 1, 2},
+    {"execute_helper_kernel", 1, 2},
     {"im2col", 0, 1},
     {"vol2col", 0, 1},
     {"tensorTransformGeneric", 1, 2},
@@ -227,6 +229,7 @@ class ConvolutionParts {
   int operand_of(std::size_t i) {
     const CallLaunch& launch = c_.launches[i];
     const bool back = c_.backward();
+    if (const int flipped = flipped_by_grid(launch); flipped >= 0) return flipped;
     for (const NamedOperand& named : kNamedOperands) {
       if (launch.kernel.find(named.pattern) != std::string_view::npos) return back ? named.backward : named.forward;
     }
@@ -266,6 +269,19 @@ class ConvolutionParts {
     }
     taken[static_cast<std::size_t>(best)] = true;
     return best;
+  }
+
+  // What is taken as a filter has a block for each pair of its channels: for the gradient of the weight that is the gradient of the output.
+  int flipped_by_grid(const CallLaunch& launch) const {
+    if (launch.kernel.find("flip_filter") == std::string_view::npos || !launch.grid) return -1;
+    for (std::size_t operand = operands(); operand-- > 0;) {
+      const TensorShape* t = tensor_at(c_.call, operand);
+      if (t == nullptr || t->sizes.size() < 2) continue;
+      const auto [x, y] = std::pair(t->sizes[0], t->sizes[1]);
+      if ((launch.grid->x == x && launch.grid->y == y) || (launch.grid->x == y && launch.grid->y == x))
+        return static_cast<int>(operand);
+    }
+    return -1;
   }
 
   bool adds_padding(std::size_t i) const { return c_.launches[i].kernel.find("nhwcAddPadding") != std::string_view::npos; }

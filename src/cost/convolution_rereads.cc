@@ -34,16 +34,21 @@ void phases_take_gradient_again(CallParts& c, std::size_t i) {
   read_again(c, i, (phases - 1) * read * share_lost_between_passes(read, written, c.context.device.cache));
 }
 
-// cutlass: blocks go along the positions, row by row of tiles of output channels; each row takes the whole input.
+// Blocks go along the positions, row by row of tiles of output channels, each of which takes the whole input; as many rows at a time as the device
+// runs blocks of them, which for cutlass is about one.
 void rows_take_input_again(CallParts& c, std::size_t i) {
   const CallLaunch& launch = c.launches[i];
   const TensorShape* x = tensor_at(c.call, 0);
-  const bool told =
-      launch.kernel.find("cutlass") != std::string_view::npos && launch.kernel.find("fprop") != std::string_view::npos;
-  if (c.backward() || !told || x == nullptr || !launch.grid || launch.grid->y <= 1 || launch.grid->z != 1) return;
+  const auto holds = [&](std::string_view text) { return launch.kernel.find(text) != std::string_view::npos; };
+  const bool small_blocks = holds("implicit_convolve_sgemm");  // of 64 threads
+  if (c.backward() || !(small_blocks || (holds("cutlass") && holds("fprop"))) || x == nullptr || !launch.grid) return;
+  if (launch.grid->y <= 1 || launch.grid->z != 1 || launch.grid->x <= 0) return;
+  constexpr double kBlocks = 16;  // to a multiprocessor
   const double rows = static_cast<double>(launch.grid->y), read = padded_bytes(*x, c.parts[i]);
-  const double written = c.row.work(c.call, Part{}).written.value_or(0) / rows;
-  read_again(c, i, (rows - 1) * read * share_lost_between_passes(read, written, c.context.device.cache));
+  const double at_a_time = small_blocks ? kBlocks * c.context.device.multiprocessors / static_cast<double>(launch.grid->x) : 1;
+  const double passes = std::max(rows / std::max(at_a_time, 1.0), 1.0);
+  const double written = c.row.work(c.call, Part{}).written.value_or(0) / passes;
+  read_again(c, i, (passes - 1) * read * share_lost_between_passes(read, written, c.context.device.cache));
 }
 
 // Persistent kernels that have more tiles of the weight's gradient than blocks: each wave of blocks goes over all positions of both operands.

@@ -34,6 +34,8 @@ constexpr RoleRule kRules[] = {
     {convolution, "OffsetsKernel", KernelRole::initialise},
     {convolution, "kern_precompute_indices", KernelRole::initialise},
     {convolution, "kernel_helper_stage", KernelRole::initialise},
+    {convolution, "compute_valid_masks", KernelRole::initialise},
+    {convolution, "execute_helper_kernel", KernelRole::layout_in},  // weights of a depthwise convolution
     {convolution, "generateWinogradTiles", KernelRole::initialise},
     {convolution, "nchwToNhwc", KernelRole::layout_in},
     {convolution, "nchwToFoldedNhwc", KernelRole::layout_in},
@@ -165,6 +167,9 @@ constexpr RoleRule kRules[] = {
     {recurrent, "elementWise_bp1", KernelRole::apply},
     {recurrent, "elementWise_bp2", KernelRole::statistics},
     {recurrent, "bidirectional_accum", KernelRole::combine},
+    {recurrent, "splitKreduce", KernelRole::combine},
+    {recurrent, "dropout_apply_mask", KernelRole::bias},
+    {recurrent, "dropout_generate_mask", KernelRole::initialise},
 
     {optimizer, "cleanup", KernelRole::combine},
     {optimizer, "FillFunctor", KernelRole::initialise},

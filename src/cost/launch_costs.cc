@@ -104,7 +104,7 @@ class Builder {
         entry.order = it->second.place;
       }
     }
-    if (is_triton(identities_[row].category)) {
+    if (is_triton(identities_[row].category) && !of_library(row, entry.owner)) {
       result_.of_row[row] = triton(row, entry.owner);
       return;
     }
@@ -156,6 +156,14 @@ class Builder {
     const auto [it, is_new] = facts_.try_emplace(kernel);
     if (is_new) it->second = facts_of(trace_.text(kernel));
     return it->second;
+  }
+
+  // A plain name may be a user's Triton kernel or one that a library compiled as it ran ("conv1D_NCHW"): under an op of PyTorch's that has a
+  // formula it does that op's work.
+  bool of_library(std::size_t row, NodeId op) {
+    if (identities_[row].category != Category::triton_user || op == kNoNode) return false;
+    const StringId name = trace_.events.name(tree_.event[op.value]);
+    return trace_.text(name).starts_with("aten::") && row_of(name) != nullptr;
   }
 
   bool find_owner(Entry* entry) {

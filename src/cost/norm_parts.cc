@@ -20,6 +20,12 @@ void tell_norms(CallParts& c) {
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const CallLaunch& launch = c.launches[i];
     c.parts[i].kept_bytes = volume(launch.grid) * kept;
+    const double blocks = volume(launch.grid), threads = volume(launch.block);
+    if (blocks > 0 && threads > 0) {
+      const DeviceLimits& device = c.context.device;
+      const double at_a_time = device.multiprocessors * std::max(std::floor(device.threads / threads), 1.0);
+      c.parts[i].share_in_work = std::min(at_a_time / blocks, 1.0);
+    }
     const bool general = launch.facts->elementwise || launch.facts->reduce;
     if (c.parts[i].role != KernelRole::main || !general || !launch.grid || !launch.block) continue;
     const double covered = volume(launch.grid) * volume(launch.block) * kMostPerThread;

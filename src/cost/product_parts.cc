@@ -81,13 +81,10 @@ struct Product {
   double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
 };
 
-// Persistent kernels go over the result in groups of 8 tiles along one side, each group along the whole other side, as many tiles at a time as
-// they have blocks: product_waves follows them. Where the result is by rows ("..T") the library chooses the width of the groups, which no name
-// tells. Then the operand of the other side is read again for each group, unless what one group takes stays in the cache until the next; and a
-// group's own panel for each of its waves, unless it stays beside what a wave takes of the other. Counters of an H200 (50 MB, of which results
-// and the copies in both halves take their part): nothing leaves before the whole product is larger than 42 MB; then groups that take up to
-// 9.5 MB stay, from 15 MB on they do not, and between the two a growing share is read again; of an operand larger than the cache the 8 MB at
-// the turn remain. Waves that take up to 15 MB keep the panel, from 34 MB on they do not.
+// Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side, as many at a time
+// as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by rows ("..T") it is m that they go along,
+// groups are of 16 clusters where 8 make a wave higher than wide, and where they are of 8 a little stays at the turn. What remains of the products that are not within 10 % are such kernels: the
+// library may choose another width.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
@@ -97,42 +94,36 @@ Reread noticed(std::optional<double> bytes, const Product& p) {
   constexpr double kNoise = 0.02;
   return *bytes > kNoise * (p.rows + p.columns) * p.depth * p.item ? Reread{*bytes, true} : Reread{};
 }
-Reread walked(const CallLaunch& launch, const Product& p, double swept, double grouped, double cache) {
-  const KernelFacts& facts = *launch.facts;
-  const double along = facts.sweeps_m ? facts.block_m : facts.block_n, across = facts.sweeps_m ? facts.block_n : facts.block_m;
-  const double of_depth = p.depth * p.item;
-  return noticed(reread_by_walk({.along = std::ceil(swept / along),
-                                 .across = std::ceil(grouped / across),
-                                 .blocks = volume(launch.grid),
-                                 .along_bytes = along * of_depth,
-                                 .across_bytes = across * of_depth,
-                                 .result_bytes = along * across * p.result_item},
-                                cache),
-                 p);
-}
 Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) {
-  const double kTiles = 8, kFilled = 42e6 * cache, kStays = 9.5e6 * cache, kLost = 15e6 * cache, kLarge = 32e6 * cache,
-               kAtTurn = 8e6 * cache, kPanelLost = 34e6 * cache;
   const KernelFacts& facts = *launch.facts;
   if (facts.block_m <= 0 || facts.block_n <= 0 || facts.sweeps_m == facts.sweeps_n) return {};
   const double m = facts.transposed ? p.rows : p.columns, n = facts.transposed ? p.columns : p.rows;
-  const double swept = facts.sweeps_m ? m : n, grouped = facts.sweeps_m ? n : m;
-  const double swept_tile = facts.sweeps_m ? facts.block_m : facts.block_n,
-               tile = facts.sweeps_m ? facts.block_n : facts.block_m;
-  const double along = std::ceil(swept / swept_tile), tiles = along * std::ceil(grouped / tile), blocks = volume(launch.grid);
-  if (p.all_bytes() <= kFilled) return {};
-  if (blocks <= 0) return {0, true};  // the trace does not tell them
-  if (!facts.transposed) return walked(launch, p, swept, grouped, cache);
-  if (tiles <= 1.5 * blocks) return {};  // nearly all at once
-  const double groups = std::ceil(std::ceil(grouped / tile) / kTiles), of_depth = p.depth * p.item;
-  const double operand = swept * of_depth, panel = kTiles * tile * of_depth;
-  const double again =
-      std::max(std::min(groups, tiles / blocks) - 1, 0.0);  // several groups at a time where a wave has room for them
-  const double lost = again > 0 ? share_lost(operand + panel, kStays, kLost) : 0;
-  const double waves = std::max(along * kTiles / blocks, 1.0);  // of a group
-  const double panel_lost = waves > 1 ? share_lost(panel + swept_tile * of_depth * along / waves, kLost, kPanelLost) : 0;
-  // The width of the groups and what is written on the way decide as well, and are not told: of 72 such products 26 are within 10 %.
-  return {again * lost * (operand - (operand > kLarge ? kAtTurn : 0)) + (waves - 1) * panel_lost * grouped * of_depth, true};
+  const double blocks = volume(launch.grid), tiles = std::ceil(m / facts.block_m) * std::ceil(n / facts.block_n);
+  if (blocks <= 0) return {0, tiles > 1};                    // the trace does not tell them
+  if (facts.transposed && tiles <= 1.5 * blocks) return {};  // nearly all at once
+  const double tile_m = facts.block_m * facts.cluster_m, tile_n = facts.block_n * facts.cluster_n;
+  const double running = std::max(std::floor(blocks / (facts.cluster_m * facts.cluster_n)), 1.0);
+  const bool along_m = facts.transposed || facts.sweeps_m;
+  const double along = along_m ? tile_m : tile_n, across = along_m ? tile_n : tile_m;
+  constexpr double kGroup = 8, kAtTurn = 1.5e6, kSmall = 2.5e6;
+  const double square = std::sqrt(running * tile_m / tile_n);  // clusters across a wave that is as wide as it is high
+  const bool wide = facts.transposed && square > 8.5;
+  const double of_depth = p.depth * p.item;
+  // An operand that takes next to nothing is gone across at once.
+  const double all = facts.transposed && n * of_depth <= kSmall * cache ? std::ceil(n / tile_n) : kGroup;
+  Reread again = noticed(reread_by_walk({.along = std::ceil((along_m ? m : n) / along),
+                                         .across = std::ceil((along_m ? n : m) / across),
+                                         .group = std::max(wide ? 2 * kGroup : kGroup, all),
+                                         .blocks = running,
+                                         .along_bytes = along * of_depth,
+                                         .across_bytes = across * of_depth,
+                                         .result_bytes = along * across * p.result_item,
+                                         .at_turn = facts.transposed && !wide ? kAtTurn : 0},
+                                        cache),
+                         p);
+  constexpr double kFilled = 42e6;
+  again.guessed = again.guessed || (facts.transposed && p.all_bytes() > kFilled * cache);
+  return again;
 }
 
 // cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a time as the
@@ -222,7 +213,7 @@ double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
   for (const Part& part : c.parts) {
     if (part.role == KernelRole::combine) return 0;
   }
-  const double kStays = 32e6 * c.context.device.cache;
+  const double kStays = 24e6 * c.context.device.cache;
   const double splits = split_of(launch, batch(c)), result = p.result_bytes();
   const bool stays = result + (p.rows + p.columns) * p.depth * p.item / splits <= kStays;
   return stays ? 0 : (splits - 1) * result;

@@ -13,6 +13,7 @@ struct TileWalk {
   double blocks = 0;
   double along_bytes = 0, across_bytes = 0;  // of both operands, what one tile takes
   double result_bytes = 0;                   // of a tile
+  double at_turn = 0;                        // bytes along that are still there when the next group begins
 };
 
 // `cache`: the device's, in units of an H200's. Nothing when there are too many tiles to follow.

@@ -1,5 +1,6 @@
 // Rows and elements chosen by an index. What is read of the table are the rows touched, not the table: with indices drawn uniformly,
-// n picks among V rows touch V (1 - exp(-n / V)) of them. Real indices repeat more; their values are in no trace.
+// n picks among V rows touch V (1 - exp(-n / V)) of them. Indices of words repeat more, masks and permutations do not at all; their values are in
+// no trace.
 #include <algorithm>
 #include <cmath>
 
@@ -153,7 +154,9 @@ OpWork index(const OpCall& c, const Part& p) {
   }
   const double picks = elements / std::max(row, 1.0);
   if (indices == 0) indices = lists * picks * item_bytes(DType::i64);
-  work.read = rows_bytes(*x, picks, row, p) + indices;
+  // Programs index with masks, permutations and routings, which name each row once before any twice; embeddings have ops of their own.
+  const double item = item_bytes(x->dtype), each_once = row * item >= kSector ? std::min(picks * row, numel(*x)) * item : 0;
+  work.read = std::max(rows_bytes(*x, picks, row, p), each_once) + indices;
   work.written = elements * item_bytes(x->dtype);
   return work;
 }

@@ -64,6 +64,7 @@ struct Part {
       -1;  // attention backward: sums of the queries' gradient, which are read; -1: as large as float32 queries
   double rows_in_flight =
       0;  // softmax: rows that the device works on at a time, where the kernel passes over each several times; 0: one pass
+  double share_in_work = 1;     // apply_twice: of the channels, those that the device works on at a time
   double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
   double channel_multiple = 1;  // convolution: the library's layout pads the channels to this
   bool channels_last =
@@ -79,9 +80,11 @@ struct Part {
   int lists = -1;
   std::span<const double> sizes = {};  // elements of each tensor of a list that the trace left out, from elsewhere
   double list_elements =
-      -1;               // lists: of the chunks of this launch, where they were cut for all launches at once; -1: they were not
-  double before = 1;    // index_put: elements of the dimensions before those that are indexed
-  double elements = 0;  // that the launch's grid covers, for ops whose sizes are not recorded; 0: not known
+      -1;             // lists: of the chunks of this launch, where they were cut for all launches at once; -1: they were not
+  double before = 1;  // index_put: elements of the dimensions before those that are indexed
+  double chunks = 1;  // recurrent: into how many launches the steps of a layer are cut
+  double elements =
+      0;  // that the launch's grid covers, for ops whose sizes are not recorded; recurrent: rows of its step; 0: not known
 };
 
 struct OpWork {

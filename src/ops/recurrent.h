@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ops/op_call.h"
 
@@ -11,12 +12,17 @@ struct RecurrentSizes {
   double batch = 0, steps = 0, input = 0, hidden = 0;
   double gates = 1;  // LSTM 4, GRU 3, plain 1
   double layers = 1, directions = 1;
+  double rows = 0;               // of all steps
+  std::vector<double> of_steps;  // packed sequences: sequences that reach each step, which only get fewer; else empty
   double cells() const { return layers * directions; }
   // Features that the cell at that position (layer by layer, the directions of one beside each other) takes.
   double input_of(double cell) const { return cell < directions ? input : hidden * directions; }
 };
 
-// Nothing for packed sequences and projections, whose sizes the call does not tell.
+// Part::first of a gradient of weights: the input's, or else the recurrent ones.
+constexpr std::int64_t kInputWeights = 2;
+
+// Nothing for projections, nor for packed sequences whose steps the call does not tell.
 std::optional<RecurrentSizes> recurrent_sizes(const OpCall& call);
 
 }  // namespace ridge

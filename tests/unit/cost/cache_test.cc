@@ -145,6 +145,33 @@ TEST(Cache, SlicesOfASerialSplitReadTheResult) {
       4.0 * 3612 * (1920 + 640));
 }
 
+TEST(Cache, SlicesThatTakeHalfOfItLeaveNothingOfTheResult) {
+  // Ten of eleven slices of 26 MB read the 3 MB that the one before left.
+  const LaunchCost cost = cost_of(
+      {"aten::mm", R"("Input Dims": [[2048, 50265], [50265, 768]], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
+       "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_nn_align1>(x)", "[64, 1, 11]", "[256, 1, 1]"});
+  EXPECT_EQ(cost.bytes_read, 2.0 * (50265 * (2048 + 768) + 10 * 2048 * 768));
+  EXPECT_NEAR(*cost.bytes_read, 315758336, 4e6);
+}
+
+TEST(Cache, RowsOfOutputChannelsReadTheInputAgain) {
+  const auto patches = [](std::string_view x, std::string_view w, std::string_view stride, std::string_view grid) {
+    return cost_of(
+        {"aten::cudnn_convolution",
+         "\"Input Dims\": [" + std::string(x) + ", " + std::string(w) +
+             R"(, [], [], [], [], [], [], []], "Input type": ["c10::BFloat16", "c10::BFloat16"], "Concrete Inputs": ["", "", "[0, 0]", ")" +
+             std::string(stride) + R"(", "[1, 1]", "1", "False", "False", "True"])",
+         "void implicit_convolve_sgemm<__nv_bfloat16, __nv_bfloat16, 128, 5, 5, 3, 3, 3, 1, false, false, true>(x)", grid,
+         "[8, 8, 1]"});
+  };
+  // Twelve rows of tiles, of which the device works on 3.6 at a time: 29 MB hardly stay, 19 MB do.
+  expect_ambiguous_near(patches("[96, 3, 224, 224]", "[384, 3, 16, 16]", "[16, 16]", "[588, 12, 1]"), 42520064);
+  EXPECT_EQ(patches("[64, 3, 224, 224]", "[384, 3, 16, 16]", "[16, 16]", "[392, 12, 1]").bytes_read,
+            2.0 * (64 * 3 * 224 * 224 + 384 * 3 * 256));  // counted 19,929,000
+  // Two rows, between which 100 MB are written.
+  expect_ambiguous_near(patches("[32, 3, 226, 226]", "[64, 3, 3, 3]", "[1, 1]", "[50176, 2, 1]"), 19390976);
+}
+
 TEST(Cache, LongRowsOfASoftmaxAreReadInEachPass) {
   constexpr std::string_view kForward =
       "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float, float, x>(y)";
@@ -157,12 +184,35 @@ TEST(Cache, LongRowsOfASoftmaxAreReadInEachPass) {
   expect_ambiguous_near(forward("2048, 50304"), 1152394752);  // 264 rows of 201 KB in work
   expect_ambiguous_near(forward("2048, 32000"), 460654080);
   EXPECT_EQ(forward("2048, 16000").bytes_read, 4.0 * 2048 * 16000);  // 17 MB stay
+  expect_ambiguous_near(forward("2048, 50265"), 973393664);          // rows that start anywhere
   expect_ambiguous_near(
       cost_of({"aten::_log_softmax_backward_data",
                R"("Input Dims": [[2048, 32000], [2048, 32000], [], []], "Input type": ["float", "float", "Scalar", "Scalar"])",
                "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, float, x>(y)", "[2048, 1, 1]",
                "[512, 1, 1]"}),
       724973056);
+}
+
+TEST(Cache, ChannelsInWorkDecideWhatABatchNormReadsTwice) {
+  const auto backward = [](std::string_view x, std::string_view channels) {
+    return cost_of({"aten::native_batch_norm_backward",
+                    "\"Input Dims\": [" + std::string(x) + ", " + std::string(x) +
+                        R"(], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
+                    "void at::native::batch_norm_backward_kernel<c10::BFloat16, float, float, int>(x)", channels,
+                    "[512, 1, 1]"})
+        .bytes_read.value_or(0);
+  };
+  EXPECT_NEAR(backward("[4, 128, 128, 128]", "[128, 1, 1]"), 35473408, 2e6);
+  EXPECT_NEAR(backward("[32, 512, 28, 28]", "[512, 1, 1]"), 97643000, 6e6);
+  EXPECT_NEAR(backward("[4, 256, 128, 128]", "[256, 1, 1]"), 133939000, 1e6);
+  // Forward: 39 MB are read, and as much is written by the second pass.
+  EXPECT_NEAR(
+      cost_of({"aten::cudnn_batch_norm", R"("Input Dims": [[96, 64, 56, 56]], "Input type": ["c10::Half"])",
+               "void cudnn::bn_fw_tr_1C11_kernel_NCHW<__half, float, int, 128, true, 1, true>(x)", "[64, 1, 1]", "[128, 1, 1]"})
+          .bytes_read.value_or(0),
+      70853120, 4e6);
+  // 528 of 4096 channels at a time: of 67 MB they take 9.
+  EXPECT_EQ(backward("[4, 4096, 32, 32]", "[4096, 1, 1]"), 2 * 2.0 * 4 * 4096 * 32 * 32);
 }
 
 TEST(Cache, PickedRowsLeaveItBesideAStream) {

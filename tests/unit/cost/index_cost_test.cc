@@ -37,6 +37,20 @@ TEST(IndexCost, TwoIndicesAreReadForEachPick) {
   EXPECT_EQ(costs[0].estimate, Estimate::ambiguous);
 }
 
+TEST(IndexCost, AMaskNamesEachRowOnce) {
+  // x[mask] of [49104, 91]: nearly all rows, which are no multiple of 16 bytes; counted 9,309,440.
+  const auto mask =
+      Call{"aten::index", R"("Input Dims": [[49104, 91], []], "Input type": ["c10::BFloat16", ""])",
+           launch(1, "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<x>>(y)", "[8643, 1, 1]")}
+          .costs();
+  expect_near(mask[0], 9309440);
+  // Tokens that are sent to two experts each; counted 8,458,000.
+  const auto routed = Call{"aten::index", R"("Input Dims": [[4096, 1024], []], "Input type": ["c10::BFloat16", ""])",
+                           launch(1, "void at::native::vectorized_gather_kernel<16, long>(x)", "[8192, 1, 1]")}
+                          .costs();
+  expect_near(routed[0], 8458000);
+}
+
 TEST(IndexCost, OneDimensionHasOneIndex) {
   const auto costs =
       Call{"aten::index", R"("Input Dims": [[1048576], []], "Input type": ["float", ""])",

@@ -63,6 +63,39 @@ TEST(LibraryCalls, AtensBatchNormGradientPassesTwice) {
   expect_counted(read, 292632832);
 }
 
+TEST(LibraryCalls, AHelperOfADepthwiseConvolutionBringsItsWeights) {
+  constexpr std::string_view kTiling =
+      "sm90_xmma_depthwise_convolution_fprop_tiling_f16f16_f32f32_f32_nhwckrsc_nhwc_tilesize1x4x4_1x5x5_";
+  const auto reads =
+      reads_of_call({.op = "aten::cudnn_convolution",
+                     .dims = "[[96,120,28,28],[120,1,5,5],[],[],[],[],[],[],[]]",
+                     .types = R"(["c10::Half","c10::Half"])",
+                     .constants = R"(["","","[2, 2]","[1, 1]","[1, 1]","120","False","False","True"])",
+                     .kernels = {{std::string(kTiling) + "betaFalse_execute_helper_kernel__5x_cudnn", "[24, 1, 1]"},
+                                 {std::string(kTiling) + "betaFalse_execute_kernel__5x_cudnn", "[1, 2, 198]"}}});
+  EXPECT_EQ(reads[0], 2.0 * 120 * 25);
+  expect_counted(reads[1], 18097664);
+}
+
+TEST(LibraryCalls, AKernelWithAPlainNameUnderAnOpDoesItsWork) {
+  const auto forward = reads_of_call({.op = "aten::cudnn_convolution",
+                                      .dims = "[[16,384,1,300],[384,1,1,31],[],[],[],[],[],[],[]]",
+                                      .types = R"(["c10::Half","c10::Half"])",
+                                      .constants = R"(["","","[0, 15]","[1, 1]","[1, 1]","384","False","False","True"])",
+                                      .kernels = {{"conv1D_NCHW", "[384, 2, 1]"}}});
+  expect_counted(forward[0], 3722496);
+  const auto backward = reads_of_call(
+      {.op = "aten::convolution_backward",
+       .dims = "[[16,1,16384],[16,16,16384],[1,16,7],[],[],[],[],[],[],[],[]]",
+       .types = R"(["float","float","float"])",
+       .constants = R"(["","","","[1]","[1]","[3]","[1]","False","[0]","1","[True, True, False]"])",
+       .kernels = {{"void compute_valid_masks_kernel<int, float, float>(x)", "[64, 1, 1]"},
+                   {"void conv2d_precomputed_common_engine::convolution_sm5x<float, float, 1, 1, 2>(x)", "[2048, 1, 1]"},
+                   {"void wgrad_alg0_engine<float, 128, 5, 5, 3, 3, 3, false, 512>(x)", "[4, 1, 512]"}}});
+  expect_counted(backward[1], 1139712);  // the input's gradient, not a half of the weight's
+  expect_counted(backward[2], 17845248);
+}
+
 TEST(LibraryCalls, AGroupNormOfOneValueForEachChannelHasNoSums) {
   const auto reads = reads_of_call(
       {.op = "aten::native_group_norm_backward",

@@ -19,10 +19,16 @@ TEST(ProductWaves, AWaveForEachGroupTakesTheOtherOperandAgain) {
 
 TEST(ProductWaves, OneWaveTakesEverythingOnce) { EXPECT_EQ(reread_by_walk(tiles_of(64, kLost), 1), 0); }
 
-TEST(ProductWaves, AGroupThatIsLeftOverIsTakenAgainHalf) {
-  // 30 tiles of the first group; its last two and 28 of the second, past all four panels; the last four, which are one panel along. Of both
-  // groups the eight panels across come twice, but one of the waves has few of their tiles.
-  EXPECT_EQ(reread_by_walk(tiles_of(30, kLost), 1), (4 + 1 + 0.5 * 8 + 0.5 * 8) * kLost);
+TEST(ProductWaves, APartOfARowAcrossTakesItsOwnPanelsOnly) {
+  // 30 tiles of the first group; its last two, which are two panels across, and 28 of the second, past all four panels along; the last four,
+  // which are one panel along and four across.
+  EXPECT_EQ(reread_by_walk(tiles_of(30, kLost), 1), (4 + 2 + 1 + 4) * kLost);
+}
+
+TEST(ProductWaves, WhatStaysAtTheTurnIsNotReadAgain) {
+  TileWalk walk = tiles_of(32, kLost);
+  walk.at_turn = kLost;  // one of the four panels along
+  EXPECT_EQ(reread_by_walk(walk, 1), 3 * kLost);
 }
 
 TEST(ProductWaves, ALargerCacheKeepsMore) {
