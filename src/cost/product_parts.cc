@@ -82,9 +82,9 @@ struct Product {
 };
 
 // Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side, as many at a time
-// as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by rows ("..T") it is m that they go along,
-// groups are of 16 clusters where 8 make a wave higher than wide, and where they are of 8 a little stays at the turn. What remains of the products that are not within 10 % are such kernels: the
-// library may choose another width.
+// as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by rows ("..T") it is m that they go
+// along, groups are of 16 clusters where 8 make a wave higher than wide, and where they are of 8 a little stays at the turn. Most of what is
+// not within 10 % are such kernels: the library may choose another width.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
