@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <future>
-#include <memory>
+#include <optional>
 #include <system_error>
 
 #include <tbb/blocked_range.h>
@@ -27,12 +27,29 @@ struct JobSize {
   bool worth_a_thread() const { return events >= std::size_t{8} << 10; }
 };
 
-// While one lives, no more threads than it says work in this process; of several the least counts. 0: as many as there are cores, no limit.
-using ThreadLimit = std::unique_ptr<tbb::global_control>;
-inline ThreadLimit limit_threads(unsigned threads) {
-  return threads == 0 ? nullptr : std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, threads);
+// While one lives, no more threads than it says work in this process; 0: as many as there are cores. Of several the last one counts. It is a
+// number and not yet TBB's own limit: setting that starts the pool.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(unsigned threads) : before_(most_.exchange(threads)) {}
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+  ~ThreadLimit() { most_ = before_; }
+
+  static unsigned most() { return most_; }
+
+ private:
+  static inline std::atomic<unsigned> most_ = 0;
+  unsigned before_;
+};
+
+// work() in the pool, with no more threads than are allowed.
+template <class Work>
+void in_pool(const Work& work) {
+  std::optional<tbb::global_control> limit;
+  if (ThreadLimit::most() != 0) limit.emplace(tbb::global_control::max_allowed_parallelism, ThreadLimit::most());
+  tbb::this_task_arena::isolate(work);
 }
-inline bool one_thread_only() { return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) == 1; }
 
 // part(i) for each i in [0, count) by this thread and one more, where one is to be had.
 template <class Part>
@@ -43,7 +60,7 @@ void by_two_threads(std::size_t count, const Part& part) {
   };
   std::future<void> other;
   try {
-    if (!one_thread_only()) other = std::async(std::launch::async, work);
+    if (ThreadLimit::most() != 1) other = std::async(std::launch::async, work);
   } catch (const std::system_error&) {  // no thread: this one does it all
   }
   work();
@@ -53,7 +70,7 @@ void by_two_threads(std::size_t count, const Part& part) {
 template <class... Parts>
 void at_once(JobSize size, const Parts&... parts) {
   if (size.worth_a_pool()) {
-    tbb::this_task_arena::isolate([&] { tbb::parallel_invoke(parts...); });
+    in_pool([&] { tbb::parallel_invoke(parts...); });
   } else if (size.worth_a_thread()) {
     const std::function<void()> each[] = {std::cref(parts)...};
     by_two_threads(sizeof...(parts), [&](std::size_t i) { each[i](); });
@@ -70,7 +87,7 @@ void alongside(JobSize size, const First& first, const Second& second) {
     at_once(size, first, second);
     return;
   }
-  tbb::this_task_arena::isolate([&] {
+  in_pool([&] {
     tbb::task_group other;
     other.run(second);
     try {
@@ -87,7 +104,7 @@ void alongside(JobSize size, const First& first, const Second& second) {
 template <class Part>
 void for_each_index(JobSize size, std::size_t count, const Part& part) {
   if (count >= 2 && size.worth_a_pool()) {
-    tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, part); });
+    in_pool([&] { tbb::parallel_for(std::size_t{0}, count, part); });
   } else if (count >= 2 && size.worth_a_thread()) {
     by_two_threads(count, part);
   } else {
@@ -102,7 +119,7 @@ void for_each_range(JobSize size, std::size_t count, std::size_t grain, const Pa
     if (count > 0) part(std::size_t{0}, count);
     return;
   }
-  tbb::this_task_arena::isolate([&] {
+  in_pool([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain),
                       [&](const auto& range) { part(range.begin(), range.end()); });
   });

@@ -50,7 +50,7 @@ struct LoadedTrace {
 struct Engine::State {
   std::vector<LoadedTrace> traces;
   bool named_files_only = false;
-  ThreadLimit threads;
+  std::optional<ThreadLimit> threads;
   std::mutex mutex;  // guards the maps
 
   const Model& model(std::size_t i, const ModelKey& key) {
@@ -178,7 +178,7 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   if (paths.empty()) return fail(ErrorCode::usage, "no trace given", "", "give the path of a trace, or - for standard input");
   auto state = std::make_unique<State>();
   state->named_files_only = options.named_files_only;
-  state->threads = limit_threads(options.threads);
+  state->threads.emplace(options.threads);
   const ReadOptions read = read_options(options);
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));

@@ -207,7 +207,7 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
     paths.push_back(std::move(path));
   }
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
-  const ThreadLimit limit = limit_threads(options.threads);
+  const ThreadLimit limit(options.threads);
   ReadOptions read = read_options(options);
   read.keep_places = true;
   TRY(OutputFile file, OutputFile::create(output));

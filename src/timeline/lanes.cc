@@ -173,7 +173,7 @@ std::size_t rows_without_work(const Trace& trace, const std::vector<Slice>& slic
 }
 
 void fill(const Trace& trace, std::vector<Slice>* slices, Lane* lane) {
-  if (!std::is_sorted(slices->begin(), slices->end())) tbb::parallel_sort(slices->begin(), slices->end());
+  if (!std::is_sorted(slices->begin(), slices->end())) in_pool([&] { tbb::parallel_sort(slices->begin(), slices->end()); });
   lane->slices = slices->size();
   for (const Slice& slice : *slices) ++lane->of_class[static_cast<std::size_t>(trace.kind(slice.event).event_class)];
   const bool stream = lane->is_stream();

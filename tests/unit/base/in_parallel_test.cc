@@ -74,7 +74,7 @@ TEST_P(Jobs, PartsMayAskForAValueThatIsBeingMade) {
 }
 
 TEST_P(Jobs, OneThreadDoesItAllWhereNoMoreMayWork) {
-  const ThreadLimit limit = limit_threads(1);
+  const ThreadLimit limit(1);
   const std::thread::id here = std::this_thread::get_id();
   std::atomic<int> elsewhere = 0;
   const auto part = [&] {
