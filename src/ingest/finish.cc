@@ -90,7 +90,9 @@ void list_by_class(Trace* trace) {
     class_of[i] = kind.phase == 'E' ? EventClass::other : kind.event_class;  // the end of a pair is no slice
   }
   const std::uint32_t size = trace->events.size();
-  const auto class_at = [&](std::uint32_t i) { return static_cast<std::size_t>(class_of[trace->events.form(EventId{i}).value]); };
+  const auto class_at = [&](std::uint32_t i) {
+    return static_cast<std::size_t>(class_of[trace->events.form(EventId{i}).value]);
+  };
   std::array<std::size_t, kEventClasses> counts{};
   for (std::uint32_t i = 0; i < size; ++i) ++counts[class_at(i)];
   std::array<EventId*, kEventClasses> next{};
