@@ -22,8 +22,8 @@ std::string cut(std::string_view text) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-// About how many bytes of JSON a row's entries take, names left out.
-std::size_t bytes_of(const DepthSlices& row) { return 40 + row.slices.id.size() * 34 + row.buckets.id.size() * 24; }
+// About how many bytes of JSON a row's entries take, names left out; the words around them are 150 for each row.
+std::size_t bytes_of(const DepthSlices& row) { return 150 + row.slices.id.size() * 34 + row.buckets.id.size() * 24; }
 
 // Names as indexes into the answer's own list.
 class NameList {

@@ -196,6 +196,24 @@ TEST(Timeline, WindowsOfRealTracesLoseNothingAndStaySmall) {
   }
 }
 
+// Slices that overlap in more rows than there are: the words around each row weigh more than what is in it.
+TEST(Timeline, AnswersOfManyRowsStaySmall) {
+  std::string events;
+  for (int i = 0; i < 3000; ++i) {
+    if (i > 0) events += ",";
+    events += test::event({.name = "o", .ts = i, .dur = 5000 + i});
+  }
+  const Opened t(test::load_events(events));
+  const auto window = t.timeline.slices(
+      {.track = t.timeline.groups().front().tracks.front().id, .from_ns = 0, .to_ns = 20'000'000, .px = 8192});
+  ASSERT_TRUE(window);
+  constexpr std::string_view kWords = R"({"depth":1023,"slices":{"start":[],"dur":[],"name":[],"id":[],"color":[]},)"
+                                      R"("buckets":{"at":[],"count":[],"busy":[],"name":[],"id":[],"color":[]}},)";
+  std::size_t bytes = 0;
+  for (const DepthSlices& row : window->depths) bytes += kWords.size() + row.slices.id.size() * 30 + row.buckets.id.size() * 20;
+  EXPECT_LT(bytes, 190'000U);
+}
+
 TEST(Timeline, HitsAreCountedAndInOrderOfTime) {
   const auto path = test::path_of("resnet18_eager_shapes");
   ASSERT_TRUE(path);
