@@ -66,6 +66,30 @@ int hex4(std::string_view text, std::size_t at) {
   return value;
 }
 
+// The open brackets of a JSON text of any depth, the innermost 64 in a word.
+class OpenBrackets {
+ public:
+  bool empty() const { return depth_ == 0; }
+  bool in_object() const { return (inner_ & 1) != 0; }  // of the innermost
+  void open(bool object) {
+    if (depth_ % 64 == 0 && depth_ != 0) outer_.push_back(inner_);
+    ++depth_;
+    inner_ = inner_ << 1 | (object ? 1U : 0U);
+  }
+  void close() {
+    --depth_;
+    inner_ >>= 1;
+    if (depth_ % 64 != 0 || depth_ == 0) return;
+    inner_ = outer_.back();
+    outer_.pop_back();
+  }
+
+ private:
+  std::uint64_t inner_ = 0;
+  std::size_t depth_ = 0;
+  std::vector<std::uint64_t> outer_;
+};
+
 constexpr std::string_view kEscapes = "\"\\/bfnrt";
 constexpr std::string_view kEscaped = "\"\\/\b\f\n\r\t";
 
@@ -155,28 +179,38 @@ Repairs decode_string(std::string_view raw, std::string* out) {
 
 bool compact_json(std::string_view raw, std::string* out) {
   out->clear();
-  std::vector<bool> in_object;  // the open brackets, outermost first
+  OpenBrackets open;
   std::string decoded;
   enum { value, value_or_close, key, key_or_close, colon, separator } expect = value;
   std::size_t i = 0;
+  std::size_t kept = 0;                          // where the stretch without white space starts that is not yet in `out`
   const auto string_end = [&](std::size_t at) {  // past the closing quote of a well-formed string, or npos
-    std::size_t end = at + 1;
+    std::size_t end = raw.find('"', at + 1);
+    if (end != std::string_view::npos && is_plain_text(raw.substr(at + 1, end - at - 1))) return end + 1;
+    end = at + 1;
     while (end < raw.size() && raw[end] != '"') end += raw[end] == '\\' ? 2U : 1U;
     if (end >= raw.size()) return std::string_view::npos;
     return decode_string(raw.substr(at + 1, end - at - 1), &decoded).any() ? std::string_view::npos : end + 1;
   };
   for (;;) {
-    while (i < raw.size() && is_space(raw[i])) ++i;
-    if (i == raw.size()) return expect == separator && in_object.empty();
-    if (expect == separator && in_object.empty()) return false;
+    if (i < raw.size() && is_space(raw[i])) {
+      out->append(raw, kept, i - kept);
+      while (i < raw.size() && is_space(raw[i])) ++i;
+      kept = i;
+    }
+    if (i == raw.size()) {
+      out->append(raw, kept, i - kept);
+      return expect == separator && open.empty();
+    }
+    if (expect == separator && open.empty()) return false;
     const char c = raw[i];
     std::size_t end = i + 1;
     switch (expect) {
       case separator:
         if (c == ',') {
-          expect = in_object.back() ? key : value;
-        } else if (c == (in_object.back() ? '}' : ']')) {
-          in_object.pop_back();
+          expect = open.in_object() ? key : value;
+        } else if (c == (open.in_object() ? '}' : ']')) {
+          open.close();
         } else {
           return false;
         }
@@ -188,7 +222,7 @@ bool compact_json(std::string_view raw, std::string* out) {
       case key:
       case key_or_close:
         if (c == '}' && expect == key_or_close) {
-          in_object.pop_back();
+          open.close();
           expect = separator;
         } else {
           if (c != '"' || (end = string_end(i)) == std::string_view::npos) return false;
@@ -198,10 +232,10 @@ bool compact_json(std::string_view raw, std::string* out) {
       case value:
       case value_or_close:
         if (c == ']' && expect == value_or_close) {
-          in_object.pop_back();
+          open.close();
           expect = separator;
         } else if (c == '[' || c == '{') {
-          in_object.push_back(c == '{');
+          open.open(c == '{');
           expect = c == '{' ? key_or_close : value_or_close;
         } else if (c == '"') {
           if ((end = string_end(i)) == std::string_view::npos) return false;
@@ -209,12 +243,11 @@ bool compact_json(std::string_view raw, std::string* out) {
         } else {
           while (end < raw.size() && raw[end] != ',' && raw[end] != ']' && raw[end] != '}' && !is_space(raw[end])) ++end;
           const std::string_view token = raw.substr(i, end - i);
-          if (token != "true" && token != "false" && token != "null" && !is_json_number(token)) return false;
+          if (!is_json_number(token) && token != "true" && token != "false" && token != "null") return false;
           expect = separator;
         }
         break;
     }
-    out->append(raw, i, end - i);
     i = end;
   }
 }

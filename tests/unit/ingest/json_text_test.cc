@@ -1,5 +1,7 @@
 #include "ingest/json_text.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace ridge {
@@ -95,6 +97,23 @@ TEST(CompactJson, AnyDepth) {
   const std::string deep = std::string(3'000'000, '[') + std::string(3'000'000, ']');
   EXPECT_EQ(compact(deep), deep);
   EXPECT_EQ(compact(deep + "]"), "(invalid)");
+}
+
+TEST(CompactJson, EachBracketClosesItsOwn) {
+  // Lists and objects in turns of three, deeper than a word has bits; then each closing bracket in turn made one of the other kind.
+  std::string open, close;
+  for (int depth = 0; depth < 200; ++depth) {
+    const bool object = depth % 3 != 0;
+    open += object ? R"({"a":)" : "[";
+    close += object ? '}' : ']';
+  }
+  std::reverse(close.begin(), close.end());
+  EXPECT_EQ(compact(open + "1" + close), open + "1" + close);
+  for (std::size_t i = 0; i < close.size(); ++i) {
+    std::string wrong = close;
+    wrong[i] = close[i] == '}' ? ']' : '}';
+    EXPECT_EQ(compact(open + "1" + wrong), "(invalid)") << i;
+  }
 }
 
 }  // namespace
