@@ -60,7 +60,7 @@ class HeldEvents {
     const std::vector<Device>& devices = scope.model().timeline().devices;
     side_of_track_.assign(trace_.forms.tracks().size(), Side::host);
     held_.assign(trace_.events.size(), false);
-    const std::vector<EventId>& work = trace_.of(EventClass::device_work);
+    const std::span<const EventId> work = trace_.of(EventClass::device_work);
     for (const Device& device : devices) {
       for (const WorkRow& row : device.work)
         side_of_track_[trace_.track(work[row.row]).value] = scope.has_device(device.id) ? Side::device : Side::other_device;
@@ -111,7 +111,7 @@ std::vector<FormCount> count_forms(const Scope& scope) {
     count.first_ns = std::min(count.first_ns, ts);
     count.last_ns = std::max(count.last_ns, ts + dur.value_or(0));
   };
-  for (const std::vector<EventId>& events : trace.by_class) {  // of a part of a trace its own
+  for (const std::span<const EventId> events : trace.by_class) {  // of a part of a trace its own
     for (const EventId event : events) {
       if (held.holds(event)) add(event);
     }

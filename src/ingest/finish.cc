@@ -13,47 +13,11 @@ namespace {
 
 constexpr std::int64_t kDayNs = std::int64_t{86400} * 1'000'000'000;
 
-constexpr EventClass kActivity[] = {EventClass::op, EventClass::annotation, EventClass::python_frame, EventClass::launch,
-                                    EventClass::device_work};
-
-// Start and end over some classes, leaving out events at time 0 when everything else is a day or more later.
-struct Extent {
-  std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
-  std::uint64_t at_zero = 0;
-
-  bool empty() const { return start_ns > end_ns; }
-  void add(std::int64_t ts, std::int64_t dur) {
-    start_ns = std::min(start_ns, ts);
-    end_ns = std::max(end_ns, ts + dur);
-  }
-};
-
-Extent extent_of(const Trace& trace, std::span<const EventClass> classes) {
-  Extent extent, zero;
-  for (const EventClass c : classes) {
-    for (const EventId event : trace.of(c)) {
-      const std::int64_t ts = trace.events.ts_ns(event);
-      if (ts == kNoTime) continue;
-      const std::int64_t dur = trace.events.dur_ns(event).value_or(0);
-      (ts == 0 ? zero : extent).add(ts, dur);
-      zero.at_zero += ts == 0;
-    }
-  }
-  if (zero.empty()) return extent;
-  if (!extent.empty() && extent.start_ns > kDayNs) {
-    extent.at_zero = zero.at_zero;
-  } else {
-    extent.add(zero.start_ns, zero.end_ns - zero.start_ns);
-  }
-  return extent;
-}
-
 }  // namespace
 
-void pair_begins_and_ends(Trace* trace) {
+bool pair_begins_and_ends(Trace* trace) {
   const auto& kinds = trace->forms.kinds();
-  if (std::none_of(kinds.begin(), kinds.end(), [](const Kind& k) { return k.phase == 'B' || k.phase == 'E'; })) return;
+  if (std::none_of(kinds.begin(), kinds.end(), [](const Kind& k) { return k.phase == 'B' || k.phase == 'E'; })) return false;
   std::vector<EventId> marks;
   for (std::uint32_t i = 0; i < trace->events.size(); ++i) {
     const char phase = trace->kind(EventId{i}).phase;
@@ -80,27 +44,7 @@ void pair_begins_and_ends(Trace* trace) {
     }
   }
   close_all();
-}
-
-void list_by_class(Trace* trace) {
-  const auto& forms = trace->forms.forms();
-  std::vector<EventClass> class_of(forms.size());
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    const Kind& kind = trace->forms.kinds()[forms[i].kind.value];
-    class_of[i] = kind.phase == 'E' ? EventClass::other : kind.event_class;  // the end of a pair is no slice
-  }
-  const std::uint32_t size = trace->events.size();
-  const auto class_at = [&](std::uint32_t i) {
-    return static_cast<std::size_t>(class_of[trace->events.form(EventId{i}).value]);
-  };
-  std::array<std::size_t, kEventClasses> counts{};
-  for (std::uint32_t i = 0; i < size; ++i) ++counts[class_at(i)];
-  std::array<EventId*, kEventClasses> next{};
-  for (std::size_t c = 0; c < kEventClasses; ++c) {
-    trace->by_class[c].resize(counts[c]);
-    next[c] = trace->by_class[c].data();
-  }
-  for (std::uint32_t i = 0; i < size; ++i) *next[class_at(i)]++ = EventId{i};
+  return true;
 }
 
 void name_tracks(Trace* trace) {
@@ -134,13 +78,28 @@ void name_tracks(Trace* trace) {
   }
 }
 
-void find_window(Trace* trace) {
-  Extent extent = extent_of(*trace, kActivity);
+Extent extent_of(const Trace& trace, std::span<const EventClass> classes) {
+  Extent extent;
+  for (const EventClass c : classes) {
+    for (const EventId event : trace.of(c)) extent.add(trace.events.ts_ns(event), trace.events.dur_ns(event).value_or(0));
+  }
+  return extent;
+}
+
+void find_window(Trace* trace, const Extent& activity) {
   // A trace of another program: whatever slices it has.
   constexpr EventClass kAnything[] = {EventClass::other};
-  if (extent.empty()) extent = extent_of(*trace, kAnything);
-  trace->diagnostics.add_unplaced(Problem::at_time_zero, extent.at_zero);
-  if (!extent.empty()) trace->window = TimeRange{extent.start_ns, extent.end_ns};
+  Extent extent = activity.none() ? extent_of(*trace, kAnything) : activity;
+  if (extent.none()) return;
+  if (extent.at_zero != 0) {
+    if (extent.start_ns > kDayNs && !extent.only_zero()) {  // strays
+      trace->diagnostics.add_unplaced(Problem::at_time_zero, extent.at_zero);
+    } else {
+      extent.start_ns = std::min<std::int64_t>(extent.start_ns, 0);
+      extent.end_ns = std::max(extent.end_ns, extent.zero_end_ns);
+    }
+  }
+  trace->window = TimeRange{extent.start_ns, extent.end_ns};
 }
 
 }  // namespace ridge

@@ -10,7 +10,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::size_t kInputBytes = std::size_t{256} << 10;
+constexpr std::size_t kInputBytes = std::size_t{64} << 10;
 
 class GzipSource final : public Source {
  public:

@@ -7,8 +7,9 @@
 
 namespace ridge {
 
-EventJoiner::EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote, bool keep_places)
-    : trace_(trace), top_level_(top_level), max_memory_(max_memory), by_rote_(by_rote) {
+EventJoiner::EventJoiner(Trace* trace, ClassLists* lists, TopLevel* top_level, std::uint64_t max_memory, bool by_rote,
+                         bool keep_places)
+    : trace_(trace), lists_(lists), top_level_(top_level), max_memory_(max_memory), by_rote_(by_rote) {
   run_.keep_places = keep_places;
 }
 
@@ -18,6 +19,7 @@ Result<void> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
                 "cut it by time first");
   }
+  lists_->add(run);
   trace_->places.append({run.places.data(), run.places.size()});
   trace_->elements += run.size();
   trace_->diagnostics.add_all(diagnostics);

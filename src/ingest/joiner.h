@@ -9,6 +9,7 @@
 
 #include <ridge/result.h>
 
+#include "ingest/class_lists.h"
 #include "ingest/event_array.h"
 #include "ingest/top_level.h"
 #include "ingest/windows.h"
@@ -18,7 +19,8 @@ namespace ridge {
 
 class EventJoiner {
  public:
-  EventJoiner(Trace* trace, TopLevel* top_level, std::uint64_t max_memory, bool by_rote, bool keep_places = false);
+  EventJoiner(Trace* trace, ClassLists* lists, TopLevel* top_level, std::uint64_t max_memory, bool by_rote,
+              bool keep_places = false);
 
   // The next window in order, parsed where `assumed`. An error when the trace grows over its limits.
   Result<void> accept(const Window& window);
@@ -28,6 +30,7 @@ class EventJoiner {
   Result<void> join(const Window& window);
 
   Trace* trace_;
+  ClassLists* lists_;
   TopLevel* top_level_;
   std::uint64_t max_memory_;
   bool by_rote_;

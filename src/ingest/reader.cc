@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/try.h"
+#include "ingest/class_lists.h"
 #include "ingest/finish.h"
 #include "ingest/joiner.h"
 #include "ingest/metadata_reader.h"
@@ -98,7 +99,8 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   if (!top.at_events()) return tl::unexpected(not_a_trace(opened, path, top));
 
   WindowFeed feed(opened.source.get(), std::move(rest), offset, options.window_bytes, options.max_bytes);
-  EventJoiner joiner(trace.get(), &top, options.max_memory, options.by_rote, options.keep_places);
+  ClassLists lists(trace.get());
+  EventJoiner joiner(trace.get(), &lists, &top, options.max_memory, options.by_rote, options.keep_places);
   PipelineOptions pipeline;
   constexpr unsigned kMostThreads = 256;
   pipeline.threads =
@@ -123,10 +125,9 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
     for (const TopLevel::Item& item : top.items()) trace->metadata.texts.emplace_back(item.key, item.value);
   }
   trace->storage->forms.order_tracks(trace->strings);
-  pair_begins_and_ends(trace.get());
-  list_by_class(trace.get());
   name_tracks(trace.get());
-  find_window(trace.get());
+  const bool paired = pair_begins_and_ends(trace.get());
+  find_window(trace.get(), paired ? extent_of(*trace, activity_classes()) : lists.activity());
   return trace;
 }
 

@@ -125,7 +125,7 @@ class Merge {
   };
 
   explicit Merge(const Trace& trace) : events_(trace.events) {}
-  void add(const std::vector<EventId>& events, std::size_t rank) {
+  void add(std::span<const EventId> events, std::size_t rank) {
     if (events.empty()) return;
     heads_[count_++] = {slice_of(events_, events.front()), events.data(), events.data() + events.size(), rank};
   }

@@ -133,7 +133,7 @@ class CopyCalls {
   };
 
   CopyCalls(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
-    const std::vector<EventId>& work = trace.of(EventClass::device_work);
+    const std::span<const EventId> work = trace.of(EventClass::device_work);
     for (std::size_t row = 0; row < work.size(); ++row) {
       const NodeId call = links.launch[row];
       if (call == kNoNode || trace.kind(work[row]).work != DeviceWork::copy) continue;

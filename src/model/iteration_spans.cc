@@ -23,7 +23,7 @@ struct DevicePart {
 std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
                                      const Iterations& iterations, std::int64_t* inherited_end_ns) {
   std::vector<DevicePart> parts(iterations.list.size());
-  const std::vector<EventId>& work = trace.of(EventClass::device_work);
+  const std::span<const EventId> work = trace.of(EventClass::device_work);
   for (std::size_t row = 0; row < work.size(); ++row) {
     const std::int64_t start = trace.events.ts_ns(work[row]);
     if (start == kNoTime) continue;

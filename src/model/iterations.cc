@@ -261,7 +261,7 @@ List by_device_period(const Inputs& in) {
     if (busiest == nullptr || device.work.size() > busiest->work.size()) busiest = &device;
   }
   if (busiest == nullptr || busiest->work.empty()) return {};
-  const std::vector<EventId>& rows = in.trace.of(EventClass::device_work);
+  const std::span<const EventId> rows = in.trace.of(EventClass::device_work);
   std::vector<std::uint32_t> names;
   names.reserve(busiest->work.size());
   for (const WorkRow& work : busiest->work) names.push_back(in.trace.events.name(rows[work.row]).value);

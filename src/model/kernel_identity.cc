@@ -142,7 +142,7 @@ KernelIdentity identify_kernel(std::string_view name, DeviceWork work, std::stri
 
 KernelIdentities build_kernel_identities(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
                                          const GraphReplays& replays) {
-  const std::vector<EventId>& events = trace.of(EventClass::device_work);
+  const std::span<const EventId> events = trace.of(EventClass::device_work);
   const OpTable ops_table = ops(trace);
   KernelIdentities result;
   result.of_row.resize(events.size());

@@ -174,7 +174,7 @@ void link_by_external_id(const DeviceWorkTable& work, const OpTable& op_table, c
 }
 
 std::vector<bool> find_inherited(const Trace& trace, const std::vector<NodeId>& launch) {
-  const std::vector<EventId>& work = trace.of(EventClass::device_work);
+  const std::span<const EventId> work = trace.of(EventClass::device_work);
   std::vector<bool> inherited;
   std::vector<std::int64_t> first_launched(trace.forms.tracks().size(), INT64_MIN);  // by track, which is a stream's
   for (std::size_t row = 0; row < work.size(); ++row) {

@@ -22,7 +22,7 @@ struct FileRange {
 
 std::optional<std::vector<bool>> tracks_of_device(const Model& model, std::int64_t device) {
   const Trace& trace = model.trace();
-  const std::vector<EventId>& work = trace.of(EventClass::device_work);
+  const std::span<const EventId> work = trace.of(EventClass::device_work);
   const LaunchLinks& links = model.links();
   const auto process_of = [&](TrackId track) { return trace.forms.track(track).pid; };
   const auto launched_by = [&](std::uint32_t row) {

@@ -126,7 +126,7 @@ class Augmenter {
   static constexpr std::uint64_t AugmentCounts::* kCounts[] = {&AugmentCounts::device_events, &AugmentCounts::with_flops,
                                                                &AugmentCounts::with_bytes, &AugmentCounts::ops};
 
-  static std::vector<EventId>::const_iterator first_in(const std::vector<EventId>& events, std::size_t from) {
+  static std::span<const EventId>::iterator first_in(std::span<const EventId> events, std::size_t from) {
     return std::lower_bound(events.begin(), events.end(), from, [](EventId event, std::size_t at) { return event.value < at; });
   }
 

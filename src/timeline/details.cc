@@ -62,7 +62,7 @@ std::vector<SliceArg> args_of(const Trace& trace, EventId event) {
 // Row of the device work's table; nothing for other events.
 std::optional<std::size_t> work_row(const Trace& trace, EventId event) {
   if (trace.kind(event).event_class != EventClass::device_work) return std::nullopt;
-  const std::vector<EventId>& work = trace.of(EventClass::device_work);
+  const std::span<const EventId> work = trace.of(EventClass::device_work);
   const auto it = std::lower_bound(work.begin(), work.end(), event);
   if (it == work.end() || *it != event) return std::nullopt;
   return static_cast<std::size_t>(it - work.begin());

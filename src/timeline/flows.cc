@@ -51,7 +51,7 @@ Flows::Flows(const Model& model, const Lanes& lanes) {
 
 void Flows::add_launches(const Model& model) {
   const LaunchLinks& links = model.links();
-  const std::vector<EventId>& work = model.trace().of(EventClass::device_work);
+  const std::span<const EventId> work = model.trace().of(EventClass::device_work);
   for (std::size_t row = 0; row < work.size(); ++row) {
     if (links.launch[row] == kNoNode) continue;
     edges_.push_back({model.tree().event[links.launch[row].value], work[row], Edge::Kind::launch});

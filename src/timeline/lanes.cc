@@ -86,7 +86,7 @@ std::vector<std::vector<Slice>> slices_by_track(const Model& model, std::vector<
   for (std::size_t c = 0; c < kEventClasses; ++c) {
     const bool device_work = static_cast<EventClass>(c) == EventClass::device_work;
     const KernelIdentities* identities = device_work ? &model.identities() : nullptr;
-    const std::vector<EventId>& events = trace.by_class[c];
+    const std::span<const EventId> events = trace.by_class[c];
     for (std::size_t row = 0; row < events.size(); ++row) {
       const std::uint32_t form = trace.events.form(events[row]).value;
       const std::int64_t ts = trace.events.ts_ns(events[row]);

@@ -32,7 +32,7 @@ void add_syncs(const Model& model, std::vector<Mark>* marks) {
 
 void add_gaps(const Model& model, std::vector<Mark>* marks) {
   if (!model.trace().window) return;
-  const std::vector<EventId>& work = model.trace().of(EventClass::device_work);
+  const std::span<const EventId> work = model.trace().of(EventClass::device_work);
   for (const DeviceIdle& idle : split_idle(model, *model.trace().window)) {
     for (const IdleGap& gap : idle.gaps) {
       Mark mark{.kind = "gap", .start_ns = gap.start_ns, .dur_ns = gap.length(), .track = {}, .id = {}, .label = {}};

@@ -68,6 +68,14 @@ FormId FormTable::intern_form(Form form) {
   return intern(form, form_ids_, forms_, [&] { return form; });
 }
 
+void FormTable::add_classes(std::vector<EventClass>* classes) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = classes->size(); i < forms_.size(); ++i) {
+    const Kind& kind = kinds_[forms_[i].kind.value];
+    classes->push_back(kind.phase == 'E' ? EventClass::other : kind.event_class);  // the end of a pair is no slice
+  }
+}
+
 void FormTable::order_tracks(const StringPool& strings) {
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t> order(tracks_.size());

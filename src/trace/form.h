@@ -6,7 +6,7 @@
 //  2. A shape's slots stand in the order in which the event wrote them; their words are packed in that order.
 //  3. A slot of a zero-word type (null, false, true, fixed_text) holds its value in the shape itself.
 //
-// Thread safety: the intern functions lock and may be called from several threads; the accessors are for when the load is over.
+// Thread safety: the functions that are not const lock and may be called from several threads; the accessors are for when the load is over.
 #pragma once
 
 #include <cstdint>
@@ -97,6 +97,9 @@ class FormTable {
   TrackId intern_track(TrackPart pid, TrackPart tid);
   ShapeId intern_shape(const std::vector<Slot>& slots);  // `word` is computed here
   FormId intern_form(Form form);
+
+  // The classes of the forms from the list's size on, added to it. It locks, too.
+  void add_classes(std::vector<EventClass>* classes);
 
   // Numbers the tracks by pid and tid, once the load is over: threads met them in an order of their own, and a track's number is seen
   // outside (links into the timeline).

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/grow_array.h"
 #include "base/ids.h"
 #include "base/string_pool.h"
 #include "trace/diagnostics.h"
@@ -64,10 +66,10 @@ struct Trace {
   // First start to last end over host and device activity; nothing when there is none.
   std::optional<TimeRange> window;
   // The events of each class, in file order.
-  std::array<std::vector<EventId>, kEventClasses> by_class;
+  std::array<GrowArray<EventId>, kEventClasses> by_class;
 
   std::string_view text(StringId id) const { return strings.at(id); }
-  const std::vector<EventId>& of(EventClass c) const { return by_class[static_cast<std::size_t>(c)]; }
+  std::span<const EventId> of(EventClass c) const { return by_class[static_cast<std::size_t>(c)]; }
   const Kind& kind(EventId id) const { return forms.kind(events.form(id)); }
   TrackId track(EventId id) const { return forms.form(events.form(id)).track; }
   std::uint64_t memory_bytes() const { return events.bytes() + strings.bytes() + places.bytes(); }

@@ -208,7 +208,7 @@ class Builder {
 
   Template& out_;
   const Trace& trace_;
-  const std::vector<EventId>& rows_;
+  std::span<const EventId> rows_;
   const KernelIdentities& identities_;
   std::vector<std::uint32_t> order_;
 };
