@@ -14,6 +14,31 @@ bool waits_for_comm(const Facts& facts, const IdleSlot& slot) {
   return on_host || is_comm(facts, slot.last_work) || is_comm(facts, slot.next_work);
 }
 
+// Whether the program trains; of a trace without ops nothing is known.
+enum class Program : std::uint8_t { unknown, trains, infers };
+
+Program program_of(Facts& facts) {
+  if (facts.trace().of(EventClass::op).empty()) return Program::unknown;
+  for (std::uint32_t n = 0; n < facts.tree().size(); ++n) {
+    if (facts.phase(NodeId{n}) != Phase::forward) return Program::trains;
+  }
+  return Program::infers;
+}
+
+constexpr std::string_view kTrainingAdvice =
+    "overlap it: larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), gradient accumulation with no_sync()";
+constexpr std::string_view kInferenceAdvice =
+    "overlap it with another part of the batch, or send less: fewer and larger collectives, kernels that fuse them with the products around, "
+    "less tensor parallelism";
+constexpr std::string_view kAnyAdvice = "overlap it with computation, or send less";
+
+std::string advice(Program program) {
+  const std::string_view what = program == Program::trains   ? kTrainingAdvice
+                                : program == Program::infers ? kInferenceAdvice
+                                                             : kAnyAdvice;
+  return std::string(what) + "; look for a late rank with one trace per rank";
+}
+
 }  // namespace
 
 std::optional<Finding> find_exposed_communication(Facts& facts) {
@@ -46,8 +71,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       .action =
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"
-              : "overlap it: larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), gradient accumulation with "
-                "no_sync(); look for a late rank with one trace per rank",
+              : advice(program_of(facts)),
       .event = work.tally().empty() ? host.event() : work.event()};
 }
 

@@ -51,6 +51,20 @@ TEST(WhoseTime, WaitingForACollectiveIsToldPerIteration) {
   EXPECT_TRUE(evidence.ends_with(", and the device waits 20.000 us for them")) << evidence;
 }
 
+// Buckets of gradients are no use to a program that has none.
+TEST(WhoseTime, WhatToDoAboutCommunicationDependsOnTheProgram) {
+  const auto action = [](std::string_view op) {
+    TraceText text;
+    if (!op.empty()) text.op(op, 10 * kUs, 20 * kUs);
+    text.call("cudaLaunchKernel", 12 * kUs, 14 * kUs, 1).kernel(kAllReduce, 20 * kUs, 320 * kUs, 1);
+    const Found found = found_in(text);
+    return found.has("exposed_communication") ? found.find("exposed_communication")->finding.action : "none of " + found.ids();
+  };
+  EXPECT_NE(action("autograd::engine::evaluate_function: AddmmBackward0").find("bucket_cap_mb"), std::string::npos);
+  EXPECT_NE(action("aten::mm").find("tensor parallelism"), std::string::npos) << action("aten::mm");
+  EXPECT_TRUE(action("").starts_with("overlap it with computation, or send less;")) << action("");
+}
+
 // 200 kernels, each launched late; a compiled graph holds the first `compiled` of them.
 std::string advice(int compiled) {
   TraceText text;
