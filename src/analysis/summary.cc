@@ -276,19 +276,27 @@ Summary compute_summary(const Scope& scope) {
   compute_iterations(scope, &summary);
   add_own_work(scope, &summary);
   at_once(
-      job, [&] { summary.gpu = compute_gpu(scope); },
-      [&] { summary.categories = compute_categories(scope, Autotuned::without); },
+      job, [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
+      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-      [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
       [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); }, [&] { scope.model().locations(); },
       [&] { scope.costs().build(); });
+  const Scope unfiltered = scope.unfiltered();
+  LaunchRates launch_rates;
   at_once(
-      job, [&] { summary.use = compute_utilisation(scope); },
+      job,
       [&] {
-        summary.findings = compute_findings(
-            scope.unfiltered(), {},
-            {.graphs = &summary.graphs, .breaks = &summary.breaks, .compile = &summary.compile, .ledger = &*ledger});
+        summary.findings = compute_findings(unfiltered, {},
+                                            {.graphs = &summary.graphs,
+                                             .breaks = &summary.breaks,
+                                             .compile = &summary.compile,
+                                             .ledger = &*ledger,
+                                             .launch_rates = &launch_rates});
+      },
+      [&] {
+        summary.use = compute_utilisation(scope);
+        if (job.worth_a_thread()) launch_rates.get([&] { return compute_launch_rates(unfiltered); });
       });
   summary.lacks = lacks_of(scope.trace());
   summary.unknown_costs = cost_diagnostics(scope, summary.use.all.cost);

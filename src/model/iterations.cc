@@ -18,6 +18,7 @@ namespace {
 struct Inputs {
   const Trace& trace;
   const CallTree& tree;
+  const NodeOfEvent& node_of;
   const LaunchLinks& links;
   const std::function<const DeviceTimeline&()>& timeline;
   std::int64_t runs;
@@ -62,11 +63,12 @@ std::vector<std::uint32_t> marks_named(const Inputs& in, Condition condition) {
   const NameFlags wanted(in.trace, condition);
   if (!wanted.any()) return {};
   std::vector<std::uint32_t> marks;
-  for (std::uint32_t n = 0; n < in.tree.size(); ++n) {
-    const EventClass c = in.tree.event_class[n];
-    if (c != EventClass::annotation && c != EventClass::op) continue;
-    if (wanted[in.trace.events.name(in.tree.event[n])]) marks.push_back(n);
+  for (const EventClass c : {EventClass::annotation, EventClass::op}) {
+    for (const EventId event : in.trace.of(c)) {  // and not along the tree, which goes back and forth in the file
+      if (wanted[in.trace.events.name(event)] && in.node_of[event] != kNoNode) marks.push_back(in.node_of[event].value);
+    }
   }
+  std::sort(marks.begin(), marks.end());
   const auto elsewhere = [&](std::uint32_t n) { return !in_main_process(in, n); };
   if (!std::all_of(marks.begin(), marks.end(), elsewhere)) std::erase_if(marks, elsewhere);
   return marks;
@@ -364,12 +366,12 @@ std::optional<std::size_t> iteration_of_work(const Trace& trace, const CallTree&
   return iterations.at(time, trace.forms.track(trace.track(tree.event[launch.value])).pid);
 }
 
-Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+Iterations build_iterations(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of, const LaunchLinks& links,
                             const std::function<const DeviceTimeline&()>& timeline, std::int64_t runs) {
   Iterations iterations;
   if (!trace.window) return iterations;
   const std::vector<TrackPart> processes = programs(trace, tree, links);
-  Inputs inputs{trace, tree, links, timeline, runs, processes.empty() ? TrackPart{} : processes.front()};
+  Inputs inputs{trace, tree, node_of, links, timeline, runs, processes.empty() ? TrackPart{} : processes.front()};
   for (const RuleRow& rule : kIterationRules) {
     inputs.process = processes.empty() ? TrackPart{} : processes.front();
     iterations.list = rule.find(inputs);

@@ -62,7 +62,7 @@ std::optional<std::size_t> iteration_of_work(const Trace& trace, const CallTree&
 
 // `runs`: how many iterations the user says the trace holds; 0 when not said.
 // `timeline` is asked only when the sequence of device events has to tell.
-Iterations build_iterations(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
+Iterations build_iterations(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of, const LaunchLinks& links,
                             const std::function<const DeviceTimeline&()>& timeline, std::int64_t runs);
 
 }  // namespace ridge

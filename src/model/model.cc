@@ -47,7 +47,7 @@ const DeviceTimeline& Model::timeline() const {
 }
 const Iterations& Model::iterations() const {
   const auto when_needed = [this]() -> const DeviceTimeline& { return timeline(); };
-  return tables_->iterations.get([&] { return build_iterations(trace_, tree(), links(), when_needed, runs_); });
+  return tables_->iterations.get([&] { return build_iterations(trace_, tree(), node_of(), links(), when_needed, runs_); });
 }
 const Autotuning& Model::autotuning() const {
   return tables_->autotuning.get([&] { return build_autotuning(trace_, tree(), links()); });

@@ -28,7 +28,8 @@ Program program_of(Facts& facts) {
 constexpr std::string_view kTrainingAdvice =
     "overlap it: larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), gradient accumulation with no_sync()";
 constexpr std::string_view kInferenceAdvice =
-    "overlap it with another part of the batch, or send less: fewer and larger collectives, kernels that fuse them with the products around, "
+    "overlap it with another part of the batch, or send less: fewer and larger collectives, kernels that fuse them with the "
+    "products around, "
     "less tensor parallelism";
 constexpr std::string_view kAnyAdvice = "overlap it with computation, or send less";
 

@@ -44,6 +44,11 @@ const Breaks& Facts::breaks() {
   return *known_.breaks;
 }
 
+const std::vector<DeviceLaunches>& Facts::launch_rates() {
+  LaunchRates& rates = known_.launch_rates != nullptr ? *known_.launch_rates : launch_rates_;
+  return rates.get([&] { return compute_launch_rates(scope_); });
+}
+
 const Compile& Facts::compile() {
   if (known_.compile == nullptr) {
     compile_ = std::make_unique<Compile>(compute_compile(scope_));

@@ -14,20 +14,26 @@
 #include "analysis/findings/finding.h"
 #include "analysis/findings/ledger.h"
 #include "analysis/graphs.h"
+#include "analysis/launches.h"
 #include "analysis/scope.h"
 #include "model/name_flags.h"
+#include "model/once.h"
 #include "model/phases.h"
 #include "ops/op_call.h"
 #include "trace/tables.h"
 
 namespace ridge {
 
-// Answers that the caller has already; what is null is computed.
+// How fast each device's work is launched: computed by whoever asks first, which may be another thread ahead of the finding that needs it.
+using LaunchRates = Once<std::vector<DeviceLaunches>>;
+
+// Answers that the caller has already, or will have; what is null is computed.
 struct KnownAnswers {
   const Graphs* graphs = nullptr;
   const Breaks* breaks = nullptr;
   const Compile* compile = nullptr;
   Ledger* ledger = nullptr;  // fresh: nothing claimed yet
+  LaunchRates* launch_rates = nullptr;
 };
 
 class Facts {
@@ -44,6 +50,7 @@ class Facts {
   const Graphs& graphs();
   const Breaks& breaks();
   const Compile& compile();
+  const std::vector<DeviceLaunches>& launch_rates();
   Phase phase(NodeId node);
 
   // Host slices.
@@ -88,6 +95,7 @@ class Facts {
   std::unique_ptr<Graphs> graphs_;
   std::unique_ptr<Breaks> breaks_;
   std::unique_ptr<Compile> compile_;
+  LaunchRates launch_rates_;
   std::vector<Phase> phases_;
   struct ParsedCall {
     OpCall call;

@@ -41,7 +41,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
     ++launches;
   });
   if (claim.ns() < facts.ledger().span_ns() / kStarvedPart) return std::nullopt;
-  const std::vector<DeviceLaunches> devices = compute_launch_rates(facts.scope());
+  const std::vector<DeviceLaunches>& devices = facts.launch_rates();
   const auto any = [&](auto wanted) { return std::any_of(devices.begin(), devices.end(), wanted); };
   if (!any([](const DeviceLaunches& d) { return !host_keeps_up(d).value_or(false); })) return std::nullopt;
   const bool first_of_all = any([](const DeviceLaunches& d) { return d.launch_bound.value_or(false); });
