@@ -13,6 +13,9 @@ namespace {
 constexpr std::ptrdiff_t kFirstLook = Layout::kLongestEvent;
 // An element with so many events inside is not one event: a bracket or quote of it is missing.
 constexpr int kMostSwallowed = 16;
+// Unless it is valid JSON so far, and no deeper than this. An event that is not closed is followed by others a level deeper each, so that no byte is
+// looked at from more events than this.
+constexpr std::size_t kDeepestBelieved = 32;
 // How far an event is looked at from within a damaged stretch: bytes, or braces inside it, of which those that open like an event
 // weigh more.
 constexpr std::ptrdiff_t kViewBytes = 64 << 10;
@@ -38,6 +41,15 @@ bool has_phase(const EventText& event) {
 bool follows_comma(const char* brace, const char* begin) {
   while (brace > begin && is_space(brace[-1])) --brace;
   return brace > begin && brace[-1] == ',';
+}
+
+bool is_json(const char* from, const char* to) {
+  return check_json({from, static_cast<std::size_t>(to - from)}, SIZE_MAX) == JsonState::whole;
+}
+
+// Whether it is valid JSON so far, though perhaps with more to come.
+bool may_be_json(const char* from, const char* to) {
+  return check_json({from, static_cast<std::size_t>(to - from)}, kDeepestBelieved) != JsonState::invalid;
 }
 
 const char* find_brace(const char* p, const char* end) {
@@ -152,13 +164,19 @@ bool EventArrayParser::find_the_way() {
 bool EventArrayParser::close_bracket() {
   const char* after = p_;
   while (after < piece_.end && (*after == ']' || is_space(*after))) ++after;
-  if (after < piece_.end && *after == ',') after = skip_space(after + 1, piece_.end);
+  const bool comma = after < piece_.end && *after == ',';
+  if (comma) after = skip_space(after + 1, piece_.end);
   if (after >= piece_.end && !piece_.last) return false;
   if (after < piece_.end && *after == '{') {  // nothing in a valid file, but perhaps an event behind a stray bracket
     Seen seen = look_at(after);
     if (seen == Seen::damaged) seen = look_closer(after);
     if (seen == Seen::cut_off) return false;
     if (seen == Seen::intact) return lose(Problem::garbage_between_events, p_);
+  } else if (after < piece_.end &&
+             (comma ? *after != '"' : *after == '"' || *after == ':')) {  // nor this: a damaged event's, if others follow
+    const Next next = remembered_next(p_, Accept::readable);
+    if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
+    if (wait_for_more()) return false;
   }
   if (progress_.between == Between::after_comma) diagnostics_->add(Problem::trailing_comma, offset(p_));
   ++p_;
@@ -200,7 +218,7 @@ bool EventArrayParser::element() {
       return swallowed == piece_.end && wait_for_more() ? false : damaged_event();
     }
     if (piece_.end - p_ < look) return incomplete_element();
-    if (has_swallowed_many(p_ + 1, limit)) return damaged_event();
+    if (has_swallowed_many(p_ + 1, limit) && !may_be_json(p_, limit)) return damaged_event();
     if (look >= kLargestElement) return lose(Problem::event_too_large, p_ + 1);
   }
 }
@@ -269,17 +287,24 @@ bool EventArrayParser::other_element() {
   const char* end = piece_.end;
   const char* after = nullptr;
   if (*begin == '"' || *begin == '[') {
-    after = *begin == '"' ? skip_string(begin + 1, end) : skip_nested(begin, end);
+    if (*begin == '[') {
+      // A list that closes before the next event, or a short valid one of whatever; else a stray bracket, which takes the events behind it for its own.
+      const Next next = remembered_next(begin + 1, Accept::readable);
+      after = skip_nested(begin, next.event != nullptr ? next.event : next.cut_off != nullptr ? next.cut_off : end);
+      if (after == nullptr && (next.event != nullptr || next.cut_off != nullptr)) {
+        const char* const near = end - begin > kFirstLook ? begin + kFirstLook : end;
+        after = skip_nested(begin, near);
+        if (after == nullptr && near == end && wait_for_more()) return false;
+        if (after == nullptr || !is_json(begin, after)) return lose(Problem::garbage_between_events, begin);
+      }
+    } else {
+      after = skip_string(begin + 1, end);
+    }
     const char* behind = after != nullptr ? skip_space(after, end) : end;
     if (behind == end && wait_for_more()) return false;
     if (*begin == '"' && behind < end && *behind == ':') return stray_or_end();  // a key
     const bool goes_on = after != nullptr && (behind == end || *behind == ',' || *behind == ']');
     if (!goes_on) return lose(Problem::garbage_between_events, begin);
-    if (*begin == '[') {  // a stray bracket takes the events behind it for its own
-      const Next next = remembered_next(begin, Accept::readable);
-      if (next.cut_off != nullptr && next.cut_off < after && wait_for_more()) return false;
-      if (next.event != nullptr && next.event < after) return lose(Problem::garbage_between_events, begin);
-    }
   } else {
     after = begin;
     while (after < end && *after != ',' && *after != ']' && *after != '}' && *after != '{' && !is_space(*after)) ++after;

@@ -55,6 +55,14 @@ TrackPart EventBuilder::track_part(const Member& member) {
 
 void EventBuilder::take_time(Field field, const Member& member) {
   bool& given = field == Field::ts ? core_.has_ts : core_.has_dur;
+  given = false;  // of a duplicate the last counts, whatever it is
+  if (field == Field::ts) {
+    core_.ts_out_of_range = false;
+    core_.ts_ns = Core{}.ts_ns;
+  } else {
+    core_.dur_ns = Core{}.dur_ns;
+    repairs_.remove(Problem::negative_duration);
+  }
   const std::string_view text = member.value;
   if (member.type == ValueType::string) {
     if (!is_json_number(text)) return;
@@ -219,7 +227,7 @@ bool EventBuilder::add(const EventText& event, std::uint64_t offset, EventRun* r
   }
   const std::string_view ph = strings_->at(core_.ph);
   const bool known = is_known_phase(ph);
-  if (core_.ts_out_of_range || (!core_.has_ts && known && ph != "M")) {
+  if (ph != "M" && (core_.ts_out_of_range || (!core_.has_ts && known))) {  // a name needs no time
     diagnostics->add(core_.ts_out_of_range ? Problem::time_out_of_range : Problem::no_timestamp, offset);
     return false;
   }

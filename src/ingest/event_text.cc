@@ -124,7 +124,8 @@ class LenientCutter {
   // One member, or one closing brace; false at the end of the event or at something hopeless.
   bool step() {
     p_ = skip_space(p_, end_);
-    if (p_ < end_ && *p_ == ',') {
+    while (p_ < end_ && *p_ == ',') {
+      if (first_ || after_comma_) event_->repairs.add(Problem::trailing_comma);  // one too many
       after_comma_ = true;
       comma_ = p_;
       p_ = skip_space(p_ + 1, end_);
@@ -219,10 +220,11 @@ class LenientCutter {
   }
 
   // The quote that closes a key: the first one with a colon after it.
-  const char* find_key_end(const char* p) const {
+  const char* find_key_end(const char* p) {
     for (const char* quote = next_quote(p); quote != nullptr; quote = next_quote(quote + 1)) {
       const char* after = skip_space(quote + 1, end_);
       if (after < end_ && *after == ':') return quote;
+      if (!is_escaped(p, quote)) event_->repairs.add(Problem::unescaped_quote);
     }
     return nullptr;
   }
@@ -252,7 +254,7 @@ class LenientCutter {
     if (*p == '}') return true;
     if (*p == '"' && is_space(p[-1])) return is_key(p);  // a comma is missing
     if (*p != ',') return false;
-    p = skip_space(p + 1, end_);
+    while (p < end_ && *p == ',') p = skip_space(p + 1, end_);
     if (p >= end_ || *p == '}') return true;
     return *p == '"' && is_key(p);
   }

@@ -70,6 +70,7 @@ int hex4(std::string_view text, std::size_t at) {
 class OpenBrackets {
  public:
   bool empty() const { return depth_ == 0; }
+  std::size_t depth() const { return depth_; }
   bool in_object() const { return (inner_ & 1) != 0; }  // of the innermost
   void open(bool object) {
     if (depth_ % 64 == 0 && depth_ != 0) outer_.push_back(inner_);
@@ -177,32 +178,38 @@ Repairs decode_string(std::string_view raw, std::string* out) {
   return repairs;
 }
 
-bool compact_json(std::string_view raw, std::string* out) {
-  out->clear();
+namespace {
+
+// Walks over a JSON value; `out`, unless null, receives it without white space.
+JsonState walk_json(std::string_view raw, std::size_t deepest, std::string* out) {
   OpenBrackets open;
   std::string decoded;
   enum { value, value_or_close, key, key_or_close, colon, separator } expect = value;
   std::size_t i = 0;
-  std::size_t kept = 0;                          // where the stretch without white space starts that is not yet in `out`
-  const auto string_end = [&](std::size_t at) {  // past the closing quote of a well-formed string, or npos
-    std::size_t end = raw.find('"', at + 1);
-    if (end != std::string_view::npos && is_plain_text(raw.substr(at + 1, end - at - 1))) return end + 1;
-    end = at + 1;
-    while (end < raw.size() && raw[end] != '"') end += raw[end] == '\\' ? 2U : 1U;
-    if (end >= raw.size()) return std::string_view::npos;
-    return decode_string(raw.substr(at + 1, end - at - 1), &decoded).any() ? std::string_view::npos : end + 1;
+  std::size_t kept = 0;  // where the stretch without white space starts that is not yet in `out`
+  const auto keep = [&] {
+    if (out != nullptr) out->append(raw, kept, i - kept);
   };
+  const auto string_end =
+      [&](std::size_t at) {  // past the closing quote of a well-formed string; npos; beyond the end where there is none
+        std::size_t end = raw.find('"', at + 1);
+        if (end != std::string_view::npos && is_plain_text(raw.substr(at + 1, end - at - 1))) return end + 1;
+        end = at + 1;
+        while (end < raw.size() && raw[end] != '"') end += raw[end] == '\\' ? 2U : 1U;
+        if (end >= raw.size()) return raw.size() + 1;
+        return decode_string(raw.substr(at + 1, end - at - 1), &decoded).any() ? std::string_view::npos : end + 1;
+      };
   for (;;) {
     if (i < raw.size() && is_space(raw[i])) {
-      out->append(raw, kept, i - kept);
+      keep();
       while (i < raw.size() && is_space(raw[i])) ++i;
       kept = i;
     }
     if (i == raw.size()) {
-      out->append(raw, kept, i - kept);
-      return expect == separator && open.empty();
+      keep();
+      return expect == separator && open.empty() ? JsonState::whole : JsonState::unfinished;
     }
-    if (expect == separator && open.empty()) return false;
+    if (expect == separator && open.empty()) return JsonState::invalid;
     const char c = raw[i];
     std::size_t end = i + 1;
     switch (expect) {
@@ -212,11 +219,11 @@ bool compact_json(std::string_view raw, std::string* out) {
         } else if (c == (open.in_object() ? '}' : ']')) {
           open.close();
         } else {
-          return false;
+          return JsonState::invalid;
         }
         break;
       case colon:
-        if (c != ':') return false;
+        if (c != ':') return JsonState::invalid;
         expect = value;
         break;
       case key:
@@ -225,7 +232,8 @@ bool compact_json(std::string_view raw, std::string* out) {
           open.close();
           expect = separator;
         } else {
-          if (c != '"' || (end = string_end(i)) == std::string_view::npos) return false;
+          if (c != '"' || (end = string_end(i)) == std::string_view::npos) return JsonState::invalid;
+          if (end > raw.size()) return JsonState::unfinished;
           expect = colon;
         }
         break;
@@ -235,15 +243,18 @@ bool compact_json(std::string_view raw, std::string* out) {
           open.close();
           expect = separator;
         } else if (c == '[' || c == '{') {
+          if (open.depth() >= deepest) return JsonState::invalid;
           open.open(c == '{');
           expect = c == '{' ? key_or_close : value_or_close;
         } else if (c == '"') {
-          if ((end = string_end(i)) == std::string_view::npos) return false;
+          if ((end = string_end(i)) == std::string_view::npos) return JsonState::invalid;
+          if (end > raw.size()) return JsonState::unfinished;
           expect = separator;
         } else {
           while (end < raw.size() && raw[end] != ',' && raw[end] != ']' && raw[end] != '}' && !is_space(raw[end])) ++end;
           const std::string_view token = raw.substr(i, end - i);
-          if (!is_json_number(token) && token != "true" && token != "false" && token != "null") return false;
+          if (end == raw.size() && !open.empty()) return JsonState::unfinished;
+          if (!is_json_number(token) && token != "true" && token != "false" && token != "null") return JsonState::invalid;
           expect = separator;
         }
         break;
@@ -251,5 +262,14 @@ bool compact_json(std::string_view raw, std::string* out) {
     i = end;
   }
 }
+
+}  // namespace
+
+bool compact_json(std::string_view raw, std::string* out) {
+  out->clear();
+  return walk_json(raw, SIZE_MAX, out) == JsonState::whole;
+}
+
+JsonState check_json(std::string_view raw, std::size_t deepest) { return walk_json(raw, deepest, nullptr); }
 
 }  // namespace ridge

@@ -14,6 +14,7 @@ struct Repairs {
   std::uint64_t bits = 0;
 
   void add(Problem problem) { bits |= std::uint64_t{1} << static_cast<unsigned>(problem); }
+  void remove(Problem problem) { bits &= ~(std::uint64_t{1} << static_cast<unsigned>(problem)); }
   void add(Repairs other) { bits |= other.bits; }
   bool any() const { return bits != 0; }
   bool has(Problem problem) const { return (bits >> static_cast<unsigned>(problem) & 1) != 0; }
@@ -31,5 +32,10 @@ Repairs decode_string(std::string_view raw, std::string* out);
 // `raw` without the spaces between its tokens; false (and `out` unspecified) when it is no valid JSON value.
 // Depth is limited by memory alone: one bit a level.
 bool compact_json(std::string_view raw, std::string* out);
+
+enum class JsonState : std::uint8_t { whole, unfinished, invalid };
+
+// Whether a text is a JSON value, or the start of one. Nesting below `deepest` counts as invalid.
+JsonState check_json(std::string_view raw, std::size_t deepest);
 
 }  // namespace ridge

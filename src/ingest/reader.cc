@@ -88,6 +88,13 @@ bool holds_no_event(const Trace& trace) {
          d[Problem::no_timestamp].count == 0;
 }
 
+// A text that opens with a bracket: a log, a list of Python's.
+bool is_no_json(const Trace& trace, const TopLevel& top) {
+  const Diagnostics& d = trace.diagnostics;
+  return top.bare_array() && trace.events.size() == 0 && d[Problem::garbage_between_events].count > 0 &&
+         d[Problem::no_timestamp].count == 0;
+}
+
 Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path, const ReadOptions& options) {
   auto trace = std::make_unique<Trace>();
   trace->path = path;
@@ -117,6 +124,10 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   if (opened.source->damage()) trace->diagnostics.add(*opened.source->damage(), trace->json_bytes);
   if (holds_no_event(*trace)) {
     return fail(ErrorCode::not_a_trace, "JSON without trace events: no element of its array has a \"ph\"", path,
+                "record one with torch.profiler and export_chrome_trace()");
+  }
+  if (is_no_json(*trace, top)) {
+    return fail(ErrorCode::not_a_trace, "not a trace: it opens like a list of JSON, but what follows is none", path,
                 "record one with torch.profiler and export_chrome_trace()");
   }
   trace->elements += trace->diagnostics.dropped_events();

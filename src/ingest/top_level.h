@@ -25,6 +25,7 @@ class TopLevel {
   // The input is over, at `offset`.
   void finish(std::uint64_t offset);
 
+  bool bare_array() const { return bare_array_; }  // the events are no member of an object
   bool is_json() const { return state_ != State::not_json && state_ != State::before; }
   bool saw_anything() const { return state_ != State::before; }
   bool complete() const { return state_ == State::done; }

@@ -33,6 +33,10 @@ constexpr Pattern kPatterns[] = {
     {"ClosingBraces", "", "}"},
     {"Brackets", "", "["},
     {"ClosingBrackets", "", "]"},
+    {"BracketsBeforeEvents", "", R"([{"ph":"X","ts":1,"dur":1},)"},
+    {"OpenListsBeforeEvents", "", R"(["x",{"ph":"X","ts":1,"dur":1},)"},
+    {"BracketsBehindEvents", "", R"({"ph":"X","ts":1,"dur":1}],,)"},
+    {"ListsOfEventsNotClosed", "", R"({"ph":"X","ts":1,"args":{"a":[{"ph":"i","ts":1},)"},
     {"Quotes", "", "\""},
     {"BraceAndQuotes", "{", "\""},
     {"Backslashes", R"({"ph": "X", "name": ")", "\\"},
@@ -115,7 +119,7 @@ TEST(Hostile, DeepNestingAroundTheEvents) {
   EXPECT_EQ(trace->events.size(), 1U);
   EXPECT_EQ(trace->metadata.schema_version, 1);
   EXPECT_EQ(trace->diagnostics[Problem::damaged_metadata].count, 1U);  // deeper than anyone reads
-  EXPECT_EQ(read_ok(std::string(1'000'000, '['))->events.size(), 0U);  // an array of something, cut
+  EXPECT_FALSE(read_text(std::string(1'000'000, '[')).has_value());    // an array of something, cut
   EXPECT_FALSE(read_text(repeat("{\"a\":", 1'000'000)).has_value());
 }
 
@@ -163,6 +167,21 @@ TEST(Hostile, LongListOfObjects) {
     ASSERT_EQ(trace->events.size(), 3U) << name_of(way);
     EXPECT_EQ(find_arg(*trace, EventId{1U}, "stack")->text.size(), list.size() + 2);
     EXPECT_EQ(problem_lines(trace->diagnostics), Lines{});
+  }
+}
+
+// The same where they are whole events: valid JSON is never taken for damage.
+TEST(Hostile, ListOfEventsInAnEvent) {
+  for (const int count : {17, 40, 200, 5'000}) {
+    std::string list = plain_event("inner", 0);
+    for (int i = 1; i < count; ++i) list += ", " + plain_event("inner", i);
+    const std::string text = trace_of(plain_event("a", 1) + R"(,{"ph":"X","name":"l","ts":2,"dur":1,"args":{"l":[)" + list +
+                                      "]}}," + plain_event("b", 3));
+    for (const Way& way : {Way{1, 1 << 20, true}, Way{2, 4096, true}, Way{1, 50'000, false}}) {
+      const auto trace = read_ok(text, way);
+      EXPECT_EQ(trace->events.size(), 3U) << count << " in " << name_of(way);
+      EXPECT_EQ(problem_lines(trace->diagnostics), Lines{}) << count << " in " << name_of(way);
+    }
   }
 }
 

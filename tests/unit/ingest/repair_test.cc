@@ -255,6 +255,48 @@ TEST(RepairGarbage, OtherElements) {
   expect_lost("null, \"text\", [1, [2]], -1.5e3, true", {"not_an_object 0 6 14 24 32"});
 }
 
+// A list is no event, whatever it holds.
+TEST(RepairGarbage, ListsOfEvents) {
+  expect_lost("[" + plain_event("inner", 5) + "], [1]",
+              {"not_an_object 0 " + std::to_string(plain_event("inner", 5).size() + 4)});
+}
+
+// A bracket that belongs to a damaged event does not end the others.
+TEST(RepairBrackets, ArrayClosedTooEarly) {
+  const Damaged key = read_damaged(R"({"ph":"X","name":"x","ts":1,"dur":1}]"args":{"a":1}})");
+  EXPECT_EQ(key.events, Lines{"X||x|-|-|1000|1000|"});
+  EXPECT_EQ(key.problems, Lines{"garbage_between_events 36"});
+  const Damaged commas = read_damaged(R"({"ph":"X","name":"x","ts":1,"dur":1}],)");
+  EXPECT_EQ(commas.events, Lines{"X||x|-|-|1000|1000|"});
+  EXPECT_EQ(commas.problems, Lines{"garbage_between_events 36"});
+}
+
+TEST(RepairCommas, OneTooMany) {
+  for (const char* text : {R"({"ph":"X",,"name":"x","ts":1,"dur":1})", R"({"ph":"X","name":"x","ts":1,,"dur":1})",
+                           R"({,"ph":"X","name":"x","ts":1,"dur":1})", R"({"ph":"X","name":"x",,,"ts":1,"dur":1})"}) {
+    expect_mended(text, "X||x|-|-|1000|1000|", {"trailing_comma 0"});
+  }
+  expect_mended(R"({"ph":"X","ts":1,"dur":1,"args":{,"a":1}})", "X|||-|-|1000|1000|{a=int:1}", {"trailing_comma 0"});
+}
+
+TEST(RepairQuotes, AKeyThatSwallowsTheNextIsCounted) {
+  const Damaged found = read_damaged(R"({"ph":"X","ts":1,"dur":1,"args":{"device"0, "stream": 7}})");
+  EXPECT_EQ(found.events.size(), 1U);
+  EXPECT_EQ(found.problems, Lines{"unescaped_quote 0"});
+}
+
+TEST(RepairDuplicates, TheLastTimeCountsWhateverItIs) {
+  expect_mended(R"({"ph":"X","ts":1e30,"ts":5,"dur":1})", "X|||-|-|5000|1000|", {"duplicate_key 0"});
+  expect_mended(R"({"ph":"X","ts":5,"dur":-3,"dur":5})", "X|||-|-|5000|5000|", {"duplicate_key 0"});
+  expect_mended(R"({"ph":"X","ts":5,"dur":7,"dur":null})", "X|||-|-|5000|-|", {"duplicate_key 0", "missing_duration 0"});
+  expect_lost(R"({"ph":"X","ts":5,"ts":null,"dur":1})", {"no_timestamp 0"});
+}
+
+TEST(RepairNumbers, ANameNeedsNoTime) {
+  expect_mended(R"({"ph":"M","name":"process_name","ts":1e30,"args":{"name":"p"}})", "M||process_name|-|-|-|-|{name=text:p}",
+                {});
+}
+
 TEST(RepairGarbage, BehindTheEnd) {
   for (const std::string& body : {trace_of(kBefore), "[" + kBefore + "]"}) {
     const auto trace = read_ok(body + "\n  garbage {\"ph\": \"X\"}");
