@@ -296,6 +296,11 @@ bool EventArrayParser::other_element() {
         after = skip_nested(begin, near);
         if (after == nullptr && near == end && wait_for_more()) return false;
         if (after == nullptr || !is_json(begin, after)) return lose(Problem::garbage_between_events, begin);
+        // Where the list ends as the array of the events does, its bracket was that one's.
+        const char* behind = skip_space(after, end);
+        if (behind < end && *behind == ',') behind = skip_space(behind + 1, end);
+        if (behind == end && wait_for_more()) return false;
+        if (behind == end || *behind == '}' || *behind == '"') return lose(Problem::garbage_between_events, begin);
       }
     } else {
       after = skip_string(begin + 1, end);

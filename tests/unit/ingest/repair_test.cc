@@ -261,6 +261,16 @@ TEST(RepairGarbage, ListsOfEvents) {
               {"not_an_object 0 " + std::to_string(plain_event("inner", 5).size() + 4)});
 }
 
+// But a stray bracket is closed by the one that closes the events.
+TEST(RepairGarbage, ABracketBeforeTheLastEvents) {
+  const std::string events = kBefore + ", [" + plain_event("x", 5) + ", " + kAfter;
+  for (const std::string& text : {"[" + events + "]", "[" + events, "{\"traceEvents\": [" + events + "]}",
+                                  "{\"traceEvents\": [" + events + "], \"schemaVersion\": 1}"}) {
+    EXPECT_EQ(event_lines(*read_ok(text)), (Lines{kLineBefore, "X|cpu_op|x|1|2|5000|1000|", kLineAfter})) << text;
+    expect_all_ways_agree(text, small_file_ways());
+  }
+}
+
 // A bracket that belongs to a damaged event does not end the others.
 TEST(RepairBrackets, ArrayClosedTooEarly) {
   const Damaged key = read_damaged(R"({"ph":"X","name":"x","ts":1,"dur":1}]"args":{"a":1}})");
