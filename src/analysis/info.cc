@@ -107,7 +107,7 @@ std::vector<FormCount> count_forms(const Scope& scope) {
     ++count.events;
     count.with_duration += dur.has_value();
     count.time_ns = capped_sum(count.time_ns, dur.value_or(0));
-    if (ts == kNoTime) return;
+    if (ts == kNoTime || trace.is_stray(ts)) return;
     count.first_ns = std::min(count.first_ns, ts);
     count.last_ns = std::max(count.last_ns, ts + dur.value_or(0));
   };

@@ -10,4 +10,7 @@ inline constexpr std::int64_t kLatestTimeNs = std::int64_t{1} << 62;       // 14
 inline constexpr std::int64_t kEarliestTimeNs = -(std::int64_t{1} << 60);  // 36 years before
 inline constexpr std::int64_t kLongestDurationNs = std::int64_t{1} << 61;
 
+// Where all activity is at least a day from time 0, an event at 0 is a stray: its time was never written.
+inline constexpr std::int64_t kFarFromZeroNs = std::int64_t{86400} * 1'000'000'000;
+
 }  // namespace ridge

@@ -1,7 +1,6 @@
 #include "ingest/finish.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -9,11 +8,6 @@
 #include "trace/args.h"
 
 namespace ridge {
-namespace {
-
-constexpr std::int64_t kDayNs = std::int64_t{86400} * 1'000'000'000;
-
-}  // namespace
 
 bool pair_begins_and_ends(Trace* trace) {
   const auto& kinds = trace->forms.kinds();
@@ -92,7 +86,7 @@ void find_window(Trace* trace, const Extent& activity) {
   Extent extent = activity.none() ? extent_of(*trace, kAnything) : activity;
   if (extent.none()) return;
   if (extent.at_zero != 0) {
-    if (extent.start_ns > kDayNs && !extent.only_zero()) {  // strays
+    if (extent.start_ns > kFarFromZeroNs && !extent.only_zero()) {  // strays
       trace->diagnostics.add_unplaced(Problem::at_time_zero, extent.at_zero);
     } else {
       extent.start_ns = std::min<std::int64_t>(extent.start_ns, 0);

@@ -31,7 +31,7 @@ DeviceTimeline build_device_timeline(const Trace& trace, const KernelIdentities&
   for (std::size_t row = 0; row < table.events.size(); ++row) {
     const EventId event = table.events[row];
     const std::int64_t start = trace.events.ts_ns(event);
-    if (start == kNoTime) continue;
+    if (start == kNoTime || trace.is_stray(start)) continue;
     const Track& track = trace.forms.track(trace.track(event));
     const std::int64_t id = table.device.integer(event).value_or(number_of(track.pid));
     if (device == nullptr || device->id != id) {

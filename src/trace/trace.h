@@ -14,6 +14,7 @@
 #include "base/grow_array.h"
 #include "base/ids.h"
 #include "base/string_pool.h"
+#include "base/time_limits.h"
 #include "trace/diagnostics.h"
 #include "trace/event_class.h"
 #include "trace/event_places.h"
@@ -67,6 +68,9 @@ struct Trace {
   std::optional<TimeRange> window;
   // The events of each class, in file order.
   std::array<GrowArray<EventId>, kEventClasses> by_class;
+
+  // Whether an event at this time is one of those that the window leaves out: at time 0, with all activity a day or more later.
+  bool is_stray(std::int64_t ts_ns) const { return ts_ns == 0 && window && window->start_ns > kFarFromZeroNs; }
 
   std::string_view text(StringId id) const { return strings.at(id); }
   std::span<const EventId> of(EventClass c) const { return by_class[static_cast<std::size_t>(c)]; }

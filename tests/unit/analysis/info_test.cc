@@ -189,5 +189,20 @@ TEST(Info, ReportHoldsWhatWasRead) {
   EXPECT_EQ(value("device_events"), Cell(std::int64_t{1}));
 }
 
+// A kernel whose time was never written makes no iteration, and its track starts where the others do.
+TEST(Info, StraysAtTimeZeroAreLeftOut) {
+  const auto kernel = [](std::string_view ts) {
+    return R"(, {"ph":"X","cat":"kernel","name":"n","pid":0,"tid":7,"ts":)" + std::string(ts) +
+           R"(,"dur":5,"args":{"device":0,"stream":7}})";
+  };
+  const Known known(trace_of(R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1700000000000000,"dur":50})" +
+                             kernel("0") + kernel("1700000000000001") + kernel("1700000000000011") +
+                             kernel("1700000000000021")));
+  EXPECT_EQ(known.info.iterations->list.size(), 3U);
+  ASSERT_EQ(known.model.timeline().devices.size(), 1U);
+  EXPECT_EQ(known.model.timeline().devices[0].work.size(), 3U);
+  for (const TrackCount& track : known.info.tracks) EXPECT_GE(track.first_ns, known.trace->window->start_ns);
+}
+
 }  // namespace
 }  // namespace ridge
