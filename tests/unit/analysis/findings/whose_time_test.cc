@@ -37,7 +37,7 @@ TEST(WhoseTime, WorkQueuedBeforeTheRecordingIsClaimedByNobody) {
 TEST(WhoseTime, WaitingForACollectiveIsToldPerIteration) {
   TraceText text;
   for (int i = 0; i < 2; ++i) {
-    const std::int64_t at = i * 1'000 * kUs;
+    const std::int64_t at = std::int64_t{1'000} * i * kUs;
     text.annotation("ProfilerStep#" + std::to_string(i), at, at + 900 * kUs);
     text.call("cudaLaunchKernel", at + 10 * kUs, at + 12 * kUs, 2 * i + 1)
         .call("cudaLaunchKernel", at + 13 * kUs, at + 15 * kUs, 2 * i + 2);
@@ -46,7 +46,7 @@ TEST(WhoseTime, WaitingForACollectiveIsToldPerIteration) {
   }
   const Found found = found_in(text);
   ASSERT_TRUE(found.has("exposed_communication")) << found.ids();
-  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, 2 * 320 * kUs);
+  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, std::int64_t{640} * kUs);
   const std::string& evidence = found.find("exposed_communication")->finding.evidence;
   EXPECT_TRUE(evidence.ends_with(", and the device waits 20.000 us for them")) << evidence;
 }
