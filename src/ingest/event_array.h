@@ -6,7 +6,7 @@
 //
 // Behind damage it looks for the next event: a brace that opens like one and is intact, or that stands behind `},` as events do. Inside
 // a valid event such a thing is possible (a list of objects), so an element is waited for until it is complete, until it has
-// swallowed kMostSwallowed events, or until it is too large. What is looked at twice is bounded at every step, so that no text,
+// swallowed kMostSwallowed events and is no valid JSON, or until it is too large. What is looked at twice is bounded at every step, so that no text,
 // however bad, takes more than linear time.
 #pragma once
 
