@@ -315,7 +315,7 @@ def linear(race, size):
 
 def start(race, _):
     path = small_zipped(1_000_000)
-    middle = zipped(inflated("tests/fixtures/gpt_eager_train_stack_mem.json.gz"))  # a recording that takes Python some 125 ms
+    middle = zipped(inflated("tests/fixtures/gpt_eager_train_stack_mem.json.gz"))  # a recording of middle size
     example = zipped(inflated("examples/resnet18_compiled.json.gz"))
     json_bytes = {p: os.path.getsize(p.removesuffix(".gz")) for p in (path, middle, example)}
     result = race.run([(name, p) for p in json_bytes for name in ("python", "ridge 2", "info 2")], rounds=20)
