@@ -1,13 +1,13 @@
 // make_trace: writes a valid trace of any size by repeating the events of real ones, round after round.
 //
-//   make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] TRACE.json... > OUT.json
+//   make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] [--since-1970] TRACE.json... > OUT.json
 //
 // It ends behind the event that reaches the size, or with --whole behind the round: traces of different sizes then hold the same mix of events.
 //
 // Every copy of a trace gets a slot of time of its own and ids of its own: ts is shifted by whole microseconds (its fraction stays
 // as written), and External id, correlation, flow ids, Ev Idx, Python ids, sequence numbers and the N of ProfilerStep#N by a
 // stride above any value in the inputs, so links stay inside a copy. Metadata events (ph M) are written once per input. The keys
-// around traceEvents are those of the first input.
+// around traceEvents are those of the first input. With --since-1970 times have the 16 digits that profilers wrote before PyTorch 2.4.
 //
 // How: each input is tokenised once, laid out once, and cut into literal text and numbers to shift (a Template). A copy is then
 // a run of memcpy and integer prints. The inputs must be valid JSON; the output then is too.
@@ -391,7 +391,7 @@ class Output {
 
 class Generator {
  public:
-  Generator(std::vector<Template> inputs, Layout layout) : inputs_(std::move(inputs)), layout_(layout) {
+  Generator(std::vector<Template> inputs, Layout layout, bool since_1970) : inputs_(std::move(inputs)), layout_(layout) {
     stride_.fill(1);
     for (const Template& input : inputs_) {
       for (const Segment& segment : input.segments) {
@@ -399,7 +399,8 @@ class Generator {
         stride = std::max(stride, segment.value + 1);
       }
     }
-    next_us_ = inputs_.front().first_us;
+    constexpr std::int64_t kYear2023 = 1'682'725'898'126'822;
+    next_us_ = since_1970 ? kYear2023 : inputs_.front().first_us;
   }
 
   // Whole events until at least `size` bytes are written, or whole rounds; every input at least begins.
@@ -498,7 +499,7 @@ Template load(const std::string& path, Layout layout) {
 void run(std::span<char*> arguments) {
   std::uint64_t size = 0;
   Layout layout = Layout::native;
-  bool whole_rounds = false;
+  bool whole_rounds = false, since_1970 = false;
   std::vector<std::string> paths;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string argument = arguments[i];
@@ -509,19 +510,21 @@ void run(std::span<char*> arguments) {
       layout = parse_layout(arguments[++i]);
     else if (argument == "--whole")
       whole_rounds = true;
+    else if (argument == "--since-1970")
+      since_1970 = true;
     else if (argument.starts_with("--"))
       die("unknown flag " + argument);
     else
       paths.push_back(argument);
   }
   if (paths.empty() || size == 0) {
-    die("usage: make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] TRACE.json...");
+    die("usage: make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] [--since-1970] TRACE.json...");
   }
   std::vector<Template> inputs;
   inputs.reserve(paths.size());
   for (const std::string& path : paths) inputs.push_back(load(path, layout));
   Output out;
-  Generator(std::move(inputs), layout).run(size, whole_rounds, out);
+  Generator(std::move(inputs), layout, since_1970).run(size, whole_rounds, out);
 }
 
 }  // namespace

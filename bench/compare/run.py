@@ -80,11 +80,11 @@ def inflated(name):
     return made(os.path.join(FOLDER, os.path.basename(name).removesuffix(".gz")), [source], make)
 
 
-def trace(size, layout="native", whole=False):
-    """A trace of `size` bytes of the mix, or of whole rounds of it."""
+def trace(size, layout="native", *flags):
+    """A trace of `size` bytes of the mix; flags are make_trace's: --whole rounds, times --since-1970."""
     generator, inputs = os.path.join(BUILD, "make_trace"), [inflated(name) for name in MIX]
-    command = [generator, "--size", str(size), "--layout", layout, *(["--whole"] if whole else []), *inputs]
-    path = os.path.join(FOLDER, f"mix-{layout}-{size}{'-whole' if whole else ''}.json")
+    command = [generator, "--size", str(size), "--layout", layout, *flags, *inputs]
+    path = os.path.join(FOLDER, f"mix-{layout}-{size}{''.join(flags).replace('--', '-')}.json")
     return made(path, [generator, *inputs], lambda out: subprocess.run(command, stdout=out, check=True))
 
 
@@ -288,7 +288,7 @@ def empty_trace():
 
 def linear(race, size):
     nothing = empty_trace()
-    paths = [trace(bytes_of_json, whole=True) for bytes_of_json in (size // 10, size, size * 5)]  # the same mix of events in all
+    paths = [trace(bytes_of_json, "native", "--whole") for bytes_of_json in (size // 10, size, size * 5)]  # the same mix of events in all
     json_bytes = {path: os.path.getsize(path) for path in [nothing, *paths]}
     # As many bytes of each size in a round. The first run of a row is not counted: a virtual machine may have given memory that lay idle back to its
     # host, and the larger the file the more of it is fetched anew.
@@ -371,8 +371,12 @@ def augment(race, size):
 
 def layouts(race, size):
     paths = [trace(size // 10, layout) for layout in ("native", "oneline", "indent2", "keyline")]
+    paths.append(trace(size // 10, "native", "--since-1970"))
     result = race.run([("ridge 2", path) for path in paths])
-    return times(result, {path: os.path.getsize(path) for path in paths}), []
+    per_byte = [result["ridge 2", path].seconds / os.path.getsize(path) for path in paths]
+    return times(result, {path: os.path.getsize(path) for path in paths}), [
+        at_most("time per byte of the slowest layout, against the native one", max(per_byte) / per_byte[0], " x", 1.5),
+    ]
 
 
 SECTIONS = {"plain": plain, "compressed": compressed, "linear": linear, "start": start, "summary": summary, "augment": augment, "layouts": layouts}

@@ -51,6 +51,9 @@ inline constexpr std::array<bool, 256> kContinuesNumber = [] {
 }();
 inline bool continues_number(char c) { return kContinuesNumber[static_cast<unsigned char>(c)]; }
 
+// Whole microseconds whose nanoseconds fit an int64 whatever the fraction: up to the year 2262 where a profiler counts from 1970.
+inline constexpr std::uint64_t kMostMicroseconds = 9'223'372'036'854'774;
+
 // A JSON number whose value fits a plain form; the general functions below take the rest.
 // read_time: microseconds at p as nanoseconds; returns the end, or nullptr when the text needs the general function.
 inline const char* read_time(const char* p, std::int64_t* ns) {
@@ -58,7 +61,7 @@ inline const char* read_time(const char* p, std::int64_t* ns) {
   p += negative;
   std::uint64_t whole = 0;
   const unsigned digits = read_digits(p, &whole);
-  if (digits == 0 || digits > 15 || (digits > 1 && *p == '0')) return nullptr;
+  if (digits == 0 || digits > 16 || whole > kMostMicroseconds || (digits > 1 && *p == '0')) return nullptr;
   p += digits;
   std::uint64_t value = whole * 1000;
   if (*p == '.') {

@@ -32,7 +32,8 @@ std::optional<std::int64_t> exact_ns(std::string text) {
   if (digits <= 0) return 0;
   text.resize(static_cast<std::size_t>(digits), '0');
   text.erase(0, std::min(text.find_first_not_of('0'), text.size()));
-  if (text.size() > 18) return std::nullopt;
+  constexpr std::string_view kMost = "9223372036854775807";
+  if (text.size() > kMost.size() || (text.size() == kMost.size() && text > kMost)) return std::nullopt;
   const std::int64_t value = text.empty() ? 0 : std::stoll(text);
   return negative ? -value : value;
 }
@@ -66,7 +67,7 @@ TEST(Time, RandomAgainstExactArithmetic) {
   int taken_by_short_way = 0;
   for (int i = 0; i < 200'000; ++i) {
     std::string text = random() % 8 == 0 ? "-" : "";
-    text += std::to_string(random() % (std::uint64_t{1} << random() % 50));
+    text += std::to_string(random() % (std::uint64_t{1} << random() % 54));
     if (random() % 3 != 0) {
       text += '.';
       const std::size_t decimals = 1 + random() % 9;
@@ -90,8 +91,19 @@ TEST(Time, RandomAgainstExactArithmetic) {
 
 TEST(Time, ShortWayLeavesTheRestAlone) {
   std::int64_t ns = 0;
-  for (const char* text : {"", "x", "-", "01", "1.", ".5", "1e3", "1.5E2", "1.12345678", "1234567890123456", "+1", "1.2.3",
+  for (const char* text : {"", "x", "-", "01", "1.", ".5", "1e3", "1.5E2", "1.12345678", "12345678901234567", "+1", "1.2.3",
                            "1-", "--1", "\"1\""}) {
+    EXPECT_EQ(read_time(padded(text).data(), &ns), nullptr) << text;
+  }
+}
+
+TEST(Time, ShortWayTakesTimesSince1970AndStopsWhereInt64Does) {
+  std::int64_t ns = 0;
+  EXPECT_NE(read_time(padded("1712195495522371.216,").data(), &ns), nullptr);
+  EXPECT_EQ(ns, 1712195495522371216);
+  EXPECT_NE(read_time(padded("-9223372036854774.999,").data(), &ns), nullptr);
+  EXPECT_EQ(ns, -9223372036854774999);
+  for (const char* text : {"9223372036854775.807", "9223372036854775", "9999999999999999.9"}) {
     EXPECT_EQ(read_time(padded(text).data(), &ns), nullptr) << text;
   }
 }
