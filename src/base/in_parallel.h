@@ -10,6 +10,8 @@
 #include <future>
 #include <optional>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
@@ -17,6 +19,8 @@
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+
+#include "base/thread_apart.h"
 
 namespace ridge {
 
@@ -58,13 +62,15 @@ void by_two_threads(std::size_t count, const Part& part) {
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) part(i);
   };
-  std::future<void> other;
+  std::packaged_task<void()> same(work);  // keeps what it throws
+  std::future<void> done = same.get_future();
+  std::jthread other;
   try {
-    if (ThreadLimit::most() != 1) other = std::async(std::launch::async, work);
+    if (ThreadLimit::most() != 1) other = start_apart(1, 2, std::move(same));
   } catch (const std::system_error&) {  // no thread: this one does it all
   }
   work();
-  if (other.valid()) other.get();
+  if (other.joinable()) done.get();
 }
 
 template <class... Parts>

@@ -18,6 +18,7 @@
 #include <ridge/result.h>
 
 #include "base/patient_mutex.h"
+#include "base/thread_apart.h"
 
 namespace ridge {
 
@@ -133,13 +134,15 @@ class OrderedPipeline {
 template <class Item, class Read, class Work, class Write>
 Result<void> run_in_order(unsigned threads, unsigned spare, Read read, Work work, Write write) {
   OrderedPipeline<Item, Read, Work, Write> pipeline(threads + spare, &read, &work, &write);
-  std::vector<std::thread> others;
+  std::vector<std::jthread> others;
   try {
-    for (unsigned worker = 1; worker < threads; ++worker) others.emplace_back([&, worker] { pipeline.work_along(worker); });
+    for (unsigned worker = 1; worker < threads; ++worker) {
+      others.push_back(start_apart(worker, threads, [&, worker] { pipeline.work_along(worker); }));
+    }
   } catch (const std::system_error&) {  // no further thread is to be had: fewer do the same
   }
   pipeline.work_along(0);
-  for (std::thread& other : others) other.join();
+  for (std::jthread& other : others) other.join();
   return pipeline.result();
 }
 

@@ -10,7 +10,7 @@ namespace ridge {
 class PatientMutex {
  public:
   void lock() {
-    constexpr int kTries = 200, kFirstTries = 32;
+    constexpr int kTries = 1000, kFirstTries = 32;
     for (int i = 0; i < kTries; ++i) {
       if (mutex_.try_lock()) return;
       if (i < kFirstTries) {
