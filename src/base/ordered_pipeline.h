@@ -1,11 +1,16 @@
 // run_in_order: items go through three stages on several threads: read (one item at a time, in order), work (any thread, any order),
 // write (one at a time, in the order of reading). Items are reused, the last one used first, while its memory is still in the cache.
 // No thread is set apart for a stage, so that all of them stay busy whichever stage is the longest.
+//
+// Who reads works on it himself where reading is cheap: the item is still in his core's cache. Where it is not (inflating), a thread that would
+// wait for another to have read is lost, so whoever finds few items ready reads on, and the oldest is taken by whoever is free: items are read
+// all the time, also while all others learn what the first ones look like.
 // The threads are its own and not a pool's: a pool takes a millisecond to start and stop, which the reader of a small trace would feel.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -17,26 +22,36 @@
 
 #include <ridge/result.h>
 
+#include "base/patience.h"
 #include "base/patient_mutex.h"
 #include "base/thread_apart.h"
 
 namespace ridge {
 
+struct PipelineSize {
+  unsigned threads = 1;
+  unsigned spare = 0;  // items beyond one per thread, for those that wait to be written
+  unsigned ahead = 0;  // items read ahead of need, beyond these; 0 where reading is cheap
+};
+
 // One run of items through the stages; each thread calls work_along() until there is nothing more to read.
 template <class Item, class Read, class Work, class Write>
 class OrderedPipeline {
  public:
-  OrderedPipeline(std::size_t most, Read* read, Work* work, Write* write)
-      : read_(read), work_(work), write_(write), finished_(most) {}
+  OrderedPipeline(PipelineSize size, Read* read, Work* work, Write* write)
+      : ahead_(size.threads > 1 ? size.ahead : 0),
+        read_(read),
+        work_(work),
+        write_(write),
+        finished_(size.threads + size.spare + ahead_) {}
 
   void work_along(unsigned worker) {
-    std::uint64_t sequence = 0;
-    while (Item* item = next(&sequence)) {
+    while (const Taken taken = next()) {
       attempt([&]() -> Result<void> {
-        (*work_)(worker, item);
+        (*work_)(worker, taken.item);
         return {};
       });
-      finished_[sequence % finished_.size()] = item;
+      finished_[taken.sequence % finished_.size()] = taken.item;
       write_finished();
     }
   }
@@ -49,11 +64,37 @@ class OrderedPipeline {
   }
 
  private:
-  // The next item, read; nullptr at the end, and behind a failure.
-  Item* next(std::uint64_t* sequence) {
-    const std::lock_guard lock(reading_);
-    if (over_) return nullptr;
-    for (std::uint64_t written = written_; taken_ - written == finished_.size(); written = written_) written_.wait(written);
+  struct Taken {
+    Item* item = nullptr;
+    std::uint64_t sequence = 0;
+    explicit operator bool() const { return item != nullptr; }
+  };
+
+  // The next item, read; none at the end, and behind a failure.
+  Taken next() {
+    for (Patience patience;;) {
+      const std::uint32_t seen = changes_;  // before all that is looked at
+      const bool over = over_;
+      if (!over && may_read() && !reading_.test_and_set()) {
+        const Taken taken = may_read() ? read() : Taken{};
+        if (taken && ahead_ != 0) push(taken);
+        reading_.clear();
+        changed();
+        if (taken && ahead_ == 0) return taken;
+        patience = {};
+        continue;
+      }
+      if (const Taken taken = pop()) return taken;
+      if (over) return {};
+      if (!patience.wait_a_little()) changes_.wait(seen);
+    }
+  }
+
+  // Whether there is room for a further item, and need of one.
+  bool may_read() const { return !over_ && taken_ - written_ < finished_.size() && (ahead_ == 0 || ready_count_ < ahead_); }
+
+  // By one thread at a time.
+  Taken read() {
     Item* item = take();
     bool more = false;
     attempt([&]() -> Result<void> {
@@ -62,10 +103,32 @@ class OrderedPipeline {
       more = *read;
       return {};
     });
-    over_ = !more || failed_;
-    if (over_) return nullptr;
-    *sequence = taken_++;
-    return item;
+    if (!more || failed_) {
+      over_ = true;
+      return {};
+    }
+    return {item, taken_++};
+  }
+
+  void push(const Taken& taken) {
+    const std::lock_guard lock(sharing_);
+    ready_.push_back(taken);
+    ready_count_ = ready_.size();
+  }
+  Taken pop() {
+    if (ready_count_ == 0) return {};
+    const std::lock_guard lock(sharing_);
+    if (ready_.empty()) return {};
+    const Taken taken = ready_.front();
+    ready_.pop_front();
+    ready_count_ = ready_.size();
+    return taken;
+  }
+
+  // Something that others may wait for.
+  void changed() {
+    ++changes_;
+    changes_.notify_all();
   }
 
   // Writes what is finished and next in order, unless another thread is about it, which then takes this thread's items along.
@@ -76,7 +139,7 @@ class OrderedPipeline {
         if (!failed_) attempt([&] { return (*write_)(item); });
         give_back(item);
         ++written_;
-        written_.notify_all();
+        changed();
       }
       writing_.clear();
     }
@@ -112,16 +175,20 @@ class OrderedPipeline {
     free_.push_back(item);
   }
 
+  const unsigned ahead_;
   Read* read_;
   Work* work_;
   Write* write_;
-  PatientMutex reading_;
-  std::uint64_t taken_ = 0;  // these two: whoever reads
-  bool over_ = false;
+  std::atomic_flag reading_;
+  std::atomic<std::uint64_t> taken_ = 0;
+  std::atomic<bool> over_ = false;
+  std::atomic<std::uint32_t> changes_ = 0;
   std::vector<std::atomic<Item*>> finished_;  // by sequence modulo the most items there may be
   std::atomic<std::uint64_t> written_ = 0;
   std::atomic_flag writing_;
-  PatientMutex sharing_;  // guards what follows
+  std::atomic<std::size_t> ready_count_ = 0;
+  PatientMutex sharing_;     // guards what follows
+  std::deque<Taken> ready_;  // read, and nobody's yet
   std::vector<std::unique_ptr<Item>> items_;
   std::vector<Item*> free_;  // those that nobody works on
   std::optional<Error> error_;
@@ -130,14 +197,14 @@ class OrderedPipeline {
 };
 
 // read(Item*) -> Result<bool>: false when there is no further item. work(unsigned worker, Item*), worker < threads.
-// write(Item*) -> Result<void>. At most threads + spare items exist. What a stage throws goes through to the caller.
+// write(Item*) -> Result<void>. At most threads + spare + ahead items exist. What a stage throws goes through to the caller.
 template <class Item, class Read, class Work, class Write>
-Result<void> run_in_order(unsigned threads, unsigned spare, Read read, Work work, Write write) {
-  OrderedPipeline<Item, Read, Work, Write> pipeline(threads + spare, &read, &work, &write);
+Result<void> run_in_order(PipelineSize size, Read read, Work work, Write write) {
+  OrderedPipeline<Item, Read, Work, Write> pipeline(size, &read, &work, &write);
   std::vector<std::jthread> others;
   try {
-    for (unsigned worker = 1; worker < threads; ++worker) {
-      others.push_back(start_apart(worker, threads, [&, worker] { pipeline.work_along(worker); }));
+    for (unsigned worker = 1; worker < size.threads; ++worker) {
+      others.push_back(start_apart(worker, size.threads, [&, worker] { pipeline.work_along(worker); }));
     }
   } catch (const std::system_error&) {  // no further thread is to be had: fewer do the same
   }

@@ -11,6 +11,8 @@ namespace {
 
 // Windows under way beyond one per thread: enough that no thread waits for the one that joins.
 constexpr unsigned kSpareWindows = 3;
+// Enough that inflating goes on while the first windows are learned from, which takes several times as long as one takes later.
+constexpr unsigned kWindowsAhead = 6;
 
 }  // namespace
 
@@ -34,7 +36,9 @@ Result<void> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner,
   };
   const auto join = [&](Window* window) { return joiner->accept(*window); };
   try {
-    return run_in_order<Window>(options.threads, kSpareWindows, read, parse, join);
+    return run_in_order<Window>(
+        {.threads = options.threads, .spare = kSpareWindows, .ahead = options.inflating ? kWindowsAhead : 0}, read, parse,
+        join);
   } catch (const std::exception& e) {  // memory ran out, or ids did
     return fail(ErrorCode::too_large, std::string("cannot hold the trace: ") + e.what(), trace->path, "cut it by time first");
   }

@@ -1,4 +1,4 @@
-// The parallel load: every thread takes the next window (reading or inflating it), parses it, and hands it over in order.
+// The parallel load: every thread takes the next window (reading it, or one that was inflated ahead), parses it, and hands it over in order.
 // No thread is set apart for reading, so that two cores stay busy both when inflating is the longer part and when parsing is.
 #pragma once
 
@@ -17,6 +17,7 @@ struct PipelineOptions {
   unsigned threads = 1;
   bool by_rote = true;
   bool keep_places = false;
+  bool inflating = false;  // the source is compressed: a window takes about as long to read as to parse
   ProgressFunction progress;
   std::uint64_t file_bytes = 0;
 };

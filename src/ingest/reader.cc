@@ -114,6 +114,7 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
       std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   pipeline.by_rote = options.by_rote;
   pipeline.keep_places = options.keep_places;
+  pipeline.inflating = opened.container != "json";
   pipeline.progress = options.progress;
   pipeline.file_bytes = opened.file_bytes;
   if (auto done = run_pipeline(opened.source.get(), &feed, &joiner, trace.get(), pipeline); !done)

@@ -107,7 +107,7 @@ Result<void> rewrite_blocks(const Trace& trace, OpenedSource source, const Block
     return out->write(block->output, packed ? block->packed : block->output);
   };
   try {
-    return run_in_order<Block>(options.threads, kSpareBlocks, read, make, write);
+    return run_in_order<Block>({.threads = options.threads, .spare = kSpareBlocks}, read, make, write);
   } catch (const std::exception& e) {  // memory ran out
     return fail(ErrorCode::too_large, std::string("cannot rewrite the trace: ") + e.what(), trace.path);
   }
