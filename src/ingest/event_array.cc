@@ -283,42 +283,60 @@ bool EventArrayParser::lose(Problem problem, const char* from) {
 
 // Something in the array that does not open with a brace.
 bool EventArrayParser::other_element() {
-  const char* const begin = p_;
-  const char* end = piece_.end;
-  const char* after = nullptr;
-  if (*begin == '"' || *begin == '[') {
-    if (*begin == '[') {
-      // A list that closes before the next event, or a short valid one of whatever; else a stray bracket, which takes the events behind it for its own.
-      const Next next = remembered_next(begin + 1, Accept::readable);
-      after = skip_nested(begin, next.event != nullptr ? next.event : next.cut_off != nullptr ? next.cut_off : end);
-      if (after == nullptr && (next.event != nullptr || next.cut_off != nullptr)) {
-        const char* const near = end - begin > kFirstLook ? begin + kFirstLook : end;
-        after = skip_nested(begin, near);
-        if (after == nullptr && near == end && wait_for_more()) return false;
-        if (after == nullptr || !is_json(begin, after)) return lose(Problem::garbage_between_events, begin);
-        // Where the list ends as the array of the events does, its bracket was that one's.
-        const char* behind = skip_space(after, end);
-        if (behind < end && *behind == ',') behind = skip_space(behind + 1, end);
-        if (behind == end && wait_for_more()) return false;
-        if (behind == end || *behind == '}' || *behind == '"') return lose(Problem::garbage_between_events, begin);
-      }
-    } else {
-      after = skip_string(begin + 1, end);
-    }
-    const char* behind = after != nullptr ? skip_space(after, end) : end;
-    if (behind == end && wait_for_more()) return false;
-    if (*begin == '"' && behind < end && *behind == ':') return stray_or_end();  // a key
-    const bool goes_on = after != nullptr && (behind == end || *behind == ',' || *behind == ']');
-    if (!goes_on) return lose(Problem::garbage_between_events, begin);
-  } else {
-    after = begin;
-    while (after < end && *after != ',' && *after != ']' && *after != '}' && *after != '{' && !is_space(*after)) ++after;
-    if (after == end && wait_for_more()) return false;
-    const std::string_view token(begin, static_cast<std::size_t>(after - begin));
-    const bool literal = token == "null" || token == "true" || token == "false" || is_json_number(token);
-    if (!literal) return lose(Problem::garbage_between_events, begin);
+  switch (*p_) {
+    case '[': return list_element();
+    case '"': return string_element();
+    default: return literal_element();
   }
-  diagnostics_->add(Problem::not_an_object, offset(begin));
+}
+
+// A list that closes before the next event, or a short valid one of whatever; else a stray bracket, which takes the events behind it for its own.
+bool EventArrayParser::list_element() {
+  const char* const end = piece_.end;
+  const Next next = remembered_next(p_ + 1, Accept::readable);
+  const char* const limit = next.event != nullptr ? next.event : next.cut_off;
+  if (limit == nullptr) return pass_over(skip_nested(p_, end));
+  if (const char* const after = skip_nested(p_, limit)) return pass_over(after);
+
+  const char* const near = end - p_ > kFirstLook ? p_ + kFirstLook : end;
+  const char* const after = skip_nested(p_, near);
+  if (after == nullptr && near == end && wait_for_more()) return false;
+  if (after == nullptr || !is_json(p_, after)) return lose(Problem::garbage_between_events, p_);
+  // Where the list ends as the array of the events does, its bracket was that one's.
+  const char* behind = skip_space(after, end);
+  if (behind < end && *behind == ',') behind = skip_space(behind + 1, end);
+  if (behind == end && wait_for_more()) return false;
+  if (behind == end || *behind == '}' || *behind == '"') return lose(Problem::garbage_between_events, p_);
+  return pass_over(after);
+}
+
+bool EventArrayParser::string_element() {
+  const char* const after = skip_string(p_ + 1, piece_.end);
+  const char* const behind = after != nullptr ? skip_space(after, piece_.end) : piece_.end;
+  if (behind < piece_.end && *behind == ':') return stray_or_end();  // a key
+  return pass_over(after);
+}
+
+bool EventArrayParser::literal_element() {
+  const char* after = p_;
+  while (after < piece_.end && *after != ',' && *after != ']' && *after != '}' && *after != '{' && !is_space(*after)) ++after;
+  if (after == piece_.end && wait_for_more()) return false;
+  const std::string_view token(p_, static_cast<std::size_t>(after - p_));
+  const bool literal = token == "null" || token == "true" || token == "false" || is_json_number(token);
+  return literal ? drop_element(after) : lose(Problem::garbage_between_events, p_);
+}
+
+// Drops the element that ends at `after` (nullptr: nowhere) if the text goes on there as an array does; else it is garbage.
+bool EventArrayParser::pass_over(const char* after) {
+  const char* const behind = after != nullptr ? skip_space(after, piece_.end) : piece_.end;
+  if (behind == piece_.end && wait_for_more()) return false;
+  const bool goes_on = after != nullptr && (behind == piece_.end || *behind == ',' || *behind == ']');
+  return goes_on ? drop_element(after) : lose(Problem::garbage_between_events, p_);
+}
+
+// Counts what stands at p_ as valid, but no event, and goes on at `after`.
+bool EventArrayParser::drop_element(const char* after) {
+  diagnostics_->add(Problem::not_an_object, offset(p_));
   p_ = after;
   progress_.between = Between::after_event;
   return true;

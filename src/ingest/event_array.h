@@ -79,6 +79,11 @@ class EventArrayParser {
   bool damaged_event();
   bool lose(Problem problem, const char* from);
   bool other_element();
+  bool list_element();
+  bool string_element();
+  bool literal_element();
+  bool pass_over(const char* after);
+  bool drop_element(const char* after);
   bool close_bracket();
   bool stray_or_end();
   bool keep(const EventText& event);
