@@ -69,12 +69,15 @@ inline const char* read_time(const char* p, std::int64_t* ns) {
     const unsigned count = read_digits8(p + 1, &fraction);
     if (count == 3) {
       value += fraction;
-    } else if (count == 0 || count == 8) {
+    } else if (count == 0) {
       return nullptr;
     } else {
       value += count < 3 ? fraction * kPowersOfTen[3 - count] : fraction / kPowersOfTen[count - 3];
     }
     p += 1 + count;
+    if (count == 8) [[unlikely]] {  // a script has calculated with doubles: what follows is below the nanosecond
+      while (*p >= '0' && *p <= '9') ++p;
+    }
   }
   if (continues_number(*p)) return nullptr;
   *ns = negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);

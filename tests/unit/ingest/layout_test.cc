@@ -83,6 +83,11 @@ const Writer kWriters[] = {
               number(1682725898126974 + i) + ".0, \"dur\": " + number(i % 50) + R"(.0, "args": {"External id": )" + number(i) +
               R"(, "Input Dims": [[)" + number(i % 3) + "], []]}}, ";
      }},
+    {"times that a script has calculated in doubles",
+     [](int i) {
+       return R"({"ph": "X", "cat": "cpu_op", "name": "aten::fill_", "pid": 4045, "tid": 4045, "ts": )" + number(5187 + i) +
+              ".124000000069, \"dur\": " + number(i % 50) + ".95699999999999}, ";
+     }},
     {"one key per line",
      [](int i) {
        return "{\n      \"ph\": \"X\",\n      \"cat\": \"cpu_op\",\n      \"name\": \"aten::mm\",\n      \"pid\": 1,\n      "

@@ -70,7 +70,7 @@ TEST(Time, RandomAgainstExactArithmetic) {
     text += std::to_string(random() % (std::uint64_t{1} << random() % 54));
     if (random() % 3 != 0) {
       text += '.';
-      const std::size_t decimals = 1 + random() % 9;
+      const std::size_t decimals = 1 + random() % 18;
       for (std::size_t d = 0; d < decimals; ++d) text += static_cast<char>('0' + random() % 10);
     }
     if (random() % 8 == 0) text += (random() % 2 ? "e" : "E-") + std::to_string(random() % 6);
@@ -91,8 +91,8 @@ TEST(Time, RandomAgainstExactArithmetic) {
 
 TEST(Time, ShortWayLeavesTheRestAlone) {
   std::int64_t ns = 0;
-  for (const char* text : {"", "x", "-", "01", "1.", ".5", "1e3", "1.5E2", "1.12345678", "12345678901234567", "+1", "1.2.3",
-                           "1-", "--1", "\"1\""}) {
+  for (const char* text :
+       {"", "x", "-", "01", "1.", ".5", "1e3", "1.5E2", "12345678901234567", "+1", "1.2.3", "1-", "--1", "\"1\""}) {
     EXPECT_EQ(read_time(padded(text).data(), &ns), nullptr) << text;
   }
 }
