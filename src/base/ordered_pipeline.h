@@ -125,10 +125,15 @@ class OrderedPipeline {
     return taken;
   }
 
-  // Something that others may wait for.
+  // Something that another thread may wait for. One is enough: whoever can do nothing with it leaves it to one who is at work, and who will say so
+  // in turn. At the end all are to know.
   void changed() {
     ++changes_;
-    changes_.notify_all();
+    if (over_) {
+      changes_.notify_all();
+    } else {
+      changes_.notify_one();
+    }
   }
 
   // Writes what is finished and next in order, unless another thread is about it, which then takes this thread's items along.

@@ -10,7 +10,7 @@ class Patience {
  public:
   // To be called after each look at what is waited for; false when it has lasted too long.
   bool wait_a_little() {
-    constexpr int kTries = 1000, kFirstTries = 32;
+    constexpr int kTries = 300, kFirstTries = 32;
     if (++tries_ > kTries) return false;
     if (tries_ > kFirstTries) {
       std::this_thread::yield();

@@ -95,6 +95,14 @@ bool is_no_json(const Trace& trace, const TopLevel& top) {
          d[Problem::no_timestamp].count == 0;
 }
 
+// One per core, as far as that helps: bytes are read or inflated by one thread at a time, which keeps seven or three others busy. More only get
+// into each other's way, and each learns the texts anew.
+unsigned threads_for(const ReadOptions& options, bool inflating) {
+  constexpr unsigned kMostThreads = 256, kMostUseful = 8, kMostUsefulInflating = 4;
+  if (options.threads != 0) return std::min(kMostThreads, options.threads);
+  return std::clamp(std::thread::hardware_concurrency(), 1U, inflating ? kMostUsefulInflating : kMostUseful);
+}
+
 Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path, const ReadOptions& options) {
   auto trace = std::make_unique<Trace>();
   trace->path = path;
@@ -109,9 +117,7 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   ClassLists lists(trace.get());
   EventJoiner joiner(trace.get(), &lists, &top, options.max_memory, options.by_rote, options.keep_places);
   PipelineOptions pipeline;
-  constexpr unsigned kMostThreads = 256;
-  pipeline.threads =
-      std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  pipeline.threads = threads_for(options, opened.container != "json");
   pipeline.by_rote = options.by_rote;
   pipeline.keep_places = options.keep_places;
   pipeline.inflating = opened.container != "json";

@@ -15,7 +15,7 @@
 namespace ridge {
 
 struct ReadOptions {
-  unsigned threads = 0;                               // 0: one per core
+  unsigned threads = 0;                               // 0: one per core, as far as that helps
   std::uint64_t max_bytes = UINT64_MAX;               // of uncompressed JSON
   std::uint64_t max_memory = UINT64_MAX;              // of the Trace
   std::size_t window_bytes = std::size_t{256} << 10;  // what a thread takes at a time; the result does not depend on it
