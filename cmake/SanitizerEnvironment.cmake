@@ -1,4 +1,5 @@
-# RIDGE_SANITIZER_ENVIRONMENT: how tests run under sanitizers; _OF_MANY: those that start many processes. The leak check needs ptrace, which some containers forbid: asked once, here.
+# RIDGE_SANITIZER_ENVIRONMENT: how tests run under sanitizers; _OF_MANY: those that start many processes.
+# The leak check needs ptrace, which some containers forbid: asked once, here.
 if(NOT DEFINED RIDGE_LEAK_CHECK_WORKS)
   file(WRITE "${CMAKE_BINARY_DIR}/leak_probe.cc" "int main() { return 0; }\n")
   try_run(probe_exit probe_built "${CMAKE_BINARY_DIR}/leak_probe" "${CMAKE_BINARY_DIR}/leak_probe.cc"
