@@ -1,5 +1,5 @@
 # ridge_join(kind target): where RIDGE_JOIN asks for targets of this kind (product or tests), the sources of a folder are compiled several to an
-# object. Headers are then read once for many sources and templates made once, which is most of the work: under sanitizers a fifth of the time.
+# object. Headers are then read once for many sources and templates made once, which is most of the work.
 # What it asks of the code: names in the unnamed namespaces of one folder differ. A source that cannot be joined is named here, with why.
 set(RIDGE_JOIN "product;tests" CACHE STRING "Which sources are compiled several to an object: product, tests, both (product;tests) or none")
 
@@ -11,9 +11,6 @@ set(ridge_apart
   src/cost/triton_template\.cc    # names its rules after op families, which its neighbours import
   src/cost/kernel_source_reader\.cc
   src/device/device_table\.cc)    # has short units of its own
-if(NOT RIDGE_SANITIZE)  # the reader is compiled source by source, as its speed was measured
-  list(APPEND ridge_apart "src/(base|trace|ingest)/.*")
-endif()
 
 function(ridge_join kind target)
   if(NOT kind IN_LIST RIDGE_JOIN)

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 256 << 20);  // large tables come and go: their pages are reused, not given back and cleared again
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   const int code = run_safely({argv + 1, argv + argc});
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RIDGE_ADDRESS_SANITIZER)
   return code;
 #else
   std::fflush(nullptr);

@@ -6,16 +6,13 @@
 
 #include "differential/plain_reader.h"
 #include "support/files.h"
+#include "support/sanitized.h"
 #include "support/trace_lines.h"
 
 namespace ridge::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kLargest = std::size_t{3} << 20;  // larger traces are left to the build without sanitizers
-#else
-constexpr std::size_t kLargest = SIZE_MAX;
-#endif
+constexpr std::size_t kLargest = kSanitized ? std::size_t{3} << 20 : SIZE_MAX;  // of the traces read
 constexpr std::size_t kSmall = 400'000;
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {

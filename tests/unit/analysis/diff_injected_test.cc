@@ -4,6 +4,7 @@
 #include "support/diffed.h"
 #include "support/edited_trace.h"
 #include "support/files.h"
+#include "support/sanitized.h"
 
 namespace ridge {
 namespace {
@@ -12,7 +13,7 @@ using diff::Group;
 using test::Diffed;
 using test::EditedTrace;
 
-constexpr std::size_t kPlaces = 9;  // per trace and change, spread over an iteration
+constexpr std::size_t kPlaces = test::kSanitized ? 2 : 9;  // per trace and change, spread over an iteration
 
 // What a recording may leave out.
 constexpr struct {

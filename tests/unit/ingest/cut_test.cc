@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/files.h"
+#include "support/sanitized.h"
 #include "support/spans.h"
 #include "support/trace_lines.h"
 
@@ -56,11 +57,7 @@ std::set<std::size_t> cuts_of(std::size_t size, std::size_t ends, std::size_t ra
   return cuts;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kEvery = 7;  // of the cuts
-#else
-constexpr std::size_t kEvery = 1;
-#endif
+constexpr std::size_t kEvery = kSanitized ? 7 : 1;  // of the cuts
 
 TEST(Cut, JsonAtEveryByteOfItsEndsAndAtRandom) {
   const WholeTrace whole("clean_tf32");

@@ -5,17 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "support/files.h"
+#include "support/sanitized.h"
 #include "support/spans.h"
 #include "support/trace_lines.h"
 
 namespace ridge::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kRounds = 40;
-#else
-constexpr int kRounds = 400;
-#endif
+constexpr int kRounds = kSanitized ? 40 : 400;
 
 using Random = std::mt19937_64;
 

@@ -2,16 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "support/files.h"
+#include "support/sanitized.h"
 #include "support/trace_lines.h"
 
 namespace ridge::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kBytes = std::size_t{1} << 19;
-#else
-constexpr std::size_t kBytes = std::size_t{4} << 20;
-#endif
+constexpr std::size_t kBytes = kSanitized ? std::size_t{1} << 18 : std::size_t{4} << 20;
 
 std::string repeat(std::string_view piece, std::size_t bytes) {
   std::string out;

@@ -9,6 +9,7 @@
 #include <ridge/render.h>
 
 #include "server/report_file.h"
+#include "support/sanitized.h"
 
 namespace ridge::server {
 namespace {
@@ -90,7 +91,8 @@ TEST(Site, TablesForArgumentsAreBounded) {
 }
 
 TEST(Report, ShrinksUntilItFits) {
-  const Engine engine = open_fixtures({"gpt_eager_train_stack_mem", "fault_item_sync"});
+  const Engine engine =
+      open_fixtures({test::kSanitized ? "mlp_profiler_steps" : "gpt_eager_train_stack_mem", "fault_item_sync"});
   const Site site(engine, {});
   const std::string page = "<html><script type=\"application/json\" id=\"ridge-data\">null</script></html>";
   const auto large = make_report(site, page, 50'000'000), small = make_report(site, page, 600'000);
