@@ -1,0 +1,50 @@
+// A thread that starts apart: it does its work, however many there are, and may afterwards run wherever its maker may.
+#include "base/thread_apart.h"
+
+#include <atomic>
+#include <latch>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+namespace ridge {
+namespace {
+
+TEST(ThreadApart, ManyMoreThanProcessors) {
+  constexpr unsigned kThreads = 40;
+  std::atomic<unsigned> ran{0};
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned number = 1; number < kThreads; ++number)
+      threads.push_back(start_apart(number, kThreads, [&ran] { ran.fetch_add(1); }));
+  }
+  EXPECT_EQ(ran.load(), kThreads - 1);
+}
+
+#if defined(__linux__)
+
+TEST(ThreadApart, IsBoundToNoProcessor) {
+  cpu_set_t makers;
+  ASSERT_EQ(sched_getaffinity(0, sizeof makers, &makers), 0);
+  const auto threads = static_cast<unsigned>(CPU_COUNT(&makers)) + 1;  // with fewer it is left alone
+  for (unsigned number = 1; number < threads; ++number) {
+    std::latch end(1);
+    std::jthread thread = start_apart(number, threads, [&end] { end.wait(); });
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    const int asked = pthread_getaffinity_np(thread.native_handle(), sizeof own, &own);
+    end.count_down();
+    ASSERT_EQ(asked, 0);
+    EXPECT_TRUE(CPU_EQUAL(&own, &makers)) << "thread " << number;
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace ridge
