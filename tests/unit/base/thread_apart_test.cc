@@ -15,22 +15,27 @@
 namespace ridge {
 namespace {
 
-TEST(ThreadApart, ManyMoreThanProcessors) {
-  constexpr unsigned kThreads = 40;
-  std::atomic<unsigned> ran{0};
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned number = 1; number < kThreads; ++number)
-      threads.push_back(start_apart(number, kThreads, [&ran] { ran.fetch_add(1); }));
-  }
-  EXPECT_EQ(ran.load(), kThreads - 1);
+#if defined(__linux__)
+cpu_set_t processors_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  return set;
 }
 
-#if defined(__linux__)
+// Most of these have ended before they are placed, and what then is moved is the maker.
+TEST(ThreadApart, LeavesItsMakerUnbound) {
+  const cpu_set_t before = processors_of_this_thread();
+  const auto threads = static_cast<unsigned>(CPU_COUNT(&before)) + 1;
+  for (int round = 0; round < 100; ++round) {
+    start_apart(1, threads, [] {});
+    const cpu_set_t after = processors_of_this_thread();
+    ASSERT_TRUE(CPU_EQUAL(&before, &after));
+  }
+}
 
 TEST(ThreadApart, IsBoundToNoProcessor) {
-  cpu_set_t makers;
-  ASSERT_EQ(sched_getaffinity(0, sizeof makers, &makers), 0);
+  const cpu_set_t makers = processors_of_this_thread();
   const auto threads = static_cast<unsigned>(CPU_COUNT(&makers)) + 1;  // with fewer it is left alone
   for (unsigned number = 1; number < threads; ++number) {
     std::latch end(1);
@@ -45,6 +50,17 @@ TEST(ThreadApart, IsBoundToNoProcessor) {
 }
 
 #endif
+
+TEST(ThreadApart, ManyMoreThanProcessors) {
+  constexpr unsigned kThreads = 40;
+  std::atomic<unsigned> ran{0};
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned number = 1; number < kThreads; ++number)
+      threads.push_back(start_apart(number, kThreads, [&ran] { ran.fetch_add(1); }));
+  }
+  EXPECT_EQ(ran.load(), kThreads - 1);
+}
 
 }  // namespace
 }  // namespace ridge
