@@ -7,7 +7,7 @@ import resource
 from checks import check
 from harness import succeeds
 
-SANITIZED = "ASAN_OPTIONS" in os.environ  # everything takes ten to twenty times as long
+SANITIZED = "ASAN_OPTIONS" in os.environ  # everything takes many times as long
 DEPTH = 20_000 if SANITIZED else 150_000
 MANY = 1_000 if SANITIZED else 8_000
 
