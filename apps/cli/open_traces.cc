@@ -25,17 +25,16 @@ Result<Invocation> with_traces_of_folders(const Invocation& invocation) {
   });
 }
 
-Result<Engine> open_traces(const Invocation& invocation, bool named_files_only) {
+Result<Engine> open_traces(const Invocation& invocation, OpenOptions options) {
   ProgressBar bar(shows_progress(invocation.settings));
-  const auto on_progress = [&bar](const Progress& progress) {
+  options.threads = invocation.settings.threads;
+  options.max_bytes = invocation.settings.max_bytes;
+  options.max_memory = machine_memory_limit();
+  options.progress = [&bar](const Progress& progress) {
     bar.update(progress);
     return !interrupted();
   };
-  return Engine::open(invocation.words, {.threads = invocation.settings.threads,
-                                         .max_bytes = invocation.settings.max_bytes,
-                                         .max_memory = machine_memory_limit(),
-                                         .named_files_only = named_files_only,
-                                         .progress = on_progress});
+  return Engine::open(invocation.words, options);
 }
 
 }  // namespace ridge::cli

@@ -10,10 +10,10 @@ namespace ridge::cli {
 // Refuses a command line without a trace.
 Result<void> check_traces(const Invocation& invocation);
 
-// `named_files_only`: see OpenOptions.
 // For commands that take several traces: a folder among the words stands for those in it.
 Result<Invocation> with_traces_of_folders(const Invocation& invocation);
 
-Result<Engine> open_traces(const Invocation& invocation, bool named_files_only = false);
+// `options` are completed by what the command line says.
+Result<Engine> open_traces(const Invocation& invocation, OpenOptions options = {});
 
 }  // namespace ridge::cli

@@ -43,8 +43,9 @@ Result<void> check(const Invocation& invocation) {
 }
 
 Result<Engine> open(const Invocation& invocation) {
-  if (!find_analysis(invocation.command)->needs_trace) return Engine::without_trace();
-  return open_traces(invocation);
+  const AnalysisInfo& analysis = *find_analysis(invocation.command);
+  if (!analysis.needs_trace) return Engine::without_trace();
+  return open_traces(invocation, {.keep_places = analysis.tells_places});
 }
 
 Result<Report> answer(const Engine& engine, const Invocation& invocation, const Format& format) {

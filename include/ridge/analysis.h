@@ -26,6 +26,7 @@ struct AnalysisInfo {
   std::string_view operand = {};  // the parameter that a command line takes before the traces, without its flag; empty: none
   bool needs_trace = true;
   std::size_t fewest_traces = 1;  // more than one: it compares the traces it is given
+  bool tells_places = false;      // of events in the file: where OpenOptions::keep_places was asked for
 };
 
 using Arguments = std::map<std::string, std::string, std::less<>>;  // parameter name -> text; a switch is "true"

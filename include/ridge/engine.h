@@ -32,7 +32,8 @@ struct OpenOptions {
   std::uint64_t max_memory = 0;  // most bytes of memory that a loaded trace may take; 0: no limit
   // Read no file but those that the caller names: not the kernel sources whose paths a trace tells. For who serves others.
   bool named_files_only = false;
-  std::function<bool(const Progress&)> progress;  // called now and then from one thread at a time; false asks to stop
+  bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
+  std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
 
 inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{256} << 30;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "analysis/catalog.h"
 #include "analysis/gpu.h"
@@ -13,6 +14,7 @@ namespace {
 
 struct Slice {
   TrackId track;
+  EventId event;
   std::int64_t start_ns;
   std::int64_t end_ns;
 };
@@ -25,11 +27,11 @@ std::vector<Slice> slices_by_track(const Trace& trace) {
     for (const EventId event : trace.of(c)) {
       const auto dur = trace.events.dur_ns(event);
       const std::int64_t ts = trace.events.ts_ns(event);
-      if (dur && ts != kNoTime) slices.push_back({trace.track(event), ts, ts + *dur});
+      if (dur && ts != kNoTime) slices.push_back({trace.track(event), event, ts, ts + *dur});
     }
   }
   std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
-    return std::tuple(a.track, a.start_ns, -a.end_ns) < std::tuple(b.track, b.start_ns, -b.end_ns);
+    return std::tuple(a.track, a.start_ns, -a.end_ns, a.event) < std::tuple(b.track, b.start_ns, -b.end_ns, b.event);
   });
   return slices;
 }
@@ -38,27 +40,39 @@ std::vector<Slice> slices_by_track(const Trace& trace) {
 constexpr std::int64_t kClockNoise_ns = 10'000;
 
 struct EarlyWork {
-  std::int64_t count = 0, largest_lead_ns = 0;
+  std::vector<EventId> events;
+  std::int64_t largest_lead_ns = 0;
 };
 
 // Work that starts before its launch, which no device does.
 EarlyWork find_early_work(const Scope& scope) {
   EarlyWork early;
   const Model& model = scope.model();
+  const std::span<const EventId> events = scope.trace().of(EventClass::device_work);
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const NodeId launch = model.links().launch[work.row];
     const std::int64_t lead = launch == kNoNode ? 0 : model.tree().start_ns[launch.value] - work.start_ns;
     if (lead <= kClockNoise_ns) return;
-    ++early.count;
+    early.events.push_back(events[work.row]);
     early.largest_lead_ns = std::max(early.largest_lead_ns, lead);
   });
   return early;
 }
 
+CheckRow row_for(std::string_view problem, std::vector<EventId> events, Severity severity, std::string message,
+                 const Trace& trace) {
+  CheckRow row{std::string(problem), static_cast<std::int64_t>(events.size()), {}, severity, std::move(message)};
+  if (trace.places.empty()) return row;
+  std::sort(events.begin(), events.end());
+  events.resize(std::min(events.size(), Diagnostics::kMostOffsets));
+  for (const EventId event : events) row.offsets.push_back(trace.places[event.value].begin);
+  return row;
+}
+
 }  // namespace
 
-std::int64_t count_partial_overlaps(const Trace& trace) {
-  std::int64_t overlaps = 0;
+std::vector<EventId> find_partial_overlaps(const Trace& trace) {
+  std::vector<EventId> overlaps;
   std::vector<std::int64_t> open;  // ends of the slices around the current one, outermost first
   TrackId track;
   for (const Slice& slice : slices_by_track(trace)) {
@@ -66,7 +80,7 @@ std::int64_t count_partial_overlaps(const Trace& trace) {
     track = slice.track;
     while (!open.empty() && open.back() <= slice.start_ns) open.pop_back();
     if (!open.empty() && slice.end_ns > open.back()) {
-      ++overlaps;
+      overlaps.push_back(slice.event);
       // It outlives what it overlaps: it takes the place of all that end before it.
       while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
     }
@@ -85,9 +99,9 @@ Check compute_check(const Scope& scope) {
     check.rows.push_back(
         {std::string(row.code), static_cast<std::int64_t>(entry.count), entry.offsets, row.severity, std::string(row.message)});
   }
-  if (const std::int64_t overlaps = count_partial_overlaps(trace); overlaps > 0) {
-    check.rows.push_back(
-        {"partial_overlap", overlaps, {}, Severity::info, "slices of one track overlap without nesting; all are kept"});
+  if (std::vector<EventId> overlaps = find_partial_overlaps(trace); !overlaps.empty()) {
+    check.rows.push_back(row_for("partial_overlap", std::move(overlaps), Severity::info,
+                                 "slices of one track overlap without nesting; all are kept", trace));
   }
   if (trace.of(EventClass::device_work).empty()) {
     const std::string_view why =
@@ -95,14 +109,12 @@ Check compute_check(const Scope& scope) {
                             : "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)";
     check.rows.push_back({std::string(kNoDeviceEvents), 1, {}, Severity::info, std::string(why)});
   }
-  if (const EarlyWork early = find_early_work(scope); early.count > 0) {
-    check.rows.push_back({"before_launch",
-                          early.count,
-                          {},
-                          Severity::warning,
-                          "device events start before the call that launched them, by up to " +
-                              format_duration(static_cast<double>(early.largest_lead_ns)) +
-                              ": the clocks of host and device disagree"});
+  if (EarlyWork early = find_early_work(scope); !early.events.empty()) {
+    const std::string lead = format_duration(static_cast<double>(early.largest_lead_ns));
+    check.rows.push_back(row_for(
+        "before_launch", std::move(early.events), Severity::warning,
+        "device events start before the call that launched them, by up to " + lead + ": the clocks of host and device disagree",
+        trace));
   }
   check.metrics = find_odd_metrics(scope);
   for (std::size_t i = 0; i < kMetricProblems; ++i) {

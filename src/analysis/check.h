@@ -17,7 +17,7 @@ namespace ridge {
 struct CheckRow {
   std::string problem;
   std::int64_t count = 0;
-  std::vector<std::uint64_t> offsets;  // where in the JSON, when known; ascending by discovery
+  std::vector<std::uint64_t> offsets;  // where in the JSON, when known: the first Diagnostics::kMostOffsets
   Severity severity = Severity::info;
   std::string message;
 };
@@ -30,7 +30,7 @@ struct Check {
 Check compute_check(const Scope& scope);
 Report report_check(const Check& check, bool strict);
 
-// Slices of one track that overlap without one holding the other.
-std::int64_t count_partial_overlaps(const Trace& trace);
+// Slices of one track that overlap an earlier one without either holding the other.
+std::vector<EventId> find_partial_overlaps(const Trace& trace);
 
 }  // namespace ridge

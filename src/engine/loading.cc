@@ -6,6 +6,7 @@ ReadOptions read_options(const OpenOptions& options) {
   ReadOptions read;
   read.threads = options.threads;
   read.max_bytes = options.max_bytes != 0 ? options.max_bytes : kDefaultMaxBytes;
+  read.keep_places = options.keep_places;
   if (options.max_memory != 0) read.max_memory = options.max_memory;
   if (options.progress) {
     read.progress = [&options](std::uint64_t done, std::uint64_t total) { return options.progress({"reading", done, total}); };

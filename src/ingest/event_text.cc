@@ -11,6 +11,8 @@
 namespace ridge {
 namespace {
 
+constexpr std::string_view kArgs = "args";
+
 bool ends_token(char c) { return c == ',' || c == '}' || c == ']' || is_space(c); }
 
 const char* token_end(const char* p, const char* end) {
@@ -87,11 +89,13 @@ Cut cut_strict(const char* p, const char* end, EventText* event) {
     if (*p != ':') return Cut::damaged;
     p = skip_space(p + 1, end);
     if (p >= end) return Cut::need_more;
-    if (*p == '{' && !in_args && member.key == "args") {
+    if (!in_args && member.key == kArgs) {
       if (std::exchange(seen_args, true)) return Cut::damaged;
-      in_args = first = true;
-      ++p;
-      continue;
+      if (*p == '{') {
+        in_args = first = true;
+        ++p;
+        continue;
+      }
     }
     bool valid = true;
     p = cut_value(p, end, &member, &valid);
@@ -163,14 +167,16 @@ class LenientCutter {
     p_ = skip_space(skip_space(quote + 1, end_) + 1, end_);
     after_comma_ = first_ = false;
     if (p_ >= end_) return false;
-    if (*p_ == '{' && !in_args_ && member.key == "args") {
+    if (!in_args_ && member.key == kArgs) {
       if (std::exchange(seen_args_, true)) {
         event_->repairs.add(Problem::duplicate_key);
-        std::erase_if(event_->members, [](const Member& m) { return m.in_args; });
+        std::erase_if(event_->members, [](const Member& m) { return m.in_args || m.key == kArgs; });
       }
-      in_args_ = first_ = true;
-      ++p_;
-      return true;
+      if (*p_ == '{') {
+        in_args_ = first_ = true;
+        ++p_;
+        return true;
+      }
     }
     if (!value(&member)) return false;
     event_->members.push_back(member);

@@ -1,13 +1,28 @@
 #include "ingest/finish.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "trace/args.h"
 
 namespace ridge {
+namespace {
+
+// Counts the problem once for each of the events, and tells where they stand if that is known.
+void note(Problem problem, std::vector<EventId> events, Trace* trace) {
+  if (trace->places.empty()) {
+    trace->diagnostics.add_unplaced(problem, events.size());
+    return;
+  }
+  std::sort(events.begin(), events.end());  // as in the file
+  for (const EventId event : events) trace->diagnostics.add(problem, trace->places[event.value].begin);
+}
+
+}  // namespace
 
 bool pair_begins_and_ends(Trace* trace) {
   const auto& kinds = trace->forms.kinds();
@@ -21,9 +36,9 @@ bool pair_begins_and_ends(Trace* trace) {
   std::sort(marks.begin(), marks.end(), [&](EventId a, EventId b) {
     return std::tuple(trace->track(a), trace->events.ts_ns(a), a) < std::tuple(trace->track(b), trace->events.ts_ns(b), b);
   });
-  std::vector<EventId> open;
+  std::vector<EventId> open, begins, ends;  // of one track; without the other, on all tracks
   const auto close_all = [&] {
-    trace->diagnostics.add_unplaced(Problem::unmatched_begin, open.size());
+    begins.insert(begins.end(), open.begin(), open.end());
     open.clear();
   };
   for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -31,13 +46,15 @@ bool pair_begins_and_ends(Trace* trace) {
     if (trace->kind(marks[i]).phase == 'B') {
       open.push_back(marks[i]);
     } else if (open.empty()) {
-      trace->diagnostics.add_unplaced(Problem::unmatched_end);
+      ends.push_back(marks[i]);
     } else {
       trace->storage->events.set_dur_ns(open.back(), trace->events.ts_ns(marks[i]) - trace->events.ts_ns(open.back()));
       open.pop_back();
     }
   }
   close_all();
+  note(Problem::unmatched_begin, std::move(begins), trace);
+  note(Problem::unmatched_end, std::move(ends), trace);
   return true;
 }
 
@@ -83,11 +100,16 @@ Extent extent_of(const Trace& trace, std::span<const EventClass> classes) {
 void find_window(Trace* trace, const Extent& activity) {
   // A trace of another program: whatever slices it has.
   constexpr EventClass kAnything[] = {EventClass::other};
-  Extent extent = activity.none() ? extent_of(*trace, kAnything) : activity;
+  const std::span<const EventClass> classes = activity.none() ? std::span(kAnything) : activity_classes();
+  Extent extent = activity.none() ? extent_of(*trace, classes) : activity;
   if (extent.none()) return;
   if (extent.at_zero != 0) {
     if (extent.start_ns > kFarFromZeroNs && !extent.only_zero()) {  // strays
-      trace->diagnostics.add_unplaced(Problem::at_time_zero, extent.at_zero);
+      std::vector<EventId> strays;
+      for (const EventClass c : classes) {
+        std::ranges::copy_if(trace->of(c), std::back_inserter(strays), [&](EventId e) { return trace->events.ts_ns(e) == 0; });
+      }
+      note(Problem::at_time_zero, std::move(strays), trace);
     } else {
       extent.start_ns = std::min<std::int64_t>(extent.start_ns, 0);
       extent.end_ns = std::max(extent.end_ns, extent.zero_end_ns);

@@ -49,6 +49,12 @@ Error not_a_trace(const OpenedSource& opened, const std::string& path, const Top
     return error(ErrorCode::not_a_trace,
                  "not a trace" + (seems.empty() ? ": it is no JSON" : ": it seems to be " + std::string(seems)));
   }
+  if (const auto lost = top.lost_at(); lost && !damaged) {
+    const std::string_view seems = describe_content(opened.prefix);
+    if (!seems.empty()) return error(ErrorCode::not_a_trace, "not a trace: it seems to be " + std::string(seems));
+    return error(ErrorCode::not_a_trace,
+                 "no trace events were found, and it is no JSON from byte " + std::to_string(*lost) + " on");
+  }
   if (!top.complete()) return error(ErrorCode::truncated, "the trace is " + std::string(kTruncated));
   constexpr std::string_view kEvents = "traceEvents";
   if (std::ranges::find(top.items(), kEvents, &TopLevel::Item::key) != top.items().end())
@@ -134,8 +140,11 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
                 "record one with torch.profiler and export_chrome_trace()");
   }
   if (is_no_json(*trace, top)) {
-    return fail(ErrorCode::not_a_trace, "not a trace: it opens like a list of JSON, but what follows is none", path,
-                "record one with torch.profiler and export_chrome_trace()");
+    const std::string_view seems = describe_content(opened.prefix);
+    return fail(ErrorCode::not_a_trace,
+                "not a trace: it " + (seems.empty() ? "opens like a list of JSON, but what follows is none"
+                                                    : "seems to be " + std::string(seems)),
+                path, "record one with torch.profiler and export_chrome_trace()");
   }
   trace->elements += trace->diagnostics.dropped_events();
   trace->metadata = read_metadata(top.items(), &trace->diagnostics);

@@ -1,5 +1,6 @@
 #include "ingest/top_level.h"
 
+#include "ingest/json_text.h"
 #include "ingest/scan.h"
 
 namespace ridge {
@@ -7,6 +8,13 @@ namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 constexpr std::string_view kEventsKey = "traceEvents";
+
+bool names_events(std::string_view raw) {
+  if (raw.find('\\') == std::string_view::npos) return raw == kEventsKey;
+  std::string key;
+  decode_string(raw, &key);
+  return key == kEventsKey;
+}
 
 }  // namespace
 
@@ -26,6 +34,7 @@ void TopLevel::keep(char c) {
 void TopLevel::damaged() {
   diagnostics_->add(Problem::damaged_metadata, offset_);
   recent_.clear();
+  damaged_at_ = offset_;
   state_ = State::searching;
 }
 
@@ -34,7 +43,7 @@ void TopLevel::begin_value(char c) {
   value_too_long_ = false;
   escaped_ = in_string_ = false;
   open_.clear();
-  if (c == '[' && key_ == kEventsKey) {
+  if (c == '[' && names_events(key_)) {
     if (!events_seen_) {
       events_seen_ = true;
       state_ = State::events;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,10 @@ class TopLevel {
   bool is_json() const { return state_ != State::not_json && state_ != State::before; }
   bool saw_anything() const { return state_ != State::before; }
   bool complete() const { return state_ == State::done; }
+  // Where it ceased to be JSON, when no events were found from there on.
+  std::optional<std::uint64_t> lost_at() const {
+    return state_ == State::searching ? std::optional(damaged_at_) : std::nullopt;
+  }
 
   struct Item {
     std::string key;
@@ -79,6 +84,7 @@ class TopLevel {
   bool bare_array_ = false;
   bool events_seen_ = false;
   bool garbage_noted_ = false;
+  std::uint64_t damaged_at_ = 0;
   std::string recent_;  // the last bytes, while searching for the events behind damage
   int bom_ = 0;
   std::vector<Item> items_;

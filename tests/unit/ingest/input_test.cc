@@ -73,13 +73,34 @@ TEST(InputPairs, OfDifferentTracksInAnyOrder) {
   EXPECT_EQ(reading.problems, Lines{});
 }
 
-TEST(InputPairs, UnmatchedOnesAreCountedWithoutAPlace) {
+TEST(InputPairs, UnmatchedOnesAreCounted) {
   const Reading reading = read_events(R"({"ph":"E","pid":1,"tid":1,"ts":1}, {"ph":"B","name":"a","pid":1,"tid":1,"ts":2},
     {"ph":"B","name":"b","pid":1,"tid":2,"ts":2}, {"ph":"B","name":"c","pid":1,"tid":2,"ts":3}, {"ph":"E","pid":1,"tid":2,"ts":4})");
   EXPECT_EQ(reading.events[1], "B||a|1|1|2000|-|");
   EXPECT_EQ(reading.events[2], "B||b|1|2|2000|-|");
   EXPECT_EQ(reading.events[3], "B||c|1|2|3000|1000|");
   EXPECT_EQ(reading.problems, (Lines{"unmatched_begin 2", "unmatched_end 1"}));
+}
+
+Lines problems_with_places(std::string_view text) {
+  ReadOptions options;
+  options.keep_places = true;
+  return problem_lines((*read_trace_bytes(text, "test", options))->diagnostics);
+}
+
+TEST(InputPairs, UnmatchedOnesHaveAPlaceWherePlacesAreKept) {
+  const std::string text = trace_of(R"({"ph":"E","pid":1,"tid":2,"ts":1}, {"ph":"B","name":"b","pid":1,"tid":2,"ts":2},
+    {"ph":"B","name":"c","pid":1,"tid":1,"ts":3}, {"ph":"E","pid":1,"tid":1,"ts":4}, {"ph":"B","name":"d","pid":1,"tid":1,"ts":5})");
+  const auto place = [&](std::string_view part) { return ' ' + std::to_string(text.find(part)); };
+  EXPECT_EQ(problems_with_places(text),
+            (Lines{"unmatched_begin 2" + place(R"({"ph":"B","name":"b")") + place(R"({"ph":"B","name":"d")"),
+                   "unmatched_end 1" + place(R"({"ph":"E","pid":1,"tid":2)")}));
+}
+
+TEST(InputTimes, StraysHaveAPlaceWherePlacesAreKept) {
+  const std::string text = trace_of(
+      R"({"ph":"X","cat":"cpu_op","ts":3849573693609.751,"dur":10}, {"ph":"X","cat":"kernel","ts":0,"dur":5}, {"ph":"M","ts":0,"name":"m"})");
+  EXPECT_EQ(problems_with_places(text), Lines{"at_time_zero 1 " + std::to_string(text.find(R"({"ph":"X","cat":"kernel")"))});
 }
 
 TEST(InputPairs, AreListedAsSlicesOfTheirCategory) {
@@ -227,6 +248,16 @@ TEST(InputArguments, OfTwoArgsTheLastIsKept) {
       read_events(R"({"ph":"X","ts":1,"args":{"a":1,"b":2},"dur":1,"args":{"a":3}},{"ph":"X","ts":2,"dur":1,"args":{"a":4}})");
   EXPECT_EQ(reading.events, (Lines{"X|||-|-|1000|1000|{a=int:3}", "X|||-|-|2000|1000|{a=int:4}"}));
   EXPECT_EQ(reading.problems, Lines{at("duplicate_key", 0)});
+}
+
+TEST(InputArguments, OfTwoArgsTheLastIsKeptWhateverItIs) {
+  const std::string event = R"({"ph":"X","ts":1,"dur":1,)";
+  const Reading scalar = read_events(event + R"("args":{"a":1},"args":5})");
+  EXPECT_EQ(scalar.events, Lines{"X|||-|-|1000|1000|{.args=int:5}"});
+  EXPECT_EQ(scalar.problems, Lines{at("duplicate_key", 0)});
+  const Reading object = read_events(event + R"("args":5,"args":{"a":1}})");
+  EXPECT_EQ(object.events, Lines{"X|||-|-|1000|1000|{a=int:1}"});
+  EXPECT_EQ(object.problems, Lines{at("duplicate_key", 0)});
 }
 
 TEST(InputArguments, ManyDuplicates) {

@@ -48,6 +48,12 @@ TEST(Metadata, OfAProfilerTrace) {
   EXPECT_EQ(m.items, (Pairs{{"my key", "{\"a\": [1, 2]}"}}));
 }
 
+TEST(Metadata, TheKeyOfTheEventsMayBeEscaped) {
+  const auto trace = read_ok(R"({"a": [], "trace\u0045vents": [{"ph":"X","ts":1,"dur":1}], "b\"": 2})");
+  EXPECT_EQ(trace->events.size(), 1U);
+  EXPECT_TRUE(problem_lines(trace->diagnostics).empty());
+}
+
 TEST(Metadata, AbsentIsUnknown) {
   const auto trace = read_ok(R"({"traceEvents": []})");
   const Metadata& m = trace->metadata;

@@ -47,6 +47,11 @@ constexpr Case kCases[] = {
      "7zXZ\0"sv,
      ErrorCode::not_a_trace, "xz"},
     {"Binary", "\x01\x02\0\0\x03"sv, ErrorCode::not_a_trace, "binary"},
+    {"Utf16", "{\0\"\0t\0\"\0:\0[\0]\0}\0"sv, ErrorCode::not_a_trace, "UTF-16"},
+    {"Utf16Big", "\0{\0\"\0t\0\"\0:\0[\0]\0}"sv, ErrorCode::not_a_trace, "UTF-16"},
+    {"Utf16List", "[\0{\0}\0]\0"sv, ErrorCode::not_a_trace, "UTF-16"},
+    {"BareKeys", "{ foo: 1 }"sv, ErrorCode::not_a_trace, "no JSON from byte 2 on"},
+    {"NoColon", R"({"a" 1, "b": 2})"sv, ErrorCode::not_a_trace, "no JSON from byte 5 on"},
     {"CutObject", R"({"schemaVersion": 1, "x)"sv, ErrorCode::truncated, "truncated before its events"},
     {"CutBrace", "{"sv, ErrorCode::truncated, "truncated before its events"},
 };
