@@ -1,7 +1,10 @@
 #include "analysis/diff/diff.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
+#include "analysis/diff/break_changes.h"
 #include "analysis/diff/groups.h"
 #include "analysis/diff/listed.h"
 #include "analysis/diff/reconcile.h"
@@ -22,16 +25,16 @@ Grain grain_of(std::span<const RunMode> modes) {
   return grain;
 }
 
-// A graph of a whole step, in one trace, says nothing of phases that another trace tells apart.
+// Replays of a whole step, or work without ops, in one trace say nothing of phases that another trace tells apart.
 bool hides_phases(std::span<const Scope> scopes, std::span<const RunMode> modes) {
-  if (std::none_of(modes.begin(), modes.end(), [](const RunMode& mode) { return mode.replayed; })) return false;
-  bool told = false, hidden = false;
+  if (std::none_of(modes.begin(), modes.end(), [](const RunMode& mode) { return mode.bare; })) return false;
+  std::vector<std::uint32_t> told;
+  for (const Scope& scope : scopes) told.push_back(told_phases(scope));
+  const auto all = std::accumulate(told.begin(), told.end(), 0U, std::bit_or<>());
   for (std::size_t t = 0; t < scopes.size(); ++t) {
-    const bool tells = tells_phases(scopes[t]);
-    told = told || tells;
-    hidden = hidden || (modes[t].replayed && !tells);
+    if (modes[t].bare && told[t] != all) return true;
   }
-  return told && hidden;
+  return false;
 }
 
 // What the position that knows its op says of one that does not. The same kernel is the same sort of work; a product that does a convolution's work
@@ -50,7 +53,7 @@ void lend(const Position& from, Position& to) {
   }
 }
 
-// A replay knows a kernel's name and not its op, without which a convolution's product counts as any product.
+// A replay, or a trace without ops, knows a kernel's name and not its op, without which a convolution's product counts as any product.
 void lend_categories(Template& a, Template& b, const Links& links) {
   for (const Link& link : links) {
     const bool matrix = a.kind(link.a).heavy != Heavy::none && b.kind(link.b).heavy != Heavy::none;

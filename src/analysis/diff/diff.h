@@ -56,7 +56,8 @@ struct Group {
 };
 
 struct BreakChange {
-  std::string location, reason;
+  std::string location, reason;     // where it moved: from -> to
+  std::int64_t breaks = 1;          // equal ones of one place: in a loop that is unrolled, say
   std::vector<double> occurrences;  // by trace, per iteration
 };
 

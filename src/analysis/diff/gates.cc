@@ -136,8 +136,9 @@ void gate_breaks(const Diff& diff, const Gates& gates, std::size_t t, GateTable&
   std::int64_t added = 0;
   for (const BreakChange& change : diff.breaks) {
     if (change.occurrences[0] > 0 || change.occurrences[t] <= 0) continue;
-    ++added;
+    added += change.breaks;
     places += (places.empty() ? "" : ", ") + change.location;
+    if (change.breaks > 1) places += " x" + std::to_string(change.breaks);
   }
   table.add("--max-new-breaks", added > *gates.max_new_breaks, limit, static_cast<double>(added), t, places,
             std::to_string(added) + (added == 1 ? " new graph break: " : " new graph breaks: ") + places);

@@ -265,14 +265,14 @@ std::string_view break_word(const BreakChange& change) {
 Table breaks_table(const Diff& diff) {
   Table table;
   table.name = "breaks";
-  table.columns = {{"change", Type::text}};
+  table.columns = {{"change", Type::text}, {"breaks", Type::integer, Unit::count}};
   add_per_trace(table, diff.sides.size(), "occurrences", "", Type::number, Unit::count);
   table.columns.push_back({"reason", Type::text});
   table.columns.push_back({"location", Type::text});
   for (const std::string_view wanted : {"new", "gone", "both"}) {
     for (const BreakChange& change : diff.breaks) {
       if (break_word(change) != wanted) continue;
-      Row row{std::string(wanted)};
+      Row row{std::string(wanted), change.breaks};
       for (const double n : change.occurrences) row.emplace_back(n);
       row.push_back(cells::text(change.reason));
       row.push_back(cells::text(change.location));

@@ -159,31 +159,33 @@ bool has_places(const Trace& trace) {
   return NameFlags(trace, [](std::string_view name) { return name.starts_with("nn.Module: "); }).any();
 }
 
-bool tells_phases(const Scope& scope) {
+std::uint32_t told_phases(const Scope& scope) {
   const Model& model = scope.model();
   const std::vector<Phase> phases = build_phases(scope.trace(), model.tree());
-  bool any = false;
+  std::uint32_t told = 0;
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const NodeId recovered = model.graph_replays().recovered_op(work.row).op;
     const NodeId node = recovered != kNoNode ? recovered : model.links().launch[work.row];
-    any = any || (node != kNoNode && phases[node.value] != Phase::forward);
+    if (node != kNoNode && phases[node.value] != Phase::forward) told |= 1U << static_cast<unsigned>(phases[node.value]);
   });
-  return any;
+  return told;
 }
 
 RunMode run_mode(const Scope& scope) {
   const Model& model = scope.model();
   const NameFlags replays(scope.trace(), is_graph_launch);
-  std::int64_t works = 0, generated = 0, replayed = 0;
+  std::int64_t works = 0, generated = 0, bare = 0;
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     ++works;
     const KernelIdentity& identity = model.identities()[work.row];
     generated += identity.library == "inductor";
     const NodeId launch = model.links().launch[work.row];
-    replayed += replays.any() && launch != kNoNode && replays[scope.trace().events.name(model.tree().event[launch.value])];
+    const bool replayed =
+        replays.any() && launch != kNoNode && replays[scope.trace().events.name(model.tree().event[launch.value])];
+    bare += replayed || (model.links().op[work.row] == kNoNode && !model.links().is_inherited(work.row));
   });
   const auto iterations = static_cast<double>(std::max<std::size_t>(1, scope.iterations().size()));
-  return {static_cast<double>(generated) / iterations, replayed * 2 >= works && replayed > 0};
+  return {static_cast<double>(generated) / iterations, bare * 2 >= works && bare > 0};
 }
 
 bool is_mixed(RunMode a, RunMode b) {
@@ -193,7 +195,7 @@ bool is_mixed(RunMode a, RunMode b) {
 
 Grain common_grain(RunMode a, RunMode b) {
   if (is_mixed(a, b)) return Grain::op;
-  return a.replayed || b.replayed ? Grain::kernel : Grain::call;
+  return a.bare || b.bare ? Grain::kernel : Grain::call;
 }
 
 CallSequence build_sequence(const Scope& scope, Grain grain, Told told, KeyPool& pool) {

@@ -18,7 +18,7 @@ namespace ridge::diff {
 enum class Grain : std::uint8_t {
   call,    // the outermost op that a user would know: aten::linear with its casts
   op,      // the outermost op that a compiler keeps or fuses as a whole: aten::addmm, aten::_to_copy
-  kernel,  // each kernel for itself: replays of captured graphs have nothing else
+  kernel,  // each kernel for itself: replays of captured graphs, and traces without ops, have nothing else
 };
 
 struct Call {
@@ -43,13 +43,14 @@ struct CallSequence {
 
 // How the program ran, as far as it decides which grain two traces can be compared in.
 struct RunMode {
-  double generated = 0;   // Inductor kernels per iteration
-  bool replayed = false;  // most of the work comes from captured graphs
+  double generated = 0;  // Inductor kernels per iteration
+  bool bare = false;     // most of the work has no op of its own: captured graphs replay it, or ops were not recorded
 };
 RunMode run_mode(const Scope& scope);
 
-// Whether some work is known to be of the backward pass or the optimizer. A graph that was captured of a whole step is replayed in none of them.
-bool tells_phases(const Scope& scope);
+// The phases that work is known to be of, a bit each. A graph that was captured of a whole step is replayed in none; a trace without ops may still
+// mark the optimizer.
+std::uint32_t told_phases(const Scope& scope);
 
 // One is compiled and the other is not, or much less of it: the work of one is fused in the other.
 bool is_mixed(RunMode a, RunMode b);

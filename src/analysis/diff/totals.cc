@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <utility>
 
-#include "analysis/breaks.h"
 #include "analysis/gpu.h"
 #include "analysis/launches.h"
 #include "analysis/scoped_work.h"
@@ -166,30 +164,6 @@ void add_device_time(const Template& t, SideTotals& out) {
     }
   }
   out.gpu_time.mean = static_cast<double>(out.gpu_ns);
-}
-
-std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {
-  std::vector<Breaks> all;
-  bool located = true;
-  for (const Scope& scope : scopes) {
-    all.push_back(compute_breaks(scope));
-    for (const GraphBreak& b : all.back().breaks) located = located && !b.location.empty();
-  }
-  std::map<std::string, BreakChange> changes;
-  for (std::size_t t = 0; t < scopes.size(); ++t) {
-    const auto iterations = static_cast<double>(std::max<std::int64_t>(1, templates[t].iterations));
-    for (const GraphBreak& b : all[t].breaks) {
-      const std::string frame = b.frame.known() ? "frame " + text_of(b.frame) : "depth " + std::to_string(b.depth);
-      BreakChange& change = changes[located ? b.location : frame];
-      change.occurrences.resize(scopes.size());
-      change.occurrences[t] += static_cast<double>(b.occurrences) / iterations;
-      if (change.location.empty()) change.location = b.location.empty() ? frame : b.location;
-      if (change.reason.empty()) change.reason = b.reason;
-    }
-  }
-  std::vector<BreakChange> out;
-  for (auto& [key, change] : changes) out.push_back(std::move(change));
-  return out;
 }
 
 }  // namespace ridge::diff

@@ -10,7 +10,4 @@ SideTotals compute_totals(const Scope& scope, const Template& iteration);
 
 void add_device_time(const Template& iteration, SideTotals& out);
 
-// Graph breaks of all traces, those that differ and those that do not.
-std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates);
-
 }  // namespace ridge::diff

@@ -188,12 +188,40 @@ TEST(DiffMeaning, AKernelIsOfOneCategoryOnBothSides) {
   expect_closed(diffed, "replay");
 }
 
+// A recording of the device alone, or without ops: the kernels' names are all that both sides tell.
+TEST(DiffMeaning, ATraceWithoutOpsIsMatchedByItsKernels) {
+  std::vector<MadeCall> calls = training(), bare = calls;
+  for (MadeCall& call : bare) call.op = call.around = "";
+  for (const auto& [a, b] : {std::pair(calls, bare), std::pair(bare, calls)}) {
+    const Diffed diffed = diff_events(made_step(a), made_step(b));
+    ASSERT_EQ(diffed.answer.groups.size(), 3U) << names(diffed);
+    for (const Group& group : diffed.answer.groups) {
+      EXPECT_EQ(group.match, Match::kernel) << group.name;
+      EXPECT_EQ(group.changes[1].delta_ns, 0) << group.name;
+      EXPECT_EQ(group.phase, "") << group.name;
+    }
+    EXPECT_EQ(diffed.answer.sides[0].category_ns, diffed.answer.sides[1].category_ns);
+    expect_closed(diffed, "without ops");
+  }
+}
+
+// What a mark tells of one phase says nothing of the others.
+TEST(DiffMeaning, ATraceWithoutOpsMayStillMarkTheOptimizer) {
+  std::vector<MadeCall> calls = training(), bare;
+  calls.push_back({.op = "aten::add_", .kernel = "add_kernel", .us = 5, .mark = "Optimizer.step#SGD.step"});
+  bare = calls;
+  for (MadeCall& call : bare) call.op = call.around = "";
+  const Diffed diffed = diff_events(made_step(calls), made_step(bare));
+  EXPECT_EQ(diffed.answer.groups.size(), 4U) << names(diffed);
+  for (const Group& group : diffed.answer.groups) EXPECT_EQ(group.match, Match::kernel) << group.name;
+}
+
 // An eager run of the same kernels in the trace says which ops a replay hides.
 TEST(DiffMeaning, RecoveredOpsNameReplayedKernels) {
   const auto path = test::path_of("cudagraph_with_warmup");
   ASSERT_TRUE(path);
   const Diffed diffed = test::diff_files(*path, *path);
-  EXPECT_TRUE(diff::run_mode(diffed.scopes[0]).replayed);
+  EXPECT_TRUE(diff::run_mode(diffed.scopes[0]).bare);
   double named = 0, all = 0;
   for (const Group& group : diffed.answer.groups) {
     all += static_cast<double>(group.sides[0].time_ns);
