@@ -120,6 +120,34 @@ std::vector<std::size_t> Scope::iterations() const {
   return inside;
 }
 
+void Scope::narrow_to(std::pair<std::size_t, std::size_t> steps) {
+  const std::vector<Iteration>& list = model_->iterations().list;
+  steps_ = steps;
+  // From the start of the first to the start of the one behind the last: what lies between belongs to the one before it.
+  window_.start_ns = list[steps.first].begins_ns;
+  host_.start_ns = list[steps.first].start_ns;
+  if (steps.second + 1 < list.size()) {
+    window_.end_ns = list[steps.second + 1].begins_ns;
+    host_.end_ns = list[steps.second + 1].start_ns;
+  }
+  host_of_track_ = host_windows(*model_, steps, host_);
+}
+
+Scope Scope::of_whole_iterations() const {
+  if (!by_time_) return *this;
+  std::vector<std::size_t> inside;
+  for (const std::size_t i : iterations()) {
+    const TimeRange span = model_->iterations().list[i].span;
+    if (span.start_ns >= window_.start_ns && span.end_ns <= window_.end_ns) inside.push_back(i);
+  }
+  if (inside.empty()) return *this;
+  Scope narrow(*model_, costs_);
+  narrow.device_ = device_;
+  narrow.filter_ = filter_;
+  narrow.narrow_to({inside.front(), inside.back()});
+  return narrow;
+}
+
 Scope Scope::unfiltered() const {
   Scope all = *this;
   all.filter_ = nullptr;
@@ -171,18 +199,8 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
     }
   }
   if (const std::string* text = find(arguments, "step")) {
-    const Iterations& iterations = model.iterations();
-    TRY(scope.steps_, steps(iterations, *text));
-    // From the start of the first to the start of the one behind the last: what lies between belongs to the one before it.
-    const Iteration& first = iterations.list[scope.steps_->first];
-    scope.window_.start_ns = first.begins_ns;
-    scope.host_.start_ns = first.start_ns;
-    const std::size_t behind = scope.steps_->second + 1;
-    if (behind < iterations.list.size()) {
-      scope.window_.end_ns = iterations.list[behind].begins_ns;
-      scope.host_.end_ns = iterations.list[behind].start_ns;
-    }
-    scope.host_of_track_ = host_windows(model, *scope.steps_, scope.host_);
+    TRY(const auto range, steps(model.iterations(), *text));
+    scope.narrow_to(range);
   }
   const auto milliseconds = [&](double ms) { return origin + static_cast<std::int64_t>(std::llround(ms * 1e6)); };
   if (const std::string* text = find(arguments, "from")) {

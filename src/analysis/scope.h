@@ -43,12 +43,17 @@ class Scope {
   // With --step in a trace of several ranks each has marks of its own for the same steps.
   TimeRange host_window(TrackId track) const { return host_of_track_.empty() ? host_ : host_of_track_[track.value]; }
   bool whole() const { return !steps_ && !by_time_; }
+  bool by_time() const { return by_time_; }              // --from or --to
   bool narrowed() const { return !whole() || device_; }  // but for --filter
   // What times that are shown count from, and --from and --to: the start of the trace's window, however narrow this one is.
   std::int64_t origin_ns() const { return trace().window.value_or(TimeRange{}).start_ns; }
 
   // Iterations inside the scope, by index into model().iterations().list.
   std::vector<std::size_t> iterations() const;
+
+  // For what is told per iteration: with --from or --to the iterations that lie wholly inside, as --step would have them; where none does, or neither is
+  // given, the same scope.
+  Scope of_whole_iterations() const;
 
   bool has_device(std::int64_t id) const { return !device_ || *device_ == id; }
   bool filtered() const { return filter_ != nullptr; }
@@ -64,6 +69,8 @@ class Scope {
 
  private:
   friend Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::shared_ptr<const CostModel> costs);
+
+  void narrow_to(std::pair<std::size_t, std::size_t> steps);  // of a whole trace
 
   const Model* model_;
   std::shared_ptr<const CostModel> costs_;

@@ -241,6 +241,24 @@ std::size_t period_of(const std::vector<std::uint32_t>& names) {
   return period < names.size() && names.size() % period == 0 ? period : 0;
 }
 
+// The shortest multiple of the period that cuts no launch in two, 0 when only the whole does: equal layers of a graph that is replayed by one launch are
+// repeats inside a step.
+std::size_t period_by_launch(const Inputs& in, const Device& device, std::size_t period) {
+  if (period == 0) return 0;
+  const auto cuts_a_launch = [&](std::size_t at) {
+    const NodeId launch = in.links.launch[device.work[at].row];
+    return launch != kNoNode && launch == in.links.launch[device.work[at - 1].row];
+  };
+  const std::size_t repeats = device.work.size() / period;
+  for (std::size_t joined = 1; joined < repeats; ++joined) {
+    if (repeats % joined != 0) continue;
+    bool whole = true;
+    for (std::size_t at = period * joined; whole && at < device.work.size(); at += period * joined) whole = !cuts_a_launch(at);
+    if (whole) return period * joined;
+  }
+  return 0;
+}
+
 // Regions that lie in no other.
 std::size_t outermost_regions(const Inputs& in) {
   std::size_t count = 0;
@@ -267,7 +285,7 @@ List by_device_period(const Inputs& in) {
   std::vector<std::uint32_t> names;
   names.reserve(busiest->work.size());
   for (const WorkRow& work : busiest->work) names.push_back(in.trace.events.name(rows[work.row]).value);
-  const std::size_t period = period_of(names);
+  const std::size_t period = period_by_launch(in, *busiest, period_of(names));
   if (period == 0) return {};
   // Calls of compiled code that have no ids: as many in each iteration.
   if (outermost_regions(in) % (names.size() / period) != 0) return {};

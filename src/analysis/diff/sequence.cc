@@ -57,11 +57,14 @@ bool before(const Item& a, const Item& b) {
          std::tuple(b.iteration, b.order_ns, b.rank, b.launch_ns, b.start_ns, b.row);
 }
 
-// Iterations of the scope by their starts: what lies between two belongs to the one before it, what is before the first to the first.
+// Iterations of the scope by their starts: what lies between two belongs to the one before it, what is before the first to the first. A stretch of
+// time counts as one.
 class IterationIndex {
  public:
   explicit IterationIndex(const Scope& scope) {
-    for (const std::size_t i : scope.iterations()) starts_.push_back(scope.model().iterations().list[i].start_ns);
+    if (!scope.by_time()) {
+      for (const std::size_t i : scope.iterations()) starts_.push_back(scope.model().iterations().list[i].start_ns);
+    }
     if (starts_.empty()) starts_.push_back(scope.window().start_ns);
   }
   std::size_t count() const { return starts_.size(); }

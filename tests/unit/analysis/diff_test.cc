@@ -163,6 +163,33 @@ TEST(DiffFilter, AGateOnWhatIsNotThereCannotBeJudged) {
   }
 }
 
+// Steps of 900 us, one each 1000 us: all figures are of the same part of the trace.
+TEST(DiffByTime, CountsWholeIterations) {
+  const Diffed diffed = diff_events({steps({{100, 10}, {120, 10}, {140, 10}}), steps({{100, 10}, {130, 10}, {140, 10}})});
+  const auto between = [&](const char* from, const char* to) {
+    std::vector<Scope> scopes;
+    for (const test::LoadedTrace& trace : diffed.traces)
+      scopes.push_back(*make_scope(*trace.model, {{"from", from}, {"to", to}}));
+    return *run_diff(scopes, {});
+  };
+  const auto total = [](const Report& report, std::string_view metric) {
+    const Table& totals = *std::ranges::find(report.tables, "totals", &Table::name);
+    const auto row = std::ranges::find_if(totals.rows, [&](const Row& r) { return r[0] == Cell(std::string(metric)); });
+    return std::pair((*row)[1], (*row)[2]);
+  };
+  const auto both = [](std::int64_t a, std::int64_t b) { return std::pair(Cell(a), Cell(b)); };
+  const Report middle = between("0.5", "2.5");  // the second step, and halves of its neighbours
+  EXPECT_EQ(total(middle, "gpu_time"), both(130'000, 140'000));
+  EXPECT_EQ(total(middle, "wall_time"), both(900'000, 900'000));
+  EXPECT_EQ(total(middle, "gpu_busy"), both(130'000, 140'000));
+  EXPECT_NE(middle.diagnostics.back().message.find("in a iteration 1; in b iteration 1"), std::string::npos)
+      << middle.diagnostics.back().message;
+  const Report part = between("1", "1.3");  // no whole step: the stretch of time itself
+  EXPECT_EQ(total(part, "gpu_time"), both(120'000, 130'000));
+  EXPECT_EQ(total(part, "wall_time"), both(300'000, 300'000));
+  EXPECT_EQ(total(part, "gpu_busy"), both(120'000, 130'000));
+}
+
 TEST(DiffGates, FailWhereATraceHasNothingToJudge) {
   const std::string host_only = test::event({.name = "aten::mm", .ts = 1, .dur = 5});
   const std::string full = steps({{100, 10}});

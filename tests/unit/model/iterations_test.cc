@@ -118,6 +118,31 @@ Iterations compiled_program(std::string_view name, bool context, int runs = 4) {
   return loaded.model->iterations();
 }
 
+// Three replays of a graph of four equal layers: the layers repeat, but a launch is of one iteration.
+TEST(Iterations, ALaunchIsOfOneIteration) {
+  const auto replays = [](int layers, std::string_view call) {
+    std::string events;
+    for (int i = 0; i < 3; ++i) {
+      const int at = i * 1'000, id = i + 1;
+      for (int layer = 0; layer < layers; ++layer) {
+        events += (events.empty() ? "" : ", ") + test::launch(id, at, 5, "a", at + 20 + 40 * layer, 10, call) + ", " +
+                  test::event({.name = "b",
+                               .ts = at + 40 + 40 * layer,
+                               .dur = 10,
+                               .cat = "kernel",
+                               .args = "\"correlation\": " + std::to_string(id) + ", \"device\": 0, \"stream\": 7",
+                               .tid = 7});
+      }
+    }
+    return test::load_events(events).model->iterations();
+  };
+  const Iterations layered = replays(4, "cudaGraphLaunch");
+  EXPECT_EQ(layered.count(), 3);
+  EXPECT_EQ(layered.rule, device_period);
+  for (const Iteration& i : layered.list) EXPECT_GT(i.span.duration_ns(), 0);
+  EXPECT_EQ(replays(1, "cudaGraphLaunch").count(), 3);
+}
+
 TEST(Iterations, OfCompiledProgramsOfEveryVersion) {
   struct Version {
     std::string_view name;
