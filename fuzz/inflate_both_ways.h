@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,7 +33,7 @@ class BytesSource final : public Source {
 
 using MakeSource = std::unique_ptr<Source> (*)(std::unique_ptr<Source>);
 
-inline std::string inflate(MakeSource make, std::string_view bytes, std::size_t portion, std::optional<Problem>* damage) {
+inline std::string inflate(MakeSource make, std::string_view bytes, std::size_t portion, bool* damaged) {
   const std::unique_ptr<Source> source = make(std::make_unique<BytesSource>(bytes));
   std::string out;
   std::string buffer(portion, '\0');
@@ -44,12 +43,12 @@ inline std::string inflate(MakeSource make, std::string_view bytes, std::size_t 
     out.append(buffer, 0, *got);
     if (*got < portion) break;
   }
-  *damage = source->damage();
+  *damaged = source->damage().any();
   return out;
 }
 
 inline void inflate_both_ways(MakeSource make, std::string_view bytes) {
-  std::optional<Problem> damage, other_damage;
+  bool damage = false, other_damage = false;
   const std::string whole = inflate(make, bytes, std::size_t{64} << 10, &damage);
   const std::string parts = inflate(make, bytes, 1013, &other_damage);
   if (whole.size() >= kMost || parts.size() >= kMost) return;

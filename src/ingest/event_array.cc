@@ -43,6 +43,11 @@ bool follows_comma(const char* brace, const char* begin) {
   return brace > begin && brace[-1] == ',';
 }
 
+const char* skip_token(const char* p, const char* end) {
+  while (p < end && *p != ',' && *p != ']' && *p != '}' && !is_space(*p)) ++p;
+  return p < end ? p : nullptr;
+}
+
 bool is_json(const char* from, const char* to) {
   return check_json({from, static_cast<std::size_t>(to - from)}, SIZE_MAX) == JsonState::whole;
 }
@@ -50,6 +55,14 @@ bool is_json(const char* from, const char* to) {
 // Whether it is valid JSON so far, though perhaps with more to come.
 bool may_be_json(const char* from, const char* to) {
   return check_json({from, static_cast<std::size_t>(to - from)}, kDeepestBelieved) != JsonState::invalid;
+}
+
+// Whether an event at `from` is valid as far as it goes: then it is cut at `to`, whatever lists of events it holds. Not if it lacks its own brace alone: the
+// brackets that end a file have closed a list of its own, and the events in it are others'.
+bool is_cut(const char* from, const char* to) {
+  if (!may_be_json(from, to)) return false;
+  while (to > from && is_space(to[-1])) --to;
+  return to[-1] != '}' || check_json(std::string(from, to) + '}', SIZE_MAX) != JsonState::whole;
 }
 
 const char* find_brace(const char* p, const char* end) {
@@ -161,9 +174,40 @@ bool EventArrayParser::find_the_way() {
   return next.event != nullptr;
 }
 
+// What follows a `]` at p, if it closes the array: further members of the object around it, and its brace. A bracket that is left over from a damaged event is
+// followed by the rest of that event, whose braces close more than is open.
+EventArrayParser::Closes EventArrayParser::closes_before(const char* p) const {
+  const char* const limit = piece_.end - p > kFirstLook ? p + kFirstLook : piece_.end;
+  const Closes unseen = limit == piece_.end && !piece_.last ? Closes::cut_off : Closes::well;
+  for (bool more = true; more;) {
+    p = skip_space(p, limit);
+    if (p >= limit) return unseen;
+    more = *p == ',';
+    if (!more) break;
+    p = skip_space(p + 1, limit);
+    if (p >= limit) return unseen;
+    if (*p != '"') return Closes::well;
+    const char* after = skip_string(p + 1, limit);
+    if (after == nullptr) return unseen;
+    p = skip_space(after, limit);
+    if (p >= limit) return unseen;
+    if (*p != ':') return Closes::well;
+    p = skip_space(p + 1, limit);
+    if (p >= limit) return unseen;
+    after = *p == '"' ? skip_string(p + 1, limit) : *p == '[' || *p == '{' ? skip_nested(p, limit) : skip_token(p, limit);
+    if (after == nullptr) return unseen;
+    p = after;
+  }
+  if (*p != '}') return Closes::well;
+  p = skip_space(p + 1, limit);
+  if (p >= limit) return unseen;
+  return *p == '}' || *p == ',' || *p == ']' ? Closes::too_soon : Closes::well;
+}
+
 bool EventArrayParser::close_bracket() {
   const char* after = p_;
   while (after < piece_.end && (*after == ']' || is_space(*after))) ++after;
+  const char* const behind = after;
   const bool comma = after < piece_.end && *after == ',';
   if (comma) after = skip_space(after + 1, piece_.end);
   if (after >= piece_.end && !piece_.last) return false;
@@ -177,6 +221,11 @@ bool EventArrayParser::close_bracket() {
     const Next next = remembered_next(p_, Accept::readable);
     if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
     if (wait_for_more()) return false;
+  } else if (const Closes closes = closes_before(behind); closes != Closes::well) {
+    if (closes == Closes::cut_off && wait_for_more()) return false;
+    const Next next = closes == Closes::too_soon ? remembered_next(p_, Accept::readable) : Next{};
+    if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
+    if (closes == Closes::too_soon && wait_for_more()) return false;
   }
   if (progress_.between == Between::after_comma) diagnostics_->add(Problem::trailing_comma, offset(p_));
   ++p_;
@@ -226,7 +275,7 @@ bool EventArrayParser::element() {
 // The text ends inside the element: it is cut, or damaged so that it swallows what follows.
 bool EventArrayParser::incomplete_element() {
   if (!piece_.last) return false;
-  if (remembered_next(p_ + 1, Accept::readable).event != nullptr) return damaged_event();
+  if (remembered_next(p_ + 1, Accept::readable).event != nullptr && !is_cut(p_, piece_.end)) return damaged_event();
   diagnostics_->add(Problem::truncated_event, offset(p_));
   p_ = piece_.end;
   return false;

@@ -70,6 +70,12 @@ class EventArrayParser {
     const char* cut_off = nullptr;  // where the piece ended too early to tell
   };
   enum class Accept : std::uint8_t { readable, open_too };
+  // Whether the object around the array ends as a file does, as far as it is looked at.
+  enum class Closes : std::uint8_t {
+    well,      // or so late that it is not seen
+    too_soon,  // more closes behind it, or goes on as a list does
+    cut_off,   // the piece ends too early to tell
+  };
 
   // A step reads one thing at p_ and moves on; false: the parse stops here (more text is needed, or the array is closed).
   bool step();
@@ -85,6 +91,7 @@ class EventArrayParser {
   bool pass_over(const char* after);
   bool drop_element(const char* after);
   bool close_bracket();
+  Closes closes_before(const char* p) const;
   bool stray_or_end();
   bool keep(const EventText& event);
   void note_place(const char* begin, const char* end) {

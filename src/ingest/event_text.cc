@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::string_view kArgs = "args";
 
+bool names_args(std::string_view raw) {
+  if (raw.size() <= kArgs.size() || raw.find('\\') == std::string_view::npos) return raw == kArgs;
+  std::string key;
+  decode_string(raw, &key);
+  return key == kArgs;
+}
+
 bool ends_token(char c) { return c == ',' || c == '}' || c == ']' || is_space(c); }
 
 const char* token_end(const char* p, const char* end) {
@@ -89,7 +96,7 @@ Cut cut_strict(const char* p, const char* end, EventText* event) {
     if (*p != ':') return Cut::damaged;
     p = skip_space(p + 1, end);
     if (p >= end) return Cut::need_more;
-    if (!in_args && member.key == kArgs) {
+    if (!in_args && names_args(member.key)) {
       if (std::exchange(seen_args, true)) return Cut::damaged;
       if (*p == '{') {
         in_args = first = true;
@@ -134,7 +141,8 @@ class LenientCutter {
       comma_ = p_;
       p_ = skip_space(p_ + 1, end_);
     }
-    if (p_ >= end_) {  // the event's own brace is missing, and the next event begins
+    if (p_ >= end_ ||
+        (*p_ == ']' && !first_)) {  // the event's own brace is missing, and the next event begins or the array ends
       if (after_comma_) p_ = comma_;
       event_->repairs.add(Problem::missing_brace);
       closed_ = true;
@@ -167,10 +175,10 @@ class LenientCutter {
     p_ = skip_space(skip_space(quote + 1, end_) + 1, end_);
     after_comma_ = first_ = false;
     if (p_ >= end_) return false;
-    if (!in_args_ && member.key == kArgs) {
+    if (!in_args_ && names_args(member.key)) {
       if (std::exchange(seen_args_, true)) {
         event_->repairs.add(Problem::duplicate_key);
-        std::erase_if(event_->members, [](const Member& m) { return m.in_args || m.key == kArgs; });
+        std::erase_if(event_->members, [](const Member& m) { return m.in_args || names_args(m.key); });
       }
       if (*p_ == '{') {
         in_args_ = first_ = true;
@@ -235,11 +243,19 @@ class LenientCutter {
     return nullptr;
   }
 
-  // The quote that closes a value: the first one after which the object goes on as an object does.
+  // The quote that closes a value: the first one after which the object goes on as an object does. Behind a brace that closes it something must go on
+  // too; where no other quote will do, the brace alone is enough.
   const char* find_value_end(const char* p) {
+    const Repairs repairs = event_->repairs;
+    if (const char* quote = find_value_end(p, true)) return quote;
+    event_->repairs = repairs;
+    return find_value_end(p, false);
+  }
+
+  const char* find_value_end(const char* p, bool sure) {
     for (const char* quote = next_quote(p); quote != nullptr; quote = next_quote(quote + 1)) {
       const bool escaped = is_escaped(p, quote);
-      if (object_goes_on(skip_space(quote + 1, end_))) {
+      if (object_goes_on(skip_space(quote + 1, end_), sure)) {
         if (escaped && !object_goes_on_surely(quote)) continue;
         if (escaped) event_->repairs.add(Problem::invalid_escape);
         return quote;
@@ -255,9 +271,9 @@ class LenientCutter {
     return (quote - p) % 2 == 1;
   }
 
-  bool object_goes_on(const char* p) const {
+  bool object_goes_on(const char* p, bool sure) const {
     if (p >= end_) return true;
-    if (*p == '}') return true;
+    if (*p == '}') return !sure || goes_on_behind_braces(p);
     if (*p == '"' && is_space(p[-1])) return is_key(p);  // a comma is missing
     if (*p != ',') return false;
     while (p < end_ && *p == ',') p = skip_space(p + 1, end_);
@@ -268,7 +284,14 @@ class LenientCutter {
   // A quote behind a backslash closes only if no other quote before the next key could.
   bool object_goes_on_surely(const char* quote) const {
     const char* p = skip_space(quote + 1, end_);
-    return p < end_ && *p == ',' && object_goes_on(p);
+    return p < end_ && *p == ',' && object_goes_on(p, true);
+  }
+
+  // The next key or event, the end of the array, or nothing.
+  bool goes_on_behind_braces(const char* p) const {
+    while (p < end_ && (*p == '}' || is_space(*p))) ++p;
+    if (p >= end_ || *p == ',' || *p == ']' || *p == '{') return true;
+    return *p == '"' && is_space(p[-1]) && is_key(p);  // a comma is missing
   }
 
   bool is_key(const char* p) const {

@@ -58,7 +58,7 @@ class GzipSource final : public Source {
       return false;
     }
     if (*state_.next_in != 0x1F) {
-      damage_ = Problem::trailing_garbage;
+      damage_.add(Problem::trailing_garbage, delivered_);
       over_ = true;
       return false;
     }
@@ -74,16 +74,16 @@ class GzipSource final : public Source {
     const std::uint32_t in_before = state_.avail_in;
     const int status = isal_inflate(&state_);
     const std::size_t made = room - state_.avail_out;
+    delivered_ += made;
     if (status == ISAL_INCORRECT_CHECKSUM) {
-      damage_ = Problem::checksum_mismatch;
+      damage_.add(Problem::checksum_mismatch, delivered_);
       member_over_ = true;
     } else if (status < 0) {
-      damage_ = Problem::damaged_compression;
       broken_ = true;
     } else if (state_.block_state == ISAL_BLOCK_FINISH) {
       member_over_ = true;
     } else if (made == 0 && input_over_ && (state_.avail_in == 0 || state_.avail_in == in_before)) {
-      damage_ = Problem::truncated_compression;
+      damage_.add(Problem::truncated_compression, delivered_);
       over_ = true;
     }
     return made;
@@ -95,13 +95,16 @@ class GzipSource final : public Source {
     const std::size_t taken = std::min(size, left);
     std::copy_n(state_.tmp_out_buffer + state_.tmp_out_processed, taken, reinterpret_cast<std::uint8_t*>(out));
     state_.tmp_out_processed += static_cast<std::int32_t>(taken);
+    delivered_ += taken;
     over_ = taken == left;
+    if (over_) damage_.add(Problem::damaged_compression, delivered_);
     return taken;
   }
 
   std::unique_ptr<Source> inner_;
   std::unique_ptr<std::uint8_t[]> input_;  // kInputBytes
   inflate_state state_{};
+  std::uint64_t delivered_ = 0;  // bytes
   bool input_over_ = false;
   bool member_over_ = false;
   bool broken_ = false;  // damaged from here on

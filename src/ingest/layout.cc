@@ -4,9 +4,23 @@
 #include <bit>
 #include <cstring>
 
+#include "base/time_limits.h"
 #include "ingest/number.h"
 
 namespace ridge {
+namespace {
+
+// Times that need a word of explanation are the general path's.
+bool is_possible_time(std::int64_t ns) {
+  constexpr auto kEarliest = static_cast<std::uint64_t>(kEarliestTimeNs), kLatest = static_cast<std::uint64_t>(kLatestTimeNs);
+  return static_cast<std::uint64_t>(ns) - kEarliest <= kLatest - kEarliest;
+}
+
+bool is_possible_duration(std::int64_t ns) {
+  return static_cast<std::uint64_t>(ns) <= static_cast<std::uint64_t>(kLongestDurationNs);
+}
+
+}  // namespace
 
 Layout::Layout(FormTable* forms, TextCache* texts)
     : forms_(forms), texts_(texts), root_(&nodes_.emplace_back()), cached_forms_(1024) {}
@@ -143,10 +157,13 @@ const char* Layout::read(const char* p, const char* end, EventRun* run) {
           p = read_argument(p, end, &reading, &way);
         }
         break;
-      case Field::ts: p = read_time(p, &reading.ts_ns); break;
+      case Field::ts:
+        p = read_time(p, &reading.ts_ns);
+        if (!is_possible_time(reading.ts_ns)) return nullptr;
+        break;
       case Field::dur:
         p = read_time(p, &reading.dur_ns);
-        if (reading.dur_ns < 0) return nullptr;
+        if (!is_possible_duration(reading.dur_ns)) return nullptr;
         break;
       case Field::name:
         way = Way::text;

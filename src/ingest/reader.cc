@@ -35,7 +35,9 @@ Error not_a_trace(const OpenedSource& opened, const std::string& path, const Top
   const auto error = [&](ErrorCode code, std::string message) {
     return Error{code, std::move(message), path, std::string(kHint)};
   };
-  const bool damaged = opened.source->damage().has_value();
+  const bool damaged = opened.source->damage().any();
+  if (opened.source->damage()[Problem::damaged_compression].count > 0)
+    return error(ErrorCode::truncated, "the compressed data is damaged before the trace's events");
   if (opened.prefix.empty())
     return error(ErrorCode::truncated, "the file is empty: " + std::string(kTruncated) + ", or never written");
   if (!top.saw_anything()) {
@@ -134,7 +136,7 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
   trace->json_bytes = feed.bytes_read();
   top.finish(trace->json_bytes);
   if (trace->file_bytes == 0) trace->file_bytes = opened.source->file_position();
-  if (opened.source->damage()) trace->diagnostics.add(*opened.source->damage(), trace->json_bytes);
+  trace->diagnostics.add_all(opened.source->damage());
   if (holds_no_event(*trace)) {
     return fail(ErrorCode::not_a_trace, "JSON without trace events: no element of its array has a \"ph\"", path,
                 "record one with torch.profiler and export_chrome_trace()");

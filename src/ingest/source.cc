@@ -142,6 +142,7 @@ constexpr Signature kSignatures[] = {
     {"%PDF"sv, 0, "a PDF document"},
     {"\x89PNG"sv, 0, "a PNG image"},
     {"<!DOCTYPE"sv, 0, "an HTML page (a failed download?)"},
+    {"<!doctype"sv, 0, "an HTML page (a failed download?)"},
     {"<html"sv, 0, "an HTML page (a failed download?)"},
     {"<?xml"sv, 0, "an XML document"},
     {"version https://git-lfs"sv, 0, "a Git LFS pointer, not the file itself (git lfs pull)"},

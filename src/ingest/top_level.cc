@@ -180,6 +180,7 @@ void TopLevel::step(char c) {
         in_string_ = true;
       } else if (c == '[' || c == '{') {
         open_.push_back(c == '{');
+        if (open_.size() > kDeepest) damaged();
       } else if (c == ']' || c == '}') {
         open_.pop_back();
         if (open_.empty()) end_value();

@@ -60,6 +60,7 @@ class TopLevel {
     searching,
   };
   static constexpr std::size_t kLongestValue = std::size_t{16} << 20;
+  static constexpr std::size_t kDeepest = std::size_t{1} << 20;  // brackets in one another: no writer's, and each takes memory
   static constexpr std::size_t kMostKept = std::size_t{64} << 20;  // bytes of all items
 
   void step(char c);

@@ -36,18 +36,27 @@ class ZstdSource final : public Source {
       full_ = output.pos == output.size;
       wanted_ = status == 0 ? kFrameStart : status;
       in_frame_ |= buffer_.pos != read_before;
+      const std::uint64_t delivered = delivered_ + output.pos;
+      if (ZSTD_isError(status) != 0 && ZSTD_getErrorCode(status) == ZSTD_error_checksum_wrong) {
+        // All of the frame came out, and the piece was the rest of its checksum: the next one may be sound.
+        damage_.add(Problem::checksum_mismatch, delivered);
+        ZSTD_DCtx_reset(stream_.get(), ZSTD_reset_session_only);
+        buffer_.pos = piece.size;
+        wanted_ = kFrameStart;
+        in_frame_ = false;
+        continue;
+      }
       if (ZSTD_isError(status) != 0) {
-        const auto code = ZSTD_getErrorCode(status);
-        damage_ = code == ZSTD_error_checksum_wrong   ? Problem::checksum_mismatch
-                  : code == ZSTD_error_prefix_unknown ? Problem::trailing_garbage
-                                                      : Problem::damaged_compression;
+        const bool garbage = ZSTD_getErrorCode(status) == ZSTD_error_prefix_unknown;
+        damage_.add(garbage ? Problem::trailing_garbage : Problem::damaged_compression, delivered);
         over_ = true;
       } else if (input_over_ && buffer_.pos == buffer_.size && output.pos == before) {
-        if (in_frame_ && status != 0) damage_ = Problem::truncated_compression;
+        if (in_frame_ && status != 0) damage_.add(Problem::truncated_compression, delivered);
         over_ = true;
       }
       in_frame_ = status != 0;
     }
+    delivered_ += output.pos;
     return output.pos;
   }
   std::uint64_t file_position() const override { return inner_->file_position(); }
@@ -61,6 +70,7 @@ class ZstdSource final : public Source {
   std::vector<char> input_;
   std::unique_ptr<ZSTD_DStream, Free> stream_;
   ZSTD_inBuffer buffer_{nullptr, 0, 0};
+  std::uint64_t delivered_ = 0;       // bytes, by the calls before
   std::size_t wanted_ = kFrameStart;  // bytes of input up to the end of a block, as zstd says
   bool full_ = false;                 // the last call filled all that it was given
   bool input_over_ = false;

@@ -89,6 +89,10 @@ void Diagnostics::clear() {
   }
 }
 
+bool Diagnostics::any() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.count > 0; });
+}
+
 std::uint64_t Diagnostics::dropped_events() const {
   constexpr Problem kDropped[] = {Problem::unreadable_event, Problem::not_an_object,     Problem::no_phase,
                                   Problem::no_timestamp,     Problem::time_out_of_range, Problem::event_too_large};

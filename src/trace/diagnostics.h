@@ -80,6 +80,7 @@ class Diagnostics {
   void add_all(const Diagnostics& later);                       // appends what another part of the input found
   void clear();
 
+  bool any() const;
   const Entry& operator[](Problem problem) const { return entries_[static_cast<std::size_t>(problem)]; }
   std::uint64_t dropped_events() const;  // complete elements of traceEvents that are not in the table
 

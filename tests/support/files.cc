@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 
 #include <isa-l/igzip_lib.h>
@@ -81,7 +82,9 @@ std::string gzip(std::string_view bytes) {
 
 std::string zstd(std::string_view bytes) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3));
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);  // as the zstd command does
+  out.resize(ZSTD_compress2(context.get(), out.data(), out.size(), bytes.data(), bytes.size()));
   return out;
 }
 

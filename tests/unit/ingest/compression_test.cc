@@ -156,6 +156,38 @@ TEST(Gzip, WrongChecksumKeepsTheEvents) {
   EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"checksum_mismatch 1 " + std::to_string(json.size())});
 }
 
+TEST(Gzip, EveryDamageIsTold) {
+  const std::string json = small_trace(40);
+  const auto wrong = [](std::string packed) {
+    packed[packed.size() - 6] ^= 1;
+    return packed;
+  };
+  const std::string end = std::to_string(json.size());
+  // Wrong checksums of two members of three, and garbage behind.
+  const auto three =
+      read_ok(wrong(gzip(json.substr(0, 1000))) + gzip(json.substr(1000, 500)) + wrong(gzip(json.substr(1500))) + "garbage");
+  EXPECT_EQ(three->events.size(), 40U);
+  EXPECT_EQ(problem_lines(three->diagnostics), (Lines{"checksum_mismatch 2 1000 " + end, "trailing_garbage 1 " + end}));
+  const std::string second = gzip(json.substr(1000));
+  const auto cut = read_ok(wrong(gzip(json.substr(0, 1000))) + second.substr(0, second.size() - 4));
+  EXPECT_EQ(cut->diagnostics[Problem::checksum_mismatch].count, 1U);
+  EXPECT_EQ(cut->diagnostics[Problem::truncated_compression].count, 1U);
+}
+
+TEST(Zstd, AWrongChecksumCostsNoOtherFrame) {
+  const std::string json = small_trace(40);
+  for (const std::size_t at : {std::size_t{1000}, json.size()}) {
+    std::string first = zstd(json.substr(0, at));
+    first.back() = static_cast<char>(first.back() ^ 1);
+    const std::string packed = first + (at < json.size() ? zstd(json.substr(at)) : "");
+    expect_all_ways_agree(packed, small_file_ways());
+    const auto trace = read_ok(packed);
+    EXPECT_EQ(trace->events.size(), 40U);
+    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"checksum_mismatch 1 " + std::to_string(at)});
+    for (const std::size_t piece : {1U, 101U, 4096U}) EXPECT_EQ(inflated(packed, piece), json) << piece;
+  }
+}
+
 TEST(Gzip, TrailerCut) {
   const std::string json = small_trace(20);
   const std::string packed = gzip(json);

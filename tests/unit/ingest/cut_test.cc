@@ -104,18 +104,21 @@ TEST(Cut, BareArray) {
 // Lists of objects inside an event look like the start of events. A cut inside one is still a cut inside that event.
 TEST(Cut, InsideAListOfObjects) {
   const std::string first = plain_event("a", 1);
-  const std::string second =
-      R"({"ph": "X", "name": "b", "ts": 2, "dur": 1, "args": {"stack": [{"file": "x", "line": 1}, {"file": "y"}, {"file": "z"}]}})";
   const std::string head = R"({"traceEvents": [)";
-  const std::string text = head + first + ", " + second + ", " + plain_event("c", 3) + "]}";
-  const Lines all = event_lines(*read_ok(text));
-  ASSERT_EQ(all.size(), 3U);
-  const std::size_t begin = head.size() + first.size() + 2;
-  for (std::size_t cut = begin; cut < begin + second.size(); ++cut) {
-    for (const std::size_t window : {60U, 1000U}) {
-      const auto trace = read_ok(std::string_view(text).substr(0, cut), {.window_bytes = window});
-      EXPECT_EQ(event_lines(*trace), Lines{all[0]}) << text.substr(0, cut);
-      EXPECT_EQ(trace->elements, 1U);
+  for (const std::string& list :
+       {std::string(R"([{"file": "x", "line": 1}, {"file": "y"}, {"file": "z"}])"),
+        "[" + plain_event("d", 4) + ", " + plain_event("e", 5) + "], \"more\": [[" + plain_event("f", 6) + "]]"}) {
+    const std::string second = R"({"ph": "X", "name": "b", "ts": 2, "dur": 1, "args": {"stack": )" + list + "}}";
+    const std::string text = head + first + ", " + second + ", " + plain_event("c", 3) + "]}";
+    const Lines all = event_lines(*read_ok(text));
+    ASSERT_EQ(all.size(), 3U);
+    const std::size_t begin = head.size() + first.size() + 2;
+    for (std::size_t cut = begin; cut + 1 < begin + second.size(); ++cut) {
+      for (const std::size_t window : {60U, 1000U}) {
+        const auto trace = read_ok(std::string_view(text).substr(0, cut), {.window_bytes = window});
+        EXPECT_EQ(event_lines(*trace), Lines{all[0]}) << text.substr(0, cut);
+        EXPECT_EQ(trace->elements, 1U);
+      }
     }
   }
 }

@@ -97,6 +97,37 @@ TEST(InputPairs, UnmatchedOnesHaveAPlaceWherePlacesAreKept) {
                    "unmatched_end 1" + place(R"({"ph":"E","pid":1,"tid":2)")}));
 }
 
+// Whether the reader knows the form of an event already does not matter.
+TEST(InputTimes, OutOfRangeWhereverTheEventStands) {
+  const auto event = [](const char* ts, const char* dur) {
+    return R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":)" + std::string(ts) + ",\"dur\":" + dur + "}";
+  };
+  const std::string good = event("10", "5");
+  struct Odd {
+    std::string text;
+    const char* problem;
+  };
+  for (const Odd& odd :
+       {Odd{event("10", "9000000000000000"), "missing_duration 1"}, Odd{event("9000000000000000", "5"), "time_out_of_range 1"},
+        Odd{event("-8000000000000000", "5"), "time_out_of_range 1"},
+        Odd{event("9100000000000000", "9100000000000000"), "time_out_of_range 1"}}) {
+    for (const auto& [events, at] : {std::pair(odd.text + ", " + good + ", " + good, std::size_t{0}),
+                                     std::pair(good + ", " + good + ", " + odd.text + ", " + good, 2 * (good.size() + 2))}) {
+      const std::string text = trace_of(events);
+      expect_all_ways_agree(text, small_file_ways());
+      const auto trace = read_ok(text);
+      EXPECT_EQ(trace->window->duration_ns(), 5000) << events;
+      Lines problems = problem_lines(trace->diagnostics);
+      ASSERT_FALSE(problems.empty()) << events;
+      EXPECT_EQ(problems.front(), odd.problem + (' ' + std::to_string(kFirst + at))) << events;
+    }
+  }
+}
+
+TEST(InputArguments, TheirKeyMayBeEscaped) {
+  EXPECT_EQ(one(R"({"ph":"X","ts":1,"dur":1,"\u0061rgs":{"device":3}})"), "X|||-|-|1000|1000|{device=int:3}");
+}
+
 TEST(InputTimes, StraysHaveAPlaceWherePlacesAreKept) {
   const std::string text = trace_of(
       R"({"ph":"X","cat":"cpu_op","ts":3849573693609.751,"dur":10}, {"ph":"X","cat":"kernel","ts":0,"dur":5}, {"ph":"M","ts":0,"name":"m"})");

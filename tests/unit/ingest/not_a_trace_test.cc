@@ -41,6 +41,7 @@ constexpr Case kCases[] = {
      ErrorCode::not_a_trace, "ELF"},
     {"Zip", "PK\x03\x04\x14\0\0\0"sv, ErrorCode::not_a_trace, "ZIP"},
     {"Html", "<!DOCTYPE html><html></html>"sv, ErrorCode::not_a_trace, "HTML"},
+    {"HtmlInSmall", "<!doctype html><html></html>"sv, ErrorCode::not_a_trace, "HTML"},
     {"Pickle", "\x80\x04\x95\0\0"sv, ErrorCode::not_a_trace, "pickle"},
     {"Xz",
      "\xFD"
@@ -85,6 +86,14 @@ TEST(NotATracePacked, OtherJsonCompressed) {
   const auto reading = read_text(gzip(R"({"users": []})"));
   ASSERT_FALSE(reading.has_value());
   EXPECT_NE(reading.error().message.find("its keys are users"), std::string::npos) << reading.error().message;
+}
+
+TEST(NotATracePacked, DamagedBeforeItsEvents) {
+  std::string packed = gzip(R"({"schemaVersion": 1, "traceEvents": []})");
+  packed[10] = '\x07';  // a block of no known type
+  const auto reading = read_text(packed);
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_NE(reading.error().message.find("damaged before"), std::string::npos) << reading.error().message;
 }
 
 TEST(NotATracePacked, NothingCompressed) {

@@ -281,6 +281,52 @@ TEST(RepairBrackets, ArrayClosedTooEarly) {
   EXPECT_EQ(commas.problems, Lines{"garbage_between_events 36"});
 }
 
+// What is left of an event whose front is lost: its brackets and braces close more than is open, so the array goes on.
+TEST(RepairBrackets, TheTailOfAnEventDoesNotCloseTheArray) {
+  for (const char* tail : {R"("Scalar"],"Ev Idx":2}})", R"(]}})",
+                           R"(2]], "Input type": ["float"], "n": {"m": []}, "s": "]}"}})", "],\n \"x\": 1\n }\n }"}) {
+    const Damaged found = read_damaged(tail);
+    EXPECT_EQ(found.events, Lines{}) << tail;
+    EXPECT_FALSE(found.problems.empty()) << tail;
+  }
+  // At the front of the array.
+  const std::string text = trace_of(R"("Scalar"],"Ev Idx":2}}, )" + kAfter + ", " + kAfter);
+  expect_all_ways_agree(text, small_file_ways());
+  EXPECT_EQ(event_lines(*read_ok(text)), (Lines{kLineAfter, kLineAfter}));
+  // A quote lost before a list of objects.
+  const Damaged list = read_damaged(R"({"ph":"X","name":"a","pid 1,"ts":1,"dur":5,"args":{"x":[{"b":"t"}],"y":1}})");
+  EXPECT_LE(list.events.size(), 1U);
+  EXPECT_FALSE(list.problems.empty());
+}
+
+TEST(RepairBrackets, MembersBehindTheArrayCloseIt) {
+  for (const char* rest : {R"(], "a": [{"ph":"X","ts":1,"dur":1}], "b": {"c": "}}"}})", "]}", "] \n}\n", R"(], "a": 1})",
+                           R"(], "traceEvents": [{"ph":"X","ts":1,"dur":1}]})"}) {
+    const std::string text = R"({"traceEvents": [)" + kBefore + rest;
+    expect_all_ways_agree(text, small_file_ways());
+    EXPECT_EQ(event_lines(*read_ok(text)), Lines{kLineBefore}) << rest;
+  }
+}
+
+TEST(RepairBrackets, BraceMissingAtTheEndOfTheLastEvent) {
+  for (const char* last : {R"({"ph":"X","ts":1,"dur":1,"args":{"a":1})", R"({"ph":"X","ts":1,"dur":1,"args":{"a":1)"}) {
+    const std::string text = R"({"traceEvents": [)" + kBefore + ", " + last + R"(], "baseTimeNanoseconds": 12})";
+    expect_all_ways_agree(text, small_file_ways());
+    const auto trace = read_ok(text);
+    EXPECT_EQ(event_lines(*trace), (Lines{kLineBefore, "X|||-|-|1000|1000|{a=int:1}"})) << last;
+    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"missing_brace 1 " + std::to_string(kArray + kBefore.size() + 2)})
+        << last;
+    EXPECT_EQ(trace->metadata.base_time_ns, 12) << last;
+  }
+}
+
+TEST(RepairTexts, UnescapedQuotesBeforeABrace) {
+  expect_mended(R"_({"ph":"X","name":"f({"k": "v"})","ts":1,"dur":1})_", R"_(X||f({"k": "v"<7d>)|-|-|1000|1000|)_",
+                {"unescaped_quote 0"});
+  expect_mended(R"({"ph":"X","name":"dict{'a':"b"}","ts":1,"dur":1})", R"(X||dict{'a':"b"<7d>|-|-|1000|1000|)",
+                {"unescaped_quote 0"});
+}
+
 TEST(RepairCommas, OneTooMany) {
   for (const char* text : {R"({"ph":"X",,"name":"x","ts":1,"dur":1})", R"({"ph":"X","name":"x","ts":1,,"dur":1})",
                            R"({,"ph":"X","name":"x","ts":1,"dur":1})", R"({"ph":"X","name":"x",,,"ts":1,"dur":1})"}) {
