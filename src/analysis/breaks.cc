@@ -107,6 +107,7 @@ class BreaksReader {
     const auto& devices = model_.timeline().devices;
     for (std::uint32_t d = 0; d < devices.size(); ++d) {
       busy_.push_back(busy_time(devices[d], trace_.window.value_or(TimeRange{})));
+      if (!scope_.has_device(devices[d].id)) continue;
       for (const WorkRow& work : devices[d].work) {
         const NodeId launch = model_.links().launch[work.row];
         if (launch == kNoNode || model_.autotuning().holds_work(work.row)) continue;
@@ -187,6 +188,7 @@ class BreaksReader {
 
   void list_breaks() {
     std::map<std::tuple<CompileId, CompileId, std::int64_t, std::string>, std::size_t> rows;
+    std::vector<std::size_t> row_of_site;
     std::vector<std::int64_t> last_graph_end(regions_.calls.size(), INT64_MIN);
     for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
       const CompiledCall& call = regions_.calls[i];
@@ -206,14 +208,17 @@ class BreaksReader {
       out_.sites.push_back({call.node, found.cpu_ns, found.location, found.reason});
       const auto [it, added] =
           rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
+      row_of_site.push_back(it->second);
       if (added) out_.breaks.push_back(found);
       GraphBreak& row = out_.breaks[it->second];
       ++row.occurrences;
       if (added) continue;
       saturating_add(&row.cpu_ns, found.cpu_ns);
-      saturating_add(&row.gpu_idle_ns, found.gpu_idle_ns);
       if (row.reason.empty()) row.reason = found.reason;
     }
+    share_idle_out();
+    for (const BreakIdle& idle : out_.idle)
+      saturating_add(&out_.breaks[row_of_site[idle.site]].gpu_idle_ns, idle.end_ns - idle.start_ns);
     std::sort(out_.breaks.begin(), out_.breaks.end(), [](const GraphBreak& a, const GraphBreak& b) {
       return std::tuple(-a.cpu_ns, a.frame, a.parent, a.depth, a.location) <
              std::tuple(-b.cpu_ns, b.frame, b.parent, b.depth, b.location);
@@ -227,7 +232,7 @@ class BreaksReader {
     const std::int64_t to_ns = first_work(region);
     BreakEvidence evidence = evidence_at_break(model_, thread, from_ns, region);
     found->cpu_ns = std::max<std::int64_t>(0, to_ns - from_ns - evidence.own_ns);
-    found->gpu_idle_ns = idle(thread, from_ns, to_ns, end(region));
+    list_idle(thread, regions_.calls[around_[i]].node, from_ns, to_ns, end(region));
     found->reason = std::move(evidence.reason);
   }
 
@@ -242,33 +247,61 @@ class BreaksReader {
     return end(region);
   }
 
-  // Idle time of the device between the work launched before the break and the first launched after it; 0 when that work had to queue.
-  std::int64_t idle(std::size_t thread, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) {
+  // Where the device ran dry at a break of `parent`: when the work that the parent launched last before it was done, be the host still in the graph
+  // call; where it launched none, no earlier than the graph call's end, for what came before the parent is not the break's.
+  std::int64_t dry_from(const std::vector<Launch>& list, std::uint32_t device, NodeId parent, std::int64_t from_ns) const {
+    auto before =
+        std::lower_bound(list.begin(), list.end(), from_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
+    while (before != list.begin() && (--before)->start_ns >= start(parent)) {
+      if (before->device == device) return before->work->end_ns;
+    }
+    return from_ns;
+  }
+
+  // Idle time of the device between the work launched before the break and the first launched after it; none when that work had to queue.
+  void list_idle(std::size_t thread, NodeId parent, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) {
     const std::vector<Launch>& list = launches_[thread];
     const auto after =
         std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
-    if (after == list.end() || after->start_ns >= region_end_ns) return 0;
+    if (after == list.end() || after->start_ns >= region_end_ns) return;
     const std::int64_t resumed_ns = after->work->start_ns;
     const auto busy = busy_[after->device].intervals();
     const auto it = std::lower_bound(busy.begin(), busy.end(), resumed_ns,
                                      [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
-    if (it != busy.begin() && (it - 1)->end_ns > after->end_ns) return 0;  // busy when the launch came: hidden
+    if (it != busy.begin() && (it - 1)->end_ns > after->end_ns) return;  // busy when the launch came: hidden
+    const TimeRange window = scope_.window();
+    const Interval gap{std::max(dry_from(list, after->device, parent, from_ns), window.start_ns),
+                       std::min(resumed_ns, window.end_ns)};
     std::vector<Interval> parts;
-    for (auto b = it; b != busy.begin() && (b - 1)->end_ns > from_ns;) parts.push_back(*--b);
-    const IntervalSet gap(std::vector<Interval>{{from_ns, resumed_ns}});
-    IntervalSet left = subtract(gap, IntervalSet(std::move(parts)));
+    for (auto b = it; b != busy.begin() && (b - 1)->end_ns > gap.start_ns;) parts.push_back(*--b);
+    IntervalSet left = subtract(IntervalSet(std::vector<Interval>{gap}), IntervalSet(std::move(parts)));
     const CompilePhases& phases = model_.compile_phases();
     if (!phases.of_thread.empty()) {
       const auto compile = phases.of_thread[thread].intervals();
-      auto c = std::upper_bound(compile.begin(), compile.end(), from_ns,
+      auto c = std::upper_bound(compile.begin(), compile.end(), gap.start_ns,
                                 [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
       std::vector<Interval> during;
-      for (; c != compile.end() && c->start_ns < resumed_ns; ++c) during.push_back(*c);
+      for (; c != compile.end() && c->start_ns < gap.end_ns; ++c) during.push_back(*c);
       left = subtract(left, IntervalSet(std::move(during)));
     }
     const std::int64_t device = model_.timeline().devices[after->device].id;
-    for (const Interval& piece : left.intervals()) out_.idle.push_back({device, piece.start_ns, piece.end_ns});
-    return left.length();
+    for (const Interval& piece : left.intervals())
+      out_.idle.push_back({device, piece.start_ns, piece.end_ns, out_.sites.size()});
+  }
+
+  // Breaks without work between them wait for the same work, and so do breaks of two threads: the one whose wait began first has it.
+  void share_idle_out() {
+    std::sort(out_.idle.begin(), out_.idle.end(), [](const BreakIdle& a, const BreakIdle& b) {
+      return std::tie(a.device, a.start_ns, a.site) < std::tie(b.device, b.start_ns, b.site);
+    });
+    std::int64_t device = 0, taken_ns = INT64_MIN;
+    for (BreakIdle& idle : out_.idle) {
+      if (idle.device != device) taken_ns = INT64_MIN;
+      device = idle.device;
+      idle.start_ns = std::max(idle.start_ns, taken_ns);
+      taken_ns = std::max(taken_ns, idle.end_ns);
+    }
+    std::erase_if(out_.idle, [](const BreakIdle& idle) { return idle.start_ns >= idle.end_ns; });
   }
 
   void list_recompiles() {

@@ -5,6 +5,7 @@
 // a recompile, compiled code under a disabled function.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,7 +27,9 @@ struct GraphBreak {
   // From the parent's last graph call to the resumed frame's first work: lookup, bytecode around the graphs, waiting for a value that Python needs.
   // Compilation and ops that run eager in between are left out.
   std::int64_t cpu_ns = 0;
-  std::int64_t gpu_idle_ns = 0;  // in which the device waited for that, its queue empty
+  // In which the device had nothing to do, from the end of the last work that the parent launched before the break to the start of the first
+  // launched after it. None where that one had to queue; compilation is left out here too.
+  std::int64_t gpu_idle_ns = 0;
 };
 
 struct RegionRow {
@@ -53,6 +56,7 @@ struct BreakIdle {
   std::int64_t device = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::size_t site = 0;  // index of its occurrence
 };
 
 // One occurrence of a break: the resumed region.
@@ -65,7 +69,7 @@ struct BreakSite {
 struct Breaks {
   std::vector<GraphBreak> breaks;  // in order of CPU cost
   std::vector<BreakSite> sites;    // in tree order
-  std::vector<BreakIdle> idle;     // in the order of their breaks
+  std::vector<BreakIdle> idle;     // by device and time; none overlaps another
   std::vector<RegionRow> regions;  // in order of first call
   std::vector<Recompile> recompiles;
   bool has_device_work = false;

@@ -1,6 +1,8 @@
 #include "analysis/gaps.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string_view>
 #include <tuple>
 
@@ -44,6 +46,28 @@ class GapNames {
   const Locations& locations_;
 };
 
+std::vector<GapPart> parts_of(const DeviceIdle& idle, const IdleGap& gap) {
+  std::array<std::int64_t, kIdleCauses> by_cause{};
+  for (const IdlePiece& piece : idle.pieces_of(gap)) by_cause[static_cast<std::size_t>(piece.cause)] += piece.length();
+  std::vector<GapPart> parts;
+  for (std::size_t c = 0; c < kIdleCauses; ++c) {
+    if (by_cause[c] > 0) parts.push_back({static_cast<IdleCause>(c), by_cause[c]});
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const GapPart& a, const GapPart& b) { return a.time_ns > b.time_ns; });
+  return parts;
+}
+
+// "launch 62 %, sync 38 %"
+std::string causes_text(const GapRow& row) {
+  std::string text;
+  for (const GapPart& part : row.parts) {
+    const long share = std::lround(100.0 * static_cast<double>(part.time_ns) / static_cast<double>(row.duration_ns));
+    text += (text.empty() ? "" : ", ") + std::string(name_of(part.cause)) + (share == 0 ? " <1" : " " + std::to_string(share)) +
+            " %";
+  }
+  return text;
+}
+
 Cell text(const std::string& value) { return value.empty() ? Cell() : Cell(value); }
 
 }  // namespace
@@ -60,7 +84,7 @@ Gaps compute_gaps(const Scope& scope) {
       if (!scope.matches(next)) continue;
       const IdlePiece& piece = idle.dominant(gap);
       gaps.rows.push_back({idle.device, gap.start_ns - scope.origin_ns(), gap.length(), piece.cause, names.blame(piece),
-                           names.op(gap.next_work), names.location(gap.next_work), std::move(next)});
+                           names.op(gap.next_work), names.location(gap.next_work), std::move(next), parts_of(idle, gap)});
     }
   }
   std::sort(gaps.rows.begin(), gaps.rows.end(), [](const GapRow& a, const GapRow& b) {
@@ -72,7 +96,7 @@ Gaps compute_gaps(const Scope& scope) {
 Report report_gaps(const Gaps& gaps) {
   Table table;
   table.name = "gaps";
-  table.important = {"duration_ns", "cause", "op", "location", "start_ns", "next_kernel", "blame"};
+  table.important = {"duration_ns", "cause", "op", "location", "start_ns", "next_kernel", "blame", "causes"};
   table.columns = {{"device", Type::integer},
                    {"start_ns", Type::integer, Unit::ns, Role::time_start},
                    {"duration_ns", Type::integer, Unit::ns},
@@ -80,14 +104,15 @@ Report report_gaps(const Gaps& gaps) {
                    {"op", Type::text},
                    {"location", Type::text, Unit::none, Role::frame},
                    {"next_kernel", Type::text},
-                   {"blame", Type::text}};
+                   {"blame", Type::text},
+                   {"causes", Type::text}};
   std::int64_t total = 0;
   for (const GapRow& row : gaps.rows) {
     table.rows.push_back({row.device, row.start_ns, row.duration_ns, std::string(name_of(row.cause)), text(row.op),
-                          text(row.location), text(row.next_kernel), text(row.blame)});
+                          text(row.location), text(row.next_kernel), text(row.blame), text(causes_text(row))});
     saturating_add(&total, row.duration_ns);
   }
-  if (!gaps.rows.empty()) table.total = Row{Cell(), Cell(), total, Cell(), Cell(), Cell(), Cell(), Cell()};
+  if (!gaps.rows.empty()) table.total = Row{Cell(), Cell(), total, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()};
   Report report;
   report.tables = {std::move(table)};
   if (gaps.no_device_events) report.diagnostics.push_back(no_device_events());

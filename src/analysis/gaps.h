@@ -12,6 +12,11 @@
 
 namespace ridge {
 
+struct GapPart {
+  IdleCause cause = IdleCause::unknown;
+  std::int64_t time_ns = 0;
+};
+
 struct GapRow {
   std::int64_t device = 0;
   std::int64_t start_ns = 0;  // from the window's start
@@ -21,6 +26,7 @@ struct GapRow {
   std::string op;                        // that launched the work which ended the gap; empty: none is known
   std::string location;                  // and the Python frame around that launch
   std::string next_kernel;               // the work itself; empty at the window's end
+  std::vector<GapPart> parts;            // the gap by cause, most time first: over all gaps they are the idle time of `gpu`
 };
 
 struct Gaps {

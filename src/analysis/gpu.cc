@@ -6,8 +6,10 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "analysis/scoped_work.h"
 #include "base/saturating.h"
 #include "model/device_properties.h"
+#include "model/name_flags.h"
 
 namespace ridge {
 namespace {
@@ -137,6 +139,23 @@ Table sources_table(const Gpu& gpu) {
   return table;
 }
 
+// Whether --filter knows any of the device's work, or of what its idle time is put down to.
+bool any_name_matches(const Scope& scope, const Gpu& gpu) {
+  const auto known = [&](const IdleSource& s) {
+    return (!s.call.empty() && scope.matches(s.call)) || (!s.op.empty() && scope.matches(s.op));
+  };
+  for (const GpuDevice& d : gpu.devices) {
+    if (std::any_of(d.sources.begin(), d.sources.end(), known)) return true;
+  }
+  const Trace& trace = scope.trace();
+  const NameFlags matching(trace, [&](std::string_view name) { return scope.matches(name); });
+  bool any = false;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    any = any || matching[trace.events.name(trace.of(EventClass::device_work)[work.row])];
+  });
+  return any;
+}
+
 }  // namespace
 
 std::string device_name(const Model& model, std::int64_t id) {
@@ -149,10 +168,9 @@ Diagnostic no_device_events() {
           "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
 }
 
-Diagnostic filter_not_used() {
-  return {"filter_not_used", 1,
-          "--filter narrows the tables that list names; busy and idle time, launches and their totals are the whole device's",
-          "info"};
+Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows) {
+  if (matches) return {"filter_not_used", 1, std::string(narrows), "warning"};
+  return {std::string(kFilterMatchesNothing), 1, "no name matches --filter " + std::string(scope.filter_text()), "warning"};
 }
 
 bool is_cut_short(const Trace& trace) {
@@ -192,8 +210,12 @@ Report report_gpu(const Gpu& gpu) {
 }
 
 Result<Report> run_gpu(const Scope& scope, const Arguments&) {
-  Report report = report_gpu(compute_gpu(scope));
-  if (scope.filtered()) report.diagnostics.push_back(filter_not_used());
+  const Gpu gpu = compute_gpu(scope);
+  Report report = report_gpu(gpu);
+  if (scope.filtered() && !gpu.no_device_events) {
+    report.diagnostics.push_back(about_filter(scope, any_name_matches(scope, gpu),
+                                              "--filter narrows nothing here: busy and idle time are the whole device's"));
+  }
   return report;
 }
 

@@ -56,8 +56,9 @@ inline constexpr std::string_view kNoDeviceEvents = "no_device_events";
 inline constexpr std::string_view kDeviceEventsCutOff =
     "the trace has no device events: the file is truncated, and they stand behind the host's: they were probably cut off";
 Diagnostic no_device_events();
-// Busy and idle time are the device's and have no names.
-Diagnostic filter_not_used();
+// What --filter did to an answer of which part has no names to choose by: `narrows` says what it narrows and what not, unless nothing matches.
+inline constexpr std::string_view kFilterMatchesNothing = "filter_matches_nothing";
+Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows);
 // Whether the end of the file is missing.
 bool is_cut_short(const Trace& trace);
 // Gives the truncation as the reason where that is why device events are missing.

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "analysis/graph_busy.h"
 #include "base/saturating.h"
 #include "model/frame_name.h"
 #include "model/name_flags.h"
@@ -71,31 +71,6 @@ bool is_by_design(std::string_view op) {
 
 // Wrapper ops that only mark a launch or the compiler's own work.
 bool is_mark(std::string_view op) { return op.starts_with("triton_") || is_compile_overhead(op) || op.find("::") == op.npos; }
-
-// Sums of the busy time of one device up to any moment.
-class BusyClock {
- public:
-  explicit BusyClock(const IntervalSet& busy) : busy_(busy) {
-    std::int64_t sum = 0;
-    for (const Interval& interval : busy_.intervals()) {
-      before_.push_back(sum);
-      saturating_add(&sum, interval.length());
-    }
-  }
-  std::int64_t between(std::int64_t from_ns, std::int64_t to_ns) const { return until(to_ns) - until(from_ns); }
-
- private:
-  std::int64_t until(std::int64_t time_ns) const {
-    const auto list = busy_.intervals();
-    const auto it =
-        std::upper_bound(list.begin(), list.end(), time_ns, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
-    if (it == list.begin()) return 0;
-    const auto i = static_cast<std::size_t>(it - list.begin() - 1);
-    return before_[i] + std::min(time_ns - list[i].start_ns, list[i].length());
-  }
-  IntervalSet busy_;
-  std::vector<std::int64_t> before_;
-};
 
 class GraphsReader {
  public:
@@ -223,14 +198,9 @@ class GraphsReader {
   void count_device_work() {
     for (const Device& device : model_.timeline().devices) {
       if (!scope_.has_device(device.id)) continue;
-      struct Span {
-        std::int64_t start_ns, end_ns;
-      };
-      std::unordered_map<std::uint32_t, Span> spans;  // of each call of a graph
-      std::vector<Interval> busy;
+      GraphBusy busy(model_, device);
       for (const WorkRow& work : device.work) {
         if (!scope_.holds_work(work.row)) continue;
-        busy.push_back({work.start_ns, work.end_ns});
         out_.has_device_work = true;
         const std::int64_t duration = work.end_ns - work.start_ns;
         const NodeId launch = model_.links().launch[work.row];
@@ -246,15 +216,12 @@ class GraphsReader {
         const auto category = static_cast<std::size_t>(model_.identities()[work.row].category);
         saturating_add(&graph.category_ns[category], duration);
         ++graph.category_kernels[category];
-        const auto [span, added] = spans.try_emplace(unit, Span{work.start_ns, work.end_ns});
-        if (!added) span->second.end_ns = std::max(span->second.end_ns, work.end_ns);
+        busy.add(graph_of_[unit], regions_.calls[unit].node, work);
         add_to_fallback(launch, unit, duration);
       }
-      const BusyClock clock{IntervalSet(std::move(busy))};
-      for (const auto& [unit, span] : spans) {
-        GraphCost& graph = out_.graphs[graph_of_[unit]];
-        saturating_add(&graph.span_ns, span.end_ns - span.start_ns);
-        saturating_add(&graph.busy_ns, clock.between(span.start_ns, span.end_ns));
+      for (const GraphBusy::Share& share : busy.shares(scope_.window())) {
+        saturating_add(&out_.graphs[share.graph].span_ns, share.span_ns);
+        saturating_add(&out_.graphs[share.graph].busy_ns, share.busy_ns);
       }
     }
   }

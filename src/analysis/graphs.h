@@ -32,8 +32,8 @@ struct GraphCost {
   std::int64_t gpu_ns = 0;    // sum of the device work launched inside, autotuning left out
   std::int64_t kernels = 0;   // pieces of device work
   std::int64_t launches = 0;  // calls that put work on a device
-  std::int64_t span_ns = 0;   // from the first to the last device event of a call, summed over calls and devices
-  std::int64_t busy_ns = 0;   // of that, with any work on the device
+  std::int64_t span_ns = 0;   // in which its calls ran, summed over devices (graph_busy.h)
+  std::int64_t busy_ns = 0;   // of that, with their work on the device
   std::array<std::int64_t, kCategories> category_ns{};
   std::array<std::int64_t, kCategories> category_kernels{};
   std::vector<FallbackOp> fallbacks;  // in order of time

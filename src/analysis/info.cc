@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/catalog.h"
+#include "analysis/gpu.h"
 #include "analysis/scoped_work.h"
 #include "base/in_parallel.h"
 #include "trace/args.h"
@@ -208,9 +209,7 @@ Result<Report> run_info(const Scope& scope, const Arguments&) {
   Report report = report_info(info);
   if (!scope.filtered()) return report;
   report.diagnostics.push_back(
-      info.kinds.empty() ? Diagnostic{"filter_matches_nothing", 1, "no event's name matches --filter", "warning"}
-                         : Diagnostic{"filter_not_used", 1,
-                                      "--filter narrows categories and tracks; the other tables are of all events", "info"});
+      about_filter(scope, !info.kinds.empty(), "--filter narrows categories and tracks; the other tables are of all events"));
   return report;
 }
 

@@ -343,8 +343,12 @@ Report report_launches(const Launches& launches) {
 }
 
 Result<Report> run_launches(const Scope& scope, const Arguments&) {
-  Report report = report_launches(compute_launches(scope));
-  if (scope.filtered()) report.diagnostics.push_back(filter_not_used());
+  const Launches launches = compute_launches(scope);
+  Report report = report_launches(launches);
+  if (scope.filtered()) {
+    report.diagnostics.push_back(about_filter(
+        scope, !launches.calls.empty(), "--filter narrows launch_calls; the figures of a device are of all its launches"));
+  }
   return report;
 }
 

@@ -154,6 +154,8 @@ Scope Scope::unfiltered() const {
   return all;
 }
 
+std::string_view Scope::filter_text() const { return filter_ == nullptr ? std::string_view() : filter_->pattern(); }
+
 bool Scope::matches(std::string_view name) const {
   return filter_ == nullptr || RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *filter_);
 }

@@ -57,7 +57,8 @@ class Scope {
 
   bool has_device(std::int64_t id) const { return !device_ || *device_ == id; }
   bool filtered() const { return filter_ != nullptr; }
-  Scope unfiltered() const;  // the same without --filter
+  Scope unfiltered() const;              // the same without --filter
+  std::string_view filter_text() const;  // as given; empty without --filter
   // --filter, for the names that an analysis lists.
   bool matches(std::string_view name) const;
 

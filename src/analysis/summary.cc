@@ -275,14 +275,14 @@ Summary compute_summary(const Scope& scope) {
       job, [&] { scope.model().timeline(); }, [&] { scope.model().iterations(); }, [&] { scope.model().forward_backward(); });
   compute_iterations(scope, &summary);
   add_own_work(scope, &summary);
+  const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
   at_once(
-      job, [&] { summary.graphs = compute_graphs(scope); }, [&] { summary.breaks = compute_breaks(scope); },
+      job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
       [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-      [&] { summary.compile = compute_compile(scope); }, [&] { ledger.emplace(scope); }, [&] { scope.model().locations(); },
-      [&] { scope.costs().build(); });
-  const Scope unfiltered = scope.unfiltered();
+      [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(scope); },
+      [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   LaunchRates launch_rates;
   at_once(
       job,
@@ -340,8 +340,14 @@ Report report_summary(const Summary& summary) {
 }
 
 Result<Report> run_summary(const Scope& scope, const Arguments&) {
-  Report report = report_summary(compute_summary(scope));
-  if (scope.filtered()) report.diagnostics.push_back(filter_not_used());
+  const Summary summary = compute_summary(scope);
+  Report report = report_summary(summary);
+  if (scope.filtered()) {
+    const bool matches = !summary.categories.categories.empty() || !summary.kernels.rows.empty() || !summary.ops.rows.empty();
+    report.diagnostics.push_back(about_filter(
+        scope, matches,
+        "--filter narrows the tables that list names; busy and idle time, launches and findings are of the whole trace"));
+  }
   return report;
 }
 

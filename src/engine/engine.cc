@@ -167,9 +167,11 @@ Error told_apart(Error error, const Trace& trace, std::size_t traces) {
   return error;
 }
 
-// Whether the answer's own list is empty.
+// Whether the answer's own list is empty, and the answer does not say why.
 bool lists_nothing(const Report& report) {
-  return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty();
+  const auto says_why = [](const Diagnostic& d) { return d.code == kFilterMatchesNothing || d.code == kNoDeviceEvents; };
+  return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty() &&
+         std::none_of(report.diagnostics.begin(), report.diagnostics.end(), says_why);
 }
 
 }  // namespace
@@ -219,7 +221,8 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   TRY(Report report, row->compare != nullptr ? row->compare(scopes, arguments) : row->run(scopes.front(), arguments));
   report.command = row->info.name;
   if (const auto filter = arguments.find("filter"); filter != arguments.end() && lists_nothing(report)) {
-    report.diagnostics.push_back({"filter_matches_nothing", 1, "no name matches --filter " + filter->second, "warning"});
+    report.diagnostics.push_back(
+        {std::string(kFilterMatchesNothing), 1, "no name matches --filter " + filter->second, "warning"});
   }
   for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
     const Trace& asked = *state_->traces[i].trace;

@@ -51,6 +51,16 @@ def test_a_filter_that_matches_nothing_says_so(folder):
     run = succeeds("kernels", "--filter", "nomatch", folder.trace)
     check("no name matches --filter nomatch" in run.err, run.err)
     check("no name matches" not in succeeds("kernels", "--filter", "kernel", folder.trace).err, "what matches")
+    for command in "gpu", "launches", "summary", "info":
+        run = succeeds(command, "--filter", "nomatch", folder.trace)
+        equal(run.err.count("no name matches --filter nomatch"), 1, command)
+
+
+def test_a_filter_that_narrows_a_part_says_so(folder):
+    for command, name in ("gpu", "kernel"), ("launches", "cuda_runtime"), ("summary", "kernel"), ("info", "kernel"):
+        run = succeeds(command, "--filter", name, folder.trace)
+        equal(run.err.count("warning: --filter narrows"), 1, f"{command}: {run.err}")
+        equal(succeeds(command, "-q", "--filter", name, folder.trace).err, "", command)
 
 
 def test_every_time_has_its_unit(folder):

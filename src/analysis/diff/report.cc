@@ -390,7 +390,7 @@ Report report_diff(const Diff& diff) {
         {"filter_not_used", 1,
          "--filter narrows groups, breaks, the waterfall and the gates; GPU time of the totals, wall, busy and "
          "idle time, launches and rates are of all work",
-         "info"});
+         "warning"});
   }
   return report;
 }

@@ -1,7 +1,10 @@
 #include "analysis/breaks.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
+#include "base/interval_set.h"
 #include "support/loaded_trace.h"
 
 namespace ridge::test {
@@ -48,7 +51,7 @@ TEST(Breaks, ResumedFrameInTailPosition) {
   const Breaks breaks = breaks_of(t);
   EXPECT_EQ(lines(breaks), Lines{"1<0 1"});
   EXPECT_EQ(breaks.breaks[0].cpu_ns, 20'000);
-  EXPECT_EQ(breaks.breaks[0].gpu_idle_ns, 36'000);  // from the graph's end at 30 to the kernel at 66
+  EXPECT_EQ(breaks.breaks[0].gpu_idle_ns, 41'000);  // from the end of the parent's kernel at 25 to the next at 66
   EXPECT_EQ(breaks.breaks[0].reason, "");
   EXPECT_EQ(breaks.regions.size(), 2U);
 }
@@ -73,6 +76,64 @@ TEST(Breaks, IdleIsHiddenWhileWorkIsQueued) {
       launch(2, 60, 5, "k", 81, 5),
   }));
   EXPECT_EQ(breaks_of(t).breaks.at(0).gpu_idle_ns, 0);
+}
+
+TEST(Breaks, WhatCameBeforeTheBrokenFrameIsNotItsIdle) {
+  const LoadedTrace t = load_events(join({
+      launch(1, 2, 3, "of another", 6, 4),
+      region("0/0", 100, 100),
+      graph_call("a", 110, 20),
+      lookup(134),
+      region("1/0", 138, 60),
+      graph_call("b", 150, 40),
+      launch(2, 160, 5, "k", 166, 5),
+  }));
+  EXPECT_EQ(breaks_of(t).breaks.at(0).gpu_idle_ns, 36'000);  // from the end of the graph that launched nothing, at 130
+}
+
+TEST(Breaks, CompilationWhileTheParentEndsIsNotItsIdle) {
+  const LoadedTrace t = load_events(join({
+      region("0/0", 0, 200),
+      graph_call("a", 10, 100),
+      launch(1, 15, 5, "k", 20, 5),
+      event({.name = "async_compile.wait (dynamo_timed)", .ts = 40, .dur = 60}),
+      lookup(114),
+      region("1/0", 118, 60),
+      graph_call("b", 130, 40),
+      launch(2, 140, 5, "k", 146, 5),
+  }));
+  EXPECT_EQ(breaks_of(t).breaks.at(0).gpu_idle_ns, 61'000);  // 25 to 146, less 60
+}
+
+TEST(Breaks, TwoThatWaitForTheSameWorkShareTheIdle) {
+  const LoadedTrace t = load_events(join({
+      region("0/0", 0, 200),
+      graph_call("a", 10, 20),
+      launch(1, 15, 5, "k", 20, 5),
+      lookup(34),
+      region("1/0", 38, 160),
+      graph_call("launches nothing", 50, 20),
+      lookup(74),
+      region("2/0", 78, 100),
+      graph_call("c", 90, 40),
+      launch(2, 100, 5, "k", 106, 5),
+  }));
+  const Breaks breaks = breaks_of(t);
+  ASSERT_EQ(lines(breaks), (Lines{"1<0 1", "2<1 1"}));
+  EXPECT_EQ(breaks.breaks[0].gpu_idle_ns + breaks.breaks[1].gpu_idle_ns, 81'000);  // 25 to 106
+}
+
+TEST(Breaks, IdleOutsideTheScopeIsNotCounted) {
+  const LoadedTrace t = load_events(join({
+      region("0/0", 0, 100),
+      graph_call("a", 10, 20),
+      launch(1, 15, 5, "k", 20, 5),
+      lookup(34),
+      region("1/0", 38, 60),
+      graph_call("b", 50, 40),
+      launch(2, 60, 5, "k", 66, 5),
+  }));
+  EXPECT_EQ(compute_breaks(*make_scope(*t.model, {{"from", "0.035"}})).breaks.at(0).gpu_idle_ns, 31'000);  // 35 to 66
 }
 
 TEST(Breaks, EagerOpsAndCompilationAreNotItsCost) {
@@ -226,6 +287,49 @@ INSTANTIATE_TEST_SUITE_P(
                     Truth{"fault_recompile_in_window", {}, 3, ""}, Truth{"fault_recompile_limit", {}, 0, ""},
                     Truth{"resnet18_compiled_stack_mem", {}, 0, ""}, Truth{"omni_eager_double", {}, 0, ""}),
     [](const auto& p) { return std::string(p.param.trace); });
+
+// Computed apart from the program: the union of the device's work cut out of the time between the kernels around each break.
+TEST(Breaks, IdleBetweenTheKernelsAroundThem) {
+  const std::map<std::string, std::vector<std::int64_t>> truths = {
+      {"graph_breaks", {1'315'839, 1'031'390, 1'011'391}},
+      {"graph_breaks_stack", {1'623'903, 1'266'496, 1'281'278}},
+      {"graph_breaks_inference", {394'206, 350'365, 304'062}},
+  };
+  for (const auto& [name, truth] : truths) {
+    const auto path = path_of(name);
+    if (!path) continue;
+    const LoadedTrace t = load_file(*path);
+    std::vector<std::int64_t> idle(3);
+    for (const GraphBreak& b : breaks_of(t).breaks) idle.at(static_cast<std::size_t>(b.frame.frame - 1)) = b.gpu_idle_ns;
+    EXPECT_EQ(idle, truth) << name;
+  }
+}
+
+TEST(Breaks, IdleIsPartOfTheDevicesOnce) {
+  for (const std::string& path : all_traces()) {
+    SCOPED_TRACE(path);
+    const LoadedTrace t = load_file(path);
+    const Scope scope(*t.model);
+    const Breaks breaks = compute_breaks(scope);
+    std::int64_t pieces = 0, rows = 0;
+    for (const GraphBreak& b : breaks.breaks) rows += b.gpu_idle_ns;
+    for (const DeviceIdle& device : scope.idle()) {
+      std::vector<Interval> gaps, claimed;
+      std::int64_t claimed_ns = 0;
+      for (const IdleGap& gap : device.gaps) gaps.push_back({gap.start_ns, gap.end_ns});
+      for (const BreakIdle& idle : breaks.idle) {
+        if (idle.device != device.device) continue;
+        claimed.push_back({idle.start_ns, idle.end_ns});
+        claimed_ns += idle.end_ns - idle.start_ns;
+      }
+      const IntervalSet all(std::move(claimed));
+      EXPECT_EQ(all.length(), claimed_ns);
+      EXPECT_TRUE(subtract(all, IntervalSet(std::move(gaps))).empty());
+      pieces += claimed_ns;
+    }
+    EXPECT_EQ(pieces, rows);
+  }
+}
 
 TEST(Breaks, LinesOfTheResumedFrames) {
   const auto path = path_of("graph_breaks_stack");

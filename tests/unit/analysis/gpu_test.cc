@@ -2,6 +2,7 @@
 #include "analysis/gpu.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -36,7 +37,20 @@ void expect_closed(const Gpu& gpu, const Gaps& gaps) {
     std::int64_t causes = 0, sources = 0, longest_first = 0;
     for (const IdleShare& share : d.idle) causes += share.time_ns;
     for (const IdleSource& source : d.sources) sources += source.time_ns;
-    for (const GapRow& gap : gaps.rows) longest_first += gap.device == d.device ? gap.duration_ns : 0;
+    std::array<IdleShare, kIdleCauses> in_gaps{};
+    for (const GapRow& gap : gaps.rows) {
+      if (gap.device != d.device) continue;
+      longest_first += gap.duration_ns;
+      EXPECT_EQ(gap.parts.at(0).cause, gap.cause);
+      for (const GapPart& part : gap.parts) {
+        in_gaps[static_cast<std::size_t>(part.cause)].time_ns += part.time_ns;
+        ++in_gaps[static_cast<std::size_t>(part.cause)].gaps;
+      }
+    }
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      EXPECT_EQ(in_gaps[cause].time_ns, d.idle[cause].time_ns) << name_of(static_cast<IdleCause>(cause));
+      EXPECT_EQ(in_gaps[cause].gaps, d.idle[cause].gaps) << name_of(static_cast<IdleCause>(cause));
+    }
     EXPECT_EQ(causes, d.idle_ns);
     EXPECT_EQ(sources, d.idle_ns);
     EXPECT_EQ(longest_first, d.idle_ns);
@@ -279,6 +293,25 @@ TEST(Gaps, NamesWhatEndedThem) {
   EXPECT_NE(gaps.rows[0].location.find("train.py"), std::string::npos);
   EXPECT_EQ(gaps.rows[0].next_kernel, "second");
   EXPECT_EQ(gaps.rows[1].cause, IdleCause::head_tail);
+}
+
+TEST(Gaps, TellAllCausesOfOne) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 0, 2'000, 1).kernel("first", 3'000, 10'000, 1);
+  text.op("aten::item", 4'000, 30'000).call("cudaStreamSynchronize", 5'000, 30'000);
+  text.op("aten::mm", 90'000, 108'000).call("cudaLaunchKernel", 100'000, 108'000, 2).kernel("second", 110'000, 120'000, 2);
+  const auto trace = text.read();
+  const Model model(*trace);
+  const Gaps gaps = compute_gaps(Scope(model));
+  const GapRow& gap = gaps.rows.at(0);
+  ASSERT_EQ(gap.parts.size(), 2U);
+  EXPECT_EQ(gap.parts[0].cause, IdleCause::launch);
+  EXPECT_EQ(gap.parts[1].cause, IdleCause::sync);
+  EXPECT_EQ(gap.parts[1].time_ns,
+            25'000);  // what the wait took: 20 until it returned, and the 5 by which the host was held up before
+  const Report report = report_gaps(gaps);
+  EXPECT_EQ(report.tables.at(0).columns.back().name, "causes");
+  EXPECT_EQ(std::get<std::string>(report.tables.at(0).rows.at(0).back()), "launch 75 %, sync 25 %");
 }
 
 }  // namespace

@@ -54,8 +54,58 @@ TEST(Graphs, EachPieceOfWorkIsInOnePart) {
   EXPECT_EQ(graphs.graphs[0].launches, 2);
   EXPECT_EQ(graphs.graphs[0].kernels, 2);
   EXPECT_EQ(graphs.graphs[0].cpu_ns, 100'000);
-  EXPECT_EQ(graphs.graphs[0].span_ns, 140'000);  // 35 to 175
-  EXPECT_EQ(graphs.graphs[0].busy_ns, 120'000);  // the tuner's kernel keeps the device busy too
+  EXPECT_EQ(graphs.graphs[0].span_ns, 55'000);  // 20 to 175, less 100 of the tuner's kernel
+  EXPECT_EQ(graphs.graphs[0].busy_ns, 20'000);
+}
+
+TEST(Graphs, ADeviceThatWaitsForTheCallIsNotBusy) {
+  const LoadedTrace t = load_events(join({
+      graph("a", 0, 100), launch(1, 10, 2, "k", 20, 1),     // 1 of 100
+      graph("a", 200, 100), launch(2, 290, 2, "k", 300, 9)  // 9 of 109: the work goes on behind the call
+  }));
+  const Graphs graphs = graphs_of(t);
+  EXPECT_EQ(graphs.graphs.at(0).span_ns, 209'000);
+  EXPECT_EQ(graphs.graphs.at(0).busy_ns, 10'000);
+}
+
+TEST(Graphs, AHostThatIsAheadDoesNotMakeABusyDeviceLookIdle) {
+  const LoadedTrace t = load_events(join({
+      launch(1, 0, 1, "before", 5, 995),
+      graph("a", 10, 10),
+      launch(2, 12, 1, "k", 1000, 40),
+      graph("a", 20, 10),
+      launch(3, 22, 1, "k", 1050, 40),
+  }));
+  const Graphs graphs = graphs_of(t);
+  EXPECT_EQ(graphs.graphs.at(0).span_ns, 90'000);  // 1000 to 1040, and on to 1090
+  EXPECT_EQ(graphs.graphs.at(0).busy_ns, 80'000);
+}
+
+TEST(Graphs, WorkOfAnotherStreamIsNeitherBusyNorIdle) {
+  const LoadedTrace t = load_events(join({
+      event({.name = "cudaLaunchKernel", .ts = 0, .dur = 1, .cat = "cuda_runtime", .args = "\"correlation\": 1"}),
+      event({.name = "other",
+             .ts = 5,
+             .dur = 75,
+             .cat = "kernel",
+             .args = "\"correlation\": 1, \"device\": 0, \"stream\": 8",
+             .tid = 8}),
+      graph("a", 10, 90),
+      launch(2, 12, 1, "k", 20, 20),
+  }));
+  const Graphs graphs = graphs_of(t);
+  EXPECT_EQ(graphs.graphs.at(0).busy_ns, 20'000);
+  EXPECT_EQ(graphs.graphs.at(0).span_ns, 40'000);  // 20 to 100, less 40 to 80 of the other
+}
+
+TEST(Graphs, OneKernelOfALongCall) {
+  const auto path = path_of("fault_recompile_limit");
+  if (!path) GTEST_SKIP();
+  const LoadedTrace t = load_file(*path);
+  for (const GraphCost& g : graphs_of(t).graphs) {
+    EXPECT_GE(g.span_ns, g.cpu_ns) << g.graph;  // nothing is queued before its calls
+    EXPECT_EQ(g.busy_ns, g.gpu_ns) << g.graph;
+  }
 }
 
 TEST(Graphs, CountTheRegionsOfTheScope) {
@@ -165,6 +215,7 @@ TEST(Graphs, CoverageClosesOnAllTraces) {
       in_graphs += g.gpu_ns;
       for (const std::int64_t ns : g.category_ns) categories += ns;
       EXPECT_LE(g.busy_ns, g.span_ns) << path;
+      EXPECT_LE(g.busy_ns, g.gpu_ns) << path;
     }
     EXPECT_EQ(in_graphs, part(graphs, CoveragePart::graph).gpu_ns) << path;
     EXPECT_EQ(categories, in_graphs) << path;

@@ -47,6 +47,44 @@ TEST(Summary, SaysOfCompiledCodeWhatGraphsSays) {
   EXPECT_EQ(known.in_graphs(), Cell(25.0));
 }
 
+TEST(Summary, AFilterChoosesWhatIsListedAndNotWhatTheProgramIs) {
+  const LoadedTrace t = load_events(join({
+      event({.name = "Torch-Compiled Region: 0/0", .ts = 0, .dur = 100}),
+      event({.name = "## Call CompiledFxGraph a ##", .ts = 10, .dur = 20}),
+      launch(1, 15, 5, "k", 20, 5),
+      event({.name = "Torch-Compiled Region: 1/0", .ts = 38, .dur = 60}),
+      event({.name = "## Call CompiledFxGraph b ##", .ts = 50, .dur = 40}),
+      launch(2, 60, 5, "k", 66, 5),
+  }));
+  for (const char* filter : {"k", "zzz"}) {
+    const auto scope = make_scope(*t.model, {{"filter", filter}});
+    EXPECT_EQ(cell(table(*run_summary(*scope, {}), "summary"), "graph_breaks"), Cell(std::int64_t{1})) << filter;
+  }
+}
+
+TEST(Filter, IsToldWhereItNarrowsLittleOrNothing) {
+  const LoadedTrace t =
+      load_events(join({event({.name = "aten::mm", .ts = 5, .dur = 20}), launch(1, 10, 2, "gemm", 20, 5),
+                        event({.name = "aten::relu", .ts = 45, .dur = 20}), launch(2, 50, 2, "relu", 60, 5)}));
+  using Answer = Result<Report> (*)(const Scope&, const Arguments&);
+  const auto said = [&](Answer run, const char* filter) {
+    std::vector<std::string> codes;
+    const Report report = *run(*make_scope(*t.model, {{"filter", filter}}), {});
+    for (const Diagnostic& d : report.diagnostics) {
+      if (d.code.starts_with("filter_") && d.severity == "warning") codes.push_back(d.code);
+    }
+    return codes;
+  };
+  using Codes = std::vector<std::string>;
+  for (const Answer run : {run_gpu, run_summary}) {
+    EXPECT_EQ(said(run, "gemm"), Codes{"filter_not_used"});
+    EXPECT_EQ(said(run, "aten::relu"), Codes{"filter_not_used"});
+    EXPECT_EQ(said(run, "zzz"), Codes{"filter_matches_nothing"});
+  }
+  EXPECT_EQ(said(run_launches, "Launch"), Codes{"filter_not_used"});
+  EXPECT_EQ(said(run_launches, "gemm"), Codes{"filter_matches_nothing"});  // it lists calls
+}
+
 // Where ops were recorded and none of them is compiled code's, there is none: 0, not unknown.
 TEST(Summary, KnowsThatEagerCodeIsNotCompiled) {
   const Answers eager(join({event({.name = "aten::mm", .ts = 5, .dur = 20}), launch(1, 10, 2, "sm90_xmma_gemm_f32", 20, 5)}));
