@@ -177,7 +177,8 @@ std::string per_iteration(const Facts& facts, std::int64_t count, std::string_vi
   const std::int64_t rounds = facts.ledger().rounds();
   if (rounds == 1) return counted(count, noun);
   if (count % rounds == 0) return counted(count / rounds, noun) + " an iteration";
-  return fmt::format("{} {}s an iteration", format_count(static_cast<double>(count) / static_cast<double>(rounds)), noun);
+  const std::string each = format_count(static_cast<double>(count) / static_cast<double>(rounds));
+  return fmt::format("{} {}{} an iteration", each, noun, each == "1" ? "" : "s");
 }
 
 std::string duration_text(const Facts& facts, std::int64_t ns) {

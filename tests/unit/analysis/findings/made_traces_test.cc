@@ -356,6 +356,37 @@ TEST(MadeTraces, TinyKernelsByTheHundred) {
   EXPECT_FALSE(program(300, 16).has("tiny_kernels"));
 }
 
+// A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it is, the first
+// turn's late launch nothing.
+TEST(MadeTraces, TinyKernelsOfALoopThatPassesForIterations) {
+  const auto program = [](int turns, int body) {
+    Program p;
+    p.kernel(10, "kernel 0", 2);
+    for (int i = 1; i < turns * body; ++i) p.kernel(400 + i * 20, fmt::format("kernel {}", i % body), 2);
+    return found_in(p.text);
+  };
+  for (const int body : {1, 3}) {
+    const Found found = program(600 / body, body);
+    ASSERT_EQ(found.findings.iterations, 600 / body);
+    ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+    const std::string& finding = found.find("tiny_kernels")->finding.finding;
+    EXPECT_TRUE(finding.ends_with(": 600 kernels in a row")) << finding;
+    EXPECT_FALSE(found.has("launch_bound")) << found.ids();
+    EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
+  }
+  EXPECT_FALSE(program(90, 1).has("tiny_kernels"));
+  EXPECT_TRUE(program(50, 12).has("first_iteration_outlier"));  // a dozen kernels are no loop's body
+}
+
+// Iterations that the device's period finds, of 40 small kernels and a long one each, are no run of small ones.
+TEST(MadeTraces, TinyKernelsBetweenLongOnesAreNoLoop) {
+  Program p;
+  for (int i = 0; i < 10 * 41; ++i) p.kernel(10 + i * 20, fmt::format("kernel {}", i % 41), i % 41 == 40 ? 12 : 2);
+  const Found found = found_in(p.text);
+  ASSERT_EQ(found.findings.iterations, 10);
+  EXPECT_FALSE(found.has("tiny_kernels")) << found.ids();
+}
+
 std::string cast(int correlation, int at, std::string_view kernel, std::string_view to, std::string_view from) {
   return test::join(
       {test::event({.name = "aten::_to_copy", .ts = at - 9, .dur = 8}),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/findings/catalog.h"
+#include "support/edited_trace.h"
 #include "support/files.h"
 #include "unit/analysis/findings/found.h"
 
@@ -114,6 +115,13 @@ TEST(FindingsOfRealTraces, AreNoneWhereNothingIsWrong) {
   EXPECT_TRUE(report.tables.front().rows.empty());
   ASSERT_EQ(report.diagnostics.size(), 1U);
   EXPECT_EQ(report.diagnostics.front().code, "no_findings");
+}
+
+// Without stacks nothing marks the iterations of this loop.
+TEST(FindingsOfRealTraces, ALoopIsFoundWithoutStacksToo) {
+  const Found found(test::LoadedTrace(test::read_ok(test::without_stacks(test::fixture("fault_tiny_kernels")))));
+  EXPECT_EQ(found.rank("tiny_kernels"), 1U) << found.ids();
+  EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
 }
 
 // The savings of a trace with one device never add up to more than the time there is.
