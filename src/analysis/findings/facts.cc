@@ -74,6 +74,10 @@ NodeId Facts::known_as(NodeId node) const {
   return name(around).find("::") != std::string_view::npos || name(around).starts_with("triton_") ? around : node;
 }
 
+std::optional<std::size_t> Facts::iteration(std::uint32_t row) const {
+  return iteration_of_work(trace_, tree_, model_.links(), model_.iterations(), row);
+}
+
 const Facts::ParsedCall& Facts::parsed(NodeId op) {
   const EventId event = tree_.event[op.value];
   const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };

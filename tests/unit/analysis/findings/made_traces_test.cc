@@ -398,23 +398,53 @@ std::string cast(int correlation, int at, std::string_view kernel, std::string_v
        test::launch(correlation, at - 7, 4, kernel, at, 50)});
 }
 
+std::string cast_down(int correlation, int at) {
+  return cast(correlation, at,
+              "void at::native::vectorized_elementwise_kernel<4, "
+              "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>()",
+              "c10::BFloat16", "float");
+}
+std::string cast_up(int correlation, int at) {
+  return cast(correlation, at,
+              "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::"
+              "{lambda(float)#1}>()",
+              "float", "c10::BFloat16");
+}
+
 TEST(MadeTraces, CastsForthAndBack) {
-  const std::string down =
-      "void at::native::vectorized_elementwise_kernel<4, "
-      "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>()";
-  const std::string up =
-      "void "
-      "at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>"
-      "()";
-  const Found trip = test::found_in_events(
-      test::join({cast(1, 100, down, "c10::BFloat16", "float"), cast(2, 160, up, "float", "c10::BFloat16")}));
+  const Found trip = test::found_in_events(test::join({cast_down(1, 100), cast_up(2, 160)}));
   ASSERT_TRUE(trip.has("duplicate_casts")) << trip.ids();
   EXPECT_EQ(trip.find("duplicate_casts")->finding.saves_ns, 100 * kUs);
   // Down for a product, as autocast does.
   const Found needed = test::found_in_events(
-      test::join({cast(1, 100, down, "c10::BFloat16", "float"), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50),
-                  cast(3, 220, up, "float", "c10::BFloat16")}));
+      test::join({cast_down(1, 100), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50), cast_up(3, 220)}));
   EXPECT_FALSE(needed.has("duplicate_casts")) << needed.ids();
+}
+
+std::string marked_step(int number, int at, int dur) {
+  return test::event({.name = fmt::format("ProfilerStep#{}", number), .ts = at, .dur = dur, .cat = "user_annotation"});
+}
+
+// A cast that ends a round trip begins no other: three times forth and back in each of two steps are six round trips.
+TEST(MadeTraces, RoundTripsOfCastsAreCountedOnce) {
+  std::string events = test::join({marked_step(0, 50, 350), marked_step(1, 400, 400)});
+  for (int i = 0; i < 12; ++i) events += ", " + (i % 2 == 0 ? cast_down(i + 1, 100 + 60 * i) : cast_up(i + 1, 100 + 60 * i));
+  const Found found = test::found_in_events(events);
+  ASSERT_TRUE(found.has("duplicate_casts")) << found.ids();
+  const Finding& finding = found.find("duplicate_casts")->finding;
+  EXPECT_TRUE(finding.finding.ends_with(": 3 round trips an iteration")) << finding.finding;
+  EXPECT_EQ(finding.saves_ns, 12 * 50 * kUs);
+}
+
+// A step that casts its input down and its result up: what stands side by side is of two steps.
+TEST(MadeTraces, CastsOfTwoIterationsAreNoRoundTrip) {
+  const auto step = [](int number, int at) {
+    return test::join({marked_step(number, at, 200), cast_down(3 * number + 1, at + 20),
+                       test::launch(3 * number + 2, at + 75, 4, "nvjet_sm90_tst_128x64", at + 80, 50),
+                       cast_up(3 * number + 3, at + 140)});
+  };
+  const Found found = test::found_in_events(test::join({step(0, 100), step(1, 300), step(2, 500)}));
+  EXPECT_FALSE(found.has("duplicate_casts")) << found.ids();
 }
 
 std::string product(int correlation, int at, int size, std::string_view kernel = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT",

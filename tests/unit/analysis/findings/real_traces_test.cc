@@ -37,6 +37,7 @@ constexpr Fault kFaults[] = {
     {"fault_unfused_pointwise", "unfused_pointwise", 2, "aten::"},
     {"clean_fused_pointwise", "unfused_pointwise", 0},
     {"fault_double_casts", "duplicate_casts", 2, "aten::to"},
+    {"fault_double_casts", "duplicate_casts", 2, ": 6 round trips an iteration"},  // cast, multiply, cast back, six times
     {"fault_tiny_kernels", "tiny_kernels", 2, "aten::add_"},
     {"fault_recompile_in_window", "recompiles", 2, "gen5.py:89"},
     {"fault_recompile_in_window", "compile_in_window", 2},
