@@ -1,7 +1,8 @@
 // tiny_kernels: long runs of kernels, each shorter than the time it takes to launch it. What such a program lacks is larger ops, not faster launches.
 // Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is launched faster, not written otherwise.
 #include <algorithm>
-#include <unordered_set>
+#include <map>
+#include <unordered_map>
 
 #include "analysis/findings/catalog.h"
 
@@ -23,15 +24,19 @@ class Runs {
   std::int64_t kernels() const { return kernels_; }
   std::int64_t longest() const { return longest_; }
 
-  void take(Claim* claim, WorkTally* tally) const {
-    for (const Run& run : runs_) take_work(run, claim, tally);
+  // `across`: iterations are none, and a run is one loop from its first kernel to its last.
+  void take(bool across, Claim* claim, WorkTally* tally) const {
+    for (const Run& run : runs_) take_work(run, across, claim, tally);
     for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
       const bool between = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
-      if (between && rows_.contains(slot.next_work) && rows_.contains(slot.last_work)) claim->take_idle(d, i);
+      const auto last = iterations_.find(slot.last_work), next = iterations_.find(slot.next_work);
+      if (!between || last == iterations_.end() || next == iterations_.end()) return;
+      if (across || last->second == next->second) claim->take_idle(d, i);
     });
   }
 
  private:
+  using Index = std::optional<std::size_t>;  // of an iteration
   struct Run {
     std::size_t device;
     std::vector<std::size_t> slots;
@@ -64,7 +69,10 @@ class Runs {
 
   void close(std::size_t device, std::vector<std::size_t>* run) {
     if (run->size() >= kLeastRun) {
-      for (const std::size_t i : *run) rows_.insert(facts_.ledger().devices()[device].work[i].work.row);
+      for (const std::size_t i : *run) {
+        const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
+        iterations_.emplace(row, facts_.iteration(row));
+      }
       kernels_ += static_cast<std::int64_t>(run->size());
       longest_ = std::max(longest_, static_cast<std::int64_t>(run->size()));
       runs_.push_back({device, *run});
@@ -72,20 +80,24 @@ class Runs {
     run->clear();
   }
 
-  // All of a run but its longest kernel could go.
-  void take_work(const Run& run, Claim* claim, WorkTally* tally) const {
+  // All of a run but the longest kernel of each iteration could go: what an iteration does takes one at least.
+  void take_work(const Run& run, bool across, Claim* claim, WorkTally* tally) const {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[run.device].work;
-    const std::size_t longest = *std::max_element(
-        run.slots.begin(), run.slots.end(), [&](std::size_t a, std::size_t b) { return slots[a].open_ns < slots[b].open_ns; });
+    const auto iteration = [&](std::size_t i) { return across ? Index() : iterations_.at(slots[i].work.row); };
+    std::map<Index, std::size_t> longest;
+    for (const std::size_t i : run.slots) {
+      const auto at = longest.try_emplace(iteration(i), i).first;
+      if (slots[i].open_ns > slots[at->second].open_ns) at->second = i;
+    }
     for (const std::size_t i : run.slots) {
       tally->add(slots[i].work.row, slots[i].open_ns);
-      if (i != longest) claim->take_work(run.device, i);
+      if (longest.at(iteration(i)) != i) claim->take_work(run.device, i);
     }
   }
 
   Facts& facts_;
   std::vector<Run> runs_;
-  std::unordered_set<std::uint32_t> rows_;
+  std::unordered_map<std::uint32_t, Index> iterations_;  // by row of the runs' kernels
   std::int64_t kernels_ = 0;
   std::int64_t longest_ = 0;  // kernels of one run
 };
@@ -100,7 +112,7 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
   if (runs.kernels() == 0 || !(each_iteration || one_loop)) return std::nullopt;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
-  runs.take(&claim, &tally);
+  runs.take(one_loop, &claim, &tally);
   if (!claim.keep()) return std::nullopt;
   return Finding{
       .finding = "kernels shorter than their launch, one behind the other: " +

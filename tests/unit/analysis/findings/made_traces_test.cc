@@ -308,6 +308,38 @@ TEST(MadeTraces, WhatToDoAboutAWaitDependsOnTheCopy) {
       << action(program("Memcpy HtoD (Pageable -> Device)"));
 }
 
+// A copy behind which the device does not wait: what follows is launched before it ends.
+std::string host_copy(int correlation, int at, int us, std::string_view name, int megabytes) {
+  const std::string id = fmt::format(R"("correlation": {})", correlation);
+  return test::join({test::event({.name = "cudaMemcpyAsync", .ts = at - 7, .dur = us - 20, .cat = "cuda_runtime", .args = id}),
+                     test::event({.name = name,
+                                  .ts = at,
+                                  .dur = us,
+                                  .cat = "gpu_memcpy",
+                                  .args = fmt::format(R"({}, "device": 0, "stream": 7, "bytes": {}000000)", id, megabytes),
+                                  .tid = 7})});
+}
+
+// 64 MB in 10 ms; from pinned memory they take 1 ms at the 64 GB/s of PCIe 5, which the kernel behind them may cover.
+TEST(MadeTraces, CopiesFromPinnedMemoryTakeTimeToo) {
+  constexpr std::string_view kToDevice = "Memcpy HtoD (Pageable -> Device)", kToHost = "Memcpy DtoH (Device -> Pageable)";
+  const auto saves_us = [](std::string_view events) {
+    const Found found = test::found_on_h200(events);
+    const RankedFinding* row = found.find("pageable_copy");
+    return row == nullptr ? -1 : row->finding.saves_ns.value_or(-1) / kUs;
+  };
+  const std::string copy = host_copy(1, 100, 10'000, kToDevice, 64);
+  const std::string kernel = test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 200);
+  EXPECT_EQ(saves_us(test::join({copy, kernel})), 10'000 - (1'000 - 200));
+  EXPECT_EQ(saves_us(test::join({copy, test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 5'000)})), 10'000);
+  // The link carries both ways at once.
+  const std::string back = host_copy(3, 10'300, 5'000, kToHost, 32);
+  EXPECT_EQ(saves_us(test::join({copy, kernel, back})), 15'000 - (1'000 - 200));
+  // Another copy shows that this link is twice as fast.
+  const std::string faster = host_copy(3, 10'300, 500, "Memcpy HtoD (Pinned -> Device)", 64);
+  EXPECT_EQ(saves_us(test::join({copy, kernel, faster})), 10'000 - (500 - 200));
+}
+
 // ---- device --------------------------------------------------------------------------------------------------------------------
 
 // An all-reduce of 300 us, 100 of which run beside a kernel.
@@ -356,6 +388,19 @@ TEST(MadeTraces, TinyKernelsByTheHundred) {
   EXPECT_FALSE(program(300, 16).has("tiny_kernels"));
 }
 
+// Three steps of 150 kernels of 2 us, 18 us apart, and 98 us between steps. One kernel a step stays, and so do the pauses between steps.
+TEST(MadeTraces, TinyKernelsLeaveOneAnIteration) {
+  Program p;
+  for (int step = 0; step < 3; ++step) {
+    const int at = 10 + step * (150 * 20 + 80);
+    p.text.annotation(fmt::format("ProfilerStep#{}", step), (at - 8) * kUs, (at + 150 * 20) * kUs);
+    for (int i = 0; i < 150; ++i) p.kernel(at + i * 20, i % 2 == 0 ? "a" : "b", 2);
+  }
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+  EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, 3 * 149 * (2 + 18) * kUs);
+}
+
 // A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it is, the first
 // turn's late launch nothing.
 TEST(MadeTraces, TinyKernelsOfALoopThatPassesForIterations) {
@@ -371,6 +416,7 @@ TEST(MadeTraces, TinyKernelsOfALoopThatPassesForIterations) {
     ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
     const std::string& finding = found.find("tiny_kernels")->finding.finding;
     EXPECT_TRUE(finding.ends_with(": 600 kernels in a row")) << finding;
+    EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, found.findings.span_ns - 2 * kUs);  // one kernel stays
     EXPECT_FALSE(found.has("launch_bound")) << found.ids();
     EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
   }
