@@ -542,6 +542,12 @@ TEST(MadeTraces, FloatProductsWithoutTf32) {
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast, "float")).has("tf32_off"));
   EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain, "float")).has("tf32_off"));  // which device is not known
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "c10::BFloat16")).has("tf32_off"));  // TF32 is for float32
+  // The user says that it was on, of products that an op tells and of those that only their name does.
+  const CostOptions on{.device = {}, .tf32 = true};
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "float"), on).has("tf32_off"));
+  const std::string nameless = test::launch(1, 93, 4, plain, 100, 900);
+  EXPECT_TRUE(test::found_on_h200(nameless).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(nameless, on).has("tf32_off"));
 }
 
 // A convolution or product of 900 us by that kernel.
