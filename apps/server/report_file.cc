@@ -11,6 +11,7 @@
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 
+#include "short_texts.h"
 #include "web_page.h"
 
 namespace ridge::server {
@@ -18,6 +19,10 @@ namespace {
 
 constexpr std::string_view kBefore = R"(<script type="application/json" id="ridge-data">)";
 constexpr std::string_view kAfter = "</script>";
+
+// Texts of a report are not longer; where the smallest timeline is still too large, not than the next.
+constexpr std::size_t kLongestText = 4096;
+constexpr std::array<std::size_t, 2> kShorterTexts = {1024, 256};
 
 using Responses = std::map<std::string, std::shared_ptr<const std::string>>;  // by target
 
@@ -27,13 +32,13 @@ std::size_t bytes_of(const Responses& responses) {
   return bytes;
 }
 
-// What the site answers to `target` with `more` parameters; nothing where it cannot (the diff of one trace).
+// What the site answers to `target` with `more` parameters, with texts of kLongestText at most; nothing where it cannot (the diff of one trace).
 std::shared_ptr<const std::string> ask(const Site& site, const std::string& target, const std::string& more = {}) {
   const char joint = target.find('?') == std::string::npos ? '?' : '&';
   const auto parsed = parse_target(more.empty() ? target : target + joint + more);
   if (!parsed) return nullptr;
   const Answer made = site.get(*parsed);
-  return made.status == 200 ? made.body : nullptr;
+  return made.status == 200 ? std::make_shared<const std::string>(with_short_texts(*made.body, kLongestText)) : nullptr;
 }
 
 // The analyses of all traces. Each is asked once; only those that turn out too large are asked again, for fewer rows.
@@ -64,7 +69,7 @@ class Analyses {
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
 
-  // The pages of the kernels with most time.
+  // The pages of the kernels with most time. The tables name no kernel by more than kLongestText, and the page asks by that name.
   void add_kernels(std::size_t t) {
     const auto kernels = site_.engine().run("kernels", {}, t);
     if (!kernels || kernels->tables.empty()) return;
@@ -72,7 +77,7 @@ class Analyses {
     const auto column = std::ranges::find(table.columns, "kernel", &Column::name) - table.columns.begin();
     for (const Row& row : table.rows | std::views::take(kKernels)) {
       const auto* name = std::get_if<std::string>(&row[static_cast<std::size_t>(column)]);
-      if (name != nullptr && !name->empty())
+      if (name != nullptr && !name->empty() && name->size() <= kLongestText)
         add(Target{"/api/v1/kernel", {{"name", *name}, {"t", std::to_string(t)}}}.canonical(), kKernelRows);
     }
   }
@@ -195,6 +200,9 @@ Result<std::string> make_report(const Site& site, std::string_view page, std::si
     responses->insert(analyses_of_all.responses().begin(), analyses_of_all.responses().end());
     data = bundle(*responses);
     if (data.size() <= room) break;
+  }
+  for (const std::size_t longest : kShorterTexts) {
+    if (data.size() > room) data = with_short_texts(data, longest);
   }
   std::string out(head);
   out += data;

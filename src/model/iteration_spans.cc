@@ -15,6 +15,7 @@ struct DevicePart {
   std::int64_t first_launch_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t end_ns = kNever;
+  std::int64_t work = 0;
 
   bool any() const { return end_ns != kNever; }
 };
@@ -41,6 +42,7 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
     part.first_launch_ns = std::min(part.first_launch_ns, launched);
     part.first_work_ns = std::min(part.first_work_ns, start);
     part.end_ns = std::max(part.end_ns, end);
+    ++part.work;
   }
   return parts;
 }
@@ -48,6 +50,13 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
 std::int64_t median(std::vector<std::int64_t> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+// Where nothing marks iterations, a few kernels that repeat may be the body of a loop, such as one over parameters; the first of them is then late
+// because of one slow launch.
+bool may_be_loop_body(const Iterations& iterations, const Iteration& iteration) {
+  constexpr std::int64_t kLongestBody = 10;  // device events: what an optimizer written by hand does to a tensor
+  return is_guess(iterations.rule) && iteration.work <= kLongestBody;
 }
 
 }  // namespace
@@ -76,12 +85,14 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
     it.span.start_ns = std::max(from, done);
     it.span.end_ns = std::max({it.span.start_ns, to, parts[i].end_ns});
     if (parts[i].any()) it.first_work_ns = parts[i].first_work_ns;
+    it.work = parts[i].work;
     done = std::max(done, parts[i].end_ns);
   }
 }
 
 std::optional<FirstIteration> first_iteration(const Iterations& iterations, std::span<const std::size_t> inside) {
   constexpr std::size_t kFewest = 3;
+  if (!inside.empty() && may_be_loop_body(iterations, iterations.list[inside.front()])) return std::nullopt;
   std::vector<std::int64_t> begins, durations;
   for (const std::size_t i : inside) {
     const Iteration& it = iterations.list[i];

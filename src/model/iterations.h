@@ -25,6 +25,10 @@ enum class IterationRule : std::uint8_t {
   whole_window,    // nothing repeats
 };
 std::string_view name_of(IterationRule rule);
+// Whether nothing in the program marks them: the body of a loop inside an iteration then passes for one.
+constexpr bool is_guess(IterationRule rule) {
+  return rule == IterationRule::device_period || rule == IterationRule::whole_window;
+}
 
 struct Iteration {
   std::int64_t number = 0;    // N of ProfilerStep#N, else the index from 0
@@ -35,6 +39,7 @@ struct Iteration {
   TimeRange span =
       {};  // what it takes: from there to its end on the host and on the device, without the recording's own start and end
   std::optional<std::int64_t> first_work_ns = {};  // start of its first device work
+  std::int64_t work = 0;                           // device events that belong to it
 };
 
 struct Iterations {

@@ -7,8 +7,6 @@
 namespace ridge::diff {
 namespace {
 
-bool is_guess(IterationRule rule) { return rule == IterationRule::device_period || rule == IterationRule::whole_window; }
-
 // Within a tenth of each other.
 bool alike(std::size_t a, std::size_t b) { return (a > b ? a - b : b - a) * 10 <= std::max(a, b); }
 

@@ -16,7 +16,7 @@ struct Cast {
   double elements = 0;
   std::size_t slot = 0;
   int between = 0;  // kernels since
-  bool claimed = false;
+  std::optional<std::size_t> iteration = {};
 };
 
 bool is_float(DType t) { return t >= DType::f64 && t <= DType::f4; }
@@ -39,18 +39,19 @@ class RoundTrips {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const WorkSlot& slot = slots[i];
       Cast& before = last[slot.work.stream];
-      Cast cast = cast_of(slot, i);
+      const Cast cast = cast_of(slot, i);
       if (cast.to == DType::unknown) {
         if (++before.between > kMostBetweenCasts || !is_pointwise(slot, before.elements)) before.to = DType::unknown;
         continue;
       }
-      if (goes_back(before, cast)) {
-        if (!before.claimed) take(device, before.slot);
-        take(device, i);
-        cast.claimed = true;
-        ++pairs_;
+      if (!goes_back(before, cast)) {
+        before = cast;
+        continue;
       }
-      before = cast;
+      take(device, before.slot);
+      take(device, i);
+      ++pairs_;
+      before = Cast{};  // a round trip is over: what casts next begins another
     }
   }
 
@@ -67,8 +68,9 @@ class RoundTrips {
     return elements == 0 || facts_.elements(slot.work.row) == elements;
   }
 
+  // What an iteration ends with and what the next begins with are two tensors.
   static bool goes_back(const Cast& there, const Cast& back) {
-    if (there.to == DType::unknown || there.elements != back.elements) return false;
+    if (there.to == DType::unknown || there.elements != back.elements || there.iteration != back.iteration) return false;
     if (there.from == DType::unknown) return there.to != back.to;
     return there.to == back.from && there.from == back.to;
   }
@@ -91,6 +93,7 @@ class RoundTrips {
     } else if (under_to_copy(op)) {
       cast.to = target_by_name(facts_.identity(row).label);
     }
+    cast.iteration = facts_.iteration(row);
     return cast;
   }
 

@@ -74,6 +74,10 @@ NodeId Facts::known_as(NodeId node) const {
   return name(around).find("::") != std::string_view::npos || name(around).starts_with("triton_") ? around : node;
 }
 
+std::optional<std::size_t> Facts::iteration(std::uint32_t row) const {
+  return iteration_of_work(trace_, tree_, model_.links(), model_.iterations(), row);
+}
+
 const Facts::ParsedCall& Facts::parsed(NodeId op) {
   const EventId event = tree_.event[op.value];
   const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };
@@ -177,7 +181,8 @@ std::string per_iteration(const Facts& facts, std::int64_t count, std::string_vi
   const std::int64_t rounds = facts.ledger().rounds();
   if (rounds == 1) return counted(count, noun);
   if (count % rounds == 0) return counted(count / rounds, noun) + " an iteration";
-  return fmt::format("{} {}s an iteration", format_count(static_cast<double>(count) / static_cast<double>(rounds)), noun);
+  const std::string each = format_count(static_cast<double>(count) / static_cast<double>(rounds));
+  return fmt::format("{} {}{} an iteration", each, noun, each == "1" ? "" : "s");
 }
 
 std::string duration_text(const Facts& facts, std::int64_t ns) {

@@ -1,8 +1,12 @@
-// pageable_copy: copies between the device and host memory that is not pinned. The driver stages them and the host waits; with pinned memory and
-// non_blocking=True they can run behind computation, so that at most all of their time goes.
+// pageable_copy: copies between the device and host memory that is not pinned. The driver stages them and the host waits. From pinned memory the same
+// bytes cross at the speed of the link, and with non_blocking=True behind computation: what that computation cannot cover stays.
+#include <algorithm>
 #include <unordered_set>
 
+#include "analysis/copies.h"
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
+#include "device/host_link.h"
 
 namespace ridge {
 namespace {
@@ -17,13 +21,16 @@ class PageableCopies {
     if (!pageable.any()) return;
     for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
       if (slot.work.sort != WorkSort::copy || !pageable[facts.kernel_id(slot.work.row)]) return;
-      if (facts.work().bytes.integer(facts.work().events[slot.work.row]).value_or(0) <= kStagedBytes) return;
+      if (bytes_of(facts, slot) <= kStagedBytes) return;
       slots_.emplace_back(d, i);
       const NodeId launch = facts.launch(slot.work.row);
       if (launch == kNoNode) return;
       nodes_.insert(launch.value);
       if (const NodeId op = facts.nearest_op(launch); op != kNoNode) nodes_.insert(op.value);
     });
+  }
+  static std::int64_t bytes_of(const Facts& facts, const WorkSlot& slot) {
+    return facts.work().bytes.integer(facts.work().events[slot.work.row]).value_or(0);
   }
   const std::vector<std::pair<std::size_t, std::size_t>>& slots() const { return slots_; }
   // Whether a stall is one of these copies, or the wait behind it in the same op.
@@ -40,16 +47,85 @@ class PageableCopies {
   std::unordered_set<std::uint32_t> nodes_;
 };
 
+// The least that a device's copies would take from pinned memory, as a bound: by the link's peak, or by the fastest copy of the trace if that is faster.
+class PinnedTimes {
+ public:
+  PinnedTimes(const Facts& facts, const PageableCopies& copies)
+      : facts_(facts),
+        to_device_(facts.trace(), [](std::string_view name) { return goes(name, "HtoD"); }),
+        to_host_(facts.trace(), [](std::string_view name) { return goes(name, "DtoH"); }),
+        devices_(facts.ledger().devices().size()) {
+    for (std::size_t d = 0; d < devices_.size(); ++d) look_at_link(d);
+    for (const auto& [d, i] : copies.slots()) {
+      const WorkSlot& slot = facts.ledger().devices()[d].work[i];
+      const StringId name = facts.kernel_id(slot.work.row);
+      if (to_device_[name]) devices_[d].to_device_ns += crossing_ns(d, slot);
+      if (to_host_[name]) devices_[d].to_host_ns += crossing_ns(d, slot);
+    }
+  }
+
+  // Of one copy: its part of what its device's other work cannot cover.
+  std::int64_t stays_ns(std::size_t device, const WorkSlot& slot) const {
+    const OfDevice& its = devices_[device];
+    const double all = its.to_device_ns + its.to_host_ns;
+    const double longest = std::max(its.to_device_ns, its.to_host_ns);  // a link carries both ways at once
+    const double uncovered = std::max(0.0, longest - static_cast<double>(its.covers_ns));
+    return all > 0 ? static_cast<std::int64_t>(crossing_ns(device, slot) * uncovered / all) : 0;
+  }
+
+ private:
+  struct OfDevice {
+    double bytes_per_ns = 0;
+    double to_device_ns = 0, to_host_ns = 0;
+    std::int64_t covers_ns = 0;  // time of computation and communication
+  };
+
+  static bool goes(std::string_view name, std::string_view direction) {
+    return copy_kind(name, DeviceWork::copy).direction == direction;
+  }
+
+  double crossing_ns(std::size_t device, const WorkSlot& slot) const {
+    return static_cast<double>(PageableCopies::bytes_of(facts_, slot)) / devices_[device].bytes_per_ns;
+  }
+
+  void look_at_link(std::size_t d) {
+    const DeviceLedger& ledger = facts_.ledger().devices()[d];
+    const DeviceSpec* spec = facts_.scope().costs().device(ledger.device);
+    const DeviceProperties* properties = facts_.properties(ledger.device);
+    const std::string_view name = spec != nullptr ? spec->name : properties != nullptr ? properties->name : std::string_view();
+    OfDevice& its = devices_[d];
+    its.bytes_per_ns =
+        host_link_bytes_per_s(name, properties != nullptr ? properties->compute_major.value_or(0) : 0) / kNsPerSecond;
+    for (const WorkSlot& slot : ledger.work) {
+      if (slot.work.sort == WorkSort::compute || slot.work.sort == WorkSort::comm)
+        saturating_add(&its.covers_ns, slot.owned_ns);
+      const StringId kernel = facts_.kernel_id(slot.work.row);
+      const std::int64_t bytes = PageableCopies::bytes_of(facts_, slot), ns = slot.work.end_ns - slot.work.start_ns;
+      if (slot.work.sort != WorkSort::copy || bytes <= kStagedBytes || ns <= 0) continue;
+      if (!to_device_[kernel] && !to_host_[kernel]) continue;
+      its.bytes_per_ns = std::max(its.bytes_per_ns, static_cast<double>(bytes) / static_cast<double>(ns));
+    }
+  }
+
+  static constexpr double kNsPerSecond = 1e9;
+
+  const Facts& facts_;
+  NameFlags to_device_, to_host_;
+  std::vector<OfDevice> devices_;
+};
+
 }  // namespace
 
 std::optional<Finding> find_pageable_copy(Facts& facts) {
   const PageableCopies copies(facts);
   if (copies.slots().empty()) return std::nullopt;
+  const PinnedTimes pinned(facts, copies);
   Claim claim(facts.ledger());
   WorkTally tally(facts);
   for (const auto& [d, i] : copies.slots()) {
-    const std::uint32_t row = facts.ledger().devices()[d].work[i].work.row;
-    tally.add(row, claim.take_work(d, i));
+    const WorkSlot& slot = facts.ledger().devices()[d].work[i];
+    tally.add(slot.work.row, slot.open_ns);
+    claim.take_work(d, i, slot.open_ns - pinned.stays_ns(d, slot));
   }
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause == IdleCause::copy_wait && copies.causes(slot.piece.node)) claim.take_idle(d, i);

@@ -73,6 +73,7 @@ bool is_matrix_work(const Facts& facts, std::uint32_t row) {
 }  // namespace
 
 std::optional<Finding> find_tf32_off(Facts& facts) {
+  if (facts.scope().costs().options().tf32) return std::nullopt;  // --tf32: the user knows that it is on
   const NameFlags plain(facts.trace(), [](std::string_view name) { return is_plain_float32(name) && !is_depthwise(name); });
   if (!plain.any()) return std::nullopt;
   const NameFlags fast(facts.trace(), is_tf32);
@@ -94,9 +95,10 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     if (const NodeId op = facts.op(row); op != kNoNode && is_solver(facts.name(op))) return;
     Switch& its = switches[switch_of(facts, row)];
     if (its.on) return;
-    // Narrower inputs already are tensor cores' food: a kernel that widens them within gains nothing from TF32.
+    // Narrower inputs already are tensor cores' food: a kernel that widens them within gains nothing from TF32. Nor does what ran on TF32 units
+    // for all that `kernels` knows.
     const DType dtype = facts.scope().costs()[row].dtype;
-    if (dtype != DType::unknown && dtype != DType::f32 && dtype != DType::tf32) return;
+    if (dtype != DType::unknown && dtype != DType::f32) return;
     const std::int64_t device = facts.ledger().devices()[d].device;
     if (!has_tf32(facts, device)) return;
     const auto factor = speedup(facts, device);

@@ -1,7 +1,8 @@
 // tiny_kernels: long runs of kernels, each shorter than the time it takes to launch it. What such a program lacks is larger ops, not faster launches.
 // Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is launched faster, not written otherwise.
 #include <algorithm>
-#include <unordered_set>
+#include <map>
+#include <unordered_map>
 
 #include "analysis/findings/catalog.h"
 
@@ -12,11 +13,34 @@ namespace {
 // ones every dozen launches; a loop over small tensors does not.
 constexpr std::int64_t kTinyNs = 5'000;
 constexpr std::size_t kLeastRun = 32;
-constexpr std::int64_t kLeastAnIteration = 100;
+constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
 class Runs {
  public:
-  Runs(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts) {}
+  explicit Runs(Facts& facts) : facts_(facts) {
+    for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) walk(d);
+  }
+
+  std::int64_t kernels() const { return kernels_; }
+  std::int64_t longest() const { return longest_; }
+
+  // `across`: iterations are none, and a run is one loop from its first kernel to its last.
+  void take(bool across, Claim* claim, WorkTally* tally) const {
+    for (const Run& run : runs_) take_work(run, across, claim, tally);
+    for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+      const bool between = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
+      const auto last = iterations_.find(slot.last_work), next = iterations_.find(slot.next_work);
+      if (!between || last == iterations_.end() || next == iterations_.end()) return;
+      if (across || last->second == next->second) claim->take_idle(d, i);
+    });
+  }
+
+ private:
+  using Index = std::optional<std::size_t>;  // of an iteration
+  struct Run {
+    std::size_t device;
+    std::vector<std::size_t> slots;
+  };
 
   void walk(std::size_t device) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
@@ -30,13 +54,8 @@ class Runs {
       close(device, &run);
     }
     close(device, &run);
-    take_idle(device);
   }
 
-  std::int64_t kernels() const { return static_cast<std::int64_t>(kernels_); }
-  const WorkTally& tally() const { return tally_; }
-
- private:
   // What another finding claimed is not counted again.
   bool is_tiny(const WorkSlot& slot) const {
     return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= kTinyNs &&
@@ -48,51 +67,61 @@ class Runs {
            facts_.model().compiled_regions().call_at(facts_.launch(row)) != kNoCall;
   }
 
-  // All of a run but its longest kernel could go.
   void close(std::size_t device, std::vector<std::size_t>* run) {
     if (run->size() >= kLeastRun) {
-      const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-      const std::size_t longest = *std::max_element(
-          run->begin(), run->end(), [&](std::size_t a, std::size_t b) { return slots[a].open_ns < slots[b].open_ns; });
       for (const std::size_t i : *run) {
-        rows_.insert(slots[i].work.row);
-        tally_.add(slots[i].work.row, slots[i].open_ns);
-        if (i != longest) claim_.take_work(device, i);
+        const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
+        iterations_.emplace(row, facts_.iteration(row));
       }
-      kernels_ += run->size();
+      kernels_ += static_cast<std::int64_t>(run->size());
+      longest_ = std::max(longest_, static_cast<std::int64_t>(run->size()));
+      runs_.push_back({device, *run});
     }
     run->clear();
   }
 
-  void take_idle(std::size_t device) {
-    const std::vector<IdleSlot>& slots = facts_.ledger().devices()[device].idle;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const bool between = slots[i].piece.cause == IdleCause::launch || slots[i].piece.cause == IdleCause::kernel_gap;
-      if (between && rows_.contains(slots[i].next_work) && rows_.contains(slots[i].last_work)) claim_.take_idle(device, i);
+  // All of a run but the longest kernel of each iteration could go: what an iteration does takes one at least.
+  void take_work(const Run& run, bool across, Claim* claim, WorkTally* tally) const {
+    const std::vector<WorkSlot>& slots = facts_.ledger().devices()[run.device].work;
+    const auto iteration = [&](std::size_t i) { return across ? Index() : iterations_.at(slots[i].work.row); };
+    std::map<Index, std::size_t> longest;
+    for (const std::size_t i : run.slots) {
+      const auto at = longest.try_emplace(iteration(i), i).first;
+      if (slots[i].open_ns > slots[at->second].open_ns) at->second = i;
+    }
+    for (const std::size_t i : run.slots) {
+      tally->add(slots[i].work.row, slots[i].open_ns);
+      if (longest.at(iteration(i)) != i) claim->take_work(run.device, i);
     }
   }
 
   Facts& facts_;
-  Claim& claim_;
-  WorkTally tally_;
-  std::unordered_set<std::uint32_t> rows_;
-  std::size_t kernels_ = 0;
+  std::vector<Run> runs_;
+  std::unordered_map<std::uint32_t, Index> iterations_;  // by row of the runs' kernels
+  std::int64_t kernels_ = 0;
+  std::int64_t longest_ = 0;  // kernels of one run
 };
 
 }  // namespace
 
 std::optional<Finding> find_tiny_kernels(Facts& facts) {
+  const Runs runs(facts);
+  const bool each_iteration = runs.kernels() >= kLeastKernels * facts.ledger().rounds();
+  // Where nothing marks iterations, a loop over tensors passes for one iteration per tensor: then the run itself is the evidence.
+  const bool one_loop = !each_iteration && is_guess(facts.model().iterations().rule) && runs.longest() >= kLeastKernels;
+  if (runs.kernels() == 0 || !(each_iteration || one_loop)) return std::nullopt;
   Claim claim(facts.ledger());
-  Runs runs(facts, claim);
-  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) runs.walk(d);
-  if (runs.kernels() < kLeastAnIteration * facts.ledger().rounds() || !claim.keep()) return std::nullopt;
+  WorkTally tally(facts);
+  runs.take(one_loop, &claim, &tally);
+  if (!claim.keep()) return std::nullopt;
   return Finding{
-      .finding = "kernels shorter than their launch, one behind the other: " + per_iteration(facts, runs.kernels(), "kernel"),
+      .finding = "kernels shorter than their launch, one behind the other: " +
+                 (one_loop ? counted(runs.longest(), "kernel") + " in a row" : per_iteration(facts, runs.kernels(), "kernel")),
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
-      .evidence = runs.tally().text(),
+      .evidence = tally.text(),
       .action = "do the loop's work in one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
-      .event = runs.tally().event()};
+      .event = tally.event()};
 }
 
 }  // namespace ridge

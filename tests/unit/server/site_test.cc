@@ -1,8 +1,14 @@
 // The Site: its analyses are the engine's, its files are out of reach, its refusals are told apart.
 #include "server/site.h"
 
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ridge/engine.h>
@@ -88,6 +94,35 @@ TEST(Site, TablesForArgumentsAreBounded) {
     ++(get(site, "/api/v1/info?runs=" + std::to_string(runs)).status == 200 ? good : refused);
   EXPECT_EQ(good, 8);
   EXPECT_EQ(refused, 12);
+}
+
+// 42 kernels and ops with names of 100 KB, which differ at their end only: cut, and told apart all the same.
+TEST(Report, StaysSmallWhateverTheNames) {
+  constexpr int kNames = 42;
+  std::string events;
+  for (int i = 0; i < kNames; ++i) {
+    const std::string name = std::string(100'000, 'n') + std::to_string(i);
+    events += fmt::format(
+        R"({}{{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 1, "tid": 1, "ts": {}, "dur": 8, "args": {{}}}},)"
+        R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": {}, "dur": 2, "args": {{"correlation": {}}}}},)"
+        R"({{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": 5, "args": {{"device": 0, "stream": 7, "correlation": {}}}}})",
+        i == 0 ? "" : ",", name, 10 * i, 10 * i + 1, i + 1, name, 10 * i + 4, i + 1);
+  }
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("ridge_long_names_{}.json", ::getpid())).string();
+  std::ofstream(path) << "{\"traceEvents\": [" << events << "]}";
+  const auto engine = Engine::open({path}, {});
+  std::filesystem::remove(path);
+  ASSERT_TRUE(engine);
+  const Site site(*engine, {});
+  const auto report = make_report(site, "<script type=\"application/json\" id=\"ridge-data\">null</script>");
+  ASSERT_TRUE(report);
+  EXPECT_LE(report->size(), kMostReportBytes);
+  std::set<std::string> names;
+  const std::string mark = " bytes more, ";
+  for (std::size_t at = 0; (at = report->find(mark, at)) != report->npos; ++at)
+    names.insert(report->substr(at + mark.size(), 16));
+  EXPECT_GE(names.size(), static_cast<std::size_t>(kNames));
 }
 
 TEST(Report, ShrinksUntilItFits) {

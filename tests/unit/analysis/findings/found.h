@@ -18,7 +18,9 @@ struct Found {
   LoadedTrace loaded;
   Findings findings;
 
-  explicit Found(LoadedTrace trace) : loaded(std::move(trace)), findings(compute_findings(Scope(*loaded.model))) {}
+  explicit Found(LoadedTrace trace, const CostOptions& costs = {})
+      : loaded(std::move(trace)),
+        findings(compute_findings(Scope(*loaded.model, std::make_shared<CostModel>(*loaded.model, costs)))) {}
 
   const RankedFinding* find(std::string_view id) const {
     const auto it =
@@ -44,12 +46,12 @@ inline Found found_in(const TraceText& text) { return Found(LoadedTrace(text.rea
 inline Found found_in_events(std::string_view events) { return Found(load_events(events)); }
 
 // Events with the properties of an H200 around them.
-inline Found found_on_h200(std::string_view events) {
+inline Found found_on_h200(std::string_view events, const CostOptions& costs = {}) {
   const std::string device =
       R"({"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "computeMajor": 9, "computeMinor": 0,)"
       R"( "maxThreadsPerMultiprocessor": 2048, "warpSize": 32, "numSms": 132})";
-  return Found(
-      LoadedTrace(read_ok("{\"deviceProperties\": [" + device + "], \"traceEvents\": [" + std::string(events) + "]}")));
+  return Found(LoadedTrace(read_ok("{\"deviceProperties\": [" + device + "], \"traceEvents\": [" + std::string(events) + "]}")),
+               costs);
 }
 
 }  // namespace ridge::test

@@ -308,6 +308,38 @@ TEST(MadeTraces, WhatToDoAboutAWaitDependsOnTheCopy) {
       << action(program("Memcpy HtoD (Pageable -> Device)"));
 }
 
+// A copy behind which the device does not wait: what follows is launched before it ends.
+std::string host_copy(int correlation, int at, int us, std::string_view name, int megabytes) {
+  const std::string id = fmt::format(R"("correlation": {})", correlation);
+  return test::join({test::event({.name = "cudaMemcpyAsync", .ts = at - 7, .dur = us - 20, .cat = "cuda_runtime", .args = id}),
+                     test::event({.name = name,
+                                  .ts = at,
+                                  .dur = us,
+                                  .cat = "gpu_memcpy",
+                                  .args = fmt::format(R"({}, "device": 0, "stream": 7, "bytes": {}000000)", id, megabytes),
+                                  .tid = 7})});
+}
+
+// 64 MB in 10 ms; from pinned memory they take 1 ms at the 64 GB/s of PCIe 5, which the kernel behind them may cover.
+TEST(MadeTraces, CopiesFromPinnedMemoryTakeTimeToo) {
+  constexpr std::string_view kToDevice = "Memcpy HtoD (Pageable -> Device)", kToHost = "Memcpy DtoH (Device -> Pageable)";
+  const auto saves_us = [](std::string_view events) {
+    const Found found = test::found_on_h200(events);
+    const RankedFinding* row = found.find("pageable_copy");
+    return row == nullptr ? -1 : row->finding.saves_ns.value_or(-1) / kUs;
+  };
+  const std::string copy = host_copy(1, 100, 10'000, kToDevice, 64);
+  const std::string kernel = test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 200);
+  EXPECT_EQ(saves_us(test::join({copy, kernel})), 10'000 - (1'000 - 200));
+  EXPECT_EQ(saves_us(test::join({copy, test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 5'000)})), 10'000);
+  // The link carries both ways at once.
+  const std::string back = host_copy(3, 10'300, 5'000, kToHost, 32);
+  EXPECT_EQ(saves_us(test::join({copy, kernel, back})), 15'000 - (1'000 - 200));
+  // Another copy shows that this link is twice as fast.
+  const std::string faster = host_copy(3, 10'300, 500, "Memcpy HtoD (Pinned -> Device)", 64);
+  EXPECT_EQ(saves_us(test::join({copy, kernel, faster})), 10'000 - (500 - 200));
+}
+
 // ---- device --------------------------------------------------------------------------------------------------------------------
 
 // An all-reduce of 300 us, 100 of which run beside a kernel.
@@ -356,6 +388,51 @@ TEST(MadeTraces, TinyKernelsByTheHundred) {
   EXPECT_FALSE(program(300, 16).has("tiny_kernels"));
 }
 
+// Three steps of 150 kernels of 2 us, 18 us apart, and 98 us between steps. One kernel a step stays, and so do the pauses between steps.
+TEST(MadeTraces, TinyKernelsLeaveOneAnIteration) {
+  Program p;
+  for (int step = 0; step < 3; ++step) {
+    const int at = 10 + step * (150 * 20 + 80);
+    p.text.annotation(fmt::format("ProfilerStep#{}", step), (at - 8) * kUs, (at + 150 * 20) * kUs);
+    for (int i = 0; i < 150; ++i) p.kernel(at + i * 20, i % 2 == 0 ? "a" : "b", 2);
+  }
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+  EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, 3 * 149 * (2 + 18) * kUs);
+}
+
+// A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it is, the first
+// turn's late launch nothing.
+TEST(MadeTraces, TinyKernelsOfALoopThatPassesForIterations) {
+  const auto program = [](int turns, int body) {
+    Program p;
+    p.kernel(10, "kernel 0", 2);
+    for (int i = 1; i < turns * body; ++i) p.kernel(400 + i * 20, fmt::format("kernel {}", i % body), 2);
+    return found_in(p.text);
+  };
+  for (const int body : {1, 3}) {
+    const Found found = program(600 / body, body);
+    ASSERT_EQ(found.findings.iterations, 600 / body);
+    ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+    const std::string& finding = found.find("tiny_kernels")->finding.finding;
+    EXPECT_TRUE(finding.ends_with(": 600 kernels in a row")) << finding;
+    EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, found.findings.span_ns - 2 * kUs);  // one kernel stays
+    EXPECT_FALSE(found.has("launch_bound")) << found.ids();
+    EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
+  }
+  EXPECT_FALSE(program(90, 1).has("tiny_kernels"));
+  EXPECT_TRUE(program(50, 12).has("first_iteration_outlier"));  // a dozen kernels are no loop's body
+}
+
+// Iterations that the device's period finds, of 40 small kernels and a long one each, are no run of small ones.
+TEST(MadeTraces, TinyKernelsBetweenLongOnesAreNoLoop) {
+  Program p;
+  for (int i = 0; i < 10 * 41; ++i) p.kernel(10 + i * 20, fmt::format("kernel {}", i % 41), i % 41 == 40 ? 12 : 2);
+  const Found found = found_in(p.text);
+  ASSERT_EQ(found.findings.iterations, 10);
+  EXPECT_FALSE(found.has("tiny_kernels")) << found.ids();
+}
+
 std::string cast(int correlation, int at, std::string_view kernel, std::string_view to, std::string_view from) {
   return test::join(
       {test::event({.name = "aten::_to_copy", .ts = at - 9, .dur = 8}),
@@ -367,23 +444,53 @@ std::string cast(int correlation, int at, std::string_view kernel, std::string_v
        test::launch(correlation, at - 7, 4, kernel, at, 50)});
 }
 
+std::string cast_down(int correlation, int at) {
+  return cast(correlation, at,
+              "void at::native::vectorized_elementwise_kernel<4, "
+              "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>()",
+              "c10::BFloat16", "float");
+}
+std::string cast_up(int correlation, int at) {
+  return cast(correlation, at,
+              "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::"
+              "{lambda(float)#1}>()",
+              "float", "c10::BFloat16");
+}
+
 TEST(MadeTraces, CastsForthAndBack) {
-  const std::string down =
-      "void at::native::vectorized_elementwise_kernel<4, "
-      "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>()";
-  const std::string up =
-      "void "
-      "at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>"
-      "()";
-  const Found trip = test::found_in_events(
-      test::join({cast(1, 100, down, "c10::BFloat16", "float"), cast(2, 160, up, "float", "c10::BFloat16")}));
+  const Found trip = test::found_in_events(test::join({cast_down(1, 100), cast_up(2, 160)}));
   ASSERT_TRUE(trip.has("duplicate_casts")) << trip.ids();
   EXPECT_EQ(trip.find("duplicate_casts")->finding.saves_ns, 100 * kUs);
   // Down for a product, as autocast does.
   const Found needed = test::found_in_events(
-      test::join({cast(1, 100, down, "c10::BFloat16", "float"), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50),
-                  cast(3, 220, up, "float", "c10::BFloat16")}));
+      test::join({cast_down(1, 100), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50), cast_up(3, 220)}));
   EXPECT_FALSE(needed.has("duplicate_casts")) << needed.ids();
+}
+
+std::string marked_step(int number, int at, int dur) {
+  return test::event({.name = fmt::format("ProfilerStep#{}", number), .ts = at, .dur = dur, .cat = "user_annotation"});
+}
+
+// A cast that ends a round trip begins no other: three times forth and back in each of two steps are six round trips.
+TEST(MadeTraces, RoundTripsOfCastsAreCountedOnce) {
+  std::string events = test::join({marked_step(0, 50, 350), marked_step(1, 400, 400)});
+  for (int i = 0; i < 12; ++i) events += ", " + (i % 2 == 0 ? cast_down(i + 1, 100 + 60 * i) : cast_up(i + 1, 100 + 60 * i));
+  const Found found = test::found_in_events(events);
+  ASSERT_TRUE(found.has("duplicate_casts")) << found.ids();
+  const Finding& finding = found.find("duplicate_casts")->finding;
+  EXPECT_TRUE(finding.finding.ends_with(": 3 round trips an iteration")) << finding.finding;
+  EXPECT_EQ(finding.saves_ns, 12 * 50 * kUs);
+}
+
+// A step that casts its input down and its result up: what stands side by side is of two steps.
+TEST(MadeTraces, CastsOfTwoIterationsAreNoRoundTrip) {
+  const auto step = [](int number, int at) {
+    return test::join({marked_step(number, at, 200), cast_down(3 * number + 1, at + 20),
+                       test::launch(3 * number + 2, at + 75, 4, "nvjet_sm90_tst_128x64", at + 80, 50),
+                       cast_up(3 * number + 3, at + 140)});
+  };
+  const Found found = test::found_in_events(test::join({step(0, 100), step(1, 300), step(2, 500)}));
+  EXPECT_FALSE(found.has("duplicate_casts")) << found.ids();
 }
 
 std::string product(int correlation, int at, int size, std::string_view kernel = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT",
@@ -435,6 +542,12 @@ TEST(MadeTraces, FloatProductsWithoutTf32) {
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast, "float")).has("tf32_off"));
   EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain, "float")).has("tf32_off"));  // which device is not known
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "c10::BFloat16")).has("tf32_off"));  // TF32 is for float32
+  // The user says that it was on, of products that an op tells and of those that only their name does.
+  const CostOptions on{.device = {}, .tf32 = true};
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "float"), on).has("tf32_off"));
+  const std::string nameless = test::launch(1, 93, 4, plain, 100, 900);
+  EXPECT_TRUE(test::found_on_h200(nameless).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(nameless, on).has("tf32_off"));
 }
 
 // A convolution or product of 900 us by that kernel.

@@ -1,0 +1,68 @@
+#include "short_texts.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace ridge::server {
+namespace {
+
+constexpr std::size_t kMarkBytes = 64;  // at most, of what stands for the rest
+
+// FNV-1a (Fowler, Noll, Vo), 64 bits: the same on every machine.
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return hash;
+}
+
+// Where the string that begins at `from` ends: at the first quote with an even number of backslashes before it.
+std::size_t end_of_string(std::string_view json, std::size_t from) {
+  for (std::size_t quote = json.find('"', from); quote != json.npos; quote = json.find('"', quote + 1)) {
+    std::size_t first = quote;
+    while (first > from && json[first - 1] == '\\') --first;
+    if ((quote - first) % 2 == 0) return quote;
+  }
+  return json.size();
+}
+
+// The end of the escape or character at `at`.
+std::size_t next_character(std::string_view text, std::size_t at) {
+  if (text[at] == '\\') return at + (text.substr(at).starts_with("\\u") ? 6 : 2);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  do {
+    ++at;
+  } while (at < text.size() && continues(text[at]));
+  return at;
+}
+
+void append_short(std::string_view text, std::size_t longest, std::string* out) {
+  const std::size_t most = longest - std::min(longest, kMarkBytes);
+  std::size_t kept = 0;
+  for (std::size_t next; (next = next_character(text, kept)) <= most;) kept = next;
+  out->append(text.substr(0, kept));
+  fmt::format_to(std::back_inserter(*out), "\\u2026 [{} bytes more, {:016x}]", text.size() - kept, digest(text));
+}
+
+}  // namespace
+
+std::string with_short_texts(std::string_view json, std::size_t longest) {
+  std::string out;
+  out.reserve(json.size());
+  std::size_t done = 0;
+  for (std::size_t quote = json.find('"'); quote != json.npos;) {
+    const std::size_t from = quote + 1, end = end_of_string(json, from);
+    if (end - from > longest) {
+      out.append(json.substr(done, from - done));
+      append_short(json.substr(from, end - from), longest, &out);
+      done = end;
+    }
+    quote = end < json.size() ? json.find('"', end + 1) : json.npos;
+  }
+  out.append(json.substr(done));
+  return out;
+}
+
+}  // namespace ridge::server
