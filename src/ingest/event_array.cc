@@ -217,7 +217,7 @@ bool EventArrayParser::close_bracket() {
     if (seen == Seen::cut_off) return false;
     if (seen == Seen::intact) return lose(Problem::garbage_between_events, p_);
   } else if (after < piece_.end &&
-             (comma ? *after != '"' : *after == '"' || *after == ':')) {  // nor this: a damaged event's, if others follow
+             (comma ? *after != '"' : *after != '}' && *after != '[')) {  // nor this: a damaged event's, if others follow
     const Next next = remembered_next(p_, Accept::readable);
     if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
     if (wait_for_more()) return false;

@@ -141,8 +141,7 @@ class LenientCutter {
       comma_ = p_;
       p_ = skip_space(p_ + 1, end_);
     }
-    if (p_ >= end_ ||
-        (*p_ == ']' && !first_)) {  // the event's own brace is missing, and the next event begins or the array ends
+    if (p_ >= end_ || (!first_ && ends_array(p_))) {  // its own brace is missing, and the next event begins or the array ends
       if (after_comma_) p_ = comma_;
       event_->repairs.add(Problem::missing_brace);
       closed_ = true;
@@ -285,6 +284,13 @@ class LenientCutter {
   bool object_goes_on_surely(const char* quote) const {
     const char* p = skip_space(quote + 1, end_);
     return p < end_ && *p == ',' && object_goes_on(p, true);
+  }
+
+  // A bracket behind which the object around the array goes on, or nothing does.
+  bool ends_array(const char* p) const {
+    if (*p != ']') return false;
+    p = skip_space(p + 1, end_);
+    return p >= end_ || *p == ',' || *p == '}';
   }
 
   // The next key or event, the end of the array, or nothing.

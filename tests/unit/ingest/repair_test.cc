@@ -289,6 +289,10 @@ TEST(RepairBrackets, TheTailOfAnEventDoesNotCloseTheArray) {
     EXPECT_EQ(found.events, Lines{}) << tail;
     EXPECT_FALSE(found.problems.empty()) << tail;
   }
+  for (const char* damaged : {R"({"ph":"X","name":"a","pid":4]00,"ts":1,"dur":5})",
+                              R"({"ph":"X","name":"a","pid":4],"ts":1,"dur":5})", "] lost {", "]7"}) {
+    EXPECT_LE(read_damaged(damaged).events.size(), 1U) << damaged;
+  }
   // At the front of the array.
   const std::string text = trace_of(R"("Scalar"],"Ev Idx":2}}, )" + kAfter + ", " + kAfter);
   expect_all_ways_agree(text, small_file_ways());
