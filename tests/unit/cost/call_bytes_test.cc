@@ -1,0 +1,75 @@
+// Bytes and FLOPs of single calls whose result is not shaped or typed like the input, worked out by hand beside each.
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "cost/cost_model.h"
+#include "unit/cost/hand_made_launch.h"
+
+namespace ridge {
+namespace {
+
+struct OneCall {
+  std::string_view op, dims, types, constants = "[]", kernel = "some_kernel", grid = "[1024, 1, 1]";
+};
+LaunchCost cost_of_one(const OneCall& call) {
+  const std::string args = "\"Input Dims\": " + std::string(call.dims) + ", \"Input type\": " + std::string(call.types) +
+                           ", \"Concrete Inputs\": " + std::string(call.constants);
+  const auto loaded = test::load_events(
+      test::join({test::event({.name = call.op, .ts = 5, .dur = 500, .args = args}), test::launch(1, call.kernel, call.grid)}));
+  return CostModel(*loaded.model, {})[0];
+}
+
+// 64 sequences of at most 128 tokens one behind the other: every one counts as the longest, since their lengths are not in a trace.
+constexpr double kSquares = 64.0 * 2 * 8 * 128 * 128;
+constexpr std::string_view kPackedTypes =
+    R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", "int", "int", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar"])";
+
+TEST(CallBytes, PackedSequencesOfEfficientAttentionCountEachForItself) {
+  const LaunchCost forward = cost_of_one({.op = "aten::_efficient_attention_forward",
+                                          .dims = "[[1,8192,8,64],[1,8192,8,64],[1,8192,8,64],[],[65],[65],[],[],[],[],[]]",
+                                          .types = kPackedTypes,
+                                          .constants = R"(["","","","","","","128","128","0.","0","True"])",
+                                          .kernel = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(x)"});
+  EXPECT_EQ(forward.flops, kSquares * (64 + 64));
+  EXPECT_EQ(forward.estimate, Estimate::ambiguous);
+  EXPECT_EQ(forward.bytes_read, 3.0 * 8192 * 8 * 64 * 2);
+  const LaunchCost backward = cost_of_one(
+      {.op = "aten::_efficient_attention_backward",
+       .dims = "[[1,8192,8,64],[1,8192,8,64],[1,8192,8,64],[1,8192,8,64],[],[1,8192,8,64],[65],[65],[],[],[64,8,128]]",
+       .types =
+           R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","","c10::BFloat16","int","int","Scalar","Scalar","float"])",
+       .constants = R"(["","","","","","","","","128","128",""])",
+       .kernel = "fmha_cutlassB_bf16_aligned_64x64_k64_sm80(x)"});
+  EXPECT_EQ(backward.flops, kSquares * (3 * 64 + 2 * 64));
+  EXPECT_EQ(backward.estimate, Estimate::ambiguous);
+  const LaunchCost dense = cost_of_one({.op = "aten::_efficient_attention_forward",
+                                        .dims = "[[64,128,8,64],[64,128,8,64],[64,128,8,64],[],[],[],[],[],[],[],[]]",
+                                        .types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","","","","","","","",""])",
+                                        .constants = R"(["","","","","","","","","0.","0","True"])",
+                                        .kernel = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(x)"});
+  EXPECT_EQ(dense.flops, kSquares * (64 + 64));
+  EXPECT_EQ(dense.estimate, Estimate::exact);
+}
+
+TEST(CallBytes, PackedSequencesOfCudnnAttention) {
+  const LaunchCost forward = cost_of_one({.op = "aten::_cudnn_attention_forward",
+                                          .dims = "[[8192,8,64],[8192,8,64],[8192,8,64],[],[65],[65],[],[],[],[],[]]",
+                                          .types = kPackedTypes,
+                                          .constants = R"(["","","","","","","128","128","True","0.","False"])",
+                                          .kernel = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16"});
+  EXPECT_EQ(forward.flops, kSquares * (64 + 64));
+  EXPECT_EQ(forward.estimate, Estimate::ambiguous);
+  const LaunchCost backward = cost_of_one(
+      {.op = "aten::_cudnn_attention_backward",
+       .dims = "[[8192,8,64],[8192,8,64],[8192,8,64],[8192,8,64],[8192,8,64],[64,8,128,1],[],[],[],[65],[65],[],[],[],[]]",
+       .types =
+           R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","float","long int","long int","","int","int","Scalar","Scalar","Scalar","Scalar"])",
+       .constants = R"(["","","","","","","","","","","","128","128","0.","False"])",
+       .kernel = "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16"});
+  EXPECT_EQ(backward.flops, kSquares * (3 * 64 + 2 * 64));
+}
+
+}  // namespace
+}  // namespace ridge
