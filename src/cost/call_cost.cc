@@ -76,6 +76,7 @@ class PartCosts {
       cost.bytes_read = sane(times(work.read, share));
       cost.bytes_written = sane(times(work.written, share));
       cost.dtype = dtype_of(work.dtype, *c_.launches[i].facts, matrix && main);
+      cost.matrix = matrix && cost.flops.value_or(0) > 0;
       if (cost.bytes_read || cost.bytes_written || (cost.flops && main && matrix)) {
         const bool plain = c_.parts.size() == 1 && c_.parts[i].role == KernelRole::main;
         cost.estimate = work.ambiguous || c_.parts[i].guessed || (matrix && share != 1) ? Estimate::ambiguous

@@ -71,5 +71,35 @@ TEST(CallBytes, PackedSequencesOfCudnnAttention) {
   EXPECT_EQ(backward.flops, kSquares * (3 * 64 + 2 * 64));
 }
 
+// 2 x 4096^3 FLOP in 200 us are 69 % of an H200's 989.4 TFLOP/s in bfloat16, whatever the kernel is called.
+TEST(CallBytes, ProductsOfAnyNameAreHeldAgainstTheMatrixPeak) {
+  for (const std::string_view kernel :
+       {"matmul_kernel_persistent", "_matmul_kernel", "some_kernel", "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT"}) {
+    const auto loaded = test::load_events(test::join(
+        {test::event({.name = "aten::mm",
+                      .ts = 5,
+                      .dur = 50,
+                      .args = R"("Input Dims": [[4096,4096],[4096,4096]], "Input type": ["c10::BFloat16","c10::BFloat16"])"}),
+         test::event({.name = "cudaLaunchKernel", .ts = 10, .dur = 1, .cat = "cuda_runtime", .args = R"("correlation": 1)"}),
+         test::event({.name = kernel,
+                      .ts = 100,
+                      .dur = 200,
+                      .cat = "kernel",
+                      .args = R"("device": 0, "stream": 7, "correlation": 1)",
+                      .tid = 7})}));
+    CostOptions options;
+    options.device = **find_device("h200");
+    EXPECT_NEAR(CostModel(*loaded.model, options).roof(0).pct_peak_flops.value_or(0), 69.455, 0.01) << kernel;
+  }
+  const LaunchCost conv = cost_of_one({.op = "aten::cudnn_convolution",
+                                       .dims = "[[64,256,56,56],[256,256,3,3],[],[],[],[],[],[],[]]",
+                                       .types = R"(["c10::BFloat16","c10::BFloat16","","","","","","",""])",
+                                       .constants = R"(["","","[1, 1]","[1, 1]","[1, 1]","1","False","False","True"])"});
+  EXPECT_TRUE(conv.matrix);
+  const LaunchCost add =
+      cost_of_one({.op = "aten::add", .dims = "[[1000,1000],[1000,1000],[]]", .types = R"(["float","float","Scalar"])"});
+  EXPECT_FALSE(add.matrix);
+}
+
 }  // namespace
 }  // namespace ridge
