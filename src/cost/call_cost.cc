@@ -65,6 +65,7 @@ class PartCosts {
         c_.row.family == OpFamily::gemm || c_.row.family == OpFamily::convolution || c_.row.family == OpFamily::attention;
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       OpWork work = c_.row.work(c_.call, c_.parts[i]);
+      if (c_.launches[i].facts->sparse) work = {.dtype = work.dtype};
       LaunchCost& cost = out[i];
       const bool main = computes(c_.parts[i].role);
       if (!main) work.flops = 0;

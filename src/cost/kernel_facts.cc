@@ -204,6 +204,7 @@ KernelFacts facts_of(std::string_view kernel) {
   facts.tensor_cores_only = kernel.starts_with("nvjet") || holds(kernel, "tf32") || holds(kernel, "tfloat32") ||
                             holds(kernel, "s1688") || holds(kernel, "TF32");
   facts.fill = holds(kernel, "FillFunctor");
+  facts.sparse = holds(kernel, "cusparse::") || holds(kernel, "rocsparse::");
   if (holds(kernel, "reduce_kernel<")) read_reduction(kernel, &facts);
   facts.transpose = holds(kernel, "nchwToNhwc") || holds(kernel, "nhwcToNchw");
   facts.folds = holds(kernel, "FoldedNhwc") || holds(kernel, "foldedNhwc");

@@ -25,6 +25,7 @@ struct KernelFacts {
   bool folds = false;              // cuDNN's transposes that fold strides into channels; the grid tells as well
   bool accumulates = false;        // adds to its result with atomics
   bool fill = false;
+  bool sparse = false;              // of a library for sparse matrices: how much of them there is, no trace tells
   int pointers = -1;                // tensors of an elementwise kernel: results and inputs
   int lists = -1, list_reads = -1;  // of a foreach kernel
   double tile_m = 0, tile_n = 0;    // "tilesize64x128x32"

@@ -101,5 +101,19 @@ TEST(CallBytes, ProductsOfAnyNameAreHeldAgainstTheMatrixPeak) {
   EXPECT_FALSE(add.matrix);
 }
 
+TEST(CallBytes, OfSparseProductsNothingIsClaimed) {
+  const LaunchCost cost = cost_of_one(
+      {.op = "aten::addmm",
+       .dims = "[[100000,64],[100000,100000],[100000,64],[],[]]",
+       .types = R"(["float","float","float","Scalar","Scalar"])",
+       .constants = R"(["","","","0","1"])",
+       .kernel = "void cusparse::csrmm_alg2_kernel<cusparse::CsrMMPolicy<128u>, true, false, long, float, float, float>(x)"});
+  EXPECT_EQ(cost.flops, std::nullopt);
+  EXPECT_EQ(cost.bytes_read, std::nullopt);
+  EXPECT_EQ(cost.bytes_written, std::nullopt);
+  EXPECT_EQ(cost.estimate, Estimate::none);
+  EXPECT_EQ(cost.dtype, DType::f32);
+}
+
 }  // namespace
 }  // namespace ridge
