@@ -46,6 +46,16 @@ OpWork reads(const OpCall& c, const Part& p) {
   return compared(c, p, inputs);
 }
 
+// (grad, x, target, ..): the gradient of a reduced loss is one value; what is written is as large as x.
+template <std::size_t inputs>
+OpWork grads(const OpCall& c, const Part&) {
+  const TensorShape* x = tensor_at(c, 1);
+  if (x == nullptr) return {.flops = 0};
+  double read = 0;
+  for (std::size_t i = 0; i < inputs; ++i) read += touched_or_zero(tensor_at(c, i));
+  return moves(read, dense_bytes(x), x->dtype);
+}
+
 constexpr OpFamily kFamily = OpFamily::loss;
 constexpr OpFormula kRows[] = {
     {"aten::nll_loss_forward", kFamily, nll_forward},
@@ -56,10 +66,10 @@ constexpr OpFormula kRows[] = {
     {"aten::smooth_l1_loss", kFamily, reads<2>},
     {"aten::huber_loss", kFamily, reads<2>},
     {"aten::binary_cross_entropy", kFamily, reads<3>},
-    {"aten::mse_loss_backward", kFamily, reads<3>},
-    {"aten::smooth_l1_loss_backward", kFamily, reads<3>},
-    {"aten::huber_loss_backward", kFamily, reads<3>},
-    {"aten::binary_cross_entropy_backward", kFamily, reads<4>},
+    {"aten::mse_loss_backward", kFamily, grads<3>},
+    {"aten::smooth_l1_loss_backward", kFamily, grads<3>},
+    {"aten::huber_loss_backward", kFamily, grads<3>},
+    {"aten::binary_cross_entropy_backward", kFamily, grads<4>},
 };
 
 }  // namespace

@@ -115,5 +115,19 @@ TEST(CallBytes, OfSparseProductsNothingIsClaimed) {
   EXPECT_EQ(cost.dtype, DType::f32);
 }
 
+TEST(CallBytes, TheGradientOfAReducedLossIsAsLargeAsItsInput) {
+  for (const std::string_view op : {"aten::mse_loss_backward", "aten::smooth_l1_loss_backward", "aten::huber_loss_backward"}) {
+    const LaunchCost cost =
+        cost_of_one({.op = op, .dims = "[[],[8,16,32,32],[8,16,32,32],[]]", .types = R"(["float","float","float","Scalar"])"});
+    EXPECT_EQ(cost.bytes_written, 524288.0) << op;
+    EXPECT_EQ(cost.bytes_read, 4 + 2 * 524288.0) << op;
+  }
+  const LaunchCost weighted = cost_of_one({.op = "aten::binary_cross_entropy_backward",
+                                           .dims = "[[],[8,16,32,32],[8,16,32,32],[8,16,32,32],[]]",
+                                           .types = R"(["float","float","float","float","Scalar"])"});
+  EXPECT_EQ(weighted.bytes_written, 524288.0);
+  EXPECT_EQ(weighted.bytes_read, 4 + 3 * 524288.0);
+}
+
 }  // namespace
 }  // namespace ridge
