@@ -129,5 +129,17 @@ TEST(CallBytes, TheGradientOfAReducedLossIsAsLargeAsItsInput) {
   EXPECT_EQ(weighted.bytes_read, 4 + 3 * 524288.0);
 }
 
+TEST(CallBytes, AGroupedProductOverGroupsOfKHasAResultForEach) {
+  const LaunchCost cost = cost_of_one({.op = "aten::_grouped_mm",
+                                       .dims = "[[2048,32768],[32768,1024],[64],[],[]]",
+                                       .types = R"(["c10::BFloat16","c10::BFloat16","int","",""])"});
+  EXPECT_EQ(cost.bytes_written, 268435456.0);  // 64 x 2048 x 1024 x 2
+  EXPECT_EQ(cost.flops, 2.0 * 2048 * 32768 * 1024);
+  const LaunchCost rows = cost_of_one({.op = "aten::_grouped_mm",
+                                       .dims = "[[32768,2048],[64,2048,1024],[64],[],[]]",
+                                       .types = R"(["c10::BFloat16","c10::BFloat16","int","",""])"});
+  EXPECT_EQ(rows.bytes_written, 2.0 * 32768 * 1024);  // the groups share the rows
+}
+
 }  // namespace
 }  // namespace ridge
