@@ -24,6 +24,7 @@ void describe(CallParts& c, std::size_t i) {
   part.cache = c.context.device.cache;
   const KernelFacts& facts = *launch.facts;
   part.item = facts.item;
+  part.source = facts.source;
   part.inputs = facts.pointers > 0 ? facts.pointers - 1 : -1;
   part.accumulates = facts.accumulates;
   part.lists = facts.lists;

@@ -118,6 +118,8 @@ void read_foreach(std::string_view name, KernelFacts* facts) {
   const auto arguments = template_arguments(name, functor + 7);
   if (arguments.empty()) return;
   facts->item = parse_dtype(arguments[0]);
+  // "CopyFunctor<c10::BFloat16, float, 2, 1, 1>": to and from.
+  if (holds(name, "::CopyFunctor<") && arguments.size() > 1) facts->source = parse_dtype(arguments[1]);
   std::vector<int> numbers;
   for (const std::string_view a : arguments) {
     if (!a.empty() && std::isdigit(static_cast<unsigned char>(a[0])) != 0)

@@ -15,8 +15,9 @@ KernelRole role_of(OpFamily family, std::string_view kernel);
 
 // Which kernels serve backward ops whose name holds "backward": the two differ for a few names.
 struct KernelFacts {
-  DType dtype = DType::unknown;  // in which it computes, as far as the name tells
-  DType item = DType::unknown;   // element type of its template; by size alone where it is opaque (cat)
+  DType dtype = DType::unknown;   // in which it computes, as far as the name tells
+  DType item = DType::unknown;    // element type of its template; by size alone where it is opaque (cat)
+  DType source = DType::unknown;  // foreach copies: of what is read
   bool item_opaque = false;
   bool tensor_cores_only = false;  // float32 input means TF32
   bool elementwise = false;        // ATen's general elementwise kernels

@@ -141,5 +141,40 @@ TEST(CallBytes, AGroupedProductOverGroupsOfKHasAResultForEach) {
   EXPECT_EQ(rows.bytes_written, 2.0 * 32768 * 1024);  // the groups share the rows
 }
 
+constexpr std::string_view kForeach =
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+    "namespace)::TensorListMetadata<2>, "
+    "at::native::(anonymous namespace)::";
+
+TEST(CallBytes, AForeachCopyReadsItsSourcesType) {
+  struct Types {
+    std::string_view functor;
+    double read, written;
+  };
+  for (const Types& t :
+       {Types{"CopyFunctor<c10::BFloat16, float, 2, 1, 1>", 4e6, 2e6},
+        Types{"CopyFunctor<float, c10::BFloat16, 2, 1, 1>", 2e6, 4e6}, Types{"CopyFunctor<float, float, 2, 1, 1>", 4e6, 4e6}}) {
+    const std::string kernel = std::string(kForeach) + std::string(t.functor) + ">(x)";
+    const LaunchCost cost = cost_of_one({.op = "aten::_foreach_copy_",
+                                         .dims = "[[[1000,1000]],[[1000,1000]],[]]",
+                                         .types = R"(["TensorList","TensorList","Scalar"])",
+                                         .kernel = kernel,
+                                         .grid = "[16, 1, 1]"});
+    EXPECT_EQ(cost.bytes_read, t.read) << t.functor;
+    EXPECT_EQ(cost.bytes_written, t.written) << t.functor;
+  }
+}
+
+TEST(CallBytes, ForeachZerosReadNothing) {
+  const std::string kernel = std::string(kForeach) + "ZeroFunctor<float, 1, 1, 0>>(x)";
+  const LaunchCost cost = cost_of_one({.op = "aten::_foreach_zero_",
+                                       .dims = "[[[1000,1000],[1000,1000]]]",
+                                       .types = R"(["TensorList"])",
+                                       .kernel = kernel,
+                                       .grid = "[32, 1, 1]"});
+  EXPECT_EQ(cost.bytes_read, 0);
+  EXPECT_EQ(cost.bytes_written, 8e6);
+}
+
 }  // namespace
 }  // namespace ridge
