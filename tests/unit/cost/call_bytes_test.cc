@@ -176,5 +176,30 @@ TEST(CallBytes, ForeachZerosReadNothing) {
   EXPECT_EQ(cost.bytes_written, 8e6);
 }
 
+TEST(CallBytes, ResultsThatHaveAnotherTypeOrShapeThanTheInputs) {
+  struct Written {
+    OneCall call;
+    double bytes;
+  };
+  const Written cases[] = {
+      {{"aten::div", "[[1000],[1000]]", R"(["long int","long int"])"}, 4e3},
+      {{"aten::div", "[[1000],[1000],[]]", R"(["long int","long int",""])"}, 8e3},  // rounded
+      {{"aten::div", "[[1000],[1000]]", R"(["double","double"])"}, 8e3},
+      {{"aten::div_", "[[1000],[1000]]", R"(["float","long int"])"}, 4e3},
+      {{"aten::sqrt", "[[1000]]", R"(["long int"])"}, 4e3},
+      {{"aten::sigmoid", "[[1000]]", R"(["bool"])"}, 4e3},
+      {{"aten::sqrt", "[[1000]]", R"(["c10::BFloat16"])"}, 2e3},
+      {{"aten::abs", "[[1000]]", R"(["long int"])"}, 8e3},
+      {{"aten::atan2", "[[1000],[1000]]", R"(["int","int"])"}, 4e3},
+      {{"aten::eq", "[[1000],[1000]]", R"(["float","float"])"}, 1e3},
+      {{"aten::polar", "[[1000],[1000]]", R"(["float","float"])"}, 8e3},
+      {{"aten::complex", "[[1000],[1000]]", R"(["double","double"])"}, 16e3},
+      {{"aten::glu", "[[10,100],[]]", R"(["float","Scalar"])", R"(["","1"])"}, 2e3},
+      {{"aten::glu_backward", "[[10,50],[10,100],[]]", R"(["float","float","Scalar"])", R"(["","","1"])"}, 4e3},
+  };
+  for (const Written& c : cases) EXPECT_EQ(cost_of_one(c.call).bytes_written, c.bytes) << c.call.op << c.call.types;
+  EXPECT_EQ(cost_of_one({"aten::glu_backward", "[[10,50],[10,100],[]]", R"(["float","float","Scalar"])"}).bytes_read, 6e3);
+}
+
 }  // namespace
 }  // namespace ridge
