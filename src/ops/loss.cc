@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kSector = 64;  // what one access brings from memory
 
-// (x [rows, classes], target, weight, ..): the chosen element of each row costs one access.
+// (x [rows, classes], target, weight, reduction, ..): the chosen element of each row costs one access.
 // The mean is a kernel of its own, which divides a sum by a count.
 OpWork nll_forward(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
@@ -17,7 +17,9 @@ OpWork nll_forward(const OpCall& c, const Part& p) {
   if (p.role == KernelRole::combine) return moves(2 * item_bytes(x->dtype), item_bytes(x->dtype), x->dtype);
   const double rows = numel(*target);
   const double picked = std::min(rows * kSector, numel(*x) * item_bytes(x->dtype));
-  return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), rows * item_bytes(x->dtype), x->dtype);
+  constexpr double kNotReduced = 0;  // of at::Reduction; the mean and the sum have a value and the sum of the weights
+  const double results = number_at(c, 3) == kNotReduced ? rows : 2;
+  return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), results * item_bytes(x->dtype), x->dtype);
 }
 
 // (grad, x, target, weight, ..): writes one element of each row; the zeros are a kernel of their own.
