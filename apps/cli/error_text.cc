@@ -8,6 +8,7 @@
 #include <ridge/render.h>
 
 #include "catalog.h"
+#include "interrupt.h"
 
 namespace ridge::cli {
 namespace {
@@ -29,7 +30,7 @@ std::string labelled(std::string_view label, std::string_view text) {
 }  // namespace
 
 int exit_code(ErrorCode code) {
-  if (code == ErrorCode::interrupted) return kInterrupted;
+  if (code == ErrorCode::interrupted) return interrupted_code();
   return code == ErrorCode::usage || code == ErrorCode::too_many_traces ? kUsage : 1;
 }
 

@@ -13,7 +13,6 @@ namespace ridge::cli {
 inline constexpr int kGateFailed = 3;
 inline constexpr int kUsage = 2;
 inline constexpr std::string_view kGateFailedCode = "gate_failed";  // of the diagnostics that say why
-inline constexpr int kInterrupted = 130;
 
 int exit_code(ErrorCode code);
 

@@ -5,31 +5,45 @@
 
 #include <unistd.h>
 
-#include "error_text.h"
-
 namespace ridge::cli {
 namespace {
 
-// A signal handler can reach nothing but a global; this is the only one of the program.
-std::atomic<bool> stop_asked = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+constexpr int kBySignal = 128;  // as shells have it: 130 for Ctrl-C
 
-void on_interrupt(int) {
-  if (stop_asked.exchange(true)) ::_exit(kInterrupted);
+// A signal handler can reach nothing but a global; this is the only one of the program. 0: none has come.
+std::atomic<int> stop_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_stop(int number) {
+  if (stop_signal.exchange(number) != 0) ::_exit(kBySignal + number);
+}
+
+// Without SA_RESTART a read that waits for a pipe returns, and the reader gets to ask whether to go on.
+void stop_at(int number) {
+  struct sigaction action = {};
+  action.sa_handler = on_stop;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(number, &action, nullptr);
+}
+
+bool is_ignored(int number) {
+  struct sigaction now = {};
+  return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
-// Without SA_RESTART a read that waits for a pipe returns, and the reader gets to ask whether to go on.
+// Not SIGQUIT: who asks for a core wants to see what was there, unfinished files too.
 void install_signal_handlers() {
-  struct sigaction action = {};
-  action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, nullptr);
+  stop_at(SIGINT);
+  stop_at(SIGTERM);
+  if (!is_ignored(SIGHUP)) stop_at(SIGHUP);  // who asked not to be ended by a closed terminal (nohup) is not
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit: write() fails, and the unfinished file is removed
 }
 
-bool interrupted() { return stop_asked; }
+bool interrupted() { return stop_signal != 0; }
+
+int interrupted_code() { return kBySignal + (interrupted() ? stop_signal.load() : SIGINT); }
 
 }  // namespace ridge::cli

@@ -1,4 +1,5 @@
-// Signals: Ctrl-C asks the work to stop, a second one ends the program at once; a closed pipe or a full quota is an error of write().
+// Signals: Ctrl-C, SIGTERM and a closed terminal ask the work to stop, so that no unfinished file stays; a second one ends the program at once. A
+// closed pipe or a full quota is an error of write().
 #pragma once
 
 namespace ridge::cli {
@@ -6,5 +7,8 @@ namespace ridge::cli {
 void install_signal_handlers();
 
 bool interrupted();
+
+// The exit code of a run that was: 128 and the signal's number.
+int interrupted_code();
 
 }  // namespace ridge::cli

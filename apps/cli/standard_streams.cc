@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "interrupt.h"
+
 namespace ridge::cli {
 
 namespace {
@@ -15,7 +17,7 @@ namespace {
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno;
+    if (written < 0 && (errno != EINTR || interrupted())) return errno;
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
@@ -26,6 +28,7 @@ int write_all(int file, std::string_view text) {
 Result<void> write_standard_output(std::string_view text) {
   const int error = write_all(STDOUT_FILENO, text);
   if (error == 0 || error == EPIPE) return {};
+  if (error == EINTR) return fail(ErrorCode::interrupted, "interrupted");
   return fail(ErrorCode::cannot_write, fmt::format("cannot write to standard output: {}", std::strerror(error)));
 }
 

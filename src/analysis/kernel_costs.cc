@@ -47,6 +47,50 @@ std::set<std::string> unknown_devices(const Scope& scope) {
   return names;
 }
 
+std::string joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Names of the devices in the scope whose peaks `holds` of.
+template <class Holds>
+std::set<std::string> devices_where(const Scope& scope, Holds holds) {
+  std::set<std::string> names;
+  for (const Device& device : scope.model().timeline().devices) {
+    const DeviceSpec* spec = scope.has_device(device.id) ? scope.costs().device(device.id) : nullptr;
+    if (spec != nullptr && holds(*spec)) names.insert("'" + spec->name + "'");
+  }
+  return names;
+}
+
+// A clock that was asked for and scales nothing.
+std::optional<Diagnostic> clock_without_effect(const Scope& scope) {
+  if (scope.costs().options().clock_mhz <= 0) return std::nullopt;
+  const auto names = devices_where(scope, [](const DeviceSpec& spec) { return spec.boost_mhz <= 0; });
+  if (names.empty()) return std::nullopt;
+  return Diagnostic{"clock_without_effect", static_cast<std::int64_t>(names.size()),
+                    "--clock-mhz changes nothing for " + joined(names) +
+                        ": at which clock its peaks hold is not known; --device-file FILE can give them with boost_mhz"};
+}
+
+std::optional<Diagnostic> no_peak(const Scope& scope, const CostSum& total) {
+  std::set<std::string> missing;
+  for (std::size_t i = 0; i < kDTypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if ((total.dtypes_without_peak >> i & 1U) == 0) continue;
+    for (const std::string& device :
+         devices_where(scope, [&](const DeviceSpec& spec) { return !peak_flops(spec, dtype, MathUnit::matrix).known(); })) {
+      missing.insert(std::string(name_of(dtype)) + " on " + device);
+    }
+  }
+  if (missing.empty()) return std::nullopt;
+  return Diagnostic{
+      "no_peak", static_cast<std::int64_t>(missing.size()),
+      "there is no peak for " + joined(missing) +
+          ", so kernels that compute in it have no percentage of it and no roof: --device-file FILE can give one"};
+}
+
 }  // namespace
 
 void KnownSum::add(const KnownSum& other) {
@@ -89,6 +133,8 @@ void CostSum::add(const CostModel& costs, std::size_t row, std::int64_t device, 
     peak_flops_ns.add(0, time);
   } else if (roof.pct_peak_flops && std::isfinite(*roof.pct_peak_flops)) {
     peak_flops_ns.add(ns_at_peak(*roof.pct_peak_flops), time);
+  } else if (cost.flops && time > 0 && cost.dtype != DType::unknown) {
+    dtypes_without_peak |= 1U << static_cast<unsigned>(cost.dtype);
   }
   if (roof.pct_peak_bandwidth && std::isfinite(*roof.pct_peak_bandwidth))
     peak_bytes_ns.add(ns_at_peak(*roof.pct_peak_bandwidth), time);
@@ -106,6 +152,7 @@ void CostSum::add(const CostSum& other) {
   }
   for (std::size_t i = 0; i < bound_ns.size(); ++i) saturating_add(&bound_ns[i], other.bound_ns[i]);
   dtypes |= other.dtypes;
+  dtypes_without_peak |= other.dtypes_without_peak;
   estimate = weaker(estimate, other.estimate);
 }
 
@@ -195,14 +242,14 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
                      "info"});
   }
   if (const std::set<std::string> unknown = unknown_devices(scope); !unknown.empty()) {
-    std::string names;
-    for (const std::string& name : unknown) names += (names.empty() ? "" : ", ") + name;
     found.push_back(
         {"unknown_device", static_cast<std::int64_t>(unknown.size()),
-         "the peaks of " + names +
+         "the peaks of " + joined(unknown) +
              " are not known, so there are no percentages and no roofs: name a like device with "
              "--device (ridge devices lists them) or give its figures with --device-file FILE (docs/adding-a-device.md)"});
   }
+  if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
+  if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
   if (total.time_ns > 0 && !total.flops.known && !total.bytes.known) {
     found.push_back(
         {"no_costs", 1, "no kernel's FLOPs or bytes are known: they come from shapes, which record_shapes=True records"});

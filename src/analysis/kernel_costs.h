@@ -48,6 +48,7 @@ struct CostSum {
   KnownSum roof_ns, headroom_ns;
   std::array<std::int64_t, 4> bound_ns{};  // time by Bound
   std::uint32_t dtypes = 0;                // a bit per DType
+  std::uint32_t dtypes_without_peak = 0;   // those of them whose FLOPs the device has no peak for
   Estimate estimate = Estimate::none;      // the weakest of the launches that know anything
   std::int64_t time_ns = 0;
 
@@ -71,7 +72,8 @@ void push_cost_cells(const CostSum& sum, Row* row);
 const std::vector<Column>& coverage_columns();
 void push_coverage_cells(const CostSum& cost, Row* row);
 
-// What a reader must know about the costs of these kernels: an unknown device, no shapes. Empty when nothing.
+// What a reader must know about the costs of these kernels: an unknown device, a type that it has no peak for, a clock that changes nothing, no
+// shapes. Empty when nothing.
 std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total);
 // That the figures of a sum are of a minor part of it. Nothing where they are of most, or of none at all, which is said above.
 std::optional<Diagnostic> partly_known(const CostSum& total);

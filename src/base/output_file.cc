@@ -138,6 +138,8 @@ Result<void> OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EPIPE && place_.empty()) return {};  // whoever read it has seen what it wanted
+    // Only a signal that asks to stop ends a call; a pipe that nobody reads would hold it up for ever.
+    if (written < 0 && errno == EINTR && place_.empty()) return fail(ErrorCode::interrupted, "interrupted", path_);
     if (written < 0 && errno != EINTR) return failed(errno);
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -24,6 +24,7 @@ void describe(CallParts& c, std::size_t i) {
   part.cache = c.context.device.cache;
   const KernelFacts& facts = *launch.facts;
   part.item = facts.item;
+  part.source = facts.source;
   part.inputs = facts.pointers > 0 ? facts.pointers - 1 : -1;
   part.accumulates = facts.accumulates;
   part.lists = facts.lists;
@@ -65,6 +66,7 @@ class PartCosts {
         c_.row.family == OpFamily::gemm || c_.row.family == OpFamily::convolution || c_.row.family == OpFamily::attention;
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       OpWork work = c_.row.work(c_.call, c_.parts[i]);
+      if (c_.launches[i].facts->sparse) work = {.dtype = work.dtype};
       LaunchCost& cost = out[i];
       const bool main = computes(c_.parts[i].role);
       if (!main) work.flops = 0;
@@ -76,6 +78,7 @@ class PartCosts {
       cost.bytes_read = sane(times(work.read, share));
       cost.bytes_written = sane(times(work.written, share));
       cost.dtype = dtype_of(work.dtype, *c_.launches[i].facts, matrix && main);
+      cost.matrix = matrix && cost.flops.value_or(0) > 0;
       if (cost.bytes_read || cost.bytes_written || (cost.flops && main && matrix)) {
         const bool plain = c_.parts.size() == 1 && c_.parts[i].role == KernelRole::main;
         cost.estimate = work.ambiguous || c_.parts[i].guessed || (matrix && share != 1) ? Estimate::ambiguous

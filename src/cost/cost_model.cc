@@ -82,8 +82,8 @@ Roof CostModel::roof(std::size_t row) const {
   const EventId event = trace.of(EventClass::device_work)[row];
   const std::int64_t id = state_->device_of.integer(event).value_or(-1);
   const auto duration = trace.events.dur_ns(event);
-  return roof_of(cost, is_matrix_work(model_.identities()[row].category), static_cast<double>(duration.value_or(0)), 1,
-                 device(id));
+  const bool matrix_work = cost.matrix || is_matrix_work(model_.identities()[row].category);
+  return roof_of(cost, matrix_work, static_cast<double>(duration.value_or(0)), 1, device(id));
 }
 
 std::optional<double> CostModel::flops_of_op(NodeId op) const {

@@ -118,6 +118,8 @@ void read_foreach(std::string_view name, KernelFacts* facts) {
   const auto arguments = template_arguments(name, functor + 7);
   if (arguments.empty()) return;
   facts->item = parse_dtype(arguments[0]);
+  // "CopyFunctor<c10::BFloat16, float, 2, 1, 1>": to and from.
+  if (holds(name, "::CopyFunctor<") && arguments.size() > 1) facts->source = parse_dtype(arguments[1]);
   std::vector<int> numbers;
   for (const std::string_view a : arguments) {
     if (!a.empty() && std::isdigit(static_cast<unsigned char>(a[0])) != 0)
@@ -204,6 +206,7 @@ KernelFacts facts_of(std::string_view kernel) {
   facts.tensor_cores_only = kernel.starts_with("nvjet") || holds(kernel, "tf32") || holds(kernel, "tfloat32") ||
                             holds(kernel, "s1688") || holds(kernel, "TF32");
   facts.fill = holds(kernel, "FillFunctor");
+  facts.sparse = holds(kernel, "cusparse::") || holds(kernel, "rocsparse::");
   if (holds(kernel, "reduce_kernel<")) read_reduction(kernel, &facts);
   facts.transpose = holds(kernel, "nchwToNhwc") || holds(kernel, "nhwcToNchw");
   facts.folds = holds(kernel, "FoldedNhwc") || holds(kernel, "foldedNhwc");

@@ -101,6 +101,7 @@ constexpr RoleRule kRules[] = {
     {attention, "FillFunctor", KernelRole::fill},
 
     {norm, "RowwiseMoments", KernelRole::statistics},
+    {norm, "LayerNormForwardCUDAKernel", KernelRole::apply},
     {norm, "ComputeInternalGradients", KernelRole::statistics},
     {norm, "Compute1dBackwardFusedParams", KernelRole::statistics},
     {norm, "FusedParams", KernelRole::parameters},

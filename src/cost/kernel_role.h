@@ -15,8 +15,9 @@ KernelRole role_of(OpFamily family, std::string_view kernel);
 
 // Which kernels serve backward ops whose name holds "backward": the two differ for a few names.
 struct KernelFacts {
-  DType dtype = DType::unknown;  // in which it computes, as far as the name tells
-  DType item = DType::unknown;   // element type of its template; by size alone where it is opaque (cat)
+  DType dtype = DType::unknown;   // in which it computes, as far as the name tells
+  DType item = DType::unknown;    // element type of its template; by size alone where it is opaque (cat)
+  DType source = DType::unknown;  // foreach copies: of what is read
   bool item_opaque = false;
   bool tensor_cores_only = false;  // float32 input means TF32
   bool elementwise = false;        // ATen's general elementwise kernels
@@ -25,6 +26,7 @@ struct KernelFacts {
   bool folds = false;              // cuDNN's transposes that fold strides into channels; the grid tells as well
   bool accumulates = false;        // adds to its result with atomics
   bool fill = false;
+  bool sparse = false;              // of a library for sparse matrices: how much of them there is, no trace tells
   int pointers = -1;                // tensors of an elementwise kernel: results and inputs
   int lists = -1, list_reads = -1;  // of a foreach kernel
   double tile_m = 0, tile_n = 0;    // "tilesize64x128x32"

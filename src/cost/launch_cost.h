@@ -26,6 +26,7 @@ struct LaunchCost {
   std::optional<double> bytes_read;
   std::optional<double> bytes_written;
   DType dtype = DType::unknown;  // in which it computes
+  bool matrix = false;           // its FLOPs are a product's, a convolution's or attention's, whatever its name says
   Estimate estimate = Estimate::none;
 };
 

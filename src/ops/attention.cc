@@ -2,7 +2,8 @@
 //
 // FLOPs (torch/utils/flop_counter.py): two products forward, five backward, over the whole square whatever the mask; what a causal mask
 // leaves is a figure of its own. The ops with `_scaled_dot_product_` and cuDNN's take [B, H, S, D]; `_flash_attention_*` and
-// `_efficient_attention_*`, which stand nearest to the kernel, take [B, S, H, D], or [tokens, H, D] with cumulative lengths.
+// `_efficient_attention_*`, which stand nearest to the kernel, take [B, S, H, D]. With cumulative lengths flash and cuDNN take [tokens, H, D],
+// efficient [1, tokens, H, D]: the sequences of a batch one behind the other.
 #include <algorithm>
 
 #include "ops/operands.h"
@@ -33,6 +34,16 @@ struct Sizes {
 
 double at(const TensorShape& t, std::size_t i) { return static_cast<double>(t.sizes[i]); }
 
+// Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without them.
+void take_longest(const OpCall& call, std::size_t lengths_at, const TensorShape& lengths, Sizes* s) {
+  const auto longest_q = number_at(call, lengths_at + 2), longest_k = number_at(call, lengths_at + 3);
+  s->ambiguous = true;
+  if (lengths.sizes.size() != 1 || !longest_q || !longest_k) return;
+  s->batch = std::max(at(lengths, 0) - 1, 0.0);
+  s->queries = *longest_q;
+  s->keys = *longest_k;
+}
+
 std::optional<Sizes> sizes_of(const OpCall& call, const Spelling& spelling) {
   const TensorShape* q = tensor_at(call, spelling.q);
   const TensorShape* k = tensor_at(call, spelling.q + 1);
@@ -49,19 +60,18 @@ std::optional<Sizes> sizes_of(const OpCall& call, const Spelling& spelling) {
     s.heads = at(*q, heads_first ? 1 : 2);
     s.queries = at(*q, heads_first ? 2 : 1);
     s.keys = at(*k, heads_first ? 2 : 1);
-  } else if (spelling.lengths >= 0 && !heads_first) {
-    // Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without them.
-    const auto first = static_cast<std::size_t>(spelling.lengths);
-    const TensorShape* lengths = tensor_at(call, first);
-    const auto longest_q = number_at(call, first + 2), longest_k = number_at(call, first + 3);
+  } else if (spelling.lengths >= 0) {
+    s.batch = 1;
     s.heads = at(*q, 1);
+    s.queries = at(*q, 0);
+    s.keys = at(*k, 0);
     s.ambiguous = true;
-    const bool told = lengths != nullptr && lengths->sizes.size() == 1 && longest_q && longest_k;
-    s.batch = told ? std::max(at(*lengths, 0) - 1, 0.0) : 1;
-    s.queries = told ? *longest_q : at(*q, 0);
-    s.keys = told ? *longest_k : at(*k, 0);
   } else {
     return std::nullopt;
+  }
+  if (spelling.lengths >= 0) {
+    const auto lengths_at = static_cast<std::size_t>(spelling.lengths);
+    if (const TensorShape* lengths = tensor_at(call, lengths_at)) take_longest(call, lengths_at, *lengths, &s);
   }
   if (spelling.causal >= 0) {
     const auto causal = static_cast<std::size_t>(spelling.causal);
@@ -131,7 +141,7 @@ OpWork flash(const OpCall& c, const Part& p) { return attention(c, p, {.layout =
 OpWork efficient(const OpCall& c, const Part& p) {
   return attention(c, p, {.layout = kTokensFirst, .causal = 9, .bias = 3, .lengths = 4});
 }
-OpWork cudnn(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 10, .bias = 3}); }
+OpWork cudnn(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 10, .bias = 3, .lengths = 4}); }
 OpWork flash_package(const OpCall& c, const Part& p) { return attention(c, p, {.layout = kTokensFirst, .causal = 5}); }
 
 OpWork sdpa_flash_backward(const OpCall& c, const Part& p) {
@@ -141,7 +151,7 @@ OpWork sdpa_efficient_backward(const OpCall& c, const Part& p) {
   return attention(c, p, {.q = 1, .causal = 11, .bias = 4, .backward = true, .out = 5, .reads_out = true});
 }
 OpWork sdpa_cudnn_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.q = 1, .causal = 14, .bias = 8, .backward = true, .out = 4});
+  return attention(c, p, {.q = 1, .causal = 14, .bias = 8, .lengths = 9, .backward = true, .out = 4});
 }
 OpWork flash_backward(const OpCall& c, const Part& p) {
   return attention(c, p, {.layout = kTokensFirst, .q = 1, .causal = 11, .lengths = 6, .backward = true, .out = 4});

@@ -81,20 +81,22 @@ OpWork cat(const OpCall& c, const Part& p) {
   return moves(read + completed_bytes(shared, p.cache), written, p.item);
 }
 
-// (x, diagonal): only the kept half is read. The other is written as zeros.
+// (x, diagonal): only the kept half is read, the diagonal with it. The other is written as zeros.
 OpWork triangle(const OpCall& c, bool lower) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr || x->sizes.size() < 2) return {.flops = 0};
   const double rows = static_cast<double>(x->sizes[x->sizes.size() - 2]), columns = static_cast<double>(x->sizes.back());
   if (rows <= 0 || columns <= 0) return moves(0, 0, x->dtype);
   // Columns up to row + diagonal, summed over the rows: a trapezium between two clamped ends.
-  const double diagonal = std::clamp(number_at(c, 1).value_or(0), -rows, columns);
+  // The upper half is what the columns up to the diagonal before leave.
+  const double diagonal = std::clamp(number_at(c, 1).value_or(0) - (lower ? 0 : 1), -rows, columns);
   const double full_from = std::clamp(columns - 1 - diagonal, 0.0, rows), none_to = std::clamp(-diagonal, 0.0, rows);
   const double ramp = std::max(full_from - none_to, 0.0);
   const double kept_below =
       ramp * (none_to + full_from + 1 + 2 * diagonal) / 2 + (rows - std::max(full_from, none_to)) * columns;
   const double share = std::clamp(kept_below / (rows * columns), 0.0, 1.0);
-  return moves(times(touched(x), lower ? share : 1 - share), dense_bytes(x), x->dtype);
+  const auto read = times(touched(x), lower ? share : 1 - share);
+  return moves(read ? std::optional(std::round(*read)) : read, dense_bytes(x), x->dtype);
 }
 OpWork tril(const OpCall& c, const Part&) { return triangle(c, true); }
 OpWork triu(const OpCall& c, const Part&) { return triangle(c, false); }

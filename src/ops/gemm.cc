@@ -11,6 +11,7 @@ struct Product {
   int added = -1;      // the tensor that is added to the product: bias, or self of addmm
   int beta = -1;       // position of its factor: 0 means that it is not read
   int out_dtype = -1;  // position of a dtype argument
+  int ends = -1;       // grouped products: position of the groups' ends
   bool counted = true;
 };
 
@@ -30,6 +31,13 @@ std::optional<Sizes> sizes_of(const TensorShape* a, const TensorShape* b) {
   return s;
 }
 
+// How many results of M x N a grouped product has: where both operands are flat the groups divide K, and each has its own.
+double groups_of(const OpCall& call, const Product& at, const TensorShape& a, const TensorShape& b) {
+  const TensorShape* ends = at.ends < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(at.ends));
+  const bool divides_k = ends != nullptr && ends->sizes.size() == 1 && a.sizes.size() == 2 && b.sizes.size() == 2;
+  return divides_k ? numel(*ends) : 1;
+}
+
 OpWork product(const OpCall& call, const Part& part, const Product& at) {
   const TensorShape* a = tensor_at(call, at.a);
   const TensorShape* b = tensor_at(call, at.b);
@@ -39,7 +47,7 @@ OpWork product(const OpCall& call, const Part& part, const Product& at) {
   if (!s) return work;
   work.dtype = a->dtype;
   const DType out_type = at.out_dtype < 0 ? a->dtype : scalar_type(call, static_cast<std::size_t>(at.out_dtype), a->dtype);
-  const double out = s->out() * item_bytes(out_type);
+  const double out = s->out() * groups_of(call, at, *a, *b) * item_bytes(out_type);
   const auto factor = at.beta < 0 ? std::optional(1.0) : number_at(call, static_cast<std::size_t>(at.beta));
   const double added = at.added < 0 || factor == 0.0 ? 0 : touched_or_zero(tensor_at(call, static_cast<std::size_t>(at.added)));
   switch (part.role) {
@@ -74,9 +82,11 @@ OpWork int_mm(const OpCall& c, const Part& p) {
   return work;
 }
 // (a, b, offs, bias, out_dtype)
-OpWork grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 3, .out_dtype = 4}); }
+OpWork grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 3, .out_dtype = 4, .ends = 2}); }
 // (a, b, scale_a, scale_b, offs, bias, scale_result, out_dtype, ..)
-OpWork scaled_grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 5, .out_dtype = 7}); }
+OpWork scaled_grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 5, .out_dtype = 7, .ends = 4}); }
+// (a, b, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, offs, bias, out_dtype, ..)
+OpWork scaled_grouped_mm_v2(const OpCall& c, const Part& p) { return product(c, p, {.added = 9, .out_dtype = 10, .ends = 8}); }
 
 // (x [.., K], w [N, K], bias): x flattened to two dimensions.
 OpWork linear(const OpCall& c, const Part& p) {
@@ -125,7 +135,7 @@ constexpr OpFormula kRows[] = {
     {"aten::_int_mm", OpFamily::gemm, int_mm},
     {"aten::_grouped_mm", OpFamily::gemm, grouped_mm},
     {"aten::_scaled_grouped_mm", OpFamily::gemm, scaled_grouped_mm},
-    {"aten::_scaled_grouped_mm_v2", OpFamily::gemm, scaled_mm_v2},
+    {"aten::_scaled_grouped_mm_v2", OpFamily::gemm, scaled_grouped_mm_v2},
     {"aten::linear", OpFamily::gemm, linear},
     {"aten::mv", OpFamily::gemm, vectors},
     {"aten::addmv", OpFamily::gemm, vectors},

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kSector = 64;  // what one access brings from memory
 
-// (x [rows, classes], target, weight, ..): the chosen element of each row costs one access.
+// (x [rows, classes], target, weight, reduction, ..): the chosen element of each row costs one access.
 // The mean is a kernel of its own, which divides a sum by a count.
 OpWork nll_forward(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
@@ -17,7 +17,9 @@ OpWork nll_forward(const OpCall& c, const Part& p) {
   if (p.role == KernelRole::combine) return moves(2 * item_bytes(x->dtype), item_bytes(x->dtype), x->dtype);
   const double rows = numel(*target);
   const double picked = std::min(rows * kSector, numel(*x) * item_bytes(x->dtype));
-  return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), rows * item_bytes(x->dtype), x->dtype);
+  constexpr double kNotReduced = 0;  // of at::Reduction; the mean and the sum have a value and the sum of the weights
+  const double results = number_at(c, 3) == kNotReduced ? rows : 2;
+  return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), results * item_bytes(x->dtype), x->dtype);
 }
 
 // (grad, x, target, weight, ..): writes one element of each row; the zeros are a kernel of their own.
@@ -46,6 +48,16 @@ OpWork reads(const OpCall& c, const Part& p) {
   return compared(c, p, inputs);
 }
 
+// (grad, x, target, ..): the gradient of a reduced loss is one value; what is written is as large as x.
+template <std::size_t inputs>
+OpWork grads(const OpCall& c, const Part&) {
+  const TensorShape* x = tensor_at(c, 1);
+  if (x == nullptr) return {.flops = 0};
+  double read = 0;
+  for (std::size_t i = 0; i < inputs; ++i) read += touched_or_zero(tensor_at(c, i));
+  return moves(read, dense_bytes(x), x->dtype);
+}
+
 constexpr OpFamily kFamily = OpFamily::loss;
 constexpr OpFormula kRows[] = {
     {"aten::nll_loss_forward", kFamily, nll_forward},
@@ -56,10 +68,10 @@ constexpr OpFormula kRows[] = {
     {"aten::smooth_l1_loss", kFamily, reads<2>},
     {"aten::huber_loss", kFamily, reads<2>},
     {"aten::binary_cross_entropy", kFamily, reads<3>},
-    {"aten::mse_loss_backward", kFamily, reads<3>},
-    {"aten::smooth_l1_loss_backward", kFamily, reads<3>},
-    {"aten::huber_loss_backward", kFamily, reads<3>},
-    {"aten::binary_cross_entropy_backward", kFamily, reads<4>},
+    {"aten::mse_loss_backward", kFamily, grads<3>},
+    {"aten::smooth_l1_loss_backward", kFamily, grads<3>},
+    {"aten::huber_loss_backward", kFamily, grads<3>},
+    {"aten::binary_cross_entropy_backward", kFamily, grads<4>},
 };
 
 }  // namespace

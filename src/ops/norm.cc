@@ -52,6 +52,27 @@ OpWork norm(const OpCall& call, const Part& part, std::size_t activations) {
   }
 }
 
+// (x, normalized_shape, weight, ..): besides the result `statistics` values of each row, in the type of sums.
+template <int statistics>
+OpWork forward_by_rows(const OpCall& c, const Part& p) {
+  OpWork work = norm(c, p, 1);
+  const TensorShape* x = tensor_at(c, 0);
+  if (x == nullptr) return work;
+  double length = 1;
+  for (const std::int64_t size : integers_at(c, 1).value_or(std::vector<std::int64_t>())) {
+    length *= static_cast<double>(size);
+  }
+  if (const TensorShape* weight = tensor_at(c, 2); length == 1 && weight != nullptr) length = numel(*weight);
+  const double of_rows = length > 0 ? statistics * numel(*x) / length * std::max(item_bytes(x->dtype), 4.0) : 0;
+  if (p.role == KernelRole::statistics) work.written = of_rows;
+  if (p.role == KernelRole::main) work.written = plus(dense_bytes(x), of_rows);
+  if (p.role == KernelRole::apply) {  // another kernel made them
+    work.read = plus(work.read, of_rows);
+    work.written = dense_bytes(x);
+  }
+  return work;
+}
+
 OpWork forward(const OpCall& c, const Part& p) { return norm(c, p, 1); }
 OpWork backward(const OpCall& c, const Part& p) { return norm(c, p, 2); }
 
@@ -67,10 +88,10 @@ OpWork weight_norm(const OpCall& c, const Part& p) {
 
 constexpr OpFamily kFamily = OpFamily::norm;
 constexpr OpFormula kRows[] = {
-    {"aten::native_layer_norm", kFamily, forward},
-    {"aten::layer_norm", kFamily, forward},
-    {"aten::_fused_rms_norm", kFamily, forward},
-    {"aten::rms_norm", kFamily, forward},
+    {"aten::native_layer_norm", kFamily, forward_by_rows<2>},
+    {"aten::layer_norm", kFamily, forward_by_rows<2>},
+    {"aten::_fused_rms_norm", kFamily, forward_by_rows<1>},
+    {"aten::rms_norm", kFamily, forward_by_rows<1>},
     {"aten::native_group_norm", kFamily, forward},
     {"aten::group_norm", kFamily, forward},
     {"aten::native_batch_norm", kFamily, forward},

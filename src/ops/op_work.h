@@ -69,14 +69,15 @@ struct Part {
   double channel_multiple = 1;  // convolution: the library's layout pads the channels to this
   bool channels_last =
       false;  // convolution: the kernel that computes walks its operands position by position, all channels of each
-  double weights_enlarged = 1;  // convolution: by how much folding the strides into channels makes the weights larger
-  bool accumulates = false;     // adds to its result with atomics, which read it
-  double enlarged = 1;          // convolution: by how much a transform (Winograd) makes the operands larger
-  DType item = DType::unknown;  // of lists, whose element type the trace does not tell: from the kernel's name
-  int inputs = -1;              // how many tensors an elementwise kernel reads; -1: its name does not tell
-  std::int64_t first = 0;       // lists: the first tensor (cat) or chunk (foreach) of this launch, and how many
-  std::int64_t count = -1;      // -1: all
-  int list_reads = -1;          // how many lists a foreach kernel reads, and of how many it is told; -1: its name does not tell
+  double weights_enlarged = 1;    // convolution: by how much folding the strides into channels makes the weights larger
+  bool accumulates = false;       // adds to its result with atomics, which read it
+  double enlarged = 1;            // convolution: by how much a transform (Winograd) makes the operands larger
+  DType item = DType::unknown;    // of lists, whose element type the trace does not tell: from the kernel's name
+  DType source = DType::unknown;  // lists: of what is read, where it is not the item
+  int inputs = -1;                // how many tensors an elementwise kernel reads; -1: its name does not tell
+  std::int64_t first = 0;         // lists: the first tensor (cat) or chunk (foreach) of this launch, and how many
+  std::int64_t count = -1;        // -1: all
+  int list_reads = -1;  // how many lists a foreach kernel reads, and of how many it is told; -1: its name does not tell
   int lists = -1;
   std::span<const double> sizes = {};  // elements of each tensor of a list that the trace left out, from elsewhere
   double list_elements =

@@ -56,9 +56,9 @@ OpWork lists(const OpCall& call, const Part& part, double read, double written) 
   } else {
     return work;
   }
-  const double bytes = elements * item_bytes(part.item);
-  work.read = bytes * read;
-  work.written = bytes * written;
+  const DType source = part.source == DType::unknown ? part.item : part.source;
+  work.read = elements * item_bytes(source) * read;
+  work.written = elements * item_bytes(part.item) * written;
   return work;
 }
 
@@ -74,7 +74,8 @@ OpWork foreach (const OpCall& c, const Part& p) {
     work.ambiguous = true;
     return work;
   }
-  const double read = p.list_reads >= 0 ? p.list_reads : zero ? 0 : copy ? 1 : given;
+  // The functor of zeros names its list as one that it reads, and reads none of it.
+  const double read = zero ? 0 : p.list_reads >= 0 ? p.list_reads : copy ? 1 : given;
   return lists(c, p, read, 1);
 }
 // The norms themselves are a value per chunk.

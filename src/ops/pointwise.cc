@@ -14,8 +14,25 @@ bool in_place(const OpCall& call) {
   return name.ends_with('_') && !name.ends_with("__");
 }
 
+// Of what type a new result is, by that of the inputs.
+enum class Gives : std::uint8_t {
+  input,    // theirs
+  boolean,  // one byte
+  real,     // theirs where it has fractions; of integers float32, torch's default
+  complex,  // a pair of theirs
+};
+
+double result_item(DType input, Gives gives) {
+  switch (gives) {
+    case Gives::boolean: return item_bytes(DType::boolean);
+    case Gives::real: return item_bytes(input == DType::unknown || is_floating(input) ? input : DType::f32);
+    case Gives::complex: return 2 * item_bytes(input);
+    default: return item_bytes(input);
+  }
+}
+
 // Reads the first `inputs` tensors (all of them when negative).
-OpWork elementwise(const OpCall& call, const Part& part, int inputs, bool gives_bool = false) {
+OpWork elementwise(const OpCall& call, const Part& part, int inputs, Gives gives = Gives::input) {
   OpWork work{.flops = 0};
   if (part.role == KernelRole::initialise) return moves(0, 0, work.dtype);
   double read = 0;
@@ -50,18 +67,14 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, bool gives_
   } else if (out != nullptr) {
     work.written = touched(out);
   } else {
-    work.written = numel(shape) * (gives_bool ? 1 : item_bytes(shape.dtype));
+    work.written = numel(shape) * result_item(shape.dtype, gives);
   }
   return work;
 }
 
-template <int inputs>
+template <int inputs, Gives gives = Gives::input>
 OpWork reads(const OpCall& c, const Part& p) {
-  return elementwise(c, p, inputs);
-}
-template <int inputs>
-OpWork compares(const OpCall& c, const Part& p) {
-  return elementwise(c, p, inputs, true);
+  return elementwise(c, p, inputs, gives);
 }
 // As many as the kernel's name says, else every tensor.
 OpWork general(const OpCall& c, const Part& p) {
@@ -77,43 +90,61 @@ OpWork native_dropout(const OpCall& c, const Part& p) {
   return work;
 }
 
+// (x, y), or (x, y, rounding_mode): a rounded quotient of integers is one. Traces do not hold the mode, only that there is such an argument.
+OpWork div(const OpCall& c, const Part& p) {
+  const bool rounded = c.arguments.size() > 2 && tensor_at(c, 2) == nullptr;
+  return elementwise(c, p, 2, rounded ? Gives::input : Gives::real);
+}
+
+// (x, dim): one half gates the other.
+OpWork glu(const OpCall& c, const Part& p) {
+  OpWork work = elementwise(c, p, 1);
+  if (work.written && tensor_at(c, 2) == nullptr) *work.written /= 2;
+  return work;
+}
+// (grad, x, dim): grad is half as wide as x and as what is written.
+OpWork glu_backward(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 1);
+  if (x == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  return moves(plus(touched(tensor_at(c, 0)), touched(x)), dense_bytes(x), x->dtype);
+}
+
 constexpr OpFamily kFamily = OpFamily::pointwise;
 
 constexpr std::string_view kUnary[] = {
-    "abs",          "acos",          "acosh",
-    "angle",        "asin",          "asinh",
-    "atan",         "atanh",         "bitwise_not",
-    "ceil",         "celu",          "clamp_max",
-    "clamp_min",    "conj_physical", "cos",
-    "cosh",         "deg2rad",       "digamma",
-    "elu",          "erf",           "erfc",
-    "erfinv",       "exp",           "exp2",
-    "expm1",        "floor",         "frac",
-    "gelu",         "hardshrink",    "hardsigmoid",
-    "hardswish",    "hardtanh",      "leaky_relu",
-    "lgamma",       "log",           "log10",
-    "log1p",        "log2",          "log_sigmoid",
-    "logit",        "mish",          "nan_to_num",
-    "neg",          "positive",      "reciprocal",
-    "relu",         "relu6",         "round",
-    "rsqrt",        "selu",          "sgn",
-    "sigmoid",      "sign",          "silu",
-    "sin",          "sinc",          "sinh",
-    "softplus",     "softshrink",    "sqrt",
-    "square",       "tan",           "tanh",
-    "threshold",    "trunc",         "i0",
-    "special_entr", "glu",           "log_sigmoid_forward",
+    "abs",           "bitwise_not",
+    "ceil",          "celu",
+    "clamp_max",     "clamp_min",
+    "conj_physical", "elu",
+    "floor",         "frac",
+    "gelu",          "hardshrink",
+    "hardsigmoid",   "hardswish",
+    "hardtanh",      "leaky_relu",
+    "log_sigmoid",   "mish",
+    "nan_to_num",    "neg",
+    "positive",      "relu",
+    "relu6",         "round",
+    "selu",          "sgn",
+    "sign",          "silu",
+    "softplus",      "softshrink",
+    "square",        "threshold",
+    "trunc",         "log_sigmoid_forward",
     "frexp",
+};
+// Of integers too the results have fractions.
+constexpr std::string_view kUnaryToReal[] = {
+    "acos",  "acosh",   "angle", "asin", "asinh", "atan",   "atanh", "cos",   "cosh",  "deg2rad",      "digamma", "erf",
+    "erfc",  "erfinv",  "exp",   "exp2", "expm1", "lgamma", "log",   "log10", "log1p", "log2",         "logit",   "reciprocal",
+    "rsqrt", "sigmoid", "sin",   "sinc", "sinh",  "sqrt",   "tan",   "tanh",  "i0",    "special_entr",
 };
 constexpr std::string_view kUnaryToBool[] = {"isfinite", "isinf", "isnan", "isneginf", "isposinf", "logical_not", "signbit"};
 constexpr std::string_view kBinary[] = {
     "add",
     "sub",
     "mul",
-    "div",
     "rsub",
     "pow",
-    "atan2",
     "fmod",
     "remainder",
     "maximum",
@@ -121,7 +152,6 @@ constexpr std::string_view kBinary[] = {
     "fmax",
     "fmin",
     "hypot",
-    "copysign",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
@@ -129,10 +159,8 @@ constexpr std::string_view kBinary[] = {
     "bitwise_right_shift",
     "logaddexp",
     "logaddexp2",
-    "xlogy",
     "heaviside",
     "floor_divide",
-    "true_divide",
     "gelu_backward",
     "silu_backward",
     "sigmoid_backward",
@@ -147,11 +175,8 @@ constexpr std::string_view kBinary[] = {
     "softplus_backward",
     "softshrink_backward",
     "hardshrink_backward",
-    "glu_backward",
     "prelu",
     "_prelu_kernel",
-    "polar",
-    "complex",
     "native_dropout_backward",
     "_masked_scale",
     "masked_fill",
@@ -165,6 +190,16 @@ constexpr std::string_view kBinary[] = {
     "__or__",
     "__xor__",
     "dropout_backward",
+};
+constexpr std::string_view kBinaryToReal[] = {
+    "atan2",
+    "copysign",
+    "xlogy",
+    "true_divide",
+};
+constexpr std::string_view kBinaryToComplex[] = {
+    "polar",
+    "complex",
 };
 constexpr std::string_view kBinaryToBool[] = {
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "isclose",
@@ -187,12 +222,17 @@ struct Table {
   std::vector<OpFormula> rows;
   Table() {
     add_rows(kUnary, reads<1>, &rows, &texts);
-    add_rows(kUnaryToBool, compares<1>, &rows, &texts);
+    add_rows(kUnaryToBool, reads<1, Gives::boolean>, &rows, &texts);
+    add_rows(kUnaryToReal, reads<1, Gives::real>, &rows, &texts);
     add_rows(kBinary, reads<2>, &rows, &texts);
-    add_rows(kBinaryToBool, compares<2>, &rows, &texts);
+    add_rows(kBinaryToBool, reads<2, Gives::boolean>, &rows, &texts);
+    add_rows(kBinaryToReal, reads<2, Gives::real>, &rows, &texts);
+    add_rows(kBinaryToComplex, reads<2, Gives::complex>, &rows, &texts);
     add_rows(kTernary, reads<3>, &rows, &texts);
-    texts.emplace_back("aten::native_dropout");
-    rows.push_back({{}, kFamily, native_dropout});
+    add_rows({"div"}, div, &rows, &texts);
+    add_rows({"glu"}, glu, &rows, &texts);
+    add_rows({"glu_backward"}, glu_backward, &rows, &texts);
+    add_rows({"native_dropout"}, native_dropout, &rows, &texts);
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].op = texts[i];
   }
 };

@@ -35,6 +35,22 @@ OpWork reduce(const OpCall& call, const Part& part, std::size_t dims_at, double 
 }
 
 OpWork over_dims(const OpCall& c, const Part& p) { return reduce(c, p, 1, 0); }
+OpWork two_over_dims(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  return reduce(c, p, 1, x != nullptr ? 2 * item_bytes(x->dtype) : 0);
+}
+
+// Sums of integers are int64 unless another type is asked for.
+double summed_item(const OpCall& c, const TensorShape* x, std::size_t dtype_at) {
+  if (x == nullptr || x->dtype == DType::unknown) return 0;
+  return item_bytes(scalar_type(c, dtype_at, is_floating(x->dtype) ? x->dtype : DType::i64));
+}
+// (x, dims, keepdim, dtype), or (x, dtype) where all is summed.
+OpWork sum(const OpCall& c, const Part& p) {
+  constexpr std::size_t kNoDims = static_cast<std::size_t>(-1);
+  const bool of_all = c.arguments.size() < 4 && (c.arguments.size() < 2 || !c.arguments[1].value.starts_with('['));
+  return reduce(c, p, of_all ? kNoDims : 1, summed_item(c, tensor_at(c, 0), of_all ? 1 : 3));
+}
 OpWork to_bool(const OpCall& c, const Part& p) { return reduce(c, p, 1, 1); }
 OpWork to_index(const OpCall& c, const Part& p) { return reduce(c, p, 1, 8); }
 OpWork value_and_index(const OpCall& c, const Part& p) {
@@ -56,6 +72,15 @@ OpWork like_input(const OpCall& c, const Part& p) {
   if (x == nullptr) return {.flops = 0};
   if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
   return moves(touched(x), dense_bytes(x), x->dtype);
+}
+
+// (x, dim, dtype)
+OpWork running_sum(const OpCall& c, const Part& p) {
+  OpWork work = like_input(c, p);
+  const TensorShape* x = tensor_at(c, 0);
+  const double item = summed_item(c, x, 2);
+  if (item > 0 && work.written && p.role != KernelRole::initialise) work.written = numel(*x) * item;
+  return work;
 }
 
 // The share of its rows that a kernel does not find in the cache when it passes over them again, where so many are worked on at a time:
@@ -100,17 +125,17 @@ OpWork softmax_backward(const OpCall& c, const Part& p) {
 constexpr OpFamily kReduction = OpFamily::reduction;
 constexpr OpFamily kSoftmax = OpFamily::softmax;
 constexpr OpFormula kRows[] = {
-    {"aten::sum", kReduction, over_dims},
-    {"aten::nansum", kReduction, over_dims},
-    {"aten::mean", kReduction, over_dims},
-    {"aten::prod", kReduction, over_dims},
+    {"aten::sum", kReduction, sum},
+    {"aten::nansum", kReduction, sum},
+    {"aten::mean", kReduction, sum},
+    {"aten::prod", kReduction, sum},
     {"aten::amax", kReduction, over_dims},
     {"aten::amin", kReduction, over_dims},
-    {"aten::aminmax", kReduction, over_dims},
+    {"aten::aminmax", kReduction, two_over_dims},
     {"aten::var", kReduction, over_dims},
     {"aten::std", kReduction, over_dims},
-    {"aten::var_mean", kReduction, over_dims},
-    {"aten::std_mean", kReduction, over_dims},
+    {"aten::var_mean", kReduction, two_over_dims},
+    {"aten::std_mean", kReduction, two_over_dims},
     {"aten::logsumexp", kReduction, over_dims},
     {"aten::max", kReduction, value_and_index},
     {"aten::min", kReduction, value_and_index},
@@ -128,10 +153,10 @@ constexpr OpFormula kRows[] = {
     {"aten::_softmax_backward_data", kSoftmax, softmax_backward},
     {"aten::_log_softmax_backward_data", kSoftmax, softmax_backward},
     {"aten::_masked_softmax_backward", kSoftmax, softmax_backward},
-    {"aten::cumsum", kReduction, like_input},
-    {"aten::cumprod", kReduction, like_input},
-    {"aten::_cumsum", kReduction, like_input},
-    {"aten::_cumprod", kReduction, like_input},
+    {"aten::cumsum", kReduction, running_sum},
+    {"aten::cumprod", kReduction, running_sum},
+    {"aten::_cumsum", kReduction, running_sum},
+    {"aten::_cumprod", kReduction, running_sum},
     {"aten::logcumsumexp", kReduction, like_input},
     {"aten::_logcumsumexp", kReduction, like_input},
     {"aten::cummax", kReduction, like_input},

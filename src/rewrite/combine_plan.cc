@@ -87,7 +87,8 @@ class PidPlanner {
       while (!is_free(pid));
       return pid;
     }
-    pid.text += (pid.text.empty() ? "" : " ") + std::to_string(input);
+    // A bare number would be read as another process's.
+    pid.text += (pid.text.empty() ? "input " : " ") + std::to_string(input);
     while (!is_free(pid)) pid.text += "'";
     return pid;
   }

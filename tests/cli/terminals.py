@@ -86,10 +86,10 @@ def waiting_reader(*more):
     return process
 
 
-def test_interrupt_stops_the_work(folder):
-    process = waiting_reader("-o", folder.at("out"))
-    process.send_signal(signal.SIGINT)
-    for _unused in range(TIMEOUT_S * 10):  # its input goes on, so only the signal can end it
+def stopped_by(number, process):
+    """(exit code, stdout, stderr) of a reader whose input goes on, so that only the signal can end it."""
+    process.send_signal(number)
+    for _unused in range(TIMEOUT_S * 10):
         if process.poll() is not None:
             break
         try:
@@ -100,8 +100,14 @@ def test_interrupt_stops_the_work(folder):
         time.sleep(0.1)
     if process.poll() is None:
         process.kill()
-    equal((process.wait(), process.stdout.read(), process.stderr.read()), (130, b"", b"interrupted\n"), "an interrupted run")
-    equal(folder.names(), ["t.json"], "files")
+    return process.wait(), process.stdout.read(), process.stderr.read()
+
+
+def test_interrupt_stops_the_work(folder):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        answer = stopped_by(number, waiting_reader("-o", folder.at("out")))
+        equal(answer, (128 + number, b"", b"interrupted\n"), f"a run ended by {number.name}")
+        equal(folder.names(), ["t.json"], f"files after {number.name}")
 
 
 def full_pipe():
@@ -115,16 +121,51 @@ def full_pipe():
     return reader, writer
 
 
+def test_a_write_that_waits_is_ended(folder):
+    for args in (("help",), ("cut", folder.trace, "-", "--from", "0")):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            reader, writer = full_pipe()  # nobody reads
+            process = subprocess.Popen([program(), *args], stdout=writer, stderr=subprocess.DEVNULL)
+            time.sleep(0.3)
+            process.send_signal(number)
+            try:
+                equal(process.wait(10), 128 + number, f"exit code of {args[0]}")
+            finally:
+                process.kill()
+                os.close(reader)
+                os.close(writer)
+
+
 def test_second_interrupt_ends_at_once(_):
-    reader, writer = full_pipe()  # nobody reads: the program waits in a write, where the first signal does not end it
-    process = subprocess.Popen([program(), "help"], stdout=writer, stderr=subprocess.DEVNULL)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    process = waiting_reader()
+    for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):  # both come before it can notice one
+        process.send_signal(number)
     try:
-        equal(process.wait(10), 130, "exit code")
+        check(process.wait(10) in (130, 143), "exit code")
+        equal(process.stderr.read(), b"", "a run that was ended at once")
     finally:
         process.kill()
-        os.close(reader)
-        os.close(writer)
+
+
+def started_writing(folder, names):
+    process = subprocess.Popen(
+        [program(), "augment", folder.at("long.json"), folder.at("out.json"), "--threads", "1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    while folder.names() == names and process.poll() is None:
+        time.sleep(0.001)
+    return process
+
+
+def test_a_signal_leaves_no_unfinished_file(folder):
+    event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"External id":%d}}'
+    events = ",\n".join(event % (i, i) for i in range(300_000))
+    folder.write("long.json", '{"traceEvents":[' + events + "]}")
+    names = folder.names()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = started_writing(folder, names)
+        check(any(".unfinished-" in name for name in folder.names()), "it ended before it could be asked to")
+        process.send_signal(number)
+        equal((process.wait(60), process.stderr.read()), (128 + number, b"interrupted\n"), f"a rewrite ended by {number.name}")
+        equal(folder.names(), names, f"files after {number.name}")

@@ -90,6 +90,33 @@ TEST(Roof, AnUnknownDeviceHasFlopsAndBytesButNoPercentages) {
   EXPECT_NE(kernels.diagnostics[0].message.find("--device-file"), std::string::npos);
 }
 
+// The table has no bfloat16 for a V100: what ran is known, its share of a peak is not.
+TEST(Roof, ATypeWithoutAPeakIsNamedOnce) {
+  const OnDevice v100(three_products(), "v100 sxm 16gb");
+  const Kernels kernels = compute_kernels(v100.scope);
+  EXPECT_DOUBLE_EQ(kernels.cost.flops.value().value(), 2 * kFlops);
+  EXPECT_FALSE(kernels.cost.peak_flops_ns.pct_of_time().has_value());
+  ASSERT_EQ(kernels.diagnostics.size(), 1U);
+  EXPECT_EQ(kernels.diagnostics[0].code, "no_peak");
+  EXPECT_NE(kernels.diagnostics[0].message.find("bfloat16 on '" + (*find_device("v100 sxm 16gb"))->name + "'"),
+            std::string::npos)
+      << kernels.diagnostics[0].message;
+}
+
+TEST(Roof, AClockThatScalesNothingIsSaid) {
+  const LoadedTrace loaded = load_events(three_products());
+  const auto codes = [&](const char* device) {
+    CostOptions options = OnDevice::options(device);
+    options.clock_mhz = 500;
+    const Scope scope(*loaded.model, std::make_shared<const CostModel>(*loaded.model, options));
+    std::vector<std::string> found;
+    for (const Diagnostic& d : compute_kernels(scope).diagnostics) found.push_back(d.code);
+    return found;
+  };
+  EXPECT_EQ(codes("a10g"), std::vector<std::string>{"clock_without_effect"});
+  EXPECT_EQ(codes("h200"), std::vector<std::string>{});
+}
+
 TEST(Roof, NoShapesIsSaid) {
   const OnDevice h200(launch(1, 1, 2, kGemm, 100, 10), "h200");
   const Kernels kernels = compute_kernels(h200.scope);

@@ -220,6 +220,19 @@ TEST(Combine, TheFirstKeepsTheDevicesThatOnlyPidsName) {
   EXPECT_EQ(devices(combined({by_arg, by_pid})), (std::vector<std::int64_t>{0, 1}));
 }
 
+// What a later input calls "" is no number: that could be another's pid.
+TEST(Combine, AnEmptyPidIsNotTakenForANumber) {
+  const std::string part = R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":"","tid":1,"ts":1,"dur":5},)"
+                           R"({"ph":"X","cat":"cpu_op","name":"b","pid":2,"tid":1,"ts":1,"dur":5}]})";
+  const std::string both = combined({part, part});
+  EXPECT_NE(both.find(R"("pid":"input 2")"), std::string::npos) << both;
+  EXPECT_EQ(both.find(R"("pid":"2")"), std::string::npos);
+  std::set<TrackPart> pids;
+  const LoadedTrace loaded = load_text(both);
+  for (const EventId op : loaded.trace->of(EventClass::op)) pids.insert(loaded.trace->forms.track(loaded.trace->track(op)).pid);
+  EXPECT_EQ(pids.size(), 4U);
+}
+
 TEST(Combine, AnEventWithoutItsBraceIsMended) {
   const std::string damaged = R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":1,"dur":1.5#,)"
                               R"({"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":3,"dur":1.500}]})";
