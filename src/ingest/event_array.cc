@@ -65,6 +65,12 @@ bool is_cut(const char* from, const char* to) {
   return to[-1] != '}' || check_json(std::string(from, to) + '}', SIZE_MAX) != JsonState::whole;
 }
 
+// What no file has behind the bracket of its events. Words behind a space are no damage of an event: something was written behind the end.
+bool goes_on_as_no_file(const char* behind) {
+  if (*behind == '}' || *behind == '[') return false;
+  return *behind == '"' || *behind == ':' || behind[-1] == ']';
+}
+
 const char* find_brace(const char* p, const char* end) {
   return p < end ? static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p))) : nullptr;
 }
@@ -217,7 +223,7 @@ bool EventArrayParser::close_bracket() {
     if (seen == Seen::cut_off) return false;
     if (seen == Seen::intact) return lose(Problem::garbage_between_events, p_);
   } else if (after < piece_.end &&
-             (comma ? *after != '"' : *after != '}' && *after != '[')) {  // nor this: a damaged event's, if others follow
+             (comma ? *after != '"' : goes_on_as_no_file(after))) {  // nor this: a damaged event's, if others follow
     const Next next = remembered_next(p_, Accept::readable);
     if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
     if (wait_for_more()) return false;
