@@ -134,10 +134,10 @@ EventArrayParser::Seen EventArrayParser::look_at(const char* brace) {
 // Whether a damaged event at `brace` can be mended as it stands, where its place alone does not show that it is one.
 EventArrayParser::Seen EventArrayParser::look_closer(const char* brace) {
   const char* const limit = view_of(brace);
+  if (limit == piece_.end && !piece_.last) return Seen::cut_off;  // which quote ends a text may depend on what follows
   const bool mended = opens_like_event(brace, piece_.end) && cut_lenient(brace, limit, &looked_at_) && has_phase(looked_at_) &&
                       !looked_at_.repairs.has(Problem::missing_brace);
-  if (mended) return Seen::intact;
-  return limit == piece_.end && !piece_.last ? Seen::cut_off : Seen::damaged;
+  return mended ? Seen::intact : Seen::damaged;
 }
 
 // The first event that starts in [from, end). `open_too`: also one that stands where events do but does not end within view.
