@@ -23,7 +23,7 @@ struct Found {
 
 class Reader {
  public:
-  explicit Reader(bool by_rote) : parser_(&trace_.storage->forms, &trace_.storage->strings, by_rote) {}
+  explicit Reader(bool by_rote) : parser_(&trace_.storage->forms, &trace_.storage->strings, {.by_rote = by_rote}) {}
 
   // Parses `text` (at `offset`) and returns how many bytes were used.
   std::size_t parse(std::string_view text, std::uint64_t offset, bool last) {

@@ -57,14 +57,6 @@ bool may_be_json(const char* from, const char* to) {
   return check_json({from, static_cast<std::size_t>(to - from)}, kDeepestBelieved) != JsonState::invalid;
 }
 
-// Whether an event at `from` is valid as far as it goes: then it is cut at `to`, whatever lists of events it holds. Not if it lacks its own brace alone: the
-// brackets that end a file have closed a list of its own, and the events in it are others'.
-bool is_cut(const char* from, const char* to) {
-  if (!may_be_json(from, to)) return false;
-  while (to > from && is_space(to[-1])) --to;
-  return to[-1] != '}' || check_json(std::string(from, to) + '}', SIZE_MAX) != JsonState::whole;
-}
-
 // What no file has behind the bracket of its events. Words behind a space are no damage of an event: something was written behind the end.
 bool goes_on_as_no_file(const char* behind) {
   if (*behind == '}' || *behind == '[') return false;
@@ -77,8 +69,8 @@ const char* find_brace(const char* p, const char* end) {
 
 }  // namespace
 
-EventArrayParser::EventArrayParser(FormTable* forms, StringPool* strings, bool by_rote)
-    : texts_(strings), builder_(forms, strings, &texts_), layout_(forms, &texts_), by_rote_(by_rote) {}
+EventArrayParser::EventArrayParser(FormTable* forms, StringPool* strings, ArrayOptions options)
+    : texts_(strings), builder_(forms, strings, &texts_), layout_(forms, &texts_), options_(options) {}
 
 ArrayProgress EventArrayParser::parse(const Piece& piece, Between between, EventRun* run, Diagnostics* diagnostics) {
   piece_ = piece;
@@ -254,7 +246,7 @@ bool EventArrayParser::element() {
     diagnostics_->add(Problem::missing_comma, offset(p_));
     progress_.between = Between::after_comma;
   }
-  while (by_rote_) {
+  while (options_.by_rote) {
     const char* next = layout_.read(p_, piece_.end, run_);
     if (next == nullptr) break;
     note_place(p_, next);
@@ -281,10 +273,20 @@ bool EventArrayParser::element() {
 // The text ends inside the element: it is cut, or damaged so that it swallows what follows.
 bool EventArrayParser::incomplete_element() {
   if (!piece_.last) return false;
-  if (remembered_next(p_ + 1, Accept::readable).event != nullptr && !is_cut(p_, piece_.end)) return damaged_event();
+  if (remembered_next(p_ + 1, Accept::readable).event != nullptr && !is_cut(p_)) return damaged_event();
   diagnostics_->add(Problem::truncated_event, offset(p_));
   p_ = piece_.end;
   return false;
+}
+
+// Whether an event at `from` is valid as far as it goes: then it is cut at the end of the text, whatever lists of events it holds. Not if these are many, nor
+// if it ends as a file does: the brackets that end the file have then closed a list of its own, and the events in it are others'.
+bool EventArrayParser::is_cut(const char* from) {
+  const char* to = piece_.end;
+  if (!may_be_json(from, to) || has_swallowed_many(from + 1, to)) return false;
+  while (to > from && is_space(to[-1])) --to;
+  if (options_.bare) return to[-1] != ']';
+  return to[-1] != '}' || check_json(std::string(from, to) + '}', SIZE_MAX) != JsonState::whole;
 }
 
 bool EventArrayParser::has_swallowed_many(const char* from, const char* end) {
@@ -311,7 +313,7 @@ const char* EventArrayParser::swallowed_event() {
 bool EventArrayParser::keep(const EventText& event) {
   if (builder_.add(event, offset(event.begin), run_, diagnostics_)) {
     note_place(event.begin, event.end);
-    if (by_rote_) layout_.learn(event, builder_.recipe(), piece_.end);
+    if (options_.by_rote) layout_.learn(event, builder_.recipe(), piece_.end);
   }
   p_ = event.end;
   progress_.between = Between::after_event;

@@ -44,12 +44,16 @@ struct ArrayProgress {
   bool bracket_missing = false;  // it ended without its bracket: what surrounds it goes on at `stop`
 };
 
+struct ArrayOptions {
+  bool by_rote = true;  // false: every event takes the general path
+  bool bare = false;    // no object is around the array: the file ends with its bracket
+};
+
 class EventArrayParser {
  public:
   static constexpr std::ptrdiff_t kLargestElement = std::ptrdiff_t{64} << 20;
 
-  // `by_rote` false: every event takes the general path.
-  EventArrayParser(FormTable* forms, StringPool* strings, bool by_rote = true);
+  EventArrayParser(FormTable* forms, StringPool* strings, ArrayOptions options = {});
 
   // Reads elements up to the end of the piece, the end of the array, or an element that is not complete.
   ArrayProgress parse(const Piece& piece, Between between, EventRun* run, Diagnostics* diagnostics);
@@ -97,6 +101,7 @@ class EventArrayParser {
   void note_place(const char* begin, const char* end) {
     if (run_->keep_places) run_->places.push_back({offset(begin), static_cast<std::uint32_t>(end - begin)});
   }
+  bool is_cut(const char* from);
   bool wait_for_more() const { return !piece_.last && piece_.end - p_ < kLargestElement; }
 
   const char* view_of(const char* brace) const;
@@ -111,7 +116,7 @@ class EventArrayParser {
   TextCache texts_;
   EventBuilder builder_;
   Layout layout_;
-  bool by_rote_;
+  ArrayOptions options_;
   EventText event_;
   EventText looked_at_;
   Next remembered_[2];  // per Accept, within the piece

@@ -7,9 +7,9 @@
 
 namespace ridge {
 
-EventJoiner::EventJoiner(Trace* trace, ClassLists* lists, TopLevel* top_level, std::uint64_t max_memory, bool by_rote,
+EventJoiner::EventJoiner(Trace* trace, ClassLists* lists, TopLevel* top_level, std::uint64_t max_memory, ArrayOptions options,
                          bool keep_places)
-    : trace_(trace), lists_(lists), top_level_(top_level), max_memory_(max_memory), by_rote_(by_rote) {
+    : trace_(trace), lists_(lists), top_level_(top_level), max_memory_(max_memory), options_(options) {
   run_.keep_places = keep_places;
 }
 
@@ -48,7 +48,7 @@ Result<void> EventJoiner::join(const Window& window) {
   if (carry_.empty()) carry_offset_ = window.offset;
   carry_.append(window.begin(), window.end());
   if (!window.last && carry_.size() < retry_at_) return {};
-  if (!parser_) parser_.emplace(&trace_->storage->forms, &trace_->storage->strings, by_rote_);
+  if (!parser_) parser_.emplace(&trace_->storage->forms, &trace_->storage->strings, options_);
   const std::size_t size = carry_.size();
   carry_.append(kPadding, '\0');
   const std::string joined = std::move(carry_);

@@ -19,7 +19,7 @@ namespace ridge {
 
 class EventJoiner {
  public:
-  EventJoiner(Trace* trace, ClassLists* lists, TopLevel* top_level, std::uint64_t max_memory, bool by_rote,
+  EventJoiner(Trace* trace, ClassLists* lists, TopLevel* top_level, std::uint64_t max_memory, ArrayOptions options,
               bool keep_places = false);
 
   // The next window in order, parsed where `assumed`. An error when the trace grows over its limits.
@@ -33,7 +33,7 @@ class EventJoiner {
   ClassLists* lists_;
   TopLevel* top_level_;
   std::uint64_t max_memory_;
-  bool by_rote_;
+  ArrayOptions options_;
   Between between_ = Between::start;
   bool closed_ = false;
   // An element that was not complete at the end of a window, and what followed it since.

@@ -31,7 +31,7 @@ Result<void> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner,
     window->diagnostics.clear();
     if (!window->assumed) return;
     std::optional<EventArrayParser>& parser = parsers[worker];
-    if (!parser) parser.emplace(&trace->storage->forms, &trace->storage->strings, options.by_rote);
+    if (!parser) parser.emplace(&trace->storage->forms, &trace->storage->strings, options.array);
     window->progress = parser->parse(window->piece(), *window->assumed, &window->run, &window->diagnostics);
   };
   const auto join = [&](Window* window) { return joiner->accept(*window); };

@@ -15,7 +15,7 @@ namespace ridge {
 
 struct PipelineOptions {
   unsigned threads = 1;
-  bool by_rote = true;
+  ArrayOptions array;
   bool keep_places = false;
   bool inflating = false;  // the source is compressed: a window takes about as long to read as to parse
   ProgressFunction progress;

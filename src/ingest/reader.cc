@@ -8,6 +8,7 @@
 #include "ingest/class_lists.h"
 #include "ingest/finish.h"
 #include "ingest/joiner.h"
+#include "ingest/json_text.h"
 #include "ingest/metadata_reader.h"
 #include "ingest/pipeline.h"
 #include "ingest/top_level.h"
@@ -46,6 +47,8 @@ Error not_a_trace(const OpenedSource& opened, const std::string& path, const Top
     return error(ErrorCode::truncated, what + std::string(kTruncated));
   }
   if (!top.is_json()) {
+    if (opened.container == "json" && check_json(opened.prefix, SIZE_MAX) == JsonState::whole)
+      return error(ErrorCode::not_a_trace, "JSON without trace events: it is a single value");
     std::string_view seems = describe_content(opened.prefix);
     if (opened.container != "json") seems = "something else than JSON, compressed";
     return error(ErrorCode::not_a_trace,
@@ -56,6 +59,15 @@ Error not_a_trace(const OpenedSource& opened, const std::string& path, const Top
     if (!seems.empty()) return error(ErrorCode::not_a_trace, "not a trace: it seems to be " + std::string(seems));
     return error(ErrorCode::not_a_trace,
                  "no trace events were found, and it is no JSON from byte " + std::to_string(*lost) + " on");
+  }
+  if (const auto& nested = top.nested_events()) {
+    const std::string where =
+        "\"traceEvents\" stands inside \"" + nested->member.substr(0, 40) + "\", at byte " + std::to_string(nested->offset);
+    if (!top.complete())
+      return error(ErrorCode::truncated,
+                   "the trace is " + std::string(kTruncated) + ", or a brace before them is missing: " + where);
+    return {ErrorCode::not_a_trace, "JSON without trace events of its own: " + where, path,
+            "take that member out into a file of its own"};
   }
   if (!top.complete()) return error(ErrorCode::truncated, "the trace is " + std::string(kTruncated));
   constexpr std::string_view kEvents = "traceEvents";
@@ -123,10 +135,11 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
 
   WindowFeed feed(opened.source.get(), std::move(rest), offset, options.window_bytes, options.max_bytes);
   ClassLists lists(trace.get());
-  EventJoiner joiner(trace.get(), &lists, &top, options.max_memory, options.by_rote, options.keep_places);
+  const ArrayOptions array{.by_rote = options.by_rote, .bare = top.bare_array()};
+  EventJoiner joiner(trace.get(), &lists, &top, options.max_memory, array, options.keep_places);
   PipelineOptions pipeline;
   pipeline.threads = threads_for(options, opened.container != "json");
-  pipeline.by_rote = options.by_rote;
+  pipeline.array = array;
   pipeline.keep_places = options.keep_places;
   pipeline.inflating = opened.container != "json";
   pipeline.progress = options.progress;

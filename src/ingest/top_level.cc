@@ -90,9 +90,7 @@ void TopLevel::search(char c) {
   }
 }
 
-// The key of the events inside another value: right in a nested object, damage in a list or, by the count of quotes, inside a text.
-bool TopLevel::events_were_swallowed() const {
-  if (events_seen_ || (!in_string_ && open_.back())) return false;
+bool TopLevel::value_ends_with_events_key() const {
   std::string_view text(value_);
   const auto ends_with = [&](std::string_view end) {
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
@@ -101,6 +99,28 @@ bool TopLevel::events_were_swallowed() const {
     return true;
   };
   return ends_with("[") && ends_with(":") && ends_with("\"traceEvents\"");
+}
+
+// The key of the events inside another value is right in a nested object, and damage in a list or, by the count of quotes, inside a text.
+void TopLevel::open_bracket(char c) {
+  if (c == '[' && !events_seen_ && value_ends_with_events_key()) {
+    if (in_string_ || !open_.back()) {
+      damaged();
+      events_seen_ = true;
+      state_ = State::events;
+      return;
+    }
+    if (!nested_events_) nested_events_ = {key_, offset_};
+  }
+  if (in_string_) return;
+  open_.push_back(c == '{');
+  if (open_.size() > kDeepest) damaged();
+}
+
+void TopLevel::close_bracket(char c) {
+  if (open_.back() != (c == '}')) return damaged();
+  open_.pop_back();
+  if (open_.empty()) end_value();
 }
 
 void TopLevel::step(char c) {
@@ -169,21 +189,16 @@ void TopLevel::step(char c) {
       break;
     case State::nested:
       keep(c);
-      if (c == '[' && events_were_swallowed()) {
-        damaged();
-        events_seen_ = true;
-        state_ = State::events;
+      if (c == '[' || (c == '{' && !in_string_)) {
+        open_bracket(c);
+        escaped_ = false;
       } else if (in_string_) {
         if (!escaped_ && c == '"') in_string_ = false;
         escaped_ = in_string_ && !escaped_ && c == '\\';
       } else if (c == '"') {
         in_string_ = true;
-      } else if (c == '[' || c == '{') {
-        open_.push_back(c == '{');
-        if (open_.size() > kDeepest) damaged();
       } else if (c == ']' || c == '}') {
-        open_.pop_back();
-        if (open_.empty()) end_value();
+        close_bracket(c);
       }
       break;
     case State::after_value:

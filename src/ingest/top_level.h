@@ -35,6 +35,13 @@ class TopLevel {
     return state_ == State::searching ? std::optional(damaged_at_) : std::nullopt;
   }
 
+  // The events' key inside another member, where it is none of the file's: the member, and where the list starts.
+  struct Nested {
+    std::string member;
+    std::uint64_t offset;
+  };
+  const std::optional<Nested>& nested_events() const { return nested_events_; }
+
   struct Item {
     std::string key;
     std::string value;         // as it stands in the file
@@ -69,7 +76,9 @@ class TopLevel {
   void keep(char c);
   void damaged();
   void search(char c);
-  bool events_were_swallowed() const;
+  void open_bracket(char c);
+  void close_bracket(char c);
+  bool value_ends_with_events_key() const;
 
   Diagnostics* diagnostics_;
   State state_ = State::before;
@@ -84,6 +93,7 @@ class TopLevel {
   std::vector<bool> open_;  // the brackets around a nested value, outermost first: whether each is a brace
   bool bare_array_ = false;
   bool events_seen_ = false;
+  std::optional<Nested> nested_events_;
   bool garbage_noted_ = false;
   std::uint64_t damaged_at_ = 0;
   std::string recent_;  // the last bytes, while searching for the events behind damage

@@ -32,8 +32,8 @@ constexpr Case kCases[] = {
     {"Log", "[INFO] 2024-01-01 12:00:00 epoch 1\n[INFO] done\n"sv, ErrorCode::not_a_trace, "what follows is none"},
     {"PythonList", "['a', 'b']\n"sv, ErrorCode::not_a_trace, "what follows is none"},
     {"Brackets", "[[[["sv, ErrorCode::not_a_trace, "what follows is none"},
-    {"Number", "17"sv, ErrorCode::not_a_trace, "no JSON"},
-    {"Text", "\"hello\""sv, ErrorCode::not_a_trace, "no JSON"},
+    {"Number", "17"sv, ErrorCode::not_a_trace, "it is a single value"},
+    {"Text", "\"hello\""sv, ErrorCode::not_a_trace, "it is a single value"},
     {"Words", "hello world"sv, ErrorCode::not_a_trace, "no JSON"},
     {"Elf",
      "\x7F"

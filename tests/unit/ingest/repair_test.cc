@@ -371,58 +371,33 @@ TEST(RepairTorn, IntactEventSurvives) {
   const std::string torn =
       R"({"ph": "X", "cat": "cpu_op", "name": "torn", "pid": 1, "tid": 2, "ts": 3, "dur": 1, "args": {"a": [1, "b"], "c": "d"}})";
   for (std::size_t cut = 1; cut < torn.size(); ++cut) {
-    const std::string text = trace_of(kBefore + ", " + torn.substr(0, cut) + plain_event("x", 5) + ", " + kAfter);
-    const Lines lines = event_lines(*read_ok(text));
-    ASSERT_GE(lines.size(), 3U) << text;
-    EXPECT_EQ(lines[0], kLineBefore) << text;
-    EXPECT_EQ(lines[lines.size() - 2], "X|cpu_op|x|1|2|5000|1000|") << text;
-    EXPECT_EQ(lines.back(), kLineAfter) << text;
-    expect_all_ways_agree(text, {{1, 1 << 20, false}, {1, 50, true}, {1, 130, false}});
+    for (const std::string comma : {"", ", "}) {
+      const std::string events = kBefore + ", " + torn.substr(0, cut) + comma + plain_event("x", 5) + ", " + kAfter;
+      for (const std::string& text : {trace_of(events), "[" + events + "]", "[" + events + "\n]\n"}) {
+        const Lines lines = event_lines(*read_ok(text));
+        ASSERT_GE(lines.size(), 3U) << text;
+        EXPECT_EQ(lines[0], kLineBefore) << text;
+        EXPECT_EQ(lines[lines.size() - 2], "X|cpu_op|x|1|2|5000|1000|") << text;
+        EXPECT_EQ(lines.back(), kLineAfter) << text;
+        expect_all_ways_agree(text, {{1, 1 << 20, false}, {1, 50, true}, {1, 130, false}});
+      }
+    }
+  }
+}
+
+// Torn within a list, and the file is cut as well: the many events behind are no list of the torn one's.
+TEST(RepairTorn, InACutFile) {
+  std::string text = "{\"traceEvents\": [" + kBefore + R"(, {"ph": "X", "name": "torn", "ts": 3, "args": {"dims": [[2, 3], )";
+  for (int i = 0; i < 40; ++i) text += plain_event("x", 5 + i) + ", ";
+  for (const std::string_view tail : {"", R"({"ph": "X", "na)"}) {
+    const std::string cut = text + std::string(tail);
+    EXPECT_EQ(read_ok(cut)->events.size(), 41U);
+    expect_all_ways_agree(cut, {{1, 1 << 20, false}, {1, 50, true}, {1, 130, false}});
   }
 }
 
 TEST(RepairTorn, LastEventOfOneWriterThenAnother) {
   expect_lost(R"({"ph": "X", "cat": "cpu_op", "name": "to)", {"unreadable_event 0"});
-}
-
-TEST(RepairMetadata, DamagedBeforeTheEvents) {
-  const std::string events = R"("traceEvents": [)" + kBefore + "," + kAfter + "]}";
-  for (const std::string_view damaged : {
-           R"({"x": "a"b", )",         // unescaped quote
-           R"({"x": {"y": "a"b"}, )",  // the same inside an object
-           R"({"x": "C:\dir\", )",     // a backslash before the closing quote
-           R"({"x": [1, 2, )",         // a list not closed
-           R"({"x" 5, )",
-           R"({"x": , )",
-           R"({x: 1, )",
-           R"({"x": 1 "y": 2, )",
-           R"({"x": [{"id": 0}, )",
-           R"({"x": 1,, )",
-       }) {
-    const std::string text = std::string(damaged) + events;
-    const auto reading = read_text(text);
-    ASSERT_TRUE(reading.has_value()) << text << "\n" << reading.error().message;
-    EXPECT_EQ(event_lines(**reading), (Lines{kLineBefore, kLineAfter})) << text;
-    EXPECT_GE((*reading)->diagnostics[Problem::damaged_metadata].count, 1U) << text;
-    expect_all_ways_agree(text, small_file_ways());
-  }
-}
-
-TEST(RepairMetadata, InvalidValueIsCountedAndTheRestKept) {
-  const std::string text =
-      R"({"schemaVersion": 1, "x": nan, "trace_id": "t", "traceEvents": [)" + kBefore + R"(], "with_stack": 1})";
-  const auto trace = read_ok(text);
-  EXPECT_EQ(event_lines(*trace), Lines{kLineBefore});
-  EXPECT_EQ(trace->metadata.schema_version, 1);
-  EXPECT_EQ(trace->metadata.trace_id, "t");
-  EXPECT_EQ(trace->metadata.with_stack, true);
-  EXPECT_EQ(trace->diagnostics[Problem::damaged_metadata].count, 1U);
-}
-
-TEST(RepairMetadata, DamagedBehindTheEvents) {
-  const auto trace = read_ok(R"({"traceEvents": [)" + kBefore + R"(], "x": "a"b", "y": 1})");
-  EXPECT_EQ(event_lines(*trace), Lines{kLineBefore});
-  EXPECT_EQ(trace->diagnostics[Problem::damaged_metadata].count, 1U);
 }
 
 }  // namespace
