@@ -1,15 +1,10 @@
 // Damage in what surrounds the events: it costs metadata, and no event; where it costs the events after all, the error says what is wrong.
 #include <gtest/gtest.h>
 
-#include "support/trace_lines.h"
+#include "unit/ingest/reading.h"
 
 namespace ridge::test {
 namespace {
-
-const std::string kBefore = plain_event("before", 1);
-const std::string kAfter = plain_event("after", 9);
-const std::string kLineBefore = "X|cpu_op|before|1|2|1000|1000|";
-const std::string kLineAfter = "X|cpu_op|after|1|2|9000|1000|";
 
 TEST(DamagedMetadata, DamagedBeforeTheEvents) {
   const std::string events = R"("traceEvents": [)" + kBefore + "," + kAfter + "]}";

@@ -1,16 +1,10 @@
 // Damage met in the wild, one kind at a time: only the damaged event is lost or mended, and it is counted under its reason and place.
 #include <gtest/gtest.h>
 
-#include "support/trace_lines.h"
+#include "unit/ingest/reading.h"
 
 namespace ridge::test {
 namespace {
-
-const std::string kBefore = plain_event("before", 1);
-const std::string kAfter = plain_event("after", 9);
-const std::string kLineBefore = "X|cpu_op|before|1|2|1000|1000|";
-const std::string kLineAfter = "X|cpu_op|after|1|2|9000|1000|";
-constexpr std::size_t kArray = 17;  // bytes before the first event in trace_of()
 
 struct Damaged {
   Lines events;    // without the sound ones around
@@ -23,7 +17,7 @@ Damaged read_damaged(const std::string& damaged, const std::string& comma = ", "
   expect_all_ways_agree(text, small_file_ways());
   expect_all_ways_agree(text, {{1, 1 << 20, true}, {1, 20, true}, {1, 64, false}, {2, 90, true}});
   const auto trace = read_ok(text);
-  const std::size_t start = kArray + kBefore.size() + comma.size();
+  const std::size_t start = kFirstEvent + kBefore.size() + comma.size();
   Damaged found{event_lines(*trace), {}};
   EXPECT_GE(found.events.size(), 2U) << damaged;
   if (found.events.size() < 2) return found;
@@ -205,7 +199,8 @@ TEST(RepairBrackets, StrayOnesBetweenEvents) {
     const std::string text = trace_of(kBefore + stray + ", " + plain_event("x", 5) + ", " + kAfter);
     const auto trace = read_ok(text);
     EXPECT_EQ(trace->events.size(), 3U) << stray;
-    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"garbage_between_events 1 " + std::to_string(kArray + kBefore.size())})
+    EXPECT_EQ(problem_lines(trace->diagnostics),
+              Lines{"garbage_between_events 1 " + std::to_string(kFirstEvent + kBefore.size())})
         << stray;
     expect_all_ways_agree(text, small_file_ways());
   }
@@ -217,7 +212,7 @@ TEST(RepairBrackets, StrayOnesBeforeADamagedEvent) {
   const std::string text = trace_of(kBefore + "], " + damaged + ", " + kAfter);
   const auto trace = read_ok(text);
   EXPECT_EQ(trace->events.size(), 3U);
-  const std::size_t at = kArray + kBefore.size();
+  const std::size_t at = kFirstEvent + kBefore.size();
   EXPECT_EQ(problem_lines(trace->diagnostics),
             (Lines{"garbage_between_events 1 " + std::to_string(at), "non_finite_number 1 " + std::to_string(at + 3)}));
   expect_all_ways_agree(text, small_file_ways());
@@ -318,7 +313,7 @@ TEST(RepairBrackets, BraceMissingAtTheEndOfTheLastEvent) {
     expect_all_ways_agree(text, small_file_ways());
     const auto trace = read_ok(text);
     EXPECT_EQ(event_lines(*trace), (Lines{kLineBefore, "X|||-|-|1000|1000|{a=int:1}"})) << last;
-    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"missing_brace 1 " + std::to_string(kArray + kBefore.size() + 2)})
+    EXPECT_EQ(problem_lines(trace->diagnostics), Lines{"missing_brace 1 " + std::to_string(kFirstEvent + kBefore.size() + 2)})
         << last;
     EXPECT_EQ(trace->metadata.base_time_ns, 12) << last;
   }
