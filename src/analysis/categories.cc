@@ -7,7 +7,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "analysis/scoped_work.h"
 #include "base/saturating.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/catalog.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "analysis/scoped_work.h"
 #include "base/units.h"
 

@@ -4,7 +4,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "base/nearest.h"
 
 namespace ridge {

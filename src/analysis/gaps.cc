@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "analysis/catalog.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "base/saturating.h"
 #include "model/locations.h"
 

@@ -6,6 +6,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
+#include "analysis/scope_diagnostics.h"
 #include "analysis/scoped_work.h"
 #include "base/saturating.h"
 #include "model/device_properties.h"
@@ -161,29 +162,6 @@ bool any_name_matches(const Scope& scope, const Gpu& gpu) {
 std::string device_name(const Model& model, std::int64_t id) {
   const DeviceProperties* properties = properties_of(model, id);
   return properties == nullptr ? std::string() : properties->name;
-}
-
-Diagnostic no_device_events() {
-  return {std::string(kNoDeviceEvents), 1,
-          "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
-}
-
-Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows) {
-  if (matches) return {"filter_not_used", 1, std::string(narrows), "warning"};
-  return {std::string(kFilterMatchesNothing), 1, "no name matches --filter " + std::string(scope.filter_text()), "warning"};
-}
-
-bool is_cut_short(const Trace& trace) {
-  constexpr Problem kCut[] = {Problem::truncated_json, Problem::truncated_compression, Problem::damaged_compression,
-                              Problem::truncated_event};
-  return std::any_of(std::begin(kCut), std::end(kCut), [&](Problem p) { return trace.diagnostics[p].count > 0; });
-}
-
-void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics) {
-  if (!trace.of(EventClass::device_work).empty() || !is_cut_short(trace)) return;
-  for (Diagnostic& d : diagnostics) {
-    if (d.code == kNoDeviceEvents) d.message = kDeviceEventsCutOff;
-  }
 }
 
 Gpu compute_gpu(const Scope& scope) {

@@ -13,6 +13,7 @@
 #include <ridge/report.h>
 
 #include "analysis/scope.h"
+#include "analysis/scope_diagnostics.h"  // for summary.cc
 #include "model/idle.h"
 
 namespace ridge {
@@ -50,18 +51,5 @@ Report report_gpu(const Gpu& gpu);
 
 // The name that the trace gives a device; empty when it does not.
 std::string device_name(const Model& model, std::int64_t id);
-
-// What a trace without device work says, in every analysis that needs some.
-inline constexpr std::string_view kNoDeviceEvents = "no_device_events";
-inline constexpr std::string_view kDeviceEventsCutOff =
-    "the trace has no device events: the file is truncated, and they stand behind the host's: they were probably cut off";
-Diagnostic no_device_events();
-// What --filter did to an answer of which part has no names to choose by: `narrows` says what it narrows and what not, unless nothing matches.
-inline constexpr std::string_view kFilterMatchesNothing = "filter_matches_nothing";
-Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows);
-// Whether the end of the file is missing.
-bool is_cut_short(const Trace& trace);
-// Gives the truncation as the reason where that is why device events are missing.
-void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics);
 
 }  // namespace ridge

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analysis/catalog.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "analysis/scoped_work.h"
 #include "base/in_parallel.h"
 #include "trace/args.h"

@@ -8,8 +8,8 @@
 
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
-#include "analysis/gpu.h"
 #include "analysis/long_calls.h"
+#include "analysis/scope_diagnostics.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "model/idle.h"

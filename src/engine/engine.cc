@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analysis/catalog.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "base/in_parallel.h"
 #include "base/nearest.h"
 #include "base/try.h"

@@ -5,7 +5,7 @@
 
 #include "analysis/cells.h"
 #include "analysis/diff/diff.h"
-#include "analysis/gpu.h"
+#include "analysis/scope_diagnostics.h"
 #include "base/units.h"
 
 namespace ridge::diff {

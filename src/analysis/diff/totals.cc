@@ -6,6 +6,7 @@
 
 #include "analysis/gpu.h"
 #include "analysis/launches.h"
+#include "analysis/scope_diagnostics.h"
 #include "analysis/scoped_work.h"
 #include "base/saturating.h"
 
