@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/catalog.h"
+#include "analysis/cost_diagnostics.h"
 #include "analysis/kernel_choice.h"
 #include "analysis/scoped_work.h"
 #include "base/saturating.h"

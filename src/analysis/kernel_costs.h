@@ -72,10 +72,4 @@ void push_cost_cells(const CostSum& sum, Row* row);
 const std::vector<Column>& coverage_columns();
 void push_coverage_cells(const CostSum& cost, Row* row);
 
-// What a reader must know about the costs of these kernels: an unknown device, a type that it has no peak for, a clock that changes nothing, no
-// shapes. Empty when nothing.
-std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total);
-// That the figures of a sum are of a minor part of it. Nothing where they are of most, or of none at all, which is said above.
-std::optional<Diagnostic> partly_known(const CostSum& total);
-
 }  // namespace ridge

@@ -10,6 +10,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/choice.h"
+#include "analysis/cost_diagnostics.h"
 #include "analysis/scope_diagnostics.h"
 #include "analysis/scoped_work.h"
 #include "base/hash.h"
