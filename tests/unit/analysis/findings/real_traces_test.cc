@@ -169,10 +169,10 @@ TEST(FindingsOfRealTraces, IgnoredOnesKeepTheirTime) {
   for (const RankedFinding& row : without.rows) EXPECT_EQ(row.saves_ns, found.find(row.id)->saves_ns) << row.id;
 }
 
-// Every id is shown to be found, and shown not to be, here or in made_traces_test.cc, by what the repository itself holds.
+// Every id is shown to be found, and shown not to be, here or in {host,device}_findings_test.cc, by what the repository itself holds.
 TEST(FindingsOfRealTraces, CoverTheCatalog) {
   std::set<std::string_view> positive = {"profiler_overhead", "host_pause", "first_iteration_outlier", "recompiles"},
-                             negative = positive;  // made_traces_test.cc
+                             negative = positive;  // {host,device}_findings_test.cc
   positive.insert({"autotune_in_window", "compile_in_window", "launch_bound"});
   negative.insert("optimizer_not_fused");
   for (const Fault& c : kFaults) {

@@ -1,0 +1,325 @@
+// What the device's work could be instead: communication, small kernels, optimizers, casts, attention, products. On traces made by hand,
+// with the savings computed by hand; and on the same trace without the fault.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "unit/analysis/findings/found.h"
+#include "unit/analysis/findings/program.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::found_in;
+using test::kUs;
+using test::Program;
+
+// An all-reduce of 300 us, 100 of which run beside a kernel.
+TEST(DeviceFindings, ExposedCommunication) {
+  Program program;
+  program.kernel(10)
+      .kernel(110, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20)
+      .kernel(310, "k", 200);
+  const Found found = found_in(program.text);
+  ASSERT_TRUE(found.has("exposed_communication")) << found.ids();
+  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, 200 * kUs);
+  Program covered;
+  covered.kernel(10, "k", 500)
+      .kernel(110, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20);
+  EXPECT_FALSE(found_in(covered.text).has("exposed_communication"));
+}
+
+// A compiler has fused what it could: what compiled code launches in small pieces is launch-bound.
+TEST(DeviceFindings, TinyKernelsOfCompiledCodeAreLaunchBound) {
+  const auto program = [](std::string_view kernel, bool region) {
+    Program p;
+    p.text.annotation("ProfilerStep#1", 1 * kUs, 6'000 * kUs);
+    if (region) p.text.op("Torch-Compiled Region: 0/0", 1 * kUs, 6'000 * kUs);
+    for (int i = 0; i < 200; ++i) p.kernel(10 + i * 20, kernel, 2);
+    return found_in(p.text);
+  };
+  const std::string add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
+  EXPECT_TRUE(program(add, false).has("tiny_kernels"));
+  for (const Found& compiled : {program("triton_poi_fused_add_0", false), program(add, true)}) {
+    EXPECT_FALSE(compiled.has("tiny_kernels")) << compiled.ids();
+    EXPECT_TRUE(compiled.has("launch_bound")) << compiled.ids();
+  }
+}
+
+// Runs of small kernels are a finding from 100 an iteration, in runs of 32.
+TEST(DeviceFindings, TinyKernelsByTheHundred) {
+  const auto program = [](int kernels, int longer_every) {
+    Program p;
+    p.text.annotation("ProfilerStep#1", 1 * kUs, (20 + kernels * 20) * kUs);
+    for (int i = 0; i < kernels; ++i)
+      p.kernel(10 + i * 20, i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c", i % longer_every == longer_every - 1 ? 9 : 2);
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(150, 1'000).has("tiny_kernels"));
+  EXPECT_FALSE(program(90, 1'000).has("tiny_kernels"));
+  EXPECT_FALSE(program(300, 16).has("tiny_kernels"));
+}
+
+// Three steps of 150 kernels of 2 us, 18 us apart, and 98 us between steps. One kernel a step stays, and so do the pauses between steps.
+TEST(DeviceFindings, TinyKernelsLeaveOneAnIteration) {
+  Program p;
+  for (int step = 0; step < 3; ++step) {
+    const int at = 10 + step * (150 * 20 + 80);
+    p.text.annotation(fmt::format("ProfilerStep#{}", step), (at - 8) * kUs, (at + 150 * 20) * kUs);
+    for (int i = 0; i < 150; ++i) p.kernel(at + i * 20, i % 2 == 0 ? "a" : "b", 2);
+  }
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+  EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, 3 * 149 * (2 + 18) * kUs);
+}
+
+// A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it is, the first
+// turn's late launch nothing.
+TEST(DeviceFindings, TinyKernelsOfALoopThatPassesForIterations) {
+  const auto program = [](int turns, int body) {
+    Program p;
+    p.kernel(10, "kernel 0", 2);
+    for (int i = 1; i < turns * body; ++i) p.kernel(400 + i * 20, fmt::format("kernel {}", i % body), 2);
+    return found_in(p.text);
+  };
+  for (const int body : {1, 3}) {
+    const Found found = program(600 / body, body);
+    ASSERT_EQ(found.findings.iterations, 600 / body);
+    ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+    const std::string& finding = found.find("tiny_kernels")->finding.finding;
+    EXPECT_TRUE(finding.ends_with(": 600 kernels in a row")) << finding;
+    EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, found.findings.span_ns - 2 * kUs);  // one kernel stays
+    EXPECT_FALSE(found.has("launch_bound")) << found.ids();
+    EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
+  }
+  EXPECT_FALSE(program(90, 1).has("tiny_kernels"));
+  EXPECT_TRUE(program(50, 12).has("first_iteration_outlier"));  // a dozen kernels are no loop's body
+}
+
+// Iterations that the device's period finds, of 40 small kernels and a long one each, are no run of small ones.
+TEST(DeviceFindings, TinyKernelsBetweenLongOnesAreNoLoop) {
+  Program p;
+  for (int i = 0; i < 10 * 41; ++i) p.kernel(10 + i * 20, fmt::format("kernel {}", i % 41), i % 41 == 40 ? 12 : 2);
+  const Found found = found_in(p.text);
+  ASSERT_EQ(found.findings.iterations, 10);
+  EXPECT_FALSE(found.has("tiny_kernels")) << found.ids();
+}
+
+// Seven operations of one kernel each, as Adam by foreach has: each 100 us, 50 us apart. One pass of 100 us is left, and what the host does before.
+TEST(DeviceFindings, OptimizerByForeach) {
+  const auto program = [](int operations, std::string_view name) {
+    Program p;
+    p.kernel(10).kernel(400, "void at::native::softmax_warp_forward<float>()", 1'000);
+    for (int i = 0; i < operations; ++i) p.kernel(1'500 + 150 * i, fmt::format(fmt::runtime(name), i));
+    p.text.annotation("Optimizer.step#Adam.step", 1'420 * kUs, 4'000 * kUs);
+    return found_in(p.text);
+  };
+  constexpr std::string_view kForeach =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+      "namespace)::TensorListMetadata<{}>, "
+      "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>()";
+  const Found foreach = program(7, kForeach);
+  ASSERT_TRUE(foreach.has("optimizer_not_fused")) << foreach.ids();
+  EXPECT_EQ(foreach.find("optimizer_not_fused")->finding.saves_ns, (6 * 100 + 6 * 50) * kUs);
+  constexpr std::string_view kFused =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+      "FusedOptimizerTensorListMetadata<{}>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4>>()";
+  EXPECT_FALSE(program(7, kFused).has("optimizer_not_fused"));  // a few hundred parameters each
+  EXPECT_FALSE(program(3, kForeach).has("optimizer_not_fused"));
+}
+
+// What to do depends on which optimizer it is: most have no fused form.
+TEST(DeviceFindings, AFusedFormIsAdvisedWhereThereIsOne) {
+  const auto action = [](std::string_view optimizer) {
+    Program p;
+    p.kernel(10);
+    for (int i = 0; i < 20; ++i) p.kernel(500 + 150 * i, "void at::native::vectorized_elementwise_kernel<4>()");
+    if (!optimizer.empty()) p.text.annotation(fmt::format("Optimizer.step#{0}.step", optimizer), 400 * kUs, 4'000 * kUs);
+    const Found found = found_in(p.text);
+    return found.has("optimizer_not_fused") ? found.find("optimizer_not_fused")->finding.action : std::string();
+  };
+  EXPECT_EQ(action(""), "");
+  EXPECT_NE(action("AdamW").find("fused=True"), std::string::npos) << action("AdamW");
+  EXPECT_EQ(action("RMSprop").find("fused=True"), std::string::npos) << action("RMSprop");
+  EXPECT_NE(action("RMSprop").find("RMSprop has no fused form"), std::string::npos) << action("RMSprop");
+}
+
+std::string cast(int correlation, int at, std::string_view kernel, std::string_view to, std::string_view from) {
+  return test::join(
+      {test::event({.name = "aten::_to_copy", .ts = at - 9, .dur = 8}),
+       test::event({.name = "aten::copy_",
+                    .ts = at - 8,
+                    .dur = 6,
+                    .args = fmt::format(
+                        R"("Input Dims": [[1024, 1024], [1024, 1024], []], "Input type": ["{}", "{}", "Scalar"])", to, from)}),
+       test::launch(correlation, at - 7, 4, kernel, at, 50)});
+}
+
+std::string cast_down(int correlation, int at) {
+  return cast(correlation, at,
+              "void at::native::vectorized_elementwise_kernel<4, "
+              "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}>()",
+              "c10::BFloat16", "float");
+}
+std::string cast_up(int correlation, int at) {
+  return cast(correlation, at,
+              "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::"
+              "{lambda(float)#1}>()",
+              "float", "c10::BFloat16");
+}
+
+TEST(DeviceFindings, CastsForthAndBack) {
+  const Found trip = test::found_in_events(test::join({cast_down(1, 100), cast_up(2, 160)}));
+  ASSERT_TRUE(trip.has("duplicate_casts")) << trip.ids();
+  EXPECT_EQ(trip.find("duplicate_casts")->finding.saves_ns, 100 * kUs);
+  // Down for a product, as autocast does.
+  const Found needed = test::found_in_events(
+      test::join({cast_down(1, 100), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50), cast_up(3, 220)}));
+  EXPECT_FALSE(needed.has("duplicate_casts")) << needed.ids();
+}
+
+std::string marked_step(int number, int at, int dur) {
+  return test::event({.name = fmt::format("ProfilerStep#{}", number), .ts = at, .dur = dur, .cat = "user_annotation"});
+}
+
+// A cast that ends a round trip begins no other: three times forth and back in each of two steps are six round trips.
+TEST(DeviceFindings, RoundTripsOfCastsAreCountedOnce) {
+  std::string events = test::join({marked_step(0, 50, 350), marked_step(1, 400, 400)});
+  for (int i = 0; i < 12; ++i) events += ", " + (i % 2 == 0 ? cast_down(i + 1, 100 + 60 * i) : cast_up(i + 1, 100 + 60 * i));
+  const Found found = test::found_in_events(events);
+  ASSERT_TRUE(found.has("duplicate_casts")) << found.ids();
+  const Finding& finding = found.find("duplicate_casts")->finding;
+  EXPECT_TRUE(finding.finding.ends_with(": 3 round trips an iteration")) << finding.finding;
+  EXPECT_EQ(finding.saves_ns, 12 * 50 * kUs);
+}
+
+// A step that casts its input down and its result up: what stands side by side is of two steps.
+TEST(DeviceFindings, CastsOfTwoIterationsAreNoRoundTrip) {
+  const auto step = [](int number, int at) {
+    return test::join({marked_step(number, at, 200), cast_down(3 * number + 1, at + 20),
+                       test::launch(3 * number + 2, at + 75, 4, "nvjet_sm90_tst_128x64", at + 80, 50),
+                       cast_up(3 * number + 3, at + 140)});
+  };
+  const Found found = test::found_in_events(test::join({step(0, 100), step(1, 300), step(2, 500)}));
+  EXPECT_FALSE(found.has("duplicate_casts")) << found.ids();
+}
+
+std::string product(int correlation, int at, int size, std::string_view kernel = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT",
+                    std::string_view type = "c10::BFloat16") {
+  return test::join({test::event({.name = "aten::mm",
+                                  .ts = at - 9,
+                                  .dur = 8,
+                                  .args = fmt::format(R"("Input Dims": [[{0}, {0}], [{0}, {0}]], "Input type": ["{1}", "{1}"])",
+                                                      size, type)}),
+                     test::launch(correlation, at - 7, 4, kernel, at, 900)});
+}
+
+// Two products of 50 us with scale (20 us), softmax (30 us) and dropout (10 us) between them.
+TEST(DeviceFindings, AttentionByHand) {
+  const auto kernel = [](int correlation, int at, std::string_view op, std::string_view name, int us) {
+    return test::join({test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, name, at, us)});
+  };
+  const auto program = [&](std::string_view second, std::string_view between) {
+    return test::found_in_events(
+        test::join({kernel(1, 100, "aten::bmm", "sm80_xmma_gemm_f32f32", 50),
+                    kernel(2, 160, "aten::div", "void at::native::vectorized_elementwise_kernel<4>()", 20),
+                    kernel(3, 190, between, "void at::native::softmax_warp_forward<float>()", 30),
+                    kernel(4, 230, "aten::native_dropout", "void at::native::fused_dropout_kernel_vec<float>()", 10),
+                    kernel(5, 250, second, "sm80_xmma_gemm_f32f32", 50)}));
+  };
+  const Found by_hand = program("aten::bmm", "aten::_softmax");
+  ASSERT_TRUE(by_hand.has("unfused_attention")) << by_hand.ids();
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.saves_ns, 60 * kUs);
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.action.find("math form"), std::string::npos);
+  const Found math =
+      program("aten::bmm", "aten::_safe_softmax");  // what scaled_dot_product_attention does where no fused kernel fits
+  EXPECT_NE(math.find("unfused_attention")->finding.action.find("math form"), std::string::npos);
+  EXPECT_FALSE(program("aten::mm", "aten::_softmax").has("unfused_attention"));       // a classifier in front of something
+  EXPECT_FALSE(program("aten::bmm", "aten::_log_softmax").has("unfused_attention"));  // a loss
+}
+
+TEST(DeviceFindings, ProductsOffTheGrid) {
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 4095)).has("gemm_alignment"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096)).has("gemm_alignment"));
+  // 260 = 2 tiles of 128 and 4: most of the third is empty. Hostile sizes neither crash nor count.
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 264)).has("gemm_alignment"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 0)).has("gemm_alignment"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, -8)).has("gemm_alignment"));
+}
+
+TEST(DeviceFindings, FloatProductsWithoutTf32) {
+  const std::string plain = "ampere_sgemm_128x64_nn", fast = "ampere_s1688gemm_128x128_tn_tf32f32";
+  EXPECT_TRUE(test::found_on_h200(product(1, 100, 4096, plain, "float")).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, fast, "float")).has("tf32_off"));
+  EXPECT_FALSE(test::found_in_events(product(1, 100, 4096, plain, "float")).has("tf32_off"));  // which device is not known
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "c10::BFloat16")).has("tf32_off"));  // TF32 is for float32
+  // The user says that it was on, of products that an op tells and of those that only their name does.
+  const CostOptions on{.device = {}, .tf32 = true};
+  EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096, plain, "float"), on).has("tf32_off"));
+  const std::string nameless = test::launch(1, 93, 4, plain, 100, 900);
+  EXPECT_TRUE(test::found_on_h200(nameless).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(nameless, on).has("tf32_off"));
+}
+
+// A convolution or product of 900 us by that kernel.
+std::string float_work(int correlation, int at, std::string_view op, std::string_view kernel) {
+  return test::join({test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, kernel, at, 900)});
+}
+
+// cuDNN has one switch and products another; a kernel on TF32 shows that its switch is on, and plain ones beside it are the library's choice.
+TEST(DeviceFindings, PlainKernelsThatNoSwitchChanges) {
+  constexpr std::string_view kPlainConv =
+      "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_nchw_tilesize32x32x8_g1_ffma_execute_kernel";
+  constexpr std::string_view kFastConv =
+      "sm90_xmma_fprop_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x32x32_execute_kernel";
+  constexpr std::string_view kDepthwise =
+      "sm90_xmma_depthwise_convolution_wgrad_tiling_f32f32_f32f32_f32_nhwckrsc_nhwc_tilesize1x6x6_execute_kernel";
+  constexpr std::string_view kPlainProduct = "ampere_sgemm_128x64_nn";
+  const std::string conv = float_work(1, 100, "aten::convolution", kPlainConv);
+  const Found alone = test::found_on_h200(conv);
+  ASSERT_TRUE(alone.has("tf32_off")) << alone.ids();
+  EXPECT_EQ(alone.find("tf32_off")->finding.action.find("matmul_precision"), std::string::npos);
+  EXPECT_NE(alone.find("tf32_off")->finding.action.find("cudnn.allow_tf32"), std::string::npos);
+  const std::string fast = float_work(2, 1'100, "aten::convolution", kFastConv);
+  EXPECT_FALSE(test::found_on_h200(test::join({conv, fast})).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(float_work(1, 100, "aten::convolution_backward", kDepthwise)).has("tf32_off"));
+  EXPECT_FALSE(test::found_on_h200(float_work(1, 100, "aten::linalg_qr", kPlainProduct)).has("tf32_off"));  // the solver's own
+  // Convolutions on TF32 say nothing of products.
+  const Found product = test::found_on_h200(test::join({fast, float_work(3, 2'100, "aten::mm", kPlainProduct)}));
+  ASSERT_TRUE(product.has("tf32_off")) << product.ids();
+  EXPECT_NE(product.find("tf32_off")->finding.action.find("matmul_precision"), std::string::npos);
+  EXPECT_EQ(product.find("tf32_off")->finding.action.find("cudnn"), std::string::npos);
+  // A recurrent layer's products are cuDNN's.
+  const std::string rnn =
+      float_work(4, 3'100, "aten::_cudnn_rnn", "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize64x64x32_execute_kernel");
+  EXPECT_TRUE(test::found_on_h200(test::join({rnn, float_work(5, 4'100, "aten::mm", kPlainProduct)})).has("tf32_off"));
+}
+
+// 64 MiB read and written in 900 us, a small part of the bandwidth: a copy could be faster, what draws numbers could not.
+TEST(DeviceFindings, DrawingNumbersIsNotBoundByMemory) {
+  const auto program = [](std::string_view op, std::string_view kernel) {
+    return test::found_on_h200(test::join(
+        {test::event(
+             {.name = op,
+              .ts = 91,
+              .dur = 8,
+              .args =
+                  R"("Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["float", "float"], "Input Strides": [[4096, 1], [4096, 1]])"}),
+         test::launch(1, 93, 4, kernel, 100, 900)}));
+  };
+  const Found copy =
+      program("aten::copy_", "void at::native::elementwise_kernel<128, 4, at::native::direct_copy_kernel_cuda>()");
+  EXPECT_TRUE(copy.has("memory_bound_inefficient")) << copy.ids();
+  EXPECT_FALSE(program("aten::copy_", "void at::native::distribution_elementwise_grid_stride_kernel<float, 4>()")
+                   .has("memory_bound_inefficient"));
+}
+
+TEST(DeviceFindings, WithoutDeviceWorkThereIsNothingToFind) {
+  const Found found = test::found_in_events(test::event({.name = "aten::mm", .ts = 1, .dur = 2}));
+  EXPECT_TRUE(found.findings.no_device_events);
+  EXPECT_EQ(report_findings(found.findings).diagnostics.front().code, "no_device_events");
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,287 @@
+// What the host does to the device's time: batches, waits, launches, compilation, allocations, copies. On traces made by hand, with the
+// savings computed by hand; and on the same trace without the fault.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "analysis/launches.h"
+#include "unit/analysis/findings/found.h"
+#include "unit/analysis/findings/program.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::found_in;
+using test::kUs;
+using test::Program;
+using test::TraceText;
+
+// The host fetches a batch from 110 to 510 us; the device idles from 110 to 520.
+TEST(HostFindings, Dataloader) {
+  Program with;
+  with.kernel(10).kernel(520);
+  with.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 110 * kUs, 510 * kUs);
+  const Found found = found_in(with.text);
+  ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
+  EXPECT_EQ(found.find("dataloader")->finding.saves_ns, 400 * kUs);
+  Program without;
+  without.kernel(10).kernel(520);
+  EXPECT_FALSE(found_in(without.text).has("dataloader"));
+}
+
+TEST(HostFindings, BatchBeforeTheFirstKernelIsNoFinding) {
+  Program program;
+  program.kernel(1'000).kernel(1'110);
+  program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
+  EXPECT_EQ(found_in(program.text).ids(), "");
+}
+
+// A step that the program has marked waits for its batch, the first and only one of the trace like any other.
+TEST(HostFindings, BatchOfAMarkedStepIsAFinding) {
+  Program program;
+  program.kernel(1'000).kernel(1'110);
+  program.text.annotation("ProfilerStep#7", 0, 1'300 * kUs);
+  program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
+  const Found found = found_in(program.text);
+  ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
+  EXPECT_EQ(found.find("dataloader")->finding.saves_ns, 890 * kUs);
+}
+
+// An overhead event from 120 to 320 us while the device idles from 110 to 400; none in the twin.
+TEST(HostFindings, ProfilerOverhead) {
+  const std::string kernels = test::join({test::launch(1, 2, 5, "k", 10, 100), test::launch(2, 390, 5, "k", 400, 100)});
+  const std::string overhead = test::event({.name = "Command Buffer Full", .ts = 120, .dur = 200, .cat = "overhead", .tid = 0});
+  const Found found = test::found_in_events(kernels + ", " + overhead);
+  ASSERT_TRUE(found.has("profiler_overhead")) << found.ids();
+  EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 200 * kUs);
+  EXPECT_FALSE(test::found_in_events(kernels).has("profiler_overhead"));
+  const std::string outside = test::event({.name = "Buffer Flush", .ts = 600, .dur = 200, .cat = "overhead", .tid = 0});
+  EXPECT_FALSE(test::found_in_events(kernels + ", " + outside).has("profiler_overhead"));
+}
+
+// Two ranks in one file, one behind the other as `combine` writes them: each is held up by its own profiler, for 100 and 200 us.
+TEST(HostFindings, ProfilerOverheadOfAnotherProcess) {
+  const auto rank = [](int r, int overhead_us) {
+    const auto slice = [](std::string_view cat, std::string_view name, int pid, int ts, int dur, const std::string& args) {
+      return fmt::format(
+          R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": 7, "ts": {}, "dur": {}, "args": {{{}}}}})", cat, name,
+          pid, ts, dur, args);
+    };
+    std::string events;
+    for (int i = 0; i < 2; ++i) {
+      const int id = r * 10 + i + 1;
+      events +=
+          slice("cuda_runtime", "cudaLaunchKernel", 500 + r, 2 + i * 390, 5, fmt::format(R"("correlation": {})", id)) + ", ";
+      events +=
+          slice("kernel", "k", r, 10 + i * 390, 100, fmt::format(R"("device": {}, "stream": 7, "correlation": {})", r, id)) +
+          ", ";
+      if (i == 0) events += slice("overhead", "Buffer Flush", 1'000'000 + r, 120 + 110 * r, overhead_us, "") + ", ";
+    }
+    return events.substr(0, events.size() - 2);
+  };
+  const Found found = test::found_in_events(rank(0, 100) + ", " + rank(1, 160));
+  ASSERT_TRUE(found.has("profiler_overhead")) << found.ids();
+  EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 160 * kUs);
+}
+
+// Reading a value: 30 us of aten::item, 4 of which the host waits, while the device is idle but for the copy. Without the op all of it goes.
+TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
+  Program p;
+  p.kernel(10).kernel(200);
+  p.text.op("aten::item", 120 * kUs, 150 * kUs).op("aten::_local_scalar_dense", 121 * kUs, 149 * kUs);
+  p.text.call("cudaMemcpyAsync", 130 * kUs, 136 * kUs, 77).copy("Memcpy DtoH (Device -> Pageable)", 138 * kUs, 140 * kUs, 77);
+  p.text.call("cudaStreamSynchronize", 137 * kUs, 141 * kUs);
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("host_sync")) << found.ids();
+  // 120 to 150 us less the copy's 2; and the 2 us behind the wait that it took beside the copy.
+  EXPECT_EQ(found.find("host_sync")->finding.saves_ns, 28 * kUs);
+}
+
+// A first use: the launch itself takes 5 ms, in which there is nothing to move elsewhere.
+TEST(HostFindings, ALaunchThatTakesLongItself) {
+  Program p;
+  p.kernel(10).kernel(5'300);
+  p.text.op("aten::conv2d", 120 * kUs, 5'290 * kUs).call("cudaLaunchKernel", 130 * kUs, 5'270 * kUs);
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("host_pause")) << found.ids();
+  const Finding& finding = found.find("host_pause")->finding;
+  EXPECT_EQ(finding.finding.find("busy otherwise"), std::string::npos) << finding.finding;
+  EXPECT_NE(finding.evidence.find("cudaLaunchKernel in aten::conv2d"), std::string::npos) << finding.evidence;
+  EXPECT_NE(finding.action.find("before the profiler starts"), std::string::npos) << finding.action;
+}
+
+// What `launches` calls not launch-bound is not found to be: the host launches every 10 us what takes 12, but was late for the first ten.
+TEST(HostFindings, AHostThatKeepsUpIsNotLaunchBound) {
+  TraceText text;
+  std::int64_t device = 0;
+  for (int i = 1; i <= 100; ++i) {
+    const std::int64_t at = i <= 10 ? i * 30 * kUs : 300 * kUs + (i - 10) * 8 * kUs;
+    device = std::max(device, at + 8 * kUs);
+    text.call("cudaLaunchKernel", at, at + 5 * kUs, i).kernel("k", device, device + 12 * kUs, i);
+    device += 12 * kUs;
+  }
+  const test::LoadedTrace loaded(text.read());
+  const DeviceLaunches launches = compute_launches(Scope(*loaded.model)).devices.at(0);
+  EXPECT_EQ(launches.launch_bound, false);
+  EXPECT_GT(launches.idle_of(IdleCause::launch), launches.window_ns / 10);
+  EXPECT_FALSE(found_in(text).has("launch_bound")) << found_in(text).ids();
+}
+
+TEST(HostFindings, GraphsAreAdvisedWhereThereAreAny) {
+  const auto action = [](std::string_view call) {
+    TraceText text;
+    for (int i = 1; i <= 60; ++i)
+      text.call(call, i * 30 * kUs, (i * 30 + 5) * kUs, i)
+          .kernel(i % 2 == 0 ? "a" : "b", (i * 30 + 6) * kUs, (i * 30 + 16) * kUs, i);
+    const Found found = found_in(text);
+    return found.has("launch_bound") ? found.find("launch_bound")->finding.action : "none of " + found.ids();
+  };
+  EXPECT_NE(action("hipLaunchKernel").find("CUDA graphs"), std::string::npos) << action("hipLaunchKernel");
+  EXPECT_NE(action("urEnqueueKernelLaunch").find("larger batch"), std::string::npos) << action("urEnqueueKernelLaunch");
+  EXPECT_EQ(action("urEnqueueKernelLaunch").find("CUDA"), std::string::npos) << action("urEnqueueKernelLaunch");
+}
+
+// A pause of 5 ms before a launch, against 200 of 20 us each.
+TEST(HostFindings, HostPauseIsNotLaunchBound) {
+  Program pause;
+  pause.kernel(10).kernel(5'110);
+  const Found paused = found_in(pause.text);
+  EXPECT_TRUE(paused.has("host_pause")) << paused.ids();
+  EXPECT_FALSE(paused.has("launch_bound")) << paused.ids();
+  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "an iteration: before cudaLaunchKernel, 0.5 x, 2.500 ms");
+  pause.text.annotation("Optimizer.step#SGD.step", 200 * kUs, 6'000 * kUs);  // without stacks, the annotation says most
+  const Found in_step = found_in(pause.text);
+  ASSERT_TRUE(in_step.has("host_pause")) << in_step.ids();
+  EXPECT_TRUE(in_step.find("host_pause")->finding.evidence.starts_with("before cudaLaunchKernel in Optimizer.step#SGD.step"))
+      << in_step.find("host_pause")->finding.evidence;
+  Program late;
+  for (int i = 0; i < 200; ++i) late.kernel(10 + i * 30, i % 2 == 0 ? "a" : "b", 10);
+  const Found bound = found_in(late.text);
+  EXPECT_TRUE(bound.has("launch_bound")) << bound.ids();
+  EXPECT_FALSE(bound.has("host_pause")) << bound.ids();
+  EXPECT_EQ(bound.find("launch_bound")->finding.saves_ns, 199 * 20 * kUs);
+}
+
+TEST(HostFindings, AutotuningAndTheCompilationAroundIt) {
+  Program program;
+  program.kernel(10)
+      .kernel(150, "triton_poi_fused_add_0", 20)
+      .kernel(200, "triton_poi_fused_add_0", 20)
+      .kernel(610, "triton_poi_fused_add_0");
+  program.text.op("compile_fx_inner (dynamo_timed)", 112 * kUs, 600 * kUs);
+  program.text.op("CachingAutotuner.benchmark_all_configs (dynamo_timed)", 120 * kUs, 300 * kUs);
+  const Found found = found_in(program.text);
+  ASSERT_TRUE(found.has("autotune_in_window")) << found.ids();
+  // The tuner's two kernels and the idle time between 120 and 300 us.
+  EXPECT_EQ(found.find("autotune_in_window")->finding.saves_ns, 180 * kUs);
+  ASSERT_TRUE(found.has("compile_in_window")) << found.ids();
+  // 112 to 120 and 300 to 600.
+  EXPECT_EQ(found.find("compile_in_window")->finding.saves_ns, 308 * kUs);
+  EXPECT_EQ(found.find("compile_in_window")->finding.evidence, "host time by compilation: not named, 308.000 us");
+}
+
+// A lookup that misses, a compilation, and the region compiled: of a frame that had code (0/1), or of a new one (0/0).
+TEST(HostFindings, RecompilesAndFirstCompilations) {
+  const auto program = [](std::string_view region) {
+    Program p;
+    p.kernel(10).kernel(520);
+    p.text.op("TorchDynamo Cache Lookup", 112 * kUs, 115 * kUs)
+        .op("_compile.compile_inner (dynamo_timed)", 116 * kUs, 500 * kUs);
+    p.text.op(fmt::format("Torch-Compiled Region: {}", region), 505 * kUs, 530 * kUs);
+    return found_in(p.text);
+  };
+  const Found again = program("0/1");
+  ASSERT_EQ(again.rank("recompiles"), 1U) << again.ids();
+  EXPECT_EQ(again.find("recompiles")->finding.saves_ns, 390 * kUs);  // from the lookup's end to the region's start
+  EXPECT_FALSE(again.has("compile_in_window")) << again.ids();
+  const Found first = program("0/0");
+  ASSERT_EQ(first.rank("compile_in_window"), 1U) << first.ids();
+  EXPECT_EQ(first.find("compile_in_window")->finding.saves_ns, 384 * kUs);
+  EXPECT_FALSE(first.has("recompiles")) << first.ids();
+}
+
+// cudaMalloc in each iteration, against cudaMalloc in the first one only.
+TEST(HostFindings, AllocatorInSteadyState) {
+  const auto program = [](int allocating) {
+    Program p;
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t at = i * 1'000;
+      p.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + 999) * kUs);
+      p.kernel(at + 10).kernel(at + 500);
+      if (i < allocating) p.text.call("cudaMalloc", (at + 120) * kUs, (at + 480) * kUs);
+    }
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(4).has("allocator")) << program(4).ids();
+  EXPECT_FALSE(program(1).has("allocator")) << program(1).ids();
+}
+
+// Iterations of 1 ms each on the device; the first takes `first_ms`.
+TEST(HostFindings, FirstIterationThatIsNoExample) {
+  const auto program = [](std::int64_t first_ms) {
+    Program p;
+    for (int i = 0; i < 5; ++i) {
+      const std::int64_t at = (i == 0 ? 0 : first_ms - 1 + i) * 1'000;
+      p.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + (i == 0 ? first_ms : 1) * 1'000 - 1) * kUs);
+      p.kernel(at + 10).kernel(at + 500);
+    }
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(4).has("first_iteration_outlier")) << program(4).ids();
+  EXPECT_FALSE(program(1).has("first_iteration_outlier")) << program(1).ids();
+}
+
+// The host reads a result, or sends a value, and waits until 400 us: what to do depends on the way of the copy.
+TEST(HostFindings, WhatToDoAboutAWaitDependsOnTheCopy) {
+  const auto program = [](std::string_view copy) {
+    Program p;
+    p.kernel(10).kernel(800);
+    p.text.op("aten::to", 20 * kUs, 405 * kUs).op("aten::copy_", 21 * kUs, 404 * kUs);
+    p.text.call("cudaMemcpyAsync", 22 * kUs, 30 * kUs, 77).copy(copy, 112 * kUs, 114 * kUs, 77);
+    p.text.call("cudaStreamSynchronize", 31 * kUs, 400 * kUs);
+    return found_in(p.text);
+  };
+  const auto action = [](const Found& found) {
+    return found.has("host_sync") ? found.find("host_sync")->finding.action : "none of " + found.ids();
+  };
+  EXPECT_NE(action(program("Memcpy DtoH (Device -> Pageable)")).find("leave the result on the device"), std::string::npos)
+      << action(program("Memcpy DtoH (Device -> Pageable)"));
+  EXPECT_NE(action(program("Memcpy HtoD (Pageable -> Device)")).find("on the device (torch.full"), std::string::npos)
+      << action(program("Memcpy HtoD (Pageable -> Device)"));
+}
+
+// A copy behind which the device does not wait: what follows is launched before it ends.
+std::string host_copy(int correlation, int at, int us, std::string_view name, int megabytes) {
+  const std::string id = fmt::format(R"("correlation": {})", correlation);
+  return test::join({test::event({.name = "cudaMemcpyAsync", .ts = at - 7, .dur = us - 20, .cat = "cuda_runtime", .args = id}),
+                     test::event({.name = name,
+                                  .ts = at,
+                                  .dur = us,
+                                  .cat = "gpu_memcpy",
+                                  .args = fmt::format(R"({}, "device": 0, "stream": 7, "bytes": {}000000)", id, megabytes),
+                                  .tid = 7})});
+}
+
+// 64 MB in 10 ms; from pinned memory they take 1 ms at the 64 GB/s of PCIe 5, which the kernel behind them may cover.
+TEST(HostFindings, CopiesFromPinnedMemoryTakeTimeToo) {
+  constexpr std::string_view kToDevice = "Memcpy HtoD (Pageable -> Device)", kToHost = "Memcpy DtoH (Device -> Pageable)";
+  const auto saves_us = [](std::string_view events) {
+    const Found found = test::found_on_h200(events);
+    const RankedFinding* row = found.find("pageable_copy");
+    return row == nullptr ? -1 : row->finding.saves_ns.value_or(-1) / kUs;
+  };
+  const std::string copy = host_copy(1, 100, 10'000, kToDevice, 64);
+  const std::string kernel = test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 200);
+  EXPECT_EQ(saves_us(test::join({copy, kernel})), 10'000 - (1'000 - 200));
+  EXPECT_EQ(saves_us(test::join({copy, test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 5'000)})), 10'000);
+  // The link carries both ways at once.
+  const std::string back = host_copy(3, 10'300, 5'000, kToHost, 32);
+  EXPECT_EQ(saves_us(test::join({copy, kernel, back})), 15'000 - (1'000 - 200));
+  // Another copy shows that this link is twice as fast.
+  const std::string faster = host_copy(3, 10'300, 500, "Memcpy HtoD (Pinned -> Device)", 64);
+  EXPECT_EQ(saves_us(test::join({copy, kernel, faster})), 10'000 - (500 - 200));
+}
+
+}  // namespace
+}  // namespace ridge
