@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <ranges>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -20,9 +21,8 @@ namespace {
 constexpr std::string_view kBefore = R"(<script type="application/json" id="ridge-data">)";
 constexpr std::string_view kAfter = "</script>";
 
-// Texts of a report are not longer; where the smallest timeline is still too large, not than the next.
-constexpr std::size_t kLongestText = 4096;
-constexpr std::array<std::size_t, 2> kShorterTexts = {1024, 256};
+// No text of a report is longer than the first; the others are tried, each from the start, when even the smallest timeline does not fit.
+constexpr std::array<std::size_t, 3> kLongestTexts = {4096, 1024, 256};
 
 using Responses = std::map<std::string, std::shared_ptr<const std::string>>;  // by target
 
@@ -32,24 +32,31 @@ std::size_t bytes_of(const Responses& responses) {
   return bytes;
 }
 
-// What the site answers to `target` with `more` parameters, with texts of kLongestText at most; nothing where it cannot (the diff of one trace).
-std::shared_ptr<const std::string> ask(const Site& site, const std::string& target, const std::string& more = {}) {
-  const char joint = target.find('?') == std::string::npos ? '?' : '&';
-  const auto parsed = parse_target(more.empty() ? target : target + joint + more);
-  if (!parsed) return nullptr;
-  const Answer made = site.get(*parsed);
-  return made.status == 200 ? std::make_shared<const std::string>(with_short_texts(*made.body, kLongestText)) : nullptr;
-}
+// Asks the site for what a report holds, with texts of `longest` bytes at most.
+struct Asker {
+  const Site& site;
+  std::size_t longest;
+
+  // Nothing where the site cannot answer (the diff of one trace).
+  std::shared_ptr<const std::string> get(const Target& target) const {
+    const Answer made = site.get(target);
+    return made.status == 200 ? std::make_shared<const std::string>(with_short_texts(*made.body, longest)) : nullptr;
+  }
+  std::shared_ptr<const std::string> get(const std::string& target) const {
+    const auto parsed = parse_target(target);
+    return parsed ? get(*parsed) : nullptr;
+  }
+};
 
 // The analyses of all traces. Each is asked once; only those that turn out too large are asked again, for fewer rows.
 class Analyses {
  public:
-  explicit Analyses(const Site& site) : site_(site) {
-    for (std::size_t t = 0; t < site.engine().trace_count(); ++t) {
+  explicit Analyses(const Asker& ask) : ask_(ask) {
+    for (std::size_t t = 0; t < ask.site.engine().trace_count(); ++t) {
       for (const AnalysisInfo& analysis : analyses()) {
-        const std::string target =
-            t == 0 ? fmt::format("/api/v1/{}", analysis.name) : fmt::format("/api/v1/{}?t={}", analysis.name, t);
-        add(target, kRows);
+        Target target{fmt::format("/api/v1/{}", analysis.name), {}};
+        if (t > 0) target.query["t"] = std::to_string(t);
+        add(target.canonical(), {target, kRows});
       }
       add_kernels(t);
     }
@@ -57,7 +64,7 @@ class Analyses {
 
   void shrink_to(std::size_t most_bytes) {
     for (std::size_t each = 200'000; bytes_of(responses_) > most_bytes && each > 2000; each /= 2) {
-      for (auto& [target, rows] : rows_) shrink(target, rows, each);
+      for (auto& [key, question] : questions_) shrink(key, question, each);
     }
   }
 
@@ -69,36 +76,47 @@ class Analyses {
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
 
-  // The pages of the kernels with most time. The tables name no kernel by more than kLongestText, and the page asks by that name.
+  struct Question {
+    Target target;
+    std::size_t rows;  // of each table
+  };
+
+  // The pages of the kernels with most time. The page asks for a kernel by the name that the tables show, which may be a short one.
   void add_kernels(std::size_t t) {
-    const auto kernels = site_.engine().run("kernels", {}, t);
+    const auto kernels = ask_.site.engine().run("kernels", {}, t);
     if (!kernels || kernels->tables.empty()) return;
     const Table& table = kernels->tables.front();
     const auto column = std::ranges::find(table.columns, "kernel", &Column::name) - table.columns.begin();
     for (const Row& row : table.rows | std::views::take(kKernels)) {
       const auto* name = std::get_if<std::string>(&row[static_cast<std::size_t>(column)]);
-      if (name != nullptr && !name->empty() && name->size() <= kLongestText)
-        add(Target{"/api/v1/kernel", {{"name", *name}, {"t", std::to_string(t)}}}.canonical(), kKernelRows);
+      if (name == nullptr || name->empty()) continue;
+      const auto target = [&](std::string_view called) {
+        return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
+      };
+      add(target(short_text(*name, ask_.longest)).canonical(), {target(*name), kKernelRows});
     }
   }
 
-  void add(const std::string& target, std::size_t rows) {
-    auto body = ask(site_, target, fmt::format("limit={}", rows));
+  // Puts what is answered under `key`.
+  void add(const std::string& key, const Question& question) {
+    Target target = question.target;
+    target.query["limit"] = std::to_string(question.rows);
+    auto body = ask_.get(target);
     if (body == nullptr) return;
-    responses_[target] = std::move(body);
-    rows_[target] = rows;
+    responses_[key] = std::move(body);
+    questions_.insert_or_assign(key, question);
   }
 
-  void shrink(const std::string& target, std::size_t& rows, std::size_t most_bytes) {
-    for (std::size_t size; rows > kFewestRows && (size = responses_[target]->size()) > most_bytes;) {
-      rows = std::max(kFewestRows, rows * most_bytes / size);
-      add(target, rows);
+  void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
+    for (std::size_t size; question.rows > kFewestRows && (size = responses_[key]->size()) > most_bytes;) {
+      question.rows = std::max(kFewestRows, question.rows * most_bytes / size);
+      add(key, Question(question));
     }
   }
 
-  const Site& site_;
+  Asker ask_;
   Responses responses_;
-  std::map<std::string, std::size_t> rows_;
+  std::map<std::string, Question> questions_;
 };
 
 // How much of the timeline is embedded: the first that fits is taken.
@@ -127,9 +145,9 @@ std::vector<std::uint32_t> tracks_of(const Timeline& timeline, int most) {
   return ids;
 }
 
-void add_timeline(const Site& site, std::size_t t, const Timeline& timeline, const Detail& detail, Responses* out) {
+void add_timeline(const Asker& ask, std::size_t t, const Timeline& timeline, const Detail& detail, Responses* out) {
   const auto add = [&](const std::string& target, const std::string& more = {}) {
-    if (auto body = ask(site, target, more)) (*out)[target] = std::move(body);
+    if (auto body = ask.get(target + more)) (*out)[target] = std::move(body);
   };
   add(fmt::format("/api/v1/tracks?t={}", t));
   add(fmt::format("/api/v1/marks?t={}", t));
@@ -137,7 +155,7 @@ void add_timeline(const Site& site, std::size_t t, const Timeline& timeline, con
   const std::int64_t window = timeline.facts().window_ns;
   for (const std::uint32_t track : window > 0 ? tracks_of(timeline, detail.tracks) : std::vector<std::uint32_t>{}) {
     add(fmt::format("/api/v1/slices?from=0&px={}&t={}&to={}&track={}", detail.px, t, window, track),
-        fmt::format("depths={}", detail.depths));
+        fmt::format("&depths={}", detail.depths));
   }
   int left = detail.slices;
   for (const Mark& mark : timeline.marks()) {
@@ -145,12 +163,12 @@ void add_timeline(const Site& site, std::size_t t, const Timeline& timeline, con
   }
 }
 
-Result<Responses> timelines(const Site& site, const Detail& detail) {
+Result<Responses> timelines(const Asker& ask, const Detail& detail) {
   Responses out;
-  for (std::size_t t = 0; t < site.engine().trace_count(); ++t) {
-    const auto timeline = site.engine().timeline(t, site.defaults());
+  for (std::size_t t = 0; t < ask.site.engine().trace_count(); ++t) {
+    const auto timeline = ask.site.engine().timeline(t, ask.site.defaults());
     if (!timeline) return tl::unexpected(timeline.error());
-    add_timeline(site, t, **timeline, detail, &out);
+    add_timeline(ask, t, **timeline, detail, &out);
   }
   return out;
 }
@@ -173,6 +191,23 @@ std::string bundle(const Responses& responses) {
   return safe;
 }
 
+// With the first of `details` that fits into `room`, else with the last.
+Result<std::string> bundle_for(const Asker& ask, std::span<const Detail> details, std::size_t room) {
+  Analyses analyses_of_all(ask);
+  analyses_of_all.shrink_to(room / 2);
+  const auto traces = ask.get("/api/v1/traces");
+  std::string data;
+  for (const Detail& detail : details) {
+    auto responses = timelines(ask, detail);
+    if (!responses) return tl::unexpected(responses.error());
+    if (traces != nullptr) (*responses)["/api/v1/traces"] = traces;
+    responses->insert(analyses_of_all.responses().begin(), analyses_of_all.responses().end());
+    data = bundle(*responses);
+    if (data.size() <= room) break;
+  }
+  return data;
+}
+
 }  // namespace
 
 Result<std::string_view> report_page() {
@@ -189,20 +224,14 @@ Result<std::string> make_report(const Site& site, std::string_view page, std::si
   if (end == std::string_view::npos) return fail(ErrorCode::cannot_open, "the page of this build has no place for data");
   const std::string_view head = page.substr(0, begin + kBefore.size()), tail = page.substr(end);
   const std::size_t room = most_bytes - std::min(most_bytes, head.size() + tail.size());
-  Analyses analyses_of_all(site);
-  analyses_of_all.shrink_to(room / 2);
-  const auto traces = ask(site, "/api/v1/traces");
   std::string data;
-  for (const Detail& detail : kDetails) {
-    auto responses = timelines(site, detail);
-    if (!responses) return tl::unexpected(responses.error());
-    if (traces != nullptr) (*responses)["/api/v1/traces"] = traces;
-    responses->insert(analyses_of_all.responses().begin(), analyses_of_all.responses().end());
-    data = bundle(*responses);
+  std::span<const Detail> details = kDetails;
+  for (const std::size_t longest : kLongestTexts) {
+    auto made = bundle_for({site, longest}, details, room);
+    if (!made) return tl::unexpected(made.error());
+    data = std::move(*made);
     if (data.size() <= room) break;
-  }
-  for (const std::size_t longest : kShorterTexts) {
-    if (data.size() > room) data = with_short_texts(data, longest);
+    details = details.last(1);
   }
   std::string out(head);
   out += data;

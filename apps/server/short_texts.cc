@@ -1,10 +1,13 @@
 #include "short_texts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
+
+#include <ridge/render.h>
 
 namespace ridge::server {
 namespace {
@@ -38,12 +41,41 @@ std::size_t next_character(std::string_view text, std::size_t at) {
   return at;
 }
 
-void append_short(std::string_view text, std::size_t longest, std::string* out) {
+void append_utf8(std::uint32_t code, std::string* out) {
+  const auto push = [&](std::uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (code < 0x80) {
+    push(code);
+  } else if (code < 0x800) {
+    push(0xC0U | code >> 6U), push(0x80U | (code & 0x3FU));
+  } else {
+    push(0xE0U | code >> 12U), push(0x80U | (code >> 6U & 0x3FU)), push(0x80U | (code & 0x3FU));
+  }
+}
+
+// The text that a string is written for. Answers have escapes of single characters and of four digits, and no halves of larger characters.
+std::string unescaped(std::string_view written) {
+  std::string text;
+  for (std::size_t at = 0, next; at < written.size(); at = next) {
+    next = std::min(next_character(written, at), written.size());
+    const std::string_view character = written.substr(at, next - at);
+    if (character.starts_with("\\u")) {
+      std::uint32_t code = 0;
+      std::from_chars(character.data() + 2, character.data() + character.size(), code, 16);
+      append_utf8(code, &text);
+    } else {
+      text += character.substr(character.front() == '\\' ? 1 : 0);
+    }
+  }
+  return text;
+}
+
+void append_short(std::string_view written, std::size_t longest, std::string* out) {
   const std::size_t most = longest - std::min(longest, kMarkBytes);
   std::size_t kept = 0;
-  for (std::size_t next; (next = next_character(text, kept)) <= most;) kept = next;
-  out->append(text.substr(0, kept));
-  fmt::format_to(std::back_inserter(*out), "\\u2026 [{} bytes more, {:016x}]", text.size() - kept, digest(text));
+  for (std::size_t next; (next = next_character(written, kept)) <= most;) kept = next;
+  out->append(written.substr(0, kept));
+  fmt::format_to(std::back_inserter(*out), "\\u2026 [{} bytes more, {:016x}]", unescaped(written.substr(kept)).size(),
+                 digest(unescaped(written)));
 }
 
 }  // namespace
@@ -63,6 +95,13 @@ std::string with_short_texts(std::string_view json, std::size_t longest) {
   }
   out.append(json.substr(done));
   return out;
+}
+
+std::string short_text(std::string_view text, std::size_t longest) {
+  std::string json;
+  append_json_string(json, text);
+  const std::string cut = with_short_texts(json, longest);
+  return unescaped(std::string_view(cut).substr(1, cut.size() - 2));
 }
 
 }  // namespace ridge::server

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ridge/render.h>
+
 namespace ridge::server {
 namespace {
 
@@ -26,6 +28,32 @@ TEST(ShortTexts, AreTheSameForTheSameStringOnly) {
   };
   EXPECT_EQ(of("0"), of("0"));
   EXPECT_NE(of("0"), of("1"));
+}
+
+// 200 quotes, each written with a backslash: 36 bytes hold 18 of them. FNV-1a of the 200.
+TEST(ShortTexts, CountTheTextAndNotItsEscapes) {
+  const std::string quotes(200, '"');
+  const std::string expected = std::string(18, '"') + "\u2026 [182 bytes more, 81c023754355ff25]";
+  EXPECT_EQ(short_text(quotes, kLongest), expected);
+  std::string written;
+  for (int i = 0; i < 200; ++i) written += "\\u0022";
+  EXPECT_NE(with_short_texts('"' + written + '"', kLongest).find("[194 bytes more, 81c023754355ff25]"), std::string::npos);
+}
+
+// The name under which a reader asks for what a table shows.
+TEST(ShortTexts, OfOneTextIsWhatStandsInTheJson) {
+  for (const std::string_view end : {"", "\"", "\\", "\n", "<", "\u20AC"}) {
+    for (const std::size_t length : {std::size_t{10}, kLongest, std::size_t{1'000}}) {
+      std::string text;
+      while (text.size() < length) text += "abc" + std::string(end);
+      std::string json, shown;
+      append_json_string(json, text);
+      append_json_string(shown, short_text(text, kLongest));
+      std::string cut = with_short_texts(json, kLongest);
+      if (const std::size_t mark = cut.find("\\u2026"); mark != cut.npos) cut.replace(mark, 6, "\u2026");
+      EXPECT_EQ(cut, shown);
+    }
+  }
 }
 
 // Cut between characters and between escapes, wherever these stand.

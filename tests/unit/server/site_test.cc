@@ -15,6 +15,7 @@
 #include <ridge/render.h>
 
 #include "server/report_file.h"
+#include "server/short_texts.h"
 #include "support/sanitized.h"
 
 namespace ridge::server {
@@ -97,39 +98,85 @@ TEST(Site, TablesForArgumentsAreBounded) {
 }
 
 // 42 kernels and ops with names of 100 KB, which differ at their end only: cut, and told apart all the same.
-TEST(Report, StaysSmallWhateverTheNames) {
-  constexpr int kNames = 42;
+constexpr std::string_view kPage = "<html><script type=\"application/json\" id=\"ridge-data\">null</script></html>";
+
+// A trace of one op and one kernel of each name.
+Engine open_names(const std::vector<std::string>& names) {
   std::string events;
-  for (int i = 0; i < kNames; ++i) {
-    const std::string name = std::string(100'000, 'n') + std::to_string(i);
+  for (std::size_t i = 0; i < names.size(); ++i) {
     events += fmt::format(
         R"({}{{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 1, "tid": 1, "ts": {}, "dur": 8, "args": {{}}}},)"
         R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": {}, "dur": 2, "args": {{"correlation": {}}}}},)"
         R"({{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": 5, "args": {{"device": 0, "stream": 7, "correlation": {}}}}})",
-        i == 0 ? "" : ",", name, 10 * i, 10 * i + 1, i + 1, name, 10 * i + 4, i + 1);
+        i == 0 ? "" : ",", names[i], 10 * i, 10 * i + 1, i + 1, names[i], 10 * i + 4, i + 1);
   }
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("ridge_long_names_{}.json", ::getpid())).string();
   std::ofstream(path) << "{\"traceEvents\": [" << events << "]}";
-  const auto engine = Engine::open({path}, {});
+  auto engine = Engine::open({path}, {});
   std::filesystem::remove(path);
-  ASSERT_TRUE(engine);
-  const Site site(*engine, {});
-  const auto report = make_report(site, "<script type=\"application/json\" id=\"ridge-data\">null</script>");
+  EXPECT_TRUE(engine);
+  return std::move(*engine);
+}
+
+TEST(Report, StaysSmallWhateverTheNames) {
+  std::vector<std::string> long_names;
+  for (int i = 0; i < 42; ++i) long_names.push_back(std::string(100'000, 'n') + std::to_string(i));
+  const Engine engine = open_names(long_names);
+  const Site site(engine, {});
+  const auto report = make_report(site, kPage);
   ASSERT_TRUE(report);
   EXPECT_LE(report->size(), kMostReportBytes);
   std::set<std::string> names;
   const std::string mark = " bytes more, ";
   for (std::size_t at = 0; (at = report->find(mark, at)) != report->npos; ++at)
     names.insert(report->substr(at + mark.size(), 16));
-  EXPECT_GE(names.size(), static_cast<std::size_t>(kNames));
+  EXPECT_GE(names.size(), long_names.size());
+}
+
+std::string replaced_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+// The page asks for a kernel by the name that its tables show, however short the report had to make it. Five kernels: no table loses a row.
+TEST(Report, KernelsAreFoundByTheNamesThatItShows) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 5; ++i) {
+    std::string name = fmt::format("k{}_", i);
+    while (name.size() < 10'000) name += fmt::format("a<{}, {}>", name.size(), i);
+    names.push_back(std::move(name));
+  }
+  const Engine engine = open_names(names);
+  const Site site(engine, {});
+  const auto has_page = [](const std::string& report, std::string_view shown) {
+    const Target asked{"/api/v1/kernel", {{"name", std::string(shown)}, {"t", "0"}}};
+    return report.find("\"" + asked.canonical() + "\":{") != report.npos;
+  };
+  std::set<std::size_t> seen;
+  for (std::size_t most_bytes = 2'000'000; most_bytes > 50'000; most_bytes /= 2) {
+    const auto report = make_report(site, kPage, most_bytes);
+    ASSERT_TRUE(report);
+    const std::size_t table = report->find("\"/api/v1/kernels\":");
+    for (const std::size_t longest : {4096U, 1024U, 256U}) {
+      if (!has_page(*report, short_text(names[0], longest))) continue;
+      seen.insert(longest);
+      for (const std::string& name : names) {
+        const std::string shown = short_text(name, longest);
+        EXPECT_TRUE(has_page(*report, shown)) << most_bytes << " " << shown.substr(0, 10);
+        const std::string cell = replaced_all(replaced_all(shown, "<", "\\u003c"), "\u2026", "\\u2026");
+        EXPECT_NE(report->find("[\"" + cell + "\",", table), std::string::npos) << most_bytes << " " << shown.substr(0, 10);
+      }
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::size_t>{256, 1024, 4096}));
 }
 
 TEST(Report, ShrinksUntilItFits) {
   const Engine engine =
       open_fixtures({test::kSanitized ? "mlp_profiler_steps" : "gpt_eager_train_stack_mem", "fault_item_sync"});
   const Site site(engine, {});
-  const std::string page = "<html><script type=\"application/json\" id=\"ridge-data\">null</script></html>";
+  const std::string page(kPage);
   const auto large = make_report(site, page, 50'000'000), small = make_report(site, page, 600'000);
   ASSERT_TRUE(large && small);
   EXPECT_GT(large->size(), small->size());
