@@ -110,7 +110,7 @@ Report report_findings(const Findings& findings) {
     report.headline = findings.left_out > 0 ? "nothing to list: --ignore or --filter (by id) leaves out " +
                                                   std::to_string(findings.left_out) + " found"
                                             : "nothing found: the trace shows no time that one of the known causes takes";
-    report.diagnostics.push_back({"no_findings", 0, report.headline, "info"});
+    report.diagnostics.push_back({std::string(kNoFindings), 0, report.headline, "info"});
   }
   return report;
 }

@@ -36,6 +36,8 @@ struct Findings {
 
 // `ignored`: ids that are not listed. Their time stays claimed: who knows of a cause does not want it under another name.
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored = {}, const KnownAnswers& known = {});
+// Of an answer without findings: that there are none, or that --ignore or --filter leave out those that there are.
+inline constexpr std::string_view kNoFindings = "no_findings";
 Report report_findings(const Findings& findings);
 
 // The table alone, for the summary: without evidence when `brief`.

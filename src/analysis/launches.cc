@@ -345,9 +345,10 @@ Report report_launches(const Launches& launches) {
 Result<Report> run_launches(const Scope& scope, const Arguments&) {
   const Launches launches = compute_launches(scope);
   Report report = report_launches(launches);
-  if (scope.filtered()) {
-    report.diagnostics.push_back(about_filter(
-        scope, !launches.calls.empty(), "--filter narrows launch_calls; the figures of a device are of all its launches"));
+  const bool matches = !launches.calls.empty();
+  if (scope.filtered() && !launches.no_device_events && (matches || !count_calls(scope.unfiltered()).empty())) {
+    report.diagnostics.push_back(
+        about_filter(scope, matches, "--filter narrows launch_calls; the figures of a device are of all its launches"));
   }
   return report;
 }

@@ -11,9 +11,12 @@ Diagnostic no_device_events() {
           "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
 }
 
-Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows) {
-  if (matches) return {"filter_not_used", 1, std::string(narrows), "warning"};
+Diagnostic filter_matches_nothing(const Scope& scope) {
   return {std::string(kFilterMatchesNothing), 1, "no name matches --filter " + std::string(scope.filter_text()), "warning"};
+}
+
+Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows) {
+  return matches ? Diagnostic{"filter_not_used", 1, std::string(narrows), "warning"} : filter_matches_nothing(scope);
 }
 
 bool is_cut_short(const Trace& trace) {

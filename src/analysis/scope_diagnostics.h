@@ -20,8 +20,9 @@ void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagn
 // Whether the end of the file is missing.
 bool is_cut_short(const Trace& trace);
 
-// What --filter did to an answer of which part has no names to choose by: `narrows` says what it narrows and what not, unless nothing matches.
 inline constexpr std::string_view kFilterMatchesNothing = "filter_matches_nothing";
+Diagnostic filter_matches_nothing(const Scope& scope);
+// What --filter did to an answer of which part has no names to choose by: `narrows` says what it narrows and what not, unless nothing matches.
 Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows);
 
 }  // namespace ridge

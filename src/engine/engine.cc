@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/catalog.h"
+#include "analysis/findings.h"
 #include "analysis/scope_diagnostics.h"
 #include "base/in_parallel.h"
 #include "base/nearest.h"
@@ -167,11 +168,26 @@ Error told_apart(Error error, const Trace& trace, std::size_t traces) {
   return error;
 }
 
-// Whether the answer's own list is empty, and the answer does not say why.
 bool lists_nothing(const Report& report) {
-  const auto says_why = [](const Diagnostic& d) { return d.code == kFilterMatchesNothing || d.code == kNoDeviceEvents; };
-  return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty() &&
-         std::none_of(report.diagnostics.begin(), report.diagnostics.end(), says_why);
+  return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty();
+}
+
+Result<Report> answer(const AnalysisRow& row, std::span<const Scope> scopes, const Arguments& arguments) {
+  return row.compare != nullptr ? row.compare(scopes, arguments) : row.run(scopes.front(), arguments);
+}
+
+// Whether --filter is why the answer's own list is empty, and the answer does not say so itself: without it there is something to list.
+Result<bool> is_emptied_by_filter(const AnalysisRow& row, std::span<const Scope> scopes, const Arguments& arguments,
+                                  const Report& report) {
+  const auto says_why = [](const Diagnostic& d) { return d.code == kFilterMatchesNothing || d.code == kNoFindings; };
+  if (!scopes.front().filtered() || !lists_nothing(report) ||
+      std::any_of(report.diagnostics.begin(), report.diagnostics.end(), says_why)) {
+    return false;
+  }
+  std::vector<Scope> all;
+  for (const Scope& scope : scopes) all.push_back(scope.unfiltered());
+  TRY(const Report whole, answer(row, all, arguments));
+  return !lists_nothing(whole);
 }
 
 }  // namespace
@@ -218,12 +234,10 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     if (!scope) return tl::unexpected(told_apart(std::move(scope.error()), *state_->traces[i].trace, end - first));
     scopes.push_back(std::move(*scope));
   }
-  TRY(Report report, row->compare != nullptr ? row->compare(scopes, arguments) : row->run(scopes.front(), arguments));
+  TRY(Report report, answer(*row, scopes, arguments));
   report.command = row->info.name;
-  if (const auto filter = arguments.find("filter"); filter != arguments.end() && lists_nothing(report)) {
-    report.diagnostics.push_back(
-        {std::string(kFilterMatchesNothing), 1, "no name matches --filter " + filter->second, "warning"});
-  }
+  TRY(const bool emptied, is_emptied_by_filter(*row, scopes, arguments, report));
+  if (emptied) report.diagnostics.push_back(filter_matches_nothing(scopes.front()));
   for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
     const Trace& asked = *state_->traces[i].trace;
     report.traces.push_back({asked.path, std::filesystem::path(asked.path).filename().string()});
