@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <optional>
 #include <string>
 
 #include "analysis/categories.h"
@@ -162,6 +164,26 @@ TEST(IterationSpans, FirstIterationIsMeasuredWhereTheDeviceBeginsThem) {
   ASSERT_TRUE(first);
   EXPECT_DOUBLE_EQ(first->ratio(), 1.0);
   EXPECT_FALSE(first_iteration(model.iterations(), std::span(all).first(2)));
+}
+
+// Twenty turns of three kernels, 20 us apart, but for the very first, which is 90 us early: the body of a loop, unless the user says that they are iterations.
+TEST(IterationSpans, AGuessedFirstIterationOfFewKernelsIsNotCompared) {
+  test::TraceText text;
+  for (int i = 0; i < 60; ++i) {
+    const std::int64_t at = i == 0 ? 10'000 : 100'000 + i * 20'000;
+    text.call("cudaLaunchKernel", at, at + 5'000, i + 1).kernel("k" + std::to_string(i % 3), at + 6'000, at + 8'000, i + 1);
+  }
+  const auto trace = text.read();
+  const auto ratio = [&](std::int64_t runs) -> std::optional<double> {
+    const Model model(*trace, runs);
+    EXPECT_EQ(model.iterations().list.size(), 20U);
+    std::vector<std::size_t> all(model.iterations().list.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const auto first = first_iteration(model.iterations(), all);
+    return first ? std::optional(first->ratio()) : std::nullopt;
+  };
+  EXPECT_EQ(ratio(0), std::nullopt);
+  EXPECT_EQ(ratio(20), 2.5);  // 150 us from its first work to that of the second, against 60
 }
 
 // Two ranks in one file, each with its own optimizer steps: two iterations, not four.
