@@ -21,7 +21,8 @@ constexpr std::string_view kInputNote =
     "IN is a trace of torch.profiler: .json, .json.gz, .json.zst, or a folder that holds one; it is read twice, so not from a "
     "pipe.\n";
 constexpr std::string_view kExitNote =
-    "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a check that you asked for failed, 130 Ctrl-C.\n";
+    "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a check that you asked for failed;\n"
+    "stopped by Ctrl-C 130, by SIGTERM 143, by a closed terminal 129.\n";
 
 constexpr std::size_t kLeftColumn = 30;
 

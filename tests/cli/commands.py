@@ -18,7 +18,7 @@ def test_help_is_on_stdout(_):
     for words in (["help"], ["--help"], ["-h"]):
         run = succeeds(*words)
         equal(run.err, "", "stderr")
-        for word in ("usage: ridge", "  info ", "--format", "Examples:", "Exit codes"):
+        for word in ("usage: ridge", "  info ", "--format", "Examples:", "Exit codes", "130", "143", "129"):
             check(word in run.out, f"{words}: no {word!r} in the help")
 
 
