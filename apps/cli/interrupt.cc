@@ -14,14 +14,16 @@ constexpr int kBySignal = 128;  // as shells have it: 130 for Ctrl-C
 std::atomic<int> stop_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+void end_by(int number) { ::_exit(kBySignal + number); }
+
 void on_stop(int number) {
-  if (stop_signal.exchange(number) != 0) ::_exit(kBySignal + number);
+  if (stop_signal.exchange(number) != 0) end_by(number);
 }
 
 // Without SA_RESTART a read that waits for a pipe returns, and the reader gets to ask whether to go on.
-void stop_at(int number) {
+void handle(int number, void (*handler)(int)) {
   struct sigaction action = {};
-  action.sa_handler = on_stop;
+  action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   ::sigaction(number, &action, nullptr);
 }
@@ -31,16 +33,22 @@ bool is_ignored(int number) {
   return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+// Not SIGQUIT: who asks for a core wants to see what was there, unfinished files too.
+void handle_stops(void (*handler)(int)) {
+  handle(SIGINT, handler);
+  handle(SIGTERM, handler);
+  if (!is_ignored(SIGHUP)) handle(SIGHUP, handler);  // who asked not to be ended by a closed terminal (nohup) is not
+}
+
 }  // namespace
 
-// Not SIGQUIT: who asks for a core wants to see what was there, unfinished files too.
 void install_signal_handlers() {
-  stop_at(SIGINT);
-  stop_at(SIGTERM);
-  if (!is_ignored(SIGHUP)) stop_at(SIGHUP);  // who asked not to be ended by a closed terminal (nohup) is not
+  handle_stops(on_stop);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit: write() fails, and the unfinished file is removed
 }
+
+void end_at_signals() { handle_stops(end_by); }
 
 bool interrupted() { return stop_signal != 0; }
 

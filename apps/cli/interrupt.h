@@ -6,6 +6,9 @@ namespace ridge::cli {
 
 void install_signal_handlers();
 
+// From now on each of them ends the program at once: for one that has nothing to save and may be at work for long.
+void end_at_signals();
+
 bool interrupted();
 
 // The exit code of a run that was: 128 and the signal's number.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <csignal>
 #include <thread>
 
 #include <fcntl.h>
@@ -28,19 +27,6 @@ constexpr std::array kOwn = {
     Parameter{"host", Type::text, "address to listen on; one beyond this machine needs the token that the URL then holds"},
     Parameter{"open", Type::boolean, "open the page in the browser"},
 };
-
-// Ctrl-C, a service manager, a closed terminal. Nothing is left to save, and an answer under way may take long: out at once. Who asked not to
-// be ended by a closed terminal (nohup) is not.
-void end_at_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction old = {}, action = {};
-    ::sigaction(signal, nullptr, &old);
-    if (old.sa_handler == SIG_IGN) continue;
-    action.sa_handler = [](int number) { ::_exit(128 + number); };
-    sigemptyset(&action.sa_mask);
-    ::sigaction(signal, &action, nullptr);
-  }
-}
 
 Result<server::ServerOptions> options_of(const Arguments& arguments) {
   server::ServerOptions options;
@@ -109,7 +95,7 @@ Result<int> run_serve(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 
-  end_at_signals();
+  end_at_signals();  // nothing is left to save, and an answer under way may take long
   const server::Site site(*engine, analysis_defaults(invocation.arguments, kOwn));
   const auto server = server::Server::start(site, *options);
   if (!server) return tl::unexpected(server.error());
