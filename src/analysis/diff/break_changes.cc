@@ -78,16 +78,25 @@ std::vector<Pair> pair_points(std::span<const BreakPoint> a, std::span<const Bre
   return pairs;
 }
 
+// A break of one trace or more, while they are compared.
+struct ChangingBreak {
+  BreakChange change;
+  std::vector<std::string> reasons;  // different ones
+  std::string last_shown;            // in the last trace that has it
+};
+
+void add_reason(const std::string& reason, std::vector<std::string>* reasons) {
+  if (!reason.empty() && std::find(reasons->begin(), reasons->end(), reason) == reasons->end()) reasons->push_back(reason);
+}
+
 bool is_in_same_traces(const BreakChange& a, const BreakChange& b) {
   return std::equal(a.occurrences.begin(), a.occurrences.end(), b.occurrences.begin(),
                     [](double x, double y) { return (x > 0) == (y > 0); });
 }
 
-}  // namespace
-
-std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {
+std::vector<ChangingBreak> follow_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {
   std::vector<BreakPoint> points;  // of all traces, each once
-  std::vector<BreakChange> changes;
+  std::vector<ChangingBreak> followed;
   for (std::size_t t = 0; t < scopes.size(); ++t) {
     const std::vector<BreakPoint> found = points_of(scopes[t], templates[t].iterations);
     std::vector<std::size_t> row_of(found.size(), SIZE_MAX);
@@ -96,25 +105,43 @@ std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span
       if (row_of[i] == SIZE_MAX) {
         row_of[i] = points.size();
         points.push_back(found[i]);
-        changes.push_back({found[i].shown, found[i].reason, 1, std::vector<double>(scopes.size())});
+        followed.push_back({{found[i].shown, {}, 1, std::vector<double>(scopes.size())}, {}, found[i].shown});
       }
-      BreakChange& change = changes[row_of[i]];
-      change.occurrences[t] = found[i].occurrences;
-      if (change.reason.empty()) change.reason = found[i].reason;
-      if (t > 0 && found[i].shown != points[row_of[i]].shown) change.location += " -> " + found[i].shown;
+      ChangingBreak& at = followed[row_of[i]];
+      at.change.occurrences[t] = found[i].occurrences;
+      add_reason(found[i].reason, &at.reasons);
+      if (found[i].shown != at.last_shown) at.change.location += " -> " + found[i].shown;
+      at.last_shown = found[i].shown;
     }
   }
-  std::vector<BreakChange> rows;
-  for (BreakChange& change : changes) {
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const BreakChange& row) {
-      return row.location == change.location && is_in_same_traces(row, change);
+  return followed;
+}
+
+// Those of one place in the same traces, in one row.
+std::vector<ChangingBreak> merged(std::vector<ChangingBreak> followed) {
+  std::vector<ChangingBreak> rows;
+  for (ChangingBreak& each : followed) {
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const ChangingBreak& row) {
+      return row.change.location == each.change.location && is_in_same_traces(row.change, each.change);
     });
     if (same == rows.end()) {
-      rows.push_back(std::move(change));
+      rows.push_back(std::move(each));
       continue;
     }
-    ++same->breaks;
-    for (std::size_t t = 0; t < scopes.size(); ++t) same->occurrences[t] += change.occurrences[t];
+    ++same->change.breaks;
+    for (const std::string& reason : each.reasons) add_reason(reason, &same->reasons);
+    for (std::size_t t = 0; t < each.change.occurrences.size(); ++t) same->change.occurrences[t] += each.change.occurrences[t];
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {
+  std::vector<BreakChange> rows;
+  for (ChangingBreak& row : merged(follow_breaks(scopes, templates))) {
+    for (const std::string& reason : row.reasons) row.change.reason += (row.change.reason.empty() ? "" : "; ") + reason;
+    rows.push_back(std::move(row.change));
   }
   std::sort(rows.begin(), rows.end(), [](const BreakChange& a, const BreakChange& b) {
     return std::tuple(a.location, b.occurrences) < std::tuple(b.location, a.occurrences);

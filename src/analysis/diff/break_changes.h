@@ -11,7 +11,7 @@
 
 namespace ridge::diff {
 
-// Those that differ and those that do not; equal ones of one place in one row.
+// Those that differ and those that do not; those of one place in one row, with all their reasons.
 std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates);
 
 }  // namespace ridge::diff

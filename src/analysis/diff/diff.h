@@ -56,8 +56,9 @@ struct Group {
 };
 
 struct BreakChange {
-  std::string location, reason;     // where it moved: from -> to
-  std::int64_t breaks = 1;          // equal ones of one place: in a loop that is unrolled, say
+  std::string location;             // where it moved: from -> to, trace by trace
+  std::string reason;               // several: with "; " between them
+  std::int64_t breaks = 1;          // of one place: in a loop that is unrolled, say
   std::vector<double> occurrences;  // by trace, per iteration
 };
 

@@ -85,6 +85,49 @@ TEST(DiffBreaks, NewOnesAreCountedEachWithAndWithoutStacks) {
   }
 }
 
+Diffed diff_three(const std::string& a, const std::string& b, const std::string& c) {
+  std::vector<test::LoadedTrace> traces;
+  for (const std::string& text : {a, b, c}) traces.emplace_back(test::read_ok(text));
+  return Diffed(std::move(traces));
+}
+
+// Each trace is held against the one before it.
+TEST(DiffBreaks, MovesAreFollowedFromTraceToTrace) {
+  const std::string text = test::fixture("graph_breaks_stack"), later = with_later_lines(text);
+  const auto locations = [](const Diffed& diffed) {
+    std::string all;
+    for (const BreakChange& change : diffed.answer.breaks) all += (all.empty() ? "" : ", ") + change.location;
+    return all;
+  };
+  const std::string at_95 = "gen_traces.py:95 (forward)", at_105 = "gen_traces.py:105 (forward)";
+  EXPECT_EQ(locations(diff_three(text, later, later)), at_95 + " -> " + at_105);
+  EXPECT_EQ(locations(diff_three(text, text, later)), at_95 + " -> " + at_105);
+  EXPECT_EQ(locations(diff_three(text, later, text)), at_95 + " -> " + at_105 + " -> " + at_95);
+}
+
+// A region that breaks at m.py:14, where it needs what `op` tells, and resumes in the next one; from `at` us on.
+std::string broken_by(std::string_view op, int frame, int at) {
+  const auto slice = [&](std::string name, int ts, int dur, std::string_view cat = "cpu_op") {
+    return test::event({.name = name, .ts = at + ts, .dur = dur, .cat = cat});
+  };
+  const auto region = [&](int id) { return "Torch-Compiled Region: " + std::to_string(id) + "/0"; };
+  return test::join({slice(region(frame), 0, 100), slice("m.py(10): f", 1, 98, "python_function"),
+                     slice("## Call CompiledFxGraph a ##", 10, 20, "user_annotation"), slice(std::string(op), 32, 10),
+                     slice("TorchDynamo Cache Lookup", 44, 2), slice(region(frame + 1), 48, 50),
+                     slice("m.py(10): torch_dynamo_resume_in_f_at_14", 49, 48, "python_function"),
+                     slice("## Call CompiledFxGraph b ##", 52, 40, "user_annotation")});
+}
+
+TEST(DiffBreaks, OfOnePlaceKeepAllTheirReasons) {
+  const std::string text =
+      R"({"traceEvents": [)" +
+      test::join({broken_by("aten::item", 0, 0), broken_by("aten::nonzero", 2, 200), broken_by("aten::item", 4, 400)}) + "]}";
+  const Diffed diffed = test::diff_texts(text, text);
+  EXPECT_EQ(changes(diffed), "both x3 m.py:14 (f)");
+  ASSERT_FALSE(diffed.answer.breaks.empty());
+  EXPECT_EQ(diffed.answer.breaks[0].reason, "data-dependent: aten::item; data-dependent shape: aten::nonzero");
+}
+
 // Another function is another break, however alike the rest.
 TEST(DiffBreaks, AnotherFunctionIsAnotherBreak) {
   const std::string text = test::fixture("graph_breaks_stack");
