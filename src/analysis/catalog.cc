@@ -29,6 +29,10 @@ constexpr Parameter kDiffParameters[] = {
     {"significant", Type::boolean, "gates count a change only where its interval excludes zero"},
     {"min_ns", Type::number, "least change in ns per iteration that counts; 1000 unless given"},
     {"min_pct", Type::text, "least change in percent that counts as changed; 5% unless given"},
+    {"from", Type::number,
+     "only whole iterations from this time on, in ms from the window's start; where there is none, what starts then"},
+    {"to", Type::number,
+     "only whole iterations that end by this time, in ms from the window's start; where there is none, what starts before"},
 };
 
 constexpr AnalysisRow kRows[] = {

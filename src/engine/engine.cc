@@ -134,14 +134,17 @@ Result<const AnalysisRow*> find_analysis(std::string_view name) {
               hint_for(name, names, "see ridge help"));
 }
 
-// The parameters of each analysis: its own, then those of costs and of every scope.
+// The parameters of each analysis: its own, then those of costs and of every scope, but for those that its own describe.
 const std::vector<std::vector<Parameter>>& parameters() {
   static const std::vector<std::vector<Parameter>> all = [] {
     std::vector<std::vector<Parameter>> lists;
     for (const AnalysisRow& row : catalog()) {
       std::vector<Parameter>& list = lists.emplace_back(row.info.parameters.begin(), row.info.parameters.end());
       if (row.costs) list.insert(list.end(), cost_parameters().begin(), cost_parameters().end());
-      if (row.info.needs_trace) list.insert(list.end(), scope_parameters().begin(), scope_parameters().end());
+      for (const Parameter& scope : row.info.needs_trace ? scope_parameters() : std::span<const Parameter>()) {
+        const bool own = std::any_of(list.begin(), list.end(), [&](const Parameter& p) { return p.name == scope.name; });
+        if (!own) list.push_back(scope);
+      }
     }
     return lists;
   }();

@@ -58,6 +58,26 @@ def test_diff_of_three_has_a_column_each(folder):
     equal(run.err.count("failed: "), 1, "only the second trace is slower")
 
 
+def test_diff_of_a_stretch_of_time_is_called_that(folder):
+    a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(2_000))  # whose first step ends at 2.04 ms
+    for other, until, head, said in ((b, "0.5", "From --from to --to, without a whole iteration: ", [(0, "time_range"), (0, "time_range")]),
+                                     (b, "0.95", "Per iteration (b: from --from to --to, without a whole one): ", [(1, "profiler_step"), (0, "time_range")]),
+                                     (a, "0.95", "Per iteration: ", [(1, "profiler_step"), (1, "profiler_step")])):
+        words = ["diff", a, other, "--from", "0", "--to", until]
+        traces = table_of(json.loads(succeeds(*words, "--json").out), "traces")
+        equal([(trace["iterations"], trace["per"]) for trace in traces], said, until)
+        check(succeeds(*words).out.startswith(head), succeeds(*words).out[:100])
+    run = Run("diff", a, b, "--from", "0", "--to", "0.5", "--fail-above", "5%").expect(3)
+    check("per iteration (" not in run.err, run.err)
+
+
+def test_help_on_diff_says_what_its_times_choose(_):
+    flags = [line for line in succeeds("help", "diff").out.splitlines() if line.split()[:1] in (["--from"], ["--to"])]
+    equal(len(flags), 2, "one line each")
+    for line in flags:
+        check("whole iterations" in line, line)
+
+
 def test_diff_gates_exit_with_3_and_name_the_row(folder):
     a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(150))
     for words, said in ((["--fail-above", "5%"], r"--fail-above: GPU time 110\.000 us -> 160\.000 us per iteration \(\+45\.5 %\)"),

@@ -65,9 +65,11 @@ struct BreakChange {
 struct SideTotals {
   std::string name;  // of the file
   std::string device;
-  std::int64_t devices = 0;  // how many
-  std::int64_t iterations = 0;
-  std::string per;          // the rule that found them
+  std::int64_t devices = 0;     // how many
+  std::int64_t iterations = 0;  // that figures are divided by
+  bool time_range =
+      false;        // between --from and --to lies no whole iteration: all figures are of that time, and `iterations` is 1
+  std::string per;  // the rule that found them
   std::int64_t gpu_ns = 0;  // sum of device work
   std::int64_t wall_ns = 0;
   // Within wall_ns, which they add up to; of several devices the mean.

@@ -60,8 +60,9 @@ class GateTable {
   Table table_;
 };
 
-std::string rise(std::int64_t a, std::int64_t b, double percent) {
-  return format_duration(static_cast<double>(a)) + " -> " + format_duration(static_cast<double>(b)) + " per iteration (+" +
+std::string rise(const Diff& diff, std::size_t t, std::int64_t a, std::int64_t b, double percent) {
+  const std::string_view per = diff.sides[0].time_range || diff.sides[t].time_range ? "" : " per iteration";
+  return format_duration(static_cast<double>(a)) + " -> " + format_duration(static_cast<double>(b)) + std::string(per) + " (+" +
          format_percent(percent) + ")";
 }
 
@@ -108,7 +109,7 @@ void gate_total(const Diff& diff, const Gates& gates, std::size_t t, GateTable& 
   const bool sure = !gates.significant || excludes_zero(interval_of_change(a.gpu_time, b.gpu_time));
   const bool failed = percent > *gates.fail_above_pct && sure;
   table.add("--fail-above", failed, *gates.fail_above_pct, a.gpu_ns > 0 ? Cell(percent) : Cell(), t, what,
-            what + " " + rise(a.gpu_ns, b.gpu_ns, percent));
+            what + " " + rise(diff, t, a.gpu_ns, b.gpu_ns, percent));
 }
 
 void gate_groups(const Diff& diff, const Gates& gates, std::size_t t, GateTable& table) {
@@ -124,7 +125,7 @@ void gate_groups(const Diff& diff, const Gates& gates, std::size_t t, GateTable&
     if (gates.significant && !excludes_zero(change.interval)) continue;
     any = true;
     table.add("--fail-kernel-above", true, limit, *change.delta_pct, t, group.name,
-              group.name + " " + rise(group.sides[0].time_ns, group.sides[t].time_ns, *change.delta_pct));
+              group.name + " " + rise(diff, t, group.sides[0].time_ns, group.sides[t].time_ns, *change.delta_pct));
   }
   if (!any) table.add("--fail-kernel-above", false, limit, Cell(), t, "", "");
 }

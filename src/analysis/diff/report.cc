@@ -329,8 +329,8 @@ Table traces_table(const Diff& diff) {
                    {"file", Type::text}};
   for (std::size_t t = 0; t < diff.sides.size(); ++t) {
     const SideTotals& s = diff.sides[t];
-    table.rows.push_back({letter_of(t), s.iterations, s.per, s.has_device ? Cell(s.gpu_ns) : Cell(), s.wall_ns,
-                          s.has_device ? Cell(s.folded_ns) : Cell(), cells::text(s.device), cells::text(s.name)});
+    table.rows.push_back({letter_of(t), s.time_range ? 0 : s.iterations, s.per, s.has_device ? Cell(s.gpu_ns) : Cell(),
+                          s.wall_ns, s.has_device ? Cell(s.folded_ns) : Cell(), cells::text(s.device), cells::text(s.name)});
   }
   return table;
 }
@@ -345,8 +345,19 @@ std::string change_text(std::string_view what, std::int64_t a, std::int64_t b) {
   return text;
 }
 
+std::string what_figures_are_of(const Diff& diff) {
+  std::string ranges;  // the traces whose figures are of a stretch of time
+  bool all = true;
+  for (std::size_t t = 0; t < diff.sides.size(); ++t) {
+    all = all && diff.sides[t].time_range;
+    if (diff.sides[t].time_range) ranges += (ranges.empty() ? "" : ", ") + letter_of(t);
+  }
+  if (all) return "From --from to --to, without a whole iteration";
+  return ranges.empty() ? "Per iteration" : "Per iteration (" + ranges + ": from --from to --to, without a whole one)";
+}
+
 std::string headline(const Diff& diff) {
-  std::string text = "Per iteration: ";
+  std::string text = what_figures_are_of(diff) + ": ";
   for (std::size_t t = 1; t < diff.sides.size(); ++t) {
     const SideTotals &a = diff.sides[0], &b = diff.sides[t];
     const auto changed =

@@ -142,7 +142,8 @@ SideTotals compute_totals(const Scope& scope, const Template& iteration) {
   SideTotals out;
   out.name = std::filesystem::path(scope.trace().path).filename().string();
   out.iterations = std::max<std::int64_t>(1, iteration.iterations);
-  out.per = name_of(scope.model().iterations().rule);
+  out.time_range = scope.by_time();
+  out.per = out.time_range ? "time_range" : name_of(scope.model().iterations().rule);
   out.folded_ns = iteration.folded_ns;
   out.has_host_events = scope.model().tree().size() > 0;
   out.cut_short = is_cut_short(scope.trace());
