@@ -1,6 +1,7 @@
 #include "base/output_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,13 @@ bool is_special(const fs::path& place) {
   std::error_code error;
   const auto status = fs::status(place, error);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// One of which a write takes all, however long that takes, unless a signal comes.
+bool is_waiting_pipe(int file) {
+  struct stat about = {};
+  return ::fstat(file, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)) &&
+         (::fcntl(file, F_GETFL) & O_NONBLOCK) == 0;
 }
 
 // The same file, or a file that lies in an input folder.
@@ -105,6 +113,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     if (out.file_ < 0) out.unfinished_.clear();
   }
   if (out.file_ < 0) return out.failed(errno);
+  out.waits_ = is_waiting_pipe(out.file_);
   return out;
 }
 
@@ -119,7 +128,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       place_(std::move(other.place_)),
       unfinished_(std::exchange(other.unfinished_, {})),
       memory_(other.memory_),
-      file_(std::exchange(other.file_, -1)) {}
+      file_(std::exchange(other.file_, -1)),
+      waits_(other.waits_) {}
 
 OutputFile::~OutputFile() {
   if (file_ >= 0) ::close(file_);
@@ -138,10 +148,17 @@ Result<void> OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EPIPE && place_.empty()) return {};  // whoever read it has seen what it wanted
-    // Only a signal that asks to stop ends a call; a pipe that nobody reads would hold it up for ever.
-    if (written < 0 && errno == EINTR && place_.empty()) return fail(ErrorCode::interrupted, "interrupted", path_);
+    if (written < 0 && errno == EAGAIN) {
+      pollfd wait{.fd = file_, .events = POLLOUT, .revents = 0};
+      if (::poll(&wait, 1, -1) < 0 && errno == EINTR) return fail(ErrorCode::interrupted, "interrupted", path_);
+      continue;
+    }
     if (written < 0 && errno != EINTR) return failed(errno);
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    // Only a signal that asks to stop ends a call; a pipe that nobody reads would hold it up for ever. One that had taken some of the bytes by then
+    // says how many, and no more.
+    const bool ended = written < 0 ? place_.empty() : !bytes.empty() && waits_;
+    if (ended) return fail(ErrorCode::interrupted, "interrupted", path_);
   }
   return {};
 }

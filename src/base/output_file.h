@@ -34,6 +34,7 @@ class OutputFile {
   std::string unfinished_;         // its name until then
   std::string* memory_ = nullptr;  // instead of a file
   int file_ = -1;
+  bool waits_ = false;  // a pipe that takes all of a write, unless a signal comes
 };
 
 }  // namespace ridge
