@@ -1,6 +1,8 @@
 // The device work that a scope holds: every analysis of device time walks it, so that their totals are one.
 #pragma once
 
+#include <cstdint>
+
 #include "analysis/scope.h"
 
 namespace ridge {

@@ -2,6 +2,7 @@
 // header; this only remembers them. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "model/autotune.h"
