@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "base/try.h"
+#include "base/waiting.h"
 
 namespace ridge {
 namespace {
@@ -20,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "-";
+// What a pipe takes without waiting when it can be written to.
+constexpr std::size_t kTakenAtOnce = PIPE_BUF;
 
 tl::unexpected<Error> cannot_write(const std::string& path, std::string_view why, std::string hint = {}) {
   return fail(ErrorCode::cannot_write, "cannot write '" + path + "': " + std::string(why), {}, std::move(hint));
@@ -37,13 +41,6 @@ bool is_special(const fs::path& place) {
   std::error_code error;
   const auto status = fs::status(place, error);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
-}
-
-// One of which a write takes all, however long that takes, unless a signal comes.
-bool is_waiting_pipe(int file) {
-  struct stat about = {};
-  return ::fstat(file, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)) &&
-         (::fcntl(file, F_GETFL) & O_NONBLOCK) == 0;
 }
 
 // The same file, or a file that lies in an input folder.
@@ -98,7 +95,7 @@ Result<void> check_output(const std::string& path, std::span<const std::string> 
   return {};
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+Result<OutputFile> OutputFile::create(const std::string& path, GoesOn goes_on) {
   OutputFile out;
   out.path_ = path;
   const fs::path place = place_of(path);
@@ -113,7 +110,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     if (out.file_ < 0) out.unfinished_.clear();
   }
   if (out.file_ < 0) return out.failed(errno);
-  out.waits_ = is_waiting_pipe(out.file_);
+  out.waits_ = out.place_.empty() && may_wait(out.file_);
+  out.goes_on_ = std::move(goes_on);
   return out;
 }
 
@@ -129,7 +127,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       unfinished_(std::exchange(other.unfinished_, {})),
       memory_(other.memory_),
       file_(std::exchange(other.file_, -1)),
-      waits_(other.waits_) {}
+      waits_(other.waits_),
+      goes_on_(std::move(other.goes_on_)) {}
 
 OutputFile::~OutputFile() {
   if (file_ >= 0) ::close(file_);
@@ -146,19 +145,11 @@ Result<void> OutputFile::write(std::string_view bytes) {
     return {};
   }
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    if (waits_ && !wait_for(file_, POLLOUT, goes_on_)) return fail(ErrorCode::interrupted, "interrupted", path_);
+    const ssize_t written = ::write(file_, bytes.data(), waits_ ? std::min(bytes.size(), kTakenAtOnce) : bytes.size());
     if (written < 0 && errno == EPIPE && place_.empty()) return {};  // whoever read it has seen what it wanted
-    if (written < 0 && errno == EAGAIN) {
-      pollfd wait{.fd = file_, .events = POLLOUT, .revents = 0};
-      if (::poll(&wait, 1, -1) < 0 && errno == EINTR) return fail(ErrorCode::interrupted, "interrupted", path_);
-      continue;
-    }
-    if (written < 0 && errno != EINTR) return failed(errno);
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return failed(errno);
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-    // Only a signal that asks to stop ends a call; a pipe that nobody reads would hold it up for ever. One that had taken some of the bytes by then
-    // says how many, and no more.
-    const bool ended = written < 0 ? place_.empty() : !bytes.empty() && waits_;
-    if (ended) return fail(ErrorCode::interrupted, "interrupted", path_);
   }
   return {};
 }

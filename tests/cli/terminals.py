@@ -139,6 +139,24 @@ def test_a_write_that_waits_is_ended(folder):
                 os.close(writer)
 
 
+def test_a_read_that_waits_is_ended(_):
+    event = b'{"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":1,"ts":1,"dur":1},\n'
+    for threads in ("1", "4"):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen(
+                [program(), "-", "--threads", threads], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            process.stdin.write(b'{"traceEvents": [' + event * 20_000)  # some windows of it, and nothing more comes
+            process.stdin.flush()
+            time.sleep(0.3)
+            process.send_signal(number)
+            try:
+                equal((process.wait(10), process.stderr.read()), (128 + number, b"interrupted\n"), f"{threads} threads")
+            finally:
+                process.kill()
+                process.stdin.close()
+
+
 def test_a_pipe_that_does_not_wait_is_waited_for(folder):
     event = '{"ph":"X","cat":"cpu_op","name":"op_%d","pid":1,"tid":1,"ts":%d,"dur":1}'
     many = folder.write("many.json", '{"traceEvents":[' + ",\n".join(event % (i, i) for i in range(3000)) + "]}")
