@@ -51,7 +51,7 @@ void add_flops(const Scope& scope, std::uint32_t row, std::int64_t time_ns, Flop
 }
 
 // The work of the scope that ops launched, in order of op.
-std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned) {
+std::vector<LaunchedWork> launched_work(const Scope& scope, CompilersOwn compilers) {
   const Trace& trace = scope.trace();
   const LaunchLinks& links = scope.model().links();
   const GraphReplays& replays = scope.model().graph_replays();
@@ -62,7 +62,7 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned)
     const bool recovered = replays.recovered_op(work.row).op != kNoNode;
     list.push_back({links.op[work.row], duration_ns(work), is_kernel(trace, work.row), recovered, work.row});
   };
-  for_each_work(scope, add, autotuned);
+  for_each_work(scope, add, compilers);
   sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
   return list;
 }
@@ -70,9 +70,9 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned)
 // Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to enter(NodeId) before
 // those below it, and to leave(NodeId, const OpCost&) when everything below it was seen.
 template <class Enter, class Leave>
-void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter enter, Leave leave) {
+void for_each_op(const Scope& scope, WithCosts with, CompilersOwn compilers, Enter enter, Leave leave) {
   const CallTree& tree = scope.model().tree();
-  const std::vector<LaunchedWork> launched = launched_work(scope, autotuned);
+  const std::vector<LaunchedWork> launched = launched_work(scope, compilers);
   auto work = launched.begin();
   std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
   struct Open {
@@ -267,7 +267,7 @@ void FlopSum::add(const FlopSum& other) {
   known_.add(other.known_);
 }
 
-Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Autotuned autotuned) {
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, CompilersOwn compilers) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
@@ -276,7 +276,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
   const auto enter = [&](NodeId n) {
     if (with == WithCosts::yes) open.enter(builder.key(n));
   };
-  for_each_op(scope, with, autotuned, enter, [&](NodeId n, const OpCost& cost) {
+  for_each_op(scope, with, compilers, enter, [&](NodeId n, const OpCost& cost) {
     const bool nested = with == WithCosts::yes && open.leave();
     const bool held = scope.holds(n);
     if (!held && cost.pieces == 0) return;
@@ -310,7 +310,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
     }
     add_own(builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]), work);
   };
-  for_each_work(scope, add_rest, autotuned);
+  for_each_work(scope, add_rest, compilers);
   Ops out;
   out.by = by;
   if (with == WithCosts::yes) {

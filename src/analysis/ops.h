@@ -60,9 +60,9 @@ struct Ops {
   bool no_stacks = false;
 };
 
-// `autotuned`: without, the device work of the autotuner is left out; the host time of its ops stays.
+// `compilers`: without, the device work of the compiler and of its autotuner is left out; the host time of their ops stays.
 Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt, WithCosts with = WithCosts::yes,
-                Autotuned autotuned = Autotuned::with);
+                CompilersOwn compilers = CompilersOwn::with);
 Report report_ops(const Ops& ops);
 
 // What a user calls the ways to tell ops apart; in the order of OpsBy.

@@ -234,6 +234,19 @@ Table top_findings(const Summary& s) {
   return table;
 }
 
+// Device work that is not the program's own.
+void say_left_out(const char* code, const std::string& whose, std::int64_t launches, std::int64_t time_ns, const Categories& c,
+                  Report* report) {
+  if (launches == 0) return;
+  const double whole = static_cast<double>(c.autotune_ns) + static_cast<double>(c.compiler_ns) + static_cast<double>(c.time_ns);
+  const std::string share =
+      whole > 0 ? " (" + format_percent(100.0 * static_cast<double>(time_ns) / whole) + " of GPU time)" : "";
+  report->diagnostics.push_back({code, launches,
+                                 "launches of " + whose + " took " + format_duration(static_cast<double>(time_ns)) + share +
+                                     ": left out of categories, top_kernels, top_ops and compiled_pct_gpu_time",
+                                 "warning"});
+}
+
 // The path as a shell takes it; nothing for standard input, which cannot be read twice.
 std::string in_shell(const std::string& path) {
   if (path == kStandardInput) return {};
@@ -278,9 +291,9 @@ Summary compute_summary(const Scope& scope) {
   const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
   at_once(
       job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
-      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
-      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, CompilersOwn::without); },
+      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, CompilersOwn::without); },
+      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, CompilersOwn::without); },
       [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(scope); },
       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   LaunchRates launch_rates;
@@ -317,15 +330,9 @@ Report report_summary(const Summary& summary) {
                                       "kernels and ops are sums (ridge gpu has each)",
                                   "warning"});
   }
-  if (const Categories& c = summary.categories; c.autotune_launches > 0) {
-    report.diagnostics.push_back({"autotuning", c.autotune_launches,
-                                  "launches of the autotuner took " + format_duration(static_cast<double>(c.autotune_ns)) +
-                                      " (" +
-                                      format_percent(100.0 * static_cast<double>(c.autotune_ns) /
-                                                     (static_cast<double>(c.autotune_ns) + static_cast<double>(c.time_ns))) +
-                                      " of GPU time): left out of categories, top_kernels and compiled_pct_gpu_time",
-                                  "warning"});
-  }
+  const Categories& c = summary.categories;
+  say_left_out("autotuning", "the autotuner", c.autotune_launches, c.autotune_ns, c, &report);
+  say_left_out("compiling", "the compiler itself", c.compiler_launches, c.compiler_ns, c, &report);
   if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;
     const std::string rest =

@@ -1,8 +1,9 @@
-// summary on traces made by hand: what it says of compiled code and of the autotuner.
+// summary on traces made by hand: what it says of compiled code, of the autotuner and of the compiler's own work.
 #include "analysis/summary.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analysis/catalog.h"
@@ -129,6 +130,50 @@ TEST(Summary, LeavesTheAutotunerOut) {
   EXPECT_EQ(said->count, 1);
   EXPECT_NE(said->message.find("90.0 %"), std::string::npos) << said->message;
   EXPECT_EQ(compute_categories(Scope(*tuned.loaded.model)).time_ns, 100'000);  // accounting elsewhere holds all
+}
+
+// Inductor times patterns of its passes on the device while it compiles: 2 ms here beside 10 us of the program's.
+TEST(Summary, LeavesOutWhatTheCompilerRunsForItself) {
+  const Answers compiling(
+      join({event({.name = "pass.joint_graph_passes.pass_pattern_0 (dynamo_timed)", .ts = 100, .dur = 100}),
+            launch(1, 150, 5, "sm90_xmma_gemm_f32", 300, 1900),
+            event({.name = "CachingAutotuner.benchmark_all_configs (dynamo_timed)", .ts = 250, .dur = 100}),
+            launch(4, 260, 5, "triton_poi_fused_add_0", 2250, 90),
+            event({.name = "## Call CompiledFxGraph abc ##", .ts = 400, .dur = 50}),
+            launch(2, 410, 5, "triton_poi_fused_add_0", 2400, 5), launch(3, 500, 5, "sm90_xmma_gemm_f32", 2510, 5)}));
+  EXPECT_EQ(compiling.in_summary(), Cell(50.0));
+  EXPECT_EQ(compiling.in_graphs(), Cell(50.0));
+  const Table& top = table(compiling.summary, "top_kernels");
+  ASSERT_EQ(top.rows.size(), 2U);
+  EXPECT_EQ(cell(top, "time_ns"), Cell(std::int64_t{5'000}));
+  EXPECT_EQ(cell(table(compiling.summary, "categories"), "launches"), Cell(std::int64_t{1}));
+  EXPECT_EQ(cell(table(compiling.summary, "top_ops"), "device_self_ns"), Cell(std::int64_t{5'000}));
+  EXPECT_EQ(cell(table(compiling.summary, "summary"), "autotune_ns"), Cell(std::int64_t{100'000}));  // spans of the tuner alone
+  EXPECT_EQ(cell(table(compiling.summary, "summary"), "compile_ns"), Cell(std::int64_t{100'000}));
+  std::string said;
+  for (const Diagnostic& d : compiling.summary.diagnostics) {
+    if (d.code == "compiling" || d.code == "autotuning") said += fmt::format("{} {}: {}\n", d.code, d.count, d.message);
+  }
+  EXPECT_NE(said.find("autotuning 1: launches of the autotuner took 90.000 us (4.5 % of GPU time)"), std::string::npos) << said;
+  EXPECT_NE(said.find("compiling 1: launches of the compiler itself took 1.900 ms (95.0 % of GPU time)"), std::string::npos)
+      << said;
+}
+
+// Over every trace: what summary lists and what it leaves out is all device work, and `graphs` divides it in the same way.
+TEST(Summary, AndGraphsLeaveOutTheSameWork) {
+  for (const std::string& path : all_traces()) {
+    SCOPED_TRACE(path);
+    const LoadedTrace t = load_file(path);
+    const Scope scope(*t.model);
+    const Categories own = compute_categories(scope, CompilersOwn::without);
+    const Graphs graphs = compute_graphs(scope);
+    const auto part = [&](CoveragePart p) { return graphs.coverage[static_cast<std::size_t>(p)]; };
+    EXPECT_EQ(own.autotune_ns, part(CoveragePart::autotune).gpu_ns);
+    EXPECT_EQ(own.autotune_launches, part(CoveragePart::autotune).events);
+    EXPECT_EQ(own.compiler_ns, part(CoveragePart::compiler).gpu_ns);
+    EXPECT_EQ(own.compiler_launches, part(CoveragePart::compiler).events);
+    EXPECT_EQ(own.time_ns + own.autotune_ns + own.compiler_ns, compute_categories(scope).time_ns);
+  }
 }
 
 }  // namespace
