@@ -50,6 +50,11 @@ void add_flops(const Scope& scope, std::uint32_t row, std::int64_t time_ns, Flop
   if (flops || is_kernel(scope.trace(), row)) sum->add(flops, time_ns);
 }
 
+const CompilerWork& left_out(const Scope& scope, CompilersOwn compilers) {
+  static const CompilerWork none;
+  return compilers == CompilersOwn::without ? scope.model().compiler_work() : none;
+}
+
 // The work of the scope that ops launched, in order of op.
 std::vector<LaunchedWork> launched_work(const Scope& scope, CompilersOwn compilers) {
   const Trace& trace = scope.trace();
@@ -68,10 +73,12 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, CompilersOwn compile
 }
 
 // Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to enter(NodeId) before
-// those below it, and to leave(NodeId, const OpCost&) when everything below it was seen.
+// those below it, and to leave(NodeId, const OpCost&) when everything below it was seen. Without the compiler's own, whatever of it stands in an op
+// takes from the op's own time, as a call does.
 template <class Enter, class Leave>
 void for_each_op(const Scope& scope, WithCosts with, CompilersOwn compilers, Enter enter, Leave leave) {
   const CallTree& tree = scope.model().tree();
+  const CompilerWork& apart = left_out(scope, compilers);
   const std::vector<LaunchedWork> launched = launched_work(scope, compilers);
   auto work = launched.begin();
   std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
@@ -98,9 +105,13 @@ void for_each_op(const Scope& scope, WithCosts with, CompilersOwn compilers, Ent
     const bool is_call = is_op || tree.event_class[i] == EventClass::launch;
     const NodeId above = tree.parent[i] == kNoNode ? kNoNode : call_at_or_above[tree.parent[i].value];
     call_at_or_above[i] = is_call ? n : above;
-    if (!is_call) continue;
+    const bool begins_apart = apart.holds(n) && !apart.holds(tree.parent[i]);
+    if (!is_call && !begins_apart) continue;
     while (!open.empty() && open.back().node != above) close();
-    if (!open.empty() && open.back().is_op) saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
+    const bool inside_apart = apart.holds(n) && !apart.holds(above);  // of a slice that is no call and was subtracted whole
+    if (!open.empty() && open.back().is_op && (begins_apart || !inside_apart))
+      saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
+    if (!is_call) continue;
     OpCost cost;
     for (; work != launched.end() && work->op <= n; ++work) {
       if (work->op != n) continue;
@@ -272,13 +283,14 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Com
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
   OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
+  const CompilerWork& apart = left_out(scope, compilers);
   OpenRows open;
   const auto enter = [&](NodeId n) {
     if (with == WithCosts::yes) open.enter(builder.key(n));
   };
   for_each_op(scope, with, compilers, enter, [&](NodeId n, const OpCost& cost) {
     const bool nested = with == WithCosts::yes && open.leave();
-    const bool held = scope.holds(n);
+    const bool held = scope.holds(n) && !apart.holds(n);
     if (!held && cost.pieces == 0) return;
     // Work of the scope is its op's, also where that was called before the scope: then the row has no call and no host time of it.
     OpRow& row = builder.row(n);

@@ -60,7 +60,7 @@ struct Ops {
   bool no_stacks = false;
 };
 
-// `compilers`: without, the device work of the compiler and of its autotuner is left out; the host time of their ops stays.
+// `compilers`: without, the calls and the device work of the compiler and of its autotuner are left out, from every column.
 Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt, WithCosts with = WithCosts::yes,
                 CompilersOwn compilers = CompilersOwn::with);
 Report report_ops(const Ops& ops);

@@ -159,6 +159,32 @@ TEST(Summary, LeavesOutWhatTheCompilerRunsForItself) {
       << said;
 }
 
+// Three calls of one op, of which the compiler makes two. What it does inside an op of the program's takes no time of that op's own, written as
+// an op or as an annotation.
+TEST(Summary, CountsTheProgramsOwnCallsOfAnOp) {
+  const Answers answers(join({
+      event({.name = "pass.joint_graph_passes.pass_pattern_0 (dynamo_timed)", .ts = 100, .dur = 100}),
+      event({.name = "aten::mm", .ts = 110, .dur = 30}),
+      launch(1, 120, 5, "gemm", 130, 70),
+      event({.name = "aten::mm", .ts = 300, .dur = 40}),
+      launch(2, 310, 5, "gemm", 320, 7),
+      event({.name = "CompiledFunctionBackward", .ts = 1000, .dur = 100}),
+      event({.name = "backward._backward_impl (dynamo_timed)", .ts = 1010, .dur = 50, .cat = "user_annotation"}),
+      event({.name = "aten::mm", .ts = 1020, .dur = 10}),
+      launch(3, 1025, 2, "gemm", 1030, 3),
+      event({.name = "CachingAutotuner.benchmark_all_configs (dynamo_timed)", .ts = 1070, .dur = 10}),
+      event({.name = "triton_poi_fused_add_0", .ts = 1071, .dur = 5}),
+      launch(4, 1072, 2, "triton_poi_fused_add_0", 1075, 3),
+  }));
+  std::string rows;
+  for (const Row& row : table(answers.summary, "top_ops").rows)
+    rows += fmt::format("{} {} {} {}\n", std::get<std::string>(row[3]), std::get<std::int64_t>(row[0]),
+                        std::get<std::int64_t>(row[1]), std::get<std::int64_t>(row[2]));
+  EXPECT_EQ(rows,
+            "aten::mm 1 7000 35000\n"                 // less its launch
+            "CompiledFunctionBackward 1 0 40000\n");  // less 50 and 10 of the compiler's
+}
+
 // Over every trace: what summary lists and what it leaves out is all device work, and `graphs` divides it in the same way.
 TEST(Summary, AndGraphsLeaveOutTheSameWork) {
   for (const std::string& path : all_traces()) {
