@@ -213,7 +213,7 @@ Table ops_table(const Summary& s) {
   for (std::size_t i = 0; i < std::min(kTopRows, s.ops.rows.size()); ++i) {
     const OpRow& op = s.ops.rows[i];
     table.rows.push_back({op.is_op ? Cell(op.count) : Cell(), s.ops.has_device_work ? Cell(op.device_self_ns) : Cell(),
-                          op.is_op ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
+                          op.is_op && op.times_known() ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
   }
   return table;
 }
