@@ -134,14 +134,15 @@ Table head_table(const Summary& s) {
   head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));
   head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
   const bool compiled = s.graphs.compiled();
-  const bool told = compiled || !s.model->trace().of(EventClass::op).empty();  // with ops, no compiled code is none
+  // With ops, no compiled code is none, and no phase of a compiler no time; whatever --filter and --step leave of them.
+  const bool told = compiled || !s.model->compile_phases().empty() || !s.model->trace().of(EventClass::op).empty();
   head.add("compiled", Type::boolean, Unit::none, compiled);
   head.add("compiled_pct_gpu_time", Type::number, Unit::percent, told ? cells::number(compiled_pct(s.graphs)) : Cell());
   head.add("graph_breaks", Type::integer, Unit::count, told ? Cell(s.breaks.occurrences()) : Cell());
   head.add("recompiles", Type::integer, Unit::count,
            told ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
-  head.add("compile_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.total_ns()));
-  head.add("autotune_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.autotune_ns()));
+  head.add("compile_ns", Type::integer, Unit::ns, told ? Cell(s.compile.total_ns()) : Cell());
+  head.add("autotune_ns", Type::integer, Unit::ns, told ? Cell(s.compile.autotune_ns()) : Cell());
   return head.take();
 }
 

@@ -63,6 +63,22 @@ TEST(Summary, AFilterChoosesWhatIsListedAndNotWhatTheProgramIs) {
   }
 }
 
+TEST(Summary, KnowsTheTimeOfCompilingWhateverIsListed) {
+  const LoadedTrace t =
+      load_events(join({event({.name = "GraphLowering.run (dynamo_timed)", .ts = 0, .dur = 100}),
+                        event({.name = "CachingAutotuner.benchmark_all_configs (dynamo_timed)", .ts = 200, .dur = 30}),
+                        event({.name = "aten::mm", .ts = 300, .dur = 20}), launch(1, 310, 5, "k", 320, 5)}));
+  for (const Arguments& arguments : {Arguments{}, Arguments{{"filter", "k"}}, Arguments{{"filter", "zzz"}}}) {
+    const Report report = *run_summary(*make_scope(*t.model, arguments), {});
+    EXPECT_EQ(cell(table(report, "summary"), "compile_ns"), Cell(std::int64_t{100'000}));
+    EXPECT_EQ(cell(table(report, "summary"), "autotune_ns"), Cell(std::int64_t{30'000}));
+  }
+  const LoadedTrace device_alone = load_events(launch(1, 10, 2, "k", 20, 5));
+  const Report report = report_summary(compute_summary(Scope(*device_alone.model)));
+  EXPECT_EQ(cell(table(report, "summary"), "compile_ns"), Cell());
+  EXPECT_EQ(cell(table(report, "summary"), "autotune_ns"), Cell());
+}
+
 TEST(Filter, IsToldWhereItNarrowsLittleOrNothing) {
   const LoadedTrace t =
       load_events(join({event({.name = "aten::mm", .ts = 5, .dur = 20}), launch(1, 10, 2, "gemm", 20, 5),
