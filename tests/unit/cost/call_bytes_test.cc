@@ -1,25 +1,17 @@
-// Bytes and FLOPs of single calls whose result is not shaped or typed like the input, worked out by hand beside each.
+// Bytes and FLOPs of single calls of attention, products, losses and foreach ops, worked out by hand beside each.
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"
-#include "unit/cost/hand_made_launch.h"
+#include "unit/cost/one_call.h"
 
 namespace ridge {
 namespace {
 
-struct OneCall {
-  std::string_view op, dims, types, constants = "[]", kernel = "some_kernel", grid = "[1024, 1, 1]";
-};
-LaunchCost cost_of_one(const OneCall& call) {
-  const std::string args = "\"Input Dims\": " + std::string(call.dims) + ", \"Input type\": " + std::string(call.types) +
-                           ", \"Concrete Inputs\": " + std::string(call.constants);
-  const auto loaded = test::load_events(
-      test::join({test::event({.name = call.op, .ts = 5, .dur = 500, .args = args}), test::launch(1, call.kernel, call.grid)}));
-  return CostModel(*loaded.model, {})[0];
-}
+using test::cost_of_one;
+using test::OneCall;
 
 // 64 sequences of at most 128 tokens one behind the other: every one counts as the longest, since their lengths are not in a trace.
 constexpr double kSquares = 64.0 * 2 * 8 * 128 * 128;
@@ -129,6 +121,17 @@ TEST(CallBytes, TheGradientOfAReducedLossIsAsLargeAsItsInput) {
   EXPECT_EQ(weighted.bytes_read, 4 + 3 * 524288.0);
 }
 
+TEST(CallBytes, AReducedLossWritesItselfAndItsWeight) {
+  OneCall call = {.op = "aten::nll_loss_forward",
+                  .dims = "[[4096,1000],[4096],[],[],[]]",
+                  .types = R"(["float","long int","","Scalar","Scalar"])",
+                  .constants = R"(["","","","1","-100"])"};
+  EXPECT_EQ(cost_of_one(call).bytes_written, 8);
+  call.constants = R"(["","","","0","-100"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+}
+
 TEST(CallBytes, AGroupedProductOverGroupsOfKHasAResultForEach) {
   const LaunchCost cost = cost_of_one({.op = "aten::_grouped_mm",
                                        .dims = "[[2048,32768],[32768,1024],[64],[],[]]",
@@ -174,98 +177,6 @@ TEST(CallBytes, ForeachZerosReadNothing) {
                                        .grid = "[32, 1, 1]"});
   EXPECT_EQ(cost.bytes_read, 0);
   EXPECT_EQ(cost.bytes_written, 8e6);
-}
-
-TEST(CallBytes, ResultsThatHaveAnotherTypeOrShapeThanTheInputs) {
-  struct Written {
-    OneCall call;
-    double bytes;
-  };
-  const Written cases[] = {
-      {{"aten::div", "[[1000],[1000]]", R"(["long int","long int"])"}, 4e3},
-      {{"aten::div", "[[1000],[1000],[]]", R"(["long int","long int",""])"}, 8e3},  // rounded
-      {{"aten::div", "[[1000],[1000]]", R"(["double","double"])"}, 8e3},
-      {{"aten::div_", "[[1000],[1000]]", R"(["float","long int"])"}, 4e3},
-      {{"aten::sqrt", "[[1000]]", R"(["long int"])"}, 4e3},
-      {{"aten::sigmoid", "[[1000]]", R"(["bool"])"}, 4e3},
-      {{"aten::sqrt", "[[1000]]", R"(["c10::BFloat16"])"}, 2e3},
-      {{"aten::abs", "[[1000]]", R"(["long int"])"}, 8e3},
-      {{"aten::atan2", "[[1000],[1000]]", R"(["int","int"])"}, 4e3},
-      {{"aten::eq", "[[1000],[1000]]", R"(["float","float"])"}, 1e3},
-      {{"aten::polar", "[[1000],[1000]]", R"(["float","float"])"}, 8e3},
-      {{"aten::complex", "[[1000],[1000]]", R"(["double","double"])"}, 16e3},
-      {{"aten::glu", "[[10,100],[]]", R"(["float","Scalar"])", R"(["","1"])"}, 2e3},
-      {{"aten::glu_backward", "[[10,50],[10,100],[]]", R"(["float","float","Scalar"])", R"(["","","1"])"}, 4e3},
-  };
-  for (const Written& c : cases) EXPECT_EQ(cost_of_one(c.call).bytes_written, c.bytes) << c.call.op << c.call.types;
-  EXPECT_EQ(cost_of_one({"aten::glu_backward", "[[10,50],[10,100],[]]", R"(["float","float","Scalar"])"}).bytes_read, 6e3);
-}
-
-TEST(CallBytes, ANormByRowsWritesTheirStatistics) {
-  const OneCall call = {
-      .op = "aten::native_layer_norm",
-      .dims = "[[62500,16],[],[16],[16],[]]",
-      .types = R"(["float","ScalarList","float","float","Scalar"])",
-      .constants = R"(["","[16]","","","1e-5"])",
-      .kernel = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>(x)"};
-  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * (62500 * 16 + 2 * 62500));
-  OneCall moments = call, apply = call, rms = call, halves = call;
-  moments.kernel = "void at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel<float, float>(x)";
-  EXPECT_EQ(cost_of_one(moments).bytes_written, 4.0 * 2 * 62500);
-  apply.kernel = "void at::native::(anonymous namespace)::LayerNormForwardCUDAKernel<float, float>(x)";
-  EXPECT_EQ(cost_of_one(apply).bytes_written, 4.0 * 62500 * 16);
-  rms.op = "aten::_fused_rms_norm";
-  EXPECT_EQ(cost_of_one(rms).bytes_written, 4.0 * (62500 * 16 + 62500));
-  halves.types = R"(["c10::Half","ScalarList","c10::Half","c10::Half","Scalar"])";
-  EXPECT_EQ(cost_of_one(halves).bytes_written, 2.0 * 62500 * 16 + 4.0 * 2 * 62500);
-}
-
-TEST(CallBytes, WhatReductionsWrite) {
-  struct Written {
-    OneCall call;
-    double bytes;
-  };
-  constexpr std::string_view kTypes = R"(["int","ScalarList","Scalar",""])";
-  const Written cases[] = {
-      {{"aten::sum", "[[1000,500],[],[],[]]", kTypes, R"(["","[1]","False",""])"}, 8e3},
-      {{"aten::sum", "[[1000,500],[],[],[]]", kTypes, R"(["","[1]","False","3"])"}, 4e3},  // int32 is asked for
-      {{"aten::sum", "[[1000,500],[]]", R"(["int",""])", R"(["",""])"}, 8},
-      {{"aten::sum", "[[1000,500],[]]", R"(["float","Scalar"])", R"(["","7"])"}, 8},  // all of it, as float64
-      {{"aten::sum", "[[1000,500],[],[],[]]", R"(["float","ScalarList","Scalar",""])", R"(["","[1]","False",""])"}, 4e3},
-      {{"aten::prod", "[[1000,500],[],[],[]]", R"(["short int","Scalar","Scalar",""])", R"(["","1","False",""])"}, 8e3},
-      {{"aten::cumsum", "[[1000,500],[],[]]", R"(["int","Scalar",""])", R"(["","1",""])"}, 4e6},
-      {{"aten::var_mean", "[[1000,500],[],[],[]]", R"(["float","ScalarList","Scalar","Scalar"])", R"(["","[1]","1","False"])"},
-       8e3},
-      {{"aten::amax", "[[1000,500],[],[]]", R"(["int","ScalarList","Scalar"])", R"(["","[1]","False"])"}, 4e3},
-  };
-  for (const Written& c : cases) {
-    OneCall call = c.call;
-    call.kernel = "void at::native::reduce_kernel<512, 1, x>(y)";
-    EXPECT_EQ(cost_of_one(call).bytes_written, c.bytes) << call.op << call.constants;
-  }
-}
-
-TEST(CallBytes, AReducedLossWritesItselfAndItsWeight) {
-  OneCall call = {.op = "aten::nll_loss_forward",
-                  .dims = "[[4096,1000],[4096],[],[],[]]",
-                  .types = R"(["float","long int","","Scalar","Scalar"])",
-                  .constants = R"(["","","","1","-100"])"};
-  EXPECT_EQ(cost_of_one(call).bytes_written, 8);
-  call.constants = R"(["","","","0","-100"])";
-  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
-}
-
-TEST(CallBytes, BothTrianglesKeepTheDiagonal) {
-  const auto read = [](std::string_view op, std::string_view dims, std::string_view constants) {
-    return cost_of_one({.op = op, .dims = dims, .types = R"(["float","Scalar"])", .constants = constants}).bytes_read;
-  };
-  EXPECT_EQ(read("aten::triu", "[[1000,10],[]]", R"(["","0"])"), 220);        // 10 + 9 + .. + 1
-  EXPECT_EQ(read("aten::triu", "[[1000,1000],[]]", R"(["","0"])"), 2002000);  // 1000 x 1001 / 2
-  EXPECT_EQ(read("aten::tril", "[[1000,1000],[]]", R"(["","0"])"), 2002000);
-  EXPECT_EQ(read("aten::triu", "[[1000,1000],[]]", R"(["","1"])"), 1998000);  // 1000 x 999 / 2
-  EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","-1"])"), 4 * 8);
-  EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","-9"])"), 4 * 9);
-  EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","9"])"), 0);
 }
 
 }  // namespace
