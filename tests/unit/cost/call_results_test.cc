@@ -54,6 +54,32 @@ TEST(CallResults, ANormByRowsWritesTheirStatistics) {
   EXPECT_EQ(cost_of_one(rms).bytes_written, 4.0 * (62500 * 16 + 62500));
   halves.types = R"(["c10::Half","ScalarList","c10::Half","c10::Half","Scalar"])";
   EXPECT_EQ(cost_of_one(halves).bytes_written, 2.0 * 62500 * 16 + 4.0 * 2 * 62500);
+  EXPECT_EQ(cost_of_one(halves).estimate, Estimate::exact);
+}
+
+TEST(CallResults, ANormOfRowsOfUnknownLengthCountsNoStatistics) {
+  OneCall call = {.op = "aten::native_layer_norm",
+                  .dims = "[[62500,16],[],[],[],[]]",
+                  .types = R"(["float","ScalarList","","","Scalar"])",
+                  .kernel = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>(x)"};
+  const LaunchCost whole = cost_of_one(call);
+  EXPECT_EQ(whole.bytes_read, 4e6);
+  EXPECT_EQ(whole.bytes_written, 4e6);
+  EXPECT_EQ(whole.estimate, Estimate::ambiguous);
+  call.kernel = "void at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel<float, float>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, std::nullopt);
+  // A weight is as long as a row.
+  call.kernel = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>(x)";
+  call.dims = "[[62500,16],[],[16],[],[]]";
+  call.types = R"(["float","ScalarList","float","","Scalar"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * (62500 * 16 + 2 * 62500));
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+  // Rows of one value each.
+  call.dims = "[[62500,1],[],[],[],[]]";
+  call.types = R"(["float","ScalarList","","","Scalar"])";
+  call.constants = R"(["","[1]","","","1e-5"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 3 * 62500);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
 }
 
 TEST(CallResults, WhatReductionsWrite) {
