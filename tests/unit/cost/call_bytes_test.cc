@@ -63,6 +63,31 @@ TEST(CallBytes, PackedSequencesOfCudnnAttention) {
   EXPECT_EQ(backward.flops, kSquares * (3 * 64 + 2 * 64));
 }
 
+// A square of all 8192 tokens would have 64 times the FLOPs of 64 sequences of 128.
+TEST(CallBytes, PackedSequencesOfUnknownLengthClaimNoFlops) {
+  const OneCall efficient = {.op = "aten::_efficient_attention_forward",
+                             .dims = "[[1,8192,8,64],[1,8192,8,64],[1,8192,8,64],[],[65],[65],[],[],[],[],[]]",
+                             .types = kPackedTypes,
+                             .kernel = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(x)"};
+  const OneCall flash = {
+      .op = "aten::_flash_attention_forward",
+      .dims = "[[8192,8,64],[8192,8,64],[8192,8,64],[65],[65],[],[],[],[]]",
+      .types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","int","int","Scalar","Scalar","Scalar","Scalar"])",
+      .constants = R"(["","","","","","","","0.","True"])",
+      .kernel = "void pytorch_flash::flash_fwd_kernel<x>(y)"};
+  OneCall without_ends = flash;
+  without_ends.dims = "[[8192,8,64],[8192,8,64],[8192,8,64],[],[],[],[],[],[]]";
+  without_ends.types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","","","Scalar","Scalar","Scalar","Scalar"])";
+  for (const OneCall& call : {efficient, flash, without_ends}) {
+    const LaunchCost cost = cost_of_one(call);
+    EXPECT_EQ(cost.flops, std::nullopt) << call.op;
+    EXPECT_EQ(cost.flops_causal, std::nullopt) << call.op;
+    EXPECT_EQ(cost.bytes_read, 3.0 * 8192 * 8 * 64 * 2) << call.op;
+    EXPECT_EQ(cost.bytes_written, 8192.0 * 8 * 64 * 2 + 8192.0 * 8 * 4) << call.op;
+    EXPECT_EQ(cost.estimate, Estimate::ambiguous) << call.op;
+  }
+}
+
 // 2 x 4096^3 FLOP in 200 us are 69 % of an H200's 989.4 TFLOP/s in bfloat16, whatever the kernel is called.
 TEST(CallBytes, ProductsOfAnyNameAreHeldAgainstTheMatrixPeak) {
   for (const std::string_view kernel :
