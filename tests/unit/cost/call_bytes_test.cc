@@ -157,6 +157,23 @@ TEST(CallBytes, AReducedLossWritesItselfAndItsWeight) {
   EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
 }
 
+TEST(CallBytes, WhetherALossIsReducedItsKernelTellsToo) {
+  OneCall call = {.op = "aten::nll_loss_forward",
+                  .dims = "[[4096,1000],[4096],[],[],[]]",
+                  .types = R"(["float","long int","","Scalar","Scalar"])"};
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::ambiguous);
+  call.kernel = "void at::native::(anonymous namespace)::nll_loss_forward_no_reduce_cuda_kernel<float, long>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+  call.kernel = "void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 8);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+  call.op = "aten::nll_loss2d_forward";
+  call.dims = "[[4,1000,32,32],[4,32,32],[],[],[]]";
+  call.kernel = "void at::native::(anonymous namespace)::nll_loss2d_forward_no_reduce_kernel<float>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
+}
+
 TEST(CallBytes, AGroupedProductOverGroupsOfKHasAResultForEach) {
   const LaunchCost cost = cost_of_one({.op = "aten::_grouped_mm",
                                        .dims = "[[2048,32768],[32768,1024],[64],[],[]]",
