@@ -86,7 +86,7 @@ OpWork general(const OpCall& c, const Part& p) {
 // (x, p, train): writes the result and a mask of bytes.
 OpWork native_dropout(const OpCall& c, const Part& p) {
   OpWork work = elementwise(c, p, 1);
-  if (work.written) *work.written += numel(*tensor_at(c, 0));
+  if (work.written) *work.written += numel(broadcast(c, 1));
   return work;
 }
 
