@@ -108,12 +108,51 @@ TEST(CallResults, WhatReductionsWrite) {
       {{"aten::var_mean", "[[1000,500],[],[],[]]", R"(["float","ScalarList","Scalar","Scalar"])", R"(["","[1]","1","False"])"},
        8e3},
       {{"aten::amax", "[[1000,500],[],[]]", R"(["int","ScalarList","Scalar"])", R"(["","[1]","False"])"}, 4e3},
+      {{"aten::max", "[[1000,500],[],[]]", R"(["float","Scalar","Scalar"])", R"(["","1","False"])"}, 12e3},
+      {{"aten::argmax", "[[1000,500],[],[]]", R"(["c10::Half","Scalar","Scalar"])", R"(["","1","False"])"}, 8e3},
+      {{"aten::linalg_vector_norm", "[[1000,500],[],[],[],[]]", R"(["c10::complex<float>","Scalar","ScalarList","Scalar",""])",
+        R"(["","2","[1]","False",""])"},
+       4e3},
   };
   for (const Written& c : cases) {
     OneCall call = c.call;
     call.kernel = "void at::native::reduce_kernel<512, 1, x>(y)";
     EXPECT_EQ(cost_of_one(call).bytes_written, c.bytes) << call.op << call.constants;
   }
+}
+
+TEST(CallResults, AReductionOverUnknownDimensionsIsNotExact) {
+  OneCall call = {.op = "aten::amax",
+                  .dims = "[[1000,500],[],[]]",
+                  .types = R"(["float","ScalarList","Scalar"])",
+                  .kernel = "void at::native::reduce_kernel<512, 1, x>(y)"};
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::ambiguous);
+  EXPECT_EQ(cost_of_one(call).bytes_read, 2e6);
+  call.constants = R"(["","[]","False"])";
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4);
+  call = {"aten::sum", "[[1000,500],[]]", R"(["float",""])", "[]", "void at::native::reduce_kernel<512, 1, x>(y)"};
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);  // has no dimensions to tell
+}
+
+// Counted on an H200: cummax of float32 writes three times what it reads, the cumsum of int32 reads and writes int64, in place int32.
+TEST(CallResults, ScansOfAnotherTypeAndWithPositions) {
+  constexpr std::string_view kScan = "void at::native::tensor_kernel_scan_innermost_dim<x>(y)";
+  const auto cost = [&](std::string_view op, std::string_view type, std::string_view dtype = "") {
+    const std::string types = "[\"" + std::string(type) + R"(","Scalar",""])";
+    const std::string constants = R"(["","1",")" + std::string(dtype) + "\"]";
+    return cost_of_one({.op = op, .dims = "[[1000,1000],[],[]]", .types = types, .constants = constants, .kernel = kScan});
+  };
+  for (const std::string_view op : {"aten::cummax", "aten::cummin"}) {
+    EXPECT_EQ(cost(op, "float").bytes_read, 4e6) << op;
+    EXPECT_EQ(cost(op, "float").bytes_written, 12e6) << op;
+  }
+  EXPECT_EQ(cost("aten::cumsum", "int").bytes_read, 8e6);
+  EXPECT_EQ(cost("aten::cumsum", "int").bytes_written, 8e6);
+  EXPECT_EQ(cost("aten::cumsum_", "int").bytes_read, 4e6);
+  EXPECT_EQ(cost("aten::cumsum_", "int").bytes_written, 4e6);
+  EXPECT_EQ(cost("aten::cumsum", "c10::Half", "6").bytes_read, 4e6);  // a copy as float32
+  EXPECT_EQ(cost("aten::cumsum", "c10::Half").bytes_read, 2e6);
 }
 
 TEST(CallResults, BothTrianglesKeepTheDiagonal) {
