@@ -155,6 +155,34 @@ TEST(CallResults, ScansOfAnotherTypeAndWithPositions) {
   EXPECT_EQ(cost("aten::cumsum", "c10::Half").bytes_read, 2e6);
 }
 
+TEST(CallResults, WhatIsChosenOfEachRowIsAValueAndItsPosition) {
+  const auto cost = [](std::string_view op, std::string_view constants) {
+    return cost_of_one({.op = op,
+                        .dims = "[[1000,500],[],[],[],[]]",
+                        .types = R"(["float","Scalar","Scalar","Scalar","Scalar"])",
+                        .constants = constants});
+  };
+  EXPECT_EQ(cost("aten::kthvalue", R"(["","400","-1","False"])").bytes_written, 12.0 * 1000);
+  EXPECT_EQ(cost("aten::kthvalue", R"(["","400","0","False"])").bytes_written, 12.0 * 500);
+  EXPECT_EQ(cost("aten::median", R"(["","1","False"])").bytes_written, 12.0 * 1000);
+  EXPECT_EQ(cost("aten::nanmedian", R"(["","0","False"])").bytes_written, 12.0 * 500);
+  EXPECT_EQ(cost("aten::topk", R"(["","20","-1","True","True"])").bytes_written, 12.0 * 1000 * 20);
+  EXPECT_EQ(cost("aten::topk", R"(["","20","0","True","True"])").bytes_written, 12.0 * 500 * 20);
+  EXPECT_EQ(cost("aten::topk", "[]").bytes_written, std::nullopt);  // how many, is not told
+  EXPECT_EQ(cost("aten::topk", "[]").bytes_read, 2e6);
+  EXPECT_EQ(cost("aten::topk", "[]").estimate, Estimate::ambiguous);
+}
+
+TEST(CallResults, PositionsMayBeAskedForAsInt32) {
+  OneCall call = {.op = "aten::bucketize",
+                  .dims = "[[1000],[10],[],[]]",
+                  .types = R"(["float","float","Scalar","Scalar"])",
+                  .constants = R"(["","","True","False"])"};
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4e3);
+  call.constants = R"(["","","False","False"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 8e3);
+}
+
 TEST(CallResults, BothTrianglesKeepTheDiagonal) {
   const auto read = [](std::string_view op, std::string_view dims, std::string_view constants) {
     return cost_of_one({.op = op, .dims = dims, .types = R"(["float","Scalar"])", .constants = constants}).bytes_read;
