@@ -183,6 +183,21 @@ TEST(CallResults, PositionsMayBeAskedForAsInt32) {
   EXPECT_EQ(cost_of_one(call).bytes_written, 8e3);
 }
 
+// 4000 bags of 64 values, 40,000 indices.
+TEST(CallResults, BagsAreWrittenWithTheirSizesAndMembers) {
+  const auto written = [](std::string_view constants) {
+    return cost_of_one({.op = "aten::_embedding_bag",
+                        .dims = "[[5000,64],[40000],[4000],[],[],[],[],[],[]]",
+                        .types = R"(["float","long int","long int","Scalar","Scalar","Scalar","","Scalar","Scalar"])",
+                        .constants = constants})
+        .bytes_written;
+  };
+  constexpr double kRows = 4.0 * 4000 * 64, kNames = 8.0 * (4000 + 40000);
+  EXPECT_EQ(written(R"(["","","","False","1","False","","False","-1"])"), kRows + kNames);
+  EXPECT_EQ(written(R"(["","","","False","2","False","","False","-1"])"), kRows + kNames + 8.0 * 4000 * 64);
+  EXPECT_EQ(written(R"(["","","","False","1","False","","True","-1"])"), (kRows + kNames) - (4.0 * 64 + 8));
+}
+
 TEST(CallResults, BothTrianglesKeepTheDiagonal) {
   const auto read = [](std::string_view op, std::string_view dims, std::string_view constants) {
     return cost_of_one({.op = op, .dims = dims, .types = R"(["float","Scalar"])", .constants = constants}).bytes_read;
