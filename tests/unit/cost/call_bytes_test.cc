@@ -174,6 +174,24 @@ TEST(CallBytes, WhetherALossIsReducedItsKernelTellsToo) {
   EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
 }
 
+TEST(CallBytes, ProductsWriteTheTypeThatIsAskedFor) {
+  constexpr std::string_view kHalves = R"(["c10::Half","c10::Half","Scalar"])";
+  EXPECT_EQ(cost_of_one({"aten::mm", "[[64,32],[32,16],[]]", kHalves, R"(["","","6"])"}).bytes_written, 4.0 * 64 * 16);
+  EXPECT_EQ(cost_of_one({"aten::bmm", "[[8,64,32],[8,32,16],[]]", kHalves, R"(["","","6"])"}).bytes_written, 4.0 * 8 * 64 * 16);
+  EXPECT_EQ(cost_of_one({"aten::mm", "[[64,32],[32,16]]", R"(["c10::Half","c10::Half"])"}).bytes_written, 2.0 * 64 * 16);
+  OneCall call = {.op = "aten::addmm",
+                  .dims = "[[64,16],[64,32],[32,16],[],[],[]]",
+                  .types = R"(["float","c10::Half","c10::Half","Scalar","Scalar","Scalar"])",
+                  .constants = R"(["","","","6","0","1"])"};
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 64 * 16);
+  EXPECT_EQ(cost_of_one(call).bytes_read, 2.0 * (64 * 32 + 32 * 16));  // what is added has the factor 0
+  call.op = "aten::_addmm_activation";                                 // (.., beta, alpha, use_gelu)
+  call.types = R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar"])";
+  call.constants = R"(["","","","1","1","True"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 2.0 * 64 * 16);
+  EXPECT_EQ(cost_of_one({"aten::dot", "[[1000],[1000]]", R"(["float","float"])"}).bytes_written, 4);
+}
+
 TEST(CallBytes, AGroupedProductOverGroupsOfKHasAResultForEach) {
   const LaunchCost cost = cost_of_one({.op = "aten::_grouped_mm",
                                        .dims = "[[2048,32768],[32768,1024],[64],[],[]]",
