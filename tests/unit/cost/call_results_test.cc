@@ -198,6 +198,14 @@ TEST(CallResults, BagsAreWrittenWithTheirSizesAndMembers) {
   EXPECT_EQ(written(R"(["","","","False","1","False","","True","-1"])"), (kRows + kNames) - (4.0 * 64 + 8));
 }
 
+TEST(CallResults, APoolOfUnknownSizeWritesAnUnknownNumber) {
+  const OneCall call = {.op = "aten::max_pool2d_with_indices",
+                        .dims = "[[8,16,32,32],[],[],[],[],[]]",
+                        .types = R"(["float","ScalarList","ScalarList","ScalarList","ScalarList","Scalar"])"};
+  EXPECT_EQ(cost_of_one(call).bytes_read, 4.0 * 8 * 16 * 32 * 32);
+  EXPECT_EQ(cost_of_one(call).bytes_written, std::nullopt);
+}
+
 TEST(CallResults, BothTrianglesKeepTheDiagonal) {
   const auto read = [](std::string_view op, std::string_view dims, std::string_view constants) {
     return cost_of_one({.op = op, .dims = dims, .types = R"(["float","Scalar"])", .constants = constants}).bytes_read;
