@@ -1,6 +1,7 @@
 // The flags that every command understands, as a table: parsing, help and completion derive from it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -13,12 +14,18 @@ namespace ridge::cli {
 
 namespace {
 
-// 0 or errno.
+// 0 or errno. A signal may come while a pipe that nobody reads is waited for, also after it has taken some of the text.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && (errno != EINTR || interrupted())) return errno;
+    if (written < 0 && errno == EAGAIN) {  // somebody else has made the pipe one that does not wait
+      pollfd wait{.fd = file, .events = POLLOUT, .revents = 0};
+      (void)::poll(&wait, 1, -1);
+    } else if (written < 0 && errno != EINTR) {
+      return errno;
+    }
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (!text.empty() && interrupted()) return EINTR;
   }
   return 0;
 }

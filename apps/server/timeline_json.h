@@ -1,6 +1,7 @@
 // The timeline's answers as JSON; docs/http.md describes each. Unknown is null.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 

@@ -110,7 +110,7 @@ class BreaksReader {
       if (!scope_.has_device(devices[d].id)) continue;
       for (const WorkRow& work : devices[d].work) {
         const NodeId launch = model_.links().launch[work.row];
-        if (launch == kNoNode || model_.autotuning().holds_work(work.row)) continue;
+        if (launch == kNoNode || model_.compiler_work().holds_work(work.row)) continue;
         launches_[thread_of(launch)].push_back({start(launch), end(launch), &work, d});
       }
     }
@@ -158,7 +158,7 @@ class BreaksReader {
     }
     for_each_work(scope_, [&](const Device&, const WorkRow& work) {
       const std::uint32_t call = regions_.call_at(model_.links().launch[work.row]);
-      if (call == kNoCall || model_.autotuning().holds_work(work.row)) return;
+      if (call == kNoCall || model_.compiler_work().holds_work(work.row)) return;
       const std::uint32_t region = regions_.calls[call].region;
       if (region != kNoCall && row_of[region] != SIZE_MAX)
         saturating_add(&out_.regions[row_of[region]].gpu_ns, duration_ns(work));

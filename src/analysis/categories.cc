@@ -26,7 +26,7 @@ void sort_kernels(Categories* out) {
 
 }  // namespace
 
-Categories compute_categories(const Scope& scope, Autotuned autotuned) {
+Categories compute_categories(const Scope& scope, CompilersOwn compilers) {
   const Trace& trace = scope.trace();
   const KernelIdentities& identities = scope.model().identities();
   Categories out;
@@ -34,10 +34,11 @@ Categories compute_categories(const Scope& scope, Autotuned autotuned) {
   std::unordered_map<std::uint64_t, std::size_t> index;  // (name, category) to its place in out.kernels
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const StringId name = trace.events.name(trace.of(EventClass::device_work)[work.row]);
-    if (autotuned == Autotuned::without && scope.model().autotuning().holds_work(work.row)) {
-      const bool matches = scope.matches(trace.text(name));
-      out.autotune_launches += matches;
-      if (matches) saturating_add(&out.autotune_ns, duration_ns(work));
+    if (compilers == CompilersOwn::without && scope.model().compiler_work().holds_work(work.row)) {
+      if (!scope.matches(trace.text(name))) return;
+      const bool tuned = scope.model().autotuning().holds_work(work.row);
+      ++(tuned ? out.autotune_launches : out.compiler_launches);
+      saturating_add(tuned ? &out.autotune_ns : &out.compiler_ns, duration_ns(work));
       return;
     }
     const Category category = identities[work.row].category;

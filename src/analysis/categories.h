@@ -32,12 +32,13 @@ struct Categories {
   std::vector<CategoryKernel> kernels;    // in the order of their categories, most time first within
   std::int64_t time_ns = 0;               // of all device events of the scope that match its filter
   std::int64_t launches = 0;
-  std::int64_t autotune_launches = 0, autotune_ns = 0;  // what was left out of all that, if it was asked for
-  std::int64_t window_ns = 0;                           // of the window, times the number of devices
+  // What was left out of all that, if it was asked for: of the autotuner, and of the compiler else.
+  std::int64_t autotune_launches = 0, autotune_ns = 0, compiler_launches = 0, compiler_ns = 0;
+  std::int64_t window_ns = 0;  // of the window, times the number of devices
   bool no_device_events = false;
 };
 
-Categories compute_categories(const Scope& scope, Autotuned autotuned = Autotuned::with);
+Categories compute_categories(const Scope& scope, CompilersOwn compilers = CompilersOwn::with);
 Report report_categories(const Categories& categories);
 
 }  // namespace ridge

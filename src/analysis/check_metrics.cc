@@ -116,11 +116,11 @@ std::string low_reasons(const KernelRow& k) {
   return reasons.take();
 }
 
-// The autotuner runs candidates to reject them, many far from any roof: they are not judged.
+// The autotuner runs candidates to reject them, many far from any roof, and the compiler patterns of its passes: they are not judged.
 class OddMetrics {
  public:
   explicit OddMetrics(const Scope& scope)
-      : scope_(scope), kernels_(compute_kernels(scope, std::nullopt, WithCosts::yes, Autotuned::without)) {}
+      : scope_(scope), kernels_(compute_kernels(scope, std::nullopt, WithCosts::yes, CompilersOwn::without)) {}
 
   std::vector<OddMetric> find() {
     for (const KernelRow& k : kernels_.rows) {

@@ -166,12 +166,12 @@ class GraphsReader {
     if (regions_.calls.empty()) return;
     const NameFlags starting(trace_, starts_work);
     top_op_.assign(tree_.size(), kNoNode);
-    const Autotuning& tuning = model_.autotuning();
+    const CompilerWork& compilers = model_.compiler_work();
     for (std::uint32_t n = 0; n < tree_.size(); ++n) {
       const std::uint32_t unit = unit_at(NodeId{n});
       if (unit == kNoCall || regions_.calls[unit].node.value == n) continue;
       if (const NodeId parent = tree_.parent[n]; parent != kNoNode) top_op_[n] = top_op_[parent.value];
-      if (tuning.holds(NodeId{n}) || !scope_.holds(regions_.calls[unit].node)) continue;
+      if (compilers.holds(NodeId{n}) || !scope_.holds(regions_.calls[unit].node)) continue;
       const StringId id = trace_.events.name(tree_.event[n]);
       if (tree_.event_class[n] == EventClass::launch) {
         if (starting[id]) ++out_.graphs[graph_of_[unit]].launches;
@@ -233,24 +233,12 @@ class GraphsReader {
     if (it != fallback_index_.end()) saturating_add(&out_.graphs[graph_of_[unit]].fallbacks[it->second].gpu_ns, duration);
   }
 
-  bool compiling(NodeId node) const {
-    const std::vector<IntervalSet>& times = model_.compile_phases().of_thread;
-    if (times.empty()) return false;
-    const auto thread = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), node.value,
-                                         [](std::uint32_t n, const HostThread& t) { return n < t.first; });
-    const auto list = times[static_cast<std::size_t>(thread - tree_.threads.begin() - 1)].intervals();
-    const std::int64_t time = tree_.start_ns[node.value];
-    const auto it =
-        std::upper_bound(list.begin(), list.end(), time, [](std::int64_t t, const Interval& i) { return t < i.start_ns; });
-    return it != list.begin() && time < (it - 1)->end_ns;
-  }
-
   CoveragePart part_of(std::uint32_t row, NodeId launch, std::uint32_t unit) const {
     if (model_.autotuning().holds_work(row)) return CoveragePart::autotune;
+    if (model_.compiler_work().holds_work(row)) return CoveragePart::compiler;
     if (unit != kNoCall) return CoveragePart::graph;
     if (model_.identities()[row].library == "inductor") return CoveragePart::inductor_kernel;
     if (launch == kNoNode) return CoveragePart::before_window;
-    if (compiling(launch)) return CoveragePart::compiler;
     if (regions_.call_at(launch) != kNoCall) return CoveragePart::compiled_frame;
     return is_graph_launch(name_of_node(launch)) ? CoveragePart::graph_replay : CoveragePart::eager;
   }

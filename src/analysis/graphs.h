@@ -29,7 +29,7 @@ struct GraphCost {
   CompileId id;
   std::int64_t calls = 0;
   std::int64_t cpu_ns = 0;
-  std::int64_t gpu_ns = 0;    // sum of the device work launched inside, autotuning left out
+  std::int64_t gpu_ns = 0;    // sum of the device work launched inside, the compiler's own left out
   std::int64_t kernels = 0;   // pieces of device work
   std::int64_t launches = 0;  // calls that put work on a device
   std::int64_t span_ns = 0;   // in which its calls ran, summed over devices (graph_busy.h)
@@ -47,7 +47,7 @@ enum class CoveragePart : std::uint8_t {
   eager,            // launched in the window by nothing compiled
   graph_replay,     // replayed by a CUDA graph outside recorded compiled calls: compiled or not cannot be told
   autotune,         // the compiler trying out kernels
-  compiler,         // the compiler's other work on the device: constant folding, patterns traced on real tensors
+  compiler,         // the compiler's other work on the device: constant folding, patterns of passes that it times
   before_window,    // the launch was not recorded
 };
 inline constexpr std::size_t kCoverageParts = static_cast<std::size_t>(CoveragePart::before_window) + 1;

@@ -2,6 +2,7 @@
 // regular expression.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -252,12 +252,12 @@ class KernelRows {
 
 }  // namespace
 
-Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs, Autotuned autotuned) {
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs, CompilersOwn compilers) {
   Kernels out;
   out.by = by;
   if (scope.trace().of(EventClass::device_work).empty()) out.diagnostics.push_back(no_device_events());
   KernelRows rows(scope, by, costs);
-  for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); }, autotuned);
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); }, compilers);
   out.rows = rows.take();
   for (const KernelRow& row : out.rows) {
     out.count += row.count;

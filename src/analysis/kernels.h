@@ -57,7 +57,7 @@ struct Kernels {
 };
 
 Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt, WithCosts costs = WithCosts::yes,
-                        Autotuned autotuned = Autotuned::with);
+                        CompilersOwn compilers = CompilersOwn::with);
 Report report_kernels(const Kernels& kernels);
 
 // What a user calls the ways to regroup; in the order of KernelsBy.

@@ -50,8 +50,13 @@ void add_flops(const Scope& scope, std::uint32_t row, std::int64_t time_ns, Flop
   if (flops || is_kernel(scope.trace(), row)) sum->add(flops, time_ns);
 }
 
+const CompilerWork& left_out(const Scope& scope, CompilersOwn compilers) {
+  static const CompilerWork none;
+  return compilers == CompilersOwn::without ? scope.model().compiler_work() : none;
+}
+
 // The work of the scope that ops launched, in order of op.
-std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned) {
+std::vector<LaunchedWork> launched_work(const Scope& scope, CompilersOwn compilers) {
   const Trace& trace = scope.trace();
   const LaunchLinks& links = scope.model().links();
   const GraphReplays& replays = scope.model().graph_replays();
@@ -62,17 +67,19 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, Autotuned autotuned)
     const bool recovered = replays.recovered_op(work.row).op != kNoNode;
     list.push_back({links.op[work.row], duration_ns(work), is_kernel(trace, work.row), recovered, work.row});
   };
-  for_each_work(scope, add, autotuned);
+  for_each_work(scope, add, compilers);
   sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
   return list;
 }
 
 // Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to enter(NodeId) before
-// those below it, and to leave(NodeId, const OpCost&) when everything below it was seen.
+// those below it, and to leave(NodeId, const OpCost&) when everything below it was seen. Without the compiler's own, whatever of it stands in an op
+// takes from the op's own time, as a call does.
 template <class Enter, class Leave>
-void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter enter, Leave leave) {
+void for_each_op(const Scope& scope, WithCosts with, CompilersOwn compilers, Enter enter, Leave leave) {
   const CallTree& tree = scope.model().tree();
-  const std::vector<LaunchedWork> launched = launched_work(scope, autotuned);
+  const CompilerWork& apart = left_out(scope, compilers);
+  const std::vector<LaunchedWork> launched = launched_work(scope, compilers);
   auto work = launched.begin();
   std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
   struct Open {
@@ -98,9 +105,13 @@ void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter 
     const bool is_call = is_op || tree.event_class[i] == EventClass::launch;
     const NodeId above = tree.parent[i] == kNoNode ? kNoNode : call_at_or_above[tree.parent[i].value];
     call_at_or_above[i] = is_call ? n : above;
-    if (!is_call) continue;
+    const bool begins_apart = apart.holds(n) && !apart.holds(tree.parent[i]);
+    if (!is_call && !begins_apart) continue;
     while (!open.empty() && open.back().node != above) close();
-    if (!open.empty() && open.back().is_op) saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
+    const bool inside_apart = apart.holds(n) && !apart.holds(above);  // of a slice that is no call and was subtracted whole
+    if (!open.empty() && open.back().is_op && (begins_apart || !inside_apart))
+      saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
+    if (!is_call) continue;
     OpCost cost;
     for (; work != launched.end() && work->op <= n; ++work) {
       if (work->op != n) continue;
@@ -117,9 +128,25 @@ void for_each_op(const Scope& scope, WithCosts with, Autotuned autotuned, Enter 
   while (!open.empty()) close();
 }
 
-// What a row is told apart by, beside the op's name: an id that is equal for equal texts, and the text.
+// Calls without a duration stand in no tree: f(EventId, NodeId around) for those of the scope.
+template <class F>
+void for_each_untimed_op(const Scope& scope, F f) {
+  const Trace& trace = scope.trace();
+  const CallTree& tree = scope.model().tree();
+  for (const EventId event : trace.of(EventClass::op)) {
+    const std::int64_t time_ns = trace.events.ts_ns(event);
+    if (trace.events.dur_ns(event) || time_ns == kNoTime) continue;
+    const TimeRange host = scope.host_window(trace.track(event));
+    if (!scope.whole() && (time_ns < host.start_ns || time_ns >= host.end_ns)) continue;
+    const HostThread* thread = tree.thread_of(trace.track(event));
+    f(event, thread == nullptr ? kNoNode : tree.innermost_at(*thread, time_ns));
+  }
+}
+
+// What a row is told apart by, beside the op's name: an id that is equal for equal texts, and the text. The id is of an event and its node; of a
+// call without a duration, which has none, of the node around it, kNoNode where there is none.
 struct Detail {
-  std::function<std::uint32_t(NodeId)> id;
+  std::function<std::uint32_t(EventId, NodeId)> id;
   std::function<std::string(std::uint32_t)> text;
 };
 
@@ -143,40 +170,43 @@ struct TextIds {
   }
 };
 
-Detail pool_detail(const Trace& trace, std::function<StringId(NodeId)> find) {
-  return {[find = std::move(find)](NodeId n) { return find(n).value; },
+Detail pool_detail(const Trace& trace, std::function<StringId(EventId)> find) {
+  return {[find = std::move(find)](EventId event, NodeId) { return find(event).value; },
           [&trace](std::uint32_t id) { return json_spaced(trace.text(StringId{id})); }};
 }
 
 Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
-  if (!by) return {[](NodeId) { return 0U; }, [](std::uint32_t) { return std::string(); }};
+  if (!by) return {[](EventId, NodeId) { return 0U; }, [](std::uint32_t) { return std::string(); }};
   switch (*by) {
     case OpsBy::shape: {
       const OpTable table = ops(trace);
-      return pool_detail(trace, [&tree, dims = table.input_dims](NodeId n) {
-        return tree.class_of(n) == EventClass::op ? dims.text(tree.event[n.value]).value_or(StringId{}) : StringId{};
+      return pool_detail(trace, [&trace, dims = table.input_dims](EventId event) {
+        return trace.kind(event).event_class == EventClass::op ? dims.text(event).value_or(StringId{}) : StringId{};
       });
     }
     case OpsBy::annotation: {
       const auto annotations = std::make_shared<Annotations>(scope.model());
-      return {[&, annotations](NodeId n) {
-                const NodeId annotation = annotations->of(n);
+      return {[&, annotations](EventId, NodeId n) {
+                const NodeId annotation = n == kNoNode ? kNoNode : annotations->of(n);
                 return annotation == kNoNode ? 0U : trace.events.name(tree.event[annotation.value]).value;
               },
               [&](std::uint32_t id) { return std::string(trace.text(StringId{id})); }};
     }
     case OpsBy::phase: {
       const auto phases = std::make_shared<std::vector<Phase>>(build_phases(trace, tree));
-      return {[phases](NodeId n) { return static_cast<std::uint32_t>((*phases)[n.value]); },
+      return {[phases](EventId, NodeId n) {
+                return static_cast<std::uint32_t>(n == kNoNode ? Phase::forward : (*phases)[n.value]);
+              },
               [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
     }
     default: {
       const Locations* locations = &scope.model().locations();
       const auto texts = std::make_shared<TextIds>();
       const bool module = *by == OpsBy::module;
-      return {[locations, texts, module](NodeId n) {
+      return {[locations, texts, module](EventId, NodeId n) {
+                if (n == kNoNode) return texts->id({});
                 return texts->id(module ? locations->module_path(n) : locations->location(n));
               },
               [texts](std::uint32_t id) { return std::string(texts->texts[id]); }};
@@ -191,14 +221,19 @@ class OpTableBuilder {
       : trace_(trace), tree_(tree), detail_(std::move(detail)), row_of_name_(by_name ? trace.strings.size() : 0, kNoRow) {}
 
   // Equal for ops of one row.
-  std::uint64_t key(NodeId op) const { return key(trace_.events.name(tree_.event[op.value]).value, detail_.id(op)); }
+  std::uint64_t key(NodeId op) const {
+    const EventId event = tree_.event[op.value];
+    return key(trace_.events.name(event).value, detail_.id(event, op));
+  }
 
-  OpRow& row(NodeId op) {
-    const StringId name = trace_.events.name(tree_.event[op.value]);
-    if (row_of_name_.empty()) return at(name.value, detail_.id(op), true);
+  OpRow& row(NodeId op) { return row(tree_.event[op.value], op); }
+  // `node`: the event's own, or the one around it.
+  OpRow& row(EventId event, NodeId node) {
+    const StringId name = trace_.events.name(event);
+    if (row_of_name_.empty()) return at(name.value, detail_.id(event, node), true);
     std::uint32_t& row = row_of_name_[name.value];
     if (row == kNoRow) {
-      at(name.value, detail_.id(op), true);
+      at(name.value, detail_.id(event, node), true);
       row = static_cast<std::uint32_t>(rows_.size() - 1);
     }
     return rows_[row];
@@ -206,7 +241,8 @@ class OpTableBuilder {
 
   // Rows of device work without an op. `launch` may be kNoNode.
   OpRow& orphan(std::string_view name, NodeId launch) {
-    OpRow& row = at(name == kNoOp ? UINT32_MAX : UINT32_MAX - 1, launch == kNoNode ? UINT32_MAX : detail_.id(launch), false);
+    const std::uint32_t detail = launch == kNoNode ? UINT32_MAX : detail_.id(tree_.event[launch.value], launch);
+    OpRow& row = at(name == kNoOp ? UINT32_MAX : UINT32_MAX - 1, detail, false);
     row.op = name;
     return row;
   }
@@ -267,18 +303,19 @@ void FlopSum::add(const FlopSum& other) {
   known_.add(other.known_);
 }
 
-Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Autotuned autotuned) {
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, CompilersOwn compilers) {
   const Trace& trace = scope.trace();
   const CallTree& tree = scope.model().tree();
   const LaunchLinks& links = scope.model().links();
   OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
+  const CompilerWork& apart = left_out(scope, compilers);
   OpenRows open;
   const auto enter = [&](NodeId n) {
     if (with == WithCosts::yes) open.enter(builder.key(n));
   };
-  for_each_op(scope, with, autotuned, enter, [&](NodeId n, const OpCost& cost) {
+  for_each_op(scope, with, compilers, enter, [&](NodeId n, const OpCost& cost) {
     const bool nested = with == WithCosts::yes && open.leave();
-    const bool held = scope.holds(n);
+    const bool held = scope.holds(n) && !apart.holds(n);
     if (!held && cost.pieces == 0) return;
     // Work of the scope is its op's, also where that was called before the scope: then the row has no call and no host time of it.
     OpRow& row = builder.row(n);
@@ -288,8 +325,12 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
     if (!nested) row.flops.add(cost.flops);
     if (!held) return;
     ++row.count;
+    ++row.timed;
     saturating_add(&row.cpu_total_ns, tree.duration_ns(n));
     saturating_add(&row.cpu_self_ns, std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns));
+  });
+  for_each_untimed_op(scope, [&](EventId event, NodeId around) {
+    if (!apart.holds(around)) ++builder.row(event, around).count;
   });
   const auto add_own = [&](OpRow& row, const WorkRow& work) {
     saturating_add(&row.device_self_ns, duration_ns(work));
@@ -310,7 +351,7 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Aut
     }
     add_own(builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]), work);
   };
-  for_each_work(scope, add_rest, autotuned);
+  for_each_work(scope, add_rest, compilers);
   Ops out;
   out.by = by;
   if (with == WithCosts::yes) {

@@ -8,6 +8,7 @@
 // recovered_ns, which is part of both; op_from says where it was recovered from. The op around the graph's launch has it in device_total alone.
 // device_self over all rows, with those of [no op] and [launched before the window], is all device time of the scope. All device columns speak of
 // that work; count and host time of the calls that begin in the scope: on a device that runs behind, an op may have the one without the other.
+// A call whose duration is not known counts, and has no time; nor is it seen what it called and launched, which is that of the op around it.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +44,15 @@ struct OpRow {
   std::string_view op;  // the trace owns it
   std::string detail;   // what OpsBy asks for; empty when not asked, or not known
   std::int64_t count = 0;
+  std::int64_t timed = 0;  // calls whose duration is known: the host times are theirs
   std::int64_t cpu_total_ns = 0, cpu_self_ns = 0, device_total_ns = 0, device_self_ns = 0;
   std::int64_t recovered_ns = 0;
   OpSource op_from = OpSource::none;
   std::int64_t kernels = 0;  // launched by this very op
   FlopSum flops;
   bool is_op = true;  // false: device work without an op; it has no count and no host time
+
+  bool times_known() const { return timed > 0 || count == 0; }
 };
 
 struct Ops {
@@ -60,9 +64,9 @@ struct Ops {
   bool no_stacks = false;
 };
 
-// `autotuned`: without, the device work of the autotuner is left out; the host time of its ops stays.
+// `compilers`: without, the calls and the device work of the compiler and of its autotuner are left out, from every column.
 Ops compute_ops(const Scope& scope, std::optional<OpsBy> by = std::nullopt, WithCosts with = WithCosts::yes,
-                Autotuned autotuned = Autotuned::with);
+                CompilersOwn compilers = CompilersOwn::with);
 Report report_ops(const Ops& ops);
 
 // What a user calls the ways to tell ops apart; in the order of OpsBy.

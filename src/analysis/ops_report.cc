@@ -15,12 +15,13 @@ std::string by_name(const Ops& ops) { return std::string(ops_by_names()[static_c
 // What each phase cost in all: the rows of --by phase, added up.
 Table phases_table(const Ops& ops) {
   struct Sum {
-    std::int64_t count = 0, cpu_self_ns = 0, device_self_ns = 0, kernels = 0;
+    std::int64_t count = 0, timed = 0, cpu_self_ns = 0, device_self_ns = 0, kernels = 0;
   };
   std::map<std::string, Sum> sums;
   for (const OpRow& row : ops.rows) {
     Sum& sum = sums[row.detail];
     sum.count += row.count;
+    sum.timed += row.timed;
     sum.kernels += row.kernels;
     saturating_add(&sum.cpu_self_ns, row.cpu_self_ns);
     saturating_add(&sum.device_self_ns, row.device_self_ns);
@@ -34,8 +35,8 @@ Table phases_table(const Ops& ops) {
                    {"kernels", Type::integer, Unit::count}};
   const auto on_device = [&](std::int64_t value) { return ops.has_device_work ? Cell(value) : Cell(); };
   for (const auto& [phase, sum] : sums)
-    table.rows.push_back(
-        {cells::text(phase), sum.count, sum.cpu_self_ns, on_device(sum.device_self_ns), on_device(sum.kernels)});
+    table.rows.push_back({cells::text(phase), sum.count, sum.timed > 0 || sum.count == 0 ? Cell(sum.cpu_self_ns) : Cell(),
+                          on_device(sum.device_self_ns), on_device(sum.kernels)});
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const Row& a, const Row& b) { return std::tie(a[3], a[2]) > std::tie(b[3], b[2]); });
   return table;
@@ -60,14 +61,16 @@ Report report_ops(const Ops& ops) {
   if (any_recovered)
     table.columns.insert(table.columns.end(), {{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}});
   if (ops.by) table.columns.push_back({by_name(ops), Type::text});
-  std::int64_t count = 0, cpu_self = 0, device_self = 0, kernels = 0, recovered = 0;
+  std::int64_t count = 0, timed = 0, cpu_self = 0, device_self = 0, kernels = 0, recovered = 0;
   for (const OpRow& row : ops.rows) {
     Row& out = table.rows.emplace_back(table.columns.size());
     out[0] = std::string(row.op);
     if (row.is_op) {
       out[1] = row.count;
-      out[2] = row.cpu_total_ns;
-      out[3] = row.cpu_self_ns;
+      if (row.times_known()) {
+        out[2] = row.cpu_total_ns;
+        out[3] = row.cpu_self_ns;
+      }
     }
     if (ops.has_device_work) {
       out[4] = row.device_total_ns;
@@ -82,13 +85,14 @@ Report report_ops(const Ops& ops) {
     if (ops.by && !row.detail.empty()) out.back() = row.detail;
     saturating_add(&recovered, row.recovered_ns);
     count += row.count;
+    timed += row.timed;
     saturating_add(&cpu_self, row.cpu_self_ns);
     saturating_add(&device_self, row.device_self_ns);
     kernels += row.kernels;
   }
   Row& total = table.total.emplace(table.columns.size());  // totals of nested ops overlap: no sum
   total[1] = count;
-  total[3] = cpu_self;
+  if (timed > 0 || count == 0) total[3] = cpu_self;
   total[6] = cells::number(ops.flops.value());
   if (ops.has_device_work) {
     total[5] = device_self;

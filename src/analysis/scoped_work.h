@@ -1,20 +1,22 @@
 // The device work that a scope holds: every analysis of device time walks it, so that their totals are one.
 #pragma once
 
+#include <cstdint>
+
 #include "analysis/scope.h"
 
 namespace ridge {
 
-enum class Autotuned : std::uint8_t { with, without };  // the autotuner's launches: not the program's own work
+enum class CompilersOwn : std::uint8_t { with, without };  // what is not the program's work: see model/compiler_work.h
 
 // Calls f(const Device&, const WorkRow&) for each, by device and then in order of start.
 template <class F>
-void for_each_work(const Scope& scope, F f, Autotuned autotuned = Autotuned::with) {
-  const Autotuning* tuning = autotuned == Autotuned::without ? &scope.model().autotuning() : nullptr;
+void for_each_work(const Scope& scope, F f, CompilersOwn compilers = CompilersOwn::with) {
+  const CompilerWork* left_out = compilers == CompilersOwn::without ? &scope.model().compiler_work() : nullptr;
   for (const Device& device : scope.model().timeline().devices) {
     if (!scope.has_device(device.id)) continue;
     for (const WorkRow& work : device.work) {
-      if (scope.holds_work(work.row) && (tuning == nullptr || !tuning->holds_work(work.row))) f(device, work);
+      if (scope.holds_work(work.row) && (left_out == nullptr || !left_out->holds_work(work.row))) f(device, work);
     }
   }
 }

@@ -134,14 +134,15 @@ Table head_table(const Summary& s) {
   head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));
   head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
   const bool compiled = s.graphs.compiled();
-  const bool told = compiled || !s.model->trace().of(EventClass::op).empty();  // with ops, no compiled code is none
+  // With ops, no compiled code is none, and no phase of a compiler no time; whatever --filter and --step leave of them.
+  const bool told = compiled || !s.model->compile_phases().empty() || !s.model->trace().of(EventClass::op).empty();
   head.add("compiled", Type::boolean, Unit::none, compiled);
   head.add("compiled_pct_gpu_time", Type::number, Unit::percent, told ? cells::number(compiled_pct(s.graphs)) : Cell());
   head.add("graph_breaks", Type::integer, Unit::count, told ? Cell(s.breaks.occurrences()) : Cell());
   head.add("recompiles", Type::integer, Unit::count,
            told ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
-  head.add("compile_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.total_ns()));
-  head.add("autotune_ns", Type::integer, Unit::ns, s.ops.rows.empty() ? Cell() : Cell(s.compile.autotune_ns()));
+  head.add("compile_ns", Type::integer, Unit::ns, told ? Cell(s.compile.total_ns()) : Cell());
+  head.add("autotune_ns", Type::integer, Unit::ns, told ? Cell(s.compile.autotune_ns()) : Cell());
   return head.take();
 }
 
@@ -213,7 +214,7 @@ Table ops_table(const Summary& s) {
   for (std::size_t i = 0; i < std::min(kTopRows, s.ops.rows.size()); ++i) {
     const OpRow& op = s.ops.rows[i];
     table.rows.push_back({op.is_op ? Cell(op.count) : Cell(), s.ops.has_device_work ? Cell(op.device_self_ns) : Cell(),
-                          op.is_op ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
+                          op.is_op && op.times_known() ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
   }
   return table;
 }
@@ -232,6 +233,19 @@ Table top_findings(const Summary& s) {
   if (table.rows.size() > kTopRows) table.rows.resize(kTopRows);
   table.leads = true;
   return table;
+}
+
+// Device work that is not the program's own.
+void say_left_out(const char* code, const std::string& whose, std::int64_t launches, std::int64_t time_ns, const Categories& c,
+                  Report* report) {
+  if (launches == 0) return;
+  const double whole = static_cast<double>(c.autotune_ns) + static_cast<double>(c.compiler_ns) + static_cast<double>(c.time_ns);
+  const std::string share =
+      whole > 0 ? " (" + format_percent(100.0 * static_cast<double>(time_ns) / whole) + " of GPU time)" : "";
+  report->diagnostics.push_back({code, launches,
+                                 "launches of " + whose + " took " + format_duration(static_cast<double>(time_ns)) + share +
+                                     ": left out of categories, top_kernels, top_ops and compiled_pct_gpu_time",
+                                 "warning"});
 }
 
 // The path as a shell takes it; nothing for standard input, which cannot be read twice.
@@ -278,9 +292,9 @@ Summary compute_summary(const Scope& scope) {
   const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
   at_once(
       job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
-      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, Autotuned::without); },
-      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, Autotuned::without); },
-      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, Autotuned::without); },
+      [&] { summary.gpu = compute_gpu(scope); }, [&] { summary.categories = compute_categories(scope, CompilersOwn::without); },
+      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, CompilersOwn::without); },
+      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, CompilersOwn::without); },
       [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(scope); },
       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   LaunchRates launch_rates;
@@ -317,15 +331,9 @@ Report report_summary(const Summary& summary) {
                                       "kernels and ops are sums (ridge gpu has each)",
                                   "warning"});
   }
-  if (const Categories& c = summary.categories; c.autotune_launches > 0) {
-    report.diagnostics.push_back({"autotuning", c.autotune_launches,
-                                  "launches of the autotuner took " + format_duration(static_cast<double>(c.autotune_ns)) +
-                                      " (" +
-                                      format_percent(100.0 * static_cast<double>(c.autotune_ns) /
-                                                     (static_cast<double>(c.autotune_ns) + static_cast<double>(c.time_ns))) +
-                                      " of GPU time): left out of categories, top_kernels and compiled_pct_gpu_time",
-                                  "warning"});
-  }
+  const Categories& c = summary.categories;
+  say_left_out("autotuning", "the autotuner", c.autotune_launches, c.autotune_ns, c, &report);
+  say_left_out("compiling", "the compiler itself", c.compiler_launches, c.compiler_ns, c, &report);
   if (summary.first_is_outlier) {
     const std::vector<Iteration>& list = summary.model->iterations().list;
     const std::string rest =

@@ -1,17 +1,20 @@
 #include "base/output_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "base/try.h"
+#include "base/waiting.h"
 
 namespace ridge {
 namespace {
@@ -19,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "-";
+// What a pipe takes without waiting when it can be written to.
+constexpr std::size_t kTakenAtOnce = PIPE_BUF;
 
 tl::unexpected<Error> cannot_write(const std::string& path, std::string_view why, std::string hint = {}) {
   return fail(ErrorCode::cannot_write, "cannot write '" + path + "': " + std::string(why), {}, std::move(hint));
@@ -90,7 +95,7 @@ Result<void> check_output(const std::string& path, std::span<const std::string> 
   return {};
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+Result<OutputFile> OutputFile::create(const std::string& path, GoesOn goes_on) {
   OutputFile out;
   out.path_ = path;
   const fs::path place = place_of(path);
@@ -105,6 +110,8 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     if (out.file_ < 0) out.unfinished_.clear();
   }
   if (out.file_ < 0) return out.failed(errno);
+  out.waits_ = out.place_.empty() && may_wait(out.file_);
+  out.goes_on_ = std::move(goes_on);
   return out;
 }
 
@@ -119,7 +126,9 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       place_(std::move(other.place_)),
       unfinished_(std::exchange(other.unfinished_, {})),
       memory_(other.memory_),
-      file_(std::exchange(other.file_, -1)) {}
+      file_(std::exchange(other.file_, -1)),
+      waits_(other.waits_),
+      goes_on_(std::move(other.goes_on_)) {}
 
 OutputFile::~OutputFile() {
   if (file_ >= 0) ::close(file_);
@@ -136,11 +145,10 @@ Result<void> OutputFile::write(std::string_view bytes) {
     return {};
   }
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    if (waits_ && !wait_for(file_, POLLOUT, goes_on_)) return fail(ErrorCode::interrupted, "interrupted", path_);
+    const ssize_t written = ::write(file_, bytes.data(), waits_ ? std::min(bytes.size(), kTakenAtOnce) : bytes.size());
     if (written < 0 && errno == EPIPE && place_.empty()) return {};  // whoever read it has seen what it wanted
-    // Only a signal that asks to stop ends a call; a pipe that nobody reads would hold it up for ever.
-    if (written < 0 && errno == EINTR && place_.empty()) return fail(ErrorCode::interrupted, "interrupted", path_);
-    if (written < 0 && errno != EINTR) return failed(errno);
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return failed(errno);
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};

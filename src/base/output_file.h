@@ -6,11 +6,14 @@
 
 #include <ridge/output_file.h>
 
+#include "base/waiting.h"
+
 namespace ridge {
 
 class OutputFile {
  public:
-  static Result<OutputFile> create(const std::string& path);
+  // `goes_on` is asked where a pipe has to be waited for.
+  static Result<OutputFile> create(const std::string& path, GoesOn goes_on = {});
   static OutputFile in_memory(std::string* bytes);  // appends to `bytes`, which must outlive it
 
   OutputFile(OutputFile&& other) noexcept;
@@ -34,6 +37,8 @@ class OutputFile {
   std::string unfinished_;         // its name until then
   std::string* memory_ = nullptr;  // instead of a file
   int file_ = -1;
+  bool waits_ = false;  // somebody must take what is written: a pipe
+  GoesOn goes_on_;
 };
 
 }  // namespace ridge

@@ -27,6 +27,7 @@ void describe(CallParts& c, std::size_t i) {
   part.source = facts.source;
   part.inputs = facts.pointers > 0 ? facts.pointers - 1 : -1;
   part.accumulates = facts.accumulates;
+  part.sums = facts.sums;
   part.lists = facts.lists;
   part.list_reads = facts.list_reads;
   if (c.row.family == OpFamily::gather && launch.grid &&

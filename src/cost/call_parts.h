@@ -2,6 +2,7 @@
 // by family, what grids, order and neighbours add. Internal to call_cost.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -192,6 +192,13 @@ void read_reduction(std::string_view name, KernelFacts* facts) {
   if (!arguments.empty()) facts->item = parse_dtype(arguments[0]);
 }
 
+// "nll_loss_forward_no_reduce_cuda_kernel", "nll_loss_forward_reduce_cuda_kernel_2d", "nll_loss2d_forward_kernel".
+std::optional<bool> sums_losses(std::string_view name) {
+  if (!holds(name, "nll_loss")) return std::nullopt;
+  if (holds(name, "forward_no_reduce")) return false;
+  return holds(name, "forward_reduce") || holds(name, "nll_loss2d_forward_kernel") ? std::optional(true) : std::nullopt;
+}
+
 DType computes_in(std::string_view name) {
   const auto* token =
       std::find_if(std::begin(kTypeTokens), std::end(kTypeTokens), [&](const TypeToken& t) { return holds(name, t.token); });
@@ -206,6 +213,7 @@ KernelFacts facts_of(std::string_view kernel) {
   facts.tensor_cores_only = kernel.starts_with("nvjet") || holds(kernel, "tf32") || holds(kernel, "tfloat32") ||
                             holds(kernel, "s1688") || holds(kernel, "TF32");
   facts.fill = holds(kernel, "FillFunctor");
+  facts.sums = sums_losses(kernel);
   facts.sparse = holds(kernel, "cusparse::") || holds(kernel, "rocsparse::");
   if (holds(kernel, "reduce_kernel<")) read_reduction(kernel, &facts);
   facts.transpose = holds(kernel, "nchwToNhwc") || holds(kernel, "nhwcToNchw");

@@ -140,6 +140,7 @@ constexpr RoleRule kRules[] = {
 
     {pooling, "FillFunctor", KernelRole::fill},
     {loss, "FillFunctor", KernelRole::fill},
+    {loss, "no_reduce_kernel", KernelRole::main},  // the loss of each row
     {loss, "size_average", KernelRole::combine},
     {loss, "reduce_kernel", KernelRole::combine},
     {pointwise, "FillFunctor", KernelRole::fill},

@@ -2,6 +2,7 @@
 // that Inductor writes; of any other text it tells what it can.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

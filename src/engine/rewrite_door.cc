@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <thread>
 
 #include "analysis/scope.h"
@@ -167,7 +168,34 @@ Result<void> check_call(const RewriteInfo& info, const std::vector<std::string>&
   return {};
 }
 
-BlockOptions block_options(const OpenOptions& options, const ReadOptions& read, Packing packing) {
+// Whether to go on, asked by the thread that reads and by the one that writes: by one at a time.
+class Asking {
+ public:
+  explicit Asking(const OpenOptions& options) : progress_(options.progress) {}
+
+  ProgressFunction while_reading() {
+    if (!progress_) return {};
+    return [this](std::uint64_t done, std::uint64_t total) {
+      const std::lock_guard lock(mutex_);
+      last_ = {"writing", done, total};
+      return progress_(last_);
+    };
+  }
+  GoesOn while_waiting() {
+    if (!progress_) return {};
+    return [this] {
+      const std::lock_guard lock(mutex_);
+      return progress_(last_);
+    };
+  }
+
+ private:
+  const std::function<bool(const Progress&)>& progress_;
+  std::mutex mutex_;
+  Progress last_{"writing", 0, 0};
+};
+
+BlockOptions block_options(const OpenOptions& options, const ReadOptions& read, Packing packing, Asking* asking) {
   constexpr unsigned kMostThreads = 256;
   // What is read, made and written of a block this small stays in a core's own cache. To pack well takes more.
   constexpr std::size_t kPlainBlockBytes = std::size_t{256} << 10;
@@ -176,11 +204,7 @@ BlockOptions block_options(const OpenOptions& options, const ReadOptions& read, 
   blocks.threads =
       std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   blocks.max_bytes = read.max_bytes;
-  if (options.progress) {
-    blocks.progress = [&options](std::uint64_t done, std::uint64_t total) {
-      return options.progress({"writing", done, total});
-    };
-  }
+  blocks.progress = asking->while_reading();
   return blocks;
 }
 
@@ -210,9 +234,10 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
   const ThreadLimit limit(options.threads);
   ReadOptions read = read_options(options);
   read.keep_places = true;
-  TRY(OutputFile file, OutputFile::create(output));
+  Asking asking(options);
+  TRY(OutputFile file, OutputFile::create(output, asking.while_waiting()));
   PackedFile out(std::move(file), packing_of(output));
-  Job job{std::move(paths), arguments, read, block_options(options, read, out.packing()), &out, {}};
+  Job job{std::move(paths), arguments, read, block_options(options, read, out.packing(), &asking), &out, {}};
   if (auto done = row->run(&job); !done) return tl::unexpected(done.error());
   if (auto done = out.finish(); !done) return tl::unexpected(done.error());
   return std::move(job.summary);

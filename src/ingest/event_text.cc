@@ -11,14 +11,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kArgs = "args";
-
-bool names_args(std::string_view raw) {
-  if (raw.size() <= kArgs.size() || raw.find('\\') == std::string_view::npos) return raw == kArgs;
-  std::string key;
-  decode_string(raw, &key);
-  return key == kArgs;
-}
+bool names_args(std::string_view raw) { return is_written_as(raw, "args"); }
 
 bool ends_token(char c) { return c == ',' || c == '}' || c == ']' || is_space(c); }
 

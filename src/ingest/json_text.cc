@@ -178,6 +178,14 @@ Repairs decode_string(std::string_view raw, std::string* out) {
   return repairs;
 }
 
+bool is_written_as(std::string_view raw, std::string_view text) {
+  if (raw.size() <= text.size() || raw.find('\\') == std::string_view::npos)
+    return raw == text;  // no escape is shorter than what it stands for
+  std::string decoded;
+  decode_string(raw, &decoded);
+  return decoded == text;
+}
+
 namespace {
 
 // Walks over a JSON value; `out`, unless null, receives it without white space.

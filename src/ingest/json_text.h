@@ -29,6 +29,9 @@ bool is_plain_text(std::string_view raw);
 // stay as they are, but for \" and \\ and \/.
 Repairs decode_string(std::string_view raw, std::string* out);
 
+// Whether a string's content means `text`, with escapes or without.
+bool is_written_as(std::string_view raw, std::string_view text);
+
 // `raw` without the spaces between its tokens; false (and `out` unspecified) when it is no valid JSON value.
 // Depth is limited by memory alone: one bit a level.
 bool compact_json(std::string_view raw, std::string* out);

@@ -23,9 +23,9 @@ std::int64_t leading_exponent(std::string_view text) {
   std::int64_t exponent = 0;
   if (mark < text.size()) {
     const std::string_view digits = text.substr(mark + 1 + (text[mark + 1] == '+'));
-    constexpr std::int64_t kFar = std::int64_t{1} << 60;
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc{})
-      exponent = digits[0] == '-' ? -kFar : kFar;
+    constexpr std::int64_t kFar = std::int64_t{1} << 60;  // farther than any text is long
+    const bool read = std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec == std::errc{};
+    exponent = read ? std::clamp(exponent, -kFar, kFar) : digits[0] == '-' ? -kFar : kFar;
   }
   return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) - (first < point);
 }

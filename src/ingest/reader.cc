@@ -184,7 +184,7 @@ Result<std::unique_ptr<Trace>> read_named(OpenedSource opened, const std::string
 }  // namespace
 
 Result<std::unique_ptr<Trace>> read_trace(const std::string& path, const ReadOptions& options) {
-  TRY(OpenedSource opened, open_source(path));
+  TRY(OpenedSource opened, open_source(path, options.progress));
   return read_named(std::move(opened), path == "-" ? std::string(kStandardInput) : path, options);
 }
 

@@ -2,6 +2,7 @@
 #include "ingest/source.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/try.h"
+#include "base/waiting.h"
 
 namespace ridge {
 namespace {
@@ -21,7 +23,10 @@ constexpr std::size_t kPrefixBytes = 512;
 // A file descriptor, its first bytes read ahead.
 class FileSource final : public Source {
  public:
-  FileSource(int fd, bool owned, std::string path) : fd_(fd), owned_(owned), path_(std::move(path)) {}
+  FileSource(int fd, bool owned, std::string path, const ProgressFunction& progress)
+      : fd_(fd), owned_(owned), path_(std::move(path)), waits_(may_wait(fd)) {
+    if (progress) goes_on_ = [this, progress] { return progress(position_, 0); };
+  }
   ~FileSource() override {
     if (owned_) close(fd_);
   }
@@ -42,9 +47,11 @@ class FileSource final : public Source {
     std::memcpy(out, ahead_.data(), got);
     ahead_.erase(0, got);
     while (got < size) {
+      if (waits_ && !wait_for(fd_, POLLIN, goes_on_)) return fail(ErrorCode::interrupted, "interrupted", path_);
       const ssize_t n = ::read(fd_, out + got, std::min(size - got, std::size_t{1} << 30));
       if (n == 0) break;
       if (n < 0) {
+        if (errno == EAGAIN && waits_) continue;
         // A handler that does not restart calls was installed for a signal that asks to stop.
         if (errno == EINTR) return fail(ErrorCode::interrupted, "interrupted", path_);
         return fail(ErrorCode::cannot_open, std::string("cannot read: ") + std::strerror(errno), path_,
@@ -61,6 +68,8 @@ class FileSource final : public Source {
   int fd_;
   bool owned_;
   std::string path_;
+  bool waits_;  // for somebody to write: a pipe
+  GoesOn goes_on_;
   std::string ahead_;
   std::uint64_t position_ = 0;
 };
@@ -150,7 +159,7 @@ constexpr Signature kSignatures[] = {
 
 }  // namespace
 
-Result<OpenedSource> open_source(const std::string& path) {
+Result<OpenedSource> open_source(const std::string& path, ProgressFunction progress) {
   const bool standard_input = path == "-";
   const int fd = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -159,7 +168,7 @@ Result<OpenedSource> open_source(const std::string& path) {
                 : errno == EACCES ? "check the file's permissions"
                                   : "");
   }
-  auto file = std::make_unique<FileSource>(fd, !standard_input, standard_input ? "standard input" : path);
+  auto file = std::make_unique<FileSource>(fd, !standard_input, standard_input ? "standard input" : path, progress);
   struct stat status{};
   const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   if (regular) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);

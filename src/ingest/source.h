@@ -9,6 +9,7 @@
 
 #include <ridge/result.h>
 
+#include "base/progress.h"
 #include "trace/diagnostics.h"
 
 namespace ridge {
@@ -37,7 +38,8 @@ struct OpenedSource {
 };
 
 // `path` may be "-" for standard input.
-Result<OpenedSource> open_source(const std::string& path);
+// `progress` is asked where a pipe has to be waited for.
+Result<OpenedSource> open_source(const std::string& path, ProgressFunction progress = {});
 
 // The same over bytes in memory, which must outlive it.
 OpenedSource open_bytes(std::string_view bytes);

@@ -9,13 +9,6 @@ namespace {
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 constexpr std::string_view kEventsKey = "traceEvents";
 
-bool names_events(std::string_view raw) {
-  if (raw.find('\\') == std::string_view::npos) return raw == kEventsKey;
-  std::string key;
-  decode_string(raw, &key);
-  return key == kEventsKey;
-}
-
 }  // namespace
 
 const char* TopLevel::read(const char* p, const char* end) {
@@ -43,7 +36,7 @@ void TopLevel::begin_value(char c) {
   value_too_long_ = false;
   escaped_ = in_string_ = false;
   open_.clear();
-  if (c == '[' && names_events(key_)) {
+  if (c == '[' && is_written_as(key_, kEventsKey)) {
     if (!events_seen_) {
       events_seen_ = true;
       state_ = State::events;

@@ -2,6 +2,7 @@
 // while another thread runs the backward ops, which no annotation of their own thread encloses: these have the one that waits for them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <vector>

@@ -118,7 +118,7 @@ class Builder {
       return;
     }
     inner_[n.value] = static_cast<std::uint32_t>(out_.phases.size());
-    out_.phases.push_back({.node = n, .key = name, .parent = around, .id = {}, .kernel = {}});
+    out_.phases.push_back({.node = n, .span = n, .key = name, .parent = around, .id = {}, .kernel = {}});
     bare_name_.push_back(name);
     timed_.push_back(timed);
   }

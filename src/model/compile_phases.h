@@ -17,6 +17,7 @@ inline constexpr std::uint32_t kNoPhase = UINT32_MAX;
 
 struct CompilePhase {
   NodeId node;
+  NodeId span;                      // the bare slice around `node` where the phase is written twice; else `node`
   std::string_view key;             // "GraphLowering.run"; text of the trace
   std::uint32_t parent = kNoPhase;  // the phase around it; stands before it
   CompileId id;                     // as its data mark says, else its parent's

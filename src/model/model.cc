@@ -16,6 +16,7 @@ struct Model::Tables {
   Once<CompilePhases> compile_phases;
   Once<ForwardBackward> forward_backward;
   Once<CompiledRegions> compiled_regions;
+  Once<CompilerWork> compiler_work;
   Once<GraphReplays> graph_replays;
   Once<Locations> locations;
 };
@@ -62,6 +63,12 @@ const CompiledRegions& Model::compiled_regions() const {
   return tables_->compiled_regions.get([&] {
     return build_compiled_regions(trace_, tree(), compile_phases(),
                                   [this]() -> const ForwardBackward& { return forward_backward(); });
+  });
+}
+const CompilerWork& Model::compiler_work() const {
+  return tables_->compiler_work.get([&] {
+    if (autotuning().spans.empty() && compile_phases().empty()) return CompilerWork{};
+    return build_compiler_work(tree(), links(), autotuning(), compile_phases(), compiled_regions());
   });
 }
 const GraphReplays& Model::graph_replays() const {

@@ -2,12 +2,14 @@
 // header; this only remembers them. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "model/autotune.h"
 #include "model/call_tree.h"
 #include "model/compile_phases.h"
 #include "model/compiled_regions.h"
+#include "model/compiler_work.h"
 #include "model/device_timeline.h"
 #include "model/forward_backward.h"
 #include "model/graph_replays.h"
@@ -39,6 +41,7 @@ class Model {
   const CompilePhases& compile_phases() const;
   const ForwardBackward& forward_backward() const;
   const CompiledRegions& compiled_regions() const;
+  const CompilerWork& compiler_work() const;
   const GraphReplays& graph_replays() const;
   const Locations& locations() const;
 

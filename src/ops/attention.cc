@@ -20,7 +20,6 @@ struct Spelling {
   int bias = -1;
   int lengths = -1;  // cumulative lengths of q; those of k and the two greatest lengths follow
   bool backward = false;
-  int grad = 0, out = -1;
   bool reads_out =
       false;  // backward without a kernel for dO * O: reads O itself; but for float32, where ops before it make the sums
 };
@@ -28,18 +27,21 @@ struct Spelling {
 struct Sizes {
   double batch = 0, heads = 0, queries = 0, keys = 0, qk_depth = 0, v_depth = 0;
   bool causal = false, ambiguous = false;
+  bool counted = true;  // false: which tokens meet is not told, so `batch`, `queries` and `keys` are one sequence of all tokens
   double square() const { return 2 * batch * heads * queries * keys; }
   double rows() const { return batch * heads * queries; }
 };
 
 double at(const TensorShape& t, std::size_t i) { return static_cast<double>(t.sizes[i]); }
 
-// Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without them.
-void take_longest(const OpCall& call, std::size_t lengths_at, const TensorShape& lengths, Sizes* s) {
+// Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without them. Where
+// that is not told either, a square of all tokens would be off by as many times as there are sequences: nothing is counted.
+void take_longest(const OpCall& call, std::size_t lengths_at, const TensorShape* lengths, Sizes* s) {
   const auto longest_q = number_at(call, lengths_at + 2), longest_k = number_at(call, lengths_at + 3);
   s->ambiguous = true;
-  if (lengths.sizes.size() != 1 || !longest_q || !longest_k) return;
-  s->batch = std::max(at(lengths, 0) - 1, 0.0);
+  s->counted = lengths != nullptr && lengths->sizes.size() == 1 && longest_q && longest_k;
+  if (!s->counted) return;
+  s->batch = std::max(at(*lengths, 0) - 1, 0.0);
   s->queries = *longest_q;
   s->keys = *longest_k;
 }
@@ -65,13 +67,13 @@ std::optional<Sizes> sizes_of(const OpCall& call, const Spelling& spelling) {
     s.heads = at(*q, 1);
     s.queries = at(*q, 0);
     s.keys = at(*k, 0);
-    s.ambiguous = true;
   } else {
     return std::nullopt;
   }
   if (spelling.lengths >= 0) {
     const auto lengths_at = static_cast<std::size_t>(spelling.lengths);
-    if (const TensorShape* lengths = tensor_at(call, lengths_at)) take_longest(call, lengths_at, *lengths, &s);
+    const TensorShape* lengths = tensor_at(call, lengths_at);
+    if (lengths != nullptr || rank == 3) take_longest(call, lengths_at, lengths, &s);
   }
   if (spelling.causal >= 0) {
     const auto causal = static_cast<std::size_t>(spelling.causal);
@@ -128,7 +130,8 @@ OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling)
     const double grads_kv = dense_bytes(k).value_or(0) + dense_bytes(v).value_or(0);
     work.written = own_dq ? numel(*q) * item : own_dkv ? grads_kv : grads_kv + std::max(accumulator, numel(*q) * item);
   }
-  work.flops_causal = *work.flops * causal_share(*s);
+  if (!s->counted) work.flops = std::nullopt;
+  work.flops_causal = times(work.flops, causal_share(*s));
   return work;
 }
 
@@ -144,25 +147,22 @@ OpWork efficient(const OpCall& c, const Part& p) {
 OpWork cudnn(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 10, .bias = 3, .lengths = 4}); }
 OpWork flash_package(const OpCall& c, const Part& p) { return attention(c, p, {.layout = kTokensFirst, .causal = 5}); }
 
-OpWork sdpa_flash_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.q = 1, .causal = 11, .backward = true, .out = 4});
-}
+OpWork sdpa_flash_backward(const OpCall& c, const Part& p) { return attention(c, p, {.q = 1, .causal = 11, .backward = true}); }
 OpWork sdpa_efficient_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.q = 1, .causal = 11, .bias = 4, .backward = true, .out = 5, .reads_out = true});
+  return attention(c, p, {.q = 1, .causal = 11, .bias = 4, .backward = true, .reads_out = true});
 }
 OpWork sdpa_cudnn_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.q = 1, .causal = 14, .bias = 8, .lengths = 9, .backward = true, .out = 4});
+  return attention(c, p, {.q = 1, .causal = 14, .bias = 8, .lengths = 9, .backward = true});
 }
 OpWork flash_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.layout = kTokensFirst, .q = 1, .causal = 11, .lengths = 6, .backward = true, .out = 4});
+  return attention(c, p, {.layout = kTokensFirst, .q = 1, .causal = 11, .lengths = 6, .backward = true});
 }
 OpWork efficient_backward(const OpCall& c, const Part& p) {
   return attention(
-      c, p,
-      {.layout = kTokensFirst, .q = 1, .causal = 14, .bias = 4, .lengths = 6, .backward = true, .out = 5, .reads_out = true});
+      c, p, {.layout = kTokensFirst, .q = 1, .causal = 14, .bias = 4, .lengths = 6, .backward = true, .reads_out = true});
 }
 OpWork flash_package_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.layout = kTokensFirst, .q = 1, .backward = true, .out = 4});
+  return attention(c, p, {.layout = kTokensFirst, .q = 1, .backward = true});
 }
 
 constexpr OpFamily kFamily = OpFamily::attention;

@@ -53,7 +53,8 @@ OpWork embedding(const OpCall& c, const Part& p) {
   return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1, p);
 }
 
-// (weight, indices, offsets, ..): one row written per bag.
+// (weight, indices, offsets, scale, mode, sparse, weights of the samples, include_last_offset, ..): a row and its size written for each bag, and
+// for each index its bag; of the greatest also where each element came from.
 OpWork embedding_bag(const OpCall& c, const Part& p) {
   if (p.role != KernelRole::main)
     return moves(touched_or_zero(tensor_at(c, 1)), touched_or_zero(tensor_at(c, 1)), DType::unknown);
@@ -61,8 +62,12 @@ OpWork embedding_bag(const OpCall& c, const Part& p) {
   const TensorShape* table = tensor_at(c, 0);
   const TensorShape* offsets = tensor_at(c, 2);
   if (work.read && offsets != nullptr) {
-    *work.read += touched_bytes(*offsets);
-    work.written = numel(*offsets) * inner(*table, 1) * item_bytes(table->dtype);
+    constexpr double kGreatest = 2;
+    const double bags = std::max(numel(*offsets) - (flag_at(c, 7) ? 1 : 0), 0.0), elements = bags * inner(*table, 1);
+    const double index = std::max(item_bytes(offsets->dtype), item_bytes(tensor_at(c, 1)->dtype));
+    *work.read += touched_bytes(*offsets) + touched_or_zero(tensor_at(c, 6));
+    work.written = elements * item_bytes(table->dtype) + (bags + numel(*tensor_at(c, 1))) * index;
+    if (number_at(c, 4) == kGreatest) *work.written += elements * index;
   }
   return work;
 }

@@ -63,8 +63,16 @@ OpWork product(const OpCall& call, const Part& part, const Product& at) {
   return work;
 }
 
-OpWork mm(const OpCall& c, const Part& p) { return product(c, p, {}); }
-OpWork addmm(const OpCall& c, const Part& p) { return product(c, p, {.a = 1, .b = 2, .added = 0, .beta = 3}); }
+// (a, b), or (a, b, out_dtype).
+OpWork mm(const OpCall& c, const Part& p) { return product(c, p, {.out_dtype = 2}); }
+// (self, a, b, beta, alpha, ..)
+OpWork addmm_activation(const OpCall& c, const Part& p) { return product(c, p, {.a = 1, .b = 2, .added = 0, .beta = 3}); }
+// The same, or (self, a, b, out_dtype, beta, alpha, ..); a result that is given stands last.
+OpWork addmm(const OpCall& c, const Part& p) {
+  const bool has_dtype = c.arguments.size() > 5 && tensor_at(c, 5) == nullptr;
+  if (!has_dtype) return addmm_activation(c, p);
+  return product(c, p, {.a = 1, .b = 2, .added = 0, .beta = 4, .out_dtype = 3});
+}
 OpWork scaled_mm(const OpCall& c, const Part& p) {
   // Two forms: (a, b, scale_a, scale_b, bias, scale_result, out_dtype, ..) and, to 2.2, (a, b, bias, out_dtype, scale_a, ..).
   const bool old_form = c.arguments.size() > 3 && c.arguments[3].kind != OpArgument::Kind::tensor;
@@ -118,15 +126,16 @@ OpWork vectors(const OpCall& c, const Part& p) {
   if (tensors == 0) return work;
   work.read = read;
   const TensorShape* first = tensor_at(c, 0);
-  work.written =
-      first != nullptr && !first->sizes.empty() ? static_cast<double>(first->sizes[0]) * item_bytes(first->dtype) : 0;
+  const bool one_value = c.op.find("dot") != std::string_view::npos;
+  const double values = one_value ? 1 : first != nullptr && !first->sizes.empty() ? static_cast<double>(first->sizes[0]) : 0;
+  work.written = values * item_bytes(work.dtype);
   return work;
 }
 
 constexpr OpFormula kRows[] = {
     {"aten::mm", OpFamily::gemm, mm},
     {"aten::addmm", OpFamily::gemm, addmm},
-    {"aten::_addmm_activation", OpFamily::gemm, addmm},
+    {"aten::_addmm_activation", OpFamily::gemm, addmm_activation},
     {"aten::bmm", OpFamily::gemm, mm},
     {"aten::baddbmm", OpFamily::gemm, addmm},
     {"aten::_baddbmm_mkl_", OpFamily::gemm, addmm},

@@ -9,7 +9,8 @@ namespace {
 constexpr double kSector = 64;  // what one access brings from memory
 
 // (x [rows, classes], target, weight, reduction, ..): the chosen element of each row costs one access.
-// The mean is a kernel of its own, which divides a sum by a count.
+// The mean is a kernel of its own, which divides a sum by a count. Whether the rows are added up the kernel's name tells, else the reduction; where
+// neither does, they are, as by default.
 OpWork nll_forward(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* target = tensor_at(c, 1);
@@ -18,8 +19,12 @@ OpWork nll_forward(const OpCall& c, const Part& p) {
   const double rows = numel(*target);
   const double picked = std::min(rows * kSector, numel(*x) * item_bytes(x->dtype));
   constexpr double kNotReduced = 0;  // of at::Reduction; the mean and the sum have a value and the sum of the weights
-  const double results = number_at(c, 3) == kNotReduced ? rows : 2;
-  return moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), results * item_bytes(x->dtype), x->dtype);
+  const auto reduction = number_at(c, 3);
+  const double results = p.sums.value_or(reduction != kNotReduced) ? 2 : rows;
+  OpWork work =
+      moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), results * item_bytes(x->dtype), x->dtype);
+  work.ambiguous = !p.sums && !reduction;
+  return work;
 }
 
 // (grad, x, target, weight, ..): writes one element of each row; the zeros are a kernel of their own.

@@ -52,19 +52,28 @@ OpWork norm(const OpCall& call, const Part& part, std::size_t activations) {
   }
 }
 
-// (x, normalized_shape, weight, ..): besides the result `statistics` values of each row, in the type of sums.
+// (x, normalized_shape, weight, ..): elements of a row. Nothing where neither the shape nor a weight tells.
+std::optional<double> row_length(const OpCall& c) {
+  if (const auto shape = integers_at(c, 1); shape && !shape->empty()) {
+    double length = 1;
+    for (const std::int64_t size : *shape) length *= static_cast<double>(size);
+    return length;
+  }
+  const TensorShape* weight = tensor_at(c, 2);
+  return weight != nullptr ? std::optional(numel(*weight)) : std::nullopt;
+}
+
+// Besides the result `statistics` values of each row, in the type of sums. Of rows of unknown length none are counted.
 template <int statistics>
 OpWork forward_by_rows(const OpCall& c, const Part& p) {
   OpWork work = norm(c, p, 1);
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr) return work;
-  double length = 1;
-  for (const std::int64_t size : integers_at(c, 1).value_or(std::vector<std::int64_t>())) {
-    length *= static_cast<double>(size);
-  }
-  if (const TensorShape* weight = tensor_at(c, 2); length == 1 && weight != nullptr) length = numel(*weight);
-  const double of_rows = length > 0 ? statistics * numel(*x) / length * std::max(item_bytes(x->dtype), 4.0) : 0;
-  if (p.role == KernelRole::statistics) work.written = of_rows;
+  const auto length = row_length(c);
+  work.ambiguous = work.ambiguous || !length;
+  const double rows = length && *length > 0 ? numel(*x) / *length : 0;
+  const double of_rows = statistics * rows * std::max(item_bytes(x->dtype), 4.0);
+  if (p.role == KernelRole::statistics) work.written = length ? std::optional(of_rows) : std::nullopt;
   if (p.role == KernelRole::main) work.written = plus(dense_bytes(x), of_rows);
   if (p.role == KernelRole::apply) {  // another kernel made them
     work.read = plus(work.read, of_rows);

@@ -164,6 +164,7 @@ OpCall parse_op_call(std::string_view op, std::string_view input_dims, std::stri
   std::vector<std::string> types = read_texts(input_types);
   std::vector<std::string> values = read_texts(concrete_inputs);
   call.has_shapes = !dims.empty();
+  call.has_constants = !values.empty();
   const std::size_t count = std::max({dims.size(), types.size(), values.size()});
   call.arguments.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {

@@ -29,7 +29,8 @@ struct OpArgument {
 struct OpCall {
   std::string_view op;  // "aten::mm"; an overload's suffix is kept
   std::vector<OpArgument> arguments;
-  bool has_shapes = false;  // the trace was recorded with record_shapes
+  bool has_shapes = false;     // the trace was recorded with record_shapes
+  bool has_constants = false;  // it holds "Concrete Inputs": an empty value then means that none was given
 };
 
 // From the texts of the trace's four arguments, any of which may be empty. Never fails: what cannot be read becomes Kind::none.

@@ -69,8 +69,10 @@ struct Part {
   double channel_multiple = 1;  // convolution: the library's layout pads the channels to this
   bool channels_last =
       false;  // convolution: the kernel that computes walks its operands position by position, all channels of each
-  double weights_enlarged = 1;    // convolution: by how much folding the strides into channels makes the weights larger
-  bool accumulates = false;       // adds to its result with atomics, which read it
+  double weights_enlarged = 1;  // convolution: by how much folding the strides into channels makes the weights larger
+  bool accumulates = false;     // adds to its result with atomics, which read it
+  std::optional<bool> sums =
+      std::nullopt;               // losses: whether the kernel adds up the values of the rows; nothing: its name does not tell
   double enlarged = 1;            // convolution: by how much a transform (Winograd) makes the operands larger
   DType item = DType::unknown;    // of lists, whose element type the trace does not tell: from the kernel's name
   DType source = DType::unknown;  // lists: of what is read, where it is not the item

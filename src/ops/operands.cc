@@ -148,6 +148,11 @@ std::optional<double> plus(std::optional<double> a, std::optional<double> b) {
 
 std::optional<double> times(std::optional<double> a, double factor) { return a ? std::optional(*a * factor) : std::nullopt; }
 
+bool in_place(const OpCall& call) {
+  const std::string_view name = call.op.substr(0, call.op.find('.'));
+  return name.ends_with('_') && !name.ends_with("__");
+}
+
 bool is_scalar(const TensorShape& shape) { return shape.sizes.empty(); }
 
 DType promote(DType a, DType b) {
@@ -157,6 +162,10 @@ DType promote(DType a, DType b) {
 }
 
 bool is_floating(DType dtype) { return rank_of(dtype) >= rank_of(DType::f4); }
+
+bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
+
+DType real_of(DType dtype) { return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype; }
 
 TensorShape broadcast(const OpCall& call, int inputs) {
   TensorShape out;

@@ -35,13 +35,18 @@ double touched_or_zero(const TensorShape* shape);
 std::optional<double> plus(std::optional<double> a, std::optional<double> b);
 std::optional<double> times(std::optional<double> a, double factor);
 
+// "aten::add_": writes its first tensor.
+bool in_place(const OpCall& call);
+
 // A CPU scalar beside GPU tensors: 0-dim.
 bool is_scalar(const TensorShape& shape);
 
 // The shape that broadcasting the first `inputs` tensors gives (all tensors when negative), and the type that promotion gives.
 TensorShape broadcast(const OpCall& call, int inputs);
 DType promote(DType a, DType b);
-bool is_floating(DType dtype);
+bool is_floating(DType dtype);  // it has fractions: complex types count
+bool is_complex(DType dtype);
+DType real_of(DType dtype);  // of a complex type that of its parts; any other is its own
 
 // Expected number of distinct rows when `picks` are made among `rows` uniformly.
 double distinct_rows(double picks, double rows);

@@ -9,11 +9,6 @@
 namespace ridge {
 namespace {
 
-bool in_place(const OpCall& call) {
-  const std::string_view name = call.op.substr(0, call.op.find('.'));
-  return name.ends_with('_') && !name.ends_with("__");
-}
-
 // Of what type a new result is, by that of the inputs.
 enum class Gives : std::uint8_t {
   input,    // theirs
@@ -57,6 +52,9 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, Gives gives
   if (seen == 0) return work;
   work.dtype = shape.dtype;
   work.read = read;
+  // abs and angle of complex tensors: the kernel makes complex numbers, of which a copy takes the real parts.
+  if (out != nullptr && inputs == 1 && gives != Gives::boolean && is_complex(shape.dtype) && !is_complex(out->dtype))
+    out = nullptr;
   const TensorShape* self = tensor_at(call, 0);
   const bool self_written = in_place(call) && self != nullptr;
   if (part.role == KernelRole::fill) {
@@ -86,7 +84,21 @@ OpWork general(const OpCall& c, const Part& p) {
 // (x, p, train): writes the result and a mask of bytes.
 OpWork native_dropout(const OpCall& c, const Part& p) {
   OpWork work = elementwise(c, p, 1);
-  if (work.written) *work.written += numel(*tensor_at(c, 0));
+  if (work.written) *work.written += numel(broadcast(c, 1));
+  return work;
+}
+
+// (x): the mantissa like x, and an int32 exponent.
+OpWork frexp(const OpCall& c, const Part& p) {
+  OpWork work = elementwise(c, p, 1);
+  if (work.written && p.role == KernelRole::main) *work.written += numel(broadcast(c, 1)) * item_bytes(DType::i32);
+  return work;
+}
+
+// (grad, x, weight): the gradients of both, the weight's before it is summed over what it was broadcast to.
+OpWork prelu_backward(const OpCall& c, const Part& p) {
+  OpWork work = elementwise(c, p, 3);
+  if (p.role == KernelRole::main) work.written = times(work.written, 2);
   return work;
 }
 
@@ -130,7 +142,6 @@ constexpr std::string_view kUnary[] = {
     "softplus",      "softshrink",
     "square",        "threshold",
     "trunc",         "log_sigmoid_forward",
-    "frexp",
 };
 // Of integers too the results have fractions.
 constexpr std::string_view kUnaryToReal[] = {
@@ -205,7 +216,7 @@ constexpr std::string_view kBinaryToBool[] = {
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "isclose",
 };
 constexpr std::string_view kTernary[] = {
-    "addcmul", "addcdiv", "where", "lerp", "clamp", "_prelu_kernel_backward", "log_sigmoid_backward",
+    "addcmul", "addcdiv", "where", "lerp", "clamp", "log_sigmoid_backward",
 };
 
 template <std::size_t N>
@@ -230,6 +241,8 @@ struct Table {
     add_rows(kBinaryToComplex, reads<2, Gives::complex>, &rows, &texts);
     add_rows(kTernary, reads<3>, &rows, &texts);
     add_rows({"div"}, div, &rows, &texts);
+    add_rows({"frexp"}, frexp, &rows, &texts);
+    add_rows({"_prelu_kernel_backward"}, prelu_backward, &rows, &texts);
     add_rows({"glu"}, glu, &rows, &texts);
     add_rows({"glu_backward"}, glu_backward, &rows, &texts);
     add_rows({"native_dropout"}, native_dropout, &rows, &texts);

@@ -16,13 +16,13 @@ double resized(const TensorShape& x, const std::vector<std::int64_t>& spatial) {
   return n;
 }
 
-// (x, kernel, stride, padding, ..): pooled size.
-double pooled(const OpCall& c, const TensorShape& x, bool dilated, std::size_t ceil_at) {
+// (x, kernel, stride, padding, ..): pooled size; nothing where the kernel's is not told.
+std::optional<double> pooled(const OpCall& c, const TensorShape& x, bool dilated, std::size_t ceil_at) {
   const auto kernel = integers_at(c, 1), stride = integers_at(c, 2), padding = integers_at(c, 3);
   const auto dilation = dilated ? integers_at(c, 4) : std::nullopt;
-  if (!kernel || kernel->empty()) return 0;
+  if (!kernel || kernel->empty()) return std::nullopt;
   const std::size_t rank = kernel->size();
-  if (x.sizes.size() < rank) return 0;
+  if (x.sizes.size() < rank) return std::nullopt;
   const auto nth = [](const std::optional<std::vector<std::int64_t>>& list, std::size_t i, std::int64_t otherwise) {
     return !list || list->empty() ? otherwise : (*list)[std::min(i, list->size() - 1)];
   };
@@ -41,12 +41,12 @@ double pooled(const OpCall& c, const TensorShape& x, bool dilated, std::size_t c
 OpWork max_pool(const OpCall& c, const Part&) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr) return {.flops = 0};
-  return moves(touched(x), pooled(c, *x, true, 5) * (item_bytes(x->dtype) + item_bytes(DType::i64)), x->dtype);
+  return moves(touched(x), times(pooled(c, *x, true, 5), item_bytes(x->dtype) + item_bytes(DType::i64)), x->dtype);
 }
 OpWork avg_pool(const OpCall& c, const Part&) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr) return {.flops = 0};
-  return moves(touched(x), pooled(c, *x, false, 4) * item_bytes(x->dtype), x->dtype);
+  return moves(touched(x), times(pooled(c, *x, false, 4), item_bytes(x->dtype)), x->dtype);
 }
 // (grad, x, .., indices): the gradient and, where the op has them, the int64 indices; never x.
 OpWork pool_backward(const OpCall& c, const Part& p) {

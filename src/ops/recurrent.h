@@ -1,6 +1,7 @@
 // Sizes of a recurrent network's call, which its formula and the telling apart of its kernels share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -25,13 +25,16 @@ OpWork reduce(const OpCall& call, const Part& part, std::size_t dims_at, double 
   const TensorShape* x = tensor_at(call, input);
   if (x == nullptr) return {.flops = 0};
   if (part.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  const bool dims_unknown = !call.has_constants && dims_at < call.arguments.size() && !x->sizes.empty();
   const double item = out_item > 0 ? out_item : item_bytes(x->dtype);
   const double kept = kept_elements(call, *x, dims_at) * item;
   if (part.role == KernelRole::parameters) return moves(kept, kept, x->dtype);
   // Sums of booleans are sums of a copy as integers: the kernel tells what it reads.
   const double own = item_bytes(part.item);
   const bool converted = own > 0 && own != item_bytes(x->dtype);
-  return moves(converted ? std::optional(numel(*x) * own) : touched(x), kept, x->dtype);
+  OpWork work = moves(converted ? std::optional(numel(*x) * own) : touched(x), kept, x->dtype);
+  work.ambiguous = dims_unknown;
+  return work;
 }
 
 OpWork over_dims(const OpCall& c, const Part& p) { return reduce(c, p, 1, 0); }
@@ -57,29 +60,45 @@ OpWork value_and_index(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   return reduce(c, p, 1, x != nullptr && integers_at(c, 1) ? item_bytes(x->dtype) + 8 : 0);
 }
-OpWork norm(const OpCall& c, const Part& p) { return reduce(c, p, 2, 0); }
+// (x, order, dims, ..): a real value, of complex numbers too.
+OpWork norm(const OpCall& c, const Part& p) {
+  const TensorShape* x = tensor_at(c, 0);
+  return reduce(c, p, 2, x != nullptr ? item_bytes(real_of(x->dtype)) : 0);
+}
 OpWork general(const OpCall& c, const Part& p) {
   std::size_t input = 0;
   while (input < c.arguments.size() && tensor_at(c, input) == nullptr) ++input;
   return reduce(c, p, input + 1, 0, input);
 }
 
+// What a scan or a softmax goes over: an old form of cumsum lists the result first.
+const TensorShape* scanned(const OpCall& c) {
+  std::size_t input = 0;
+  while (input < c.arguments.size() && tensor_at(c, input) == nullptr) ++input;
+  return tensor_at(c, input);
+}
+
 // (x, dim, ..): as many elements written as read.
 OpWork like_input(const OpCall& c, const Part& p) {
-  std::size_t input = 0;  // an old form of cumsum lists the result first
-  while (input < c.arguments.size() && tensor_at(c, input) == nullptr) ++input;
-  const TensorShape* x = tensor_at(c, input);
+  const TensorShape* x = scanned(c);
   if (x == nullptr) return {.flops = 0};
   if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
   return moves(touched(x), dense_bytes(x), x->dtype);
 }
 
-// (x, dim, dtype)
+// (x, dim, dtype): sums of another type than x are those of a copy of that type.
 OpWork running_sum(const OpCall& c, const Part& p) {
   OpWork work = like_input(c, p);
   const TensorShape* x = tensor_at(c, 0);
-  const double item = summed_item(c, x, 2);
-  if (item > 0 && work.written && p.role != KernelRole::initialise) work.written = numel(*x) * item;
+  const double item = in_place(c) ? 0 : summed_item(c, x, 2);
+  if (item > 0 && item != item_bytes(x->dtype) && p.role != KernelRole::initialise) work.read = work.written = numel(*x) * item;
+  return work;
+}
+
+// (x, dim): the largest so far and where it stands, an int64.
+OpWork running_extreme(const OpCall& c, const Part& p) {
+  OpWork work = like_input(c, p);
+  if (work.written && p.role != KernelRole::initialise) *work.written += numel(*scanned(c)) * item_bytes(DType::i64);
   return work;
 }
 
@@ -159,8 +178,8 @@ constexpr OpFormula kRows[] = {
     {"aten::_cumprod", kReduction, running_sum},
     {"aten::logcumsumexp", kReduction, like_input},
     {"aten::_logcumsumexp", kReduction, like_input},
-    {"aten::cummax", kReduction, like_input},
-    {"aten::cummin", kReduction, like_input},
+    {"aten::cummax", kReduction, running_extreme},
+    {"aten::cummin", kReduction, running_extreme},
 };
 constexpr OpFormula kGeneral{"", kReduction, general};
 

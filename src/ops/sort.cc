@@ -29,17 +29,37 @@ OpWork sort(const OpCall& c, const Part& p) {
   return work;
 }
 
-// (x, k, ..): x is read by the selection; what follows works on k of each row.
+// A value and its int64 position for each row along the dimension of argument `dim_at`: the last one where it is not told.
+double of_rows(const OpCall& c, const TensorShape& x, std::size_t dim_at) {
+  const double rank = static_cast<double>(x.sizes.size());
+  double dim = number_at(c, dim_at).value_or(-1);
+  if (dim < 0) dim += rank;
+  const double length = dim >= 0 && dim < rank ? static_cast<double>(x.sizes[static_cast<std::size_t>(dim)]) : 1;
+  return length > 0 ? numel(x) / length * (item_bytes(x.dtype) + item_bytes(DType::i64)) : 0;
+}
+
+// (x, k, dim, ..): x is read by the selection; what follows works on k of each row.
 OpWork topk(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr || x->sizes.empty()) return {.flops = 0};
   if (p.role == KernelRole::initialise || p.role == KernelRole::fill) return moves(0, 0, x->dtype);
   if (p.role == KernelRole::combine) return moves(p.partial_bytes, 0, x->dtype);
-  const double rows = x->sizes.back() > 0 ? numel(*x) / static_cast<double>(x->sizes.back()) : 0;
-  const double kept = rows * std::max(number_at(c, 1).value_or(1), 0.0) * (item_bytes(x->dtype) + item_bytes(DType::i64));
-  if (p.role == KernelRole::parameters || p.role == KernelRole::index_helper) return moves(kept, kept, x->dtype);
-  return moves(touched(x), kept, x->dtype);
+  const auto k = number_at(c, 1);
+  const auto kept = k ? std::optional(of_rows(c, *x, 2) * std::max(*k, 0.0)) : std::nullopt;
+  const bool of_kept = p.role == KernelRole::parameters || p.role == KernelRole::index_helper;
+  OpWork work = moves(of_kept ? kept : touched(x), kept, x->dtype);
+  work.ambiguous = !k;
+  return work;
 }
+
+// One of each row; `dim_at`: the dimension's argument.
+OpWork one_of_each_row(const OpCall& c, const Part& p, std::size_t dim_at) {
+  const TensorShape* x = tensor_at(c, 0);
+  if (x == nullptr) return {.flops = 0};
+  if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
+  return moves(touched(x), of_rows(c, *x, dim_at), x->dtype);
+}
+OpWork kthvalue(const OpCall& c, const Part& p) { return one_of_each_row(c, p, 2); }
 
 // (x): read by each of its passes; how much is written depends on the values.
 OpWork select(const OpCall& c, const Part& p) {
@@ -49,6 +69,9 @@ OpWork select(const OpCall& c, const Part& p) {
   return {.flops = 0, .read = touched(x), .dtype = x->dtype, .ambiguous = true};
 }
 
+// (x, dim, ..), or (x), which sorts a copy.
+OpWork median(const OpCall& c, const Part& p) { return number_at(c, 1) ? one_of_each_row(c, p, 1) : select(c, p); }
+
 // (x, dims, ..): a Fourier transform. Half of the complex values of a real tensor take as much room as it: each pass moves that once.
 OpWork transform(const OpCall& c, const Part&) {
   const TensorShape* x = first_tensor(c);
@@ -56,27 +79,38 @@ OpWork transform(const OpCall& c, const Part&) {
   return moves(dense_bytes(x), dense_bytes(x), x->dtype);
 }
 
-// (sorted, values) or (values, bounds): both are read, a position written for each value.
+// (sorted, values, out_int32, ..) or (values, bounds, out_int32, ..): both are read, a position written for each value.
 OpWork search(const OpCall& c, std::size_t values_at) {
   const TensorShape* sorted = tensor_at(c, 1 - values_at);
   const TensorShape* values = tensor_at(c, values_at);
   if (sorted == nullptr || values == nullptr) return {.flops = 0};
-  return moves(touched_bytes(*sorted) + touched_bytes(*values), numel(*values) * item_bytes(DType::i64), values->dtype);
+  const double position = item_bytes(flag_at(c, 2) ? DType::i32 : DType::i64);
+  return moves(touched_bytes(*sorted) + touched_bytes(*values), numel(*values) * position, values->dtype);
 }
 OpWork searchsorted(const OpCall& c, const Part&) { return search(c, 1); }
 OpWork bucketize(const OpCall& c, const Part&) { return search(c, 0); }
 
 constexpr OpFamily kFamily = OpFamily::sort;
 constexpr OpFormula kRows[] = {
-    {"aten::sort", kFamily, sort},           {"aten::argsort", kFamily, sort},
-    {"aten::msort", kFamily, sort},          {"aten::topk", kFamily, topk},
-    {"aten::kthvalue", kFamily, topk},       {"aten::median", kFamily, select},
-    {"aten::nonzero", kFamily, select},      {"aten::unique_dim", kFamily, select},
-    {"aten::_unique2", kFamily, select},     {"aten::unique_consecutive", kFamily, select},
-    {"aten::bincount", kFamily, select},     {"aten::histc", kFamily, select},
-    {"aten::multinomial", kFamily, select},  {"aten::searchsorted", kFamily, searchsorted},
-    {"aten::bucketize", kFamily, bucketize}, {"aten::_fft_r2c", kFamily, transform},
-    {"aten::_fft_c2r", kFamily, transform},  {"aten::_fft_c2c", kFamily, transform},
+    {"aten::sort", kFamily, sort},
+    {"aten::argsort", kFamily, sort},
+    {"aten::msort", kFamily, sort},
+    {"aten::topk", kFamily, topk},
+    {"aten::kthvalue", kFamily, kthvalue},
+    {"aten::median", kFamily, median},
+    {"aten::nanmedian", kFamily, median},
+    {"aten::nonzero", kFamily, select},
+    {"aten::unique_dim", kFamily, select},
+    {"aten::_unique2", kFamily, select},
+    {"aten::unique_consecutive", kFamily, select},
+    {"aten::bincount", kFamily, select},
+    {"aten::histc", kFamily, select},
+    {"aten::multinomial", kFamily, select},
+    {"aten::searchsorted", kFamily, searchsorted},
+    {"aten::bucketize", kFamily, bucketize},
+    {"aten::_fft_r2c", kFamily, transform},
+    {"aten::_fft_c2r", kFamily, transform},
+    {"aten::_fft_c2c", kFamily, transform},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What a Timeline keeps between questions: lanes, unions of busy time, and the ends of flows. Each is made once, by whoever asks first.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 

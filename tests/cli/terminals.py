@@ -122,9 +122,12 @@ def full_pipe():
 
 
 def test_a_write_that_waits_is_ended(folder):
-    for args in (("help",), ("cut", folder.trace, "-", "--from", "0")):
+    event = '{"ph":"X","cat":"cpu_op","name":"op_%d","pid":1,"tid":1,"ts":%d,"dur":1}'
+    many = folder.write("many.json", '{"traceEvents":[' + ",\n".join(event % (i, i) for i in range(3000)) + "]}")
+    help_, tables, copy = ("help",), ("ops", many, "--json"), ("cut", many, "-", "--from", "0")
+    for args, pipe in ((help_, full_pipe), (copy, full_pipe), (tables, os.pipe), (copy, os.pipe)):
         for number in (signal.SIGINT, signal.SIGTERM):
-            reader, writer = full_pipe()  # nobody reads
+            reader, writer = pipe()  # nobody reads; an empty one takes some of the text before it is full
             process = subprocess.Popen([program(), *args], stdout=writer, stderr=subprocess.DEVNULL)
             time.sleep(0.3)
             process.send_signal(number)
@@ -134,6 +137,39 @@ def test_a_write_that_waits_is_ended(folder):
                 process.kill()
                 os.close(reader)
                 os.close(writer)
+
+
+def test_a_read_that_waits_is_ended(_):
+    event = b'{"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":1,"ts":1,"dur":1},\n'
+    for threads in ("1", "4"):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen(
+                [program(), "-", "--threads", threads], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            process.stdin.write(b'{"traceEvents": [' + event * 20_000)  # some windows of it, and nothing more comes
+            process.stdin.flush()
+            time.sleep(0.3)
+            process.send_signal(number)
+            try:
+                equal((process.wait(10), process.stderr.read()), (128 + number, b"interrupted\n"), f"{threads} threads")
+            finally:
+                process.kill()
+                process.stdin.close()
+
+
+def test_a_pipe_that_does_not_wait_is_waited_for(folder):
+    event = '{"ph":"X","cat":"cpu_op","name":"op_%d","pid":1,"tid":1,"ts":%d,"dur":1}'
+    many = folder.write("many.json", '{"traceEvents":[' + ",\n".join(event % (i, i) for i in range(3000)) + "]}")
+    for args in (("ops", many, "--json"), ("cut", many, "-", "--from", "0")):
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        process = subprocess.Popen([program(), *args], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        time.sleep(0.3)  # it is full by now
+        with os.fdopen(reader, "rb") as output:
+            text = output.read()
+        equal((process.wait(10), process.stderr.read()), (0, b""), f"{args[0]} into such a pipe")
+        check(len(text) > 100_000 and text.rstrip().endswith(b"}"), f"all of what {args[0]} writes")
 
 
 def test_second_interrupt_ends_at_once(_):

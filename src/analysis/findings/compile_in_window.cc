@@ -1,5 +1,5 @@
-// compile_in_window: the device idled while the host compiled, other than for recompiles and autotuning. Before the first work too: a window that
-// begins with a compilation measures that.
+// compile_in_window: the device idled while the host compiled, or ran what the compiler tried, other than for recompiles and autotuning. Before the
+// first work too: a window that begins with a compilation measures that.
 #include <map>
 
 #include <fmt/format.h>
@@ -50,6 +50,9 @@ std::optional<Finding> find_compile_in_window(Facts& facts) {
   HostTally tally(facts);
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause == IdleCause::compile) tally.add(slot.piece.node, claim.take_idle(d, i));
+  });
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    if (facts.is_compilers(slot.work.row)) claim.take_work(d, i);
   });
   if (!claim.keep()) return std::nullopt;
   return Finding{.finding = "torch.compile or Triton compiles inside the window",

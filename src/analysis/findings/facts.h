@@ -72,6 +72,10 @@ class Facts {
   StringId kernel_id(std::uint32_t row) const { return trace_.events.name(work_.events[row]); }
   std::string_view kernel(std::uint32_t row) const { return trace_.text(kernel_id(row)); }
   bool is_kernel(std::uint32_t row) const { return trace_.kind(work_.events[row]).work == DeviceWork::kernel; }
+  // Run by the compiler while it compiled, other than for autotuning.
+  bool is_compilers(std::uint32_t row) const {
+    return model_.compiler_work().holds_work(row) && !model_.autotuning().holds_work(row);
+  }
   bool by_graph_launch(std::uint32_t row) const { return launch(row) != kNoNode && graph_launch_[name_id(launch(row))]; }
   std::optional<std::size_t> iteration(std::uint32_t row) const;  // by index into the model's list; nothing outside of all
   std::optional<EventId> event_of_work(std::optional<std::uint32_t> row) const {

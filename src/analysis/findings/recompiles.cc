@@ -1,7 +1,12 @@
-// recompiles: a frame that had compiled code was compiled again, because a guard failed. Cost: what the device idled meanwhile.
+// recompiles: a frame that had compiled code was compiled again, because a guard failed. Cost: what the device idled meanwhile, or
+// ran for the compiler.
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "base/interval_set.h"
 #include "base/units.h"
 
 namespace ridge {
@@ -17,22 +22,35 @@ bool is_recompilation(const Facts& facts, const CompilePhase& phase) {
   return phase.parent == kNoPhase && phase.id.compile > 0 && facts.scope().holds(phase.node);
 }
 
-// From the lookup that missed to the region that was compiled for it.
-void take_forward(const Facts& facts, Claim* claim) {
+// From the lookup that missed to the region that was compiled for it. The backward of a recompiled frame is compiled when it first runs, far from
+// the lookup.
+IntervalSet recompiling(const Facts& facts) {
+  std::vector<Interval> times;
   const CompiledRegions& regions = facts.model().compiled_regions();
   for (const CacheLookup& lookup : regions.lookups) {
     if (!is_recompiled(facts, lookup)) continue;
-    const Interval time{facts.time(lookup.node).end_ns, facts.time(regions.calls[lookup.region].node).start_ns};
-    for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) claim->take_idle_within(d, time);
+    times.push_back({facts.time(lookup.node).end_ns, facts.time(regions.calls[lookup.region].node).start_ns});
   }
+  for (const CompilePhase& phase : facts.model().compile_phases().phases) {
+    if (is_recompilation(facts, phase)) times.push_back(facts.time(phase.node));
+  }
+  return IntervalSet(std::move(times));
 }
 
-// The backward of a recompiled frame is compiled when it first runs, far from the lookup.
-void take_backward(const Facts& facts, Claim* claim) {
-  for (const CompilePhase& phase : facts.model().compile_phases().phases) {
-    if (!is_recompilation(facts, phase)) continue;
-    for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) claim->take_idle_within(d, facts.time(phase.node));
+bool is_in(std::span<const Interval> times, std::int64_t time_ns) {
+  const auto next = std::upper_bound(times.begin(), times.end(), time_ns,
+                                     [](std::int64_t t, const Interval& interval) { return t < interval.start_ns; });
+  return next != times.begin() && time_ns < (next - 1)->end_ns;
+}
+
+void take(Facts& facts, const IntervalSet& times, Claim* claim) {
+  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
+    for (const Interval& time : times.intervals()) claim->take_idle_within(d, time);
   }
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const std::uint32_t row = slot.work.row;
+    if (facts.is_compilers(row) && is_in(times.intervals(), facts.time(facts.launch(row)).start_ns)) claim->take_work(d, i);
+  });
 }
 
 // The longest one's slice; where phases of the compiler were not recorded, the lookup that missed.
@@ -66,8 +84,7 @@ std::optional<Finding> find_recompiles(Facts& facts) {
   const std::vector<Recompile>& recompiles = facts.breaks().recompiles;
   if (recompiles.empty()) return std::nullopt;
   Claim claim(facts.ledger());
-  take_forward(facts, &claim);
-  take_backward(facts, &claim);
+  take(facts, recompiling(facts), &claim);
   claim.keep_anyway();
   return Finding{.finding = counted(static_cast<std::int64_t>(recompiles.size()), "recompile") + " inside the window",
                  .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,

@@ -221,6 +221,38 @@ TEST(Kernels, WithoutADurationHaveNoTimes) {
   }
 }
 
+// They stand in no tree: what is around them says where they belong, and their shapes they have themselves.
+TEST(Ops, WithoutADurationCountAndHaveNoTimes) {
+  const auto untimed = [](std::string_view name, int ts, std::string_view more, int tid = 1) {
+    return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":9,"tid":{},"ts":{}{},"args":{{"Input Dims":[[{}]]}}}})",
+                       name, tid, ts, more, ts);
+  };
+  const Scoped scoped({slice("user_annotation", "step", 1, 0, 50), slice("cpu_op", "f", 1, 1, 5), untimed("f", 10, ""),
+                       untimed("g", 20, ""), untimed("g", 60, R"(,"dur":-4)"), untimed("h", 20, "", 3)});
+  const Ops ops = compute_ops(scoped.scope);
+  ASSERT_EQ(ops.rows.size(), 3U);
+  const Report report = report_ops(ops);
+  const auto cells = [](const Row& row) { return std::vector<Cell>(row.begin(), row.begin() + 4); };
+  using Cells = std::vector<Cell>;
+  constexpr std::int64_t kOne = 1, kTwo = 2, kTime = 5'000;
+  EXPECT_EQ(cells(report.tables[0].rows[0]), (Cells{"f", kTwo, kTime, kTime}));
+  EXPECT_EQ(cells(report.tables[0].rows[1]), (Cells{"g", kTwo, Cell(), Cell()}));
+  EXPECT_EQ(cells(report.tables[0].rows[2]), (Cells{"h", kOne, Cell(), Cell()}));
+  EXPECT_EQ(cells(*report.tables[0].total), (Cells{Cell(), std::int64_t{5}, Cell(), kTime}));
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::annotation), "g", "step")->count, 1);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::annotation), "g", "")->count, 1);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::shape), "g", "[[20]]")->count, 1);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::phase), "h", "forward")->count, 1);
+  EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::location), "h", "")->count, 1);
+  const Ops part = compute_ops(*make_scope(scoped.model, {{"to", "0.015"}}));
+  ASSERT_EQ(part.rows.size(), 1U);
+  EXPECT_EQ(part.rows[0].count, 2);
+  // Of no call the time is known: nor is the sum.
+  const Scoped none({untimed("f", 10, "")});
+  EXPECT_EQ(cells(*report_ops(compute_ops(none.scope)).tables[0].total), (Cells{Cell(), kOne, Cell(), Cell()}));
+  EXPECT_EQ(report_ops(compute_ops(none.scope, OpsBy::phase)).tables[1].rows.at(0).at(2), Cell());
+}
+
 TEST(Ops, OfATraceWithoutDeviceWorkHaveNoDeviceTimes) {
   const Scoped scoped({slice("cpu_op", "f", 1, 0, 10)});
   for (const std::optional<OpsBy> by : {std::optional<OpsBy>(), std::optional(OpsBy::phase)}) {

@@ -1,8 +1,9 @@
-// summary on traces made by hand: what it says of compiled code and of the autotuner.
+// summary on traces made by hand: what it says of compiled code, of the autotuner and of the compiler's own work.
 #include "analysis/summary.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analysis/catalog.h"
@@ -60,6 +61,22 @@ TEST(Summary, AFilterChoosesWhatIsListedAndNotWhatTheProgramIs) {
     const auto scope = make_scope(*t.model, {{"filter", filter}});
     EXPECT_EQ(cell(table(*run_summary(*scope, {}), "summary"), "graph_breaks"), Cell(std::int64_t{1})) << filter;
   }
+}
+
+TEST(Summary, KnowsTheTimeOfCompilingWhateverIsListed) {
+  const LoadedTrace t =
+      load_events(join({event({.name = "GraphLowering.run (dynamo_timed)", .ts = 0, .dur = 100}),
+                        event({.name = "CachingAutotuner.benchmark_all_configs (dynamo_timed)", .ts = 200, .dur = 30}),
+                        event({.name = "aten::mm", .ts = 300, .dur = 20}), launch(1, 310, 5, "k", 320, 5)}));
+  for (const Arguments& arguments : {Arguments{}, Arguments{{"filter", "k"}}, Arguments{{"filter", "zzz"}}}) {
+    const Report report = *run_summary(*make_scope(*t.model, arguments), {});
+    EXPECT_EQ(cell(table(report, "summary"), "compile_ns"), Cell(std::int64_t{100'000}));
+    EXPECT_EQ(cell(table(report, "summary"), "autotune_ns"), Cell(std::int64_t{30'000}));
+  }
+  const LoadedTrace device_alone = load_events(launch(1, 10, 2, "k", 20, 5));
+  const Report report = report_summary(compute_summary(Scope(*device_alone.model)));
+  EXPECT_EQ(cell(table(report, "summary"), "compile_ns"), Cell());
+  EXPECT_EQ(cell(table(report, "summary"), "autotune_ns"), Cell());
 }
 
 TEST(Filter, IsToldWhereItNarrowsLittleOrNothing) {
@@ -129,6 +146,76 @@ TEST(Summary, LeavesTheAutotunerOut) {
   EXPECT_EQ(said->count, 1);
   EXPECT_NE(said->message.find("90.0 %"), std::string::npos) << said->message;
   EXPECT_EQ(compute_categories(Scope(*tuned.loaded.model)).time_ns, 100'000);  // accounting elsewhere holds all
+}
+
+// Inductor times patterns of its passes on the device while it compiles: 2 ms here beside 10 us of the program's.
+TEST(Summary, LeavesOutWhatTheCompilerRunsForItself) {
+  const Answers compiling(
+      join({event({.name = "pass.joint_graph_passes.pass_pattern_0 (dynamo_timed)", .ts = 100, .dur = 100}),
+            launch(1, 150, 5, "sm90_xmma_gemm_f32", 300, 1900),
+            event({.name = "CachingAutotuner.benchmark_all_configs (dynamo_timed)", .ts = 250, .dur = 100}),
+            launch(4, 260, 5, "triton_poi_fused_add_0", 2250, 90),
+            event({.name = "## Call CompiledFxGraph abc ##", .ts = 400, .dur = 50}),
+            launch(2, 410, 5, "triton_poi_fused_add_0", 2400, 5), launch(3, 500, 5, "sm90_xmma_gemm_f32", 2510, 5)}));
+  EXPECT_EQ(compiling.in_summary(), Cell(50.0));
+  EXPECT_EQ(compiling.in_graphs(), Cell(50.0));
+  const Table& top = table(compiling.summary, "top_kernels");
+  ASSERT_EQ(top.rows.size(), 2U);
+  EXPECT_EQ(cell(top, "time_ns"), Cell(std::int64_t{5'000}));
+  EXPECT_EQ(cell(table(compiling.summary, "categories"), "launches"), Cell(std::int64_t{1}));
+  EXPECT_EQ(cell(table(compiling.summary, "top_ops"), "device_self_ns"), Cell(std::int64_t{5'000}));
+  EXPECT_EQ(cell(table(compiling.summary, "summary"), "autotune_ns"), Cell(std::int64_t{100'000}));  // spans of the tuner alone
+  EXPECT_EQ(cell(table(compiling.summary, "summary"), "compile_ns"), Cell(std::int64_t{100'000}));
+  std::string said;
+  for (const Diagnostic& d : compiling.summary.diagnostics) {
+    if (d.code == "compiling" || d.code == "autotuning") said += fmt::format("{} {}: {}\n", d.code, d.count, d.message);
+  }
+  EXPECT_NE(said.find("autotuning 1: launches of the autotuner took 90.000 us (4.5 % of GPU time)"), std::string::npos) << said;
+  EXPECT_NE(said.find("compiling 1: launches of the compiler itself took 1.900 ms (95.0 % of GPU time)"), std::string::npos)
+      << said;
+}
+
+// Three calls of one op, of which the compiler makes two. What it does inside an op of the program's takes no time of that op's own, written as
+// an op or as an annotation.
+TEST(Summary, CountsTheProgramsOwnCallsOfAnOp) {
+  const Answers answers(join({
+      event({.name = "pass.joint_graph_passes.pass_pattern_0 (dynamo_timed)", .ts = 100, .dur = 100}),
+      event({.name = "aten::mm", .ts = 110, .dur = 30}),
+      launch(1, 120, 5, "gemm", 130, 70),
+      event({.name = "aten::mm", .ts = 300, .dur = 40}),
+      launch(2, 310, 5, "gemm", 320, 7),
+      event({.name = "CompiledFunctionBackward", .ts = 1000, .dur = 100}),
+      event({.name = "backward._backward_impl (dynamo_timed)", .ts = 1010, .dur = 50, .cat = "user_annotation"}),
+      event({.name = "aten::mm", .ts = 1020, .dur = 10}),
+      launch(3, 1025, 2, "gemm", 1030, 3),
+      event({.name = "CachingAutotuner.benchmark_all_configs (dynamo_timed)", .ts = 1070, .dur = 10}),
+      event({.name = "triton_poi_fused_add_0", .ts = 1071, .dur = 5}),
+      launch(4, 1072, 2, "triton_poi_fused_add_0", 1075, 3),
+  }));
+  std::string rows;
+  for (const Row& row : table(answers.summary, "top_ops").rows)
+    rows += fmt::format("{} {} {} {}\n", std::get<std::string>(row[3]), std::get<std::int64_t>(row[0]),
+                        std::get<std::int64_t>(row[1]), std::get<std::int64_t>(row[2]));
+  EXPECT_EQ(rows,
+            "aten::mm 1 7000 35000\n"                 // less its launch
+            "CompiledFunctionBackward 1 0 40000\n");  // less 50 and 10 of the compiler's
+}
+
+// Over every trace: what summary lists and what it leaves out is all device work, and `graphs` divides it in the same way.
+TEST(Summary, AndGraphsLeaveOutTheSameWork) {
+  for (const std::string& path : all_traces()) {
+    SCOPED_TRACE(path);
+    const LoadedTrace t = load_file(path);
+    const Scope scope(*t.model);
+    const Categories own = compute_categories(scope, CompilersOwn::without);
+    const Graphs graphs = compute_graphs(scope);
+    const auto part = [&](CoveragePart p) { return graphs.coverage[static_cast<std::size_t>(p)]; };
+    EXPECT_EQ(own.autotune_ns, part(CoveragePart::autotune).gpu_ns);
+    EXPECT_EQ(own.autotune_launches, part(CoveragePart::autotune).events);
+    EXPECT_EQ(own.compiler_ns, part(CoveragePart::compiler).gpu_ns);
+    EXPECT_EQ(own.compiler_launches, part(CoveragePart::compiler).events);
+    EXPECT_EQ(own.time_ns + own.autotune_ns + own.compiler_ns, compute_categories(scope).time_ns);
+  }
 }
 
 }  // namespace

@@ -1,25 +1,17 @@
-// Bytes and FLOPs of single calls whose result is not shaped or typed like the input, worked out by hand beside each.
+// Bytes and FLOPs of single calls of attention, products, losses and foreach ops, worked out by hand beside each.
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"
-#include "unit/cost/hand_made_launch.h"
+#include "unit/cost/one_call.h"
 
 namespace ridge {
 namespace {
 
-struct OneCall {
-  std::string_view op, dims, types, constants = "[]", kernel = "some_kernel", grid = "[1024, 1, 1]";
-};
-LaunchCost cost_of_one(const OneCall& call) {
-  const std::string args = "\"Input Dims\": " + std::string(call.dims) + ", \"Input type\": " + std::string(call.types) +
-                           ", \"Concrete Inputs\": " + std::string(call.constants);
-  const auto loaded = test::load_events(
-      test::join({test::event({.name = call.op, .ts = 5, .dur = 500, .args = args}), test::launch(1, call.kernel, call.grid)}));
-  return CostModel(*loaded.model, {})[0];
-}
+using test::cost_of_one;
+using test::OneCall;
 
 // 64 sequences of at most 128 tokens one behind the other: every one counts as the longest, since their lengths are not in a trace.
 constexpr double kSquares = 64.0 * 2 * 8 * 128 * 128;
@@ -69,6 +61,31 @@ TEST(CallBytes, PackedSequencesOfCudnnAttention) {
        .constants = R"(["","","","","","","","","","","","128","128","0.","False"])",
        .kernel = "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16"});
   EXPECT_EQ(backward.flops, kSquares * (3 * 64 + 2 * 64));
+}
+
+// A square of all 8192 tokens would have 64 times the FLOPs of 64 sequences of 128.
+TEST(CallBytes, PackedSequencesOfUnknownLengthClaimNoFlops) {
+  const OneCall efficient = {.op = "aten::_efficient_attention_forward",
+                             .dims = "[[1,8192,8,64],[1,8192,8,64],[1,8192,8,64],[],[65],[65],[],[],[],[],[]]",
+                             .types = kPackedTypes,
+                             .kernel = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(x)"};
+  const OneCall flash = {
+      .op = "aten::_flash_attention_forward",
+      .dims = "[[8192,8,64],[8192,8,64],[8192,8,64],[65],[65],[],[],[],[]]",
+      .types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","int","int","Scalar","Scalar","Scalar","Scalar"])",
+      .constants = R"(["","","","","","","","0.","True"])",
+      .kernel = "void pytorch_flash::flash_fwd_kernel<x>(y)"};
+  OneCall without_ends = flash;
+  without_ends.dims = "[[8192,8,64],[8192,8,64],[8192,8,64],[],[],[],[],[],[]]";
+  without_ends.types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","","","Scalar","Scalar","Scalar","Scalar"])";
+  for (const OneCall& call : {efficient, flash, without_ends}) {
+    const LaunchCost cost = cost_of_one(call);
+    EXPECT_EQ(cost.flops, std::nullopt) << call.op;
+    EXPECT_EQ(cost.flops_causal, std::nullopt) << call.op;
+    EXPECT_EQ(cost.bytes_read, 3.0 * 8192 * 8 * 64 * 2) << call.op;
+    EXPECT_EQ(cost.bytes_written, 8192.0 * 8 * 64 * 2 + 8192.0 * 8 * 4) << call.op;
+    EXPECT_EQ(cost.estimate, Estimate::ambiguous) << call.op;
+  }
 }
 
 // 2 x 4096^3 FLOP in 200 us are 69 % of an H200's 989.4 TFLOP/s in bfloat16, whatever the kernel is called.
@@ -129,6 +146,52 @@ TEST(CallBytes, TheGradientOfAReducedLossIsAsLargeAsItsInput) {
   EXPECT_EQ(weighted.bytes_read, 4 + 3 * 524288.0);
 }
 
+TEST(CallBytes, AReducedLossWritesItselfAndItsWeight) {
+  OneCall call = {.op = "aten::nll_loss_forward",
+                  .dims = "[[4096,1000],[4096],[],[],[]]",
+                  .types = R"(["float","long int","","Scalar","Scalar"])",
+                  .constants = R"(["","","","1","-100"])"};
+  EXPECT_EQ(cost_of_one(call).bytes_written, 8);
+  call.constants = R"(["","","","0","-100"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+}
+
+TEST(CallBytes, WhetherALossIsReducedItsKernelTellsToo) {
+  OneCall call = {.op = "aten::nll_loss_forward",
+                  .dims = "[[4096,1000],[4096],[],[],[]]",
+                  .types = R"(["float","long int","","Scalar","Scalar"])"};
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::ambiguous);
+  call.kernel = "void at::native::(anonymous namespace)::nll_loss_forward_no_reduce_cuda_kernel<float, long>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+  call.kernel = "void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 8);
+  EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);
+  call.op = "aten::nll_loss2d_forward";
+  call.dims = "[[4,1000,32,32],[4,32,32],[],[],[]]";
+  call.kernel = "void at::native::(anonymous namespace)::nll_loss2d_forward_no_reduce_kernel<float>(x)";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
+}
+
+TEST(CallBytes, ProductsWriteTheTypeThatIsAskedFor) {
+  constexpr std::string_view kHalves = R"(["c10::Half","c10::Half","Scalar"])";
+  EXPECT_EQ(cost_of_one({"aten::mm", "[[64,32],[32,16],[]]", kHalves, R"(["","","6"])"}).bytes_written, 4.0 * 64 * 16);
+  EXPECT_EQ(cost_of_one({"aten::bmm", "[[8,64,32],[8,32,16],[]]", kHalves, R"(["","","6"])"}).bytes_written, 4.0 * 8 * 64 * 16);
+  EXPECT_EQ(cost_of_one({"aten::mm", "[[64,32],[32,16]]", R"(["c10::Half","c10::Half"])"}).bytes_written, 2.0 * 64 * 16);
+  OneCall call = {.op = "aten::addmm",
+                  .dims = "[[64,16],[64,32],[32,16],[],[],[]]",
+                  .types = R"(["float","c10::Half","c10::Half","Scalar","Scalar","Scalar"])",
+                  .constants = R"(["","","","6","0","1"])"};
+  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 64 * 16);
+  EXPECT_EQ(cost_of_one(call).bytes_read, 2.0 * (64 * 32 + 32 * 16));  // what is added has the factor 0
+  call.op = "aten::_addmm_activation";                                 // (.., beta, alpha, use_gelu)
+  call.types = R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar"])";
+  call.constants = R"(["","","","1","1","True"])";
+  EXPECT_EQ(cost_of_one(call).bytes_written, 2.0 * 64 * 16);
+  EXPECT_EQ(cost_of_one({"aten::dot", "[[1000],[1000]]", R"(["float","float"])"}).bytes_written, 4);
+}
+
 TEST(CallBytes, AGroupedProductOverGroupsOfKHasAResultForEach) {
   const LaunchCost cost = cost_of_one({.op = "aten::_grouped_mm",
                                        .dims = "[[2048,32768],[32768,1024],[64],[],[]]",
@@ -174,98 +237,6 @@ TEST(CallBytes, ForeachZerosReadNothing) {
                                        .grid = "[32, 1, 1]"});
   EXPECT_EQ(cost.bytes_read, 0);
   EXPECT_EQ(cost.bytes_written, 8e6);
-}
-
-TEST(CallBytes, ResultsThatHaveAnotherTypeOrShapeThanTheInputs) {
-  struct Written {
-    OneCall call;
-    double bytes;
-  };
-  const Written cases[] = {
-      {{"aten::div", "[[1000],[1000]]", R"(["long int","long int"])"}, 4e3},
-      {{"aten::div", "[[1000],[1000],[]]", R"(["long int","long int",""])"}, 8e3},  // rounded
-      {{"aten::div", "[[1000],[1000]]", R"(["double","double"])"}, 8e3},
-      {{"aten::div_", "[[1000],[1000]]", R"(["float","long int"])"}, 4e3},
-      {{"aten::sqrt", "[[1000]]", R"(["long int"])"}, 4e3},
-      {{"aten::sigmoid", "[[1000]]", R"(["bool"])"}, 4e3},
-      {{"aten::sqrt", "[[1000]]", R"(["c10::BFloat16"])"}, 2e3},
-      {{"aten::abs", "[[1000]]", R"(["long int"])"}, 8e3},
-      {{"aten::atan2", "[[1000],[1000]]", R"(["int","int"])"}, 4e3},
-      {{"aten::eq", "[[1000],[1000]]", R"(["float","float"])"}, 1e3},
-      {{"aten::polar", "[[1000],[1000]]", R"(["float","float"])"}, 8e3},
-      {{"aten::complex", "[[1000],[1000]]", R"(["double","double"])"}, 16e3},
-      {{"aten::glu", "[[10,100],[]]", R"(["float","Scalar"])", R"(["","1"])"}, 2e3},
-      {{"aten::glu_backward", "[[10,50],[10,100],[]]", R"(["float","float","Scalar"])", R"(["","","1"])"}, 4e3},
-  };
-  for (const Written& c : cases) EXPECT_EQ(cost_of_one(c.call).bytes_written, c.bytes) << c.call.op << c.call.types;
-  EXPECT_EQ(cost_of_one({"aten::glu_backward", "[[10,50],[10,100],[]]", R"(["float","float","Scalar"])"}).bytes_read, 6e3);
-}
-
-TEST(CallBytes, ANormByRowsWritesTheirStatistics) {
-  const OneCall call = {
-      .op = "aten::native_layer_norm",
-      .dims = "[[62500,16],[],[16],[16],[]]",
-      .types = R"(["float","ScalarList","float","float","Scalar"])",
-      .constants = R"(["","[16]","","","1e-5"])",
-      .kernel = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, false>(x)"};
-  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * (62500 * 16 + 2 * 62500));
-  OneCall moments = call, apply = call, rms = call, halves = call;
-  moments.kernel = "void at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel<float, float>(x)";
-  EXPECT_EQ(cost_of_one(moments).bytes_written, 4.0 * 2 * 62500);
-  apply.kernel = "void at::native::(anonymous namespace)::LayerNormForwardCUDAKernel<float, float>(x)";
-  EXPECT_EQ(cost_of_one(apply).bytes_written, 4.0 * 62500 * 16);
-  rms.op = "aten::_fused_rms_norm";
-  EXPECT_EQ(cost_of_one(rms).bytes_written, 4.0 * (62500 * 16 + 62500));
-  halves.types = R"(["c10::Half","ScalarList","c10::Half","c10::Half","Scalar"])";
-  EXPECT_EQ(cost_of_one(halves).bytes_written, 2.0 * 62500 * 16 + 4.0 * 2 * 62500);
-}
-
-TEST(CallBytes, WhatReductionsWrite) {
-  struct Written {
-    OneCall call;
-    double bytes;
-  };
-  constexpr std::string_view kTypes = R"(["int","ScalarList","Scalar",""])";
-  const Written cases[] = {
-      {{"aten::sum", "[[1000,500],[],[],[]]", kTypes, R"(["","[1]","False",""])"}, 8e3},
-      {{"aten::sum", "[[1000,500],[],[],[]]", kTypes, R"(["","[1]","False","3"])"}, 4e3},  // int32 is asked for
-      {{"aten::sum", "[[1000,500],[]]", R"(["int",""])", R"(["",""])"}, 8},
-      {{"aten::sum", "[[1000,500],[]]", R"(["float","Scalar"])", R"(["","7"])"}, 8},  // all of it, as float64
-      {{"aten::sum", "[[1000,500],[],[],[]]", R"(["float","ScalarList","Scalar",""])", R"(["","[1]","False",""])"}, 4e3},
-      {{"aten::prod", "[[1000,500],[],[],[]]", R"(["short int","Scalar","Scalar",""])", R"(["","1","False",""])"}, 8e3},
-      {{"aten::cumsum", "[[1000,500],[],[]]", R"(["int","Scalar",""])", R"(["","1",""])"}, 4e6},
-      {{"aten::var_mean", "[[1000,500],[],[],[]]", R"(["float","ScalarList","Scalar","Scalar"])", R"(["","[1]","1","False"])"},
-       8e3},
-      {{"aten::amax", "[[1000,500],[],[]]", R"(["int","ScalarList","Scalar"])", R"(["","[1]","False"])"}, 4e3},
-  };
-  for (const Written& c : cases) {
-    OneCall call = c.call;
-    call.kernel = "void at::native::reduce_kernel<512, 1, x>(y)";
-    EXPECT_EQ(cost_of_one(call).bytes_written, c.bytes) << call.op << call.constants;
-  }
-}
-
-TEST(CallBytes, AReducedLossWritesItselfAndItsWeight) {
-  OneCall call = {.op = "aten::nll_loss_forward",
-                  .dims = "[[4096,1000],[4096],[],[],[]]",
-                  .types = R"(["float","long int","","Scalar","Scalar"])",
-                  .constants = R"(["","","","1","-100"])"};
-  EXPECT_EQ(cost_of_one(call).bytes_written, 8);
-  call.constants = R"(["","","","0","-100"])";
-  EXPECT_EQ(cost_of_one(call).bytes_written, 4.0 * 4096);
-}
-
-TEST(CallBytes, BothTrianglesKeepTheDiagonal) {
-  const auto read = [](std::string_view op, std::string_view dims, std::string_view constants) {
-    return cost_of_one({.op = op, .dims = dims, .types = R"(["float","Scalar"])", .constants = constants}).bytes_read;
-  };
-  EXPECT_EQ(read("aten::triu", "[[1000,10],[]]", R"(["","0"])"), 220);        // 10 + 9 + .. + 1
-  EXPECT_EQ(read("aten::triu", "[[1000,1000],[]]", R"(["","0"])"), 2002000);  // 1000 x 1001 / 2
-  EXPECT_EQ(read("aten::tril", "[[1000,1000],[]]", R"(["","0"])"), 2002000);
-  EXPECT_EQ(read("aten::triu", "[[1000,1000],[]]", R"(["","1"])"), 1998000);  // 1000 x 999 / 2
-  EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","-1"])"), 4 * 8);
-  EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","-9"])"), 4 * 9);
-  EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","9"])"), 0);
 }
 
 }  // namespace

@@ -156,6 +156,8 @@ TEST(Number, RealsAreTheNearestDouble) {
   EXPECT_EQ(real_of("-0." + std::string(400, '0') + "1"), 0.0);
   EXPECT_EQ(real_of("0." + std::string(400, '0') + "1e+99999999999999999999"), INFINITY);
   EXPECT_EQ(real_of(std::string(400, '9') + "e-99999999999999999999"), 0.0);
+  EXPECT_EQ(real_of("50e9223372036854775807"), INFINITY);
+  EXPECT_EQ(real_of("0.05e-9223372036854775808"), 0.0);
 }
 
 }  // namespace

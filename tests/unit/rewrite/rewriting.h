@@ -1,6 +1,7 @@
 // Rewrites from text to text, for tests: everything in memory, small blocks so that their borders matter.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -201,6 +201,25 @@ TEST(HostFindings, RecompilesAndFirstCompilations) {
   EXPECT_FALSE(first.has("recompiles")) << first.ids();
 }
 
+// What the compiler runs on the device goes with the compilation, of a new frame or of one that had code.
+TEST(HostFindings, KernelsOfTheCompilerGoWithTheCompilation) {
+  const auto program = [](std::string_view region) {
+    Program p;
+    p.kernel(10).kernel(200, "gemm", 60).kernel(520);
+    p.text.op("TorchDynamo Cache Lookup", 112 * kUs, 115 * kUs)
+        .op("_compile.compile_inner (dynamo_timed)", 116 * kUs, 500 * kUs);
+    p.text.op(fmt::format("Torch-Compiled Region: {}", region), 505 * kUs, 530 * kUs);
+    return found_in(p.text);
+  };
+  const Found again = program("0/1");
+  ASSERT_EQ(again.rank("recompiles"), 1U) << again.ids();
+  EXPECT_EQ(again.find("recompiles")->finding.saves_ns, 390 * kUs);
+  EXPECT_FALSE(again.has("compile_in_window")) << again.ids();
+  const Found first = program("0/0");
+  ASSERT_EQ(first.rank("compile_in_window"), 1U) << first.ids();
+  EXPECT_EQ(first.find("compile_in_window")->finding.saves_ns, 384 * kUs);
+}
+
 // cudaMalloc in each iteration, against cudaMalloc in the first one only.
 TEST(HostFindings, AllocatorInSteadyState) {
   const auto program = [](int allocating) {
