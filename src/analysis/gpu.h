@@ -13,7 +13,6 @@
 #include <ridge/report.h>
 
 #include "analysis/scope.h"
-#include "analysis/scope_diagnostics.h"  // for summary.cc
 #include "model/idle.h"
 
 namespace ridge {

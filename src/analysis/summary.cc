@@ -8,6 +8,8 @@
 #include "analysis/catalog.h"
 #include "analysis/cells.h"
 #include "analysis/compiled_share.h"
+#include "analysis/cost_diagnostics.h"
+#include "analysis/scope_diagnostics.h"
 #include "base/in_parallel.h"
 #include "base/saturating.h"
 #include "base/units.h"

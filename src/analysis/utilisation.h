@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/cost_diagnostics.h"  // for summary.cc
 #include "analysis/kernel_costs.h"
 #include "analysis/scope.h"
 
