@@ -2,12 +2,14 @@
 //
 //   make_trace --size 1G [--layout native|oneline|indent2|keyline] [--whole] [--since-1970] TRACE.json... > OUT.json
 //
-// It ends behind the event that reaches the size, or with --whole behind the round: traces of different sizes then hold the same mix of events.
+// It ends behind the event that reaches the size, or with --whole behind the round: traces of different sizes then hold the
+// same mix of events.
 //
-// Every copy of a trace gets a slot of time of its own and ids of its own: ts is shifted by whole microseconds (its fraction stays
-// as written), and External id, correlation, flow ids, Ev Idx, Python ids, sequence numbers and the N of ProfilerStep#N by a
-// stride above any value in the inputs, so links stay inside a copy. Metadata events (ph M) are written once per input. The keys
-// around traceEvents are those of the first input. With --since-1970 times have the 16 digits that profilers wrote before PyTorch 2.4.
+// Every copy of a trace gets a slot of time of its own and ids of its own: ts is shifted by whole microseconds (its fraction
+// stays as written), and External id, correlation, flow ids, Ev Idx, Python ids, sequence numbers and the N of ProfilerStep#N
+// by a stride above any value in the inputs, so links stay inside a copy. Metadata events (ph M) are written once per input.
+// The keys around traceEvents are those of the first input. With --since-1970 times have the 16 digits that profilers wrote
+// before PyTorch 2.4.
 //
 // How: each input is tokenised once, laid out once, and cut into literal text and numbers to shift (a Template). A copy is then
 // a run of memcpy and integer prints. The inputs must be valid JSON; the output then is too.

@@ -1,4 +1,5 @@
-// The elements of traceEvents alone: cut in two at any place they must read as they do in one piece. The first two bytes say where.
+// The elements of traceEvents alone: cut in two at any place they must read as they do in one piece. The first two bytes say
+// where.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

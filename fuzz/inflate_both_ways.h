@@ -1,5 +1,5 @@
-// Shared by the fuzz targets of compressed sources: any bytes end, nothing is read out of bounds, and the same bytes come out however small
-// the portions asked for.
+// Shared by the fuzz targets of compressed sources: any bytes end, nothing is read out of bounds, and the same bytes come out
+// however small the portions asked for.
 #pragma once
 
 #include <algorithm>

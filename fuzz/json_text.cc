@@ -1,4 +1,5 @@
-// Texts and numbers from any bytes: decoding gives valid UTF-8, compacting is stable, and the short ways agree with the general ones.
+// Texts and numbers from any bytes: decoding gives valid UTF-8, compacting is stable, and the short ways agree with the general
+// ones.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Targets of requests from any bytes: what is accepted has one canonical text, which reads back as the same; the readers of parameters hold.
+// Targets of requests from any bytes: what is accepted has one canonical text, which reads back as the same; the readers of
+// parameters hold.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

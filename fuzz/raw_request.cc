@@ -1,5 +1,5 @@
-// Raw bytes to a running server: it answers in HTTP or hangs up, and is there for the next one. A well-formed request must not be able to read
-// anything but the page and the trace.
+// Raw bytes to a running server: it answers in HTTP or hangs up, and is there for the next one. A well-formed request must not
+// be able to read anything but the page and the trace.
 #include <array>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The rewrites on any bytes that read as a trace: never a crash; augment twice is augment once and loses no byte; what combine and cut
-// write is a trace without damage.
+// The rewrites on any bytes that read as a trace: never a crash; augment twice is augment once and loses no byte; what combine
+// and cut write is a trace without damage.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

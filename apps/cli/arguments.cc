@@ -58,7 +58,8 @@ std::string help_hint(const AnalysisInfo* analysis) {
   return analysis != nullptr ? fmt::format("see ridge help {}", analysis->name) : "see ridge help";
 }
 
-// With the setters doing the rest, a flag without its value is what CLI11 itself has to say: "--limit: 1 required TEXT missing".
+// With the setters doing the rest, a flag without its value is what CLI11 itself has to say: "--limit: 1 required TEXT
+// missing".
 std::string plain_words(const CLI::ParseError& error) {
   const std::string text = error.what();
   const bool no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;

@@ -1,5 +1,5 @@
-// Signals: Ctrl-C, SIGTERM and a closed terminal ask the work to stop, so that no unfinished file stays; a second one ends the program at once. A
-// closed pipe or a full quota is an error of write().
+// Signals: Ctrl-C, SIGTERM and a closed terminal ask the work to stop, so that no unfinished file stays; a second one ends the
+// program at once. A closed pipe or a full quota is an error of write().
 #pragma once
 
 namespace ridge::cli {

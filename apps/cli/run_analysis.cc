@@ -61,8 +61,8 @@ Result<void> write(const std::string& text, const Settings& settings) {
   return to_file(settings) ? write_output_file(settings.output, text) : write_standard_output(text);
 }
 
-// `check` answers with the diagnostics themselves; to warn of them as well would say everything twice. Why a gate failed is no warning: it is
-// said to those who want none.
+// `check` answers with the diagnostics themselves; to warn of them as well would say everything twice. Why a gate failed is no
+// warning: it is said to those who want none.
 std::string words_for(const Invocation& invocation, std::vector<Diagnostic> diagnostics) {
   if (invocation.command == "check") return {};
   if (invocation.settings.quiet) std::erase_if(diagnostics, [](const Diagnostic& d) { return d.code != kGateFailedCode; });

@@ -123,7 +123,8 @@ std::string device_info(const std::string& name) {
                      python_float(rows.number(0, "memory_bytes").value_or(0) / 1e9));
 }
 
-// By device: the row of the table of devices whose peaks the percentages are of, which may be found by other signs than the name.
+// By device: the row of the table of devices whose peaks the percentages are of, which may be found by other signs than the
+// name.
 using MatchedNames = std::map<std::int64_t, std::string>;
 
 MatchedNames matched_names(const Report& roofline) {

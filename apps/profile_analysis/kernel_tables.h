@@ -1,4 +1,5 @@
-// The script's tables from ridge's answers: one per device, one row per kernel name. Rates are sums over sums, every launch counts.
+// The script's tables from ridge's answers: one per device, one row per kernel name. Rates are sums over sums, every launch
+// counts.
 #pragma once
 
 #include <cstdint>

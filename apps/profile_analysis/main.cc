@@ -1,4 +1,5 @@
-// profile_analysis: takes the flags of torch/_inductor/analysis/profile_analysis.py and prints its tables, with right values in them.
+// profile_analysis: takes the flags of torch/_inductor/analysis/profile_analysis.py and prints its tables, with right values in
+// them.
 #include <cstdio>
 #include <new>
 #include <string>

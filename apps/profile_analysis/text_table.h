@@ -1,4 +1,5 @@
-// A table as PyTorch's tabulate_2d lays it out: cells padded to the column, " | " between them, a line of dashes under the header.
+// A table as PyTorch's tabulate_2d lays it out: cells padded to the column, " | " between them, a line of dashes under the
+// header.
 #pragma once
 
 #include <string>

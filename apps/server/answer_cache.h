@@ -1,5 +1,5 @@
-// AnswerCache: answers that took work, kept by what was asked; the least recently used go first. Several that ask for one thing at a time
-// wait for one computation. Thread-safe.
+// AnswerCache: answers that took work, kept by what was asked; the least recently used go first. Several that ask for one thing
+// at a time wait for one computation. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's. An object whose members are plain values is
-// one call: record("id", 7, "name", "aten::mm", "busy", shares).
+// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's. An object whose members are
+// plain values is one call: record("id", 7, "name", "aten::mm", "busy", shares).
 #pragma once
 
 #include <cmath>

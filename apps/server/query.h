@@ -1,4 +1,5 @@
-// The target of a request, taken apart: "/api/v1/slices?track=3&px=800" -> path and parameters. Anything odd is refused, nothing is repaired.
+// The target of a request, taken apart: "/api/v1/slices?track=3&px=800" -> path and parameters. Anything odd is refused,
+// nothing is repaired.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ struct Target {
   std::string canonical() const;
 };
 
-// Refuses: targets that do not begin with "/", are too long, hold control characters or spaces; parameters that are too many, come twice, have
-// no name, a broken %-escape, a NUL or bytes that are no UTF-8. A fragment is refused too: no client sends one.
+// Refuses: targets that do not begin with "/", are too long, hold control characters or spaces; parameters that are too many,
+// come twice, have no name, a broken %-escape, a NUL or bytes that are no UTF-8. A fragment is refused too: no client sends
+// one.
 Result<Target> parse_target(std::string_view text);
 
 // Reads parameters by name; `finish` refuses those that nobody asked for. The first error is kept.

@@ -21,7 +21,8 @@ namespace {
 constexpr std::string_view kBefore = R"(<script type="application/json" id="ridge-data">)";
 constexpr std::string_view kAfter = "</script>";
 
-// No text of a report is longer than the first; the others are tried, each from the start, when even the smallest timeline does not fit.
+// No text of a report is longer than the first; the others are tried, each from the start, when even the smallest timeline does
+// not fit.
 constexpr std::array<std::size_t, 3> kLongestTexts = {4096, 1024, 256};
 
 using Responses = std::map<std::string, std::shared_ptr<const std::string>>;  // by target
@@ -81,7 +82,8 @@ class Analyses {
     std::size_t rows;  // of each table
   };
 
-  // The pages of the kernels with most time. The page asks for a kernel by the name that the tables show, which may be a short one.
+  // The pages of the kernels with most time. The page asks for a kernel by the name that the tables show, which may be a short
+  // one.
   void add_kernels(std::size_t t) {
     const auto kernels = ask_.site.engine().run("kernels", {}, t);
     if (!kernels || kernels->tables.empty()) return;

@@ -13,8 +13,9 @@ namespace ridge::server {
 
 inline constexpr std::size_t kMostReportBytes = 2'900'000;
 
-// `page` is the single-file form of the page, with one element to hold the data. What is embedded shrinks (rows, pixels, rows of slices) until
-// the file is not larger than `most_bytes`; of names over 4 KB, or less where that is still too much, it has the beginning. The same traces give the same file.
+// `page` is the single-file form of the page, with one element to hold the data. What is embedded shrinks (rows, pixels, rows
+// of slices) until the file is not larger than `most_bytes`; of names over 4 KB, or less where that is still too much, it has
+// the beginning. The same traces give the same file.
 Result<std::string> make_report(const Site& site, std::string_view page, std::size_t most_bytes = kMostReportBytes);
 
 // The page of this build; an error that says what is missing when it has none.

@@ -1,7 +1,8 @@
 // Who may ask: the checks that every request passes before its target is looked at, and the headers that every answer carries.
 //
-// A page of another site must not read a trace through the user's browser: `Host` must be a name of this server (a rebound DNS name is not),
-// `Origin` and Sec-Fetch-Site must be its own page's, and no CORS header is ever sent. Beyond loopback a token of the run is needed besides.
+// A page of another site must not read a trace through the user's browser: `Host` must be a name of this server (a rebound DNS
+// name is not), `Origin` and Sec-Fetch-Site must be its own page's, and no CORS header is ever sent. Beyond loopback a token of
+// the run is needed besides.
 #pragma once
 
 #include <cstdint>

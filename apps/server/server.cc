@@ -1,5 +1,6 @@
-// HTTP by Boost.Beast: a connection reads a head, has it checked (security.h), has the answer computed on a worker, writes it, and again.
-// Nothing of a request is trusted: heads are bounded in size and time, bodies are never read, connections are counted.
+// HTTP by Boost.Beast: a connection reads a head, has it checked (security.h), has the answer computed on a worker, writes it,
+// and again. Nothing of a request is trusted: heads are bounded in size and time, bodies are never read, connections are
+// counted.
 #include "server.h"
 
 #include <algorithm>
@@ -212,7 +213,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                       });
   }
 
-  // Closing with bytes unread would reset the connection, and the client might not see its answer: a little is read and thrown away first.
+  // Closing with bytes unread would reset the connection, and the client might not see its answer: a little is read and thrown
+  // away first.
   void drain() {
     beast::error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -278,8 +280,8 @@ struct Server::State {
     });
   }
 
-  // At the limit the connection that has waited longest for a request gives way: idle clients and heads that never end keep nobody out. When
-  // all are being answered, the new one is closed at once: its client may come again.
+  // At the limit the connection that has waited longest for a request gives way: idle clients and heads that never end keep
+  // nobody out. When all are being answered, the new one is closed at once: its client may come again.
   bool has_room() {
     if (shared.connections < shared.options.most_connections) return true;
     if (shared.waiting.empty()) return false;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMarkBytes = 64;  // at most, of what stands for the rest
 
-// FNV-1a (Fowler, Noll, Vo), 64 bits, of words of eight bytes, each folded so that its high bits count too: names of 100 KB stand in every table of a report.
+// FNV-1a (Fowler, Noll, Vo), 64 bits, of words of eight bytes, each folded so that its high bits count too: names of 100 KB
+// stand in every table of a report.
 std::uint64_t digest(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (std::size_t at = 0; at < text.size(); at += sizeof hash) {
@@ -58,7 +59,8 @@ void append_utf8(std::uint32_t code, std::string* out) {
   }
 }
 
-// The text that a string is written for. Answers have escapes of single characters and of four digits, and no halves of larger characters.
+// The text that a string is written for. Answers have escapes of single characters and of four digits, and no halves of larger
+// characters.
 std::string unescaped(std::string_view written) {
   std::string text;
   for (std::size_t at = 0; at < written.size();) {

@@ -7,9 +7,10 @@
 
 namespace ridge::server {
 
-// The same JSON, in which each string of more than `longest` bytes as it is written is its beginning, an ellipsis, how many bytes of the text are left
-// out and a digest of the whole text, in at most `longest` bytes, of which there must be 100. Equal strings stay equal, and different ones different.
-// `json` is to be the original: of what was cut before, the count and the digest would be those of the cut.
+// The same JSON, in which each string of more than `longest` bytes as it is written is its beginning, an ellipsis, how many
+// bytes of the text are left out and a digest of the whole text, in at most `longest` bytes, of which there must be 100. Equal
+// strings stay equal, and different ones different. `json` is to be the original: of what was cut before, the count and the
+// digest would be those of the cut.
 std::string with_short_texts(std::string_view json, std::size_t longest);
 
 // What stands for `text` in an answer that with_short_texts has been through.

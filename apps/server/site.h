@@ -1,5 +1,6 @@
-// Site: everything that can be asked for, as a table of paths: the analyses of the catalog, the timeline's doors, the files of the page.
-// A target goes in, an Answer comes out; HTTP itself is not known here, and `ridge report` asks the same Site. Thread-safe.
+// Site: everything that can be asked for, as a table of paths: the analyses of the catalog, the timeline's doors, the files of
+// the page. A target goes in, an Answer comes out; HTTP itself is not known here, and `ridge report` asks the same Site.
+// Thread-safe.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
-// How long an answer took here, for the Server-Timing header: a client can tell the server's own work from the network, the queue and a
-// machine that is busy with other things.
+// How long an answer took here, for the Server-Timing header: a client can tell the server's own work from the network, the
+// queue and a machine that is busy with other things.
 #pragma once
 
 #include <ctime>

@@ -1,5 +1,6 @@
-// ridge_model: reads a trace, then builds every table of the model that `ridge summary` asks for, in the order in which it asks, and prints
-// how many events there are and how long the tables took (wall, nanoseconds). What the analyses make of the tables is not in it.
+// ridge_model: reads a trace, then builds every table of the model that `ridge summary` asks for, in the order in which it
+// asks, and prints how many events there are and how long the tables took (wall, nanoseconds). What the analyses make of the
+// tables is not in it.
 //
 //   ridge_model FILE THREADS
 #include <chrono>

@@ -1,4 +1,5 @@
-// ridge_reader: the load alone, as the rivals do it: reads a trace into columns and prints events, and per ph and cat the count and the time.
+// ridge_reader: the load alone, as the rivals do it: reads a trace into columns and prints events, and per ph and cat the count
+// and the time.
 //
 //   ridge_reader FILE THREADS
 #include <cstdio>

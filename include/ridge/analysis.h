@@ -1,4 +1,5 @@
-// What an analysis is to a client: its name, one line, and its parameters as data. Help, completion, HTTP and bindings derive from it.
+// What an analysis is to a client: its name, one line, and its parameters as data. Help, completion, HTTP and bindings derive
+// from it.
 #pragma once
 
 #include <functional>

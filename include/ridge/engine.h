@@ -55,7 +55,8 @@ class Engine {
                      std::optional<std::size_t> trace = std::nullopt) const;
 
   std::size_t trace_count() const;
-  // The picture of one trace, see <ridge/timeline.h>; lives as long as the engine. `arguments`: those about costs and --runs count.
+  // The picture of one trace, see <ridge/timeline.h>; lives as long as the engine. `arguments`: those about costs and --runs
+  // count.
   Result<const Timeline*> timeline(std::size_t trace, const Arguments& arguments) const;
 
  private:
@@ -67,7 +68,8 @@ class Engine {
 // The catalog, in the order in which help lists it.
 std::span<const AnalysisInfo> analyses();
 
-// Whether the arguments could be right: all that can be told before a trace is read. An unknown device or parameter is an error.
+// Whether the arguments could be right: all that can be told before a trace is read. An unknown device or parameter is an
+// error.
 Result<void> validate_arguments(std::string_view analysis, const Arguments& arguments);
 
 // Up to three candidates closest to `word` by edit distance, nearest first; for "did you mean".

@@ -9,8 +9,8 @@
 
 namespace ridge {
 
-// Refuses an output that is one of the inputs, lies in a folder of inputs, or where no file can be made. "-" is standard output.
-// Asked before a trace is read.
+// Refuses an output that is one of the inputs, lies in a folder of inputs, or where no file can be made. "-" is standard
+// output. Asked before a trace is read.
 Result<void> check_output(const std::string& path, std::span<const std::string> inputs);
 
 Result<void> write_output_file(const std::string& path, std::string_view text);

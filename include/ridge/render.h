@@ -41,7 +41,8 @@ Result<Report> apply_view(Report report, const View& view);
 
 // The pieces that clients need for their own lines (warnings, errors, progress), the same as in tables.
 
-// Text from a trace made safe for a terminal: control and bidirectional characters are escaped, bad UTF-8 is replaced by U+FFFD.
+// Text from a trace made safe for a terminal: control and bidirectional characters are escaped, bad UTF-8 is replaced by
+// U+FFFD.
 std::string printable(std::string_view text);
 
 // Text as a JSON string with its quotes, behind `out`. Bad UTF-8 becomes U+FFFD, so that the result is always valid JSON.

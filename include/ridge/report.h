@@ -31,7 +31,8 @@ struct Column {
 
 enum class Chart : std::uint8_t { none, bars, stacked_bars, line, scatter_log, flame };
 
-// `rows` never hold the total or "[N others]". `others` and `others_row` are filled by a view that cut rows off and are for people only.
+// `rows` never hold the total or "[N others]". `others` and `others_row` are filled by a view that cut rows off and are for
+// people only.
 struct Table {
   std::string name;  // snake_case; the first table of a report bears the command's name
   std::vector<Column> columns;
@@ -59,7 +60,8 @@ struct Series {
   std::vector<std::pair<std::int64_t, double>> points;  // (time in ns from the window's start, value)
 };
 
-// A picture with logarithmic axes, for formats that draw. Whatever it shows stands in a table too, so JSON and CSV leave it out.
+// A picture with logarithmic axes, for formats that draw. Whatever it shows stands in a table too, so JSON and CSV leave it
+// out.
 struct PlotAxis {
   std::string label;
   Unit unit = Unit::none;

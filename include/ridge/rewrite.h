@@ -1,5 +1,6 @@
-// Rewrites: a trace in, a trace out, as a table like the catalog of analyses. The input is read twice and never held whole; the output
-// appears at its place only when it is complete, packed as its name says (.gz, .zst, else plain); an input is never touched.
+// Rewrites: a trace in, a trace out, as a table like the catalog of analyses. The input is read twice and never held whole; the
+// output appears at its place only when it is complete, packed as its name says (.gz, .zst, else plain); an input is never
+// touched.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// Timeline: the slices of one trace as a picture needs them: tracks, slices of a window bounded by pixels, details of one slice, areas, search.
-// The one door of the engine that is not a Report.
+// Timeline: the slices of one trace as a picture needs them: tracks, slices of a window bounded by pixels, details of one
+// slice, areas, search. The one door of the engine that is not a Report.
 //
-// Times are ns relative to the start of the trace's window and may be negative (work before the window). `id` is an event of the trace,
-// `track` an exact (pid, tid) pair. Thread-safe; tables are made when first asked for and kept. Texts are the trace's own: valid UTF-8, any
-// length but for `names` of slices, which are cut.
+// Times are ns relative to the start of the trace's window and may be negative (work before the window). `id` is an event of
+// the trace, `track` an exact (pid, tid) pair. Thread-safe; tables are made when first asked for and kept. Texts are the
+// trace's own: valid UTF-8, any length but for `names` of slices, which are cut.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ struct SliceQuery {
 };
 inline constexpr std::uint32_t kMostPixels = 8192;
 
-// One row of a track within the window, in columns. Slices at least a bucket long are exact; the others are counted in the bucket they start in.
+// One row of a track within the window, in columns. Slices at least a bucket long are exact; the others are counted in the
+// bucket they start in.
 struct DepthSlices {
   std::uint32_t depth = 0;
   struct {
@@ -175,7 +176,8 @@ class Timeline {
   Result<SliceDetails> slice(std::uint32_t id) const;
   Result<std::optional<std::uint32_t>> neighbour(std::uint32_t id, bool next) const;  // on its row; nothing at the end
   Result<Area> area(std::int64_t from_ns, std::int64_t to_ns, const std::optional<std::vector<std::uint32_t>>& tracks) const;
-  // A part of names in any case; "re:..." an RE2 expression. Counts all hits; returns those from number `skip` on, at most `limit`, in order of time.
+  // A part of names in any case; "re:..." an RE2 expression. Counts all hits; returns those from number `skip` on, at most
+  // `limit`, in order of time.
   Result<SearchHits> search(std::string_view text, std::size_t limit, std::size_t skip = 0) const;
   std::vector<Mark> marks() const;  // the longest 200 of each kind, in order of time
   Result<BusyCurve> busy(std::uint32_t px) const;

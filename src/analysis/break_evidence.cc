@@ -92,7 +92,8 @@ class BreakScan {
  private:
   std::string_view name(NodeId n) const { return trace_.text(trace_.events.name(tree_.event[n.value])); }
 
-  // torch.compiler.disable wraps a function in `_fn` of eval_frame.py; so does Dynamo its own compiled functions, which live in torch/.
+  // torch.compiler.disable wraps a function in `_fn` of eval_frame.py; so does Dynamo its own compiled functions, which live in
+  // torch/.
   void note_disabled(NodeId node, std::string_view text, Evidence* evidence) const {
     const NodeId wrapper = tree_.parent[node.value];
     if (wrapper == kNoNode || tree_.class_of(wrapper) != EventClass::python_frame) return;

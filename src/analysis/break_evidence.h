@@ -1,5 +1,5 @@
-// What stands at a graph break: the work between a frame's last graph call and the region that resumes it. It tells why Dynamo broke the graph, as far
-// as a trace shows, and which of the time there is no cost of the break.
+// What stands at a graph break: the work between a frame's last graph call and the region that resumes it. It tells why Dynamo
+// broke the graph, as far as a trace shows, and which of the time there is no cost of the break.
 #pragma once
 
 #include <cstdint>

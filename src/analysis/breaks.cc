@@ -247,8 +247,9 @@ class BreaksReader {
     return end(region);
   }
 
-  // Where the device ran dry at a break of `parent`: when the work that the parent launched last before it was done, be the host still in the graph
-  // call; where it launched none, no earlier than the graph call's end, for what came before the parent is not the break's.
+  // Where the device ran dry at a break of `parent`: when the work that the parent launched last before it was done, be the
+  // host still in the graph call; where it launched none, no earlier than the graph call's end, for what came before the parent
+  // is not the break's.
   std::int64_t dry_from(const std::vector<Launch>& list, std::uint32_t device, NodeId parent, std::int64_t from_ns) const {
     auto before =
         std::lower_bound(list.begin(), list.end(), from_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
@@ -258,7 +259,8 @@ class BreaksReader {
     return from_ns;
   }
 
-  // Idle time of the device between the work launched before the break and the first launched after it; none when that work had to queue.
+  // Idle time of the device between the work launched before the break and the first launched after it; none when that work had
+  // to queue.
   void list_idle(std::size_t thread, NodeId parent, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) {
     const std::vector<Launch>& list = launches_[thread];
     const auto after =
@@ -289,7 +291,8 @@ class BreaksReader {
       out_.idle.push_back({device, piece.start_ns, piece.end_ns, out_.sites.size()});
   }
 
-  // Breaks without work between them wait for the same work, and so do breaks of two threads: the one whose wait began first has it.
+  // Breaks without work between them wait for the same work, and so do breaks of two threads: the one whose wait began first
+  // has it.
   void share_idle_out() {
     std::sort(out_.idle.begin(), out_.idle.end(), [](const BreakIdle& a, const BreakIdle& b) {
       return std::tie(a.device, a.start_ns, a.site) < std::tie(b.device, b.start_ns, b.site);

@@ -1,8 +1,9 @@
-// breaks: where Dynamo left a compiled frame and resumed it (graph breaks), the compiled regions themselves, and recompiles inside the window.
+// breaks: where Dynamo left a compiled frame and resumed it (graph breaks), the compiled regions themselves, and recompiles
+// inside the window.
 //
-// A break is the call of a resume function: a region of another frame nested in its parent in tail position, so that no op, launch or graph call of
-// the parent follows it. Where stacks were recorded the resumed frame's name decides. Not breaks: a compiled callee, separate torch.compile calls,
-// a recompile, compiled code under a disabled function.
+// A break is the call of a resume function: a region of another frame nested in its parent in tail position, so that no op,
+// launch or graph call of the parent follows it. Where stacks were recorded the resumed frame's name decides. Not breaks: a
+// compiled callee, separate torch.compile calls, a recompile, compiled code under a disabled function.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +25,11 @@ struct GraphBreak {
   std::int64_t occurrences = 0;
   std::string location;  // empty when the trace has no stacks
   std::string reason;    // what the trace shows at the break; empty when nothing does
-  // From the parent's last graph call to the resumed frame's first work: lookup, bytecode around the graphs, waiting for a value that Python needs.
-  // Compilation and ops that run eager in between are left out.
+  // From the parent's last graph call to the resumed frame's first work: lookup, bytecode around the graphs, waiting for a
+  // value that Python needs. Compilation and ops that run eager in between are left out.
   std::int64_t cpu_ns = 0;
-  // In which the device had nothing to do, from the end of the last work that the parent launched before the break to the start of the first
-  // launched after it. None where that one had to queue; compilation is left out here too.
+  // In which the device had nothing to do, from the end of the last work that the parent launched before the break to the start
+  // of the first launched after it. None where that one had to queue; compilation is left out here too.
   std::int64_t gpu_idle_ns = 0;
 };
 

@@ -1,5 +1,6 @@
 // categories: how device time divides over the sorts of work: Triton by kind, GEMM, convolution, attention, copies, ...
-// Totals over all device events of the scope, copies and sets among them; what a category holds is said in model/kernel_identity.h.
+// Totals over all device events of the scope, copies and sets among them; what a category holds is said in
+// model/kernel_identity.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// check: what is wrong with the file, and where. Reports what the reader survived, what an analysis should know of, and which metrics of
-// kernels cannot be right or are worth a second look (check_metrics.h).
+// check: what is wrong with the file, and where. Reports what the reader survived, what an analysis should know of, and which
+// metrics of kernels cannot be right or are worth a second look (check_metrics.h).
 #pragma once
 
 #include <cstdint>

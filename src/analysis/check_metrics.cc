@@ -54,8 +54,8 @@ class Reasons {
 bool computes_in(const KernelRow& k, DType dtype) { return (k.cost.dtypes >> static_cast<unsigned>(dtype) & 1U) != 0; }
 bool is_triton(const KernelRow& k) { return name_of(k.category).starts_with("triton_"); }
 
-// Names of the kernels that an op launches beside a Winograd or Fourier transform. A convolution by these multiplies less than the definition,
-// which is what is counted; the transforms are kernels of their own.
+// Names of the kernels that an op launches beside a Winograd or Fourier transform. A convolution by these multiplies less than
+// the definition, which is what is counted; the transforms are kernels of their own.
 std::unordered_set<const char*> kernels_beside_transforms(const Scope& scope) {
   const Trace& trace = scope.trace();
   const LaunchLinks& links = scope.model().links();
@@ -116,7 +116,8 @@ std::string low_reasons(const KernelRow& k) {
   return reasons.take();
 }
 
-// The autotuner runs candidates to reject them, many far from any roof, and the compiler patterns of its passes: they are not judged.
+// The autotuner runs candidates to reject them, many far from any roof, and the compiler patterns of its passes: they are not
+// judged.
 class OddMetrics {
  public:
   explicit OddMetrics(const Scope& scope)

@@ -14,7 +14,8 @@
 
 namespace ridge {
 
-// The index of the word that was given; nothing when the parameter was not; an error that lists the words when it is none of them.
+// The index of the word that was given; nothing when the parameter was not; an error that lists the words when it is none of
+// them.
 inline Result<std::optional<std::size_t>> choice(const Arguments& arguments, std::string_view parameter,
                                                  std::span<const std::string_view> words) {
   const auto it = arguments.find(parameter);

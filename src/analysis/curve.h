@@ -11,8 +11,8 @@ using CurvePoint = std::pair<std::int64_t, double>;  // (time in ns, value from 
 
 inline constexpr std::size_t kCurvePoints = 2000;
 
-// At most about `most` points: the time is cut into equal parts, and each keeps its lowest and its highest point. The first and the last
-// point stay. `points` ascend in time; so does the result.
+// At most about `most` points: the time is cut into equal parts, and each keeps its lowest and its highest point. The first and
+// the last point stay. `points` ascend in time; so does the result.
 std::vector<CurvePoint> thin_curve(const std::vector<CurvePoint>& points, std::size_t most = kCurvePoints);
 
 }  // namespace ridge

@@ -1,8 +1,8 @@
 // findings: what to fix first. Each row is one cause, what it costs at most, how sure that is, what shows it, and what to do.
 //
-// Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger (findings/ledger.h), so that no
-// nanosecond is counted twice. saves_ns is per iteration, an upper bound, and nothing where the trace cannot bound it; saves_pct is of the time from a
-// device's first work to its last, per iteration.
+// Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger
+// (findings/ledger.h), so that no nanosecond is counted twice. saves_ns is per iteration, an upper bound, and nothing where the
+// trace cannot bound it; saves_pct is of the time from a device's first work to its last, per iteration.
 #pragma once
 
 #include <cstdint>

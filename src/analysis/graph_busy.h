@@ -1,8 +1,9 @@
 // How busy a device was while compiled graphs ran on it.
 //
-// A call runs from its start on the host, or from the end of the work that was queued before it if that is later (a host that is ahead does not make a
-// busy device look idle), to its end or to the end of its last work, whichever is later. Time in which the device did only the work of others (another
-// stream's, the compiler's own) is left out, so that what is not busy is idle. A call that launched nothing on the device does not count.
+// A call runs from its start on the host, or from the end of the work that was queued before it if that is later (a host that
+// is ahead does not make a busy device look idle), to its end or to the end of its last work, whichever is later. Time in which
+// the device did only the work of others (another stream's, the compiler's own) is left out, so that what is not busy is idle.
+// A call that launched nothing on the device does not count.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,9 @@
 namespace ridge {
 namespace {
 
-// Ops that Inductor calls by design: matrix products, convolutions, attention, the buffers' own bookkeeping, and randint, by which it draws the seeds of
-// its own random numbers (a user's randint becomes one of these). Others under a graph are ops for which it has no code of its own.
+// Ops that Inductor calls by design: matrix products, convolutions, attention, the buffers' own bookkeeping, and randint, by
+// which it draws the seeds of its own random numbers (a user's randint becomes one of these). Others under a graph are ops for
+// which it has no code of its own.
 bool is_by_design(std::string_view op) {
   if (const std::size_t colons = op.find("::"); colons != op.npos) {
     if (op.substr(0, colons) != "aten") return false;
@@ -105,7 +106,8 @@ class GraphsReader {
   }
 
  private:
-  // The calls that stand for compiled graphs: graph calls; in traces without, the autograd functions and the regions that hold none.
+  // The calls that stand for compiled graphs: graph calls; in traces without, the autograd functions and the regions that hold
+  // none.
   void find_units() {
     const auto& calls = regions_.calls;
     const bool graph_calls =

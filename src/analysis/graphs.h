@@ -1,5 +1,5 @@
-// graphs: what each compiled graph cost, forward and backward; how much of the device time is compiled code; what was looked up and not
-// compiled; and the CUDA graphs that were replayed.
+// graphs: what each compiled graph cost, forward and backward; how much of the device time is compiled code; what was looked up
+// and not compiled; and the CUDA graphs that were replayed.
 #pragma once
 
 #include <array>
@@ -86,9 +86,9 @@ struct Graphs {
   std::int64_t region_calls = 0;  // of the frames whose graphs are listed
   bool has_device_work = false;
 
-  bool compiled() const;  // whether torch.compile shows at all
-  bool calls_recorded()
-      const;  // false: the compiled kernels that show have no recorded calls, so that their neighbours cannot be told from eager ones
+  bool compiled() const;        // whether torch.compile shows at all
+  bool calls_recorded() const;  // false: the compiled kernels that show have no recorded calls, so that their neighbours cannot
+                                // be told from eager ones
   std::int64_t gpu_ns() const;
 };
 

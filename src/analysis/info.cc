@@ -51,8 +51,8 @@ struct FormCount {
   std::int64_t last_ns = INT64_MIN;
 };
 
-// Which events a scope holds: device work as every analysis has it, on the other tracks what starts in the host's window. On the tracks of a
-// device that is left out there is nothing. With --filter only events whose names match.
+// Which events a scope holds: device work as every analysis has it, on the other tracks what starts in the host's window. On
+// the tracks of a device that is left out there is nothing. With --filter only events whose names match.
 class HeldEvents {
  public:
   explicit HeldEvents(const Scope& scope)

@@ -1,5 +1,5 @@
-// info: what the trace is, before any question is asked of it. Its first table is of the file, whatever the scope; categories, tracks,
-// iterations and devices are those of the scope; --filter narrows the events that categories and tracks count.
+// info: what the trace is, before any question is asked of it. Its first table is of the file, whatever the scope; categories,
+// tracks, iterations and devices are those of the scope; --filter narrows the events that categories and tracks count.
 #pragma once
 
 #include <cstdint>

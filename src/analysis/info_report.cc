@@ -111,8 +111,8 @@ Table tracks_table(const Info& info) {
   return table;
 }
 
-// What an iteration takes on host and device, as summary and roofline have it, and what the host alone took: one that runs ahead of the device
-// is long done.
+// What an iteration takes on host and device, as summary and roofline have it, and what the host alone took: one that runs
+// ahead of the device is long done.
 Table iterations_table(const Info& info) {
   Table table;
   table.name = "iterations";

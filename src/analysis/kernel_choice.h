@@ -1,5 +1,5 @@
-// Which kernel a user means by NAME: the exact name or label, else the one kernel whose name or label holds it, else the one it matches as a
-// regular expression.
+// Which kernel a user means by NAME: the exact name or label, else the one kernel whose name or label holds it, else the one it
+// matches as a regular expression.
 #pragma once
 
 #include <cstdint>

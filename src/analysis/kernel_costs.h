@@ -1,8 +1,9 @@
-// CostSum: what a group of launches had to do, against the roof. Sums over sums: rates are never means of rates, and every launch counts.
+// CostSum: what a group of launches had to do, against the roof. Sums over sums: rates are never means of rates, and every
+// launch counts.
 //
-// A sum is over the launches that know the figure, and a rate over the time of the same launches. What share of the group's time they took is
-// told (flops_known_pct, bytes_known_pct), so that a sum of parts is never taken for a whole. No launch knows: unknown. So is what reports say of
-// a group of which next to nothing is known (CostSum::told).
+// A sum is over the launches that know the figure, and a rate over the time of the same launches. What share of the group's
+// time they took is told (flops_known_pct, bytes_known_pct), so that a sum of parts is never taken for a whole. No launch
+// knows: unknown. So is what reports say of a group of which next to nothing is known (CostSum::told).
 #pragma once
 
 #include <array>
@@ -56,7 +57,8 @@ struct CostSum {
   void add(const CostModel& costs, std::size_t row, std::int64_t device, std::int64_t time);
   void add(const CostSum& other);
 
-  // The figures as a report may give them: unknown where a sum does not speak for the group. The shares of time that are known stay.
+  // The figures as a report may give them: unknown where a sum does not speak for the group. The shares of time that are known
+  // stay.
   CostSum told() const;
 
   Bound bound() const;                            // under which most of the known time falls

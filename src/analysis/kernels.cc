@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
 
-// The compiled graph around a node; where the trace does not name graphs, the compiled region or function. The innermost of each.
+// The compiled graph around a node; where the trace does not name graphs, the compiled region or function. The innermost of
+// each.
 struct GraphAround {
   StringId name;
   bool is_graph = false;

@@ -1,11 +1,12 @@
 // kernels: where the time of kernels went (`cat == kernel`; copies, sets and other work are in `copies` and `categories`).
 //
-// Without `by`, one row per (kernel, label, kernel_hash, device): `kernel` is the event's name, `op` the op that most of its time was launched
-// by. `by` launch: one row per launch with start_ns and stream, same columns. Other `by`: one row per (key, device), whose first column is
-// named and filled accordingly in place of `kernel`, and which has no columns about one kernel but `kernels`, the number of distinct names.
+// Without `by`, one row per (kernel, label, kernel_hash, device): `kernel` is the event's name, `op` the op that most of its
+// time was launched by. `by` launch: one row per launch with start_ns and stream, same columns. Other `by`: one row per (key,
+// device), whose first column is named and filled accordingly in place of `kernel`, and which has no columns about one kernel
+// but `kernels`, the number of distinct names.
 //
-// Work that a graph replayed counts for the op that was recovered for it (model/graph_replays.h): op_from says where it was recovered from, and
-// recovered_ns how much of the row's time that is.
+// Work that a graph replayed counts for the op that was recovered for it (model/graph_replays.h): op_from says where it was
+// recovered from, and recovered_ns how much of the row's time that is.
 //
 // Costs are sums over the launches of a row (kernel_costs.h).
 //

@@ -1,10 +1,10 @@
 // launches: what it costs the host to feed each device, and whether the device waits for it.
 //
-// Latency is from the start of the call to the start of the first work it launched, 0 when the clocks say less. The host's cost per launch
-// is the time from the first launch to the last one, less what the host was held up (waits, blocking copies, compilation, data loading),
-// by the number of launching calls; the device's is the time in which it was busy with what they launched, by the same number. A program is
-// launch-bound when the host needs more than the device, and late launches are the main cause of its idle time and take a tenth of the window.
-// One launch tells no rate.
+// Latency is from the start of the call to the start of the first work it launched, 0 when the clocks say less. The host's cost
+// per launch is the time from the first launch to the last one, less what the host was held up (waits, blocking copies,
+// compilation, data loading), by the number of launching calls; the device's is the time in which it was busy with what they
+// launched, by the same number. A program is launch-bound when the host needs more than the device, and late launches are the
+// main cause of its idle time and take a tenth of the window. One launch tells no rate.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// LongCalls: runtime and driver calls that themselves take long. A first use does: the code of a kernel is loaded, a library sets itself up.
-// Waits, copies and allocation are not asked for here: they are stalls of their own (model/host_stalls.h).
+// LongCalls: runtime and driver calls that themselves take long. A first use does: the code of a kernel is loaded, a library
+// sets itself up. Waits, copies and allocation are not asked for here: they are stalls of their own (model/host_stalls.h).
 #pragma once
 
 #include <cstdint>

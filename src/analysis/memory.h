@@ -1,9 +1,9 @@
-// memory: what was allocated and freed, by which op and in which iteration, the peak and who held it. From the [memory] events of
-// profile_memory=True.
+// memory: what was allocated and freed, by which op and in which iteration, the peak and who held it. From the [memory] events
+// of profile_memory=True.
 //
-// An allocation belongs to the innermost op around it that does more than allocate (aten::linear, not aten::empty). It stays that op's
-// until it is freed, wherever that happens; so `freed` of an op is of its own allocations. Memory whose allocation was not recorded has a
-// row of its own, and the holders of the peak add up to the peak.
+// An allocation belongs to the innermost op around it that does more than allocate (aten::linear, not aten::empty). It stays
+// that op's until it is freed, wherever that happens; so `freed` of an op is of its own allocations. Memory whose allocation
+// was not recorded has a row of its own, and the holders of the peak add up to the peak.
 #pragma once
 
 #include <cstdint>

@@ -72,9 +72,9 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, CompilersOwn compile
   return list;
 }
 
-// Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to enter(NodeId) before
-// those below it, and to leave(NodeId, const OpCost&) when everything below it was seen. Without the compiler's own, whatever of it stands in an op
-// takes from the op's own time, as a call does.
+// Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to
+// enter(NodeId) before those below it, and to leave(NodeId, const OpCost&) when everything below it was seen. Without the
+// compiler's own, whatever of it stands in an op takes from the op's own time, as a call does.
 template <class Enter, class Leave>
 void for_each_op(const Scope& scope, WithCosts with, CompilersOwn compilers, Enter enter, Leave leave) {
   const CallTree& tree = scope.model().tree();
@@ -143,8 +143,8 @@ void for_each_untimed_op(const Scope& scope, F f) {
   }
 }
 
-// What a row is told apart by, beside the op's name: an id that is equal for equal texts, and the text. The id is of an event and its node; of a
-// call without a duration, which has none, of the node around it, kNoNode where there is none.
+// What a row is told apart by, beside the op's name: an id that is equal for equal texts, and the text. The id is of an event
+// and its node; of a call without a duration, which has none, of the node around it, kNoNode where there is none.
 struct Detail {
   std::function<std::uint32_t(EventId, NodeId)> id;
   std::function<std::string(std::uint32_t)> text;
@@ -317,7 +317,8 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Com
     const bool nested = with == WithCosts::yes && open.leave();
     const bool held = scope.holds(n) && !apart.holds(n);
     if (!held && cost.pieces == 0) return;
-    // Work of the scope is its op's, also where that was called before the scope: then the row has no call and no host time of it.
+    // Work of the scope is its op's, also where that was called before the scope: then the row has no call and no host time of
+    // it.
     OpRow& row = builder.row(n);
     saturating_add(&row.device_self_ns, cost.device_self_ns);
     saturating_add(&row.device_total_ns, cost.device_total_ns);

@@ -1,14 +1,16 @@
 // ops: what each op cost, on the host and on the device, as PyTorch's own table has it.
 //
-// cpu_self: the op's time minus that of the ops and runtime or driver calls right below it; python frames and annotations are no children.
-// device_self: the work that this very op launched. Totals add what nested ops have; each call counts its own whole, so totals of different
-// rows overlap. flops: of the kernels that the op and nested ones launched; a kernel counts once in a row, also where an op of the row calls
-// another (autocast runs an op again in another dtype), unlike in device_total, which is PyTorch's. Unknown where a sum of known ones says nothing.
-// Work that a graph replayed counts for the op that was recovered for it (model/graph_replays.h), in its device_self and device_total, and in
-// recovered_ns, which is part of both; op_from says where it was recovered from. The op around the graph's launch has it in device_total alone.
-// device_self over all rows, with those of [no op] and [launched before the window], is all device time of the scope. All device columns speak of
-// that work; count and host time of the calls that begin in the scope: on a device that runs behind, an op may have the one without the other.
-// A call whose duration is not known counts, and has no time; nor is it seen what it called and launched, which is that of the op around it.
+// cpu_self: the op's time minus that of the ops and runtime or driver calls right below it; python frames and annotations are
+// no children. device_self: the work that this very op launched. Totals add what nested ops have; each call counts its own
+// whole, so totals of different rows overlap. flops: of the kernels that the op and nested ones launched; a kernel counts once
+// in a row, also where an op of the row calls another (autocast runs an op again in another dtype), unlike in device_total,
+// which is PyTorch's. Unknown where a sum of known ones says nothing. Work that a graph replayed counts for the op that was
+// recovered for it (model/graph_replays.h), in its device_self and device_total, and in recovered_ns, which is part of both;
+// op_from says where it was recovered from. The op around the graph's launch has it in device_total alone. device_self over all
+// rows, with those of [no op] and [launched before the window], is all device time of the scope. All device columns speak of
+// that work; count and host time of the calls that begin in the scope: on a device that runs behind, an op may have the one
+// without the other. A call whose duration is not known counts, and has no time; nor is it seen what it called and launched,
+// which is that of the op around it.
 #pragma once
 
 #include <cstdint>

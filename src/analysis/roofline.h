@@ -1,8 +1,9 @@
-// roofline: each kernel against what its device can do at the kernel's arithmetic intensity, and how much of the device an iteration used.
+// roofline: each kernel against what its device can do at the kernel's arithmetic intensity, and how much of the device an
+// iteration used.
 //
-// A kernel's point: x, the FLOPs for each byte of compulsory traffic; y, the FLOP/s it reached. For a kernel without FLOPs in PyTorch's
-// convention the estimated arithmetic of its fused ops stands in, where known. pct_of_roof is the time that the roof needs over the time it
-// took, which is y over the roof's height, and means something for a kernel that only moves data too.
+// A kernel's point: x, the FLOPs for each byte of compulsory traffic; y, the FLOP/s it reached. For a kernel without FLOPs in
+// PyTorch's convention the estimated arithmetic of its fused ops stands in, where known. pct_of_roof is the time that the roof
+// needs over the time it took, which is y over the roof's height, and means something for a kernel that only moves data too.
 #pragma once
 
 #include <cstdint>

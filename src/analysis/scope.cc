@@ -74,8 +74,8 @@ Result<std::pair<std::size_t, std::size_t>> steps(const Iterations& iterations, 
   return std::pair(from, to);
 }
 
-// Where the iterations [first, last] are on the host, by track: in a process with marks of its own from its first to the one behind its last. Empty
-// when all processes share `host`.
+// Where the iterations [first, last] are on the host, by track: in a process with marks of its own from its first to the one
+// behind its last. Empty when all processes share `host`.
 std::vector<TimeRange> host_windows(const Model& model, std::pair<std::size_t, std::size_t> steps, TimeRange host) {
   const Iterations& iterations = model.iterations();
   if (iterations.elsewhere.empty()) return {};

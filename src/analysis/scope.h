@@ -36,9 +36,11 @@ class Scope {
   const std::vector<DeviceIdle>& idle() const;
 
   // The window of time, narrowed by --step, --from and --to. Empty (0, 0) when the trace has no window.
-  // With --step it is that of the device: it ends when the work of the step is done, and starts when that of the steps before it is.
+  // With --step it is that of the device: it ends when the work of the step is done, and starts when that of the steps before
+  // it is.
   TimeRange window() const { return window_; }
-  // The same on the host: what starts in it is in the scope. It differs from the window where the host runs ahead of the device.
+  // The same on the host: what starts in it is in the scope. It differs from the window where the host runs ahead of the
+  // device.
   TimeRange host_window() const { return host_; }
   // With --step in a trace of several ranks each has marks of its own for the same steps.
   TimeRange host_window(TrackId track) const { return host_of_track_.empty() ? host_ : host_of_track_[track.value]; }
@@ -51,8 +53,8 @@ class Scope {
   // Iterations inside the scope, by index into model().iterations().list.
   std::vector<std::size_t> iterations() const;
 
-  // For what is told per iteration: with --from or --to the iterations that lie wholly inside, as --step would have them; where none does, or neither is
-  // given, the same scope.
+  // For what is told per iteration: with --from or --to the iterations that lie wholly inside, as --step would have them; where
+  // none does, or neither is given, the same scope.
   Scope of_whole_iterations() const;
 
   bool has_device(std::int64_t id) const { return !device_ || *device_ == id; }
@@ -64,8 +66,9 @@ class Scope {
 
   // A slice of a host thread: it starts in the host's window.
   bool holds(NodeId node) const;
-  // Device work by row of trace.of(device_work), whatever its device: with --step by the iteration that holds its launch (its own start when
-  // the launch is not recorded; none when it was queued before the recording), with --from and --to by its start.
+  // Device work by row of trace.of(device_work), whatever its device: with --step by the iteration that holds its launch (its
+  // own start when the launch is not recorded; none when it was queued before the recording), with --from and --to by its
+  // start.
   bool holds_work(std::size_t row) const;
 
  private:

@@ -1,4 +1,5 @@
-// What every analysis says of the part of a trace that it was asked about: that there is no device work in it, that the file ends too early, what --filter did.
+// What every analysis says of the part of a trace that it was asked about: that there is no device work in it, that the file
+// ends too early, what --filter did.
 #pragma once
 
 #include <string_view>
@@ -22,7 +23,8 @@ bool is_cut_short(const Trace& trace);
 
 inline constexpr std::string_view kFilterMatchesNothing = "filter_matches_nothing";
 Diagnostic filter_matches_nothing(const Scope& scope);
-// What --filter did to an answer of which part has no names to choose by: `narrows` says what it narrows and what not, unless nothing matches.
+// What --filter did to an answer of which part has no names to choose by: `narrows` says what it narrows and what not, unless
+// nothing matches.
 Diagnostic about_filter(const Scope& scope, bool matches, std::string_view narrows);
 
 }  // namespace ridge

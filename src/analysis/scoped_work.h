@@ -29,7 +29,8 @@ inline constexpr std::string_view kNoOp = "[no op]";
 inline constexpr std::string_view kNoLaunches =
     "[no launches in the trace]";  // of the device alone: nothing tells when it was launched
 
-// The op whose work a row is: recovered where a graph's replay hides it, else the op that launched it. kNoNode when there is none.
+// The op whose work a row is: recovered where a graph's replay hides it, else the op that launched it. kNoNode when there is
+// none.
 inline NodeId op_of(const Model& model, std::size_t row) {
   const NodeId recovered = model.graph_replays().recovered_op(row).op;
   return recovered != kNoNode ? recovered : model.links().op[row];

@@ -1,8 +1,9 @@
-// Utilisation: how much of a device's peaks an iteration used, of arithmetic (MFU) and of memory. Part of `roofline` and of `summary`.
+// Utilisation: how much of a device's peaks an iteration used, of arithmetic (MFU) and of memory. Part of `roofline` and of
+// `summary`.
 //
-// An iteration's duration is the longer of the host's (to the start of the next) and the device's (first start to last end of the work launched
-// in it): a host that runs ahead of its device must not make a percentage better than it is. MFU counts the FLOPs that ran: where a program
-// computes activations again, they count again.
+// An iteration's duration is the longer of the host's (to the start of the next) and the device's (first start to last end of
+// the work launched in it): a host that runs ahead of its device must not make a percentage better than it is. MFU counts the
+// FLOPs that ran: where a program computes activations again, they count again.
 #pragma once
 
 #include <cstdint>

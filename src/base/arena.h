@@ -1,5 +1,5 @@
-// Arena: memory that lives as long as its trace. Chunks grow from 64 KiB to 32 MiB, so that a small trace stays small and a large one
-// is backed by huge pages (fresh 4 KiB pages arrive several times slower). Not thread-safe: its owner locks.
+// Arena: memory that lives as long as its trace. Chunks grow from 64 KiB to 32 MiB, so that a small trace stays small and a
+// large one is backed by huge pages (fresh 4 KiB pages arrive several times slower). Not thread-safe: its owner locks.
 #pragma once
 
 #include <cstddef>

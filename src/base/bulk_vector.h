@@ -1,5 +1,6 @@
-// BulkVector: a vector of plain values for millions of rows. resize() leaves new values as they are, so that whoever fills them is the first to touch
-// their memory. Huge pages, which help the reader's arena, showed no gain for the model's tables on a noisy machine, and are not asked for.
+// BulkVector: a vector of plain values for millions of rows. resize() leaves new values as they are, so that whoever fills them
+// is the first to touch their memory. Huge pages, which help the reader's arena, showed no gain for the model's tables on a
+// noisy machine, and are not asked for.
 #pragma once
 
 #include <memory>

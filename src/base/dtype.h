@@ -1,4 +1,5 @@
-// Element types: their size, and the names by which a trace spells them (C++ names of ATen, Triton's signature letters, torch's own).
+// Element types: their size, and the names by which a trace spells them (C++ names of ATen, Triton's signature letters, torch's
+// own).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// GrowArray: a growable array of trivial values whose growth leaves new room uninitialised. For columns that are filled in bulk. It grows by
-// realloc, which moves a large one by its page table and copies nothing.
+// GrowArray: a growable array of trivial values whose growth leaves new room uninitialised. For columns that are filled in
+// bulk. It grows by realloc, which moves a large one by its page table and copies nothing.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// A fast hash for short texts and small keys. Not for adversaries: tables that use it stay correct, only slower, under collisions.
+// A fast hash for short texts and small keys. Not for adversaries: tables that use it stay correct, only slower, under
+// collisions.
 #pragma once
 
 #include <cstddef>

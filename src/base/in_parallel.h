@@ -1,7 +1,7 @@
-// in_parallel: independent parts of one job on all cores: by oneTBB's pool where the job is large, by one thread more where it is small, one after
-// the other where it is tiny. Starting the pool takes over a millisecond, which is more than all the tables of a small trace take; a thread takes
-// some 50 us. A thread that waits for its parts takes up no other work meanwhile (TBB calls that isolated): it may hold a lock (model/once.h) that
-// the other work asks for.
+// in_parallel: independent parts of one job on all cores: by oneTBB's pool where the job is large, by one thread more where it
+// is small, one after the other where it is tiny. Starting the pool takes over a millisecond, which is more than all the tables
+// of a small trace take; a thread takes some 50 us. A thread that waits for its parts takes up no other work meanwhile (TBB
+// calls that isolated): it may hold a lock (model/once.h) that the other work asks for.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ struct JobSize {
   bool worth_a_thread() const { return events >= std::size_t{8} << 10; }
 };
 
-// While one lives, no more threads than it says work in this process; 0: as many as there are cores. Of several the last one counts. It is a
-// number and not yet TBB's own limit: setting that starts the pool.
+// While one lives, no more threads than it says work in this process; 0: as many as there are cores. Of several the last one
+// counts. It is a number and not yet TBB's own limit: setting that starts the pool.
 class ThreadLimit {
  public:
   explicit ThreadLimit(unsigned threads) : before_(most_.exchange(threads)) {}
@@ -85,8 +85,8 @@ void at_once(JobSize size, const Parts&... parts) {
   }
 }
 
-// The same for two of which the first goes on in parallel itself: a thread of the pool that is done with the second helps there, which one that waits
-// in at_once() would not.
+// The same for two of which the first goes on in parallel itself: a thread of the pool that is done with the second helps
+// there, which one that waits in at_once() would not.
 template <class First, class Second>
 void alongside(JobSize size, const First& first, const Second& second) {
   if (!size.worth_a_pool()) {

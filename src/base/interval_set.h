@@ -1,4 +1,5 @@
-// IntervalSet: a set of time as sorted, disjoint, half-open intervals [start, end). Busy time is the measure of such a union, never a sum.
+// IntervalSet: a set of time as sorted, disjoint, half-open intervals [start, end). Busy time is the measure of such a union,
+// never a sum.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// run_in_order: items go through three stages on several threads: read (one item at a time, in order), work (any thread, any order),
-// write (one at a time, in the order of reading). Items are reused, the last one used first, while its memory is still in the cache.
-// No thread is set apart for a stage, so that all of them stay busy whichever stage is the longest.
+// run_in_order: items go through three stages on several threads: read (one item at a time, in order), work (any thread, any
+// order), write (one at a time, in the order of reading). Items are reused, the last one used first, while its memory is still
+// in the cache. No thread is set apart for a stage, so that all of them stay busy whichever stage is the longest.
 //
-// Who reads works on it himself where reading is cheap: the item is still in his core's cache. Where it is not (inflating), a thread that would
-// wait for another to have read is lost, so whoever finds few items ready reads on, and the oldest is taken by whoever is free: items are read
-// all the time, also while all others learn what the first ones look like.
-// The threads are its own and not a pool's: a pool takes a millisecond to start and stop, which the reader of a small trace would feel.
+// Who reads works on it himself where reading is cheap: the item is still in his core's cache. Where it is not (inflating), a
+// thread that would wait for another to have read is lost, so whoever finds few items ready reads on, and the oldest is taken
+// by whoever is free: items are read all the time, also while all others learn what the first ones look like. The threads are
+// its own and not a pool's: a pool takes a millisecond to start and stop, which the reader of a small trace would feel.
 #pragma once
 
 #include <atomic>
@@ -125,8 +125,8 @@ class OrderedPipeline {
     return taken;
   }
 
-  // Something that another thread may wait for. One is enough: whoever can do nothing with it leaves it to one who is at work, and who will say so
-  // in turn. At the end all are to know.
+  // Something that another thread may wait for. One is enough: whoever can do nothing with it leaves it to one who is at work,
+  // and who will say so in turn. At the end all are to know.
   void changed() {
     ++changes_;
     if (over_) {

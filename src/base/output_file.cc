@@ -63,8 +63,8 @@ mode_t mode_for(const std::string& place) {
   return 0666 & ~mask;
 }
 
-// Puts the file in the place of an old one, which gets its name: at one moment, as a rename does. But for a rename over a file ext4 and
-// others first write the new one to the disk, which takes as long as making a large one. False: nothing was done.
+// Puts the file in the place of an old one, which gets its name: at one moment, as a rename does. But for a rename over a file
+// ext4 and others first write the new one to the disk, which takes as long as making a large one. False: nothing was done.
 bool swap_with_old([[maybe_unused]] const std::string& file, [[maybe_unused]] const std::string& place) {
 #ifdef RENAME_EXCHANGE
   struct stat old = {};

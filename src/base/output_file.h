@@ -23,8 +23,9 @@ class OutputFile {
   ~OutputFile();
 
   Result<void> write(std::string_view bytes);
-  // Puts it in its place. A large file that can be made again is not waited for, as the disk would take most of the time: whoever looks
-  // sees the old file or the whole new one, but a machine that loses power within the half minute after may have neither.
+  // Puts it in its place. A large file that can be made again is not waited for, as the disk would take most of the time:
+  // whoever looks sees the old file or the whole new one, but a machine that loses power within the half minute after may have
+  // neither.
   enum class Wait { for_the_disk, for_nothing };
   Result<void> finish(Wait wait);
 

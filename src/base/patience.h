@@ -1,5 +1,5 @@
-// Patience: how a thread waits for what should take microseconds: it rests, then lets others run, and only then should it sleep.
-// Going to sleep and being woken costs more than most of these waits last. The first tries do not even ask the kernel.
+// Patience: how a thread waits for what should take microseconds: it rests, then lets others run, and only then should it
+// sleep. Going to sleep and being woken costs more than most of these waits last. The first tries do not even ask the kernel.
 #pragma once
 
 #include <thread>

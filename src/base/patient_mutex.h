@@ -1,4 +1,5 @@
-// PatientMutex: a mutex for sections of a microsecond that several threads enter at once. It tries for a while before it sleeps.
+// PatientMutex: a mutex for sections of a microsecond that several threads enter at once. It tries for a while before it
+// sleeps.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,6 @@
-// Sums of durations and bytes. The reader bounds each duration of a trace, but nothing bounds a sum over millions of them that overlap, or over many
-// devices: such a sum stops at the ends of int64 in place of wrapping around. One comparison more than a plain addition.
+// Sums of durations and bytes. The reader bounds each duration of a trace, but nothing bounds a sum over millions of them that
+// overlap, or over many devices: such a sum stops at the ends of int64 in place of wrapping around. One comparison more than a
+// plain addition.
 #pragma once
 
 #include <cstdint>

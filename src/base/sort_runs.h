@@ -1,4 +1,5 @@
-// sort_runs: a sort for values that mostly come in order. Finds the runs that already ascend and merges neighbours: n log(runs).
+// sort_runs: a sort for values that mostly come in order. Finds the runs that already ascend and merges neighbours: n
+// log(runs).
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// StringPool: each distinct text once, named by a 32-bit id. Ids are given in order of first arrival; StringId{0} is the empty text.
+// StringPool: each distinct text once, named by a 32-bit id. Ids are given in order of first arrival; StringId{0} is the empty
+// text.
 //
-// Thread safety: intern() may be called from several threads at once (one lock; callers keep caches of their own in front of it).
-// at() is safe for ids whose intern() has returned in the same thread, and for all ids once no thread interns any more.
+// Thread safety: intern() may be called from several threads at once (one lock; callers keep caches of their own in front of
+// it). at() is safe for ids whose intern() has returned in the same thread, and for all ids once no thread interns any more.
 // The bytes of a text never move.
 #pragma once
 

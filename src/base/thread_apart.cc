@@ -26,7 +26,8 @@ void place_apart(std::jthread* thread, unsigned number, unsigned threads) {
   cpu_set_t own;
   CPU_ZERO(&own);
   CPU_SET(others[(number - 1) % others.size()], &own);
-  // Moves it. Of a thread that has ended already glibc takes both calls for the caller's own, which is then moved, and bound no more than it was.
+  // Moves it. Of a thread that has ended already glibc takes both calls for the caller's own, which is then moved, and bound no
+  // more than it was.
   pthread_setaffinity_np(thread->native_handle(), sizeof own, &own);
   pthread_setaffinity_np(thread->native_handle(), sizeof allowed, &allowed);
 }

@@ -1,8 +1,9 @@
 // start_apart: a thread that starts on a processor of its own.
 //
 // Some schedulers leave a new thread on its maker's processor while another is idle, and move it when they next balance: a few
-// milliseconds later, which is more than reading a small trace takes. This asks for another processor, once, at the start; afterwards the
-// scheduler may move the thread as it likes. Where there are more processors than threads it has a choice of its own and is left alone.
+// milliseconds later, which is more than reading a small trace takes. This asks for another processor, once, at the start;
+// afterwards the scheduler may move the thread as it likes. Where there are more processors than threads it has a choice of its
+// own and is left alone.
 #pragma once
 
 #include <thread>

@@ -1,5 +1,5 @@
-// The times that a trace may hold, in ns. Narrower than int64, so that no sum or difference of two of them overflows: a time and a duration
-// end before 2^62 + 2^61, and from the earliest start to there it is less than 2^63.
+// The times that a trace may hold, in ns. Narrower than int64, so that no sum or difference of two of them overflows: a time
+// and a duration end before 2^62 + 2^61, and from the earliest start to there it is less than 2^63.
 #pragma once
 
 #include <cstdint>

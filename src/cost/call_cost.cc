@@ -91,7 +91,8 @@ class PartCosts {
   }
 
  private:
-  // Where several kernels have the same part of the op, each has its share: of the FLOPs equal ones, so that the op is counted once.
+  // Where several kernels have the same part of the op, each has its share: of the FLOPs equal ones, so that the op is counted
+  // once.
   void count_shares() {
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       same_role_[static_cast<std::size_t>(c_.parts[i].role)] += 1;
@@ -99,7 +100,8 @@ class PartCosts {
     }
   }
   double share_of(std::size_t i) const { return 1 / same_role_[static_cast<std::size_t>(c_.parts[i].role)]; }
-  // A tensor too large for one launch is cut into several of the same kernel (whose name is one text: equal names have one address).
+  // A tensor too large for one launch is cut into several of the same kernel (whose name is one text: equal names have one
+  // address).
   double share_of_grid(std::size_t i) const {
     const double all = blocks_of_.at(c_.launches[i].kernel.data());
     return all > 0 ? volume(c_.launches[i].grid) / all : 1;

@@ -1,5 +1,6 @@
-// The cost of each launch of one op call: which part of the op each kernel does, told from its name, its grid and its place among the
-// others, and what that part must compute and move. Pure; calls with equal arguments and equal launches have equal costs.
+// The cost of each launch of one op call: which part of the op each kernel does, told from its name, its grid and its place
+// among the others, and what that part must compute and move. Pure; calls with equal arguments and equal launches have equal
+// costs.
 #pragma once
 
 #include <optional>

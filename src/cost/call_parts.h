@@ -1,5 +1,5 @@
-// The parts of an op call that its launches do, while they are being told apart: what is known from each kernel's name alone, and, family
-// by family, what grids, order and neighbours add. Internal to call_cost.
+// The parts of an op call that its launches do, while they are being told apart: what is known from each kernel's name alone,
+// and, family by family, what grids, order and neighbours add. Internal to call_cost.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,11 @@ void tell_convolution_rereads(CallParts& c, std::size_t i);
 // Roles that do the op's arithmetic.
 bool computes(KernelRole role);
 
-// Of an operand that a kernel passes over several times, the share that has left the cache when it comes back: none up to `fits`, all from
-// `lost` on.
+// Of an operand that a kernel passes over several times, the share that has left the cache when it comes back: none up to
+// `fits`, all from `lost` on.
 double share_lost(double bytes, double fits, double lost);
-// The same for passes that write as well, by what one of them reads and writes: counters of an H200 (50 MB) show products of rows and columns
-// lose 0.1 to 0.3 of 32 MB, 0.40 of 34 MB, 0.78 of 38 MB, all of 42 MB, half of what is written counted in.
+// The same for passes that write as well, by what one of them reads and writes: counters of an H200 (50 MB) show products of
+// rows and columns lose 0.1 to 0.3 of 32 MB, 0.40 of 34 MB, 0.78 of 38 MB, all of 42 MB, half of what is written counted in.
 double share_lost_between_passes(double read, double written, double cache);
 
 // Blocks or threads in all; 0 when the trace does not tell.
@@ -52,8 +52,8 @@ double volume(const std::optional<Dim3>& d);
 // A number of blocks, within what any device can launch: sums of them must not overflow.
 std::int64_t blocks(std::int64_t n);
 
-// Into how many parts a product's sum is split: by the grid's depth; or, where a library names its tiles, by how many times its blocks cover
-// the result of `m` columns and `n` rows.
+// Into how many parts a product's sum is split: by the grid's depth; or, where a library names its tiles, by how many times its
+// blocks cover the result of `m` columns and `n` rows.
 double split_of(const CallLaunch& launch, double batch, double m = 0, double n = 0);
 
 }  // namespace ridge

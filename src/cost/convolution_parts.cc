@@ -63,16 +63,16 @@ class ConvolutionParts {
   }
 
  private:
-  // A transform of any tensor into any layout; groups of channels that are padded to the width of a tile; tiles of a depthwise convolution,
-  // whose borders are read again as far as they have left the cache.
+  // A transform of any tensor into any layout; groups of channels that are padded to the width of a tile; tiles of a depthwise
+  // convolution, whose borders are read again as far as they have left the cache.
   static bool not_told(std::string_view kernel) {
     const auto holds = [&](std::string_view text) { return kernel.find(text) != std::string_view::npos; };
     return holds("tensorTransformGeneric") || (holds("xmma_depthwise") && holds("_tiling_")) ||
            (holds("_implicit_gemm_indexed_") && holds("_g16_"));
   }
 
-  // Forward: whichever of the two layouts the library works in, what is transposed before it computes is an operand, and what after it the
-  // result.
+  // Forward: whichever of the two layouts the library works in, what is transposed before it computes is an operand, and what
+  // after it the result.
   void transposes_by_place() {
     bool computed = false;
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
@@ -111,8 +111,8 @@ class ConvolutionParts {
 
   std::size_t operands() const { return c_.backward() ? 3 : 2; }
 
-  // cuDNN's channels-last kernels want 16 bytes of channels at least; the transposes before them pad. Its Winograd transform makes
-  // 6 x 6 values of each 4 x 4, and what its product gives is 36 values for each pair of channels.
+  // cuDNN's channels-last kernels want 16 bytes of channels at least; the transposes before them pad. Its Winograd transform
+  // makes 6 x 6 values of each 4 x 4, and what its product gives is 36 values for each pair of channels.
   void library_layout() {
     const TensorShape* x = tensor_at(c_.call, 0);
     const double item = x == nullptr ? 0 : item_bytes(x->dtype);
@@ -125,8 +125,8 @@ class ConvolutionParts {
       first_layer |= launch.kernel.find("image_first_layer") != std::string_view::npos;  // takes channels by four: "k64c4r7s7"
       winograd |= launch.kernel.find("winograd_nonfused") != std::string_view::npos;
     }
-    // Kernels that gather their operands through indices take the channels as they are: they are aligned to one element ("aligna2" in half,
-    // "aligna4" in float, in bytes).
+    // Kernels that gather their operands through indices take the channels as they are: they are aligned to one element
+    // ("aligna2" in half, "aligna4" in float, in bytes).
     for (const CallLaunch& launch : c_.launches) padded &= launch.kernel.find("indexed_wo_smem") == std::string_view::npos;
     const TensorShape* w = tensor_at(c_.call, operands() - 1);
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
@@ -144,8 +144,8 @@ class ConvolutionParts {
     }
   }
 
-  // A convolution with strides becomes one without: s x s positions go into the channels, and the weights, which padding shifts against
-  // them, are filled up to whole steps. A 4 x 4 kernel of stride 2 and padding 1 becomes 6 x 6.
+  // A convolution with strides becomes one without: s x s positions go into the channels, and the weights, which padding shifts
+  // against them, are filled up to whole steps. A 4 x 4 kernel of stride 2 and padding 1 becomes 6 x 6.
   double folded(const TensorShape& w) const {
     const bool transpose = c_.call.op.find("transpose") != std::string_view::npos;
     const auto stride = integers_at(c_.call, c_.backward() || transpose ? 4 : 3),
@@ -166,8 +166,8 @@ class ConvolutionParts {
     return t.strides.size() == t.sizes.size() && t.strides.size() > 2 && t.strides[1] == 1;
   }
 
-  // The gradient of the input comes before that of the weight. A kernel that does not say which belongs to the weight once a kernel that
-  // does, or a whole computation, has gone before it; and to the only gradient when the mask asks for one.
+  // The gradient of the input comes before that of the weight. A kernel that does not say which belongs to the weight once a
+  // kernel that does, or a whole computation, has gone before it; and to the only gradient when the mask asks for one.
   void backward_phases() {
     const std::vector<bool> mask = flags_at(c_.call, mask_position());
     const bool input = mask.empty() || mask[0], weight = mask.size() < 2 || mask[1];
@@ -224,8 +224,8 @@ class ConvolutionParts {
     return -1;
   }
 
-  // The operand that a kernel brings into another layout: the one whose transpose has this grid and was not brought yet; else the one of
-  // the size that its threads fit best, each once: x comes before w.
+  // The operand that a kernel brings into another layout: the one whose transpose has this grid and was not brought yet; else
+  // the one of the size that its threads fit best, each once: x comes before w.
   int operand_of(std::size_t i) {
     const CallLaunch& launch = c_.launches[i];
     const bool back = c_.backward();
@@ -271,7 +271,8 @@ class ConvolutionParts {
     return best;
   }
 
-  // What is taken as a filter has a block for each pair of its channels: for the gradient of the weight that is the gradient of the output.
+  // What is taken as a filter has a block for each pair of its channels: for the gradient of the weight that is the gradient of
+  // the output.
   int flipped_by_grid(const CallLaunch& launch) const {
     if (launch.kernel.find("flip_filter") == std::string_view::npos || !launch.grid) return -1;
     for (std::size_t operand = operands(); operand-- > 0;) {

@@ -17,8 +17,8 @@ double padded_bytes(const TensorShape& t, const Part& part) {
   return dense_bytes(&t).value_or(0) * std::ceil(channels / part.channel_multiple) * part.channel_multiple / channels;
 }
 
-// The gradient of a strided convolution's input, by a kernel made for it: positions are done phase by phase of the stride, each of which goes
-// over the whole gradient of the output; phases that no weight reaches are only cleared.
+// The gradient of a strided convolution's input, by a kernel made for it: positions are done phase by phase of the stride, each
+// of which goes over the whole gradient of the output; phases that no weight reaches are only cleared.
 void phases_take_gradient_again(CallParts& c, std::size_t i) {
   const TensorShape* grad = tensor_at(c.call, 0);
   const TensorShape* x = tensor_at(c.call, 1);
@@ -34,8 +34,8 @@ void phases_take_gradient_again(CallParts& c, std::size_t i) {
   read_again(c, i, (phases - 1) * read * share_lost_between_passes(read, written, c.context.device.cache));
 }
 
-// Blocks go along the positions, row by row of tiles of output channels, each of which takes the whole input; as many rows at a time as the device
-// runs blocks of them, which for cutlass is about one.
+// Blocks go along the positions, row by row of tiles of output channels, each of which takes the whole input; as many rows at a
+// time as the device runs blocks of them, which for cutlass is about one.
 void rows_take_input_again(CallParts& c, std::size_t i) {
   const CallLaunch& launch = c.launches[i];
   const TensorShape* x = tensor_at(c.call, 0);
@@ -51,7 +51,8 @@ void rows_take_input_again(CallParts& c, std::size_t i) {
   read_again(c, i, (passes - 1) * read * share_lost_between_passes(read, written, c.context.device.cache));
 }
 
-// Persistent kernels that have more tiles of the weight's gradient than blocks: each wave of blocks goes over all positions of both operands.
+// Persistent kernels that have more tiles of the weight's gradient than blocks: each wave of blocks goes over all positions of
+// both operands.
 void waves_take_operands_again(CallParts& c, std::size_t i) {
   const CallLaunch& launch = c.launches[i];
   const KernelFacts& facts = *launch.facts;

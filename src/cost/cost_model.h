@@ -62,7 +62,8 @@ class CostModel {
   const LaunchCost& operator[](std::size_t row) const;
   // The roof of one launch.
   Roof roof(std::size_t row) const;
-  // FLOPs of an op call (a node of the tree) whose kernels the trace holds: for `ops`. nullopt when not known or when it owns no kernel.
+  // FLOPs of an op call (a node of the tree) whose kernels the trace holds: for `ops`. nullopt when not known or when it owns
+  // no kernel.
   std::optional<double> flops_of_op(NodeId op) const;
 
   // Peaks of a device of the trace (--clock-mhz already applied); nullptr when it is not known.

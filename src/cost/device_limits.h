@@ -1,5 +1,5 @@
-// DeviceLimits: what of a device decides which data a kernel finds in the cache: the last-level cache and the blocks that run at a time.
-// The rules' limits were counted on an H200; on another device they stretch with its cache.
+// DeviceLimits: what of a device decides which data a kernel finds in the cache: the last-level cache and the blocks that run
+// at a time. The rules' limits were counted on an H200; on another device they stretch with its cache.
 #pragma once
 
 #include "device/device.h"

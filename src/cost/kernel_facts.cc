@@ -1,4 +1,5 @@
-// What a kernel's name tells of itself: the types and tiles of its template, the counts of its pointers. Not its part in an op: kernel_role.cc.
+// What a kernel's name tells of itself: the types and tiles of its template, the counts of its pointers. Not its part in an op:
+// kernel_role.cc.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -182,7 +183,8 @@ void read_nvjet(std::string_view name, KernelFacts* facts) {
   facts->transposed = name.ends_with('T');
 }
 
-// "reduce_kernel<512, 1, at::native::ReduceOp<long, ..>>": the type of what is read, which may be a copy that the op made in another type.
+// "reduce_kernel<512, 1, at::native::ReduceOp<long, ..>>": the type of what is read, which may be a copy that the op made in
+// another type.
 void read_reduction(std::string_view name, KernelFacts* facts) {
   facts->reduce = true;
   constexpr std::string_view kReduceOp = "ReduceOp<";

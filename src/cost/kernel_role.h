@@ -13,8 +13,8 @@ namespace ridge {
 // The role of a kernel of that name in an op of that family; main when no rule says otherwise.
 KernelRole role_of(OpFamily family, std::string_view kernel);
 
-// What a kernel's name tells of itself, whatever op launched it: types and tiles of its template, counts of its pointers and lists, what kind
-// of kernel it is. A fact that the name does not tell stays as it is here.
+// What a kernel's name tells of itself, whatever op launched it: types and tiles of its template, counts of its pointers and
+// lists, what kind of kernel it is. A fact that the name does not tell stays as it is here.
 struct KernelFacts {
   DType dtype = DType::unknown;   // in which it computes, as far as the name tells
   DType item = DType::unknown;    // element type of its template; by size alone where it is opaque (cat)

@@ -1,5 +1,5 @@
-// Reads the text of a Triton kernel: its parameters, and which of them it loads from and stores to, and how much. Understands the forms
-// that Inductor writes; of any other text it tells what it can.
+// Reads the text of a Triton kernel: its parameters, and which of them it loads from and stores to, and how much. Understands
+// the forms that Inductor writes; of any other text it tells what it can.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct KernelText {
   bool tf32 = false;  // a template that multiplies float32 by TF32 units
 };
 
-// `scalars`: values of the launch's arguments by position, nothing for pointers. Nothing when the text holds no kernel of that name and no
-// other either. Linear in the text.
+// `scalars`: values of the launch's arguments by position, nothing for pointers. Nothing when the text holds no kernel of that
+// name and no other either. Linear in the text.
 std::optional<KernelText> read_kernel_text(std::string_view text, std::string_view kernel,
                                            std::span<const std::optional<std::int64_t>> scalars);
 

@@ -1,4 +1,5 @@
-// LaunchCost: what one launch had to do, whatever the device: arithmetic and compulsory DRAM traffic. Unknown is nullopt, never 0.
+// LaunchCost: what one launch had to do, whatever the device: arithmetic and compulsory DRAM traffic. Unknown is nullopt, never
+// 0.
 #pragma once
 
 #include <cstdint>

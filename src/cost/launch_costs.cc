@@ -158,8 +158,8 @@ class Builder {
     return it->second;
   }
 
-  // A plain name may be a user's Triton kernel or one that a library compiled as it ran ("conv1D_NCHW"): under an op of PyTorch's that has a
-  // formula it does that op's work.
+  // A plain name may be a user's Triton kernel or one that a library compiled as it ran ("conv1D_NCHW"): under an op of
+  // PyTorch's that has a formula it does that op's work.
   bool of_library(std::size_t row, NodeId op) {
     if (identities_[row].category != Category::triton_user || op == kNoNode) return false;
     const StringId name = trace_.events.name(tree_.event[op.value]);
@@ -255,7 +255,8 @@ class Builder {
     return it->second = keep(cost);
   }
 
-  // A collective moves data: no FLOPs by PyTorch's convention. How much of it this device's memory sees depends on the algorithm.
+  // A collective moves data: no FLOPs by PyTorch's convention. How much of it this device's memory sees depends on the
+  // algorithm.
   std::uint32_t collective() {
     if (collective_ == 0) {
       LaunchCost cost;

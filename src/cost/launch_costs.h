@@ -1,8 +1,9 @@
 // LaunchCosts: the cost of every kernel, copy and set of a trace.
 //
-// A kernel's op is the innermost op around its launch that has a formula; where the innermost has none, the next one outside that has. All
-// launches of one op call are looked at together, so that the op is counted once and each kernel has its own part. Calls with equal
-// arguments and equal launches (name, grid, block) are worked out once: a million launches have a few hundred different calls.
+// A kernel's op is the innermost op around its launch that has a formula; where the innermost has none, the next one outside
+// that has. All launches of one op call are looked at together, so that the op is counted once and each kernel has its own
+// part. Calls with equal arguments and equal launches (name, grid, block) are worked out once: a million launches have a few
+// hundred different calls.
 #pragma once
 
 #include <cstdint>

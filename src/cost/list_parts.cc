@@ -52,7 +52,8 @@ std::span<const double> parameters_that_fit(CallParts& c) {
   return c.ones;
 }
 
-// Tensors of different types, or more dimensions than the batched kernel takes: an elementwise copy for each, in the order of the list.
+// Tensors of different types, or more dimensions than the batched kernel takes: an elementwise copy for each, in the order of
+// the list.
 bool copies_each(const CallParts& c) {
   const auto copies = [](const CallLaunch& launch) {
     return launch.facts->elementwise && launch.kernel.find("direct_copy_kernel") != std::string_view::npos;
@@ -75,7 +76,8 @@ void tell_cats(CallParts& c) {
       part.first = static_cast<std::int64_t>(i);
       part.count = 1;
       part.item = launch.facts->dtype;
-      // A copy that casts names the type of the result. What becomes float32 beside a float32 tensor is of half its size under autocast.
+      // A copy that casts names the type of the result. What becomes float32 beside a float32 tensor is of half its size under
+      // autocast.
       const bool casts = launch.kernel.find("gpu_kernel_impl_nocast") == std::string_view::npos &&
                          launch.kernel.find("gpu_kernel_impl<") != std::string_view::npos;
       part.guessed = casts;

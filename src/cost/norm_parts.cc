@@ -12,8 +12,8 @@ void tell_norms(CallParts& c) {
   const TensorShape* x = tensor_at(c.call, 0);
   if (x == nullptr) return;
   constexpr double kMostPerThread = 16;
-  // Two blocks to a multiprocessor, which share its 227 KB: counters of an H200 show 29 to 30 MB for 264 blocks, and half as much again of
-  // 16-bit values. They do so for one group of 64 channels after the other.
+  // Two blocks to a multiprocessor, which share its 227 KB: counters of an H200 show 29 to 30 MB for 264 blocks, and half as
+  // much again of 16-bit values. They do so for one group of 64 channels after the other.
   constexpr double kKeptByBlock = 227 * 1024 / 2.0, kChannels = 64;
   const double channels = x->sizes.size() > 1 ? static_cast<double>(x->sizes[1]) : 1;
   const double kept = kKeptByBlock * std::max(std::ceil(channels / kChannels), 1.0) * (item_bytes(x->dtype) == 2 ? 1.5 : 1);

@@ -1,5 +1,5 @@
-// Sizes of a model's parameters, from the gradients that were accumulated before an optimizer's step: traces leave out lists of more than
-// 30 tensors, and an optimizer's are longer.
+// Sizes of a model's parameters, from the gradients that were accumulated before an optimizer's step: traces leave out lists of
+// more than 30 tensors, and an optimizer's are longer.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class ParameterSizes {
  public:
   explicit ParameterSizes(const Model& model);
 
-  // Elements of each parameter, the last gradient first (the order of the parameters, nearly), as they stood before that time. Equal lists
-  // have equal ids.
+  // Elements of each parameter, the last gradient first (the order of the parameters, nearly), as they stood before that time.
+  // Equal lists have equal ids.
   std::uint32_t before(std::int64_t time_ns);
   const std::vector<double>& sizes(std::uint32_t id) const { return lists_[id]; }
 

@@ -56,8 +56,9 @@ std::pair<double, double> tile_in_name(std::string_view name, std::size_t mark) 
   return {0, 0};
 }
 
-// "fmha_cutlassB_f32_aligned_64x64_k32_dropout_sm80": where the blocks of several ranges of keys add to the gradient of the same queries,
-// each tile of queries has its sums in a buffer of whole tiles, which is read; a block that has all keys keeps them to itself.
+// "fmha_cutlassB_f32_aligned_64x64_k32_dropout_sm80": where the blocks of several ranges of keys add to the gradient of the
+// same queries, each tile of queries has its sums in a buffer of whole tiles, which is read; a block that has all keys keeps
+// them to itself.
 void accumulate_queries(CallParts& c, std::size_t i) {
   const CallLaunch& launch = c.launches[i];
   const std::size_t mark = launch.kernel.find("fmha_cutlassB_");
@@ -81,10 +82,10 @@ struct Product {
   double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
 };
 
-// Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side, as many at a time
-// as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by rows ("..T") it is m that they go
-// along, groups are of 16 clusters where 8 make a wave higher than wide, and where they are of 8 a little stays at the turn. Most of what is
-// not within 10 % are such kernels: the library may choose another width.
+// Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side,
+// as many at a time as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by
+// rows ("..T") it is m that they go along, groups are of 16 clusters where 8 make a wave higher than wide, and where they are
+// of 8 a little stays at the turn. Most of what is not within 10 % are such kernels: the library may choose another width.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
@@ -126,10 +127,10 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
   return again;
 }
 
-// cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a time as the
-// device runs, all at the same depth. What such a wave takes does not stay until the next when it is larger than the cache: the group's own
-// panels are read again by each wave, and the other operand by each group. Of what a wave took, a little is still there at the turn. Where a
-// wave's fits, product_waves tells what is left of the wave before.
+// cutlass starts a block for each tile, in groups along one side; a group goes along the whole other side, as many blocks at a
+// time as the device runs, all at the same depth. What such a wave takes does not stay until the next when it is larger than
+// the cache: the group's own panels are read again by each wave, and the other operand by each group. Of what a wave took, a
+// little is still there at the turn. Where a wave's fits, product_waves tells what is left of the wave before.
 Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
   const double kStays = 45e6 * device.cache, kAtTurn = 8e6 * device.cache;
   const auto [tile_m, tile_n] = tile_in_name(launch.kernel, launch.kernel.find("gemm"));
@@ -160,9 +161,10 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
 }
 
 // Kernels named by their "tilesize". Counters of an H200 (36 products of one kernel each):
-// - Persistent ones (sm90) go over the result in groups of 8 tiles along the rows, each group along all columns, whose operand is read again
-//   as far as it has left the cache. Where there are fewer than 8 columns of tiles and neither operand is transposed ("nn"), they go along the
-//   rows, column by column.
+// - Persistent ones (sm90) go over the result in groups of 8 tiles along the rows, each group along all columns, whose operand
+// is read again
+//   as far as it has left the cache. Where there are fewer than 8 columns of tiles and neither operand is transposed ("nn"),
+//   they go along the rows, column by column.
 // - Others start their blocks in the order of the grid: along the rows, as many at a time as the device runs.
 // Along the rows, their operand is read again for each column, or for each wave where a wave takes several.
 Reread read_by_tiles(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
@@ -192,8 +194,8 @@ Reread read_by_tiles(const CallLaunch& launch, const Product& p, const DeviceLim
     const double lost = share_lost_between_passes(of_rows, p.result_bytes() / sweeps, device.cache);
     return {(sweeps - 1) * lost * (of_rows - (of_rows > kLarge ? kAtTurn : 0)), true};
   }
-  // A wave of blocks that start one by one takes its own columns as well; and once the cache is full, a little even of a small operand is lost
-  // to what streams past it.
+  // A wave of blocks that start one by one takes its own columns as well; and once the cache is full, a little even of a small
+  // operand is lost to what streams past it.
   const double read = of_rows + of_columns / sweeps, written = p.result_bytes() / sweeps;
   const double leaks = 0.065 * std::max(1 - 45e6 * device.cache / p.all_bytes(), 0.0);
   return {(sweeps - 1) * std::max(share_lost_between_passes(read, written, device.cache), leaks) * of_rows, true};
@@ -205,8 +207,8 @@ Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& de
   return read_by_tiles(launch, p, device);
 }
 
-// cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless that and
-// what a slice takes of the operands stay in the cache.
+// cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless
+// that and what a slice takes of the operands stay in the cache.
 double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
   const CallLaunch& launch = c.launches[i];
   if (launch.kernel.find("cutlass::Kernel2<") == std::string_view::npos || !launch.grid) return 0;
@@ -247,7 +249,8 @@ double split_of(const CallLaunch& launch, double batch, double m, double n) {
   return std::max(depth / std::max(batch, 1.0), 1.0);
 }
 
-// A product split over k: its kernel writes partial sums, one more adds them up. The grid's depth beyond the batch is the split.
+// A product split over k: its kernel writes partial sums, one more adds them up. The grid's depth beyond the batch is the
+// split.
 void tell_products(CallParts& c) {
   const auto [m, n] = product_sizes(c);
   const bool adds = c.call.op.find("addmm") != std::string_view::npos;

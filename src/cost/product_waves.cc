@@ -1,8 +1,8 @@
-// All blocks of a wave go along the depth of their sums at about the same pace, so that a wave brings each panel (the rows or columns of one
-// tile) once. A panel that a later wave takes again is found in the cache as far as what was read and written since its last use leaves it
-// there: that is the whole of a wave where the next one takes it. Counters of an H200 (50 MB; 252 products whose kernels tell their tiles)
-// show nothing lost up to 26 MB and all from 40 MB on, three quarters of what is written counted in, and nothing at all before as much has gone
-// through an empty cache: 234 of them are within 10 %.
+// All blocks of a wave go along the depth of their sums at about the same pace, so that a wave brings each panel (the rows or
+// columns of one tile) once. A panel that a later wave takes again is found in the cache as far as what was read and written
+// since its last use leaves it there: that is the whole of a wave where the next one takes it. Counters of an H200 (50 MB; 252
+// products whose kernels tell their tiles) show nothing lost up to 26 MB and all from 40 MB on, three quarters of what is
+// written counted in, and nothing at all before as much has gone through an empty cache: 234 of them are within 10 %.
 #include "cost/product_waves.h"
 
 #include <algorithm>

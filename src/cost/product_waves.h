@@ -5,8 +5,8 @@
 
 namespace ridge {
 
-// The tiles of a result, in groups of `group` along one side, each group along the whole other side, and within it across the group first.
-// `blocks` tiles are worked on at a time: a wave.
+// The tiles of a result, in groups of `group` along one side, each group along the whole other side, and within it across the
+// group first. `blocks` tiles are worked on at a time: a wave.
 struct TileWalk {
   double along = 0, across = 0;  // tiles of the side that a group goes along, and of the side that is grouped
   double group = 8;

@@ -1,4 +1,5 @@
-// Recurrent networks: which of the library's products is a time step's, which one takes all steps, and of which layer and weights.
+// Recurrent networks: which of the library's products is a time step's, which one takes all steps, and of which layer and
+// weights.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -58,7 +59,8 @@ class RecurrentParts {
     }
   }
 
-  // A product that is launched at least once for each step is a step's. Of the others there is one for each cell (layer and direction).
+  // A product that is launched at least once for each step is a step's. Of the others there is one for each cell (layer and
+  // direction).
   void tell_by_counts() {
     std::map<std::pair<const char*, double>, double> launched;
     for (std::size_t i = 0; i < c_.launches.size(); ++i) launched[key(i)] += 1;
@@ -75,9 +77,9 @@ class RecurrentParts {
     std::erase_if(weights_, of_step);
   }
 
-  // Packed sequences: the library picks another kernel for each number of sequences, but keeps the order. Layer by layer (backward from the
-  // last) there are the inputs' products and one for each step, the directions in turn; the other direction goes over the steps from their
-  // end. False where the numbers differ.
+  // Packed sequences: the library picks another kernel for each number of sequences, but keeps the order. Layer by layer
+  // (backward from the last) there are the inputs' products and one for each step, the directions in turn; the other direction
+  // goes over the steps from their end. False where the numbers differ.
   bool tell_by_order() {
     const std::size_t of_layer = directions_ * (steps_ + 1), layers = static_cast<std::size_t>(sizes_.layers);
     const bool whole = products_.size() == layers * of_layer;
@@ -131,8 +133,8 @@ class RecurrentParts {
     return all;
   }
 
-  // Layers of one direction run side by side, chunk of steps after chunk: equal numbers of products for each. The first layer's differ where it
-  // takes another number of features; they come first, backward last.
+  // Layers of one direction run side by side, chunk of steps after chunk: equal numbers of products for each. The first layer's
+  // differ where it takes another number of features; they come first, backward last.
   void take_chunks() {
     const auto layers = static_cast<std::size_t>(sizes_.layers);
     if (directions_ != 1 || inputs_.empty() || inputs_.size() % layers != 0) return;
@@ -147,8 +149,9 @@ class RecurrentParts {
     }
   }
 
-  // Weights: of each cell the gradient of the recurrent ones over its first step, then over the others, then that of the input's. Products take
-  // several steps only where the states before them have one number of rows; the direction that goes backward starts its new sequences first.
+  // Weights: of each cell the gradient of the recurrent ones over its first step, then over the others, then that of the
+  // input's. Products take several steps only where the states before them have one number of rows; the direction that goes
+  // backward starts its new sequences first.
   std::vector<double> rows_of_weights(bool from_end) const {
     if (sizes_.of_steps.empty()) return {sizes_.batch, (sizes_.steps - 1) * sizes_.batch};
     const std::vector<double>& n = sizes_.of_steps;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kBounds[] = {"", "compute", "memory", "latency"};
 
-// A launch costs about this much whatever it does (ramp up, tail, and for small work the round trips to memory). Work that takes no longer
-// than its roof and this is not held back by a roof.
+// A launch costs about this much whatever it does (ramp up, tail, and for small work the round trips to memory). Work that
+// takes no longer than its roof and this is not held back by a roof.
 constexpr double kLaunchNs = 3000;
 // Below this share of the time a roof explains nothing.
 constexpr double kLeastShare = 0.1;

@@ -1,5 +1,6 @@
-// What is looked for or named by an index, and the kernels of one call tell together. index_put that adds: its last kernel has a layer of the
-// grid for each element before the indexed dimensions. topk over long rows: each pass counts the values of one digit of 8 bits, block by block; the kernels between the passes add up the counts.
+// What is looked for or named by an index, and the kernels of one call tell together. index_put that adds: its last kernel has
+// a layer of the grid for each element before the indexed dimensions. topk over long rows: each pass counts the values of one
+// digit of 8 bits, block by block; the kernels between the passes add up the counts.
 #include <algorithm>
 
 #include "cost/call_parts.h"

@@ -6,8 +6,9 @@
 
 namespace ridge {
 
-// Small rows stay in registers or shared memory (other kernels, one pass). Along a dimension that is not the last, a block takes as many
-// rows side by side as it is high. The trace tells no occupancy: as many blocks as the threads of a multiprocessor allow.
+// Small rows stay in registers or shared memory (other kernels, one pass). Along a dimension that is not the last, a block
+// takes as many rows side by side as it is high. The trace tells no occupancy: as many blocks as the threads of a
+// multiprocessor allow.
 void tell_softmax(CallParts& c) {
   const DeviceLimits& device = c.context.device;
   for (std::size_t i = 0; i < c.parts.size(); ++i) {

@@ -1,6 +1,6 @@
-// The arguments of a Triton launch as its kernel sees them: pointers to tensors, then sizes, and the space that the kernel walks.
-// Inductor passes in_out*, in*, out*, other scalars, workspaces, and last the numels: [z,] [y,] x for pointwise kernels, with the lengths
-// of the reduced dimensions behind them in reductions.
+// The arguments of a Triton launch as its kernel sees them: pointers to tensors, then sizes, and the space that the kernel
+// walks. Inductor passes in_out*, in*, out*, other scalars, workspaces, and last the numels: [z,] [y,] x for pointwise kernels,
+// with the lengths of the reduced dimensions behind them in reductions.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,8 @@ DType widest_tensor(const TritonArguments& arguments) {
   return most != nullptr ? most->shape->dtype : DType::unknown;
 }
 
-// The op's arguments are the kernel's when the op was made for the launch: named as the kernel, or with the kernel's own arguments.
+// The op's arguments are the kernel's when the op was made for the launch: named as the kernel, or with the kernel's own
+// arguments.
 bool launched_by_its_own_op(const TritonLaunch& launch) {
   const std::string_view op = launch.call->op;
   return op.starts_with("triton_") || op == launch.kernel || !launch.kernel_kwargs.empty() || launch.source != nullptr;

@@ -1,5 +1,5 @@
-// What the ops that a generated kernel fuses tell about it: arithmetic per element, and how many tensors of full size they take.
-// Estimates: a name is listed once however often the op occurs, and scalar operands do not show.
+// What the ops that a generated kernel fuses tell about it: arithmetic per element, and how many tensors of full size they
+// take. Estimates: a name is listed once however often the op occurs, and scalar operands do not show.
 #pragma once
 
 #include <span>
@@ -28,18 +28,18 @@ struct FusedOps {
   bool scales_by_constants =
       false;               // a normalisation by given statistics that was written out, and an activation that saves its result
   bool only_adds = false;  // sums of tensors and no other arithmetic
-  bool norm_and_backward =
-      false;  // a normalisation and its gradient: which of the two the kernel does, the other being saved or recomputed, its pointers tell
-  bool rms_and_backward = false;  // as norm_and_backward, of a norm that has no mean
-  bool undoes_softmax = false;    // the gradient of a softmax that is recomputed from its rows' statistics
-  bool backward_norm = false;     // the gradient of a normalisation alone
-  bool in_backward = false;       // some gradient that no forward pass saves something for: the kernel is of a backward graph
-  bool drops = false;             // dropout, whose mask is a tensor of booleans
-  bool makes_mask = false;        // some op gives booleans: dropout of the forward pass, comparisons
-  bool moves_axes = false;        // a copy in another order of dimensions, which cannot be done in place
-  bool saves = false;             // a gradient beside its own forward op: what the one saves, or the other takes up again
-  bool divides_by_sum = false;    // a reduction and a division: by what the reduction gives, which is no tensor
-  bool undoes_mean = false;       // the gradient of a normalisation: row statistics are read, its own sums stay inside
+  bool norm_and_backward = false;  // a normalisation and its gradient: which of the two the kernel does, the other being saved
+                                   // or recomputed, its pointers tell
+  bool rms_and_backward = false;   // as norm_and_backward, of a norm that has no mean
+  bool undoes_softmax = false;     // the gradient of a softmax that is recomputed from its rows' statistics
+  bool backward_norm = false;      // the gradient of a normalisation alone
+  bool in_backward = false;        // some gradient that no forward pass saves something for: the kernel is of a backward graph
+  bool drops = false;              // dropout, whose mask is a tensor of booleans
+  bool makes_mask = false;         // some op gives booleans: dropout of the forward pass, comparisons
+  bool moves_axes = false;         // a copy in another order of dimensions, which cannot be done in place
+  bool saves = false;              // a gradient beside its own forward op: what the one saves, or the other takes up again
+  bool divides_by_sum = false;     // a reduction and a division: by what the reduction gives, which is no tensor
+  bool undoes_mean = false;        // the gradient of a normalisation: row statistics are read, its own sums stay inside
 };
 
 FusedOps fused_ops(std::span<const std::string> names);

@@ -64,7 +64,8 @@ int Reading::inputs_wanted(std::size_t in_out, std::size_t out) const {
   return ops_.inputs + std::max(ops_.operands - own - free_vectors, 0);
 }
 
-// Pointers at the end that can be outputs, not going before `first`. A reduction that makes nothing of full size writes only what it leaves.
+// Pointers at the end that can be outputs, not going before `first`. A reduction that makes nothing of full size writes only
+// what it leaves.
 std::size_t Reading::writable_tail(std::size_t first) const {
   first = std::max(first, behind_statistics());
   const auto fits = [&](std::size_t i) {
@@ -79,8 +80,8 @@ std::size_t Reading::writable_tail(std::size_t first) const {
   return tail;
 }
 
-// Means, sums of squares and counts of parts of the rows become those of larger parts, or of the rows: three tensors side by side, and nothing
-// else of full size.
+// Means, sums of squares and counts of parts of the rows become those of larger parts, or of the rows: three tensors side by
+// side, and nothing else of full size.
 bool Reading::combines_statistics() const {
   if (!reduces_ || ops_.norm_vectors == 0 || full(size() - 1)) return false;
   std::size_t first = size(), fulls = 0;
@@ -95,8 +96,9 @@ bool Reading::combines_statistics() const {
   return three_for_three || (ops_.inputs == 1 && ops_.operands == 0 && !ops_.adds_residual);
 }
 
-// How many outputs follow, given the in_outs. All that can be written and stand behind something that cannot are outputs, as long as the ops
-// keep as many full-size inputs as they want. Where every pointer could be one, a pointwise kernel has the fewest.
+// How many outputs follow, given the in_outs. All that can be written and stand behind something that cannot are outputs, as
+// long as the ops keep as many full-size inputs as they want. Where every pointer could be one, a pointwise kernel has the
+// fewest.
 std::size_t Reading::outputs(std::size_t in_out) const {
   if ((clears() || spreads()) && size() > 1) return size() - 1;
   if (in_out > 0 && adds_to_scaled()) return 0;
@@ -123,8 +125,8 @@ std::size_t Reading::shaped_as_first(std::size_t in_out) const {
   return in_out + out < size() ? out : 0;
 }
 
-// Weights of a normalisation over square tensors are as long as what its reduction leaves. They are inputs, as far as the ops take such,
-// when a full-size output follows.
+// Weights of a normalisation over square tensors are as long as what its reduction leaves. They are inputs, as far as the ops
+// take such, when a full-size output follows.
 std::size_t Reading::without_norm_vectors(std::size_t out) const {
   int taken = vectors(0, size() - out);
   const auto full_follows = [&] {
@@ -136,7 +138,8 @@ std::size_t Reading::without_norm_vectors(std::size_t out) const {
   return out;
 }
 
-// The two-dimensional result of a matrix product stands last, beside a tensor that has its elements in more dimensions: it is read.
+// The two-dimensional result of a matrix product stands last, beside a tensor that has its elements in more dimensions: it is
+// read.
 bool Reading::flattened_last() const {
   if (!(ops_.unflattens || ops_.only_adds) || ops_.moves_axes) return false;
   if (ops_.inputs + ops_.operands < 2 || pointers_.back().shape->sizes.size() != 2) return false;
@@ -166,7 +169,8 @@ int Reading::parts(std::size_t last) const {
       std::count_if(pointers_.begin(), pointers_.begin() + static_cast<std::ptrdiff_t>(last), part), 1));
 }
 
-// Gradients of two paths are added, and what comes back past an activation: one tensor more than the activation's gradient takes.
+// Gradients of two paths are added, and what comes back past an activation: one tensor more than the activation's gradient
+// takes.
 bool Reading::adds_to_gradient() const {
   if (reduces_ || !ops_.in_backward || !ops_.adds_residual || ops_.norm_vectors > 0 || vectors(0, size()) > 0) return false;
   return ops_.inputs > 1 && inputs(1) < ops_.inputs + 1 && inputs(0) > inputs(1);
@@ -181,7 +185,8 @@ bool Reading::adds_to_scaled() const {
 // Two tensors and a sum of tensors, nothing else: one is added to the other.
 bool Reading::sums_in_place() const { return ops_.only_adds && !reduces_ && inputs(0) == 2 && inputs(1) == 1; }
 
-// What a scatter will add to is cleared first, and a mask is made of positions: one pointer is read if there are several, and no index.
+// What a scatter will add to is cleared first, and a mask is made of positions: one pointer is read if there are several, and
+// no index.
 bool Reading::clears() const {
   if (reduces_) return false;
   const bool to_index = ops_.scatters || ops_.places;
@@ -191,8 +196,9 @@ bool Reading::clears() const {
   return to_index && std::all_of(pointers_.begin(), pointers_.end(), same);
 }
 
-// A gradient that recomputes the forward pass reads the statistics of each row, a mean and a scale, side by side; what it writes comes
-// behind them. The forward pass itself has them apart (the first pointer is one) and, of a norm with parameters, both of its vectors.
+// A gradient that recomputes the forward pass reads the statistics of each row, a mean and a scale, side by side; what it
+// writes comes behind them. The forward pass itself has them apart (the first pointer is one) and, of a norm with parameters,
+// both of its vectors.
 std::size_t Reading::behind_statistics() const {
   if (!reduces_ || (!ops_.undoes_softmax && !ops_.norm_and_backward && !ops_.rms_and_backward)) return 0;
   const auto row = [&](std::size_t i) { return small(i) && pointers_[i].elements == kept_ && kept_ > 1; };
@@ -206,7 +212,8 @@ std::size_t Reading::behind_statistics() const {
   return 0;
 }
 
-// A dropout that is done here, not undone, takes its random numbers from a vector of seeds. Its mask is written, and so is all behind it.
+// A dropout that is done here, not undone, takes its random numbers from a vector of seeds. Its mask is written, and so is all
+// behind it.
 std::size_t Reading::behind_made_mask() const {
   const auto seeds = [&](const TritonPointer& p) {
     return p.shape->dtype == DType::i64 && p.shape->sizes.size() == 1 && p.elements < kMostSeeds;
@@ -237,8 +244,8 @@ int Reading::norms_applied(std::size_t in_out, std::size_t out) const {
   return vectors(in_out, size() - out) / ops_.norm_vectors;
 }
 
-// The forward pass of a norm writes what it normalised, for the gradient, and its result; the gradient of one behind a dropout writes what goes
-// past the dropout and what goes through it. Where only one of the two is at the end, the other is an in_out.
+// The forward pass of a norm writes what it normalised, for the gradient, and its result; the gradient of one behind a dropout
+// writes what goes past the dropout and what goes through it. Where only one of the two is at the end, the other is an in_out.
 bool Reading::saves_in_place() const {
   const std::size_t tail = writable_tail(1);
   int written = 0;
@@ -250,8 +257,9 @@ bool Reading::saves_in_place() const {
   return !full(size() - 1) && !last.empty() && last.back() == 1;
 }
 
-// A norm with its gradient, or that alone, whose in_out takes a result of its own and is not read: what would be read of it, the residual of
-// the forward pass or the gradient of the backward one, stands beside it in the same type; or rows of an embedding are the residual.
+// A norm with its gradient, or that alone, whose in_out takes a result of its own and is not read: what would be read of it,
+// the residual of the forward pass or the gradient of the backward one, stands beside it in the same type; or rows of an
+// embedding are the residual.
 bool Reading::normalised_in_place(std::size_t in_out, std::size_t out) const {
   int inputs = 0, of_its_type = 0;
   for (std::size_t i = in_out; i + out < size(); ++i) {
@@ -265,8 +273,8 @@ bool Reading::normalised_in_place(std::size_t in_out, std::size_t out) const {
   return mixed && inputs >= inputs_wanted(in_out, out) && of_its_type >= (backward ? 2 : 1);
 }
 
-// In a reduction a small in_out holds the result before and after its last step; a full-size one does so for a step in between, when the ops
-// want one input and another tensor is it.
+// In a reduction a small in_out holds the result before and after its last step; a full-size one does so for a step in between,
+// when the ops want one input and another tensor is it.
 bool Reading::in_out_is_read(std::size_t i, std::size_t in_out, std::size_t out) const {
   if (reduces_ && !full(i)) return false;
   if (reduces_ && (ops_.norm_and_backward || ops_.backward_norm)) return !normalised_in_place(in_out, out);

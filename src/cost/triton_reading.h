@@ -1,5 +1,5 @@
-// Reading: one generated kernel's pointers against the space it walks and the ops it fuses: which can be outputs, which must be inputs.
-// Only questions about one kernel are here; the answer for all of its pointers is put together in triton_roles.
+// Reading: one generated kernel's pointers against the space it walks and the ops it fuses: which can be outputs, which must be
+// inputs. Only questions about one kernel are here; the answer for all of its pointers is put together in triton_roles.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,8 @@ std::vector<Match> matches(const Reading& reading, double num_bytes) {
   return out;
 }
 
-// The count that agrees with the shapes; but a kernel that slices does not read all of the larger tensor if it can be told otherwise.
+// The count that agrees with the shapes; but a kernel that slices does not read all of the larger tensor if it can be told
+// otherwise.
 Match best_match(const std::vector<Match>& fitting, const Reading& reading, std::size_t by_shape, bool reads_parts) {
   double largest = 0;
   for (std::size_t i = 0; i < reading.size(); ++i) largest = std::max(largest, reading[i].elements);
@@ -79,8 +80,9 @@ double gathered_bytes(const TritonPointer& table, const Reading& reading, double
   return picked_bytes(table.bytes, std::max(row * table.item, kLeastAccess), lookups, 1, cache);
 }
 
-// Tables no larger than the kernel's space whose rows are picked by index. Each row is read once as long as the tables stay in the cache
-// beside what streams past them; here is what comes on top where they do not. All are picked from together and share the cache.
+// Tables no larger than the kernel's space whose rows are picked by index. Each row is read once as long as the tables stay in
+// the cache beside what streams past them; here is what comes on top where they do not. All are picked from together and share
+// the cache.
 double picked_again(const Reading& reading, std::size_t outputs, const TritonTraffic& once, double cache) {
   double bytes = 0, row_bytes = 0, lookups = 0, row = 0, rows = 0;
   for (std::size_t i = 0; i < reading.size(); ++i) {
@@ -96,7 +98,8 @@ double picked_again(const Reading& reading, std::size_t outputs, const TritonTra
     row_bytes += of_row * p.item;
   }
   const double picks = row > 0 ? std::min(lookups, reading.all() / row) : 0;
-  // Fewer lookups than rows pick few of them; more than rows fill the space name no rows but something within them (upsampling).
+  // Fewer lookups than rows pick few of them; more than rows fill the space name no rows but something within them
+  // (upsampling).
   if (picks <= rows || lookups * row > 2 * reading.all()) return 0;
   const double stream = std::max(once.read + once.written - bytes, 0.0);
   return std::max(picked_bytes(bytes, row_bytes, picks, stream / (picks * row_bytes), cache) - bytes, 0.0);

@@ -1,5 +1,6 @@
 // Which pointers of a generated kernel are read and which written, when its source is not there to tell: from their order
-// (in_out*, in*, out*), their sizes, the fused ops, and Inductor's own count of bytes (`kernel_num_gb`), which counts in_out twice.
+// (in_out*, in*, out*), their sizes, the fused ops, and Inductor's own count of bytes (`kernel_num_gb`), which counts in_out
+// twice.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +31,9 @@ struct TritonTraffic {
 // `cache`: of the device, in units of an H200's.
 TritonTraffic traffic_of(const TritonArguments& arguments, const FusedOps& ops, const TritonRoles& roles, double cache = 1);
 
-// Kernels over lists of tensors (foreach), which walk them one after the other in blocks: the last pointers are written and all others read.
-// As many are written as the grid covers; optimizers, which have five pointers or more for each element, write two (momentum) or three
-// (Adam). Where that is all of them, they are updated in place. Always ambiguous.
+// Kernels over lists of tensors (foreach), which walk them one after the other in blocks: the last pointers are written and all
+// others read. As many are written as the grid covers; optimizers, which have five pointers or more for each element, write two
+// (momentum) or three (Adam). Where that is all of them, they are updated in place. Always ambiguous.
 TritonTraffic foreach_traffic(const TritonArguments& arguments, double blocks, double block_elements);
 
 }  // namespace ridge

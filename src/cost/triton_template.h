@@ -1,4 +1,5 @@
-// Inductor's templates (triton_tem_*): matrix products, convolutions and flex attention, whose FLOPs stand in the shapes of their pointers.
+// Inductor's templates (triton_tem_*): matrix products, convolutions and flex attention, whose FLOPs stand in the shapes of
+// their pointers.
 #pragma once
 
 #include <optional>

@@ -1,12 +1,14 @@
 // Which row of the table a device of a trace is.
 //
 //  1. A word that makes it another device (a MIG slice, a laptop's chip) or a part of one: none.
-//  2. The rows whose words all stand in the name; those with most words, and of these whose multiprocessors and memory agree best.
-//  3. A name that says only the family ("NVIDIA H100" with 114 multiprocessors): the one row of the family that agrees in both figures.
+//  2. The rows whose words all stand in the name; those with most words, and of these whose multiprocessors and memory agree
+//  best.
+//  3. A name that says only the family ("NVIDIA H100" with 114 multiprocessors): the one row of the family that agrees in both
+//  figures.
 //  4. No name, or one of no device ("AMD Radeon Graphics"): the one row that agrees in both figures.
 //
-// The number of multiprocessors contradicts a name (a partition of an MI300X bears the name of the whole): then it is none, because a wrong
-// roof is worse than no roof. Memory never does: it only chooses, since reserved memory and custom parts vary.
+// The number of multiprocessors contradicts a name (a partition of an MI300X bears the name of the whole): then it is none,
+// because a wrong roof is worse than no roof. Memory never does: it only chooses, since reserved memory and custom parts vary.
 #include <algorithm>
 #include <array>
 #include <cmath>

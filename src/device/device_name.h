@@ -7,8 +7,8 @@
 
 namespace ridge {
 
-// Lower case, cut at everything that is no letter or digit, without vendors and product lines ("nvidia", "tesla", "instinct", "(R)", "gpu").
-// The number of a socket is dropped: "sxm4" is "sxm".
+// Lower case, cut at everything that is no letter or digit, without vendors and product lines ("nvidia", "tesla", "instinct",
+// "(R)", "gpu"). The number of a socket is dropped: "sxm4" is "sxm".
 std::vector<std::string> device_words(std::string_view name);
 
 // Whether each word of `wanted` (separated by spaces) is among `words`.

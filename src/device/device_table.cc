@@ -1,8 +1,10 @@
-// One row per device, in the order in which `ridge devices` lists them. Only dense figures: sheets that say "with sparsity" are halved.
-// 16-bit figures are those with float32 accumulation. A range stands where vendors' own pages disagree; 0 or nothing is "not known".
+// One row per device, in the order in which `ridge devices` lists them. Only dense figures: sheets that say "with sparsity" are
+// halved. 16-bit figures are those with float32 accumulation. A range stands where vendors' own pages disagree; 0 or nothing is
+// "not known".
 //
-// A figure can be checked: multiprocessors x FMA per clock and multiprocessor x 2 x clock. FMA per clock at 16 bits: V100, T4, A10, L4,
-// L40S 512; A100, A30 1024; H100 2048; RTX 256. AMD, FLOP per clock and CU: MI200 1024, MI300 2048, MI350 4096. A unit test does.
+// A figure can be checked: multiprocessors x FMA per clock and multiprocessor x 2 x clock. FMA per clock at 16 bits: V100, T4,
+// A10, L4, L40S 512; A100, A30 1024; H100 2048; RTX 256. AMD, FLOP per clock and CU: MI200 1024, MI300 2048, MI350 4096. A unit
+// test does.
 #include "device/device_table.h"
 
 namespace ridge {

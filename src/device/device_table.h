@@ -1,4 +1,5 @@
-// The rows of the device table: what a device can do, and the names by which a trace may call it. Not for other layers: see device.h.
+// The rows of the device table: what a device can do, and the names by which a trace may call it. Not for other layers: see
+// device.h.
 #pragma once
 
 #include <span>

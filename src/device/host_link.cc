@@ -10,8 +10,8 @@ struct NamedRow {
   std::string_view name;  // a part of the device's
   double bytes_per_s;
 };
-// NVLink-C2C of Grace has ten links of 45 GB/s each way. GB10, B300 and MI300A (one memory for host and device) are as advertised, and no data sheet was
-// at hand: too fast a link makes a bound on savings looser, never wrong.
+// NVLink-C2C of Grace has ten links of 45 GB/s each way. GB10, B300 and MI300A (one memory for host and device) are as
+// advertised, and no data sheet was at hand: too fast a link makes a bound on savings looser, never wrong.
 constexpr NamedRow kNamed[] = {
     {"GH200", 450e9}, {"GB200", 450e9}, {"GB300", 450e9}, {"GB10", 300e9}, {"B300", kPcie6}, {"MI300A", 5300e9},
 };

@@ -8,9 +8,9 @@ namespace {
 
 using Member = Figure DeviceSpec::*;
 
-// The first figure that is known. Matrix work in float32 runs on vector units where there are no others, and TF32 that the device does not
-// have is done as float32. Vector work of 16 and 8 bits is done in float32, as generated kernels do. Integers and complex numbers have no
-// figure but 8-bit matrices'.
+// The first figure that is known. Matrix work in float32 runs on vector units where there are no others, and TF32 that the
+// device does not have is done as float32. Vector work of 16 and 8 bits is done in float32, as generated kernels do. Integers
+// and complex numbers have no figure but 8-bit matrices'.
 struct PeakRow {
   DType dtype;
   std::array<Member, 3> matrix;

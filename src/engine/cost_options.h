@@ -1,5 +1,5 @@
-// The flags about costs and devices: --device, --device-file, --clock-mhz, --dtype, --tf32, --inductor-cache. The one place where files
-// that they name are read; what comes out is plain data.
+// The flags about costs and devices: --device, --device-file, --clock-mhz, --dtype, --tf32, --inductor-cache. The one place
+// where files that they name are read; what comes out is plain data.
 #pragma once
 
 #include <memory>

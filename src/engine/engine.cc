@@ -179,7 +179,8 @@ Result<Report> answer(const AnalysisRow& row, std::span<const Scope> scopes, con
   return row.compare != nullptr ? row.compare(scopes, arguments) : row.run(scopes.front(), arguments);
 }
 
-// Whether --filter is why the answer's own list is empty, and the answer does not say so itself: without it there is something to list.
+// Whether --filter is why the answer's own list is empty, and the answer does not say so itself: without it there is something
+// to list.
 Result<bool> is_emptied_by_filter(const AnalysisRow& row, std::span<const Scope> scopes, const Arguments& arguments,
                                   const Report& report) {
   const auto says_why = [](const Diagnostic& d) { return d.code == kFilterMatchesNothing || d.code == kNoFindings; };

@@ -13,9 +13,9 @@
 
 namespace ridge {
 
-// Looks in the folder of --inductor-cache, when one is given: for the end of the path that the trace names, the longest that is there, then
-// for a file of that base name anywhere below; then at the path itself. A trace is foreign text, so only plain .py files of modest
-// size are read, and nothing that a link leads to outside the folder. Texts are kept. Thread-safe.
+// Looks in the folder of --inductor-cache, when one is given: for the end of the path that the trace names, the longest that is
+// there, then for a file of that base name anywhere below; then at the path itself. A trace is foreign text, so only plain .py
+// files of modest size are read, and nothing that a link leads to outside the folder. Texts are kept. Thread-safe.
 class DiskKernelSources : public KernelSources {
  public:
   enum class TracePaths : bool { never, read };  // whether files are read at the paths that the trace tells

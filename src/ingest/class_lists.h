@@ -1,5 +1,6 @@
-// ClassLists: lists the events of a trace by class as they arrive, and notes from when to when they reach. Done window by window, while a window's
-// columns are still in the cache and other threads go on parsing; a pass over all events behind the last one would be one thread's.
+// ClassLists: lists the events of a trace by class as they arrive, and notes from when to when they reach. Done window by
+// window, while a window's columns are still in the cache and other threads go on parsing; a pass over all events behind the
+// last one would be one thread's.
 #pragma once
 
 #include <cstddef>

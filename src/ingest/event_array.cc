@@ -13,11 +13,11 @@ namespace {
 constexpr std::ptrdiff_t kFirstLook = Layout::kLongestEvent;
 // An element with so many events inside is not one event: a bracket or quote of it is missing.
 constexpr int kMostSwallowed = 16;
-// Unless it is valid JSON so far, and no deeper than this. An event that is not closed is followed by others a level deeper each, so that no byte is
-// looked at from more events than this.
+// Unless it is valid JSON so far, and no deeper than this. An event that is not closed is followed by others a level deeper
+// each, so that no byte is looked at from more events than this.
 constexpr std::size_t kDeepestBelieved = 32;
-// How far an event is looked at from within a damaged stretch: bytes, or braces inside it, of which those that open like an event
-// weigh more.
+// How far an event is looked at from within a damaged stretch: bytes, or braces inside it, of which those that open like an
+// event weigh more.
 constexpr std::ptrdiff_t kViewBytes = 64 << 10;
 constexpr int kViewBraces = 24;
 constexpr int kEventBraceWeight = 4;
@@ -57,7 +57,8 @@ bool may_be_json(const char* from, const char* to) {
   return check_json({from, static_cast<std::size_t>(to - from)}, kDeepestBelieved) != JsonState::invalid;
 }
 
-// What no file has behind the bracket of its events. Words behind a space are no damage of an event: something was written behind the end.
+// What no file has behind the bracket of its events. Words behind a space are no damage of an event: something was written
+// behind the end.
 bool goes_on_as_no_file(const char* behind) {
   if (*behind == '}' || *behind == '[') return false;
   return *behind == '"' || *behind == ':' || behind[-1] == ']';
@@ -172,8 +173,8 @@ bool EventArrayParser::find_the_way() {
   return next.event != nullptr;
 }
 
-// What follows a `]` at p, if it closes the array: further members of the object around it, and its brace. A bracket that is left over from a damaged event is
-// followed by the rest of that event, whose braces close more than is open.
+// What follows a `]` at p, if it closes the array: further members of the object around it, and its brace. A bracket that is
+// left over from a damaged event is followed by the rest of that event, whose braces close more than is open.
 EventArrayParser::Closes EventArrayParser::closes_before(const char* p) const {
   const char* const limit = piece_.end - p > kFirstLook ? p + kFirstLook : piece_.end;
   const Closes unseen = limit == piece_.end && !piece_.last ? Closes::cut_off : Closes::well;
@@ -231,7 +232,8 @@ bool EventArrayParser::close_bracket() {
   return false;
 }
 
-// A closing brace or a key in the array: it is left over from a damaged event when others follow, else the array was not closed.
+// A closing brace or a key in the array: it is left over from a damaged event when others follow, else the array was not
+// closed.
 bool EventArrayParser::stray_or_end() {
   const Next next = remembered_next(p_, Accept::readable);
   if (next.event != nullptr) return lose(Problem::garbage_between_events, p_);
@@ -279,8 +281,9 @@ bool EventArrayParser::incomplete_element() {
   return false;
 }
 
-// Whether an event at `from` is valid as far as it goes: then it is cut at the end of the text, whatever lists of events it holds. Not if these are many, nor
-// if it ends as a file does: the brackets that end the file have then closed a list of its own, and the events in it are others'.
+// Whether an event at `from` is valid as far as it goes: then it is cut at the end of the text, whatever lists of events it
+// holds. Not if these are many, nor if it ends as a file does: the brackets that end the file have then closed a list of its
+// own, and the events in it are others'.
 bool EventArrayParser::is_cut(const char* from) {
   const char* to = piece_.end;
   if (!may_be_json(from, to) || has_swallowed_many(from + 1, to)) return false;
@@ -298,8 +301,8 @@ bool EventArrayParser::has_swallowed_many(const char* from, const char* end) {
   return true;
 }
 
-// An event inside a list or object of event_ that is not valid: its bracket or quote is missing and the one of a later event was taken
-// for it. piece_.end when that cannot be told yet, nullptr when there is none.
+// An event inside a list or object of event_ that is not valid: its bracket or quote is missing and the one of a later event
+// was taken for it. piece_.end when that cannot be told yet, nullptr when there is none.
 const char* EventArrayParser::swallowed_event() {
   for (const Member& member : event_.members) {
     if (member.type != ValueType::nested || !texts_.json(member.value).repairs.any()) continue;
@@ -347,7 +350,8 @@ bool EventArrayParser::other_element() {
   }
 }
 
-// A list that closes before the next event, or a short valid one of whatever; else a stray bracket, which takes the events behind it for its own.
+// A list that closes before the next event, or a short valid one of whatever; else a stray bracket, which takes the events
+// behind it for its own.
 bool EventArrayParser::list_element() {
   const char* const end = piece_.end;
   const Next next = remembered_next(p_ + 1, Accept::readable);

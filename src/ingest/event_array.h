@@ -1,13 +1,13 @@
-// EventArrayParser: the elements of traceEvents, one after another, from a piece of text: by rote where possible (Layout), by the general
-// path else, mending or skipping what is damaged and finding the next intact event behind it. One per thread.
+// EventArrayParser: the elements of traceEvents, one after another, from a piece of text: by rote where possible (Layout), by
+// the general path else, mending or skipping what is damaged and finding the next intact event behind it. One per thread.
 //
-// What it makes of a text depends on the text alone and never on where pieces were cut: when an element is not complete it asks for
-// more, unless told that there is none.
+// What it makes of a text depends on the text alone and never on where pieces were cut: when an element is not complete it asks
+// for more, unless told that there is none.
 //
-// Behind damage it looks for the next event: a brace that opens like one and is intact, or that stands behind `},` as events do. Inside
-// a valid event such a thing is possible (a list of objects), so an element is waited for until it is complete, until it has
-// swallowed kMostSwallowed events and is no valid JSON, or until it is too large. What is looked at twice is bounded at every step, so that no text,
-// however bad, takes more than linear time.
+// Behind damage it looks for the next event: a brace that opens like one and is intact, or that stands behind `},` as events
+// do. Inside a valid event such a thing is possible (a list of objects), so an element is waited for until it is complete,
+// until it has swallowed kMostSwallowed events and is no valid JSON, or until it is too large. What is looked at twice is
+// bounded at every step, so that no text, however bad, takes more than linear time.
 #pragma once
 
 #include <cstdint>

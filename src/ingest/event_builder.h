@@ -1,5 +1,5 @@
-// EventBuilder: a cut event to a row of an EventRun: times to nanoseconds, texts to ids, arguments to typed words, and every oddity
-// counted. The general path, right for any event; it also tells how the event was made up, for Layout to learn from.
+// EventBuilder: a cut event to a row of an EventRun: times to nanoseconds, texts to ids, arguments to typed words, and every
+// oddity counted. The general path, right for any event; it also tells how the event was made up, for Layout to learn from.
 #pragma once
 
 #include <array>

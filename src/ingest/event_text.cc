@@ -235,8 +235,8 @@ class LenientCutter {
     return nullptr;
   }
 
-  // The quote that closes a value: the first one after which the object goes on as an object does. Behind a brace that closes it something must go on
-  // too; where no other quote will do, the brace alone is enough.
+  // The quote that closes a value: the first one after which the object goes on as an object does. Behind a brace that closes
+  // it something must go on too; where no other quote will do, the brace alone is enough.
   const char* find_value_end(const char* p) {
     const Repairs repairs = event_->repairs;
     if (const char* quote = find_value_end(p, true)) return quote;

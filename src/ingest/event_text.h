@@ -1,5 +1,5 @@
-// EventText: one event's text cut into members, its args flattened beside them. Two cutters give it: the strict one takes what is
-// valid JSON; the lenient one takes a damaged event apart and mends what it can. Neither decodes anything.
+// EventText: one event's text cut into members, its args flattened beside them. Two cutters give it: the strict one takes what
+// is valid JSON; the lenient one takes a damaged event apart and mends what it can. Neither decodes anything.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ Cut cut_strict(const char* p, const char* end, EventText* event);
 // The same for a damaged event that ends at or before `end`, the start of the next one. False when it cannot be mended.
 bool cut_lenient(const char* p, const char* end, EventText* event);
 
-// Whether an event starts at `brace`, from the look of it: a brace that follows `}` and a comma (not before `begin`), and opens with a
-// key. Nothing that valid JSON holds inside a string looks like that.
+// Whether an event starts at `brace`, from the look of it: a brace that follows `}` and a comma (not before `begin`), and opens
+// with a key. Nothing that valid JSON holds inside a string looks like that.
 bool starts_event(const char* brace, const char* begin, const char* end);
 
 // The last such start in [from, end); nullptr when there is none.

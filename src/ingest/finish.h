@@ -1,4 +1,5 @@
-// What can be told only when all events are in: B/E pairs become slices, tracks get their names, and the window of time is found.
+// What can be told only when all events are in: B/E pairs become slices, tracks get their names, and the window of time is
+// found.
 #pragma once
 
 #include "ingest/class_lists.h"

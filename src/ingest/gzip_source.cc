@@ -89,7 +89,8 @@ class GzipSource final : public Source {
     return made;
   }
 
-  // ISA-L inflates ahead of what it is asked for. What it had when it met the damage is good, and the same however much was asked for at a time.
+  // ISA-L inflates ahead of what it is asked for. What it had when it met the damage is good, and the same however much was
+  // asked for at a time.
   std::size_t left_over(char* out, std::size_t size) {
     const auto left = static_cast<std::size_t>(state_.tmp_out_valid - state_.tmp_out_processed);
     const std::size_t taken = std::min(size, left);

@@ -1,6 +1,6 @@
-// EventJoiner: takes the windows in order and proves that each was rightly parsed on its own: its predecessor must have ended exactly
-// between two events, in the state that was assumed. Otherwise the two are joined and parsed again. So the result is that of one
-// sequential pass, whatever the number of threads and the size of windows.
+// EventJoiner: takes the windows in order and proves that each was rightly parsed on its own: its predecessor must have ended
+// exactly between two events, in the state that was assumed. Otherwise the two are joined and parsed again. So the result is
+// that of one sequential pass, whatever the number of threads and the size of windows.
 #pragma once
 
 #include <cstdint>

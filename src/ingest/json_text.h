@@ -1,4 +1,5 @@
-// What is inside JSON strings and nested values: decoding with repair, and validation. Runs once per distinct text, not per event.
+// What is inside JSON strings and nested values: decoding with repair, and validation. Runs once per distinct text, not per
+// event.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ static_assert(kProblems <= 64, "Repairs holds a bit per Problem");
 bool is_plain_text(std::string_view raw);
 
 // The text of a string's content (without its quotes). Always gives valid UTF-8.
-// A string that holds an escape unknown to JSON is taken to be unescaped altogether (Windows paths: torch\cuda\nn): all its backslashes
-// stay as they are, but for \" and \\ and \/.
+// A string that holds an escape unknown to JSON is taken to be unescaped altogether (Windows paths: torch\cuda\nn): all its
+// backslashes stay as they are, but for \" and \\ and \/.
 Repairs decode_string(std::string_view raw, std::string* out);
 
 // Whether a string's content means `text`, with escapes or without.

@@ -1,15 +1,15 @@
 // Layout: reads events by rote, the way this very file writes them.
 //
 // A profiler prints each kind of event with one format string, so between two values stand the same bytes again and again:
-// `, "pid": `, `,\n    "args": {\n      "External id": `. Layout keeps these gaps in a trie. A node stands after a value; its edges are the
-// gaps seen there, each leading to the value that follows. One comparison of bytes proves the syntax, the key and the order at once;
-// what is left is to read numbers and to look up texts. `ph`, `cat` and other words that belong to the kind are part of the gap; so are
-// pid and tid where they stand side by side, as long as a node has met few different ones.
-// At the end of an event the path through the trie is its shape, already interned.
+// `, "pid": `, `,\n    "args": {\n      "External id": `. Layout keeps these gaps in a trie. A node stands after a value; its
+// edges are the gaps seen there, each leading to the value that follows. One comparison of bytes proves the syntax, the key and
+// the order at once; what is left is to read numbers and to look up texts. `ph`, `cat` and other words that belong to the kind
+// are part of the gap; so are pid and tid where they stand side by side, as long as a node has met few different ones. At the
+// end of an event the path through the trie is its shape, already interned.
 //
-// It never guesses: a gap that is not in the trie, a value of a type not seen there, a text that needs mending make read() return
-// nullptr with nothing changed, and the general path (event_text.h, event_builder.h) takes the event and teaches it with learn().
-// So both paths accept the same language and give the same rows; the differential tests hold them against each other.
+// It never guesses: a gap that is not in the trie, a value of a type not seen there, a text that needs mending make read()
+// return nullptr with nothing changed, and the general path (event_text.h, event_builder.h) takes the event and teaches it with
+// learn(). So both paths accept the same language and give the same rows; the differential tests hold them against each other.
 //
 // Cost: about 60 ns an event of 250 bytes on a current core, an order below a general parser. Memory: bounded (kMostNodes).
 #pragma once

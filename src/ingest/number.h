@@ -1,4 +1,5 @@
-// Numbers from text: integers eight digits at a time, times as exact nanoseconds, reals correctly rounded. Never a double for a time.
+// Numbers from text: integers eight digits at a time, times as exact nanoseconds, reals correctly rounded. Never a double for a
+// time.
 #pragma once
 
 #include <array>
@@ -51,7 +52,8 @@ inline constexpr std::array<bool, 256> kContinuesNumber = [] {
 }();
 inline bool continues_number(char c) { return kContinuesNumber[static_cast<unsigned char>(c)]; }
 
-// Whole microseconds whose nanoseconds fit an int64 whatever the fraction: up to the year 2262 where a profiler counts from 1970.
+// Whole microseconds whose nanoseconds fit an int64 whatever the fraction: up to the year 2262 where a profiler counts from
+// 1970.
 inline constexpr std::uint64_t kMostMicroseconds = 9'223'372'036'854'774;
 
 // A JSON number whose value fits a plain form; the general functions below take the rest.

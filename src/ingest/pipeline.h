@@ -1,5 +1,6 @@
-// The parallel load: every thread takes the next window (reading it, or one that was inflated ahead), parses it, and hands it over in order.
-// No thread is set apart for reading, so that two cores stay busy both when inflating is the longer part and when parsing is.
+// The parallel load: every thread takes the next window (reading it, or one that was inflated ahead), parses it, and hands it
+// over in order. No thread is set apart for reading, so that two cores stay busy both when inflating is the longer part and
+// when parsing is.
 #pragma once
 
 #include <cstdint>

@@ -115,8 +115,8 @@ bool is_no_json(const Trace& trace, const TopLevel& top) {
          d[Problem::no_timestamp].count == 0;
 }
 
-// One per core, as far as that helps: bytes are read or inflated by one thread at a time, which keeps seven or three others busy. More only get
-// into each other's way, and each learns the texts anew.
+// One per core, as far as that helps: bytes are read or inflated by one thread at a time, which keeps seven or three others
+// busy. More only get into each other's way, and each learns the texts anew.
 unsigned threads_for(const ReadOptions& options, bool inflating) {
   constexpr unsigned kMostThreads = 256, kMostUseful = 8, kMostUsefulInflating = 4;
   if (options.threads != 0) return std::min(kMostThreads, options.threads);

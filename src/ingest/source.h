@@ -18,10 +18,12 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  // Fills `out` as far as it can: less than `size` bytes means that the input is over (or cannot be read any further: see damage()).
+  // Fills `out` as far as it can: less than `size` bytes means that the input is over (or cannot be read any further: see
+  // damage()).
   virtual Result<std::size_t> read(char* out, std::size_t size) = 0;
 
-  // What was wrong with the input itself, at the bytes that came out of it: why it ended early, if it did, and checksums that do not fit.
+  // What was wrong with the input itself, at the bytes that came out of it: why it ended early, if it did, and checksums that
+  // do not fit.
   const Diagnostics& damage() const { return damage_; }
 
   virtual std::uint64_t file_position() const = 0;  // bytes of the file used so far

@@ -1,6 +1,6 @@
-// TextCache: a parser's private door to the StringPool. Maps the bytes of a value as they stand in the file to the pool's id of their
-// meaning, so that decoding, validation and the pool's lock are paid once per distinct text and parser, not once per event.
-// Bounded: when full it forgets everything and starts anew; correctness does not depend on what it remembers.
+// TextCache: a parser's private door to the StringPool. Maps the bytes of a value as they stand in the file to the pool's id of
+// their meaning, so that decoding, validation and the pool's lock are paid once per distinct text and parser, not once per
+// event. Bounded: when full it forgets everything and starts anew; correctness does not depend on what it remembers.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,8 @@ void TopLevel::end_value() {
   state_ = State::after_value;
 }
 
-// The events may still be found behind metadata that cannot be read: nothing else is written as this key, a colon and a bracket.
+// The events may still be found behind metadata that cannot be read: nothing else is written as this key, a colon and a
+// bracket.
 void TopLevel::search(char c) {
   if (is_space(c)) return;
   recent_.push_back(c);
@@ -94,7 +95,8 @@ bool TopLevel::value_ends_with_events_key() const {
   return ends_with("[") && ends_with(":") && ends_with("\"traceEvents\"");
 }
 
-// The key of the events inside another value is right in a nested object, and damage in a list or, by the count of quotes, inside a text.
+// The key of the events inside another value is right in a nested object, and damage in a list or, by the count of quotes,
+// inside a text.
 void TopLevel::open_bracket(char c) {
   if (c == '[' && !events_seen_ && value_ends_with_events_key()) {
     if (in_string_ || !open_.back()) {

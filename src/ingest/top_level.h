@@ -1,5 +1,6 @@
-// TopLevel: what surrounds traceEvents. Reads the file's outermost object byte by byte, piece by piece, keeps the text of its other
-// members (metadata) and finds the event array; afterwards goes on behind it. Metadata that is damaged is given up, the events are not.
+// TopLevel: what surrounds traceEvents. Reads the file's outermost object byte by byte, piece by piece, keeps the text of its
+// other members (metadata) and finds the event array; afterwards goes on behind it. Metadata that is damaged is given up, the
+// events are not.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// WindowFeed: a source cut into windows of about 256 KiB, each ending where an event starts, so that threads can parse them apart.
-// The cut is a good guess (a brace behind `},` that opens with a key); EventJoiner proves it. Not thread-safe: callers lock.
+// WindowFeed: a source cut into windows of about 256 KiB, each ending where an event starts, so that threads can parse them
+// apart. The cut is a good guess (a brace behind `},` that opens with a key); EventJoiner proves it. Not thread-safe: callers
+// lock.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// zstd: any number of frames, one after another. Frames that ask for more than 128 MiB of history are refused (zstd --long=28 and up).
+// zstd: any number of frames, one after another. Frames that ask for more than 128 MiB of history are refused (zstd --long=28
+// and up).
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -27,8 +28,8 @@ class ZstdSource final : public Source {
         input_over_ = n < input_.size();
         buffer_ = {input_.data(), n, 0};
       }
-      // A call that meets damage tells nothing of what it had written before: each gets the input of one block at most, and none while something
-      // may be left of the block before. So the same comes out however much is asked for at a time.
+      // A call that meets damage tells nothing of what it had written before: each gets the input of one block at most, and
+      // none while something may be left of the block before. So the same comes out however much is asked for at a time.
       ZSTD_inBuffer piece{buffer_.src, full_ ? buffer_.pos : std::min(buffer_.size, buffer_.pos + wanted_), buffer_.pos};
       const std::size_t before = output.pos, read_before = buffer_.pos;
       const std::size_t status = ZSTD_decompressStream(stream_.get(), &output, &piece);

@@ -1,5 +1,6 @@
-// Annotations: the user's annotation (record_function) that a slice of a host thread runs in. A call of backward() waits inside its annotation
-// while another thread runs the backward ops, which no annotation of their own thread encloses: these have the one that waits for them.
+// Annotations: the user's annotation (record_function) that a slice of a host thread runs in. A call of backward() waits inside
+// its annotation while another thread runs the backward ops, which no annotation of their own thread encloses: these have the
+// one that waits for them.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,9 @@ class Annotations {
  public:
   explicit Annotations(const Model& model);
 
-  // The innermost annotation around `n` on its thread. A backward op without one has the innermost that is open for the whole of its thread's
-  // outermost op, on the thread of its forward op; where that has none or is not known, on the only other thread of the process that has one.
-  // kNoNode when there is none or several could be meant.
+  // The innermost annotation around `n` on its thread. A backward op without one has the innermost that is open for the whole
+  // of its thread's outermost op, on the thread of its forward op; where that has none or is not known, on the only other
+  // thread of the process that has one. kNoNode when there is none or several could be meant.
   NodeId of(NodeId n);
 
  private:

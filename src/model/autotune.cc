@@ -15,7 +15,8 @@ constexpr std::array<std::string_view, 6> kBenchmarks = {
     "benchmark_combo_kernel", "benchmark_gpu",         "coordinate_descent_tuning",
 };
 
-// "path.py(12): name" to name; nothing when the frame is none of the compiler's files, so that a user's do_bench stays the user's.
+// "path.py(12): name" to name; nothing when the frame is none of the compiler's files, so that a user's do_bench stays the
+// user's.
 std::string_view compiler_function(std::string_view frame) {
   if (!frame.starts_with("torch/_inductor/") && frame.find("/torch/_inductor/") == frame.npos &&
       frame.find("triton/testing.py") == frame.npos) {

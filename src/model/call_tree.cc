@@ -36,8 +36,9 @@ using EventsByTrack = std::vector<std::vector<EventId>>;
 constexpr ArgKey kCountedUp[] = {ArgKey::external_id, ArgKey::ev_idx, ArgKey::record_function_id, ArgKey::python_id,
                                  ArgKey::correlation};
 
-// Puts slices of equal times in the order of those numbers, by every one that all of them have. Profilers before PyTorch 2.4 write whole
-// microseconds, so that a caller and what it calls may not differ in time, and events come in any order. Without numbers the file's stays.
+// Puts slices of equal times in the order of those numbers, by every one that all of them have. Profilers before PyTorch 2.4
+// write whole microseconds, so that a caller and what it calls may not differ in time, and events come in any order. Without
+// numbers the file's stays.
 class TieOrder {
  public:
   explicit TieOrder(const Trace& trace) : events_(trace.events) {
@@ -184,8 +185,8 @@ Nested nest(Merge merge, std::uint32_t first, CallTree* tree) {
     while (!open.empty() && open.back().end_ns <= slice.start_ns && open.back().end_ns < slice.end_ns) open.pop_back();
     if (!open.empty() && open.back().end_ns < slice.end_ns) {
       ++nested.overlaps;
-      // A frame whose return was not recorded goes on to the end of the trace: it is over when what is around it is. Of other slices, those
-      // that end earlier are done: what starts inside both lies in this one.
+      // A frame whose return was not recorded goes on to the end of the trace: it is over when what is around it is. Of other
+      // slices, those that end earlier are done: what starts inside both lies in this one.
       if (kHostClasses[rank] == EventClass::python_frame) slice.end_ns = open.back().end_ns;
       while (!open.empty() && open.back().end_ns < slice.end_ns) open.pop_back();
     }

@@ -3,7 +3,8 @@
 // Invariants:
 //  1. A node stands behind its parent, so that a sum over subtrees is one pass from the back.
 //  2. The nodes of a thread stand together, in order of start.
-//  3. A child lies inside its parent. Slices that overlap without nesting are counted in `overlaps`, and none is dropped: a python frame ends
+//  3. A child lies inside its parent. Slices that overlap without nesting are counted in `overlaps`, and none is dropped: a
+//  python frame ends
 //     with what is around it, others hang under the innermost node that holds both ends.
 #pragma once
 
@@ -52,7 +53,8 @@ struct CallTree {
   NodeId op_of(NodeId n) const { return n == kNoNode ? kNoNode : op[n.value]; }
   // The innermost op around an op; kNoNode when there is none.
   NodeId op_above(NodeId n) const { return op_of(parent[n.value]); }
-  // The innermost node of a thread that holds `time_ns`; kNoNode when none does. Logarithmic, then up the parents, a deep stack by its rungs.
+  // The innermost node of a thread that holds `time_ns`; kNoNode when none does. Logarithmic, then up the parents, a deep stack
+  // by its rungs.
   NodeId innermost_at(const HostThread& thread, std::int64_t time_ns) const;
   const HostThread* thread_of(TrackId track) const;  // nullptr when the track has no slices
   const Rung* rung_at(NodeId n) const;               // nullptr when there is none

@@ -1,5 +1,6 @@
-// CompilePhases: what the compiler did inside the window, as a tree of phases: Dynamo's tracing, AOT, Inductor's lowering and code generation,
-// autotuning. Newer profilers write each phase twice, bare and as "<key> (dynamo_timed)" inside it: one phase, under its key.
+// CompilePhases: what the compiler did inside the window, as a tree of phases: Dynamo's tracing, AOT, Inductor's lowering and
+// code generation, autotuning. Newer profilers write each phase twice, bare and as "<key> (dynamo_timed)" inside it: one phase,
+// under its key.
 #pragma once
 
 #include <cstdint>

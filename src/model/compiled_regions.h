@@ -1,8 +1,9 @@
 // CompiledRegions: where compiled code ran. Each call of a compiled frame (Torch-Compiled Region), of its autograd function
-// (CompiledFunction, CompiledFunctionBackward) and of its graph (## Call CompiledFxGraph <key> ##), and each look into Dynamo's cache.
+// (CompiledFunction, CompiledFunctionBackward) and of its graph (## Call CompiledFxGraph <key> ##), and each look into Dynamo's
+// cache.
 //
-// What a trace has depends on its PyTorch: 2.0 the functions only; 2.1 lookups; 2.2 regions without ids; 2.5 ids as an argument; 2.6 ids in
-// names; 2.9 graph calls. Everything that is not there is not known, and never guessed from the version.
+// What a trace has depends on its PyTorch: 2.0 the functions only; 2.1 lookups; 2.2 regions without ids; 2.5 ids as an
+// argument; 2.6 ids in names; 2.9 graph calls. Everything that is not there is not known, and never guessed from the version.
 #pragma once
 
 #include <cstdint>

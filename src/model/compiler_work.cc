@@ -5,7 +5,8 @@
 namespace ridge {
 namespace {
 
-// cudagraphify, CUDAGraphNode.record, CUDAGraphTreeManager.add_function: the last has the first run of the graph, whose results are used.
+// cudagraphify, CUDAGraphNode.record, CUDAGraphTreeManager.add_function: the last has the first run of the graph, whose results
+// are used.
 bool runs_the_program(std::string_view phase) { return phase.starts_with("cudagraphify") || phase.starts_with("CUDAGraph"); }
 
 }  // namespace

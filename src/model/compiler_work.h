@@ -1,9 +1,10 @@
-// CompilerWork: which calls of the host, and which device work, are the compiler's own and not the program's: what its autotuner tries out
-// (model/autotune.h), and what else it runs while it compiles, to time the patterns of a pass or to fold constants.
+// CompilerWork: which calls of the host, and which device work, are the compiler's own and not the program's: what its
+// autotuner tries out (model/autotune.h), and what else it runs while it compiles, to time the patterns of a pass or to fold
+// constants.
 //
-// Whose a slice is, the innermost says of what stands around it, itself included: a phase of compilation makes it the compiler's, a call of compiled
-// code inside such a phase the program's again. Under a span of the autotuner all is the compiler's. Phases of CUDA graphs say nothing: what
-// they warm up and record is the program's graph.
+// Whose a slice is, the innermost says of what stands around it, itself included: a phase of compilation makes it the
+// compiler's, a call of compiled code inside such a phase the program's again. Under a span of the autotuner all is the
+// compiler's. Phases of CUDA graphs say nothing: what they warm up and record is the program's graph.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which row of a trace's deviceProperties describes a device. A process that sees one GPU of several lists it as device 0, while the profiler
-// may number its work by the machine's count: one row and one device in use leave no doubt.
+// Which row of a trace's deviceProperties describes a device. A process that sees one GPU of several lists it as device 0,
+// while the profiler may number its work by the machine's count: one row and one device in use leave no doubt.
 #pragma once
 
 #include <cstdint>

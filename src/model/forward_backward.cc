@@ -10,7 +10,8 @@
 namespace ridge {
 namespace {
 
-// Finds ops by thread and exact time of start. Questions mostly come in order of time: each search begins where the last one ended.
+// Finds ops by thread and exact time of start. Questions mostly come in order of time: each search begins where the last one
+// ended.
 class OpFinder {
  public:
   OpFinder(const Trace& trace, const CallTree& tree) : trace_(trace), tree_(tree), last_(tree.threads.size()) {}
@@ -76,8 +77,9 @@ void add_flows(const Trace& trace, const CallTree& tree, std::vector<ForwardBack
   }
 }
 
-// A backward op bears the number of its forward op and the (internal) id of the forward thread, which is above 0. Several nested forward ops
-// can bear one number: the last to start before the backward op made the graph's node. Only for those that no flow has linked.
+// A backward op bears the number of its forward op and the (internal) id of the forward thread, which is above 0. Several
+// nested forward ops can bear one number: the last to start before the backward op made the graph's node. Only for those that
+// no flow has linked.
 void add_sequence_numbers(const Trace& trace, const CallTree& tree, const NodeOfEvent& node_of,
                           std::vector<ForwardBackward::Link>* links) {
   const OpTable table = ops(trace);

@@ -17,7 +17,8 @@ struct FrameName {
 // Nothing for built-ins, nn.Module marks and anything else.
 std::optional<FrameName> parse_frame_name(std::string_view name);
 
-// The function that Dynamo generates behind a graph break: torch_dynamo_resume_in_<function>_at_<line>, resume_in_<function> in 2.2.
+// The function that Dynamo generates behind a graph break: torch_dynamo_resume_in_<function>_at_<line>, resume_in_<function>
+// in 2.2.
 struct ResumeName {
   std::string_view function;         // in which the break is
   std::optional<std::int64_t> line;  // of the break

@@ -1,8 +1,9 @@
 // GraphReplays: CUDA and HIP graphs. All work of one replay stands under one launch call; what launched each node is lost.
 //
-// Replays with the same sequence of node names and grids (and the same graph id, where the trace gives one) are replays of one graph. The op of a
-// node is recovered where the trace also holds the capture of the graph, or an eager run of the same kernels, and marked as such: in `recovered`,
-// never in LaunchLinks, which hold what the trace itself says. Where several runs of the same kernels disagree about an op, it stays unknown.
+// Replays with the same sequence of node names and grids (and the same graph id, where the trace gives one) are replays of one
+// graph. The op of a node is recovered where the trace also holds the capture of the graph, or an eager run of the same
+// kernels, and marked as such: in `recovered`, never in LaunchLinks, which hold what the trace itself says. Where several runs
+// of the same kernels disagree about an op, it stays unknown.
 #pragma once
 
 #include <cstdint>

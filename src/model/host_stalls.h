@@ -1,8 +1,8 @@
-// HostStalls: when a host thread was held up by something other than its own work, and by what: waits for the device, blocking copies,
-// compilation, guard lookups, the allocator, the data loader, a collective that runs on the host.
+// HostStalls: when a host thread was held up by something other than its own work, and by what: waits for the device, blocking
+// copies, compilation, guard lookups, the allocator, the data loader, a collective that runs on the host.
 //
-// The outermost one counts: a wait inside a compilation is part of the compilation. So a thread's stalls are disjoint and in order of time.
-// The names that make a slice a stall are a table with one row each, in host_stalls.cc.
+// The outermost one counts: a wait inside a compilation is part of the compilation. So a thread's stalls are disjoint and in
+// order of time. The names that make a slice a stall are a table with one row each, in host_stalls.cc.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct HostStall {
   NodeId node = kNoNode;
   IdleCause cause = IdleCause::unknown;
 
-  // The host let the device run dry: the queue is empty when it goes on. Allocating from the driver and freeing synchronise too.
+  // The host let the device run dry: the queue is empty when it goes on. Allocating from the driver and freeing synchronise
+  // too.
   bool drains_queue() const {
     return cause == IdleCause::sync || cause == IdleCause::copy_wait || cause == IdleCause::allocator;
   }

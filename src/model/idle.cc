@@ -138,8 +138,8 @@ class Splitter {
     if (work.start_ns - returned > kLaunchLatencyNs) ahead_ns_ = std::max(ahead_ns_, returned);
   }
 
-  // From where the pieces end up to `until`, by what the thread did; `otherwise` where no stall covers it. With `waits` false a wait for the
-  // device is no cause: there is nothing more to wait for.
+  // From where the pieces end up to `until`, by what the thread did; `otherwise` where no stall covers it. With `waits` false a
+  // wait for the device is no cause: there is nothing more to wait for.
   void host_time(std::size_t thread, std::int64_t until, IdleCause otherwise, NodeId node, bool waits) {
     const std::vector<HostStall>& stalls = context_.stalls.of_thread[thread];
     const std::int64_t from = position();
@@ -158,7 +158,8 @@ class Splitter {
     if (stall.drains_queue() && stall.end_ns > ahead_ns_ && left_of(stall) > 0) restarts_.push_back(&stall);
   }
 
-  // Idle time that is a stall's doing. In all never more than the stall took: without it the host would have been that much earlier.
+  // Idle time that is a stall's doing. In all never more than the stall took: without it the host would have been that much
+  // earlier.
   void charge(const HostStall& stall, std::int64_t until) {
     const std::int64_t from = position();
     if (until <= from) return;

@@ -1,19 +1,25 @@
 // Idle time of a device: the gaps in the union of its work, cut into pieces with one cause each.
 //
 // A gap [a, b) is ended by work E, launched by call L on thread T.
-//  - L returned after a: the host was late. What T did from a until L returned decides, piece by piece: the stalls of that thread
-//    (host_stalls.h) where they cover the time, else `launch`. Before T's outermost slice around L began, the thread that launched the
-//    work before E counts instead (backward runs on a thread of its own).
-//  - A stall that drained the queue (sync, copy_wait, allocator) goes on counting after it returned, for as long as the device was busy
-//    meanwhile, or until the host is ahead again (a launch that returned kLaunchLatencyNs before its work started): without the stall the
-//    host would have been that much earlier. So what is charged to a stall never exceeds its length.
-//  - L had returned before a, or more than kLaunchLatencyNs before b: work was queued. `kernel_gap` when E could start; `dependency` when it
-//    waited: for another stream, a collective or an event, or for more than kKernelGapNs, in which a device starts anything that is ready.
-//  - Before the device's first work and after its last one in the trace: `head_tail`, but for what a compilation, the allocator, the data
+//  - L returned after a: the host was late. What T did from a until L returned decides, piece by piece: the stalls of that
+//  thread
+//    (host_stalls.h) where they cover the time, else `launch`. Before T's outermost slice around L began, the thread that
+//    launched the work before E counts instead (backward runs on a thread of its own).
+//  - A stall that drained the queue (sync, copy_wait, allocator) goes on counting after it returned, for as long as the device
+//  was busy
+//    meanwhile, or until the host is ahead again (a launch that returned kLaunchLatencyNs before its work started): without the
+//    stall the host would have been that much earlier. So what is charged to a stall never exceeds its length.
+//  - L had returned before a, or more than kLaunchLatencyNs before b: work was queued. `kernel_gap` when E could start;
+//  `dependency` when it
+//    waited: for another stream, a collective or an event, or for more than kKernelGapNs, in which a device starts anything
+//    that is ready.
+//  - Before the device's first work and after its last one in the trace: `head_tail`, but for what a compilation, the
+//  allocator, the data
 //    loader or a copy covers.
 //  - E has no launch: queued when it comes before all launched work of its stream (launched before the window), else `unknown`.
 //
-// Invariants: gaps and pieces ascend and are disjoint; a gap's pieces cover it exactly; gaps and busy_time() cover the window exactly.
+// Invariants: gaps and pieces ascend and are disjoint; a gap's pieces cover it exactly; gaps and busy_time() cover the window
+// exactly.
 #pragma once
 
 #include <array>
@@ -27,8 +33,8 @@
 
 namespace ridge {
 
-// Dispatching an eager op takes 5 to 100 us, with stacks and shapes recorded; what waits ten times that long for a launch waits for something
-// else that the host does.
+// Dispatching an eager op takes 5 to 100 us, with stacks and shapes recorded; what waits ten times that long for a launch waits
+// for something else that the host does.
 inline constexpr std::int64_t kHostPauseNs = 1'000'000;
 
 // From the return of a launch to the start of its work with an empty queue; seen: 1 to 25 us.
@@ -70,8 +76,8 @@ struct DeviceIdle {
 // Idle time of each device of the timeline within `window`, in the timeline's order.
 std::vector<DeviceIdle> split_idle(const Model& model, TimeRange window);
 
-// How people know a slice's op: the outermost of the ATen ops right around it (aten::item, not aten::_local_scalar_dense); any other
-// op as it is; kNoNode when there is none.
+// How people know a slice's op: the outermost of the ATen ops right around it (aten::item, not aten::_local_scalar_dense); any
+// other op as it is; kNoNode when there is none.
 NodeId outer_op(const Trace& trace, const CallTree& tree, NodeId node);
 
 }  // namespace ridge

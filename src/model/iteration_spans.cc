@@ -52,8 +52,8 @@ std::int64_t median(std::vector<std::int64_t> values) {
   return values[values.size() / 2];
 }
 
-// Where nothing marks iterations, a few kernels that repeat may be the body of a loop, such as one over parameters; the first of them is then late
-// because of one slow launch.
+// Where nothing marks iterations, a few kernels that repeat may be the body of a loop, such as one over parameters; the first
+// of them is then late because of one slow launch.
 bool may_be_loop_body(const Iterations& iterations, const Iteration& iteration) {
   constexpr std::int64_t kLongestBody = 10;  // device events: what an optimizer written by hand does to a tensor
   return is_guess(iterations.rule) && iteration.work <= kLongestBody;
@@ -64,7 +64,8 @@ bool may_be_loop_body(const Iterations& iterations, const Iteration& iteration) 
 void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations) {
   std::int64_t done = kNever;  // when the device has done the work of all iterations so far
   std::vector<DevicePart> parts = device_parts(trace, tree, links, *iterations, &done);
-  // A host that was done with the first iteration before the device began it was ahead: the device was busy with what came before, recorded or not.
+  // A host that was done with the first iteration before the device began it was ahead: the device was busy with what came
+  // before, recorded or not.
   if (!parts.empty() && parts[0].any() && parts[0].first_work_ns >= iterations->list[0].end_ns)
     done = std::max(done, parts[0].first_work_ns);
   // The step that the recording ended in: begun, and nothing launched yet.
@@ -73,8 +74,8 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
     parts.pop_back();
     iterations->list.pop_back();
   }
-  // Marks with an end of their own are believed. Where the window was cut, its first and last piece also hold what the recording itself
-  // took before the first launch and behind the last work.
+  // Marks with an end of their own are believed. Where the window was cut, its first and last piece also hold what the
+  // recording itself took before the first launch and behind the last work.
   const bool cut = iterations->rule != IterationRule::profiler_step;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Iteration& it = iterations->list[i];

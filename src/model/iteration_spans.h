@@ -1,5 +1,5 @@
-// What iterations take: their host intervals set against the device work that they launched. A host that runs ahead has done with an iteration
-// long before the device has.
+// What iterations take: their host intervals set against the device work that they launched. A host that runs ahead has done
+// with an iteration long before the device has.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace ridge {
 // Fills begins_ns, span, first_work_ns and work of every iteration.
 void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations);
 
-// How many times as long as the median of the others the first of these iterations takes; nothing when they are fewer than three, or a guess
-// that may be the body of a loop. Measured where the device begins them, from the first work of one to that of the next: what comes before the
-// first work of all is the recording's start. Without device work by their spans.
+// How many times as long as the median of the others the first of these iterations takes; nothing when they are fewer than
+// three, or a guess that may be the body of a loop. Measured where the device begins them, from the first work of one to that
+// of the next: what comes before the first work of all is the recording's start. Without device work by their spans.
 struct FirstIteration {
   std::int64_t first_ns = 0;
   std::int64_t median_ns = 0;

@@ -74,7 +74,8 @@ std::vector<std::uint32_t> marks_named(const Inputs& in, Condition condition) {
   return marks;
 }
 
-// Marks cut the window into pieces: each reaches to the next, the last to the window's end; what is before the first belongs to it.
+// Marks cut the window into pieces: each reaches to the next, the last to the window's end; what is before the first belongs to
+// it.
 List cut_at(std::vector<std::int64_t> starts, TimeRange window) {
   std::sort(starts.begin(), starts.end());
   List list;
@@ -86,7 +87,8 @@ List cut_at(std::vector<std::int64_t> starts, TimeRange window) {
   return list;
 }
 
-// ---- ProfilerStep#N -------------------------------------------------------------------------------------------------------------
+// ---- ProfilerStep#N
+// -------------------------------------------------------------------------------------------------------------
 
 List by_profiler_step(const Inputs& in) {
   constexpr std::string_view kPrefix = "ProfilerStep#";
@@ -105,7 +107,8 @@ List by_profiler_step(const Inputs& in) {
   return list;
 }
 
-// ---- Optimizer.step -------------------------------------------------------------------------------------------------------------
+// ---- Optimizer.step
+// -------------------------------------------------------------------------------------------------------------
 
 // An iteration ends with its optimizer step: cut behind each.
 List by_optimizer_step(const Inputs& in) {
@@ -123,7 +126,8 @@ List by_optimizer_step(const Inputs& in) {
   return cut_at(starts, *in.trace.window);
 }
 
-// ---- compiled graphs ------------------------------------------------------------------------------------------------------------
+// ---- compiled graphs
+// ------------------------------------------------------------------------------------------------------------
 
 bool is_graph_call(std::string_view name) { return name.starts_with("## Call CompiledFxGraph"); }
 
@@ -183,9 +187,11 @@ List by_compiled_graph(const Inputs& in) {
   return {};
 }
 
-// ---- Python frames --------------------------------------------------------------------------------------------------------------
+// ---- Python frames
+// --------------------------------------------------------------------------------------------------------------
 
-// Whether compiled code runs and none of it twice: each call was compiled anew. What recurs around it is then a repeat inside a step.
+// Whether compiled code runs and none of it twice: each call was compiled anew. What recurs around it is then a repeat inside a
+// step.
 bool only_compiles(const Inputs& in) {
   const Calls calls = region_calls(in);
   return !calls.empty() && std::all_of(calls.begin(), calls.end(), [](const auto& call) { return call.second.size() == 1; });
@@ -227,9 +233,11 @@ List by_python_frame(const Inputs& in) {
   return best == nullptr ? List{} : cut_at(best->starts, *in.trace.window);
 }
 
-// ---- period of the device's work ------------------------------------------------------------------------------------------------
+// ---- period of the device's work
+// ------------------------------------------------------------------------------------------------
 
-// The shortest p such that the sequence of names repeats every p events to its end; 0 when it does not repeat. Linear (Knuth-Morris-Pratt).
+// The shortest p such that the sequence of names repeats every p events to its end; 0 when it does not repeat. Linear
+// (Knuth-Morris-Pratt).
 std::size_t period_of(const std::vector<std::uint32_t>& names) {
   std::vector<std::size_t> border(names.size() + 1);
   for (std::size_t i = 1, k = 0; i < names.size(); ++i) {
@@ -241,8 +249,8 @@ std::size_t period_of(const std::vector<std::uint32_t>& names) {
   return period < names.size() && names.size() % period == 0 ? period : 0;
 }
 
-// The shortest multiple of the period that cuts no launch in two, 0 when only the whole does: equal layers of a graph that is replayed by one launch are
-// repeats inside a step.
+// The shortest multiple of the period that cuts no launch in two, 0 when only the whole does: equal layers of a graph that is
+// replayed by one launch are repeats inside a step.
 std::size_t period_by_launch(const Inputs& in, const Device& device, std::size_t period) {
   if (period == 0) return 0;
   const auto cuts_a_launch = [&](std::size_t at) {
@@ -297,9 +305,11 @@ List by_device_period(const Inputs& in) {
   return cut_at(starts, *in.trace.window);
 }
 
-// ---- the user's word, and nothing -----------------------------------------------------------------------------------------------
+// ---- the user's word, and nothing
+// -----------------------------------------------------------------------------------------------
 
-// As many pieces as the user says, cut where the device's work is cut into as many equal counts (equal times without device work).
+// As many pieces as the user says, cut where the device's work is cut into as many equal counts (equal times without device
+// work).
 List by_runs(const Inputs& in) {
   const auto runs = static_cast<std::size_t>(in.runs);
   const TimeRange window = *in.trace.window;

@@ -46,8 +46,8 @@ struct Iterations {
   IterationRule rule = IterationRule::whole_window;
   std::vector<Iteration> list;  // in order of time, disjoint; at least one when the trace has a window
 
-  // A trace of several ranks has the marks of each; `list` has those of the process with the most launches. Here are the host's times of the
-  // same iterations in the other processes, in order.
+  // A trace of several ranks has the marks of each; `list` has those of the process with the most launches. Here are the host's
+  // times of the same iterations in the other processes, in order.
   struct Marked {
     TimeRange host;
     std::size_t iteration;  // index into `list`
@@ -60,8 +60,8 @@ struct Iterations {
   std::optional<std::size_t> at(std::int64_t time_ns, const TrackPart& process) const;
 };
 
-// Device work, by row, belongs to the iteration that holds its launch in the process that launched it; without a launch, to that in which it
-// starts. What was queued before the recording belongs to none.
+// Device work, by row, belongs to the iteration that holds its launch in the process that launched it; without a launch, to
+// that in which it starts. What was queued before the recording belongs to none.
 std::optional<std::size_t> iteration_of_work(const Trace& trace, const CallTree& tree, const LaunchLinks& links,
                                              const Iterations& iterations, std::size_t row);
 

@@ -1,9 +1,10 @@
-// What a kernel is, told from its name (and, for Triton's nameless ones, from the op that launched it): category, library, readable label,
-// and for Inductor kernels the ops it fuses. The rules are a table with one row each, in kernel_identity.cc.
+// What a kernel is, told from its name (and, for Triton's nameless ones, from the op that launched it): category, library,
+// readable label, and for Inductor kernels the ops it fuses. The rules are a table with one row each, in kernel_identity.cc.
 //
-// Where categories meet: `layout` moves elements and computes nothing (copies, casts, transposes, concatenation, gather, scatter, embedding);
-// softmax, pooling, losses, scans are `reduction`; random numbers, dropout and foreach arithmetic are `elementwise`; a GEMM that a
-// convolution launches is `conv`; helpers of a library stay with what they serve, but layout transforms are `layout`.
+// Where categories meet: `layout` moves elements and computes nothing (copies, casts, transposes, concatenation, gather,
+// scatter, embedding); softmax, pooling, losses, scans are `reduction`; random numbers, dropout and foreach arithmetic are
+// `elementwise`; a GEMM that a convolution launches is `conv`; helpers of a library stay with what they serve, but layout
+// transforms are `layout`.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,9 @@ struct KernelIdentity {
 // What the launch tells beyond the kernel's name.
 enum class LaunchHint : std::uint8_t {
   none,
-  driver_call,  // launched by cuLaunchKernel, cuLaunchKernelEx or hipModuleLaunchKernel, as Triton does: decides only where no rule fits
-  triton_op,  // the launching op says that its kernel is Triton's
+  driver_call,  // launched by cuLaunchKernel, cuLaunchKernelEx or hipModuleLaunchKernel, as Triton does: decides only where no
+                // rule fits
+  triton_op,    // the launching op says that its kernel is Triton's
 };
 
 // Identity of a name alone. `op` is the launching op's name, or empty.

@@ -61,7 +61,8 @@ constexpr std::string_view kShells[] = {"Kernel", "Kernel2", "kentry", "device_k
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Past what may stand before an identifier in a mangled template argument: literals (Li1E), nesting (N), substitutions (S_, S1_).
+// Past what may stand before an identifier in a mangled template argument: literals (Li1E), nesting (N), substitutions (S_,
+// S1_).
 std::size_t skip_to_identifier(std::string_view name, std::size_t i) {
   while (i < name.size() && !is_digit(name[i])) {
     if (name[i] == 'L') {
@@ -74,8 +75,8 @@ std::size_t skip_to_identifier(std::string_view name, std::size_t i) {
   return i;
 }
 
-// What a name that cannot be demangled (cut off, or of vendor types) spells: "_ZN2ck6device4gemmI..." -> ck::device::gemm. A shell's
-// name is followed by what it holds.
+// What a name that cannot be demangled (cut off, or of vendor types) spells: "_ZN2ck6device4gemmI..." -> ck::device::gemm. A
+// shell's name is followed by what it holds.
 std::string spelled(std::string_view name) {
   std::string out, last;
   std::size_t i = skip_to_identifier(name, 2);

@@ -1,5 +1,6 @@
-// The table of kernel names. Names are those of public sources: PyTorch (CUDA, HIP, torch-xpu-ops), cuBLAS, cuDNN, CUTLASS, CUB, Tensile and
-// hipBLASLt, MIOpen, composable kernels, rocPRIM, the HIP runtime, AITER, AOTriton, flash-attention, vLLM, TensorRT-LLM, oneDNN, fbgemm.
+// The table of kernel names. Names are those of public sources: PyTorch (CUDA, HIP, torch-xpu-ops), cuBLAS, cuDNN, CUTLASS,
+// CUB, Tensile and hipBLASLt, MIOpen, composable kernels, rocPRIM, the HIP runtime, AITER, AOTriton, flash-attention, vLLM,
+// TensorRT-LLM, oneDNN, fbgemm.
 #include "model/kernel_rules.h"
 
 #include <algorithm>

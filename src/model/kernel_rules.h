@@ -9,7 +9,8 @@
 
 namespace ridge {
 
-// Where a rule's pattern is looked for: `head` is the name before its template and parameters, `text` the name with its template.
+// Where a rule's pattern is looked for: `head` is the name before its template and parameters, `text` the name with its
+// template.
 enum class NamePart : std::uint8_t { head_start, head, text };
 
 struct KernelRule {

@@ -61,7 +61,8 @@ class LaunchIndex {
     if (first || better) *best = {entry.event, start};
   }
 
-  // A profiler counts correlations up: 16 neighbours share a line of the table. The seed keeps a file from choosing its collisions.
+  // A profiler counts correlations up: 16 neighbours share a line of the table. The seed keeps a file from choosing its
+  // collisions.
   std::size_t bucket(std::int64_t correlation) const {
     const auto number = static_cast<std::uint64_t>(correlation);
     return ((mix64(number >> 4, seed_) << 4) | (number & 15)) & (first_.size() - 1);
@@ -109,7 +110,8 @@ class LaunchIndex {
   std::vector<Sorted> sorted_;        // empty: not crowded
 };
 
-// The start of each ac2g flow, by id, as a host thread and a time. A finish counts only on a device track, which the caller knows.
+// The start of each ac2g flow, by id, as a host thread and a time. A finish counts only on a device track, which the caller
+// knows.
 class FlowIndex {
  public:
   FlowIndex(const Trace& trace, const CallTree& tree) : trace_(trace), tree_(tree), table_(flows(trace)) {

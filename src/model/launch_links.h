@@ -1,8 +1,8 @@
 // LaunchLinks: which call launched each kernel, copy and set, and which op that call belongs to.
 //
-// Device work to launch: by `correlation`; ac2g flows where that fails. Launch to op: the op of the work's External id when it encloses
-// the launch on its thread, else the innermost enclosing op. Work launched before the window has no launch and is named so. Work that has no
-// correlation at all belongs to the op of its External id.
+// Device work to launch: by `correlation`; ac2g flows where that fails. Launch to op: the op of the work's External id when it
+// encloses the launch on its thread, else the innermost enclosing op. Work launched before the window has no launch and is
+// named so. Work that has no correlation at all belongs to the op of its External id.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ enum class LinkState : std::uint8_t {
 struct LaunchLinks {
   std::vector<NodeId> launch;  // the runtime or driver call; kNoNode when not recorded
   std::vector<NodeId> op;      // the op; kNoNode when there is none
-  // Queued before the recording began: without a launch, ahead of the first work of its stream that has one. Left from an iteration that the
-  // trace does not hold. Empty when there is no such work.
+  // Queued before the recording began: without a launch, ahead of the first work of its stream that has one. Left from an
+  // iteration that the trace does not hold. Empty when there is no such work.
   std::vector<bool> inherited;
 
   bool is_inherited(std::size_t row) const { return !inherited.empty() && inherited[row]; }

@@ -1,5 +1,6 @@
-// Where in the program a slice comes from: the path of nn.Modules around it and the line of the user's code that called it. A backward op,
-// whose thread runs no Python, has those of its forward op. Only traces with stacks (with_stack=True) tell; elsewhere both are empty.
+// Where in the program a slice comes from: the path of nn.Modules around it and the line of the user's code that called it. A
+// backward op, whose thread runs no Python, has those of its forward op. Only traces with stacks (with_stack=True) tell;
+// elsewhere both are empty.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class Locations {
 
   // "ResNet_0.Sequential_1.Conv2d_3", outermost first; empty outside of any module.
   std::string_view module_path(NodeId n) const { return paths_[path_[n.value]]; }
-  // "train.py:85 (step)": the innermost frame that is neither PyTorch's, Triton's, generated, nor Python's own; empty when there is none.
+  // "train.py:85 (step)": the innermost frame that is neither PyTorch's, Triton's, generated, nor Python's own; empty when
+  // there is none.
   std::string_view location(NodeId n) const { return places_[place_[n.value]]; }
 
  private:

@@ -1,5 +1,5 @@
-// Model: the meaning of one trace, as tables that are built when first asked for and kept. Each table is made by a free function of its own
-// header; this only remembers them. Thread-safe.
+// Model: the meaning of one trace, as tables that are built when first asked for and kept. Each table is made by a free
+// function of its own header; this only remembers them. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// NameFlags: a question about names, asked once per distinct text and then answered by id. Millions of events share a few thousand names.
+// NameFlags: a question about names, asked once per distinct text and then answered by id. Millions of events share a few
+// thousand names.
 #pragma once
 
 #include <cstdint>

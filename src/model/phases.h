@@ -1,8 +1,8 @@
 // Phase of a slice of a host thread: does it belong to the forward pass, the backward pass, or the optimizer?
 //
-// Each slice has the phase of the slice around it, unless it says better: an Optimizer.* annotation or a fused optimizer op begins
-// `optimizer`; an autograd::engine::evaluate_function, a *Backward op, or an op with a forward thread of its own begins `backward`.
-// What nothing says anything of is `forward`.
+// Each slice has the phase of the slice around it, unless it says better: an Optimizer.* annotation or a fused optimizer op
+// begins `optimizer`; an autograd::engine::evaluate_function, a *Backward op, or an op with a forward thread of its own begins
+// `backward`. What nothing says anything of is `forward`.
 #pragma once
 
 #include <cstdint>

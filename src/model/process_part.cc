@@ -43,8 +43,8 @@ std::optional<std::vector<bool>> tracks_of_device(const Model& model, std::int64
   }
   for (const TrackPart& process : here) elsewhere.erase(process);
   if (here.empty() || elsewhere.empty()) return std::nullopt;
-  // A stream belongs to whoever launched its work. What else is neither a program's nor launched by one (a profiler's own events) stands in the
-  // file among the events of its program: traces are combined one behind the other.
+  // A stream belongs to whoever launched its work. What else is neither a program's nor launched by one (a profiler's own
+  // events) stands in the file among the events of its program: traces are combined one behind the other.
   const std::size_t tracks = trace.forms.tracks().size();
   std::vector<bool> launched_here(tracks), launched_elsewhere(tracks), keeps(tracks);
   for (std::size_t row = 0; row < work.size(); ++row) {

@@ -1,4 +1,5 @@
-// The compile id of a call of compiled code, "Torch-Compiled Region": in its name (PyTorch 2.6), in its argument `context` (2.5), or nowhere.
+// The compile id of a call of compiled code, "Torch-Compiled Region": in its name (PyTorch 2.6), in its argument `context`
+// (2.5), or nowhere.
 #pragma once
 
 #include <string_view>

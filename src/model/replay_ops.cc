@@ -10,7 +10,8 @@
 namespace ridge {
 namespace {
 
-// Runs and captures of one graph that are compared with each other, and captures that are looked at: a bound on what a hostile trace may cost.
+// Runs and captures of one graph that are compared with each other, and captures that are looked at: a bound on what a hostile
+// trace may cost.
 constexpr std::size_t kMostCompared = 64, kMostTried = 1024;
 
 // Takes the ops of one that fits, or keeps those of earlier ones that it agrees with.
@@ -49,7 +50,8 @@ class OpMerge {
   std::size_t fits_ = 0;
 };
 
-// ---- eager runs -----------------------------------------------------------------------------------------------------------------
+// ---- eager runs
+// -----------------------------------------------------------------------------------------------------------------
 
 // Work launched one by one, in order of launch, where a graph's sequence may be found again.
 struct EagerRun {
@@ -92,7 +94,8 @@ bool is_at(const EagerRun& run, const ReplayedGraph& graph, std::size_t first) {
 
 // Looks for the sequence at the places of its rarest name; a name that never ran eager ends the search at once.
 bool recover_from(const Trace& trace, const CallTree& tree, const EagerRun& run, ReplayedGraph* graph) {
-  // One name alone says nothing about who launched it; `triton_` is the name of any generated kernel where unique names are off.
+  // One name alone says nothing about who launched it; `triton_` is the name of any generated kernel where unique names are
+  // off.
   const auto telling =
       std::count_if(graph->nodes.begin(), graph->nodes.end(), [&](StringId name) { return trace.text(name) != "triton_"; });
   if (telling < 2) return false;
@@ -115,12 +118,14 @@ bool recover_from(const Trace& trace, const CallTree& tree, const EagerRun& run,
   return merge.give(OpSource::eager_run, graph);
 }
 
-// ---- captures -------------------------------------------------------------------------------------------------------------------
+// ---- captures
+// -------------------------------------------------------------------------------------------------------------------
 
 // Products, copies and sets that stand where the capture has them, in a graph that has other kernels too.
 constexpr std::size_t kLeastAlike = 3;
 
-// A capture: the launch calls between Begin and EndCapture of a thread start nothing on the device, but become the graph's nodes in order.
+// A capture: the launch calls between Begin and EndCapture of a thread start nothing on the device, but become the graph's
+// nodes in order.
 struct Capture {
   std::vector<NodeId> launches;
 };
@@ -153,7 +158,8 @@ std::vector<Capture> captures(const Trace& trace, const CallTree& tree) {
   return found;
 }
 
-// What a captured launch says of its kernel: the `kernel` argument (ROCm), or the Triton op around it. Empty when it says nothing.
+// What a captured launch says of its kernel: the `kernel` argument (ROCm), or the Triton op around it. Empty when it says
+// nothing.
 std::string_view kernel_name(const Trace& trace, const CallTree& tree, NodeId launch, NodeId op) {
   const auto kernel = find_arg(trace, tree.event[launch.value], "kernel");
   if (kernel && kernel->as_text()) return *kernel->as_text();

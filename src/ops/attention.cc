@@ -1,9 +1,10 @@
 // Scaled dot-product attention, forward and backward.
 //
-// FLOPs (torch/utils/flop_counter.py): two products forward, five backward, over the whole square whatever the mask; what a causal mask
-// leaves is a figure of its own. The ops with `_scaled_dot_product_` and cuDNN's take [B, H, S, D]; `_flash_attention_*` and
-// `_efficient_attention_*`, which stand nearest to the kernel, take [B, S, H, D]. With cumulative lengths flash and cuDNN take [tokens, H, D],
-// efficient [1, tokens, H, D]: the sequences of a batch one behind the other.
+// FLOPs (torch/utils/flop_counter.py): two products forward, five backward, over the whole square whatever the mask; what a
+// causal mask leaves is a figure of its own. The ops with `_scaled_dot_product_` and cuDNN's take [B, H, S, D];
+// `_flash_attention_*` and
+// `_efficient_attention_*`, which stand nearest to the kernel, take [B, S, H, D]. With cumulative lengths flash and cuDNN take
+// [tokens, H, D], efficient [1, tokens, H, D]: the sequences of a batch one behind the other.
 #include <algorithm>
 
 #include "ops/operands.h"
@@ -34,8 +35,9 @@ struct Sizes {
 
 double at(const TensorShape& t, std::size_t i) { return static_cast<double>(t.sizes[i]); }
 
-// Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without them. Where
-// that is not told either, a square of all tokens would be off by as many times as there are sequences: nothing is counted.
+// Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without
+// them. Where that is not told either, a square of all tokens would be off by as many times as there are sequences: nothing is
+// counted.
 void take_longest(const OpCall& call, std::size_t lengths_at, const TensorShape* lengths, Sizes* s) {
   const auto longest_q = number_at(call, lengths_at + 2), longest_k = number_at(call, lengths_at + 3);
   s->ambiguous = true;

@@ -1,8 +1,9 @@
 // Convolutions, forward and backward, in every spelling that reaches a trace.
 //
-// FLOPs (torch/utils/flop_counter.py): 2 N w[0] w[1] prod(kernel) prod(positions), where the positions are those of the output, or of the
-// input when transposed. The weight is [C_out, C_in / groups, kernel], so groups need no term of their own. Each of the two gradients costs
-// what the forward pass does; PyTorch's counter multiplies that of a grouped weight by `groups`, which no kernel computes.
+// FLOPs (torch/utils/flop_counter.py): 2 N w[0] w[1] prod(kernel) prod(positions), where the positions are those of the output,
+// or of the input when transposed. The weight is [C_out, C_in / groups, kernel], so groups need no term of their own. Each of
+// the two gradients costs what the forward pass does; PyTorch's counter multiplies that of a grouped weight by `groups`, which
+// no kernel computes.
 #include <algorithm>
 #include <cmath>
 
@@ -83,8 +84,8 @@ std::optional<double> in_layout(const TensorShape* t, const Part& part) {
   return *bytes * std::ceil(channels / part.channel_multiple) * part.channel_multiple / channels * part.enlarged;
 }
 
-// The part of the input's positions that the windows reach: a stride beyond the kernel's size leaves positions out. Of the last dimension
-// only where all channels of a position lie together: else neighbours share a sector.
+// The part of the input's positions that the windows reach: a stride beyond the kernel's size leaves positions out. Of the last
+// dimension only where all channels of a position lie together: else neighbours share a sector.
 double reached(const OpCall& call, const TensorShape& x, const TensorShape& w, int stride_at, int dilation_at,
                const Part& part) {
   bool known = true;
@@ -102,8 +103,9 @@ double reached(const OpCall& call, const TensorShape& x, const TensorShape& w, i
   return share;
 }
 
-// Channels that are not a multiple of what the library wants are padded: each position's sectors are written in parts, and those that leave
-// the cache before they are whole are fetched to be completed. Counters of an H200 (four kernels, 13 to 51 MB) show all but 5 to 7 MB.
+// Channels that are not a multiple of what the library wants are padded: each position's sectors are written in parts, and
+// those that leave the cache before they are whole are fetched to be completed. Counters of an H200 (four kernels, 13 to 51 MB)
+// show all but 5 to 7 MB.
 double fetched_to_pad(const TensorShape* t, const Part& part) {
   const double dense = dense_bytes(t).value_or(0), padded = in_layout(t, part).value_or(0);
   return padded > dense ? completed_bytes(padded, part.cache) : 0;

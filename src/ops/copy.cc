@@ -50,7 +50,8 @@ OpWork arange(const OpCall& c, const Part&) {
   return moves(0, std::max(0.0, std::ceil((*end - *start) / *step)) * item_bytes(out->dtype), out->dtype);
 }
 
-// What a tensor gives to each row of the result does not fill whole sectors, and its neighbour's part is written at another time.
+// What a tensor gives to each row of the result does not fill whole sectors, and its neighbour's part is written at another
+// time.
 double shared_sectors(const TensorShape& t, std::size_t dim, double item) {
   double rows = 1, part = item;
   for (std::size_t i = 0; i < t.sizes.size(); ++i) (i < dim ? rows : part) *= static_cast<double>(t.sizes[i]);

@@ -7,8 +7,8 @@
 namespace ridge {
 namespace {
 
-// (boxes [n, 4], scores, threshold): every box against every other, a bit for each pair in words of 64; then one block goes over the boxes
-// from the best to the worst and takes of the words, right of the diagonal, those of the boxes that are left.
+// (boxes [n, 4], scores, threshold): every box against every other, a bit for each pair in words of 64; then one block goes
+// over the boxes from the best to the worst and takes of the words, right of the diagonal, those of the boxes that are left.
 OpWork nms(const OpCall& c, const Part& p) {
   const TensorShape* boxes = tensor_at(c, 0);
   if (boxes == nullptr || boxes->sizes.empty()) return {.flops = 0};
@@ -21,8 +21,8 @@ OpWork nms(const OpCall& c, const Part& p) {
   return moves(dense_bytes(boxes), words, boxes->dtype);
 }
 
-// What `boxes` windows of `height` x `width` cells touch at most: four elements for each of the points of a cell, each with a sector of its
-// own, of every channel; but no more than the map.
+// What `boxes` windows of `height` x `width` cells touch at most: four elements for each of the points of a cell, each with a
+// sector of its own, of every channel; but no more than the map.
 double sampled(double map_bytes, double boxes, double cells, double points, double channels) {
   constexpr double kSector = 32;
   return std::min(map_bytes, boxes * cells * points * 4 * channels * kSector);
@@ -42,7 +42,8 @@ OpWork roi_align(const OpCall& c, const Part&) {
   return work;
 }
 
-// (grad [k, c, height, width], boxes, scale, height, width, n, c, h, w, ratio, aligned): added to the map with atomics, which read it.
+// (grad [k, c, height, width], boxes, scale, height, width, n, c, h, w, ratio, aligned): added to the map with atomics, which
+// read it.
 OpWork roi_align_backward(const OpCall& c, const Part&) {
   const TensorShape* grad = tensor_at(c, 0);
   const TensorShape* boxes = tensor_at(c, 1);

@@ -1,6 +1,6 @@
-// Rows and elements chosen by an index. What is read of the table are the rows touched, not the table: with indices drawn uniformly,
-// n picks among V rows touch V (1 - exp(-n / V)) of them. Indices of words repeat more, masks and permutations do not at all; their values are in
-// no trace.
+// Rows and elements chosen by an index. What is read of the table are the rows touched, not the table: with indices drawn
+// uniformly, n picks among V rows touch V (1 - exp(-n / V)) of them. Indices of words repeat more, masks and permutations do
+// not at all; their values are in no trace.
 #include <algorithm>
 #include <cmath>
 
@@ -53,8 +53,8 @@ OpWork embedding(const OpCall& c, const Part& p) {
   return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1, p);
 }
 
-// (weight, indices, offsets, scale, mode, sparse, weights of the samples, include_last_offset, ..): a row and its size written for each bag, and
-// for each index its bag; of the greatest also where each element came from.
+// (weight, indices, offsets, scale, mode, sparse, weights of the samples, include_last_offset, ..): a row and its size written
+// for each bag, and for each index its bag; of the greatest also where each element came from.
 OpWork embedding_bag(const OpCall& c, const Part& p) {
   if (p.role != KernelRole::main)
     return moves(touched_or_zero(tensor_at(c, 1)), touched_or_zero(tensor_at(c, 1)), DType::unknown);
@@ -85,8 +85,8 @@ OpWork index_select(const OpCall& c, const Part& p) {
   return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
 }
 
-// Along the last dimension every index stays within its own row, which is in the cache while its picks are made: nothing is read twice, but
-// which part of the rows is taken is not told.
+// Along the last dimension every index stays within its own row, which is in the cache while its picks are made: nothing is
+// read twice, but which part of the rows is taken is not told.
 bool within_rows(const OpCall& c, const TensorShape& x) { return !x.sizes.empty() && dimension(c, 1, x) + 1 == x.sizes.size(); }
 double picked_within_rows(const TensorShape& x, double picks) {
   const double bytes = numel(x) * item_bytes(x.dtype), sectors = bytes / kSector;
@@ -148,8 +148,8 @@ OpWork index(const OpCall& c, const Part& p) {
     elements = picks * inner(*x, std::min(c.arguments[1].list.size(), x->sizes.size()));
   }
   if (elements <= 0) return work;
-  // Where one index takes whole rows there is a kernel that copies rows: any other has an index for each of two dimensions or more (which
-  // are brought to one layout, each an int64 for each pick), or rows that are no multiple of its 16 bytes.
+  // Where one index takes whole rows there is a kernel that copies rows: any other has an index for each of two dimensions or
+  // more (which are brought to one layout, each an int64 for each pick), or rows that are no multiple of its 16 bytes.
   double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1, lists = 1;
   if (p.count <= 0 && !x->sizes.empty()) {
     const bool whole_rows = std::fmod(inner(*x, 1) * item_bytes(x->dtype), 16) != 0;
@@ -159,7 +159,8 @@ OpWork index(const OpCall& c, const Part& p) {
   }
   const double picks = elements / std::max(row, 1.0);
   if (indices == 0) indices = lists * picks * item_bytes(DType::i64);
-  // Programs index with masks, permutations and routings, which name each row once before any twice; embeddings have ops of their own.
+  // Programs index with masks, permutations and routings, which name each row once before any twice; embeddings have ops of
+  // their own.
   const double item = item_bytes(x->dtype), each_once = row * item >= kSector ? std::min(picks * row, numel(*x)) * item : 0;
   work.read = std::max(rows_bytes(*x, picks, row, p), each_once) + indices;
   work.written = elements * item_bytes(x->dtype);

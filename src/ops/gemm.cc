@@ -22,7 +22,8 @@ struct Sizes {
 
 double size(const TensorShape& t, std::size_t from_back) { return static_cast<double>(t.sizes[t.sizes.size() - from_back]); }
 
-// [.., M, K] x [.., K, N]. Where only one of them has a third dimension (grouped products), the groups share the rows of the other.
+// [.., M, K] x [.., K, N]. Where only one of them has a third dimension (grouped products), the groups share the rows of the
+// other.
 std::optional<Sizes> sizes_of(const TensorShape* a, const TensorShape* b) {
   if (a == nullptr || b == nullptr || a->sizes.size() < 2 || b->sizes.size() < 2) return std::nullopt;
   if (a->sizes.size() > 3 || b->sizes.size() > 3) return std::nullopt;

@@ -9,8 +9,8 @@ namespace {
 constexpr double kSector = 64;  // what one access brings from memory
 
 // (x [rows, classes], target, weight, reduction, ..): the chosen element of each row costs one access.
-// The mean is a kernel of its own, which divides a sum by a count. Whether the rows are added up the kernel's name tells, else the reduction; where
-// neither does, they are, as by default.
+// The mean is a kernel of its own, which divides a sum by a count. Whether the rows are added up the kernel's name tells, else
+// the reduction; where neither does, they are, as by default.
 OpWork nll_forward(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* target = tensor_at(c, 1);
@@ -38,8 +38,8 @@ OpWork nll_backward(const OpCall& c, const Part& p) {
                std::min(rows * kSector, numel(*x) * item_bytes(x->dtype)), x->dtype);
 }
 
-// The kernel that computes the elements reads the first `inputs` arguments (the result may follow); the one that adds them up, what that
-// wrote.
+// The kernel that computes the elements reads the first `inputs` arguments (the result may follow); the one that adds them up,
+// what that wrote.
 OpWork compared(const OpCall& c, const Part& p, std::size_t inputs) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr) return {.flops = 0};

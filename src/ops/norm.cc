@@ -1,5 +1,5 @@
-// Layer, RMS, group, batch and instance norms. Every pass over the activations reads them once (a row or channel stays in the cache);
-// statistics and parameters are vectors. Backward passes read the gradient and the input.
+// Layer, RMS, group, batch and instance norms. Every pass over the activations reads them once (a row or channel stays in the
+// cache); statistics and parameters are vectors. Backward passes read the gradient and the input.
 #include <algorithm>
 
 #include "ops/operands.h"
@@ -19,8 +19,9 @@ double vectors(const OpCall& call, std::size_t from) {
   return bytes;
 }
 
-// The share of the activations that is not in the cache when the second pass, which writes as well, comes: by what the channels in work take.
-// Counters of an H200 (50 MB), half of what is written counted in: 0.06 to 0.10 of 42 MB, 0.84 of 58 MB, 0.9 to 1 from 64 MB on.
+// The share of the activations that is not in the cache when the second pass, which writes as well, comes: by what the channels
+// in work take. Counters of an H200 (50 MB), half of what is written counted in: 0.06 to 0.10 of 42 MB, 0.84 of 58 MB, 0.9 to 1
+// from 64 MB on.
 double lost_between_passes(double read, double written, const Part& part) {
   const double t = std::clamp(((read + written / 2) * part.share_in_work / part.cache - 38e6) / 26e6, 0.0, 1.0);
   return t * t * (3 - 2 * t);

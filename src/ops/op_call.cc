@@ -111,7 +111,8 @@ TensorShape shape_of(const std::vector<std::int64_t>& sizes, const std::vector<s
   return shape;
 }
 
-// Two values of 4 bits share a byte, which torch counts as one element: along the dimension that is dense in memory there are twice as many values.
+// Two values of 4 bits share a byte, which torch counts as one element: along the dimension that is dense in memory there are
+// twice as many values.
 void unpack_pairs(TensorShape* shape) {
   const auto dense = std::find(shape->strides.begin(), shape->strides.end(), 1);
   if (dense == shape->strides.end()) return;
@@ -197,7 +198,8 @@ double touched_bytes(const TensorShape& shape) {
   }
   std::sort(dims.begin(), dims.end(), [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
 
-  // Runs of neighbours, then how often: memory is read 64 bytes at a time, so a short run costs as much unless the next run shares it.
+  // Runs of neighbours, then how often: memory is read 64 bytes at a time, so a short run costs as much unless the next run
+  // shares it.
   constexpr double kSector = 64;
   double run = 1, extent = 1, runs = 1;
   std::size_t i = 0;

@@ -1,5 +1,6 @@
-// OpWork: what an op call, or the part of it that one kernel does, must compute and move. One row per op in the table of its family;
-// a row is a pure function of the call's shapes, dtypes and constants. Which kernel does which part is not decided here but in src/cost.
+// OpWork: what an op call, or the part of it that one kernel does, must compute and move. One row per op in the table of its
+// family; a row is a pure function of the call's shapes, dtypes and constants. Which kernel does which part is not decided here
+// but in src/cost.
 #pragma once
 
 #include <cstdint>

@@ -199,7 +199,8 @@ double distinct_rows(double picks, double rows) {
 }
 
 double picked_bytes(double table_bytes, double row_bytes, double picks, double beside, double cache) {
-  // What of the cache is left to a table while each pick streams bytes past it: counters of an H200 (50 MB), gathers and scatters.
+  // What of the cache is left to a table while each pick streams bytes past it: counters of an H200 (50 MB), gathers and
+  // scatters.
   const double left = 28e6 * cache;
   const double rows = row_bytes > 0 ? table_bytes / row_bytes : 0;
   const double once = std::min(table_bytes, distinct_rows(picks, rows) * row_bytes);

@@ -22,12 +22,13 @@ std::vector<bool> flags_at(const OpCall& call, std::size_t i);
 // A number of the trace's ScalarType enumeration, as "dtype" arguments have it.
 DType scalar_type(const OpCall& call, std::size_t i, DType otherwise);
 
-// Every element once, whatever its strides: what a kernel reads after a copy made it dense. Nothing without a tensor or its dtype.
+// Every element once, whatever its strides: what a kernel reads after a copy made it dense. Nothing without a tensor or its
+// dtype.
 std::optional<double> dense_bytes(const TensorShape* shape);
 // As touched_bytes; nothing without a tensor or its dtype.
 std::optional<double> touched(const TensorShape* shape);
-// As touched_bytes, for a tensor that is walked in the order of its dimensions: what a broadcast dimension repeats is read again when it does
-// not stay in the cache until then. `walk`: the shape that is walked; `cache`: Part::cache.
+// As touched_bytes, for a tensor that is walked in the order of its dimensions: what a broadcast dimension repeats is read
+// again when it does not stay in the cache until then. `walk`: the shape that is walked; `cache`: Part::cache.
 double walked_bytes(const TensorShape& shape, const TensorShape& walk, double cache);
 // 0 when there is no such tensor.
 double touched_or_zero(const TensorShape* shape);
@@ -51,13 +52,13 @@ DType real_of(DType dtype);  // of a complex type that of its parts; any other i
 // Expected number of distinct rows when `picks` are made among `rows` uniformly.
 double distinct_rows(double picks, double rows);
 
-// Bytes read of a table when `picks` rows are taken uniformly: repeated ones once, unless the row has left the cache since. A pick brings its
-// own row when it misses, and moves `beside` as much of another tensor: the result of a gather (1), the source of a scatter, which is read and
-// leaves sooner (0.6). `cache`: Part::cache.
+// Bytes read of a table when `picks` rows are taken uniformly: repeated ones once, unless the row has left the cache since. A
+// pick brings its own row when it misses, and moves `beside` as much of another tensor: the result of a gather (1), the source
+// of a scatter, which is read and leaves sooner (0.6). `cache`: Part::cache.
 double picked_bytes(double table_bytes, double row_bytes, double picks, double beside = 1, double cache = 1);
 
-// A sector of which a part is written is read to be completed when it leaves the cache; what stays until the kernel ends is not. `bytes`: of
-// all such sectors.
+// A sector of which a part is written is read to be completed when it leaves the cache; what stays until the kernel ends is
+// not. `bytes`: of all such sectors.
 constexpr double kWrittenSector = 32;
 double completed_bytes(double bytes, double cache);
 

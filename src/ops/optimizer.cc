@@ -1,5 +1,5 @@
-// Foreach and fused optimizer ops: lists of tensors, cut into chunks of 65,536 elements of which each launch takes as many as its grid has
-// blocks. Lists of more than 30 tensors are left out of traces; then the sizes come from elsewhere (Part::sizes).
+// Foreach and fused optimizer ops: lists of tensors, cut into chunks of 65,536 elements of which each launch takes as many as
+// its grid has blocks. Lists of more than 30 tensors are left out of traces; then the sizes come from elsewhere (Part::sizes).
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,8 @@ OpWork lists(const OpCall& call, const Part& part, double read, double written) 
     for (const double s : sizes) all += s;
     elements = part.count < 0 ? all : chunk_elements(sizes, part.first, part.count);
   } else if (part.count >= 0 && call.has_shapes && call.op.find("_fused_") != std::string_view::npos) {
-    // The most that its blocks can take: parameters are large. Foreach lists may hold step counters, of which nothing is claimed.
+    // The most that its blocks can take: parameters are large. Foreach lists may hold step counters, of which nothing is
+    // claimed.
     elements = static_cast<double>(part.count) * kChunk;
     work.ambiguous = true;
   } else {

@@ -1,6 +1,6 @@
 // Element by element: each input once, with its own type, broadcast dimensions once; the broadcast shape written.
-// A row says how many tensors the op reads: `.out` forms list the result behind them. Ops that are not here but run an elementwise kernel
-// read every tensor that they are given.
+// A row says how many tensors the op reads: `.out` forms list the result behind them. Ops that are not here but run an
+// elementwise kernel read every tensor that they are given.
 #include <algorithm>
 #include <array>
 
@@ -102,7 +102,8 @@ OpWork prelu_backward(const OpCall& c, const Part& p) {
   return work;
 }
 
-// (x, y), or (x, y, rounding_mode): a rounded quotient of integers is one. Traces do not hold the mode, only that there is such an argument.
+// (x, y), or (x, y, rounding_mode): a rounded quotient of integers is one. Traces do not hold the mode, only that there is such
+// an argument.
 OpWork div(const OpCall& c, const Part& p) {
   const bool rounded = c.arguments.size() > 2 && tensor_at(c, 2) == nullptr;
   return elementwise(c, p, 2, rounded ? Gives::input : Gives::real);

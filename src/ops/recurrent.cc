@@ -1,7 +1,8 @@
-// Recurrent networks in one library call (cuDNN): a product over all time steps with the input's weights, then for each step a product with
-// the recurrent weights and a pointwise cell. Backward: the steps, the input's gradients, and the weights' gradients, which are added to.
-// PyTorch counts no FLOPs for them, so none are claimed. Sizes confirmed by counters of an H200 (LSTM of two layers and directions, packed and not,
-// GRU). Packed sequences are one matrix of rows, those of a step beside each other, and each step takes the sequences that reach it.
+// Recurrent networks in one library call (cuDNN): a product over all time steps with the input's weights, then for each step a
+// product with the recurrent weights and a pointwise cell. Backward: the steps, the input's gradients, and the weights'
+// gradients, which are added to. PyTorch counts no FLOPs for them, so none are claimed. Sizes confirmed by counters of an H200
+// (LSTM of two layers and directions, packed and not, GRU). Packed sequences are one matrix of rows, those of a step beside
+// each other, and each step takes the sequences that reach it.
 #include "ops/recurrent.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace ridge {
 namespace {
 
-// aten::_cudnn_rnn (x, weights, stride, buffer, hx, cx, mode, hidden, projection, layers, batch_first, dropout, train, bidirectional, ..);
-// its backward has four tensors more before the mode.
+// aten::_cudnn_rnn (x, weights, stride, buffer, hx, cx, mode, hidden, projection, layers, batch_first, dropout, train,
+// bidirectional, ..); its backward has four tensors more before the mode.
 std::size_t mode_position(const OpCall& call) { return call.op.find("backward") != std::string_view::npos ? 10 : 6; }
 
 // x [sequences, steps, features], or steps first.
@@ -68,8 +69,8 @@ OpWork work_of(const OpCall& call, const Part& part) {
   switch (part.role) {
     case KernelRole::step:
       return backward ? moved(b.recurrent_weights + b.gates, b.state) : moved(b.recurrent_weights + b.state, b.gates);
-    case KernelRole::
-        apply: {  // gates of the input and of the state, the state before; backward: gates, and gradients and states
+    case KernelRole::apply: {  // gates of the input and of the state, the state before; backward: gates, and gradients and
+                               // states
       const double states = s->gates == 4 ? 5 : s->gates == 3 ? 4 : 2;
       work.ambiguous = s->gates == 1;
       work.read =

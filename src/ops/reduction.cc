@@ -102,8 +102,8 @@ OpWork running_extreme(const OpCall& c, const Part& p) {
   return work;
 }
 
-// The share of its rows that a kernel does not find in the cache when it passes over them again, where so many are worked on at a time:
-// none while they take less than `fits`, all from `lost` on. Counters of an H200 (50 MB).
+// The share of its rows that a kernel does not find in the cache when it passes over them again, where so many are worked on at
+// a time: none while they take less than `fits`, all from `lost` on. Counters of an H200 (50 MB).
 constexpr double kOutOfStep = 0.83;
 double lost_rows(const OpCall& c, std::size_t dim_at, const TensorShape& x, const Part& p, double fits, double lost) {
   if (x.sizes.empty() || p.rows_in_flight <= 0) return 0;

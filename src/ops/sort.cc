@@ -1,4 +1,5 @@
-// Sorting, selecting the k largest, finding what is not zero, Fourier transforms: each pass over the keys (and their int64 positions) once.
+// Sorting, selecting the k largest, finding what is not zero, Fourier transforms: each pass over the keys (and their int64
+// positions) once.
 #include <algorithm>
 
 #include "ops/operands.h"
@@ -72,7 +73,8 @@ OpWork select(const OpCall& c, const Part& p) {
 // (x, dim, ..), or (x), which sorts a copy.
 OpWork median(const OpCall& c, const Part& p) { return number_at(c, 1) ? one_of_each_row(c, p, 1) : select(c, p); }
 
-// (x, dims, ..): a Fourier transform. Half of the complex values of a real tensor take as much room as it: each pass moves that once.
+// (x, dims, ..): a Fourier transform. Half of the complex values of a real tensor take as much room as it: each pass moves that
+// once.
 OpWork transform(const OpCall& c, const Part&) {
   const TensorShape* x = first_tensor(c);
   if (x == nullptr) return {.flops = 0};

@@ -1,4 +1,5 @@
-// Tables for people: aligned columns, numbers with units, a title over each table. Only the result: diagnostics are the client's.
+// Tables for people: aligned columns, numbers with units, a title over each table. Only the result: diagnostics are the
+// client's.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -92,8 +93,8 @@ struct LaidOut {
   Fit fit;
 };
 
-// A sum without its label reads as one more row: labels move to columns that are shown. A label may widen a column until there is no room
-// for it any more, so this is tried until it settles; each time some column is ruled out.
+// A sum without its label reads as one more row: labels move to columns that are shown. A label may widen a column until there
+// is no room for it any more, so this is tried until it settles; each time some column is ruled out.
 LaidOut lay_out(const Table& table, std::size_t width) {
   std::vector<std::size_t> not_there;
   for (;;) {

@@ -27,7 +27,8 @@ constexpr std::array kCombining = {
     Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, Range{0x0591, 0x05BD}, Range{0x0610, 0x061A}, Range{0x064B, 0x065F},
     Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF}, Range{0x20D0, 0x20FF}, Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F},
 };
-// What could move the cursor, reorder or hide text: C0, DEL and C1 controls, bidirectional marks, zero-width and tag characters.
+// What could move the cursor, reorder or hide text: C0, DEL and C1 controls, bidirectional marks, zero-width and tag
+// characters.
 constexpr std::array kUnsafe = {
     Range{0x0000, 0x001F}, Range{0x007F, 0x009F}, Range{0x00AD, 0x00AD},   Range{0x061C, 0x061C},
     Range{0x180E, 0x180E}, Range{0x200B, 0x200F}, Range{0x2028, 0x202E},   Range{0x2060, 0x206F},

@@ -16,7 +16,8 @@ struct CodePoint {
   bool valid;         // false: `value` is kReplacement and stands for these bytes
 };
 
-// The code point at the beginning of `text`, which must not be empty. Overlong forms, surrogates and cut sequences are not valid.
+// The code point at the beginning of `text`, which must not be empty. Overlong forms, surrogates and cut sequences are not
+// valid.
 CodePoint first_code_point(std::string_view text);
 
 // `text` with every invalid sequence replaced by U+FFFD.

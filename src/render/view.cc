@@ -77,7 +77,8 @@ bool about_equal(const Cell& a, const Cell& b) {
   return x && y && std::abs(*x - *y) <= 1e-9 * std::max(std::abs(*x), std::abs(*y));
 }
 
-// Sums over rows [first, end). Only a column whose rows add up to the total has a meaningful sum; a mean or a maximum stays unknown.
+// Sums over rows [first, end). Only a column whose rows add up to the total has a meaningful sum; a mean or a maximum stays
+// unknown.
 Row sums_of(const Table& table, std::size_t first, std::size_t end) {
   Row sums(table.columns.size());
   if (!table.total || table.total->size() != sums.size()) return sums;

@@ -47,7 +47,8 @@ class BlockEdit {
     block->output.reserve(block->size + block->size / kGrowth);
   }
 
-  // To an event that is valid and holds none of the keys that are added. False, with nothing done, where that takes a closer look.
+  // To an event that is valid and holds none of the keys that are added. False, with nothing done, where that takes a closer
+  // look.
   bool add(const EventPlace& place, std::string_view members) {
     const ArgsEnd end = find_args_end(block_->at(place), block_->end_of(place));
     if (end.at == nullptr) return false;

@@ -1,5 +1,5 @@
-// The second pass of a rewrite: the JSON again, in blocks that never split an event, each made into new text and packed by whichever
-// thread is free, and written in order. The JSON is never held whole.
+// The second pass of a rewrite: the JSON again, in blocks that never split an event, each made into new text and packed by
+// whichever thread is free, and written in order. The JSON is never held whole.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,8 @@ class PackedFile {
   bool started_ = false;
 };
 
-// Reads what `trace` (which knows its places) was read from once more; `transform` fills block->output and may be called from several
-// threads at once.
+// Reads what `trace` (which knows its places) was read from once more; `transform` fills block->output and may be called from
+// several threads at once.
 Result<void> rewrite_blocks(const Trace& trace, OpenedSource source, const BlockOptions& options,
                             const std::function<void(Block*)>& transform, PackedFile* out);
 

@@ -1,5 +1,5 @@
-// combine: several traces as one. Processes, devices, flows, launches, ops and Python frames of the inputs stay apart, their clocks are
-// aligned, their devices listed together. The result remembers under "ridge_combined" what each input was.
+// combine: several traces as one. Processes, devices, flows, launches, ops and Python frames of the inputs stay apart, their
+// clocks are aligned, their devices listed together. The result remembers under "ridge_combined" what each input was.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace ridge {
 
-// An input whose window begins so long after the last of those that begin before it has ended that they cannot be of one recording.
+// An input whose window begins so long after the last of those that begin before it has ended that they cannot be of one
+// recording.
 struct FarInput {
   std::string name;
   std::int64_t gap_ns = 0;

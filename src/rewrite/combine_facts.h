@@ -1,5 +1,5 @@
-// What must be known of each input before inputs can be put into one trace: how far its numbers go, which devices and processes it
-// has, its clock and its metadata. Small, so that only one trace is in memory at a time.
+// What must be known of each input before inputs can be put into one trace: how far its numbers go, which devices and processes
+// it has, its clock and its metadata. Small, so that only one trace is in memory at a time.
 #pragma once
 
 #include <array>

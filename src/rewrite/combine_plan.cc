@@ -13,10 +13,11 @@
 namespace ridge {
 namespace {
 
-// Clocks further apart than this (73 years: the epoch and today are nearer) are of no one job; sums of times stay far from overflow.
+// Clocks further apart than this (73 years: the epoch and today are nearer) are of no one job; sums of times stay far from
+// overflow.
 constexpr std::int64_t kFurthestApartNs = std::int64_t{1} << 61;
-// Times from here on (2001) without a base time count from the epoch. Smaller ones count from a start that nobody wrote down: that of the
-// machine, or of the quarter of a year, to which Kineto rounds its base time down.
+// Times from here on (2001) without a base time count from the epoch. Smaller ones count from a start that nobody wrote down:
+// that of the machine, or of the quarter of a year, to which Kineto rounds its base time down.
 constexpr std::int64_t kSurelyEpochNs = 1'000'000'000'000'000'000;
 // Ranks of a job record at one time, by clocks that differ by seconds at most.
 constexpr std::int64_t kOneRecordingNs = 60'000'000'000;
@@ -69,7 +70,8 @@ class PidPlanner {
         used_.insert(plan->pids[pid]);
       }
     }
-    // Names of processes without events: Kineto writes those of sixteen devices. They may stand beside a device's own, which they equal.
+    // Names of processes without events: Kineto writes those of sixteen devices. They may stand beside a device's own, which
+    // they equal.
     for (const auto& [pid, process] : facts.pids) {
       if (process.is_device || process.has_events) continue;
       plan->pids[pid] = used_.contains(pid) ? free_pid(pid, plan->number) : pid;
@@ -113,8 +115,8 @@ std::int64_t gap_between(const InputFacts& a, const InputFacts& b) {
   return std::max<std::int64_t>(0, gap);
 }
 
-// Where an input of unknown clock goes: it keeps company with the input among whose times its own lie (they count from one start, as those of
-// ranks do, whose base Kineto rounds to the same quarter), else it begins with the earliest.
+// Where an input of unknown clock goes: it keeps company with the input among whose times its own lie (they count from one
+// start, as those of ranks do, whose base Kineto rounds to the same quarter), else it begins with the earliest.
 void place_unknown(const std::vector<InputFacts>& inputs, std::size_t i, const std::vector<std::size_t>& placed,
                    CombinePlan* plan) {
   std::optional<std::size_t> nearest;

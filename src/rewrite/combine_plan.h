@@ -1,5 +1,5 @@
-// How the numbers of each input become numbers of the combined trace: ids move up by a constant, devices and processes get free numbers,
-// times move to one clock. The first input keeps everything as it is, unless its clock is not the earliest.
+// How the numbers of each input become numbers of the combined trace: ids move up by a constant, devices and processes get free
+// numbers, times move to one clock. The first input keeps everything as it is, unless its clock is not the earliest.
 #pragma once
 
 #include <array>

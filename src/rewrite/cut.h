@@ -1,5 +1,5 @@
-// cut: a part of a trace as a trace of its own: the events of a range with what they need (see selection.h), each as it stands in the
-// file, and all metadata. Valid JSON whatever the input was.
+// cut: a part of a trace as a trace of its own: the events of a range with what they need (see selection.h), each as it stands
+// in the file, and all metadata. Valid JSON whatever the input was.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// EventMembers: where the members of one event and of its args stand in the text, to the byte. For edits that leave every other byte
-// as it is. Takes valid JSON alone; an event that needs mending is not for editing in place.
+// EventMembers: where the members of one event and of its args stand in the text, to the byte. For edits that leave every other
+// byte as it is. Takes valid JSON alone; an event that needs mending is not for editing in place.
 #pragma once
 
 #include <cstdint>

@@ -64,8 +64,8 @@ void append_json_number(double value, std::string* out) {
   fmt::format_to(std::back_inserter(*out), "{}", value);
 }
 
-// A quotient of two doubles is the double nearest to it. Decimals of up to 15 digits all have a nearest double of their own, so that none
-// shorter than this one reads back as the same.
+// A quotient of two doubles is the double nearest to it. Decimals of up to 15 digits all have a nearest double of their own, so
+// that none shorter than this one reads back as the same.
 void append_json_scaled(double value, int decimals, std::string* out) {
   constexpr double kFifteenDigits = 1e15;
   const auto integer = exact_integer(value);

@@ -10,7 +10,8 @@ namespace ridge {
 // An integer without a fraction, else the shortest digits that read back as the same double. `value` is finite.
 void append_json_number(double value, std::string* out);
 
-// value / 10^decimals in the same form; at most nine decimals. Faster where `value` is an integer, as sums of bytes and nanoseconds are.
+// value / 10^decimals in the same form; at most nine decimals. Faster where `value` is an integer, as sums of bytes and
+// nanoseconds are.
 void append_json_scaled(double value, int decimals, std::string* out);
 
 // Six significant digits: for percentages and times that are no more exact than that.

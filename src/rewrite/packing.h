@@ -1,5 +1,5 @@
-// Packing: how the bytes of an output are compressed. Blocks are packed apart, so that threads can share the work, and written one
-// after another: a single gzip member whose blocks end at byte boundaries, or one zstd frame per block.
+// Packing: how the bytes of an output are compressed. Blocks are packed apart, so that threads can share the work, and written
+// one after another: a single gzip member whose blocks end at byte boundaries, or one zstd frame per block.
 #pragma once
 
 #include <cstdint>

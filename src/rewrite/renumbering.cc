@@ -66,7 +66,8 @@ bool Renumbering::new_member(EventId event, const MemberPlace& member, std::stri
     const std::int64_t ts = trace_.events.ts_ns(event);
     std::int64_t moved = 0;
     if (plan_.add_ns == 0 || ts == kNoTime || __builtin_add_overflow(ts, plan_.add_ns, &moved)) return false;
-    // A time that no reader would take (the 0 of a process's name, say, among times since the epoch) stays: the event would be lost.
+    // A time that no reader would take (the 0 of a process's name, say, among times since the epoch) stays: the event would be
+    // lost.
     if (moved < kEarliestTimeNs || moved > kLatestTimeNs) return false;
     text->clear();
     append_json_us(moved, text);

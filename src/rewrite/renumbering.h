@@ -1,4 +1,5 @@
-// Renumbering: writes the events of one input as events of the combined trace, by the plan. Bytes that hold no number of ours stay.
+// Renumbering: writes the events of one input as events of the combined trace, by the plan. Bytes that hold no number of ours
+// stay.
 #pragma once
 
 #include <string>

@@ -64,7 +64,8 @@ class Selection {
     return kind.event_class == EventClass::python_frame ? lies_mostly_in_window(event) : in_window(event);
   }
 
-  // Steps that are told by what they launch begin inside the frames that hold them: the one that such a frame is of has most of it.
+  // Steps that are told by what they launch begin inside the frames that hold them: the one that such a frame is of has most of
+  // it.
   bool lies_mostly_in_window(EventId event) const {
     const std::int64_t start = trace_.events.ts_ns(event);
     const std::int64_t dur = std::max<std::int64_t>(trace_.events.dur_ns(event).value_or(0), 0);

@@ -1,5 +1,5 @@
-// Which events a part of a trace holds: what starts in it, and what that needs to stay whole: launches with their kernels and the ops
-// around them, both ends of every flow, the shadow of an annotation on the device.
+// Which events a part of a trace holds: what starts in it, and what that needs to stay whole: launches with their kernels and
+// the ops around them, both ends of every flow, the shadow of an annotation on the device.
 #pragma once
 
 #include <cstddef>

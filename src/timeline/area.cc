@@ -66,7 +66,8 @@ class AreaSums {
     return IntervalSet(std::move(parts)).length();
   }
 
-  // A slice cut by the area's edge has the self time of its part inside: without what the row below, and that of the work, cover there.
+  // A slice cut by the area's edge has the self time of its part inside: without what the row below, and that of the work,
+  // cover there.
   void add(const LaneRow& row, const LaneRow* below, const LaneRow* work) {
     const std::size_t last = row.first_from(range_.end_ns);
     std::size_t first = row.first_from(range_.start_ns);

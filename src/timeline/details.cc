@@ -1,4 +1,5 @@
-// Everything that is known of one slice: its arguments as the trace has them, its op, Python frame and module, its cost and its flows.
+// Everything that is known of one slice: its arguments as the trace has them, its op, Python frame and module, its cost and its
+// flows.
 #include <algorithm>
 #include <cmath>
 
@@ -98,7 +99,8 @@ std::optional<Place> parent_of(const Place& place) {
   return std::nullopt;
 }
 
-// The nodes of the call tree that stand for the slice: itself, what launched it, or what launched the same kernel where no graph hid it.
+// The nodes of the call tree that stand for the slice: itself, what launched it, or what launched the same kernel where no
+// graph hid it.
 struct Origin {
   NodeId node = kNoNode;  // tells the Python frame and the module
   NodeId op = kNoNode;

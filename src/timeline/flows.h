@@ -1,5 +1,5 @@
-// Flows: which slices are tied together: a launch and the work it started, an op and its backward op, and the ends of any other flow that
-// the trace records. For both directions.
+// Flows: which slices are tied together: a launch and the work it started, an op and its backward op, and the ends of any other
+// flow that the trace records. For both directions.
 #pragma once
 
 #include <algorithm>

@@ -53,8 +53,8 @@ std::string track_name(const Trace& trace, const Track& track, bool stream) {
   return (stream ? "stream " : "thread ") + tid;
 }
 
-// Kineto writes a stream's waits on a thread of their own, the stream plus a million, as viewers lose slices that overlap kernels.
-// https://github.com/pytorch/kineto/pull/1356
+// Kineto writes a stream's waits on a thread of their own, the stream plus a million, as viewers lose slices that overlap
+// kernels. https://github.com/pytorch/kineto/pull/1356
 void name_waits(const Trace& trace, const Track& track, TrackInfo* info) {
   constexpr std::int64_t kApart = 1'000'000;
   if (!trimmed(trace.text(track.thread_name)).empty()) return;

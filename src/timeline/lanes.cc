@@ -100,7 +100,8 @@ std::vector<std::vector<Slice>> slices_by_track(const Model& model, std::vector<
   return slices;
 }
 
-// Lays out slices that come in order of start, outer before inner. Work comes to stand below the lane's upper rows, all else in them if there are any.
+// Lays out slices that come in order of start, outer before inner. Work comes to stand below the lane's upper rows, all else in
+// them if there are any.
 class Layout {
  public:
   Layout(const Trace& trace, Lane* lane) : trace_(trace), lane_(lane) {}

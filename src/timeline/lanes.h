@@ -1,9 +1,12 @@
-// Lanes: the slices of each track laid out in rows. A slice stands below the slices that hold it, in the first row that is free; slices that
-// overlap without nesting (kernels of one stream, damaged stacks) so come to stand below each other, and none is lost.
+// Lanes: the slices of each track laid out in rows. A slice stands below the slices that hold it, in the first row that is
+// free; slices that overlap without nesting (kernels of one stream, damaged stacks) so come to stand below each other, and none
+// is lost.
 //
 // Invariants of a row:
-//  1. Slices are in order of start and do not overlap. The last possible row (kMostRows) takes all that is deeper: there they may.
-//  2. On a stream no row holds both work and anything else: annotations and waits stand in the upper rows, so that they fill no gap between kernels.
+//  1. Slices are in order of start and do not overlap. The last possible row (kMostRows) takes all that is deeper: there they
+//  may.
+//  2. On a stream no row holds both work and anything else: annotations and waits stand in the upper rows, so that they fill no
+//  gap between kernels.
 //  3. A slice's self time is its duration without the union of the slices that hang under it.
 #pragma once
 

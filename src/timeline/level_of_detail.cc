@@ -11,7 +11,8 @@ std::int64_t floor_to(std::int64_t value, std::int64_t width) {
   return value - (rest < 0 ? rest + width : rest);
 }
 
-// Finds the first slice that starts at or after `time_ns`, which is near `from`: steps that double, then a search between the last two.
+// Finds the first slice that starts at or after `time_ns`, which is near `from`: steps that double, then a search between the
+// last two.
 std::size_t gallop(const std::vector<std::int64_t>& start_ns, std::size_t from, std::int64_t time_ns) {
   std::size_t step = 1, low = from, high = from;
   while (high < start_ns.size() && start_ns[high] < time_ns) {
@@ -44,7 +45,8 @@ class RowView {
     std::size_t slice = 0;
   };
 
-  // The slice before the window, should it reach in. In the row of overlapping ones an earlier one may reach further: the longest is taken.
+  // The slice before the window, should it reach in. In the row of overlapping ones an earlier one may reach further: the
+  // longest is taken.
   void enter(std::size_t before) {
     std::size_t slice = before;
     if (row_.overlapping) slice = row_.mipmap.run(row_.start_ns, row_.end_ns, 0, before + 1).longest;

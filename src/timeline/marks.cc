@@ -1,5 +1,5 @@
-// Marks: places worth a look on the lanes. Waits of the host for the device, the longest gaps of each device, the iterations; graph breaks and
-// recompiles come from the layer above, which knows them.
+// Marks: places worth a look on the lanes. Waits of the host for the device, the longest gaps of each device, the iterations;
+// graph breaks and recompiles come from the layer above, which knows them.
 #include <algorithm>
 #include <array>
 #include <map>

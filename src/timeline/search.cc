@@ -1,5 +1,6 @@
-// Search over the names of slices. Each distinct name is matched once; the slices are then counted by name. A page of hits in order of time is
-// found by the times alone: where the page begins and ends among them is selected, not sorted, and only the hits between are looked at again.
+// Search over the names of slices. Each distinct name is matched once; the slices are then counted by name. A page of hits in
+// order of time is found by the times alone: where the page begins and ends among them is selected, not sorted, and only the
+// hits between are looked at again.
 #include <algorithm>
 
 #include <re2/re2.h>

@@ -1,4 +1,5 @@
-// What a Timeline keeps between questions: lanes, unions of busy time, and the ends of flows. Each is made once, by whoever asks first.
+// What a Timeline keeps between questions: lanes, unions of busy time, and the ends of flows. Each is made once, by whoever
+// asks first.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// ArgKey: the arguments that the analyses read by name. Each is interned at a fixed StringId when a Trace is made, so that a key
-// known here is compared as a number. Keys not listed stay reachable by their text.
+// ArgKey: the arguments that the analyses read by name. Each is interned at a fixed StringId when a Trace is made, so that a
+// key known here is compared as a number. Keys not listed stay reachable by their text.
 #pragma once
 
 #include <cstdint>

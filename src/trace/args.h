@@ -1,4 +1,5 @@
-// Arguments of events: by key for one event, or as a column over many. A value that is absent or of another type is std::nullopt.
+// Arguments of events: by key for one event, or as a column over many. A value that is absent or of another type is
+// std::nullopt.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// EventPlaces: where each event stands in the JSON, eight bytes an event: 40 bits for its offset, 24 for its size. What does not fit, an
-// event of 16 MB or behind the first terabyte, is kept aside.
-// Thread safety: append() is called by one thread at a time; everything else once the load is over.
+// EventPlaces: where each event stands in the JSON, eight bytes an event: 40 bits for its offset, 24 for its size. What does
+// not fit, an event of 16 MB or behind the first terabyte, is kept aside. Thread safety: append() is called by one thread at a
+// time; everything else once the load is over.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // EventTable: the core columns of every event in file order (ts, dur, name, form) and the words of its arguments.
 //
-// Layout: blocks of 65,536 events, so that an id is found by a shift and nothing is ever copied to grow; words in runs of 4 MiB,
-// one event's words never split. 24 bytes an event and 4 per 32-bit argument.
-// Thread safety: append() is called by one thread at a time; everything else once the load is over.
+// Layout: blocks of 65,536 events, so that an id is found by a shift and nothing is ever copied to grow; words in runs of 4
+// MiB, one event's words never split. 24 bytes an event and 4 per 32-bit argument. Thread safety: append() is called by one
+// thread at a time; everything else once the load is over.
 #pragma once
 
 #include <bit>

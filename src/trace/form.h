@@ -1,12 +1,14 @@
-// Form: everything about an event that is no number of its own: its kind (ph, cat), its track (pid, tid) and its shape (the keys and
-// types of its arguments). Millions of events share a few hundred forms, so an event carries one 32-bit FormId instead.
+// Form: everything about an event that is no number of its own: its kind (ph, cat), its track (pid, tid) and its shape (the
+// keys and types of its arguments). Millions of events share a few hundred forms, so an event carries one 32-bit FormId
+// instead.
 //
 // Invariants:
 //  1. Kinds, tracks, shapes and forms are distinct: equal content has equal id.
 //  2. A shape's slots stand in the order in which the event wrote them; their words are packed in that order.
 //  3. A slot of a zero-word type (null, false, true, fixed_text) holds its value in the shape itself.
 //
-// Thread safety: the functions that are not const lock and may be called from several threads; the accessors are for when the load is over.
+// Thread safety: the functions that are not const lock and may be called from several threads; the accessors are for when the
+// load is over.
 #pragma once
 
 #include <cstdint>
@@ -101,8 +103,8 @@ class FormTable {
   // The classes of the forms from the list's size on, added to it. It locks, too.
   void add_classes(std::vector<EventClass>* classes);
 
-  // Numbers the tracks by pid and tid, once the load is over: threads met them in an order of their own, and a track's number is seen
-  // outside (links into the timeline).
+  // Numbers the tracks by pid and tid, once the load is over: threads met them in an order of their own, and a track's number
+  // is seen outside (links into the timeline).
   void order_tracks(const StringPool& strings);
 
   const std::vector<Kind>& kinds() const { return kinds_; }

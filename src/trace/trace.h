@@ -43,7 +43,8 @@ struct TraceStorage {
 
 struct Trace {
   Trace() = default;
-  // A part of another: the same events under the same ids, and of those the classes list what lies on the kept tracks. Everything else is the whole's.
+  // A part of another: the same events under the same ids, and of those the classes list what lies on the kept tracks.
+  // Everything else is the whole's.
   Trace(const Trace& whole, const std::vector<bool>& keeps_track);
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;

@@ -1,5 +1,5 @@
-// The fast reader against a plain one, column by column and argument by argument, on every trace there is; and against itself in
-// every way of reading that must not matter.
+// The fast reader against a plain one, column by column and argument by argument, on every trace there is; and against itself
+// in every way of reading that must not matter.
 #include <random>
 
 #include <gtest/gtest.h>

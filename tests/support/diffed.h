@@ -59,7 +59,8 @@ inline Diffed diff_files(const std::string& a, const std::string& b) {
   return Diffed(std::move(traces));
 }
 
-// Whatever is listed by group or by category adds up to the change of the whole, to the nanosecond; busy and idle time to the wall time.
+// Whatever is listed by group or by category adds up to the change of the whole, to the nanosecond; busy and idle time to the
+// wall time.
 inline void expect_closed(const Diffed& diffed, const std::string& what) {
   for (const diff::SideTotals& side : diffed.answer.sides) {
     EXPECT_EQ(side.has_device, side.gpu_ns > 0 || side.work > 0) << what;

@@ -16,7 +16,8 @@ class EditedTrace {
   // `json`: a valid trace, none of whose events is dropped by the reader.
   explicit EditedTrace(std::string json);
 
-  // Calls of an iteration that put work on a device, outermost ATen or Triton op each, in the order of the host; every iteration has as many.
+  // Calls of an iteration that put work on a device, outermost ATen or Triton op each, in the order of the host; every
+  // iteration has as many.
   std::size_t calls() const { return calls_.empty() ? 0 : calls_.front().size(); }
   std::size_t iterations() const { return calls_.size(); }
   std::string op_of(std::size_t call) const;

@@ -1,5 +1,5 @@
-// Hand-made traces of one process: slices of host threads, device work, memory events; times in ns. What the tests of idle time and memory
-// are written with.
+// Hand-made traces of one process: slices of host threads, device work, memory events; times in ns. What the tests of idle time
+// and memory are written with.
 #pragma once
 
 #include <cstdint>

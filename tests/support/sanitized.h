@@ -1,4 +1,5 @@
-// Whether the tests run under the address sanitizer, where the same work takes many times as long: there tests that repeat repeat less.
+// Whether the tests run under the address sanitizer, where the same work takes many times as long: there tests that repeat
+// repeat less.
 #pragma once
 
 namespace ridge::test {

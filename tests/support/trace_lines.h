@@ -42,7 +42,8 @@ Result<std::unique_ptr<Trace>> read_text(std::string_view bytes, const Way& way 
 // Reads text that must be readable; fails the test and gives an empty trace when it is not.
 std::unique_ptr<Trace> read_ok(std::string_view bytes, const Way& way = {});
 
-// Reads in ways that differ in threads, windows and by_rote, and expects one result: events, diagnostics, metadata, or the error.
+// Reads in ways that differ in threads, windows and by_rote, and expects one result: events, diagnostics, metadata, or the
+// error.
 void expect_all_ways_agree(std::string_view bytes, const std::vector<Way>& ways);
 const std::vector<Way>& small_file_ways();  // tiny windows among them
 const std::vector<Way>& large_file_ways();

@@ -1,9 +1,9 @@
 // Alignment of two sequences of calls: which of one stands for which of the other, in order.
 //
-// Ends that are equal are taken off; calls that are unique on both sides anchor the rest (patience); between anchors the same is tried with
-// weaker evidence; small gaps are then aligned by the best total score, large ones by the fewest edits (Myers), and where even that
-// would take too long by the n-th occurrence of each call. Linear for equal sequences, near linear for similar ones, never quadratic.
-// Durations are no evidence: the aligner does not see them.
+// Ends that are equal are taken off; calls that are unique on both sides anchor the rest (patience); between anchors the same
+// is tried with weaker evidence; small gaps are then aligned by the best total score, large ones by the fewest edits (Myers),
+// and where even that would take too long by the n-th occurrence of each call. Linear for equal sequences, near linear for
+// similar ones, never quadratic. Durations are no evidence: the aligner does not see them.
 #pragma once
 
 #include <cstdint>

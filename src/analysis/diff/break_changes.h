@@ -1,7 +1,8 @@
 // Graph breaks of several traces: which are the same, which are new and which are gone.
 //
-// Lines move with every edit above them, and frames are numbered in the order in which they are compiled: neither tells for sure that a break is
-// another one. Breaks pair in order, by their line, else by their function, else, where stacks are missing, by how deep they lie.
+// Lines move with every edit above them, and frames are numbered in the order in which they are compiled: neither tells for
+// sure that a break is another one. Breaks pair in order, by their line, else by their function, else, where stacks are
+// missing, by how deep they lie.
 #pragma once
 
 #include <span>

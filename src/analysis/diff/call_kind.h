@@ -1,5 +1,5 @@
-// CallKind: what is known of a call, whatever the iteration: its op, shapes, place and kernels. Millions of calls have a few hundred kinds, so
-// that names are read, cut and compared once per kind.
+// CallKind: what is known of a call, whatever the iteration: its op, shapes, place and kernels. Millions of calls have a few
+// hundred kinds, so that names are read, cut and compared once per kind.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,8 @@ bool hides_phases(std::span<const Scope> scopes, std::span<const RunMode> modes)
   return false;
 }
 
-// What the position that knows its op says of one that does not. The same kernel is the same sort of work; a product that does a convolution's work
-// is a convolution.
+// What the position that knows its op says of one that does not. The same kernel is the same sort of work; a product that does
+// a convolution's work is a convolution.
 void lend(const Position& from, Position& to) {
   const auto is_conv = [](const SlotTime& slot) { return slot.category == Category::conv; };
   const bool conv = std::any_of(from.slots.begin(), from.slots.end(), is_conv);
@@ -53,7 +53,8 @@ void lend(const Position& from, Position& to) {
   }
 }
 
-// A replay, or a trace without ops, knows a kernel's name and not its op, without which a convolution's product counts as any product.
+// A replay, or a trace without ops, knows a kernel's name and not its op, without which a convolution's product counts as any
+// product.
 void lend_categories(Template& a, Template& b, const Links& links) {
   for (const Link& link : links) {
     const bool matrix = a.kind(link.a).heavy != Heavy::none && b.kind(link.b).heavy != Heavy::none;

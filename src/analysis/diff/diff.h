@@ -1,7 +1,7 @@
 // diff: what changed between two traces or more, by meaning. All times are per iteration.
 //
-// A group is what stands for one another in the traces: positions of the templates that links connect. Every position is in exactly one
-// group, so that the groups' times add up to the device time of an iteration, and their changes to its change.
+// A group is what stands for one another in the traces: positions of the templates that links connect. Every position is in
+// exactly one group, so that the groups' times add up to the device time of an iteration, and their changes to its change.
 #pragma once
 
 #include <array>

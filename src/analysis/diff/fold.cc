@@ -1,5 +1,6 @@
-// Equal calls in one row, for people: twelve rows "aten::max #1" to "#12" that differ in nothing but their place read as one, "aten::max x12", with
-// their sums. JSON and CSV keep every row. Rows that did not change are left alone: they are folded into "[N unchanged]", which counts groups.
+// Equal calls in one row, for people: twelve rows "aten::max #1" to "#12" that differ in nothing but their place read as one,
+// "aten::max x12", with their sums. JSON and CSV keep every row. Rows that did not change are left alone: they are folded into
+// "[N unchanged]", which counts groups.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>

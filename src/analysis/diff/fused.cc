@@ -1,6 +1,7 @@
-// Eager ops against generated kernels. Matrix work is called in both modes and is aligned first; it divides a phase into gaps. An eager op then
-// belongs to the nearest kernel, a few gaps away at most, that fuses an op of its name, one of the same shape rather than another. Generated
-// kernels that name no op of their own lay data out for matrix work and belong to it. Links that share a position make one group.
+// Eager ops against generated kernels. Matrix work is called in both modes and is aligned first; it divides a phase into gaps.
+// An eager op then belongs to the nearest kernel, a few gaps away at most, that fuses an op of its name, one of the same shape
+// rather than another. Generated kernels that name no op of their own lay data out for matrix work and belong to it. Links that
+// share a position make one group.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -39,10 +40,11 @@ class FusedMatcher {
     linked_.add(links_.back());
   }
 
-  // ---- gaps between matrix work -------------------------------------------------------------------------------------------------
+  // ---- gaps between matrix work
+  // -------------------------------------------------------------------------------------------------
 
-  // How many linked heavy calls of `a` stand before each position; on the other side, the number of the partner. A sixteenth tells places
-  // within a gap apart.
+  // How many linked heavy calls of `a` stand before each position; on the other side, the number of the partner. A sixteenth
+  // tells places within a gap apart.
   void place_in_gaps() {
     std::vector<std::int32_t> partner(b_.positions.size(), -1);
     std::vector<std::int32_t> rank(a_.positions.size(), -1);
@@ -65,7 +67,8 @@ class FusedMatcher {
     return gap;
   }
 
-  // ---- ops that stay ops --------------------------------------------------------------------------------------------------------
+  // ---- ops that stay ops
+  // --------------------------------------------------------------------------------------------------------
 
   void pair_leftovers(std::uint64_t (*key_a)(const CallKind&), std::uint64_t (*key_b)(const CallKind&), Match match) {
     Evidence evidence;
@@ -120,7 +123,8 @@ class FusedMatcher {
     return !k.generated || k.fused.size() != 1 || shape == 0 ? 0 : combine(combine(k.fused[0], shape), place_key(k));
   }
 
-  // ---- fusion -------------------------------------------------------------------------------------------------------------------
+  // ---- fusion
+  // -------------------------------------------------------------------------------------------------------------------
 
   struct Entry {
     std::int32_t gap;
@@ -236,8 +240,8 @@ class FusedMatcher {
     }
   }
 
-  // A compiler may compute part of the forward pass again in the backward pass instead of keeping it: such a kernel names ops of the forward pass
-  // alone. It belongs to the last of them that has its shape.
+  // A compiler may compute part of the forward pass again in the backward pass instead of keeping it: such a kernel names ops
+  // of the forward pass alone. It belongs to the last of them that has its shape.
   void link_recomputed() {
     if (!shapes_) return;
     Index ops;
@@ -271,9 +275,11 @@ class FusedMatcher {
     return &*it;
   }
 
-  // ---- layout -------------------------------------------------------------------------------------------------------------------
+  // ---- layout
+  // -------------------------------------------------------------------------------------------------------------------
 
-  // A generated kernel that fuses nothing lays an operand out: for the matrix call behind it that has such an operand and none yet.
+  // A generated kernel that fuses nothing lays an operand out: for the matrix call behind it that has such an operand and none
+  // yet.
   void attach_layout_kernels() {
     std::vector<std::uint32_t> heavy;
     std::vector<std::int64_t> partner(b_.positions.size(), -1);
@@ -312,7 +318,8 @@ class FusedMatcher {
     return *next;
   }
 
-  // ---- loose ends -----------------------------------------------------------------------------------------------------------------
+  // ---- loose ends
+  // -----------------------------------------------------------------------------------------------------------------
 
   // Copies and casts that a compiler folds into whatever is beside them: with the matrix call behind them in eager mode.
   void attach_loose_ends() {

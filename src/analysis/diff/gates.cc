@@ -1,6 +1,6 @@
-// Gates: limits that a user sets for CI. They act on the point estimate; with --significant the interval of the change must exclude zero too.
-// A gate that fails leaves a line that names it and the row, and makes the command end with 3. So does one that cannot be judged because a
-// trace lacks what it is about: a recording that went wrong must not pass for a fast one.
+// Gates: limits that a user sets for CI. They act on the point estimate; with --significant the interval of the change must
+// exclude zero too. A gate that fails leaves a line that names it and the row, and makes the command end with 3. So does one
+// that cannot be judged because a trace lacks what it is about: a recording that went wrong must not pass for a fast one.
 #include <charconv>
 #include <cmath>
 

@@ -41,7 +41,8 @@ bool is_matrix_work(const SlotTime& slot) {
          (c == Category::gemm || c == Category::conv || c == Category::attention || c == Category::triton_template);
 }
 
-// The kernel that a side goes by: its matrix work, however long a bias or a layout takes beside it; else the one that took most time.
+// The kernel that a side goes by: its matrix work, however long a bias or a layout takes beside it; else the one that took most
+// time.
 const SlotTime* main_slot(const Template& t, std::span<const std::uint32_t> positions) {
   const SlotTime* most = nullptr;
   const auto rank = [](const SlotTime& slot) { return std::pair(is_matrix_work(slot), slot.per_iteration_ns); };
@@ -79,7 +80,8 @@ bool has_op(const Template& t, std::span<const std::uint32_t> positions) {
   return std::any_of(positions.begin(), positions.end(), [&](std::uint32_t p) { return !t.kind(p).op_text.empty(); });
 }
 
-// Which sides say something by their name: a replay that knows kernels only has nothing to add to the op that launched the same kernels elsewhere.
+// Which sides say something by their name: a replay that knows kernels only has nothing to add to the op that launched the same
+// kernels elsewhere.
 std::vector<bool> telling_sides(std::span<const Template> templates, const Group& group) {
   std::vector<bool> known, present;
   for (std::size_t t = 0; t < templates.size(); ++t) {

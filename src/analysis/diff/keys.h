@@ -1,4 +1,5 @@
-// Keys: names of two traces as numbers that can be compared. A StringId means something within its trace only; a key means the same in all.
+// Keys: names of two traces as numbers that can be compared. A StringId means something within its trace only; a key means the
+// same in all.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ class KindTable {
   // `places`: tell calls apart by the module that makes them. Kinds are put behind those of `out`.
   KindTable(const Scope& scope, bool places, KeyPool& pool, std::vector<CallKind>* out);
 
-  // The index of the kind of a call that launched these rows of device work. `owner`: the op, or kNoNode; `shown`: the op to name it by where the
-  // owner does not count.
+  // The index of the kind of a call that launched these rows of device work. `owner`: the op, or kNoNode; `shown`: the op to
+  // name it by where the owner does not count.
   std::uint32_t kind_of(NodeId owner, NodeId shown, Phase phase, std::uint32_t device, std::span<const std::uint32_t> rows);
 
  private:

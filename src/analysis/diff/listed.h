@@ -1,4 +1,5 @@
-// What of a diff is listed: with --filter the groups in which a name matches, in any of the traces, and the time that they take.
+// What of a diff is listed: with --filter the groups in which a name matches, in any of the traces, and the time that they
+// take.
 #pragma once
 
 #include "analysis/diff/diff.h"

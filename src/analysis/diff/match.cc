@@ -71,8 +71,8 @@ std::vector<std::uint32_t> leftovers(const std::vector<std::uint8_t>& linked) {
   return left;
 }
 
-// Equal calls in a row, of which the other side has fewer, cannot be told apart: they are matched as one, so that the difference is the
-// time of the call that is gone and no neighbour seems changed. `mine` and `other` pick the sides of a link.
+// Equal calls in a row, of which the other side has fewer, cannot be told apart: they are matched as one, so that the
+// difference is the time of the call that is gone and no neighbour seems changed. `mine` and `other` pick the sides of a link.
 void pool_equal_calls(const Template& t, const Template& other_side, std::uint32_t Link::* mine, std::uint32_t Link::* other,
                       Links& links) {
   constexpr std::uint32_t kNone = UINT32_MAX;

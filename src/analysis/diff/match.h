@@ -15,7 +15,8 @@ enum class Match : std::uint8_t {
   call,    // the same op with the same shapes, by other kernels
   shape,   // another op with the same shapes
   anchor,  // matrix work of the same sort, by its place between matched neighbours
-  fused,  // one for many: a generated kernel and the ops that it fuses, with the layout work that belongs to it; a foreach call and its loop
+  fused,  // one for many: a generated kernel and the ops that it fuses, with the layout work that belongs to it; a foreach call
+          // and its loop
   region,  // what the same named step of the program did, as a whole
   moved,   // the same call at another place
   family,  // nothing but the same sort of work in the same phase
@@ -48,7 +49,8 @@ Links match_calls(const Template& a, const Template& b);
 // One template of eager ops and one of generated kernels: matrix work by order and dimensions, the rest around it.
 Links match_fused(const Template& eager, const Template& compiled);
 
-// Leftovers that work on a list of tensors at once (aten::_foreach_mul_) and those that do the same tensor by tensor (aten::mul_, ...), in a phase.
+// Leftovers that work on a list of tensors at once (aten::_foreach_mul_) and those that do the same tensor by tensor
+// (aten::mul_, ...), in a phase.
 void match_lists(const Template& a, const Template& b, Linked& linked, Links& links);
 
 // Leftovers of the same sort in the same phase, where one side is generated or nameless; real new work stays unmatched.

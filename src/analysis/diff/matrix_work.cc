@@ -83,7 +83,8 @@ class MatrixMatcher {
     linked_.add(links_.back());
   }
 
-  // Shapes that differ (padded to a tile, a cache of another length) leave the place: behind the same matched call, of the same sort, in order.
+  // Shapes that differ (padded to a tile, a cache of another length) leave the place: behind the same matched call, of the same
+  // sort, in order.
   void match_by_place(const std::vector<std::uint32_t>& ha, const std::vector<std::uint32_t>& hb) {
     std::vector<std::uint32_t> partner(b_.positions.size());
     for (const Link& l : links_) partner[l.b] = l.a;

@@ -1,5 +1,6 @@
-// Matrix work (products, convolutions, attention) of two templates. It is called in eager and in compiled mode alike, and it is where the time is:
-// aligned by its dimensions and kernel, then by order, then across, because a compiler may swap the two products of a backward.
+// Matrix work (products, convolutions, attention) of two templates. It is called in eager and in compiled mode alike, and it is
+// where the time is: aligned by its dimensions and kernel, then by order, then across, because a compiler may swap the two
+// products of a backward.
 #pragma once
 
 #include <cstdint>

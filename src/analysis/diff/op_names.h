@@ -1,5 +1,6 @@
-// What the name of an op says to a comparison: whether it is a call of its own or only holds others, what it is called in any release and
-// mode (cudnn_batch_norm and _native_batch_norm_legit are one), and whether it is matrix work, which is never fused away.
+// What the name of an op says to a comparison: whether it is a call of its own or only holds others, what it is called in any
+// release and mode (cudnn_batch_norm and _native_batch_norm_legit are one), and whether it is matrix work, which is never fused
+// away.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,19 @@ enum class Heavy : std::uint8_t { none, matrix, attention };
 // not Torch-Compiled Region, AddmmBackward0, autograd::engine::*, Optimizer.step.
 bool is_call(std::string_view op);
 
-// An ATen op that other ATen ops do the work of, and that a compiler takes apart: linear, conv2d, to, layer_norm, cross_entropy_loss.
+// An ATen op that other ATen ops do the work of, and that a compiler takes apart: linear, conv2d, to, layer_norm,
+// cross_entropy_loss.
 bool is_composite(std::string_view op);
 
-// "batch_norm" for aten::cudnn_batch_norm, "add" for aten::add_, "copy" for aten::_to_copy. Without namespace, overload and in-place mark.
+// "batch_norm" for aten::cudnn_batch_norm, "add" for aten::add_, "copy" for aten::_to_copy. Without namespace, overload and
+// in-place mark.
 std::string canonical_op(std::string_view op);
 
 // Of a canonical name: what it does to each tensor of a list, "mul" for _foreach_mul; empty for an op that takes no list.
 std::string listed_op(std::string_view canonical);
 
-// Of a canonical name: "gemm" for mm, addmm, bmm and the like; itself for others. Matrix work of one sort is compared by its dimensions.
+// Of a canonical name: "gemm" for mm, addmm, bmm and the like; itself for others. Matrix work of one sort is compared by its
+// dimensions.
 std::string_view heavy_sort(std::string_view canonical);
 Heavy heavy_of(std::string_view canonical);
 

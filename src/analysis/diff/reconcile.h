@@ -1,5 +1,5 @@
-// Iterations of two traces brought into line. A rule that guesses (the period of the kernels, or the whole window) takes repeats inside a
-// step for steps, and loses them all when one iteration differs; the other trace often knows better.
+// Iterations of two traces brought into line. A rule that guesses (the period of the kernels, or the whole window) takes
+// repeats inside a step for steps, and loses them all when one iteration differs; the other trace often knows better.
 #pragma once
 
 #include "analysis/diff/sequence.h"

@@ -1,5 +1,6 @@
-// Regions: named steps of a program. The optimizer's parts (Optimizer.step, Optimizer.zero_grad) and the user's own annotations bear one name in every
-// trace of the program, whatever runs inside. Where a step was rewritten as a whole, nothing but its name is left to match it by.
+// Regions: named steps of a program. The optimizer's parts (Optimizer.step, Optimizer.zero_grad) and the user's own annotations
+// bear one name in every trace of the program, whatever runs inside. Where a step was rewritten as a whole, nothing but its
+// name is left to match it by.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace ridge::diff {
 
 inline constexpr std::string_view kOptimizerStep = "optimizer step";
 
-// What people call a step: "optimizer step" for "Optimizer.step#AdamW.step"; an annotation's own name without its numbers, which count iterations.
-// Empty for marks that tell nothing of the program: ProfilerStep#, compiled regions, collectives.
+// What people call a step: "optimizer step" for "Optimizer.step#AdamW.step"; an annotation's own name without its numbers,
+// which count iterations. Empty for marks that tell nothing of the program: ProfilerStep#, compiled regions, collectives.
 std::string step_name(std::string_view annotation);
 
 // The step that a launch belongs to: the innermost around it on its thread.
@@ -38,7 +39,8 @@ class Regions {
   Key optimizer_step_ = kNoKey;
 };
 
-// Leftovers of a step on both sides, as one region, where the step was rewritten. A step that is most of an iteration says too little.
+// Leftovers of a step on both sides, as one region, where the step was rewritten. A step that is most of an iteration says too
+// little.
 void match_regions(const Template& a, const Template& b, Linked& linked, Links& links);
 
 }  // namespace ridge::diff

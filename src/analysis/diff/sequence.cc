@@ -57,8 +57,8 @@ bool before(const Item& a, const Item& b) {
          std::tuple(b.iteration, b.order_ns, b.rank, b.launch_ns, b.start_ns, b.row);
 }
 
-// Iterations of the scope by their starts: what lies between two belongs to the one before it, what is before the first to the first. A stretch of
-// time counts as one.
+// Iterations of the scope by their starts: what lies between two belongs to the one before it, what is before the first to the
+// first. A stretch of time counts as one.
 class IterationIndex {
  public:
   explicit IterationIndex(const Scope& scope) {
@@ -139,7 +139,8 @@ std::vector<Item> items_of(const Scope& scope, Grain grain, bool tell_phases, co
               .launch = launch};
     if (launch != kNoNode) {
       item.launch_ns = item.order_ns = tree.start_ns[launch.value];
-      // A replay's launch stands for all its kernels: the op around it made none of them. Which did may be known from elsewhere in the trace.
+      // A replay's launch stands for all its kernels: the op around it made none of them. Which did may be known from elsewhere
+      // in the trace.
       const bool replayed = replays.any() && replays[scope.trace().events.name(tree.event[launch.value])];
       const NodeId recovered = replayed ? model.graph_replays().recovered_op(work.row).op : kNoNode;
       const NodeId maker = replayed ? recovered : launch;

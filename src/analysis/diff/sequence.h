@@ -1,6 +1,7 @@
 // CallSequence: the device work of a scope as calls in the order in which the host made them, cut into iterations.
 //
-// What a call is depends on what both traces can tell (Grain). Work that was launched before the window stands aside, in order of start.
+// What a call is depends on what both traces can tell (Grain). Work that was launched before the window stands aside, in order
+// of start.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +49,8 @@ struct RunMode {
 };
 RunMode run_mode(const Scope& scope);
 
-// The phases that work is known to be of, a bit each. A graph that was captured of a whole step is replayed in none; a trace without ops may still
-// mark the optimizer.
+// The phases that work is known to be of, a bit each. A graph that was captured of a whole step is replayed in none; a trace
+// without ops may still mark the optimizer.
 std::uint32_t told_phases(const Scope& scope);
 
 // One is compiled and the other is not, or much less of it: the work of one is fused in the other.

@@ -27,8 +27,8 @@ struct Shapes {
 // Never fails: what cannot be read is left out.
 Shapes parse_shapes(std::string_view input_dims);
 
-// What two calls of one sort of matrix work must have in common: (batch, M, K, N) of a product, operands of a convolution or of attention.
-// 0 when the shapes do not tell.
+// What two calls of one sort of matrix work must have in common: (batch, M, K, N) of a product, operands of a convolution or of
+// attention. 0 when the shapes do not tell.
 std::uint64_t heavy_shape(std::string_view sort, std::string_view canonical, const Shapes& shapes);
 
 }  // namespace ridge::diff

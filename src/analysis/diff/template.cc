@@ -139,7 +139,8 @@ class Builder {
     return total;
   }
 
-  // Work launched before the window is the end of an iteration before the first: laid over the template's end, kernel by kernel.
+  // Work launched before the window is the end of an iteration before the first: laid over the template's end, kernel by
+  // kernel.
   void fold_orphans(KeyPool& pool) {
     const std::vector<std::uint32_t>& orphans = out_.sequence.orphans;
     if (orphans.empty()) return;

@@ -1,9 +1,9 @@
-// Template: one iteration of a trace, with every recorded iteration as an observation of it. A position is a call at its place; where an
-// iteration lacks it, that iteration observed 0.
+// Template: one iteration of a trace, with every recorded iteration as an observation of it. A position is a call at its place;
+// where an iteration lacks it, that iteration observed 0.
 //
-// Time per iteration is kept per kernel of a position and rounded there to whole nanoseconds: every sum over kernels, by position, group,
-// category or in all, is then a sum of the same whole numbers, and all tables add up to the nanosecond. A call that one trace lacks leaves the
-// others' numbers as they are.
+// Time per iteration is kept per kernel of a position and rounded there to whole nanoseconds: every sum over kernels, by
+// position, group, category or in all, is then a sum of the same whole numbers, and all tables add up to the nanosecond. A call
+// that one trace lacks leaves the others' numbers as they are.
 #pragma once
 
 #include <cstdint>

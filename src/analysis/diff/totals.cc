@@ -17,8 +17,8 @@ std::int64_t per_iteration(std::int64_t total, std::int64_t iterations) {
   return total / iterations + (total % iterations * 2 >= iterations ? 1 : 0);
 }
 
-// What the iterations of the scope take, in order: work queued before the recording has ended where the first begins. Without iterations, or
-// in a stretch of time that holds no whole one, the whole window.
+// What the iterations of the scope take, in order: work queued before the recording has ended where the first begins. Without
+// iterations, or in a stretch of time that holds no whole one, the whole window.
 std::vector<TimeRange> spans_of(const Scope& scope) {
   const TimeRange window = scope.window();
   std::vector<TimeRange> spans;

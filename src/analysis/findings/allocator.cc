@@ -1,5 +1,5 @@
-// allocator: the driver was asked for device memory, or got it back, in steady state. A caching allocator does so in the first iteration only, so calls
-// of the first of several iterations are no finding.
+// allocator: the driver was asked for device memory, or got it back, in steady state. A caching allocator does so in the first
+// iteration only, so calls of the first of several iterations are no finding.
 #include "analysis/findings/catalog.h"
 
 namespace ridge {

@@ -1,4 +1,5 @@
-// autotune_in_window: the tuner's kernels and the idle time under its spans. It runs once per kernel, so all of it goes with a warm-up.
+// autotune_in_window: the tuner's kernels and the idle time under its spans. It runs once per kernel, so all of it goes with a
+// warm-up.
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"

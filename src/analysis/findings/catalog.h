@@ -1,4 +1,5 @@
-// The catalog of findings: one row per rule, from the most specific cause to the most general, which is the order in which they claim time.
+// The catalog of findings: one row per rule, from the most specific cause to the most general, which is the order in which they
+// claim time.
 #pragma once
 
 #include <optional>

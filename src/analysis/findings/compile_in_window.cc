@@ -1,5 +1,5 @@
-// compile_in_window: the device idled while the host compiled, or ran what the compiler tried, other than for recompiles and autotuning. Before the
-// first work too: a window that begins with a compilation measures that.
+// compile_in_window: the device idled while the host compiled, or ran what the compiler tried, other than for recompiles and
+// autotuning. Before the first work too: a window that begins with a compilation measures that.
 #include <map>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// duplicate_casts: a tensor is cast and, right behind or with only pointwise arithmetic of the same size between, cast back. One stream at a time; the
-// dtypes and sizes are those of the casting copy_, else only the target that the kernel's name tells.
+// duplicate_casts: a tensor is cast and, right behind or with only pointwise arithmetic of the same size between, cast back.
+// One stream at a time; the dtypes and sizes are those of the casting copy_, else only the target that the kernel's name tells.
 #include <map>
 
 #include "analysis/findings/catalog.h"

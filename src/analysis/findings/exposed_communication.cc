@@ -1,5 +1,5 @@
-// exposed_communication: collectives that no computation covers, and the device's waiting for them: for kernels of a collective, or for one that runs on
-// the host (gloo, MPI).
+// exposed_communication: collectives that no computation covers, and the device's waiting for them: for kernels of a
+// collective, or for one that runs on the host (gloo, MPI).
 #include "analysis/findings/catalog.h"
 #include "base/units.h"
 

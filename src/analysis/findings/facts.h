@@ -1,4 +1,5 @@
-// Facts: what the rules of findings read: the scope's model, the ledger they claim from, and other analyses' answers, computed when first asked for.
+// Facts: what the rules of findings read: the scope's model, the ledger they claim from, and other analyses' answers, computed
+// when first asked for.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@
 
 namespace ridge {
 
-// How fast each device's work is launched: computed by whoever asks first, which may be another thread ahead of the finding that needs it.
+// How fast each device's work is launched: computed by whoever asks first, which may be another thread ahead of the finding
+// that needs it.
 using LaunchRates = Once<std::vector<DeviceLaunches>>;
 
 // Answers that the caller has already, or will have; what is null is computed.

@@ -1,4 +1,5 @@
-// first_iteration_outlier: the first iteration takes far longer than the median, so that means over all iterations are no example of the program.
+// first_iteration_outlier: the first iteration takes far longer than the median, so that means over all iterations are no
+// example of the program.
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"

@@ -1,5 +1,5 @@
-// gemm_alignment: matrix products whose operands the tensor cores cannot load well, because rows do not start at multiples of 16 bytes, or whose size
-// fills the last tiles badly. Sizes come from the op's shapes, the tile from the kernel's name.
+// gemm_alignment: matrix products whose operands the tensor cores cannot load well, because rows do not start at multiples of
+// 16 bytes, or whose size fills the last tiles badly. Sizes come from the op's shapes, the tile from the kernel's name.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -72,7 +72,8 @@ std::optional<std::pair<double, double>> tile_of(std::string_view name) {
   return std::nullopt;
 }
 
-// The part of the tiles that lies outside of the matrix, the better way round: libraries differ in which side of the tile is whose.
+// The part of the tiles that lies outside of the matrix, the better way round: libraries differ in which side of the tile is
+// whose.
 double wasted(const Shape& s, std::pair<double, double> tile) {
   const auto filled = [&](double tm, double tn) {
     return s.m / (std::ceil(s.m / tm) * tm) * (s.n / (std::ceil(s.n / tn) * tn));

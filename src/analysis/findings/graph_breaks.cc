@@ -1,5 +1,5 @@
-// graph_breaks: where Dynamo leaves a compiled frame and resumes it. The idle time it stands for is claimed; fusion lost at the break cannot be told
-// from a trace, so that a break whose cost hides behind queued work has no bound.
+// graph_breaks: where Dynamo leaves a compiled frame and resumes it. The idle time it stands for is claimed; fusion lost at the
+// break cannot be told from a trace, so that a break whose cost hides behind queued work has no bound.
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"

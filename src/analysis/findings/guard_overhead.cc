@@ -1,4 +1,5 @@
-// guard_overhead: the device idled while Dynamo looked for compiled code whose guards hold. Several versions of one frame make it dearer.
+// guard_overhead: the device idled while Dynamo looked for compiled code whose guards hold. Several versions of one frame make
+// it dearer.
 #include <map>
 #include <set>
 

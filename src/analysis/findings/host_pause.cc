@@ -1,6 +1,6 @@
-// host_pause: the device waits at length for one launch: not because there are many but because the host did something else, which the trace does not
-// name as a wait, a compilation or a batch; or because a call of the driver took that long itself, as a first use does. What ran then is told as far
-// as the trace tells.
+// host_pause: the device waits at length for one launch: not because there are many but because the host did something else,
+// which the trace does not name as a wait, a compilation or a batch; or because a call of the driver took that long itself, as
+// a first use does. What ran then is told as far as the trace tells.
 #include <algorithm>
 
 #include "analysis/findings/catalog.h"

@@ -1,5 +1,5 @@
-// inductor_fallback: ops inside compiled graphs for which Inductor has no code of its own. They cannot be fused; by how much a kernel of Inductor's own would
-// be faster cannot be told.
+// inductor_fallback: ops inside compiled graphs for which Inductor has no code of its own. They cannot be fused; by how much a
+// kernel of Inductor's own would be faster cannot be told.
 #include <map>
 
 #include <fmt/format.h>

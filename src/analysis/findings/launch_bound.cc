@@ -1,5 +1,5 @@
-// launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed its part. Whether the
-// host is too slow for the device is `launches`' to say.
+// launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed
+// its part. Whether the host is too slow for the device is `launches`' to say.
 #include <algorithm>
 
 #include "analysis/compiled_share.h"

@@ -1,5 +1,5 @@
-// layout_transforms: kernels that only turn NCHW into NHWC or back around convolutions. Libraries launch them for tensors in the order that their kernels
-// do not take; Inductor writes them as copies named after the convolution alone.
+// layout_transforms: kernels that only turn NCHW into NHWC or back around convolutions. Libraries launch them for tensors in
+// the order that their kernels do not take; Inductor writes them as copies named after the convolution alone.
 #include "analysis/findings/catalog.h"
 
 namespace ridge {

@@ -44,8 +44,9 @@ void share_busy_time(std::vector<WorkSlot>* slots) {
   }
 }
 
-// Before the first work and after the last the device waits for the recording itself, or for what every program does once, such as starting the
-// workers that fetch its data. What lies in a step that the program has marked is of the program all the same, and so is compiling.
+// Before the first work and after the last the device waits for the recording itself, or for what every program does once, such
+// as starting the workers that fetch its data. What lies in a step that the program has marked is of the program all the same,
+// and so is compiling.
 bool is_programs(const IdlePiece& piece, bool edge, const Iterations& iterations) {
   if (piece.cause == IdleCause::head_tail) return false;
   if (!edge || piece.cause == IdleCause::compile) return true;

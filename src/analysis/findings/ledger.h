@@ -1,11 +1,14 @@
-// Ledger: the time that findings may claim, each nanosecond once. What the devices of a scope did from their first work to their last, as two
-// lists per device: idle pieces (model/idle.h) and pieces of work with the busy time that is theirs.
+// Ledger: the time that findings may claim, each nanosecond once. What the devices of a scope did from their first work to
+// their last, as two lists per device: idle pieces (model/idle.h) and pieces of work with the busy time that is theirs.
 //
 // Invariants:
-//  1. Idle before a device's first work and after its last is not in the ledger, but for what a compilation filled: nobody can act on the rest.
-//  2. Of overlapping work, computation owns the time, then communication, then copies and sets; of equals, the one that started first. So the
+//  1. Idle before a device's first work and after its last is not in the ledger, but for what a compilation filled: nobody can
+//  act on the rest.
+//  2. Of overlapping work, computation owns the time, then communication, then copies and sets; of equals, the one that started
+//  first. So the
 //     owned times of a device add up to its busy time.
-//  3. What a claim took is open to no other until it is given back; open time is never below 0. Claims of a device never add up to more than span_ns.
+//  3. What a claim took is open to no other until it is given back; open time is never below 0. Claims of a device never add up
+//  to more than span_ns.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +55,8 @@ class Ledger {
 
   // Below this a claim is noise and no finding: a hundredth of the span, and kLeastNs an iteration.
   std::int64_t least_ns() const;
-  // And of work alone: a fiftieth of the busy time. A program that waits for its host hides what its kernels waste, until it does not wait any more.
+  // And of work alone: a fiftieth of the busy time. A program that waits for its host hides what its kernels waste, until it
+  // does not wait any more.
   std::int64_t least_work_ns() const;
 
  private:

@@ -1,8 +1,8 @@
-// memory_bound_inefficient: kernels that memory traffic must bound and that reach only a small part of the device's bandwidth. Why is told from their
-// launch: occupancy, a grid too small for the device, a last wave that is nearly empty.
+// memory_bound_inefficient: kernels that memory traffic must bound and that reach only a small part of the device's bandwidth.
+// Why is told from their launch: occupancy, a grid too small for the device, a last wave that is nearly empty.
 //
-// Kernels that draw random numbers are left out: Philox takes some sixty integer instructions a number, which no FLOP count holds, and takes longer than
-// writing the number (a dropout in bfloat16 reaches a quarter of an H200's bandwidth at best).
+// Kernels that draw random numbers are left out: Philox takes some sixty integer instructions a number, which no FLOP count
+// holds, and takes longer than writing the number (a dropout in bfloat16 reaches a quarter of an H200's bandwidth at best).
 #include <algorithm>
 
 #include <fmt/format.h>

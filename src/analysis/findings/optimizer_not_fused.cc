@@ -1,5 +1,5 @@
-// optimizer_not_fused: an optimizer step that launches kernel after kernel, per parameter (a loop) or per operation (foreach), where one fused kernel
-// updates many parameters in one pass over memory.
+// optimizer_not_fused: an optimizer step that launches kernel after kernel, per parameter (a loop) or per operation (foreach),
+// where one fused kernel updates many parameters in one pass over memory.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,10 +11,12 @@
 namespace ridge {
 namespace {
 
-// A fused step is one launch for hundreds of parameters. Adam by foreach is seven at least, whatever the model; a loop has more.
+// A fused step is one launch for hundreds of parameters. Adam by foreach is seven at least, whatever the model; a loop has
+// more.
 constexpr std::int64_t kLeastLaunches = 6;
 
-// Optimizers of torch.optim with a fused form for GPUs; the others (RMSprop, NAdam, ...) and the user's own have none to ask for.
+// Optimizers of torch.optim with a fused form for GPUs; the others (RMSprop, NAdam, ...) and the user's own have none to ask
+// for.
 constexpr std::string_view kWithFusedForm[] = {"Adam", "AdamW", "SGD"};
 
 struct Step {

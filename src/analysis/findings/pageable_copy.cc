@@ -1,5 +1,6 @@
-// pageable_copy: copies between the device and host memory that is not pinned. The driver stages them and the host waits. From pinned memory the same
-// bytes cross at the speed of the link, and with non_blocking=True behind computation: what that computation cannot cover stays.
+// pageable_copy: copies between the device and host memory that is not pinned. The driver stages them and the host waits. From
+// pinned memory the same bytes cross at the speed of the link, and with non_blocking=True behind computation: what that
+// computation cannot cover stays.
 #include <algorithm>
 #include <unordered_set>
 
@@ -47,7 +48,8 @@ class PageableCopies {
   std::unordered_set<std::uint32_t> nodes_;
 };
 
-// The least that a device's copies would take from pinned memory, as a bound: by the link's peak, or by the fastest copy of the trace if that is faster.
+// The least that a device's copies would take from pinned memory, as a bound: by the link's peak, or by the fastest copy of the
+// trace if that is faster.
 class PinnedTimes {
  public:
   PinnedTimes(const Facts& facts, const PageableCopies& copies)

@@ -1,5 +1,5 @@
-// profiler_overhead: idle time under the profiler's own overhead events: buffer requests and flushes, instrumentation, lazy loading that it triggers.
-// In a trace combined of several processes each is held up by its own profiler only.
+// profiler_overhead: idle time under the profiler's own overhead events: buffer requests and flushes, instrumentation, lazy
+// loading that it triggers. In a trace combined of several processes each is held up by its own profiler only.
 #include <algorithm>
 #include <map>
 
@@ -8,8 +8,8 @@
 namespace ridge {
 namespace {
 
-// The profiler's events are on a track of their own, under no pid of the program. Traces are combined one behind the other, so that the process
-// whose slices stand around them in the file is the one.
+// The profiler's events are on a track of their own, under no pid of the program. Traces are combined one behind the other, so
+// that the process whose slices stand around them in the file is the one.
 class Profilers {
  public:
   explicit Profilers(const Facts& facts) : facts_(facts) {

@@ -1,5 +1,5 @@
-// recompile_limit: Dynamo looked a frame up, found nothing that fits and did not compile: its limit of versions is reached, and the frame runs eager each
-// time. Claimed is the device's waiting for the launches of such frames.
+// recompile_limit: Dynamo looked a frame up, found nothing that fits and did not compile: its limit of versions is reached, and
+// the frame runs eager each time. Claimed is the device's waiting for the launches of such frames.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,8 +14,9 @@ namespace {
 // How far behind a lookup its frame is looked for: what stands between are slices of the lookup itself.
 constexpr std::uint32_t kNodesLookedAt = 200;
 
-// The time of the frame that runs eager behind a lookup; empty where it is none of the user's. With stacks it is the next Python frame beside the
-// lookup; without, everything up to the next lookup, to the end of the slice around it or to the end of its iteration.
+// The time of the frame that runs eager behind a lookup; empty where it is none of the user's. With stacks it is the next
+// Python frame beside the lookup; without, everything up to the next lookup, to the end of the slice around it or to the end of
+// its iteration.
 Interval eager_time(const Facts& facts, const CacheLookup& lookup, std::int64_t next_lookup_ns) {
   const CallTree& tree = facts.tree();
   const std::int64_t from = tree.end_ns[lookup.node.value];

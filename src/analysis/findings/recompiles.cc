@@ -1,5 +1,5 @@
-// recompiles: a frame that had compiled code was compiled again, because a guard failed. Cost: what the device idled meanwhile, or
-// ran for the compiler.
+// recompiles: a frame that had compiled code was compiled again, because a guard failed. Cost: what the device idled meanwhile,
+// or ran for the compiler.
 #include <algorithm>
 #include <span>
 
@@ -22,8 +22,8 @@ bool is_recompilation(const Facts& facts, const CompilePhase& phase) {
   return phase.parent == kNoPhase && phase.id.compile > 0 && facts.scope().holds(phase.node);
 }
 
-// From the lookup that missed to the region that was compiled for it. The backward of a recompiled frame is compiled when it first runs, far from
-// the lookup.
+// From the lookup that missed to the region that was compiled for it. The backward of a recompiled frame is compiled when it
+// first runs, far from the lookup.
 IntervalSet recompiling(const Facts& facts) {
   std::vector<Interval> times;
   const CompiledRegions& regions = facts.model().compiled_regions();

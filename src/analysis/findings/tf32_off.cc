@@ -1,9 +1,11 @@
-// tf32_off: float32 matrix products and convolutions by plain multiply-adds on a device whose tensor cores take TF32 (NVIDIA from compute capability 8.0).
-// The kernel's name tells. A convolution by Winograd's algorithm counts too: with TF32, the library computes the whole of it on tensor cores.
+// tf32_off: float32 matrix products and convolutions by plain multiply-adds on a device whose tensor cores take TF32 (NVIDIA
+// from compute capability 8.0). The kernel's name tells. A convolution by Winograd's algorithm counts too: with TF32, the
+// library computes the whole of it on tensor cores.
 //
-// PyTorch has a switch for products and one for cuDNN (convolutions and recurrent layers). A kernel on TF32 shows that its switch is on: plain kernels
-// beside it are what the library chose for their shapes, and no switch changes them. Nor does any change a depthwise convolution, which has no
-// product that a tensor core could do, or the products inside a solver (QR, SVD, ...), which keeps its own precision.
+// PyTorch has a switch for products and one for cuDNN (convolutions and recurrent layers). A kernel on TF32 shows that its
+// switch is on: plain kernels beside it are what the library chose for their shapes, and no switch changes them. Nor does any
+// change a depthwise convolution, which has no product that a tensor core could do, or the products inside a solver (QR, SVD,
+// ...), which keeps its own precision.
 #include <algorithm>
 #include <array>
 
@@ -95,8 +97,8 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     if (const NodeId op = facts.op(row); op != kNoNode && is_solver(facts.name(op))) return;
     Switch& its = switches[switch_of(facts, row)];
     if (its.on) return;
-    // Narrower inputs already are tensor cores' food: a kernel that widens them within gains nothing from TF32. Nor does what ran on TF32 units
-    // for all that `kernels` knows.
+    // Narrower inputs already are tensor cores' food: a kernel that widens them within gains nothing from TF32. Nor does what
+    // ran on TF32 units for all that `kernels` knows.
     const DType dtype = facts.scope().costs()[row].dtype;
     if (dtype != DType::unknown && dtype != DType::f32) return;
     const std::int64_t device = facts.ledger().devices()[d].device;

@@ -1,5 +1,6 @@
-// tiny_kernels: long runs of kernels, each shorter than the time it takes to launch it. What such a program lacks is larger ops, not faster launches.
-// Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is launched faster, not written otherwise.
+// tiny_kernels: long runs of kernels, each shorter than the time it takes to launch it. What such a program lacks is larger
+// ops, not faster launches. Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is
+// launched faster, not written otherwise.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -9,8 +10,8 @@
 namespace ridge {
 namespace {
 
-// A launch costs the host 3 to 10 us and the device 1 to 3 us. Models whose layers are small (DenseNet at batch 1) mix such kernels with longer
-// ones every dozen launches; a loop over small tensors does not.
+// A launch costs the host 3 to 10 us and the device 1 to 3 us. Models whose layers are small (DenseNet at batch 1) mix such
+// kernels with longer ones every dozen launches; a loop over small tensors does not.
 constexpr std::int64_t kTinyNs = 5'000;
 constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
@@ -107,7 +108,8 @@ class Runs {
 std::optional<Finding> find_tiny_kernels(Facts& facts) {
   const Runs runs(facts);
   const bool each_iteration = runs.kernels() >= kLeastKernels * facts.ledger().rounds();
-  // Where nothing marks iterations, a loop over tensors passes for one iteration per tensor: then the run itself is the evidence.
+  // Where nothing marks iterations, a loop over tensors passes for one iteration per tensor: then the run itself is the
+  // evidence.
   const bool one_loop = !each_iteration && is_guess(facts.model().iterations().rule) && runs.longest() >= kLeastKernels;
   if (runs.kernels() == 0 || !(each_iteration || one_loop)) return std::nullopt;
   Claim claim(facts.ledger());

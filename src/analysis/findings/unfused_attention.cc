@@ -1,5 +1,5 @@
-// unfused_attention: attention as product, softmax, product, with every score written to memory and read again. A fused kernel does both products and
-// keeps the scores on chip: the products stay, what stands between them can go.
+// unfused_attention: attention as product, softmax, product, with every score written to memory and read again. A fused kernel
+// does both products and keeps the scores on chip: the products stay, what stands between them can go.
 #include <algorithm>
 #include <map>
 

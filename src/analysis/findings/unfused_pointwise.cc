@@ -1,5 +1,6 @@
-// unfused_pointwise: pointwise kernels in a row on one stream over tensors of one size. Each reads and writes memory for itself; one fused kernel takes at
-// least as long as the longest of them, so that the others bound what fusion saves. Kernels that one compiled graph launched stand apart by choice.
+// unfused_pointwise: pointwise kernels in a row on one stream over tensors of one size. Each reads and writes memory for
+// itself; one fused kernel takes at least as long as the longest of them, so that the others bound what fusion saves. Kernels
+// that one compiled graph launched stand apart by choice.
 #include <algorithm>
 #include <map>
 
@@ -83,7 +84,8 @@ class Chains {
 
   void close(std::size_t device, std::vector<std::size_t>* chain) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    // Copies alone move data to where it is wanted; they fuse with arithmetic only. One kernel again and again is a loop over tensors, or a benchmark.
+    // Copies alone move data to where it is wanted; they fuse with arithmetic only. One kernel again and again is a loop over
+    // tensors, or a benchmark.
     const bool arithmetic = std::any_of(chain->begin(), chain->end(), [&](std::size_t i) { return computes(slots[i]); });
     const bool varied = std::any_of(chain->begin(), chain->end(), [&](std::size_t i) {
       return facts_.kernel_id(slots[i].work.row) != facts_.kernel_id(slots[chain->front()].work.row);

@@ -1,4 +1,5 @@
-// Graph breaks of two traces: which are the same ones when lines have moved, frames are numbered otherwise or stacks are missing.
+// Graph breaks of two traces: which are the same ones when lines have moved, frames are numbered otherwise or stacks are
+// missing.
 #include <gtest/gtest.h>
 
 #include "analysis/diff/break_changes.h"

@@ -1,4 +1,5 @@
-// diff of a trace against copies of itself with one known change: exactly that is found, at many places, with and without shapes and stacks.
+// diff of a trace against copies of itself with one known change: exactly that is found, at many places, with and without
+// shapes and stacks.
 #include <gtest/gtest.h>
 
 #include "support/diffed.h"

@@ -1,5 +1,5 @@
-// diff on steps made by hand that do the same by other means: a list of tensors at once, a step rewritten, padded products, work computed again, a
-// replayed graph. And next to each, what must not be matched.
+// diff on steps made by hand that do the same by other means: a list of tensors at once, a step rewritten, padded products,
+// work computed again, a replayed graph. And next to each, what must not be matched.
 #include <gtest/gtest.h>
 
 #include "analysis/diff/regions.h"
@@ -38,7 +38,8 @@ std::string names(const Diffed& diffed) {
 
 constexpr MadeCall kSoftmax{.op = "aten::_softmax", .kernel = "softmax_warp_forward", .us = 500};
 
-// ---- a list at once ---------------------------------------------------------------------------------------------------------------
+// ---- a list at once
+// ---------------------------------------------------------------------------------------------------------------
 
 TEST(DiffMeaning, AForeachCallIsTheLoopItReplaces) {
   const MadeCall mul{.op = "aten::mul_", .kernel = "mul_kernel", .us = 10};
@@ -69,7 +70,8 @@ TEST(DiffMeaning, AForeachCallBesideAnotherOpIsNew) {
   EXPECT_TRUE(added->sides[0].positions.empty());
 }
 
-// ---- named steps ------------------------------------------------------------------------------------------------------------------
+// ---- named steps
+// ------------------------------------------------------------------------------------------------------------------
 
 TEST(DiffMeaning, AStepThatWasRewrittenIsMatchedByItsName) {
   const MadeCall lerp{.op = "aten::lerp_", .kernel = "lerp_kernel", .mark = "ema update 7"};
@@ -101,7 +103,8 @@ TEST(DiffMeaning, NamesOfSteps) {
     EXPECT_EQ(diff::step_name(mark), "") << mark;
 }
 
-// ---- eager against compiled -------------------------------------------------------------------------------------------------------
+// ---- eager against compiled
+// -------------------------------------------------------------------------------------------------------
 
 constexpr MadeCall kEagerRelu{.op = "aten::relu", .kernel = "relu_kernel", .dims = "[[64, 64]]"};
 constexpr MadeCall kCompiledRelu{.op = "triton_poi_fused_relu_0", .kernel = "triton_poi_fused_relu_0", .dims = "[[64, 64]]"};
@@ -159,7 +162,8 @@ TEST(DiffMeaning, AGeneratedKernelIsNoRenamedOp) {
   EXPECT_TRUE(diff_events(made_step({kEagerRelu}), made_step({renamed})).answer.groups[0].renamed);
 }
 
-// ---- replays ----------------------------------------------------------------------------------------------------------------------
+// ---- replays
+// ----------------------------------------------------------------------------------------------------------------------
 
 const std::vector<MadeCall>& training() {
   static const std::vector<MadeCall> calls = {

@@ -1,4 +1,5 @@
-// diff on real pairs: how much of the device time is matched and on what evidence, that equal traces do not differ, and that all adds up.
+// diff on real pairs: how much of the device time is matched and on what evidence, that equal traces do not differ, and that
+// all adds up.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -76,7 +77,8 @@ TEST_P(Pairs, AreCoveredAndAddUp) {
   expect_closed(*diffed_, c.a);
 }
 
-// Kernels of matrix work are on both sides of a one-to-one group, or on none. (A larger group holds what surrounds matrix work, too.)
+// Kernels of matrix work are on both sides of a one-to-one group, or on none. (A larger group holds what surrounds matrix work,
+// too.)
 TEST_P(Pairs, MatchMatrixWorkWithMatrixWork) {
   const diff::Diff& answer = diffed_->answer;
   for (const Group& group : answer.groups) {

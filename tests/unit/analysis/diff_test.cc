@@ -1,4 +1,5 @@
-// diff on traces made by hand, with numbers worked out beside them: rounding, noise, gates, several traces, work from before the window.
+// diff on traces made by hand, with numbers worked out beside them: rounding, noise, gates, several traces, work from before
+// the window.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -101,7 +102,8 @@ TEST(DiffByHand, HasTheColumnsOfTheContract) {
   for (std::size_t i = 0; i < std::size(kWanted); ++i) EXPECT_EQ(report->tables.front().columns[i].name, kWanted[i]);
 }
 
-// ---- gates ------------------------------------------------------------------------------------------------------------------------
+// ---- gates
+// ------------------------------------------------------------------------------------------------------------------------
 
 TEST(DiffGates, FailOnThePointEstimate) {
   const Diffed diffed = diff_events({steps({{100, 10}}), steps({{108, 10}})});  // GPU time +7.3 %, mm +8 %
@@ -228,7 +230,8 @@ TEST(DiffGates, RefuseWhatIsNoPercentage) {
   }
 }
 
-// ---- noise ------------------------------------------------------------------------------------------------------------------------
+// ---- noise
+// ------------------------------------------------------------------------------------------------------------------------
 
 TEST(DiffNoise, IntervalIsWelchs) {
   // Means 10 and 13, variances 1 and 4, three observations each: standard error sqrt(1/3 + 4/3) = 1.2910, degrees of freedom
@@ -250,7 +253,8 @@ TEST(DiffNoise, ChangedNeedsBothParts) {
   EXPECT_TRUE(diff::is_changed(10'000, 12'000, diff::Interval95{10, 4000}, defaults));
 }
 
-// ---- work launched before the window ------------------------------------------------------------------------------------------------
+// ---- work launched before the window
+// ------------------------------------------------------------------------------------------------
 
 TEST(DiffByHand, FoldsWorkFromBeforeTheWindowIntoTheStepItRepeats) {
   // The relu of the step before runs first, and its launch was not recorded: 14 us beside the recorded 10 us, a mean of 12 us.
@@ -329,7 +333,8 @@ TEST(DiffByHand, TellsOneOfEqualNeighbours) {
   EXPECT_TRUE(diffed.answer.groups[0].changes[1].significant);
 }
 
-// Batches of other lengths: the linear of each step is one call of the program, whatever its shape; so is that of another recording.
+// Batches of other lengths: the linear of each step is one call of the program, whatever its shape; so is that of another
+// recording.
 TEST(DiffByHand, AStepOnOtherShapesIsTheSameStep) {
   const auto steps_of = [](std::initializer_list<int> lengths) {
     std::string events;

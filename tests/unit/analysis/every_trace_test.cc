@@ -1,4 +1,5 @@
-// One walk over every trace at hand: each analysis answers, its tables are well formed, and the accounts close against each other.
+// One walk over every trace at hand: each analysis answers, its tables are well formed, and the accounts close against each
+// other.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Traces whose durations add up to more than int64 holds: every analysis answers, no total wraps around, sums stop at the largest value.
+// Traces whose durations add up to more than int64 holds: every analysis answers, no total wraps around, sums stop at the
+// largest value.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ TEST(SaturatingAdd, StopsAtTheEnds) {
 // 2^60 ns in the microseconds of a trace; 16 of these are more than int64 holds.
 constexpr std::int64_t kLongUs = (std::int64_t{1} << 60) / 1000;
 
-// Twenty of each sort of slice, all as long as a slice may be and all at once: ops that nest, compiled regions, copies, kernels of two devices.
+// Twenty of each sort of slice, all as long as a slice may be and all at once: ops that nest, compiled regions, copies, kernels
+// of two devices.
 std::string huge_slices(std::string_view step = "ProfilerStep#0") {
   std::string events;
   const auto add = [&](std::string_view cat, std::string_view name, int pid, int tid, int ts, std::string_view args) {

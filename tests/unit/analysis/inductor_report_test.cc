@@ -1,4 +1,5 @@
-// Against Inductor's own report: what `python output_code.py -p` printed for the trace that the same run wrote (100 runs of the module).
+// Against Inductor's own report: what `python output_code.py -p` printed for the trace that the same run wrote (100 runs of the
+// module).
 #include <gtest/gtest.h>
 
 #include <algorithm>

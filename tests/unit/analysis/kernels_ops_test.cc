@@ -45,7 +45,8 @@ const OpRow* find(const Ops& ops, std::string_view op, std::string_view detail =
   return nullptr;
 }
 
-// outer 0-100: a frame 10-60 with inner 20-50 in it, which launches at 30-40 a call that holds a driver call; outer launches at 70-75.
+// outer 0-100: a frame 10-60 with inner 20-50 in it, which launches at 30-40 a call that holds a driver call; outer launches at
+// 70-75.
 std::vector<std::string> nested() {
   return {slice("cpu_op", "outer", 1, 0, 100),
           slice("python_function", "x.py(1): f", 1, 10, 50),
@@ -184,7 +185,8 @@ TEST(Kernels, TellAutotuningApart) {
   EXPECT_EQ(kernels.rows[0].autotune_ns, 10'000);
 }
 
-// Durations that are missing or negative are not known: neither is what would follow from them, but for the category and the op.
+// Durations that are missing or negative are not known: neither is what would follow from them, but for the category and the
+// op.
 TEST(Kernels, WithoutADurationHaveNoTimes) {
   const auto untimed = [](std::string_view name, int ts, std::string_view more) {
     return fmt::format(R"({{"ph":"X","cat":"kernel","name":"{}","pid":0,"tid":7,"ts":{}{},"args":{{"device":0}}}})", name, ts,

@@ -8,7 +8,8 @@
 namespace ridge {
 namespace {
 
-// Kernels of 5 us, each launched 20 us after the one before it, but for every tenth, before which the host does something else for `pause_ns`.
+// Kernels of 5 us, each launched 20 us after the one before it, but for every tenth, before which the host does something else
+// for `pause_ns`.
 DeviceLaunches eager(std::int64_t pause_ns) {
   test::TraceText text;
   std::int64_t at = 1'000'000;

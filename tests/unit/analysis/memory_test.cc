@@ -21,7 +21,8 @@ const MemoryOp& op_named(const MemoryDevice& device, const std::string& name) {
   return it == device.ops.end() ? none : *it;
 }
 
-// 1000 bytes are there already. aten::mm takes 100 and 200, the peak is 1300; aten::add frees the 200 and takes 50; an old 400 goes.
+// 1000 bytes are there already. aten::mm takes 100 and 200, the peak is 1300; aten::add frees the 200 and takes 50; an old 400
+// goes.
 TraceText history() {
   TraceText text;
   text.op("aten::mm", 1'000, 3'000).op("aten::empty", 1'100, 2'900);

@@ -1,5 +1,5 @@
-// Work that a graph replayed, attributed to ops that an eager run or the capture of the same kernels shows: kernels and ops, on traces made by
-// hand. What the trace itself tells and what was recovered stay apart, and nothing is counted twice.
+// Work that a graph replayed, attributed to ops that an eager run or the capture of the same kernels shows: kernels and ops, on
+// traces made by hand. What the trace itself tells and what was recovered stay apart, and nothing is counted twice.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,8 +31,8 @@ std::string op(std::string_view name, int ts, int dur, std::string_view dims) {
   return event({.name = name, .ts = ts, .dur = dur, .args = fmt::format(R"("Input Dims": {})", dims)});
 }
 
-// aten::linear (with aten::addmm in it) and aten::relu run eagerly, 10 and 4 us; a graph of both is replayed twice under CompiledFunction, 11 + 5
-// and 12 + 6 us. A set of 1 us runs under no op.
+// aten::linear (with aten::addmm in it) and aten::relu run eagerly, 10 and 4 us; a graph of both is replayed twice under
+// CompiledFunction, 11 + 5 and 12 + 6 us. A set of 1 us runs under no op.
 std::string eager_and_replays(std::string_view replayed_grid = "[8, 1, 1]") {
   return join({op("aten::linear", 0, 20, "[[4, 8], [8, 8]]"), op("aten::addmm", 2, 16, "[[8], [4, 8], [8, 8]]"),
                call("cudaLaunchKernel", 5, 1), on_device("gemm", 1, 30, 10), op("aten::relu", 22, 10, "[[4, 8]]"),

@@ -1,4 +1,5 @@
-// kernels, roofline, kernel NAME and the metrics of check on traces made by hand: FLOPs, bytes and percentages worked out beside the checks.
+// kernels, roofline, kernel NAME and the metrics of check on traces made by hand: FLOPs, bytes and percentages worked out
+// beside the checks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -175,8 +175,8 @@ TEST(Summary, LeavesOutWhatTheCompilerRunsForItself) {
       << said;
 }
 
-// Three calls of one op, of which the compiler makes two. What it does inside an op of the program's takes no time of that op's own, written as
-// an op or as an annotation.
+// Three calls of one op, of which the compiler makes two. What it does inside an op of the program's takes no time of that op's
+// own, written as an op or as an annotation.
 TEST(Summary, CountsTheProgramsOwnCallsOfAnOp) {
   const Answers answers(join({
       event({.name = "pass.joint_graph_passes.pass_pattern_0 (dynamo_timed)", .ts = 100, .dur = 100}),

@@ -13,7 +13,8 @@ namespace {
 using test::LoadedTrace;
 using test::TraceText;
 
-// Two steps of 1 ms with a copy kernel of 100 us each. In the first one runs, besides, 400 us of what was queued before the recording.
+// Two steps of 1 ms with a copy kernel of 100 us each. In the first one runs, besides, 400 us of what was queued before the
+// recording.
 TEST(Utilisation, WorkQueuedBeforeTheRecordingIsNoIterations) {
   TraceText text;
   for (int i = 0; i < 2; ++i) {

@@ -1,4 +1,5 @@
-// Every nanosecond of device work is in kernels, copies or other work; in categories; and in one op's own time. Over every trace at hand.
+// Every nanosecond of device work is in kernels, copies or other work; in categories; and in one op's own time. Over every
+// trace at hand.
 #include <algorithm>
 
 #include <gtest/gtest.h>

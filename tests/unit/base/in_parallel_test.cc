@@ -1,4 +1,5 @@
-// Jobs of every size give the same; what a part throws reaches the caller, and a part that asks for a value being made does not lock up.
+// Jobs of every size give the same; what a part throws reaches the caller, and a part that asks for a value being made does not
+// lock up.
 #include "base/in_parallel.h"
 
 #include <atomic>
@@ -56,7 +57,8 @@ TEST_P(Jobs, WhatAPartThrowsReachesTheCaller) {
   EXPECT_TRUE(other_ran);
 }
 
-// Every part asks for a value whose making goes on in parallel: a thread that waits inside must not take up another part that asks for it too.
+// Every part asks for a value whose making goes on in parallel: a thread that waits inside must not take up another part that
+// asks for it too.
 TEST_P(Jobs, PartsMayAskForAValueThatIsBeingMade) {
   for (int round = 0; round < 50; ++round) {
     Once<int> value;

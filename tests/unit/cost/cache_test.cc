@@ -1,5 +1,5 @@
-// What leaves the cache before its next use and is read again. The counters in comments are dram__bytes_read.sum of an H200; each estimate
-// must be within 10 % of them, as the rules' own tolerance is.
+// What leaves the cache before its next use and is read again. The counters in comments are dram__bytes_read.sum of an H200;
+// each estimate must be within 10 % of them, as the rules' own tolerance is.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ void expect_ambiguous_near(const LaunchCost& cost, double counted) {
 }
 
 TEST(Cache, AProductReadsAnOperandAgainForEachGroupOfTiles) {
-  // 42 tiles of rows in 6 groups, each past all 134 MB of weights: 150,601,728 + 5 * 134,217,728, and a little where a wave has two groups.
+  // 42 tiles of rows in 6 groups, each past all 134 MB of weights: 150,601,728 + 5 * 134,217,728, and a little where a wave has
+  // two groups.
   const LaunchCost wide =
       cost_of({"aten::mm", R"("Input Dims": [[8000, 1024], [1024, 65536]], "Input type": ["c10::BFloat16", "c10::BFloat16"])",
                "nvjet_sm90_tst_192x192_64x4_2x1_v_bz_coopB_TNN", "[2, 66, 1]", "[384, 1, 1]"});
@@ -56,7 +57,8 @@ TEST(Cache, AProductWhoseGroupsStayReadsOnce) {
 }
 
 TEST(Cache, NothingLeavesItBeforeItIsFull) {
-  // Two groups that take 17 MB each, of a product that takes 31 MB in all; counted 23,200,000 with the scales of rows and columns.
+  // Two groups that take 17 MB each, of a product that takes 31 MB in all; counted 23,200,000 with the scales of rows and
+  // columns.
   const LaunchCost cost =
       cost_of({"aten::_scaled_mm",
                R"("Input Dims": [[2048, 5632], [5632, 2048], [2048, 1], [1, 2048], [], [], [], []], )"
@@ -216,7 +218,8 @@ TEST(Cache, ChannelsInWorkDecideWhatABatchNormReadsTwice) {
 }
 
 TEST(Cache, PickedRowsLeaveItBesideAStream) {
-  // 160,000 picks of 1 KB among 20,000: the result streams 164 MB past the 20 MB table. The index, which is not recorded, has a row each.
+  // 160,000 picks of 1 KB among 20,000: the result streams 164 MB past the 20 MB table. The index, which is not recorded, has a
+  // row each.
   const LaunchCost gather = cost_of({"aten::index", R"("Input Dims": [[20000, 4, 64], []], "Input type": ["float", ""])",
                                      "void at::native::vectorized_gather_kernel<16, long>(x)", "[160000, 1, 1]", "[64, 1, 1]"});
   expect_ambiguous_near(gather, 64080896);

@@ -13,7 +13,8 @@ namespace {
 using test::cost_of_one;
 using test::OneCall;
 
-// 64 sequences of at most 128 tokens one behind the other: every one counts as the longest, since their lengths are not in a trace.
+// 64 sequences of at most 128 tokens one behind the other: every one counts as the longest, since their lengths are not in a
+// trace.
 constexpr double kSquares = 64.0 * 2 * 8 * 128 * 128;
 constexpr std::string_view kPackedTypes =
     R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", "int", "int", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar"])";

@@ -1,4 +1,5 @@
-// Bytes of single calls whose result is not shaped or typed like the input, or is more than one, worked out by hand beside each.
+// Bytes of single calls whose result is not shaped or typed like the input, or is more than one, worked out by hand beside
+// each.
 #include <string>
 #include <string_view>
 
@@ -135,7 +136,8 @@ TEST(CallResults, AReductionOverUnknownDimensionsIsNotExact) {
   EXPECT_EQ(cost_of_one(call).estimate, Estimate::exact);  // has no dimensions to tell
 }
 
-// Counted on an H200: cummax of float32 writes three times what it reads, the cumsum of int32 reads and writes int64, in place int32.
+// Counted on an H200: cummax of float32 writes three times what it reads, the cumsum of int32 reads and writes int64, in place
+// int32.
 TEST(CallResults, ScansOfAnotherTypeAndWithPositions) {
   constexpr std::string_view kScan = "void at::native::tensor_kernel_scan_innermost_dim<x>(y)";
   const auto cost = [&](std::string_view op, std::string_view type, std::string_view dtype = "") {

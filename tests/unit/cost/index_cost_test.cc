@@ -1,5 +1,5 @@
-// What an index names, or a search finds: elements, rows, sectors; and the kernels that sort and count on the way. The counters in comments
-// are dram__bytes_read.sum of an H200.
+// What an index names, or a search finds: elements, rows, sectors; and the kernels that sort and count on the way. The counters
+// in comments are dram__bytes_read.sum of an H200.
 #include <string>
 #include <string_view>
 

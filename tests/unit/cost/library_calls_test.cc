@@ -1,4 +1,5 @@
-// Kernels of whole library calls as models of every kind launch them. The counters in comments are dram__bytes_read.sum of an H200.
+// Kernels of whole library calls as models of every kind launch them. The counters in comments are dram__bytes_read.sum of an
+// H200.
 #include <string>
 #include <vector>
 
@@ -151,7 +152,8 @@ TEST(LibraryCalls, EachWaveOfAWeightsGradientGoesOverAllPositions) {
 }
 
 TEST(LibraryCalls, WhatPadsBehindTheGradientBringsItBack) {
-  // The first layer of a network for images: the input is padded, the gradient converted; behind them the weight's gradient is brought back.
+  // The first layer of a network for images: the input is padded, the gradient converted; behind them the weight's gradient is
+  // brought back.
   const auto reads = reads_of_call(
       {.op = "aten::convolution_backward",
        .dims = "[[64,64,112,112],[64,3,224,224],[64,3,7,7],[],[],[],[],[],[],[],[]]",
@@ -264,8 +266,8 @@ TEST(LibraryCalls, KernelsForTheFirstLayerTakeChannelsByFour) {
 }
 
 TEST(LibraryCalls, APickAlongTheLastDimensionReadsNoRowTwice) {
-  // Relative positions of an attention, the same for each head: at most the table of 50 MB and the indices (counted 25,966,592 of it), where
-  // picks from anywhere would read it ten times.
+  // Relative positions of an attention, the same for each head: at most the table of 50 MB and the indices (counted 25,966,592
+  // of it), where picks from anywhere would read it ten times.
   const double read =
       reads_of_call({.op = "aten::gather",
                      .dims = "[[192,256,512],[],[192,256,256],[]]",

@@ -20,8 +20,8 @@ TEST(ProductWaves, AWaveForEachGroupTakesTheOtherOperandAgain) {
 TEST(ProductWaves, OneWaveTakesEverythingOnce) { EXPECT_EQ(reread_by_walk(tiles_of(64, kLost), 1), 0); }
 
 TEST(ProductWaves, APartOfARowAcrossTakesItsOwnPanelsOnly) {
-  // 30 tiles of the first group; its last two, which are two panels across, and 28 of the second, past all four panels along; the last four,
-  // which are one panel along and four across.
+  // 30 tiles of the first group; its last two, which are two panels across, and 28 of the second, past all four panels along;
+  // the last four, which are one panel along and four across.
   EXPECT_EQ(reread_by_walk(tiles_of(30, kLost), 1), (4 + 2 + 1 + 4) * kLost);
 }
 

@@ -1,4 +1,5 @@
-// Products of one kernel each, as the library chose it for their sizes, against dram__bytes_read.sum of an H200: what operands are read again.
+// Products of one kernel each, as the library chose it for their sizes, against dram__bytes_read.sum of an H200: what operands
+// are read again.
 #include <cmath>
 #include <cstdio>
 #include <span>

@@ -1,4 +1,5 @@
-// Recurrent networks of the library: which product of the call a launch does. The counters in comments are dram__bytes_read.sum of an H200.
+// Recurrent networks of the library: which product of the call a launch does. The counters in comments are dram__bytes_read.sum
+// of an H200.
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"

@@ -9,7 +9,8 @@ namespace {
 using test::kMi;
 using Launch = test::TritonCall;
 
-// Rows divided by their own largest value, as 8-bit floats, and the scales: the division has no second tensor. Counted 8,396,800.
+// Rows divided by their own largest value, as 8-bit floats, and the scales: the division has no second tensor. Counted
+// 8,396,800.
 TEST(TritonInputs, ADivisionByTheKernelsOwnReductionTakesNoTensor) {
   const LaunchCost cost = Launch{.op = "triton_red_fused__fused_rms_norm__scaled_mm__to_copy_abs_amax_clamp_div_t_0",
                                  .dims = "[[2048,2048],[2048,2048],[2048,1],[],[]]",

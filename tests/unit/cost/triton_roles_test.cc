@@ -1,5 +1,5 @@
-// Roles of a generated kernel's pointers where its source is not there: what order, sizes and names of the fused ops tell. The counters in
-// comments are dram__bytes_read.sum of an H200.
+// Roles of a generated kernel's pointers where its source is not there: what order, sizes and names of the fused ops tell. The
+// counters in comments are dram__bytes_read.sum of an H200.
 #include <gtest/gtest.h>
 
 #include "cost/triton_cost.h"
@@ -92,7 +92,8 @@ TEST(TritonRoles, PartialGradientsOfANormsVectorsAreAllThatItWrites) {
             3145728 * (4.0 + 2 + 2 + 2 + 4));
 }
 
-// What a norm normalised is kept for the gradient in a buffer of its own, which the signature has as in_out: the residual stands beside it.
+// What a norm normalised is kept for the gradient in a buffer of its own, which the signature has as in_out: the residual
+// stands beside it.
 TEST(TritonRoles, AForwardNormWritesItsInOut) {
   // Counted 18,934,784: a product's result in bfloat16 and the residual in float.
   EXPECT_NEAR(

@@ -1,5 +1,5 @@
-// Generated kernels of recorded programs, against hardware counters, PyTorch's FLOP counts and the kernels' own sources. The recordings lie
-// beside the repository; where they are absent, these tests are skipped.
+// Generated kernels of recorded programs, against hardware counters, PyTorch's FLOP counts and the kernels' own sources. The
+// recordings lie beside the repository; where they are absent, these tests are skipped.
 #include <gtest/gtest.h>
 
 #include <algorithm>

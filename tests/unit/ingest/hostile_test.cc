@@ -1,4 +1,5 @@
-// Input made to hurt: depth, size, bombs, and patterns on which a careless reader takes quadratic time (minutes at these sizes).
+// Input made to hurt: depth, size, bombs, and patterns on which a careless reader takes quadratic time (minutes at these
+// sizes).
 #include <gtest/gtest.h>
 
 #include "support/files.h"

@@ -1,5 +1,5 @@
-// Everything valid, or nearly, that a user may hand over: phases, tracks, names, the order of things, and what stands around the events.
-// Expectations are written by hand.
+// Everything valid, or nearly, that a user may hand over: phases, tracks, names, the order of things, and what stands around
+// the events. Expectations are written by hand.
 #include <gtest/gtest.h>
 
 #include "unit/ingest/reading.h"

@@ -1,4 +1,5 @@
-// Times and durations as writers give them, to exact nanoseconds, and what they make of the window. Expectations are written by hand.
+// Times and durations as writers give them, to exact nanoseconds, and what they make of the window. Expectations are written by
+// hand.
 #include <gtest/gtest.h>
 
 #include "unit/ingest/reading.h"

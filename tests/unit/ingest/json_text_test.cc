@@ -100,7 +100,8 @@ TEST(CompactJson, AnyDepth) {
 }
 
 TEST(CompactJson, EachBracketClosesItsOwn) {
-  // Lists and objects in turns of three, deeper than a word has bits; then each closing bracket in turn made one of the other kind.
+  // Lists and objects in turns of three, deeper than a word has bits; then each closing bracket in turn made one of the other
+  // kind.
   std::string open, close;
   for (int depth = 0; depth < 200; ++depth) {
     const bool object = depth % 3 != 0;

@@ -1,5 +1,6 @@
-// That Layout reads by rote what profilers of all versions write: it learns from a handful of events, and the others need no teacher.
-// A kind of value that it leaves to the general path is read right all the same, but at an eighth of the speed; no other test would see it.
+// That Layout reads by rote what profilers of all versions write: it learns from a handful of events, and the others need no
+// teacher. A kind of value that it leaves to the general path is read right all the same, but at an eighth of the speed; no
+// other test would see it.
 #include "ingest/layout.h"
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Damage in what surrounds the events: it costs metadata, and no event; where it costs the events after all, the error says what is wrong.
+// Damage in what surrounds the events: it costs metadata, and no event; where it costs the events after all, the error says
+// what is wrong.
 #include <gtest/gtest.h>
 
 #include "unit/ingest/reading.h"

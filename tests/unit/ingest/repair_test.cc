@@ -1,4 +1,5 @@
-// Damage met in the wild, one kind at a time: only the damaged event is lost or mended, and it is counted under its reason and place.
+// Damage met in the wild, one kind at a time: only the damaged event is lost or mended, and it is counted under its reason and
+// place.
 #include <gtest/gtest.h>
 
 #include "unit/ingest/reading.h"

@@ -1,4 +1,5 @@
-// Whose annotation a launch of an autograd thread belongs to: on traces made by hand, and on the op zoo against PyTorch's own FLOP counts.
+// Whose annotation a launch of an autograd thread belongs to: on traces made by hand, and on the op zoo against PyTorch's own
+// FLOP counts.
 #include "model/annotations.h"
 
 #include <map>

@@ -55,7 +55,8 @@ TEST(CompilerWork, HoldsBothSlicesOfAPhase) {
   EXPECT_EQ(names, (Names{"inductor_compile", "compile_fx_inner (dynamo_timed)", "aten::mm"}));
 }
 
-// A graph that runs while a phase is open runs for the program; what is compiled inside a call of compiled code is compiled all the same.
+// A graph that runs while a phase is open runs for the program; what is compiled inside a call of compiled code is compiled all
+// the same.
 TEST(CompilerWork, OfPhasesAndCompiledCallsTheInnermostDecides) {
   const LoadedTrace t = load_events(join({
       event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 0, .dur = 100}),

@@ -40,7 +40,8 @@ std::string blamed(const Trace& trace, IdleCause cause, bool op = false) {
 
 using Causes = std::map<std::string, std::int64_t>;
 
-// Kernel A runs [10, 20) us and kernel B [500, 510) us; its launch is [490, 495) us. Every case puts something into the 480 us between.
+// Kernel A runs [10, 20) us and kernel B [500, 510) us; its launch is [490, 495) us. Every case puts something into the 480 us
+// between.
 TraceText a_and_b() {
   TraceText text;
   text.call("cudaLaunchKernel", 5'000, 8'000, 1).kernel("a", 10'000, 20'000, 1);
@@ -70,8 +71,8 @@ double seconds_to_split(int depth, int launches) {
   return best;
 }
 
-// Where a thread's work began is looked up, not walked to: the depth of stacks is no factor. A walk for each of 20000 launches under 20000 frames is
-// 400 million steps, hundreds of times what the shallow trace takes.
+// Where a thread's work began is looked up, not walked to: the depth of stacks is no factor. A walk for each of 20000 launches
+// under 20000 frames is 400 million steps, hundreds of times what the shallow trace takes.
 TEST(Idle, DeepStacksCostNoMore) { EXPECT_LT(seconds_to_split(20'000, 20'000), 20 * seconds_to_split(20, 20'000)); }
 
 TEST(Idle, AHostThatIsLateIsLaunch) {
@@ -83,7 +84,8 @@ TEST(Idle, AHostThatIsLateIsLaunch) {
 }
 
 TEST(Idle, AWaitCountsUntilItReturnsAndAsLongAsTheDeviceWorkedMeanwhile) {
-  // The wait [9, 220) us lasts 211 us, in 11 of which a runs: without it the host would have been 211 us earlier, so it counts up to 231.
+  // The wait [9, 220) us lasts 211 us, in 11 of which a runs: without it the host would have been 211 us earlier, so it counts
+  // up to 231.
   const auto trace = a_and_b()
                          .op("aten::item", 8'500, 221'000)
                          .op("aten::_local_scalar_dense", 8'600, 220'500)
@@ -100,8 +102,8 @@ TEST(Idle, AShortWaitCostsNoMoreThanItTook) {
   EXPECT_EQ(idle_of(*trace), (Causes{{"head_tail", 5'000}, {"sync", 3'000}, {"launch", 477'000}}));
 }
 
-// Over several gaps too: the wait [9, 220) us while a runs until 200 takes the 20 us up to its end, 70 before b and 80 before c: 170. The 41 us that are
-// left of it go to the gap before d.
+// Over several gaps too: the wait [9, 220) us while a runs until 200 takes the 20 us up to its end, 70 before b and 80 before
+// c: 170. The 41 us that are left of it go to the gap before d.
 TEST(Idle, AllThatAWaitCostsIsNoMoreThanItTook) {
   TraceText text;
   text.call("cudaLaunchKernel", 5'000, 8'000, 1).kernel("a", 10'000, 200'000, 1);

@@ -166,7 +166,8 @@ TEST(IterationSpans, FirstIterationIsMeasuredWhereTheDeviceBeginsThem) {
   EXPECT_FALSE(first_iteration(model.iterations(), std::span(all).first(2)));
 }
 
-// Twenty turns of three kernels, 20 us apart, but for the very first, which is 90 us early: the body of a loop, unless the user says that they are iterations.
+// Twenty turns of three kernels, 20 us apart, but for the very first, which is 90 us early: the body of a loop, unless the user
+// says that they are iterations.
 TEST(IterationSpans, AGuessedFirstIterationOfFewKernelsIsNotCompared) {
   test::TraceText text;
   for (int i = 0; i < 60; ++i) {

@@ -98,7 +98,8 @@ TEST(Iterations, AreDisjointInOrderAndInsideTheWindow) {
   }
 }
 
-// Four runs of a program with one graph break: region 0/0 with region 1/0 inside it, a kernel in each. How a region is named depends on the version.
+// Four runs of a program with one graph break: region 0/0 with region 1/0 inside it, a kernel in each. How a region is named
+// depends on the version.
 Iterations compiled_program(std::string_view name, bool context, int runs = 4) {
   std::string events;
   for (int i = 0; i < runs; ++i) {

@@ -121,7 +121,8 @@ TEST(LaunchLinks, EqualTheQuadraticOnesOnRandomTraces) {
   }
 }
 
-// One number for everything: each kernel still belongs to the latest launch before it, found without walking through all of them.
+// One number for everything: each kernel still belongs to the latest launch before it, found without walking through all of
+// them.
 TEST(LaunchLinks, StayFastWhenEveryLaunchBearsTheSameCorrelation) {
   constexpr int kCount = 40'000;
   std::vector<std::string> events;

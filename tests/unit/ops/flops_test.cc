@@ -97,7 +97,8 @@ TEST(ConvolutionFlops, TransposedCountsInputPositions) {
 
 TEST(ConvolutionFlops, EachGradientCostsTheForwardPass) {
   constexpr std::string_view kTypes = R"(["float","float","float"])";
-  // groups 8: weight [64, 8, 3, 3]; forward 2 * 56^2 * 9 * 4 * 64 * 8 = 115,605,504. PyTorch's counter gives the weight 8 times that.
+  // groups 8: weight [64, 8, 3, 3]; forward 2 * 56^2 * 9 * 4 * 64 * 8 = 115,605,504. PyTorch's counter gives the weight 8 times
+  // that.
   constexpr std::string_view kDims = "[[4,64,56,56],[4,64,56,56],[64,8,3,3],[],[],[],[],[],[],[],[]]";
   const auto values = [](std::string_view mask) {
     return R"(["","","","[0]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","8",")" + std::string(mask) + "\"]";

@@ -37,7 +37,8 @@ TEST(OpCall, StringsKeepTheirCommasAndEscapes) {
   EXPECT_FALSE(call.has_shapes);
 }
 
-// torch.float4_e2m1fn_x2: an element is a byte with two values. The second matrix of a product is dense along K, which is its first dimension.
+// torch.float4_e2m1fn_x2: an element is a byte with two values. The second matrix of a product is dense along K, which is its
+// first dimension.
 TEST(OpCall, ElementsOfTwoValuesAreUnpacked) {
   const OpCall call =
       parse_op_call("aten::_scaled_mm", "[[128,4096],[4096,256]]", R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2"])",
@@ -64,7 +65,8 @@ TEST(TouchedBytes, CountsWhatStridesReach) {
   EXPECT_EQ(bytes({6, 3}, {1, 1}, DType::i64), 8 * 8);                          // windows that overlap
 }
 
-// What a broken or hostile trace may hold. Nothing may crash, hang or overflow (the sanitizer build says so), and no number may be made up.
+// What a broken or hostile trace may hold. Nothing may crash, hang or overflow (the sanitizer build says so), and no number may
+// be made up.
 TEST(OpCall, HostileTextsAreHarmless) {
   const std::string deep(100000, '[');
   const std::string many = "[" + [] {

@@ -97,7 +97,8 @@ TEST(View, RowsShorterThanTheColumnsAreFilled) {
   EXPECT_EQ(names_of(apply_view(report, {.sort = "time_ns", .limit = 0})->tables[0]), "gemm copy add short ");
 }
 
-// Rows of which no flag is true become one row of sums for people; with a limit, the others are cut as ever. JSON asks for no folding.
+// Rows of which no flag is true become one row of sums for people; with a limit, the others are cut as ever. JSON asks for no
+// folding.
 TEST(View, FoldsUnchangedRowsForPeople) {
   Report report;
   Table& table = report.tables.emplace_back();

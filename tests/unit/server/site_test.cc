@@ -139,7 +139,8 @@ std::string replaced_all(std::string text, std::string_view from, std::string_vi
   return text;
 }
 
-// The page asks for a kernel by the name that its tables show, however short the report had to make it. Five kernels: no table loses a row.
+// The page asks for a kernel by the name that its tables show, however short the report had to make it. Five kernels: no table
+// loses a row.
 TEST(Report, KernelsAreFoundByTheNamesThatItShows) {
   std::vector<std::string> names;
   for (int i = 0; i < 5; ++i) {

@@ -1,4 +1,5 @@
-// Lanes: no slice is lost, no row overlaps, inner slices stand below what holds them, self times are right; on random slices and real traces.
+// Lanes: no slice is lost, no row overlaps, inner slices stand below what holds them, self times are right; on random slices
+// and real traces.
 #include "timeline/lanes.h"
 
 #include <algorithm>

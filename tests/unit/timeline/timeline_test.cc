@@ -281,7 +281,8 @@ TEST(Timeline, TheOverviewIsAsBusyAsTheDevice) {
   EXPECT_NEAR(100 * sum / static_cast<double>(curve->devices[0].second.size()), area->busy_pct[0].second, 1.0);
 }
 
-// Many short annotations side by side, and kernels that work a tenth of the time: at no zoom the row of the kernels looks busier than that.
+// Many short annotations side by side, and kernels that work a tenth of the time: at no zoom the row of the kernels looks
+// busier than that.
 TEST(Timeline, AnnotationsFillNoGapsOfAStream) {
   std::string events = R"({"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7 "}})";
   for (int i = 0; i < 1000; ++i) {

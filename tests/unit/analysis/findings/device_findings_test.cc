@@ -1,5 +1,5 @@
-// What the device's work could be instead: communication, small kernels, optimizers, casts, attention, products. On traces made by hand,
-// with the savings computed by hand; and on the same trace without the fault.
+// What the device's work could be instead: communication, small kernels, optimizers, casts, attention, products. On traces made
+// by hand, with the savings computed by hand; and on the same trace without the fault.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -61,7 +61,8 @@ TEST(DeviceFindings, TinyKernelsByTheHundred) {
   EXPECT_FALSE(program(300, 16).has("tiny_kernels"));
 }
 
-// Three steps of 150 kernels of 2 us, 18 us apart, and 98 us between steps. One kernel a step stays, and so do the pauses between steps.
+// Three steps of 150 kernels of 2 us, 18 us apart, and 98 us between steps. One kernel a step stays, and so do the pauses
+// between steps.
 TEST(DeviceFindings, TinyKernelsLeaveOneAnIteration) {
   Program p;
   for (int step = 0; step < 3; ++step) {
@@ -74,8 +75,8 @@ TEST(DeviceFindings, TinyKernelsLeaveOneAnIteration) {
   EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, 3 * 149 * (2 + 18) * kUs);
 }
 
-// A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it is, the first
-// turn's late launch nothing.
+// A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it
+// is, the first turn's late launch nothing.
 TEST(DeviceFindings, TinyKernelsOfALoopThatPassesForIterations) {
   const auto program = [](int turns, int body) {
     Program p;
@@ -106,7 +107,8 @@ TEST(DeviceFindings, TinyKernelsBetweenLongOnesAreNoLoop) {
   EXPECT_FALSE(found.has("tiny_kernels")) << found.ids();
 }
 
-// Seven operations of one kernel each, as Adam by foreach has: each 100 us, 50 us apart. One pass of 100 us is left, and what the host does before.
+// Seven operations of one kernel each, as Adam by foreach has: each 100 us, 50 us apart. One pass of 100 us is left, and what
+// the host does before.
 TEST(DeviceFindings, OptimizerByForeach) {
   const auto program = [](int operations, std::string_view name) {
     Program p;
@@ -267,7 +269,8 @@ std::string float_work(int correlation, int at, std::string_view op, std::string
   return test::join({test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, kernel, at, 900)});
 }
 
-// cuDNN has one switch and products another; a kernel on TF32 shows that its switch is on, and plain ones beside it are the library's choice.
+// cuDNN has one switch and products another; a kernel on TF32 shows that its switch is on, and plain ones beside it are the
+// library's choice.
 TEST(DeviceFindings, PlainKernelsThatNoSwitchChanges) {
   constexpr std::string_view kPlainConv =
       "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_nchw_tilesize32x32x8_g1_ffma_execute_kernel";

@@ -1,5 +1,5 @@
-// What the host does to the device's time: batches, waits, launches, compilation, allocations, copies. On traces made by hand, with the
-// savings computed by hand; and on the same trace without the fault.
+// What the host does to the device's time: batches, waits, launches, compilation, allocations, copies. On traces made by hand,
+// with the savings computed by hand; and on the same trace without the fault.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -60,7 +60,8 @@ TEST(HostFindings, ProfilerOverhead) {
   EXPECT_FALSE(test::found_in_events(kernels + ", " + outside).has("profiler_overhead"));
 }
 
-// Two ranks in one file, one behind the other as `combine` writes them: each is held up by its own profiler, for 100 and 200 us.
+// Two ranks in one file, one behind the other as `combine` writes them: each is held up by its own profiler, for 100 and 200
+// us.
 TEST(HostFindings, ProfilerOverheadOfAnotherProcess) {
   const auto rank = [](int r, int overhead_us) {
     const auto slice = [](std::string_view cat, std::string_view name, int pid, int ts, int dur, const std::string& args) {
@@ -85,7 +86,8 @@ TEST(HostFindings, ProfilerOverheadOfAnotherProcess) {
   EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 160 * kUs);
 }
 
-// Reading a value: 30 us of aten::item, 4 of which the host waits, while the device is idle but for the copy. Without the op all of it goes.
+// Reading a value: 30 us of aten::item, 4 of which the host waits, while the device is idle but for the copy. Without the op
+// all of it goes.
 TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
   Program p;
   p.kernel(10).kernel(200);
@@ -111,7 +113,8 @@ TEST(HostFindings, ALaunchThatTakesLongItself) {
   EXPECT_NE(finding.action.find("before the profiler starts"), std::string::npos) << finding.action;
 }
 
-// What `launches` calls not launch-bound is not found to be: the host launches every 10 us what takes 12, but was late for the first ten.
+// What `launches` calls not launch-bound is not found to be: the host launches every 10 us what takes 12, but was late for the
+// first ten.
 TEST(HostFindings, AHostThatKeepsUpIsNotLaunchBound) {
   TraceText text;
   std::int64_t device = 0;

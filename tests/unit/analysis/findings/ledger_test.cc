@@ -12,7 +12,8 @@ namespace {
 
 using test::TraceText;
 
-// A copy [100, 500), a kernel [200, 300) inside it, a collective [250, 600): computation owns 100, the collective 300, the copy 100.
+// A copy [100, 500), a kernel [200, 300) inside it, a collective [250, 600): computation owns 100, the collective 300, the copy
+// 100.
 TEST(Ledger, GivesOverlappingTimeToComputationFirst) {
   TraceText text;
   text.call("cudaMemcpyAsync", 0, 10, 1).call("cudaLaunchKernel", 20, 30, 2).call("cudaLaunchKernel", 40, 50, 3);

@@ -1,5 +1,5 @@
-// Findings against programs whose faults are known (recorded on an H200), and against their twins without. Traces that are not in the repository are
-// skipped where the folder beside it is absent.
+// Findings against programs whose faults are known (recorded on an H200), and against their twins without. Traces that are not
+// in the repository are skipped where the folder beside it is absent.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -125,8 +125,8 @@ TEST(FindingsOfRealTraces, ALoopIsFoundWithoutStacksToo) {
   EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
 }
 
-// What the remedy leaves: the twin that copies from pinned memory takes 5.06 ms an iteration, the same bytes at the peak of PCIe 5 4.19 ms; and a loop
-// over tensors at least its longest kernel.
+// What the remedy leaves: the twin that copies from pinned memory takes 5.06 ms an iteration, the same bytes at the peak of
+// PCIe 5 4.19 ms; and a loop over tensors at least its longest kernel.
 TEST(FindingsOfRealTraces, SaveNoMoreThanTheRemedyCould) {
   const auto left_ns = [](const std::string& name, std::string_view id) {
     const auto path = test::path_of(name);
@@ -169,7 +169,8 @@ TEST(FindingsOfRealTraces, IgnoredOnesKeepTheirTime) {
   for (const RankedFinding& row : without.rows) EXPECT_EQ(row.saves_ns, found.find(row.id)->saves_ns) << row.id;
 }
 
-// Every id is shown to be found, and shown not to be, here or in {host,device}_findings_test.cc, by what the repository itself holds.
+// Every id is shown to be found, and shown not to be, here or in {host,device}_findings_test.cc, by what the repository itself
+// holds.
 TEST(FindingsOfRealTraces, CoverTheCatalog) {
   std::set<std::string_view> positive = {"profiler_overhead", "host_pause", "first_iteration_outlier", "recompiles"},
                              negative = positive;  // {host,device}_findings_test.cc

@@ -1,5 +1,5 @@
-// Whose time a finding claims, and what it advises then, on traces made by hand: work that no iteration launched, waits for collectives, code that
-// is compiled in small part.
+// Whose time a finding claims, and what it advises then, on traces made by hand: work that no iteration launched, waits for
+// collectives, code that is compiled in small part.
 #include <gtest/gtest.h>
 
 #include "support/host_device_trace.h"
