@@ -12,6 +12,11 @@ set(ridge_apart
   src/cost/kernel_source_reader\.cc
   src/device/device_table\.cc)    # has short units of its own
 
+# Folders whose subfolders are joined as if their sources lay in them: one folder per question must not mean one object each.
+# diff and findings are large enough to stand alone.
+set(ridge_joined_across src/analysis)
+set(ridge_joined_alone src/analysis/diff src/analysis/findings)
+
 function(ridge_join kind target)
   if(NOT kind IN_LIST RIDGE_JOIN)
     return()
@@ -27,6 +32,9 @@ function(ridge_join kind target)
       continue()
     endif()
     get_filename_component(folder "${name}" DIRECTORY)
+    if(NOT folder IN_LIST ridge_joined_alone)
+      string(REGEX REPLACE "^(${ridge_joined_across})/.*" "\\1" folder "${folder}")
+    endif()
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     if(NOT DEFINED ${folder}_count)
       set(${folder}_count 0)

@@ -24,7 +24,7 @@ struct Found {
 
 class Reader {
  public:
-  explicit Reader(bool by_rote) : parser_(&trace_.storage->forms, &trace_.storage->strings, {.by_rote = by_rote}) {}
+  explicit Reader(bool fast_path) : parser_(&trace_.storage->forms, &trace_.storage->strings, {.fast_path = fast_path}) {}
 
   // Parses `text` (at `offset`) and returns how many bytes were used.
   std::size_t parse(std::string_view text, std::uint64_t offset, bool last) {
@@ -38,9 +38,9 @@ class Reader {
     const auto used = static_cast<std::size_t>(progress.stop - piece.begin);
     found.stop = offset + used;
     for (std::size_t i = 0; i < run.size(); ++i) {
-      const Shape& shape = trace_.forms.shape(run.form[i]);
+      const ArgSchema& schema = trace_.forms.schema(run.form[i]);
       found.rows += std::to_string(run.ts_ns[i]) + ' ' + std::to_string(run.dur_ns[i]) + ' ' +
-                    std::string(trace_.text(run.name[i])) + ' ' + std::to_string(shape.words) + '\n';
+                    std::string(trace_.text(run.name[i])) + ' ' + std::to_string(schema.words) + '\n';
     }
     return used;
   }
@@ -73,12 +73,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t cut = text.empty() ? 0 : (data[0] | static_cast<std::size_t>(data[1]) << 8) % text.size();
   Reader whole(false);
   whole.parse(text, 0, true);
-  for (const bool by_rote : {false, true}) {
-    Reader parts(by_rote);
+  for (const bool fast_path : {false, true}) {
+    Reader parts(fast_path);
     const std::size_t used = parts.parse(text.substr(0, cut), 0, false);
     if (!parts.found.closed) parts.parse(text.substr(used), used, true);
     if (summary(parts.found) == summary(whole.found)) continue;
-    std::fprintf(stderr, "cut at %zu, by rote %d:\n%s\ninstead of\n%s\n", cut, by_rote, summary(parts.found).c_str(),
+    std::fprintf(stderr, "cut at %zu, by rote %d:\n%s\ninstead of\n%s\n", cut, fast_path, summary(parts.found).c_str(),
                  summary(whole.found).c_str());
     std::abort();
   }

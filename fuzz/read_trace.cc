@@ -15,14 +15,14 @@ using namespace ridge;
 struct Way {
   unsigned threads;
   std::size_t window_bytes;
-  bool by_rote;
+  bool fast_path;
 };
 
 Result<std::unique_ptr<Trace>> read(std::string_view bytes, const Way& way) {
   ReadOptions options;
   options.threads = way.threads;
   options.window_bytes = way.window_bytes;
-  options.by_rote = way.by_rote;
+  options.fast_path = way.fast_path;
   options.max_bytes = std::uint64_t{16} << 20;
   options.max_memory = std::uint64_t{256} << 20;
   return read_trace_bytes(bytes, "fuzz", options);
@@ -52,7 +52,7 @@ std::string summary(const Result<std::unique_ptr<Trace>>& reading) {
     add_part(trace, track.pid, &out);
     add_part(trace, track.tid, &out);
     out += std::to_string(trace.events.ts_ns(event)) + ' ' + std::to_string(trace.events.dur_ns(event).value_or(-1));
-    for (const Slot& slot : trace.forms.shape(trace.events.form(event)).slots) {
+    for (const Slot& slot : trace.forms.schema(trace.events.form(event)).slots) {
       const ArgValue value = value_of(trace, slot, trace.events.words(event));
       out += '|';
       out += trace.text(slot.key);
@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Way& way : {Way{1, 1 << 20, true}, Way{1, 61, false}, Way{1, 509, true}}) {
     const std::string found = summary(read(bytes, way));
     if (found == expected) continue;
-    std::fprintf(stderr, "windows of %zu, by rote %d:\n%s\ninstead of\n%s\n", way.window_bytes, way.by_rote, found.c_str(),
+    std::fprintf(stderr, "windows of %zu, by rote %d:\n%s\ninstead of\n%s\n", way.window_bytes, way.fast_path, found.c_str(),
                  expected.c_str());
     std::abort();
   }

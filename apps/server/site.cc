@@ -42,7 +42,7 @@ Result<std::size_t> trace_of(Asked site, Parameters& parameters) {
 
 // A door of the timeline: reads its parameters, then asks. `Ask` gives Result<std::string>.
 template <class Ask>
-Result<Answer> door(Asked site, Parameters& parameters, std::size_t trace, Ask ask) {
+Result<Answer> handle_timeline(Asked site, Parameters& parameters, std::size_t trace, Ask ask) {
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
   const auto timeline = site.engine().timeline(trace, site.defaults());
@@ -70,7 +70,8 @@ Result<Answer> get_traces(Asked site, const Target& target) {
 Result<Answer> get_tracks(Asked site, const Target& target) {
   Parameters p(target);
   const auto trace = trace_of(site, p);
-  return door(site, p, *trace, [](const Timeline& timeline) -> Result<std::string> { return tracks_json(timeline.groups()); });
+  return handle_timeline(site, p, *trace,
+                         [](const Timeline& timeline) -> Result<std::string> { return tracks_json(timeline.groups()); });
 }
 
 Result<Answer> get_slices(Asked site, const Target& target) {
@@ -82,7 +83,7 @@ Result<Answer> get_slices(Asked site, const Target& target) {
   query.to_ns = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
   query.px = static_cast<std::uint32_t>(p.integer("px", std::nullopt, 1, kMostPixels));
   query.depths = static_cast<std::uint32_t>(p.integer("depths", kAnyId, 1, kAnyId));
-  return door(site, p, *trace, [&](const Timeline& timeline) {
+  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) {
     return timeline.slices(query).map([&](const SliceWindow& window) { return slices_json(window, timeline.categories()); });
   });
 }
@@ -91,7 +92,7 @@ Result<Answer> get_slice(Asked site, const Target& target) {
   Parameters p(target);
   const auto trace = trace_of(site, p);
   const auto id = static_cast<std::uint32_t>(p.integer("id", std::nullopt, 0, kAnyId));
-  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.slice(id).map(slice_json); });
+  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) { return timeline.slice(id).map(slice_json); });
 }
 
 Result<Answer> get_neighbour(Asked site, const Target& target) {
@@ -99,7 +100,7 @@ Result<Answer> get_neighbour(Asked site, const Target& target) {
   const auto trace = trace_of(site, p);
   const auto id = static_cast<std::uint32_t>(p.integer("id", std::nullopt, 0, kAnyId));
   const std::string direction = p.text("dir", "next");
-  return door(site, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
+  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
     if (direction != "next" && direction != "prev") return fail(ErrorCode::usage, "'dir' must be next or prev");
     return timeline.neighbour(id, direction == "next").map(neighbour_json);
   });
@@ -111,7 +112,8 @@ Result<Answer> get_area(Asked site, const Target& target) {
   const std::int64_t from = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
   const std::int64_t to = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
   const auto tracks = p.ids("tracks");
-  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.area(from, to, tracks).map(area_json); });
+  return handle_timeline(site, p, *trace,
+                         [&](const Timeline& timeline) { return timeline.area(from, to, tracks).map(area_json); });
 }
 
 Result<Answer> get_search(Asked site, const Target& target) {
@@ -120,20 +122,22 @@ Result<Answer> get_search(Asked site, const Target& target) {
   const std::string text = p.text("q", std::nullopt);
   const auto limit = static_cast<std::size_t>(p.integer("limit", 1000, 0, 10'000));
   const auto skip = static_cast<std::size_t>(p.integer("skip", 0, 0, kAnyId));
-  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.search(text, limit, skip).map(search_json); });
+  return handle_timeline(site, p, *trace,
+                         [&](const Timeline& timeline) { return timeline.search(text, limit, skip).map(search_json); });
 }
 
 Result<Answer> get_marks(Asked site, const Target& target) {
   Parameters p(target);
   const auto trace = trace_of(site, p);
-  return door(site, p, *trace, [](const Timeline& timeline) -> Result<std::string> { return marks_json(timeline.marks()); });
+  return handle_timeline(site, p, *trace,
+                         [](const Timeline& timeline) -> Result<std::string> { return marks_json(timeline.marks()); });
 }
 
 Result<Answer> get_overview(Asked site, const Target& target) {
   Parameters p(target);
   const auto trace = trace_of(site, p);
   const auto px = static_cast<std::uint32_t>(p.integer("px", 1000, 1, kMostPixels));
-  return door(site, p, *trace, [&](const Timeline& timeline) { return timeline.busy(px).map(busy_json); });
+  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) { return timeline.busy(px).map(busy_json); });
 }
 
 struct Route {

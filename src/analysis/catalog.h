@@ -7,7 +7,7 @@
 #include <ridge/report.h>
 #include <ridge/result.h>
 
-#include "analysis/scope.h"
+#include "facts/scope.h"
 
 namespace ridge {
 

@@ -18,12 +18,12 @@ struct Id {
   constexpr auto operator<=>(const Id&) const = default;
 };
 
-using StringId = Id<struct StringTag>;  // a text of the trace's StringPool; 0 is the empty text
-using EventId = Id<struct EventTag>;    // an event, in file order
-using TrackId = Id<struct TrackTag>;    // an exact (pid, tid) pair
-using KindId = Id<struct KindTag>;      // a (ph, cat) pair
-using ShapeId = Id<struct ShapeTag>;    // a list of argument keys and types
-using FormId = Id<struct FormTag>;      // a (kind, track, shape) triple
+using StringId = Id<struct StringTag>;    // a text of the trace's StringPool; 0 is the empty text
+using EventId = Id<struct EventTag>;      // an event, in file order
+using TrackId = Id<struct TrackTag>;      // an exact (pid, tid) pair
+using KindId = Id<struct KindTag>;        // a (ph, cat) pair
+using ArgSchemaId = Id<struct ShapeTag>;  // a list of argument keys and types
+using FormId = Id<struct FormTag>;        // a (kind, track, schema) triple
 
 }  // namespace ridge
 

@@ -20,7 +20,7 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
-#include "base/thread_apart.h"
+#include "base/spawn_on_core.h"
 
 namespace ridge {
 
@@ -66,7 +66,7 @@ void by_two_threads(std::size_t count, const Part& part) {
   std::future<void> done = same.get_future();
   std::jthread other;
   try {
-    if (ThreadLimit::most() != 1) other = start_apart(1, 2, std::move(same));
+    if (ThreadLimit::most() != 1) other = spawn_on_core(1, 2, std::move(same));
   } catch (const std::system_error&) {  // no thread: this one does it all
   }
   work();

@@ -22,9 +22,9 @@
 
 #include <ridge/result.h>
 
-#include "base/patience.h"
-#include "base/patient_mutex.h"
-#include "base/thread_apart.h"
+#include "base/spawn_on_core.h"
+#include "base/spin_backoff.h"
+#include "base/spin_mutex.h"
 
 namespace ridge {
 
@@ -72,7 +72,7 @@ class OrderedPipeline {
 
   // The next item, read; none at the end, and behind a failure.
   Taken next() {
-    for (Patience patience;;) {
+    for (SpinBackoff patience;;) {
       const std::uint32_t seen = changes_;  // before all that is looked at
       const bool over = over_;
       if (!over && may_read() && !reading_.test_and_set()) {
@@ -192,7 +192,7 @@ class OrderedPipeline {
   std::atomic<std::uint64_t> written_ = 0;
   std::atomic_flag writing_;
   std::atomic<std::size_t> ready_count_ = 0;
-  PatientMutex sharing_;     // guards what follows
+  SpinMutex sharing_;        // guards what follows
   std::deque<Taken> ready_;  // read, and nobody's yet
   std::vector<std::unique_ptr<Item>> items_;
   std::vector<Item*> free_;  // those that nobody works on
@@ -209,7 +209,7 @@ Result<void> run_in_order(PipelineSize size, Read read, Work work, Write write) 
   std::vector<std::jthread> others;
   try {
     for (unsigned worker = 1; worker < size.threads; ++worker) {
-      others.push_back(start_apart(worker, size.threads, [&, worker] { pipeline.work_along(worker); }));
+      others.push_back(spawn_on_core(worker, size.threads, [&, worker] { pipeline.work_along(worker); }));
     }
   } catch (const std::system_error&) {  // no further thread is to be had: fewer do the same
   }

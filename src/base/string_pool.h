@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/ids.h"
-#include "base/patient_mutex.h"
+#include "base/spin_mutex.h"
 
 namespace ridge {
 
@@ -44,7 +44,7 @@ class StringPool {
   std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
   void grow();
 
-  mutable PatientMutex mutex_;
+  mutable SpinMutex mutex_;
   Arena arena_;
   std::vector<std::string_view*> blocks_;
   std::vector<Slot> slots_;

@@ -48,7 +48,7 @@ struct FamilyRule {
   void (*tell)(CallParts& c);
 };
 constexpr FamilyRule kFamilyRules[] = {
-    {OpFamily::gemm, tell_products},       {OpFamily::convolution, tell_convolutions},
+    {OpFamily::gemm, assign_gemm_roles},   {OpFamily::convolution, tell_convolutions},
     {OpFamily::attention, tell_attention}, {OpFamily::norm, tell_norms},
     {OpFamily::copy, tell_cats},           {OpFamily::optimizer, tell_lists},
     {OpFamily::recurrent, tell_recurrent}, {OpFamily::softmax, tell_softmax},

@@ -23,7 +23,7 @@ struct CallParts {
 };
 
 // Of a family that needs it. One each; all are told apart in place.
-void tell_products(CallParts& c);      // gemm: splits over k
+void assign_gemm_roles(CallParts& c);  // gemm: splits over k
 void tell_attention(CallParts& c);     // splits over keys, heads that share them
 void tell_norms(CallParts& c);         // activations or parameters; what stays on chip
 void tell_cats(CallParts& c);          // which tensors of the list

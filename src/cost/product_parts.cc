@@ -251,7 +251,7 @@ double split_of(const CallLaunch& launch, double batch, double m, double n) {
 
 // A product split over k: its kernel writes partial sums, one more adds them up. The grid's depth beyond the batch is the
 // split.
-void tell_products(CallParts& c) {
+void assign_gemm_roles(CallParts& c) {
   const auto [m, n] = product_sizes(c);
   const bool adds = c.call.op.find("addmm") != std::string_view::npos;
   const TensorShape* a = tensor_at(c.call, adds ? 1 : 0);

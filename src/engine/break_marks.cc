@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "analysis/breaks.h"
+#include "facts/breaks.h"
 
 namespace ridge {
 namespace {

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "analysis/catalog.h"
-#include "analysis/findings.h"
-#include "analysis/scope_diagnostics.h"
+#include "analysis/findings/findings.h"
 #include "base/in_parallel.h"
 #include "base/nearest.h"
 #include "base/try.h"
@@ -19,6 +18,7 @@
 #include "engine/cost_options.h"
 #include "engine/folder.h"
 #include "engine/loading.h"
+#include "facts/scope_diagnostics.h"
 #include "ingest/reader.h"
 #include "model/model.h"
 #include "model/process_part.h"
@@ -166,7 +166,7 @@ Result<bool> check_arguments(const AnalysisRow& row, const Arguments& arguments)
 }
 
 // Which of several traces an argument does not fit.
-Error told_apart(Error error, const Trace& trace, std::size_t traces) {
+Error with_trace_path(Error error, const Trace& trace, std::size_t traces) {
   if (traces > 1 && error.where.empty()) error.where = trace.path;
   return error;
 }
@@ -235,7 +235,7 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     TRY(const ModelKey key, state_->model_key(i, arguments));
     TRY(std::shared_ptr<const CostModel> costs, state_->costs(i, key, arguments));
     Result<Scope> scope = make_scope(state_->model(i, key), arguments, std::move(costs));
-    if (!scope) return tl::unexpected(told_apart(std::move(scope.error()), *state_->traces[i].trace, end - first));
+    if (!scope) return tl::unexpected(with_trace_path(std::move(scope.error()), *state_->traces[i].trace, end - first));
     scopes.push_back(std::move(*scope));
   }
   TRY(Report report, answer(*row, scopes, arguments));

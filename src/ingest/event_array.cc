@@ -10,7 +10,7 @@ namespace ridge {
 namespace {
 
 // How much of an element is looked at before it is asked whether it swallowed others; doubled each time.
-constexpr std::ptrdiff_t kFirstLook = Layout::kLongestEvent;
+constexpr std::ptrdiff_t kFirstLook = LayoutTrie::kLongestEvent;
 // An element with so many events inside is not one event: a bracket or quote of it is missing.
 constexpr int kMostSwallowed = 16;
 // Unless it is valid JSON so far, and no deeper than this. An event that is not closed is followed by others a level deeper
@@ -248,7 +248,7 @@ bool EventArrayParser::element() {
     diagnostics_->add(Problem::missing_comma, offset(p_));
     progress_.between = Between::after_comma;
   }
-  while (options_.by_rote) {
+  while (options_.fast_path) {
     const char* next = layout_.read(p_, piece_.end, run_);
     if (next == nullptr) break;
     note_place(p_, next);
@@ -316,7 +316,7 @@ const char* EventArrayParser::swallowed_event() {
 bool EventArrayParser::keep(const EventText& event) {
   if (builder_.add(event, offset(event.begin), run_, diagnostics_)) {
     note_place(event.begin, event.end);
-    if (options_.by_rote) layout_.learn(event, builder_.recipe(), piece_.end);
+    if (options_.fast_path) layout_.learn(event, builder_.recipe(), piece_.end);
   }
   p_ = event.end;
   progress_.between = Between::after_event;

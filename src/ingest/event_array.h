@@ -1,5 +1,5 @@
-// EventArrayParser: the elements of traceEvents, one after another, from a piece of text: by rote where possible (Layout), by
-// the general path else, mending or skipping what is damaged and finding the next intact event behind it. One per thread.
+// EventArrayParser: the elements of traceEvents, one after another, from a piece of text: by rote where possible (LayoutTrie),
+// by the general path else, mending or skipping what is damaged and finding the next intact event behind it. One per thread.
 //
 // What it makes of a text depends on the text alone and never on where pieces were cut: when an element is not complete it asks
 // for more, unless told that there is none.
@@ -14,7 +14,7 @@
 
 #include "ingest/event_builder.h"
 #include "ingest/event_text.h"
-#include "ingest/layout.h"
+#include "ingest/layout_trie.h"
 #include "ingest/text_cache.h"
 #include "trace/diagnostics.h"
 #include "trace/event_table.h"
@@ -45,8 +45,8 @@ struct ArrayProgress {
 };
 
 struct ArrayOptions {
-  bool by_rote = true;  // false: every event takes the general path
-  bool bare = false;    // no object is around the array: the file ends with its bracket
+  bool fast_path = true;  // false: every event takes the general path
+  bool bare = false;      // no object is around the array: the file ends with its bracket
 };
 
 class EventArrayParser {
@@ -115,7 +115,7 @@ class EventArrayParser {
 
   TextCache texts_;
   EventBuilder builder_;
-  Layout layout_;
+  LayoutTrie layout_;
   ArrayOptions options_;
   EventText event_;
   EventText looked_at_;

@@ -235,11 +235,11 @@ bool EventBuilder::add(const EventText& event, std::uint64_t offset, EventRun* r
   if (ph == "X" && !core_.has_dur) note(Problem::missing_duration);
 
   recipe_.kind = forms_->intern_kind(core_.ph, core_.cat, ph, strings_->at(core_.cat));
-  recipe_.shape = forms_->intern_shape(slots_);
+  recipe_.schema = forms_->intern_schema(slots_);
   recipe_.pid = core_.pid;
   recipe_.tid = core_.tid;
   recipe_.plain = !repairs_.any();
-  const FormId form = forms_->intern_form({recipe_.kind, forms_->intern_track(core_.pid, core_.tid), recipe_.shape});
+  const FormId form = forms_->intern_form({recipe_.kind, forms_->intern_track(core_.pid, core_.tid), recipe_.schema});
 
   run->reserve(words_.size());
   const std::size_t first_word = run->words.size();

@@ -1,5 +1,5 @@
 // EventBuilder: a cut event to a row of an EventRun: times to nanoseconds, texts to ids, arguments to typed words, and every
-// oddity counted. The general path, right for any event; it also tells how the event was made up, for Layout to learn from.
+// oddity counted. The general path, right for any event; it also tells how the event was made up, for LayoutTrie to learn from.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class Field : std::uint8_t {
   tid,
   ts,
   dur,
-  argument,  // a word of its own, or a value that the shape holds
+  argument,  // a word of its own, or a value that the schema holds
   folded,    // a short text that belongs to the form (bp, s)
   end,       // not a member: the end of the event
 };
@@ -36,7 +36,7 @@ struct Recipe {
   };
   std::vector<Part> parts;  // one per member of the EventText
   KindId kind;
-  ShapeId shape;
+  ArgSchemaId schema;
   TrackPart pid;
   TrackPart tid;
   bool plain = false;  // nothing was mended, doubled or odd: the same members in the same order can be read by rote

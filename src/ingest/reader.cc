@@ -135,7 +135,7 @@ Result<std::unique_ptr<Trace>> read(OpenedSource opened, const std::string& path
 
   WindowFeed feed(opened.source.get(), std::move(rest), offset, options.window_bytes, options.max_bytes);
   ClassLists lists(trace.get());
-  const ArrayOptions array{.by_rote = options.by_rote, .bare = top.bare_array()};
+  const ArrayOptions array{.fast_path = options.fast_path, .bare = top.bare_array()};
   EventJoiner joiner(trace.get(), &lists, &top, options.max_memory, array, options.keep_places);
   PipelineOptions pipeline;
   pipeline.threads = threads_for(options, opened.container != "json");

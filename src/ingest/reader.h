@@ -19,7 +19,7 @@ struct ReadOptions {
   std::uint64_t max_bytes = UINT64_MAX;               // of uncompressed JSON
   std::uint64_t max_memory = UINT64_MAX;              // of the Trace
   std::size_t window_bytes = std::size_t{256} << 10;  // what a thread takes at a time; the result does not depend on it
-  bool by_rote = true;       // false: every event takes the general path (tests hold the two against each other)
+  bool fast_path = true;     // false: every event takes the general path (tests hold the two against each other)
   bool keep_places = false;  // for rewrites and check: fills Trace::places and Metadata::texts
   ProgressFunction progress;
 };

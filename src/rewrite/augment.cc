@@ -17,14 +17,14 @@ namespace {
 
 using Keys = std::span<const std::string_view>;
 
-// By shape, whether its args hold one of the keys.
+// By schema, whether its args hold one of the keys.
 std::vector<bool> shapes_with(const Trace& trace, Keys keys) {
   const auto is_one = [&](const Slot& slot) {
     return !slot.member && std::find(keys.begin(), keys.end(), trace.text(slot.key)) != keys.end();
   };
   std::vector<bool> found;
-  for (const Shape& shape : trace.forms.shapes()) {
-    found.push_back(std::any_of(shape.slots.begin(), shape.slots.end(), is_one));
+  for (const ArgSchema& schema : trace.forms.schemas()) {
+    found.push_back(std::any_of(schema.slots.begin(), schema.slots.end(), is_one));
   }
   return found;
 }
@@ -115,7 +115,7 @@ class Augmenter {
  private:
   struct Target {
     Keys keys;
-    std::vector<bool> held_by;  // shapes that hold some of the keys already
+    std::vector<bool> held_by;  // schemas that hold some of the keys already
   };
   // Of one block.
   struct Progress {
@@ -132,7 +132,7 @@ class Augmenter {
   }
 
   bool holds_keys(EventId event, const Target& target) const {
-    return target.held_by[trace_.forms.form(trace_.events.form(event)).shape.value];
+    return target.held_by[trace_.forms.form(trace_.events.form(event)).schema.value];
   }
 
   void add_work(EventId event, std::size_t row, Progress* progress) const {

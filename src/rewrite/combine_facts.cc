@@ -26,16 +26,16 @@ constexpr DeviceKey kDeviceKeys[] = {
     {EventClass::device_work, ArgKey::to_device}, {EventClass::memory, ArgKey::device_id},
 };
 
-// The ids among the slots of one shape.
+// The ids among the slots of one schema.
 struct ShapeIds {
   std::vector<std::pair<const Slot*, const IdKey*>> ids;
 };
 
 std::vector<ShapeIds> ids_of_shapes(const Trace& trace) {
   std::vector<ShapeIds> all;
-  for (const Shape& shape : trace.forms.shapes()) {
+  for (const ArgSchema& schema : trace.forms.schemas()) {
     ShapeIds& ids = all.emplace_back();
-    for (const Slot& slot : shape.slots) {
+    for (const Slot& slot : schema.slots) {
       for (const IdKey& key : kIdKeys) {
         if (key.member == slot.member && slot.key == id_of(key.key)) ids.ids.emplace_back(&slot, &key);
       }
@@ -46,10 +46,10 @@ std::vector<ShapeIds> ids_of_shapes(const Trace& trace) {
 
 void find_largest(const Trace& trace, InputFacts* facts) {
   facts->largest.fill(-1);
-  const std::vector<ShapeIds> shapes = ids_of_shapes(trace);
+  const std::vector<ShapeIds> schemas = ids_of_shapes(trace);
   for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
     const EventId event{i};
-    for (const auto& [slot, key] : shapes[trace.forms.form(trace.events.form(event)).shape.value].ids) {
+    for (const auto& [slot, key] : schemas[trace.forms.form(trace.events.form(event)).schema.value].ids) {
       const auto value = value_of(trace, *slot, trace.events.words(event)).as_integer();
       std::int64_t& largest = facts->largest[static_cast<std::size_t>(key->space)];
       if (value && *value >= key->lowest) largest = std::max(largest, *value);

@@ -54,7 +54,7 @@ SliceArg arg_of(std::string_view key, const ArgValue& value) {
 
 std::vector<SliceArg> args_of(const Trace& trace, EventId event) {
   std::vector<SliceArg> args;
-  for (const Slot& slot : trace.forms.shape(trace.events.form(event)).slots) {
+  for (const Slot& slot : trace.forms.schema(trace.events.form(event)).slots) {
     if (!slot.member) args.push_back(arg_of(trace.text(slot.key), value_of(trace, slot, trace.events.words(event))));
   }
   return args;

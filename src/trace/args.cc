@@ -46,23 +46,23 @@ ArgValue value_of(const Trace& trace, const Slot& slot, const std::uint32_t* wor
 }
 
 std::optional<ArgValue> find_arg(const Trace& trace, EventId event, std::string_view key, bool member) {
-  for (const Slot& slot : trace.forms.shape(trace.events.form(event)).slots) {
+  for (const Slot& slot : trace.forms.schema(trace.events.form(event)).slots) {
     if (slot.member == member && trace.text(slot.key) == key) return value_of(trace, slot, trace.events.words(event));
   }
   return std::nullopt;
 }
 
 ArgColumn::ArgColumn(const Trace& trace, ArgKey key, bool member) : trace_(&trace) {
-  std::vector<Slot> of_shape;
-  of_shape.reserve(trace.forms.shapes().size());
-  for (const Shape& shape : trace.forms.shapes()) {
-    Slot& found = of_shape.emplace_back();
-    for (const Slot& slot : shape.slots) {
+  std::vector<Slot> of_schema;
+  of_schema.reserve(trace.forms.schemas().size());
+  for (const ArgSchema& schema : trace.forms.schemas()) {
+    Slot& found = of_schema.emplace_back();
+    for (const Slot& slot : schema.slots) {
       if (slot.key == id_of(key) && slot.member == member) found = slot;
     }
   }
   slot_of_form_.reserve(trace.forms.forms().size());
-  for (const Form& form : trace.forms.forms()) slot_of_form_.push_back(of_shape[form.shape.value]);
+  for (const Form& form : trace.forms.forms()) slot_of_form_.push_back(of_schema[form.schema.value]);
 }
 
 std::optional<double> ArgColumn::number(EventId event) const {

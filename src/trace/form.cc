@@ -53,14 +53,14 @@ TrackId FormTable::intern_track(TrackPart pid, TrackPart tid) {
   });
 }
 
-ShapeId FormTable::intern_shape(const std::vector<Slot>& slots) {
-  Shape shape{slots, 0};
-  for (Slot& slot : shape.slots) {
-    slot.word = shape.words;
-    shape.words += words_of(slot.type);
+ArgSchemaId FormTable::intern_schema(const std::vector<Slot>& slots) {
+  ArgSchema schema{slots, 0};
+  for (Slot& slot : schema.slots) {
+    slot.word = schema.words;
+    schema.words += words_of(slot.type);
   }
   const std::lock_guard lock(mutex_);
-  return intern(shape.slots, shape_ids_, shapes_, [&] { return shape; });
+  return intern(schema.slots, schema_ids_, schemas_, [&] { return schema; });
 }
 
 FormId FormTable::intern_form(Form form) {

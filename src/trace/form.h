@@ -1,11 +1,11 @@
-// Form: everything about an event that is no number of its own: its kind (ph, cat), its track (pid, tid) and its shape (the
+// Form: everything about an event that is no number of its own: its kind (ph, cat), its track (pid, tid) and its schema (the
 // keys and types of its arguments). Millions of events share a few hundred forms, so an event carries one 32-bit FormId
 // instead.
 //
 // Invariants:
-//  1. Kinds, tracks, shapes and forms are distinct: equal content has equal id.
-//  2. A shape's slots stand in the order in which the event wrote them; their words are packed in that order.
-//  3. A slot of a zero-word type (null, false, true, fixed_text) holds its value in the shape itself.
+//  1. Kinds, tracks, schemas and forms are distinct: equal content has equal id.
+//  2. A schema's slots stand in the order in which the event wrote them; their words are packed in that order.
+//  3. A slot of a zero-word type (null, false, true, fixed_text) holds its value in the schema itself.
 //
 // Thread safety: the functions that are not const lock and may be called from several threads; the accessors are for when the
 // load is over.
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/patient_mutex.h"
+#include "base/spin_mutex.h"
 #include "base/string_pool.h"
 #include "trace/event_class.h"
 
@@ -79,7 +79,7 @@ struct Slot {
   auto operator<=>(const Slot&) const = default;
 };
 
-struct Shape {
+struct ArgSchema {
   std::vector<Slot> slots;
   std::uint32_t words = 0;
 };
@@ -87,7 +87,7 @@ struct Shape {
 struct Form {
   KindId kind;
   TrackId track;
-  ShapeId shape;
+  ArgSchemaId schema;
   auto operator<=>(const Form&) const = default;
 };
 
@@ -97,7 +97,7 @@ class FormTable {
 
   KindId intern_kind(StringId ph, StringId cat, std::string_view ph_text, std::string_view cat_text);
   TrackId intern_track(TrackPart pid, TrackPart tid);
-  ShapeId intern_shape(const std::vector<Slot>& slots);  // `word` is computed here
+  ArgSchemaId intern_schema(const std::vector<Slot>& slots);  // `word` is computed here
   FormId intern_form(Form form);
 
   // The classes of the forms from the list's size on, added to it. It locks, too.
@@ -110,23 +110,23 @@ class FormTable {
   const std::vector<Kind>& kinds() const { return kinds_; }
   const std::vector<Track>& tracks() const { return tracks_; }
   std::vector<Track>& tracks() { return tracks_; }
-  const std::vector<Shape>& shapes() const { return shapes_; }
+  const std::vector<ArgSchema>& schemas() const { return schemas_; }
   const std::vector<Form>& forms() const { return forms_; }
 
   const Form& form(FormId id) const { return forms_[id.value]; }
   const Kind& kind(FormId id) const { return kinds_[forms_[id.value].kind.value]; }
   const Track& track(TrackId id) const { return tracks_[id.value]; }
-  const Shape& shape(FormId id) const { return shapes_[forms_[id.value].shape.value]; }
+  const ArgSchema& schema(FormId id) const { return schemas_[forms_[id.value].schema.value]; }
 
  private:
-  PatientMutex mutex_;
+  SpinMutex mutex_;
   std::vector<Kind> kinds_;
   std::vector<Track> tracks_;
-  std::vector<Shape> shapes_;
+  std::vector<ArgSchema> schemas_;
   std::vector<Form> forms_;
   std::map<std::pair<StringId, StringId>, KindId> kind_ids_;
   std::map<std::pair<TrackPart, TrackPart>, TrackId> track_ids_;
-  std::map<std::vector<Slot>, ShapeId> shape_ids_;
+  std::map<std::vector<Slot>, ArgSchemaId> schema_ids_;
   std::map<Form, FormId> form_ids_;
 };
 

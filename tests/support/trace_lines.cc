@@ -110,7 +110,7 @@ std::string event_line(const Trace& trace, EventId event) {
   line += '|' + (ts == kNoTime ? "-" : std::to_string(ts)) + '|';
   const auto dur = trace.events.dur_ns(event);
   line += (dur ? std::to_string(*dur) : "-") + '|';
-  for (const Slot& slot : trace.forms.shape(trace.events.form(event)).slots) {
+  for (const Slot& slot : trace.forms.schema(trace.events.form(event)).slots) {
     line += slot.member ? "{." : "{";
     append_text(trace.text(slot.key), &line);
     line += '=';
@@ -141,14 +141,14 @@ Lines problem_lines(const Diagnostics& diagnostics) {
 
 std::string name_of(const Way& way) {
   return std::to_string(way.threads) + " threads, windows of " + std::to_string(way.window_bytes) +
-         (way.by_rote ? ", by rote" : "");
+         (way.fast_path ? ", by rote" : "");
 }
 
 ReadOptions options_of(const Way& way) {
   ReadOptions options;
   options.threads = way.threads;
   options.window_bytes = way.window_bytes;
-  options.by_rote = way.by_rote;
+  options.fast_path = way.fast_path;
   return options;
 }
 

@@ -32,7 +32,7 @@ void append_real(double value, std::string* line);
 struct Way {
   unsigned threads = 1;
   std::size_t window_bytes = std::size_t{1} << 20;
-  bool by_rote = true;
+  bool fast_path = true;
 };
 std::string name_of(const Way& way);
 ReadOptions options_of(const Way& way);
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Trace>> read_text(std::string_view bytes, const Way& way 
 // Reads text that must be readable; fails the test and gives an empty trace when it is not.
 std::unique_ptr<Trace> read_ok(std::string_view bytes, const Way& way = {});
 
-// Reads in ways that differ in threads, windows and by_rote, and expects one result: events, diagnostics, metadata, or the
+// Reads in ways that differ in threads, windows and fast_path, and expects one result: events, diagnostics, metadata, or the
 // error.
 void expect_all_ways_agree(std::string_view bytes, const std::vector<Way>& ways);
 const std::vector<Way>& small_file_ways();  // tiny windows among them

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/breaks.h"
 #include "analysis/diff/align.h"
+#include "facts/breaks.h"
 
 namespace ridge::diff {
 namespace {
@@ -94,11 +94,11 @@ bool is_in_same_traces(const BreakChange& a, const BreakChange& b) {
                     [](double x, double y) { return (x > 0) == (y > 0); });
 }
 
-std::vector<ChangingBreak> follow_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {
+std::vector<ChangingBreak> follow_breaks(std::span<const Scope> scopes, std::span<const TypicalIteration> typical) {
   std::vector<BreakPoint> points;  // of all traces, each once
   std::vector<ChangingBreak> followed;
   for (std::size_t t = 0; t < scopes.size(); ++t) {
-    const std::vector<BreakPoint> found = points_of(scopes[t], templates[t].iterations);
+    const std::vector<BreakPoint> found = points_of(scopes[t], typical[t].iterations);
     std::vector<std::size_t> row_of(found.size(), SIZE_MAX);
     for (const auto& [known, i] : pair_points(points, found)) row_of[i] = known;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -137,9 +137,9 @@ std::vector<ChangingBreak> merged(std::vector<ChangingBreak> followed) {
 
 }  // namespace
 
-std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates) {
+std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const TypicalIteration> typical) {
   std::vector<BreakChange> rows;
-  for (ChangingBreak& row : merged(follow_breaks(scopes, templates))) {
+  for (ChangingBreak& row : merged(follow_breaks(scopes, typical))) {
     for (const std::string& reason : row.reasons) row.change.reason += (row.change.reason.empty() ? "" : "; ") + reason;
     rows.push_back(std::move(row.change));
   }

@@ -13,6 +13,6 @@
 namespace ridge::diff {
 
 // Those that differ and those that do not; those of one place in one row, with all their reasons.
-std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const Template> templates);
+std::vector<BreakChange> compare_breaks(std::span<const Scope> scopes, std::span<const TypicalIteration> typical);
 
 }  // namespace ridge::diff

@@ -1,7 +1,8 @@
 // diff: what changed between two traces or more, by meaning. All times are per iteration.
 //
-// A group is what stands for one another in the traces: positions of the templates that links connect. Every position is in
-// exactly one group, so that the groups' times add up to the device time of an iteration, and their changes to its change.
+// A group is what stands for one another in the traces: positions of the typical iterations that links connect. Every position
+// is in exactly one group, so that the groups' times add up to the device time of an iteration, and their changes to its
+// change.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@
 
 #include "analysis/diff/match.h"
 #include "analysis/diff/noise.h"
-#include "analysis/scope.h"
+#include "facts/scope.h"
 #include "model/idle_cause.h"
 #include "model/kernel_identity.h"
 
@@ -30,7 +31,7 @@ struct GroupSide {
   double count = 0;  // kernels, copies and sets
   double calls = 0;  // that launched them
   std::int64_t time_ns = 0;
-  Estimate estimate;
+  MeanVariance estimate;
 };
 
 // A group's change from the first trace to another.
@@ -88,7 +89,7 @@ struct SideTotals {
   bool has_device = false;  // else nothing is known of the device: its times above are not 0 but unknown
   bool has_host_events = false;
   bool cut_short = false;  // the file is truncated: device work, which is written last, is missing
-  Estimate gpu_time;
+  MeanVariance gpu_time;
 };
 
 // What the groups that are listed take, in one trace: all of its device time or, with --filter, that of the groups that match.
@@ -96,7 +97,7 @@ struct ListedTime {
   std::int64_t gpu_ns = 0;
   double work = 0;  // kernels, copies and sets
   std::array<std::int64_t, kCategories> category_ns{};
-  Estimate gpu_time;
+  MeanVariance gpu_time;
 };
 
 struct Diff {

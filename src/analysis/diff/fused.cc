@@ -18,7 +18,7 @@ constexpr std::size_t kMostKernels = 1024;  // that are searched for a fitting s
 
 class FusedMatcher {
  public:
-  FusedMatcher(const Template& eager, const Template& compiled)
+  FusedMatcher(const TypicalIteration& eager, const TypicalIteration& compiled)
       : a_(eager), b_(compiled), shapes_(common_evidence(eager, compiled).shapes), linked_(eager, compiled) {}
 
   Links run() {
@@ -57,7 +57,7 @@ class FusedMatcher {
     gap_b_ = gaps(b_, partner);
   }
 
-  static std::vector<std::int32_t> gaps(const Template& t, const std::vector<std::int32_t>& rank) {
+  static std::vector<std::int32_t> gaps(const TypicalIteration& t, const std::vector<std::int32_t>& rank) {
     std::vector<std::int32_t> gap(t.positions.size());
     std::int32_t last = 0;
     for (std::size_t p = 0; p < gap.size(); ++p) {
@@ -342,8 +342,8 @@ class FusedMatcher {
     }
   }
 
-  const Template& a_;
-  const Template& b_;
+  const TypicalIteration& a_;
+  const TypicalIteration& b_;
   bool shapes_;  // both sides tell shapes
   Linked linked_;
   Links links_;
@@ -352,6 +352,8 @@ class FusedMatcher {
 
 }  // namespace
 
-Links match_fused(const Template& eager, const Template& compiled) { return FusedMatcher(eager, compiled).run(); }
+Links match_fused(const TypicalIteration& eager, const TypicalIteration& compiled) {
+  return FusedMatcher(eager, compiled).run();
+}
 
 }  // namespace ridge::diff

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "analysis/cells.h"
 #include "analysis/diff/diff.h"
+#include "analysis/shared/cells.h"
 #include "base/try.h"
 #include "base/units.h"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "analysis/scoped_work.h"
 #include "base/saturating.h"
+#include "facts/scoped_work.h"
 
 namespace ridge::diff {
 namespace {
@@ -29,7 +29,7 @@ class Union {
   std::vector<std::uint32_t> parent_;
 };
 
-std::string_view name_of_position(const Template& t, std::uint32_t p) {
+std::string_view name_of_position(const TypicalIteration& t, std::uint32_t p) {
   const CallKind& kind = t.kind(p);
   if (!kind.op_text.empty() && !kind.generated) return kind.op_text;
   return kind.kernels.empty() ? kind.op_text : std::string_view(kind.kernels.front().identity->label);
@@ -43,7 +43,7 @@ bool is_matrix_work(const SlotTime& slot) {
 
 // The kernel that a side goes by: its matrix work, however long a bias or a layout takes beside it; else the one that took most
 // time.
-const SlotTime* main_slot(const Template& t, std::span<const std::uint32_t> positions) {
+const SlotTime* main_slot(const TypicalIteration& t, std::span<const std::uint32_t> positions) {
   const SlotTime* most = nullptr;
   const auto rank = [](const SlotTime& slot) { return std::pair(is_matrix_work(slot), slot.per_iteration_ns); };
   for (const std::uint32_t p : positions) {
@@ -55,7 +55,7 @@ const SlotTime* main_slot(const Template& t, std::span<const std::uint32_t> posi
 }
 
 // "aten::add x2 + aten::relu_": each name once, in order of first call.
-std::string side_text(const Template& t, std::span<const std::uint32_t> positions) {
+std::string side_text(const TypicalIteration& t, std::span<const std::uint32_t> positions) {
   constexpr std::size_t kMostNames = 4;
   std::vector<std::pair<std::string_view, int>> names;
   for (const std::uint32_t p : positions) {
@@ -76,36 +76,36 @@ std::string side_text(const Template& t, std::span<const std::uint32_t> position
   return text;
 }
 
-bool has_op(const Template& t, std::span<const std::uint32_t> positions) {
+bool has_op(const TypicalIteration& t, std::span<const std::uint32_t> positions) {
   return std::any_of(positions.begin(), positions.end(), [&](std::uint32_t p) { return !t.kind(p).op_text.empty(); });
 }
 
 // Which sides say something by their name: a replay that knows kernels only has nothing to add to the op that launched the same
 // kernels elsewhere.
-std::vector<bool> telling_sides(std::span<const Template> templates, const Group& group) {
+std::vector<bool> telling_sides(std::span<const TypicalIteration> typical, const Group& group) {
   std::vector<bool> known, present;
-  for (std::size_t t = 0; t < templates.size(); ++t) {
+  for (std::size_t t = 0; t < typical.size(); ++t) {
     present.push_back(!group.sides[t].positions.empty());
-    known.push_back(has_op(templates[t], group.sides[t].positions));
+    known.push_back(has_op(typical[t], group.sides[t].positions));
   }
   const bool by_kernel = group.match == Match::kernel;
   return by_kernel && std::find(known.begin(), known.end(), true) != known.end() ? known : present;
 }
 
-std::string group_text(std::span<const Template> templates, const Group& group) {
+std::string group_text(std::span<const TypicalIteration> typical, const Group& group) {
   const auto first =
       std::find_if(group.sides.begin(), group.sides.end(), [](const GroupSide& s) { return !s.positions.empty(); });
   if (first == group.sides.end()) return {};
-  const Template& t = templates[static_cast<std::size_t>(first - group.sides.begin())];
+  const TypicalIteration& t = typical[static_cast<std::size_t>(first - group.sides.begin())];
   const Position& position = t.positions[first->positions[0]];
   const auto region = t.sequence.region_names.find(position.region);
   if (group.match == Match::region && region != t.sequence.region_names.end()) return "[" + region->second + "]";
   std::string text;
   std::string last;
-  const std::vector<bool> telling = telling_sides(templates, group);
-  for (std::size_t side = 0; side < templates.size(); ++side) {
+  const std::vector<bool> telling = telling_sides(typical, group);
+  for (std::size_t side = 0; side < typical.size(); ++side) {
     if (!telling[side]) continue;
-    std::string words = side_text(templates[side], group.sides[side].positions);
+    std::string words = side_text(typical[side], group.sides[side].positions);
     if (words == last) continue;
     text += (text.empty() ? "" : " -> ") + words;
     last = std::move(words);
@@ -115,13 +115,13 @@ std::string group_text(std::span<const Template> templates, const Group& group) 
 }
 
 // One call on every side, by ops of different names on good evidence. Generated kernels are no ops, and replays know none.
-bool is_renamed(std::span<const Template> templates, const Group& group) {
+bool is_renamed(std::span<const TypicalIteration> typical, const Group& group) {
   if (!group.match || *group.match > Match::shape) return false;
   bool differ = false;
   std::string_view name;
-  for (std::size_t t = 0; t < templates.size(); ++t) {
+  for (std::size_t t = 0; t < typical.size(); ++t) {
     if (group.sides[t].positions.size() != 1) return false;
-    const CallKind& kind = templates[t].kind(group.sides[t].positions[0]);
+    const CallKind& kind = typical[t].kind(group.sides[t].positions[0]);
     if (kind.op_text.empty() || kind.generated) return false;
     differ = differ || (t > 0 && kind.op_text != name);
     name = kind.op_text;
@@ -130,14 +130,13 @@ bool is_renamed(std::span<const Template> templates, const Group& group) {
 }
 
 // Calls of the forward pass on the first side, and of the backward pass too on another.
-bool is_recomputed(std::span<const Template> templates, const Group& group) {
+bool is_recomputed(std::span<const TypicalIteration> typical, const Group& group) {
   const auto has = [&](std::size_t t, Phase phase) {
     const std::vector<std::uint32_t>& positions = group.sides[t].positions;
-    return std::any_of(positions.begin(), positions.end(),
-                       [&](std::uint32_t p) { return templates[t].kind(p).phase == phase; });
+    return std::any_of(positions.begin(), positions.end(), [&](std::uint32_t p) { return typical[t].kind(p).phase == phase; });
   };
-  for (std::size_t t = 0; t < templates.size(); ++t) {
-    for (std::size_t other = 0; other < templates.size(); ++other) {
+  for (std::size_t t = 0; t < typical.size(); ++t) {
+    for (std::size_t other = 0; other < typical.size(); ++other) {
       if (has(t, Phase::forward) && !has(t, Phase::backward) && has(other, Phase::backward)) return true;
     }
   }
@@ -145,7 +144,7 @@ bool is_recomputed(std::span<const Template> templates, const Group& group) {
 }
 
 // How many equal calls stand in a row around a position: which of them is meant cannot be told.
-std::int64_t equal_neighbours(const Template& t, std::uint32_t p) {
+std::int64_t equal_neighbours(const TypicalIteration& t, std::uint32_t p) {
   const std::uint32_t kind = t.positions[p].kind;
   std::uint32_t first = p, end = p + 1;
   while (first > 0 && t.positions[first - 1].kind == kind) --first;
@@ -153,7 +152,7 @@ std::int64_t equal_neighbours(const Template& t, std::uint32_t p) {
   return end - first;
 }
 
-void measure(const Template& t, GroupSide& side) {
+void measure(const TypicalIteration& t, GroupSide& side) {
   side.estimate.count = t.iterations;
   for (const std::uint32_t p : side.positions) {
     const Position& position = t.positions[p];
@@ -190,34 +189,33 @@ void compare(const Thresholds& thresholds, Group& group) {
 }
 
 // The matrix work among a side's calls.
-Heavy heavy_of_side(const Template& t, std::span<const std::uint32_t> positions) {
+Heavy heavy_of_side(const TypicalIteration& t, std::span<const std::uint32_t> positions) {
   Heavy heavy = Heavy::none;
   for (const std::uint32_t p : positions) heavy = std::max(heavy, t.kind(p).heavy);
   return heavy;
 }
 
-void describe(std::span<const Template> templates, Group& group) {
-  for (std::size_t t = 0; t < templates.size(); ++t)
-    group.heavy.push_back(heavy_of_side(templates[t], group.sides[t].positions));
-  for (std::size_t t = 0; t < templates.size(); ++t) {
+void describe(std::span<const TypicalIteration> typical, Group& group) {
+  for (std::size_t t = 0; t < typical.size(); ++t) group.heavy.push_back(heavy_of_side(typical[t], group.sides[t].positions));
+  for (std::size_t t = 0; t < typical.size(); ++t) {
     const std::vector<std::uint32_t>& positions = group.sides[t].positions;
     if (positions.empty()) continue;
-    const CallKind& kind = templates[t].kind(positions[0]);
-    const SlotTime* slot = main_slot(templates[t], positions);
+    const CallKind& kind = typical[t].kind(positions[0]);
+    const SlotTime* slot = main_slot(typical[t], positions);
     group.category = slot == nullptr ? kind.category : slot->category;
-    group.phase = templates[t].sequence.has_phases ? name_of(kind.phase) : "";
+    group.phase = typical[t].sequence.has_phases ? name_of(kind.phase) : "";
     group.shape = positions.size() == 1 ? std::string(kind.dims_text) : "";
     group.kernel = slot == nullptr ? "" : std::string(slot->kernel.identity->label);
-    if (!group.match) group.equal_calls = equal_neighbours(templates[t], positions[0]);
+    if (!group.match) group.equal_calls = equal_neighbours(typical[t], positions[0]);
     break;
   }
   if (group.match && *group.match <= Match::call) {  // several positions of one call are equal neighbours
     for (const GroupSide& side : group.sides)
       group.equal_calls = std::max(group.equal_calls, static_cast<std::int64_t>(side.positions.size()));
   }
-  group.renamed = is_renamed(templates, group);
-  group.recomputed = group.match == Match::fused && is_recomputed(templates, group);
-  group.name = group.title = group_text(templates, group);
+  group.renamed = is_renamed(typical, group);
+  group.recomputed = group.match == Match::fused && is_recomputed(typical, group);
+  group.name = group.title = group_text(typical, group);
 }
 
 // Groups of one name get a number, in order of call.
@@ -238,35 +236,35 @@ std::int64_t largest_change(const Group& group) {
 
 }  // namespace
 
-std::vector<Group> build_groups(std::span<const Template> templates, std::span<const Links> links,
+std::vector<Group> build_groups(std::span<const TypicalIteration> typical, std::span<const Links> links,
                                 const Thresholds& thresholds) {
   std::vector<std::uint32_t> offset{0};
-  for (const Template& t : templates) offset.push_back(offset.back() + static_cast<std::uint32_t>(t.positions.size()));
+  for (const TypicalIteration& t : typical) offset.push_back(offset.back() + static_cast<std::uint32_t>(t.positions.size()));
   Union sets(offset.back());
-  for (std::size_t t = 1; t < templates.size(); ++t) {
+  for (std::size_t t = 1; t < typical.size(); ++t) {
     for (const Link& link : links[t]) sets.join(link.a, offset[t] + link.b);
   }
   std::vector<Group> groups;
   std::vector<std::uint32_t> group_of(offset.back(), UINT32_MAX);  // by root
-  for (std::size_t t = 0; t < templates.size(); ++t) {
-    for (std::uint32_t p = 0; p < templates[t].positions.size(); ++p) {
+  for (std::size_t t = 0; t < typical.size(); ++t) {
+    for (std::uint32_t p = 0; p < typical[t].positions.size(); ++p) {
       std::uint32_t& group = group_of[sets.root(offset[t] + p)];
       if (group == UINT32_MAX) {
         group = static_cast<std::uint32_t>(groups.size());
-        groups.emplace_back().sides.resize(templates.size());
+        groups.emplace_back().sides.resize(typical.size());
       }
       groups[group].sides[t].positions.push_back(p);
     }
   }
-  for (std::size_t t = 1; t < templates.size(); ++t) {
+  for (std::size_t t = 1; t < typical.size(); ++t) {
     for (const Link& link : links[t]) {
       std::optional<Match>& match = groups[group_of[sets.root(link.a)]].match;
       match = match ? std::max(*match, link.match) : link.match;
     }
   }
   for (Group& group : groups) {
-    for (std::size_t t = 0; t < templates.size(); ++t) measure(templates[t], group.sides[t]);
-    describe(templates, group);
+    for (std::size_t t = 0; t < typical.size(); ++t) measure(typical[t], group.sides[t]);
+    describe(typical, group);
     compare(thresholds, group);
   }
   number_names(groups);

@@ -8,8 +8,8 @@
 
 namespace ridge::diff {
 
-// `links[t]` connects positions of templates[0] with those of templates[t]; links[0] is empty.
-std::vector<Group> build_groups(std::span<const Template> templates, std::span<const Links> links,
+// `links[t]` connects positions of typical iterations[0] with those of typical iterations[t]; links[0] is empty.
+std::vector<Group> build_groups(std::span<const TypicalIteration> typical, std::span<const Links> links,
                                 const Thresholds& thresholds);
 
 }  // namespace ridge::diff

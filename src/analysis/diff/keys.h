@@ -16,7 +16,7 @@ using Key = std::uint32_t;
 
 inline constexpr Key kNoKey = 0;  // nothing is known; equal to no other key
 
-// Thread-safe: the templates of several traces are built at once.
+// Thread-safe: the typical iterations of several traces are built at once.
 class KeyPool {
  public:
   Key of(std::string_view text) {

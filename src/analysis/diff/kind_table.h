@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/diff/call_kind.h"
-#include "analysis/scope.h"
+#include "facts/scope.h"
 #include "trace/tables.h"
 
 namespace ridge::diff {

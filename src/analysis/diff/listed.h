@@ -7,9 +7,9 @@
 namespace ridge::diff {
 
 // A group is kept whole: what stands for one another is compared, also where only one side bears the name.
-void keep_matching_groups(const Scope& scope, std::span<const Template> templates, Diff& diff);
+void keep_matching_groups(const Scope& scope, std::span<const TypicalIteration> typical, Diff& diff);
 
 // Sides and groups must be complete.
-void add_listed_time(std::span<const Template> templates, Diff& diff);
+void add_listed_time(std::span<const TypicalIteration> typical, Diff& diff);
 
 }  // namespace ridge::diff

@@ -42,7 +42,7 @@ constexpr KeyOf kLevels[] = {
     [](const CallKind& k, const CommonEvidence& c) { return combine(combine(k.kernel_names, dims_of(k, c)), place_of(k)); },
 };
 
-Evidence evidence(const Template& a, const Template& b, const CommonEvidence& common, KeyOf key) {
+Evidence evidence(const TypicalIteration& a, const TypicalIteration& b, const CommonEvidence& common, KeyOf key) {
   Evidence out;
   for (std::size_t i = 0; i < a.positions.size(); ++i) out.a.push_back(key(a.kind(i), common));
   for (std::size_t j = 0; j < b.positions.size(); ++j) out.b.push_back(key(b.kind(j), common));
@@ -73,8 +73,8 @@ std::vector<std::uint32_t> leftovers(const std::vector<std::uint8_t>& linked) {
 
 // Equal calls in a row, of which the other side has fewer, cannot be told apart: they are matched as one, so that the
 // difference is the time of the call that is gone and no neighbour seems changed. `mine` and `other` pick the sides of a link.
-void pool_equal_calls(const Template& t, const Template& other_side, std::uint32_t Link::* mine, std::uint32_t Link::* other,
-                      Links& links) {
+void pool_equal_calls(const TypicalIteration& t, const TypicalIteration& other_side, std::uint32_t Link::* mine,
+                      std::uint32_t Link::* other, Links& links) {
   constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<std::uint32_t> link_of(t.positions.size(), kNone);
   for (std::uint32_t l = 0; l < links.size(); ++l) link_of[links[l].*mine] = l;
@@ -117,7 +117,7 @@ std::uint32_t family_of(const CallKind& k) {
 
 std::string_view name_of(Match match) { return kNames[static_cast<std::size_t>(match)]; }
 
-CommonEvidence common_evidence(const Template& a, const Template& b) {
+CommonEvidence common_evidence(const TypicalIteration& a, const TypicalIteration& b) {
   return {a.sequence.has_shapes && b.sequence.has_shapes, a.sequence.has_modules && b.sequence.has_modules,
           a.sequence.has_grids && b.sequence.has_grids};
 }
@@ -132,7 +132,7 @@ Match evidence_of_pair(const CallKind& a, const CallKind& b) {
   return a.dims != kNoKey && a.dims == b.dims ? Match::shape : Match::anchor;
 }
 
-Links match_calls(const Template& a, const Template& b) {
+Links match_calls(const TypicalIteration& a, const TypicalIteration& b) {
   const CommonEvidence common = common_evidence(a, b);
   AlignInput input;
   for (const KeyOf key : kLevels) input.levels.push_back(evidence(a, b, common, key));
@@ -155,9 +155,10 @@ Links match_calls(const Template& a, const Template& b) {
   return links;
 }
 
-void match_lists(const Template& a, const Template& b, Linked& linked, Links& links) {
-  const auto one_way = [&](const Template& lists, std::vector<std::uint8_t>& lists_linked, const Template& loops,
-                           std::vector<std::uint8_t>& loops_linked, std::uint32_t Link::* list, std::uint32_t Link::* call) {
+void match_lists(const TypicalIteration& a, const TypicalIteration& b, Linked& linked, Links& links) {
+  const auto one_way = [&](const TypicalIteration& lists, std::vector<std::uint8_t>& lists_linked,
+                           const TypicalIteration& loops, std::vector<std::uint8_t>& loops_linked, std::uint32_t Link::* list,
+                           std::uint32_t Link::* call) {
     using Family = std::tuple<Key, Phase, std::int64_t>;
     std::map<Family, std::vector<std::uint32_t>> calls;
     for (const std::uint32_t p : leftovers(loops_linked)) {
@@ -187,21 +188,23 @@ void match_lists(const Template& a, const Template& b, Linked& linked, Links& li
   one_way(b, linked.b, a, linked.a, &Link::b, &Link::a);
 }
 
-void match_families(const Template& a, const Template& b, Linked& linked, Links& links) {
+void match_families(const TypicalIteration& a, const TypicalIteration& b, Linked& linked, Links& links) {
   using Family = std::tuple<Phase, std::int64_t, std::uint32_t>;
-  const auto group = [](const Template& t, std::span<const std::uint32_t> left) {
+  const auto group = [](const TypicalIteration& t, std::span<const std::uint32_t> left) {
     std::map<Family, std::vector<std::uint32_t>> families;
     for (const std::uint32_t p : left) families[{t.kind(p).phase, t.kind(p).device, family_of(t.kind(p))}].push_back(p);
     return families;
   };
-  const auto nameless = [](const Template& t, std::uint32_t p) { return t.kind(p).op == kNoKey || t.kind(p).generated; };
+  const auto nameless = [](const TypicalIteration& t, std::uint32_t p) {
+    return t.kind(p).op == kNoKey || t.kind(p).generated;
+  };
   const auto of_a = group(a, leftovers(linked.a)), of_b = group(b, leftovers(linked.b));
   for (const auto& [family, in_a] : of_a) {
     const auto it = of_b.find(family);
     if (it == of_b.end()) continue;
     const std::vector<std::uint32_t>& in_b = it->second;
     // A named op pairs with nameless work only: two named ops that nothing else pairs are different work.
-    const auto first_nameless = [&](const Template& t, const std::vector<std::uint32_t>& list) {
+    const auto first_nameless = [&](const TypicalIteration& t, const std::vector<std::uint32_t>& list) {
       return std::find_if(list.begin(), list.end(), [&](std::uint32_t p) { return nameless(t, p); });
     };
     const auto hub_a = first_nameless(a, in_a), hub_b = first_nameless(b, in_b);
@@ -224,7 +227,7 @@ void match_families(const Template& a, const Template& b, Linked& linked, Links&
   }
 }
 
-Links match(const Template& a, const Template& b, RunMode mode_a, RunMode mode_b) {
+Links match(const TypicalIteration& a, const TypicalIteration& b, RunMode mode_a, RunMode mode_b) {
   Links links;
   const bool mixed = is_mixed(mode_a, mode_b);
   if (!mixed) {

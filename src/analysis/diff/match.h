@@ -1,11 +1,12 @@
-// Matching: which positions of one template stand for which of another, and on what evidence. Durations are never looked at.
+// Matching: which positions of one typical iteration stand for which of another, and on what evidence. Durations are never
+// looked at.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "analysis/diff/template.h"
+#include "analysis/diff/typical_iteration.h"
 
 namespace ridge::diff {
 
@@ -34,29 +35,29 @@ using Links = std::vector<Link>;
 struct CommonEvidence {
   bool shapes = false, modules = false, grids = false;
 };
-CommonEvidence common_evidence(const Template& a, const Template& b);
+CommonEvidence common_evidence(const TypicalIteration& a, const TypicalIteration& b);
 
 // Which positions are linked already.
 struct Linked {
   std::vector<std::uint8_t> a, b;
-  Linked(const Template& ta, const Template& tb) : a(ta.positions.size()), b(tb.positions.size()) {}
+  Linked(const TypicalIteration& ta, const TypicalIteration& tb) : a(ta.positions.size()), b(tb.positions.size()) {}
   void add(const Link& link) { a[link.a] = b[link.b] = 1; }
 };
 
-// Templates of one mode, or of kernels alone: by order.
-Links match_calls(const Template& a, const Template& b);
+// Typical iterations of one mode, or of kernels alone: by order.
+Links match_calls(const TypicalIteration& a, const TypicalIteration& b);
 
-// One template of eager ops and one of generated kernels: matrix work by order and dimensions, the rest around it.
-Links match_fused(const Template& eager, const Template& compiled);
+// One typical iteration of eager ops and one of generated kernels: matrix work by order and dimensions, the rest around it.
+Links match_fused(const TypicalIteration& eager, const TypicalIteration& compiled);
 
 // Leftovers that work on a list of tensors at once (aten::_foreach_mul_) and those that do the same tensor by tensor
 // (aten::mul_, ...), in a phase.
-void match_lists(const Template& a, const Template& b, Linked& linked, Links& links);
+void match_lists(const TypicalIteration& a, const TypicalIteration& b, Linked& linked, Links& links);
 
 // Leftovers of the same sort in the same phase, where one side is generated or nameless; real new work stays unmatched.
-void match_families(const Template& a, const Template& b, Linked& linked, Links& links);
+void match_families(const TypicalIteration& a, const TypicalIteration& b, Linked& linked, Links& links);
 
-Links match(const Template& a, const Template& b, RunMode mode_a, RunMode mode_b);
+Links match(const TypicalIteration& a, const TypicalIteration& b, RunMode mode_a, RunMode mode_b);
 
 // What a link between two calls rests on.
 Match evidence_of_pair(const CallKind& a, const CallKind& b);

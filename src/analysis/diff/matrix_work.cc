@@ -22,7 +22,7 @@ std::uint64_t kernel_and_grid(const CallKind& k) {
   return slot == nullptr ? 0 : combine(combine(slot->name, slot->grid), place_key(k));
 }
 
-std::vector<std::uint32_t> matrix_work_of(const Template& t) {
+std::vector<std::uint32_t> matrix_work_of(const TypicalIteration& t) {
   std::vector<std::uint32_t> heavy;
   for (std::uint32_t p = 0; p < t.positions.size(); ++p) {
     if (t.kind(p).heavy != Heavy::none) heavy.push_back(p);
@@ -42,7 +42,8 @@ int likeness(const CallKind& a, const CallKind& b) {
 
 class MatrixMatcher {
  public:
-  MatrixMatcher(const Template& a, const Template& b, bool shapes) : a_(a), b_(b), shapes_(shapes), linked_(a, b) {}
+  MatrixMatcher(const TypicalIteration& a, const TypicalIteration& b, bool shapes)
+      : a_(a), b_(b), shapes_(shapes), linked_(a, b) {}
 
   Links run() {
     const std::vector<std::uint32_t> ha = matrix_work_of(a_), hb = matrix_work_of(b_);
@@ -138,8 +139,8 @@ class MatrixMatcher {
     }
   }
 
-  const Template& a_;
-  const Template& b_;
+  const TypicalIteration& a_;
+  const TypicalIteration& b_;
   bool shapes_;
   Linked linked_;
   Links links_;
@@ -152,6 +153,8 @@ std::uint64_t place_key(const CallKind& k) {
                  static_cast<std::uint64_t>(k.device));
 }
 
-Links match_matrix_work(const Template& a, const Template& b, bool shapes) { return MatrixMatcher(a, b, shapes).run(); }
+Links match_matrix_work(const TypicalIteration& a, const TypicalIteration& b, bool shapes) {
+  return MatrixMatcher(a, b, shapes).run();
+}
 
 }  // namespace ridge::diff

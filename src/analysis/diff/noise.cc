@@ -26,7 +26,7 @@ double Observations::variance() const {
   return std::max(0.0, (sum_of_squares - sum * sum / n) / (n - 1));
 }
 
-std::optional<Interval95> interval_of_change(const Estimate& a, const Estimate& b) {
+std::optional<Interval95> interval_of_change(const MeanVariance& a, const MeanVariance& b) {
   if (a.count < kEnoughObservations || b.count < kEnoughObservations) return std::nullopt;
   const double va = a.variance / static_cast<double>(a.count), vb = b.variance / static_cast<double>(b.count);
   const double change = b.mean - a.mean;

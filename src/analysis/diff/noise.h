@@ -31,12 +31,12 @@ struct Interval95 {
 inline constexpr std::int64_t kEnoughObservations = 3;
 
 // Of mean_b - mean_a, by Welch: variances may differ. A group's mean and variance are sums over its members.
-struct Estimate {
+struct MeanVariance {
   std::int64_t count = 0;  // observations
   double mean = 0;
   double variance = 0;
 };
-std::optional<Interval95> interval_of_change(const Estimate& a, const Estimate& b);
+std::optional<Interval95> interval_of_change(const MeanVariance& a, const MeanVariance& b);
 
 // What counts as changed.
 struct Thresholds {

@@ -9,7 +9,7 @@
 
 namespace ridge::diff {
 
-// Work that a compiler leaves to a library or a template. A pair must agree in it.
+// Work that a compiler leaves to a library or a typical iteration. A pair must agree in it.
 enum class Heavy : std::uint8_t { none, matrix, attention };
 
 // An op that stands for something a user wrote, and not for machinery around it: aten::add, triton_poi_fused_add_0, mylib::op;

@@ -18,7 +18,7 @@ struct Step {
   std::int64_t left_ns = 0;
 };
 
-std::map<Key, Step> steps_of(const Template& t, const std::vector<std::uint8_t>& linked, std::int64_t* whole_ns) {
+std::map<Key, Step> steps_of(const TypicalIteration& t, const std::vector<std::uint8_t>& linked, std::int64_t* whole_ns) {
   std::map<Key, Step> steps;
   for (std::uint32_t p = 0; p < t.positions.size(); ++p) {
     const std::int64_t time = t.positions[p].per_iteration_ns();
@@ -81,7 +81,7 @@ Key Regions::of(NodeId launch, Phase phase) {
   return step == kNoKey && phase == Phase::optimizer ? optimizer_step_ : step;
 }
 
-void match_regions(const Template& a, const Template& b, Linked& linked, Links& links) {
+void match_regions(const TypicalIteration& a, const TypicalIteration& b, Linked& linked, Links& links) {
   std::int64_t whole_a = 0, whole_b = 0;
   const std::map<Key, Step> steps_a = steps_of(a, linked.a, &whole_a), steps_b = steps_of(b, linked.b, &whole_b);
   for (const auto& [region, in_a] : steps_a) {

@@ -11,7 +11,7 @@
 
 #include "analysis/diff/keys.h"
 #include "analysis/diff/match.h"
-#include "analysis/scope.h"
+#include "facts/scope.h"
 #include "model/phases.h"
 
 namespace ridge::diff {
@@ -41,6 +41,6 @@ class Regions {
 
 // Leftovers of a step on both sides, as one region, where the step was rewritten. A step that is most of an iteration says too
 // little.
-void match_regions(const Template& a, const Template& b, Linked& linked, Links& links);
+void match_regions(const TypicalIteration& a, const TypicalIteration& b, Linked& linked, Links& links);
 
 }  // namespace ridge::diff

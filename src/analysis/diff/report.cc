@@ -3,11 +3,11 @@
 #include <cmath>
 #include <functional>
 
-#include "analysis/cells.h"
 #include "analysis/diff/diff.h"
 #include "analysis/diff/headline.h"
-#include "analysis/scope_diagnostics.h"
+#include "analysis/shared/cells.h"
 #include "base/units.h"
+#include "facts/scope_diagnostics.h"
 
 namespace ridge::diff {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/diff/kind_table.h"
 #include "analysis/diff/regions.h"
-#include "analysis/scoped_work.h"
+#include "facts/scoped_work.h"
 #include "model/name_flags.h"
 
 namespace ridge::diff {
@@ -166,13 +166,13 @@ bool has_places(const Trace& trace) {
 std::uint32_t told_phases(const Scope& scope) {
   const Model& model = scope.model();
   const std::vector<Phase> phases = build_phases(scope.trace(), model.tree());
-  std::uint32_t told = 0;
+  std::uint32_t evidence = 0;
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const NodeId recovered = model.graph_replays().recovered_op(work.row).op;
     const NodeId node = recovered != kNoNode ? recovered : model.links().launch[work.row];
-    if (node != kNoNode && phases[node.value] != Phase::forward) told |= 1U << static_cast<unsigned>(phases[node.value]);
+    if (node != kNoNode && phases[node.value] != Phase::forward) evidence |= 1U << static_cast<unsigned>(phases[node.value]);
   });
-  return told;
+  return evidence;
 }
 
 RunMode run_mode(const Scope& scope) {
@@ -202,14 +202,14 @@ Grain common_grain(RunMode a, RunMode b) {
   return a.bare || b.bare ? Grain::kernel : Grain::call;
 }
 
-CallSequence build_sequence(const Scope& scope, Grain grain, Told told, KeyPool& pool) {
+CallSequence build_sequence(const Scope& scope, Grain grain, TraceEvidence evidence, KeyPool& pool) {
   CallSequence out;
-  out.has_phases = told.phases;
+  out.has_phases = evidence.phases;
   const IterationIndex iterations(scope);
-  const std::vector<Item> items = items_of(scope, grain, told.phases, iterations, &out.orphans);
+  const std::vector<Item> items = items_of(scope, grain, evidence.phases, iterations, &out.orphans);
   out.work.reserve(items.size());
   for (const Item& item : items) out.work.push_back(item.row);
-  KindTable kinds(scope, told.places, pool, &out.kinds);
+  KindTable kinds(scope, evidence.places, pool, &out.kinds);
   Regions regions(scope, pool, &out.region_names);
   std::uint32_t iteration = 0;
   out.first_call.push_back(0);

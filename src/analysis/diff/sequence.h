@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/diff/call_kind.h"
-#include "analysis/scope.h"
+#include "facts/scope.h"
 
 namespace ridge::diff {
 
@@ -59,11 +59,11 @@ bool is_mixed(RunMode a, RunMode b);
 Grain common_grain(RunMode a, RunMode b);
 
 // What counts as evidence beside ops and kernels: what all traces of a comparison can tell.
-struct Told {
+struct TraceEvidence {
   bool places = false;  // the module that makes a call; costs time
   bool phases = true;
 };
-CallSequence build_sequence(const Scope& scope, Grain grain, Told told, KeyPool& pool);
+CallSequence build_sequence(const Scope& scope, Grain grain, TraceEvidence evidence, KeyPool& pool);
 
 // Whether the trace tells which nn.Module made a call.
 bool has_places(const Trace& trace);

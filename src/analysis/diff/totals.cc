@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/gpu.h"
-#include "analysis/launches.h"
-#include "analysis/scope_diagnostics.h"
-#include "analysis/scoped_work.h"
+#include "analysis/gpu/gpu.h"
+#include "analysis/launches/launches.h"
 #include "base/saturating.h"
+#include "facts/scope_diagnostics.h"
+#include "facts/scoped_work.h"
 
 namespace ridge::diff {
 namespace {
@@ -138,7 +138,7 @@ void add_rates(const Scope& scope, SideTotals& out) {
 
 }  // namespace
 
-SideTotals compute_totals(const Scope& scope, const Template& iteration) {
+SideTotals compute_totals(const Scope& scope, const TypicalIteration& iteration) {
   SideTotals out;
   out.name = std::filesystem::path(scope.trace().path).filename().string();
   out.iterations = std::max<std::int64_t>(1, iteration.iterations);
@@ -154,7 +154,7 @@ SideTotals compute_totals(const Scope& scope, const Template& iteration) {
   return out;
 }
 
-void add_device_time(const Template& t, SideTotals& out) {
+void add_device_time(const TypicalIteration& t, SideTotals& out) {
   for (const Position& position : t.positions) {
     for (const SlotTime& slot : position.slots) {
       const auto category = static_cast<std::size_t>(slot.category);

@@ -6,8 +6,8 @@
 namespace ridge::diff {
 
 // All but the device time, which add_device_time adds once it is known what sort of work each kernel is.
-SideTotals compute_totals(const Scope& scope, const Template& iteration);
+SideTotals compute_totals(const Scope& scope, const TypicalIteration& iteration);
 
-void add_device_time(const Template& iteration, SideTotals& out);
+void add_device_time(const TypicalIteration& iteration, SideTotals& out);
 
 }  // namespace ridge::diff

@@ -10,13 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/breaks.h"
-#include "analysis/compile.h"
+#include "analysis/compile/compile.h"
 #include "analysis/findings/finding.h"
 #include "analysis/findings/ledger.h"
-#include "analysis/graphs.h"
-#include "analysis/launches.h"
-#include "analysis/scope.h"
+#include "analysis/graphs/graphs.h"
+#include "analysis/launches/launches.h"
+#include "facts/breaks.h"
+#include "facts/scope.h"
 #include "model/name_flags.h"
 #include "model/once.h"
 #include "model/phases.h"

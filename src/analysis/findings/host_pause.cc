@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "analysis/findings/catalog.h"
-#include "analysis/long_calls.h"
 #include "base/saturating.h"
+#include "facts/long_calls.h"
 
 namespace ridge {
 namespace {

@@ -2,9 +2,9 @@
 // its part. Whether the host is too slow for the device is `launches`' to say.
 #include <algorithm>
 
-#include "analysis/compiled_share.h"
 #include "analysis/findings/catalog.h"
-#include "analysis/launches.h"
+#include "analysis/graphs/compiled_share.h"
+#include "analysis/launches/launches.h"
 #include "base/units.h"
 
 #include <fmt/format.h>

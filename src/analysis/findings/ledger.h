@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/scope.h"
+#include "facts/scope.h"
 #include "model/idle.h"
 
 namespace ridge {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "analysis/copies.h"
+#include "analysis/copies/copies.h"
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
 #include "device/host_link.h"

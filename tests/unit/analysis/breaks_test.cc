@@ -1,4 +1,4 @@
-#include "analysis/breaks.h"
+#include "facts/breaks.h"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 
 #include <random>
 

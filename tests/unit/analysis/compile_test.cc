@@ -1,4 +1,4 @@
-#include "analysis/compile.h"
+#include "analysis/compile/compile.h"
 
 #include <map>
 #include <sstream>

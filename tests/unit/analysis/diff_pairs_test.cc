@@ -144,12 +144,12 @@ TEST(Diff, PairsMatrixWorkOfEqualDuration) {
   EXPECT_GE(close / all, 0.95);
 }
 
-// Links of one comparison: templates kept, so that positions can be told apart.
+// Links of one comparison: typical iterations kept, so that positions can be told apart.
 struct Linked {
   std::vector<test::LoadedTrace> traces;
   std::vector<Scope> scopes;
   diff::KeyPool pool;
-  std::vector<diff::Template> templates;
+  std::vector<diff::TypicalIteration> typical;
   diff::Links links;
 
   Linked(const std::string& a, const std::string& b) {
@@ -158,8 +158,8 @@ struct Linked {
     for (const auto& trace : traces) scopes.emplace_back(*trace.model);
     const diff::RunMode ma = diff::run_mode(scopes[0]), mb = diff::run_mode(scopes[1]);
     for (const Scope& scope : scopes)
-      templates.push_back(diff::build_template(scope, diff::build_sequence(scope, diff::common_grain(ma, mb), {}, pool), pool));
-    links = diff::match(templates[0], templates[1], ma, mb);
+      typical.push_back(diff::build_template(scope, diff::build_sequence(scope, diff::common_grain(ma, mb), {}, pool), pool));
+    links = diff::match(typical[0], typical[1], ma, mb);
   }
 };
 
@@ -169,9 +169,9 @@ TEST(Diff, LinksEagerOpsWithKernelsOfTheirShapes) {
   const Linked linked(*a, *b);
   double all = 0, consistent = 0;
   for (const diff::Link& link : linked.links) {
-    const diff::CallKind &op = linked.templates[0].kind(link.a), &kernel = linked.templates[1].kind(link.b);
+    const diff::CallKind &op = linked.typical[0].kind(link.a), &kernel = linked.typical[1].kind(link.b);
     if (op.dims == diff::kNoKey || kernel.dims == diff::kNoKey || op.shapes.tensors.empty()) continue;
-    const auto time = static_cast<double>(linked.templates[0].positions[link.a].per_iteration_ns());
+    const auto time = static_cast<double>(linked.typical[0].positions[link.a].per_iteration_ns());
     const bool same = std::any_of(op.shapes.tensors.begin(), op.shapes.tensors.end(),
                                   [&](const diff::TensorDims& t) { return kernel.shapes.holds_numel(t.numel); });
     all += time;
@@ -188,17 +188,17 @@ TEST(Diff, LinksAlikeWithAndWithoutShapes) {
              without = test::path_of("resnet18_compiled");
   if (!a || !with || !without) GTEST_SKIP() << "no such traces here";
   const Linked known(*a, *with), bare(*a, *without);
-  ASSERT_EQ(known.templates[0].positions.size(), bare.templates[0].positions.size());
-  ASSERT_EQ(known.templates[1].positions.size(), bare.templates[1].positions.size());
+  ASSERT_EQ(known.typical[0].positions.size(), bare.typical[0].positions.size());
+  ASSERT_EQ(known.typical[1].positions.size(), bare.typical[1].positions.size());
   const auto partners = [](const Linked& linked) {
-    std::vector<std::set<std::uint32_t>> of(linked.templates[0].positions.size());
+    std::vector<std::set<std::uint32_t>> of(linked.typical[0].positions.size());
     for (const diff::Link& link : linked.links) of[link.a].insert(link.b);
     return of;
   };
   const auto x = partners(known), y = partners(bare);
   double all = 0, alike = 0;
   for (std::size_t p = 0; p < x.size(); ++p) {
-    const auto time = static_cast<double>(known.templates[0].positions[p].per_iteration_ns());
+    const auto time = static_cast<double>(known.typical[0].positions[p].per_iteration_ns());
     all += time;
     if (std::any_of(x[p].begin(), x[p].end(), [&](std::uint32_t b) { return y[p].contains(b); })) alike += time;
   }

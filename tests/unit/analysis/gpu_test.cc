@@ -1,5 +1,5 @@
 // gpu, gaps, launches: what is known of real traces, and that the accounting closes on every one of them.
-#include "analysis/gpu.h"
+#include "analysis/gpu/gpu.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/gaps.h"
-#include "analysis/launches.h"
+#include "analysis/gaps/gaps.h"
+#include "analysis/launches/launches.h"
 #include "ingest/reader.h"
 #include "support/files.h"
 #include "support/host_device_trace.h"

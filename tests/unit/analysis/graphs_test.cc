@@ -1,4 +1,4 @@
-#include "analysis/graphs.h"
+#include "analysis/graphs/graphs.h"
 
 #include <gtest/gtest.h>
 

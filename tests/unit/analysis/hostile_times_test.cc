@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "analysis/catalog.h"
-#include "analysis/kernels.h"
-#include "analysis/ops.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
 #include "base/saturating.h"
 #include "support/diffed.h"
 #include "support/loaded_trace.h"

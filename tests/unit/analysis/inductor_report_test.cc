@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/categories.h"
-#include "analysis/ops.h"
+#include "analysis/categories/categories.h"
+#include "analysis/ops/ops.h"
 #include "ingest/reader.h"
 #include "support/files.h"
 

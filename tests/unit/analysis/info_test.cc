@@ -1,4 +1,4 @@
-#include "analysis/info.h"
+#include "analysis/info/info.h"
 
 #include <algorithm>
 

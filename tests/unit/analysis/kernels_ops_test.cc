@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "analysis/catalog.h"
-#include "analysis/collectives.h"
-#include "analysis/copies.h"
-#include "analysis/kernels.h"
-#include "analysis/ops.h"
+#include "analysis/collectives/collectives.h"
+#include "analysis/copies/copies.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
 #include "ingest/reader.h"
 
 namespace ridge {

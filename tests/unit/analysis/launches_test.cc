@@ -1,5 +1,5 @@
 // launches on traces made by hand: what binds a program, and what does not.
-#include "analysis/launches.h"
+#include "analysis/launches/launches.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // memory: a hand-made history, the peak's holders, and curves that keep their peaks.
-#include "analysis/memory.h"
+#include "analysis/memory/memory.h"
 
 #include <algorithm>
 #include <string>

@@ -5,9 +5,10 @@
 
 #include <ridge/render.h>
 
-#include "analysis/breaks.h"
-#include "analysis/collectives.h"
-#include "analysis/gpu.h"
+#include "analysis/breaks/breaks_report.h"
+#include "analysis/collectives/collectives.h"
+#include "analysis/gpu/gpu.h"
+#include "facts/breaks.h"
 
 namespace ridge {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/kernels.h"
-#include "analysis/ops.h"
-#include "analysis/roofline.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
+#include "analysis/roofline/roofline.h"
 #include "support/loaded_trace.h"
 
 namespace ridge {

@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "analysis/check.h"
-#include "analysis/kernel.h"
-#include "analysis/kernel_choice.h"
-#include "analysis/kernels.h"
-#include "analysis/ops.h"
-#include "analysis/roofline.h"
-#include "analysis/summary.h"
+#include "analysis/check/check.h"
+#include "analysis/kernel/kernel.h"
+#include "analysis/kernel/kernel_choice.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
+#include "analysis/roofline/roofline.h"
+#include "analysis/summary/summary.h"
 #include "support/loaded_trace.h"
 
 namespace ridge {

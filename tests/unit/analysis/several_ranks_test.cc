@@ -5,7 +5,7 @@
 
 #include <ridge/engine.h>
 
-#include "analysis/memory.h"
+#include "analysis/memory/memory.h"
 #include "model/process_part.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"

@@ -1,5 +1,5 @@
 // summary on traces made by hand: what it says of compiled code, of the autotuner and of the compiler's own work.
-#include "analysis/summary.h"
+#include "analysis/summary/summary.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/catalog.h"
-#include "analysis/categories.h"
+#include "analysis/categories/categories.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 
@@ -207,7 +207,7 @@ TEST(Summary, AndGraphsLeaveOutTheSameWork) {
     SCOPED_TRACE(path);
     const LoadedTrace t = load_file(path);
     const Scope scope(*t.model);
-    const Categories own = compute_categories(scope, CompilersOwn::without);
+    const Categories own = compute_categories(scope, CompilerWorkFilter::without);
     const Graphs graphs = compute_graphs(scope);
     const auto part = [&](CoveragePart p) { return graphs.coverage[static_cast<std::size_t>(p)]; };
     EXPECT_EQ(own.autotune_ns, part(CoveragePart::autotune).gpu_ns);

@@ -1,9 +1,9 @@
 // Which work counts for an iteration's use of the device, on traces made by hand.
-#include "analysis/utilisation.h"
+#include "facts/utilisation.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/info.h"
+#include "analysis/info/info.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/categories.h"
-#include "analysis/copies.h"
-#include "analysis/kernels.h"
-#include "analysis/ops.h"
+#include "analysis/categories/categories.h"
+#include "analysis/copies/copies.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
 #include "ingest/reader.h"
 #include "support/files.h"
 #include "trace/tables.h"

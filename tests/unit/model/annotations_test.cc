@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include "analysis/kernels.h"
-#include "analysis/ops.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "analysis/categories.h"
-#include "analysis/gpu.h"
+#include "analysis/categories/categories.h"
+#include "analysis/gpu/gpu.h"
 #include "ingest/reader.h"
 #include "support/files.h"
 #include "support/host_device_trace.h"

@@ -23,9 +23,9 @@ TEST(FormTable, EqualContentHasEqualId) {
   EXPECT_NE(forms.intern_track({Type::absent, 0}, {Type::integer, 2}),
             forms.intern_track({Type::integer, 0}, {Type::integer, 2}));
 
-  const ShapeId shape = forms.intern_shape({});
-  const FormId form = forms.intern_form({kind, track, shape});
-  EXPECT_EQ(forms.intern_form({kind, track, shape}), form);
+  const ArgSchemaId schema = forms.intern_schema({});
+  const FormId form = forms.intern_form({kind, track, schema});
+  EXPECT_EQ(forms.intern_form({kind, track, schema}), form);
   EXPECT_EQ(forms.form(form).track, track);
 }
 
@@ -37,14 +37,14 @@ TEST(FormTable, ShapesPackTheirWords) {
     slots[i].key = StringId{i};
     slots[i].type = types[i];
   }
-  const ShapeId id = forms.intern_shape(slots);
-  const Shape& shape = forms.shapes()[id.value];
-  EXPECT_EQ(shape.words, 6U);
+  const ArgSchemaId id = forms.intern_schema(slots);
+  const ArgSchema& schema = forms.schemas()[id.value];
+  EXPECT_EQ(schema.words, 6U);
   const std::uint32_t expected[] = {0, 1, 1, 3, 4, 4};
-  for (std::size_t i = 0; i < slots.size(); ++i) EXPECT_EQ(shape.slots[i].word, expected[i]) << i;
-  EXPECT_EQ(forms.intern_shape(slots), id);
+  for (std::size_t i = 0; i < slots.size(); ++i) EXPECT_EQ(schema.slots[i].word, expected[i]) << i;
+  EXPECT_EQ(forms.intern_schema(slots), id);
   std::swap(slots[0], slots[1]);
-  EXPECT_NE(forms.intern_shape(slots), id);
+  EXPECT_NE(forms.intern_schema(slots), id);
 }
 
 TEST(EventClasses, ByPhaseThenCategory) {
@@ -80,7 +80,7 @@ TEST(Forms, TracksAreNumberedByPidAndTid) {
   std::vector<FormId> made;
   const std::pair<TrackPart, TrackPart> met[] = {
       {text("b"), number(1)}, {number(7), number(2)}, {text("a"), number(1)}, {number(-3), number(9)}, {number(7), number(1)}};
-  for (const auto& [pid, tid] : met) made.push_back(forms.intern_form({kind, forms.intern_track(pid, tid), ShapeId{0U}}));
+  for (const auto& [pid, tid] : met) made.push_back(forms.intern_form({kind, forms.intern_track(pid, tid), ArgSchemaId{0U}}));
   forms.order_tracks(strings);
   const std::uint32_t expected[] = {4, 2, 3, 0, 1};
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -88,7 +88,7 @@ TEST(Forms, TracksAreNumberedByPidAndTid) {
     EXPECT_EQ(track.value, expected[i]);
     EXPECT_EQ(forms.track(track).pid, met[i].first);
     EXPECT_EQ(forms.intern_track(met[i].first, met[i].second), track);
-    EXPECT_EQ(forms.intern_form({kind, track, ShapeId{0U}}), made[i]);
+    EXPECT_EQ(forms.intern_form({kind, track, ArgSchemaId{0U}}), made[i]);
   }
 }
 

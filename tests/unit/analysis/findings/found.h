@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/launches.h"
+#include "analysis/launches/launches.h"
 #include "unit/analysis/findings/found.h"
 #include "unit/analysis/findings/program.h"
 

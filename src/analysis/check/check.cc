@@ -1,0 +1,159 @@
+#include "analysis/check/check.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "analysis/catalog.h"
+#include "base/units.h"
+#include "facts/scope_diagnostics.h"
+#include "facts/scoped_work.h"
+
+namespace ridge {
+namespace {
+
+struct Slice {
+  TrackId track;
+  EventId event;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+};
+
+std::vector<Slice> slices_by_track(const Trace& trace) {
+  constexpr EventClass kSliced[] = {EventClass::op, EventClass::annotation, EventClass::python_frame, EventClass::launch,
+                                    EventClass::device_work};
+  std::vector<Slice> slices;
+  for (const EventClass c : kSliced) {
+    for (const EventId event : trace.of(c)) {
+      const auto dur = trace.events.dur_ns(event);
+      const std::int64_t ts = trace.events.ts_ns(event);
+      if (dur && ts != kNoTime) slices.push_back({trace.track(event), event, ts, ts + *dur});
+    }
+  }
+  std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    return std::tuple(a.track, a.start_ns, -a.end_ns, a.event) < std::tuple(b.track, b.start_ns, -b.end_ns, b.event);
+  });
+  return slices;
+}
+
+// Clocks of host and device agree to a few microseconds; a larger lead is no noise.
+constexpr std::int64_t kClockNoise_ns = 10'000;
+
+struct EarlyWork {
+  std::vector<EventId> events;
+  std::int64_t largest_lead_ns = 0;
+};
+
+// Work that starts before its launch, which no device does.
+EarlyWork find_early_work(const Scope& scope) {
+  EarlyWork early;
+  const Model& model = scope.model();
+  const std::span<const EventId> events = scope.trace().of(EventClass::device_work);
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    const NodeId launch = model.links().launch[work.row];
+    const std::int64_t lead = launch == kNoNode ? 0 : model.tree().start_ns[launch.value] - work.start_ns;
+    if (lead <= kClockNoise_ns) return;
+    early.events.push_back(events[work.row]);
+    early.largest_lead_ns = std::max(early.largest_lead_ns, lead);
+  });
+  return early;
+}
+
+CheckRow row_for(std::string_view problem, std::vector<EventId> events, Severity severity, std::string message,
+                 const Trace& trace) {
+  CheckRow row{std::string(problem), static_cast<std::int64_t>(events.size()), {}, severity, std::move(message)};
+  if (trace.places.empty()) return row;
+  std::sort(events.begin(), events.end());
+  events.resize(std::min(events.size(), Diagnostics::kMostOffsets));
+  for (const EventId event : events) row.offsets.push_back(trace.places[event.value].begin);
+  return row;
+}
+
+}  // namespace
+
+std::vector<EventId> find_partial_overlaps(const Trace& trace) {
+  std::vector<EventId> overlaps;
+  std::vector<std::int64_t> open;  // ends of the slices around the current one, outermost first
+  TrackId track;
+  for (const Slice& slice : slices_by_track(trace)) {
+    if (slice.track != track) open.clear();
+    track = slice.track;
+    while (!open.empty() && open.back() <= slice.start_ns) open.pop_back();
+    if (!open.empty() && slice.end_ns > open.back()) {
+      overlaps.push_back(slice.event);
+      // It outlives what it overlaps: it takes the place of all that end before it.
+      while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
+    }
+    open.push_back(slice.end_ns);
+  }
+  return overlaps;
+}
+
+Check compute_check(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  Check check;
+  for (std::size_t i = 0; i < kProblems; ++i) {
+    const Diagnostics::Entry& entry = trace.diagnostics[static_cast<Problem>(i)];
+    if (entry.count == 0) continue;
+    const ProblemRow& row = row_of(static_cast<Problem>(i));
+    check.rows.push_back(
+        {std::string(row.code), static_cast<std::int64_t>(entry.count), entry.offsets, row.severity, std::string(row.message)});
+  }
+  if (std::vector<EventId> overlaps = find_partial_overlaps(trace); !overlaps.empty()) {
+    check.rows.push_back(row_for("partial_overlap", std::move(overlaps), Severity::info,
+                                 "slices of one track overlap without nesting; all are kept", trace));
+  }
+  if (trace.of(EventClass::device_work).empty()) {
+    const std::string_view why =
+        is_cut_short(trace) ? kDeviceEventsCutOff
+                            : "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)";
+    check.rows.push_back({std::string(kNoDeviceEvents), 1, {}, Severity::info, std::string(why)});
+  }
+  if (EarlyWork early = find_early_work(scope); !early.events.empty()) {
+    const std::string lead = format_duration(static_cast<double>(early.largest_lead_ns));
+    check.rows.push_back(row_for(
+        "before_launch", std::move(early.events), Severity::warning,
+        "device events start before the call that launched them, by up to " + lead + ": the clocks of host and device disagree",
+        trace));
+  }
+  check.metrics = find_odd_metrics(scope);
+  for (std::size_t i = 0; i < kMetricProblems; ++i) {
+    const MetricProblemRow& row = row_of(static_cast<MetricProblem>(i));
+    const auto count = std::count_if(check.metrics.begin(), check.metrics.end(),
+                                     [&](const OddMetric& m) { return m.problem == static_cast<MetricProblem>(i); });
+    if (count > 0) check.rows.push_back({std::string(row.code), count, {}, row.severity, std::string(row.message)});
+  }
+  std::stable_sort(check.rows.begin(), check.rows.end(),
+                   [](const CheckRow& a, const CheckRow& b) { return a.severity > b.severity; });
+  return check;
+}
+
+Report report_check(const Check& check, bool strict) {
+  Table table;
+  table.name = "check";
+  table.columns = {{"problem", Type::text},
+                   {"count", Type::integer, Unit::count},
+                   {"first_offset", Type::integer},
+                   {"severity", Type::text},
+                   {"message", Type::text, Unit::none, Role::plain, true}};
+  Table places;
+  places.name = "places";
+  places.columns = {{"problem", Type::text}, {"offset", Type::integer}};
+  Report report;
+  for (const CheckRow& found : check.rows) {
+    const Cell first = found.offsets.empty()
+                           ? Cell()
+                           : Cell(static_cast<std::int64_t>(*std::min_element(found.offsets.begin(), found.offsets.end())));
+    table.rows.push_back({found.problem, found.count, first, std::string(name_of(found.severity)), found.message});
+    for (const std::uint64_t offset : found.offsets) places.rows.push_back({found.problem, static_cast<std::int64_t>(offset)});
+    report.gate_failed |= strict && found.severity == Severity::error;
+  }
+  report.tables = {std::move(table), std::move(places), metrics_table(check.metrics)};
+  return report;
+}
+
+Result<Report> run_check(const Scope& scope, const Arguments& arguments) {
+  return report_check(compute_check(scope), arguments.contains("strict"));
+}
+
+}  // namespace ridge

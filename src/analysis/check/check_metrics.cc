@@ -1,0 +1,211 @@
+#include "analysis/check/check_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <unordered_set>
+
+#include "analysis/kernels/kernels.h"
+#include "analysis/shared/cells.h"
+#include "base/units.h"
+#include "cost/kernel_source.h"
+#include "model/name_flags.h"
+#include "model/plain_float32.h"
+
+namespace ridge {
+namespace {
+
+// In the order of MetricProblem.
+constexpr std::array<MetricProblemRow, kMetricProblems> kProblemRows = {{
+    {"over_peak_flops", Severity::warning,
+     "kernels compute faster than their device can: see metrics for the likely reasons; nothing is clipped"},
+    {"over_peak_bandwidth", Severity::warning,
+     "kernels move data faster than their device's memory can: see metrics for the likely reasons; nothing is clipped"},
+    {"under_one_percent", Severity::warning, "kernels that matter reach under 1 % of their roof: the figure is probably wrong"},
+    {"near_peak", Severity::info, "kernels that matter reach over 90 % of a peak: rare, worth a second look"},
+    {"far_from_roof", Severity::info,
+     "kernels that matter reach under 10 % of their roof: either the kernels are bad or these figures"},
+    {"kernel_source_differs", Severity::warning,
+     "the file that the trace names as a kernel's source holds another kernel by now"},
+    {"kernel_source_missing", Severity::info,
+     "the sources of generated kernels were not found: --inductor-cache DIR makes their bytes surer"},
+}};
+
+constexpr double kImpossible = 100, kNear = 90, kFar = 10, kWrong = 1;  // percent
+constexpr double kShareThatMatters = 1;                                 // percent of kernel time
+constexpr std::int64_t kLaunchThatMatters_ns = 10'000;                  // shorter ones are start and ramp more than work
+
+bool matters(const KernelRow& k, const Kernels& all) {
+  return k.count > 0 && k.time_ns / k.count >= kLaunchThatMatters_ns &&
+         100.0 * static_cast<double>(k.time_ns) >= kShareThatMatters * static_cast<double>(all.time_ns);
+}
+
+class Reasons {
+ public:
+  void add(bool applies, std::string_view text) {
+    if (applies) text_ += (text_.empty() ? "" : "; ") + std::string(text);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+bool computes_in(const KernelRow& k, DType dtype) { return (k.cost.dtypes >> static_cast<unsigned>(dtype) & 1U) != 0; }
+bool is_triton(const KernelRow& k) { return name_of(k.category).starts_with("triton_"); }
+
+// Names of the kernels that an op launches beside a Winograd or Fourier transform. A convolution by these multiplies less than
+// the definition, which is what is counted; the transforms are kernels of their own.
+std::unordered_set<const char*> kernels_beside_transforms(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  const LaunchLinks& links = scope.model().links();
+  const auto& events = trace.of(EventClass::device_work);
+  const NameFlags transform(trace, [](std::string_view name) {
+    return name.find("winograd") != name.npos || name.find("Winograd") != name.npos || name.find("fft") != name.npos;
+  });
+  std::unordered_set<const char*> names;
+  if (!transform.any()) return names;
+  std::unordered_set<std::uint32_t> ops;
+  for (std::size_t row = 0; row < events.size(); ++row) {
+    if (links.op[row] != kNoNode && transform[trace.events.name(events[row])]) ops.insert(links.op[row].value);
+  }
+  for (std::size_t row = 0; row < events.size(); ++row) {
+    if (ops.contains(links.op[row].value)) names.insert(trace.text(trace.events.name(events[row])).data());
+  }
+  return names;
+}
+
+std::string over_flops_reasons(const KernelRow& k, const DeviceSpec* device, bool beside_transforms) {
+  Reasons reasons;
+  const bool transformed = beside_transforms && k.op.find("conv") != k.op.npos;
+  reasons.add(transformed,
+              "an algorithm with fewer multiplications than are counted: its op launches Winograd or Fourier transforms too");
+  reasons.add(!transformed && computes_in(k, DType::f32) && !is_plain_float32(k.kernel), "float32 on TF32 units: try --tf32");
+  reasons.add(k.cost.estimate == Estimate::ambiguous, "its FLOPs are a guess among several readings");
+  reasons.add(
+      computes_in(k, DType::f16) || computes_in(k, DType::bf16) || computes_in(k, DType::f8) || computes_in(k, DType::i8),
+      "sparse matrices, which may run twice as fast; or a narrower dtype than the arguments'");
+  reasons.add(device != nullptr && device->measured, "measured peaks that are too low");
+  reasons.add(device != nullptr, "another device than " + (device != nullptr ? device->name : std::string()) + ": --device");
+  reasons.add(true, "a causal mask or another shortcut that skips work which is counted");
+  return reasons.take();
+}
+
+std::string over_bandwidth_reasons(const KernelRow& k, const DeviceSpec* device) {
+  Reasons reasons;
+  const double per_launch = k.cost.bytes.value().value_or(0) / static_cast<double>(std::max<std::int64_t>(1, k.count));
+  const double l2 = device != nullptr ? device->l2_bytes : 0;
+  reasons.add(l2 > 0 && per_launch < 2 * l2,
+              format_bytes(per_launch) + " a launch, against " + format_bytes(l2) + " of L2: data was still in the cache");
+  reasons.add(k.cost.estimate == Estimate::ambiguous, "its bytes are a guess among several readings");
+  reasons.add(is_triton(k) && k.cost.estimate != Estimate::source,
+              "without its source it is not known which parts of its arguments it reads");
+  reasons.add(device != nullptr, "another device than " + (device != nullptr ? device->name : std::string()) + ": --device");
+  reasons.add(true, "a wrong dtype, or indices that leave most of a tensor untouched");
+  return reasons.take();
+}
+
+std::string low_reasons(const KernelRow& k) {
+  Reasons reasons;
+  reasons.add(!k.cost.bytes.known || !k.cost.flops.known, "a part of its work is not known");
+  reasons.add(k.category == Category::comm, "it waits for other ranks");
+  reasons.add(k.cost.estimate == Estimate::ambiguous, "its figures are a guess among several readings");
+  reasons.add(k.cost.flops.value().value_or(0) == 0,
+              "arithmetic that PyTorch's convention does not count, or uncoalesced access");
+  reasons.add(true, "a grid too small to fill the device, or the wrong dtype");
+  return reasons.take();
+}
+
+// The autotuner runs candidates to reject them, many far from any roof, and the compiler patterns of its passes: they are not
+// judged.
+class OddMetrics {
+ public:
+  explicit OddMetrics(const Scope& scope)
+      : scope_(scope), kernels_(compute_kernels(scope, std::nullopt, WithCosts::yes, CompilerWorkFilter::without)) {}
+
+  std::vector<OddMetric> find() {
+    for (const KernelRow& k : kernels_.rows) {
+      check_percentages(k);
+      check_source(k);
+    }
+    std::stable_sort(found_.begin(), found_.end(), [](const OddMetric& a, const OddMetric& b) {
+      return std::tuple(a.problem, -a.time_ns, a.kernel) < std::tuple(b.problem, -b.time_ns, b.kernel);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void add(MetricProblem problem, const KernelRow& k, std::optional<double> percent, std::string reasons) {
+    const double share =
+        kernels_.time_ns > 0 ? 100.0 * static_cast<double>(k.time_ns) / static_cast<double>(kernels_.time_ns) : 0;
+    found_.push_back({problem, k.kernel, k.label, k.device, k.count, k.time_ns, percent, share, std::move(reasons)});
+  }
+
+  void check_percentages(const KernelRow& k) {
+    const DeviceSpec* device = scope_.costs().device(k.device);
+    const double flops = k.cost.peak_flops_ns.pct_of_time().value_or(0);
+    const double bytes = k.cost.peak_bytes_ns.pct_of_time().value_or(0);
+    if (flops > kImpossible)
+      add(MetricProblem::over_peak_flops, k, flops, over_flops_reasons(k, device, is_beside_transforms(k)));
+    if (bytes > kImpossible) add(MetricProblem::over_peak_bandwidth, k, bytes, over_bandwidth_reasons(k, device));
+    const std::optional<double> of_roof = k.cost.roof_ns.pct_of_time();
+    if (!of_roof || !matters(k, kernels_) || flops > kImpossible || bytes > kImpossible) return;
+    if (const double best = std::max(flops, bytes); best > kNear) {
+      add(MetricProblem::near_peak, k, best, "few kernels come that close; the work may be counted too high");
+    } else if (*of_roof < kWrong) {
+      add(MetricProblem::under_one_percent, k, of_roof, low_reasons(k));
+    } else if (*of_roof < kFar) {
+      add(MetricProblem::far_from_roof, k, of_roof, low_reasons(k));
+    }
+  }
+
+  bool is_beside_transforms(const KernelRow& k) {
+    if (!beside_transforms_) beside_transforms_ = kernels_beside_transforms(scope_);
+    return beside_transforms_->contains(k.kernel.data());
+  }
+
+  void check_source(const KernelRow& k) {
+    const KernelSources* sources = scope_.costs().options().sources;
+    if (k.kernel_file.empty() || sources == nullptr) return;
+    const std::optional<std::string> text = sources->find(k.kernel_file);
+    const SourceMatch match = match_source(text, k.kernel_hash);
+    if (match == SourceMatch::differs) {
+      add(MetricProblem::source_differs, k, std::nullopt,
+          std::string(k.kernel_file) + " hashes to " + kernel_source_hash(*text) + ", the trace says " +
+              std::string(k.kernel_hash));
+    }
+    if (match == SourceMatch::missing) add(MetricProblem::source_missing, k, std::nullopt, std::string(k.kernel_file));
+  }
+
+  const Scope& scope_;
+  Kernels kernels_;
+  std::optional<std::unordered_set<const char*>> beside_transforms_;  // by text of the trace
+  std::vector<OddMetric> found_;
+};
+
+}  // namespace
+
+const MetricProblemRow& row_of(MetricProblem problem) { return kProblemRows[static_cast<std::size_t>(problem)]; }
+
+std::vector<OddMetric> find_odd_metrics(const Scope& scope) { return OddMetrics(scope).find(); }
+
+Table metrics_table(const std::vector<OddMetric>& metrics) {
+  Table table;
+  table.name = "metrics";
+  table.important = {"problem", "kernel", "percent", "pct_gpu_time", "time_ns"};
+  table.columns = {{"problem", Type::text},
+                   {"percent", Type::number, Unit::percent},
+                   {"pct_gpu_time", Type::number, Unit::percent},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"count", Type::integer, Unit::count},
+                   {"device", Type::integer},
+                   {"kernel", Type::text},
+                   {"reasons", Type::text, Unit::none, Role::plain, true}};
+  for (const OddMetric& m : metrics) {
+    table.rows.push_back({std::string(row_of(m.problem).code), cells::number(m.percent), m.pct_gpu_time, m.time_ns, m.count,
+                          m.device, std::string(m.kernel), cells::text(m.reasons)});
+  }
+  return table;
+}
+
+}  // namespace ridge

@@ -1,0 +1,231 @@
+#include "analysis/collectives/collectives.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/catalog.h"
+#include "analysis/shared/cells.h"
+#include "base/saturating.h"
+#include "facts/scoped_work.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+struct ElementSize {
+  std::string_view dtype;
+  std::int64_t bytes;
+};
+constexpr ElementSize kElementSizes[] = {
+    {"Float", 4},         {"Double", 8},      {"Half", 2},         {"BFloat16", 2},       {"Byte", 1},
+    {"Char", 1},          {"Short", 2},       {"Int", 4},          {"Long", 8},           {"Bool", 1},
+    {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"ComplexFloat", 8}, {"ComplexDouble", 16},
+};
+
+std::optional<std::int64_t> element_bytes(std::string_view dtype) {
+  for (const ElementSize& row : kElementSizes) {
+    if (row.dtype == dtype) return row.bytes;
+  }
+  return std::nullopt;
+}
+
+// Factors of https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md, by the collective's name without underscores.
+struct BusRule {
+  std::string_view name;  // how it begins
+  double scale;           // factor = scale * (n - 1) / n; 0: factor 1
+};
+constexpr BusRule kBusRules[] = {
+    {"allreduce", 2}, {"allgather", 1}, {"reducescatter", 1}, {"alltoall", 1}, {"broadcast", 0},
+    {"reduce", 0},    {"send", 0},      {"recv", 0},          {"gather", 1},   {"scatter", 1},
+};
+
+std::string without_underscores(std::string_view name) {
+  std::string out(name);
+  std::erase(out, '_');
+  return out;
+}
+
+struct CollectiveArgs {
+  std::string name, group, dtype;
+  std::optional<std::int64_t> ranks, bytes;
+  bool sized = false;  // its call says how many bytes: they are with the call's first kernel, its time is with all
+};
+
+class ArgsReader {
+ public:
+  explicit ArgsReader(const Model& model) : model_(model), table_(collectives(model.trace())) {}
+
+  // From the kernel itself, else from the record_param_comms around its launch, else from the nccl: annotation there.
+  CollectiveArgs read(const WorkRow& work) {
+    const Trace& trace = model_.trace();
+    const EventId event = trace.of(EventClass::device_work)[work.row];
+    CollectiveArgs args;
+    EventId source = event;
+    std::string annotation;
+    if (!table_.name.text(event)) {
+      constexpr int kMostLevels = 256;  // it stands right around the launch
+      NodeId n = model_.links().launch[work.row];
+      for (int levels = 0; n != kNoNode && levels < kMostLevels; n = model_.tree().parent[n.value], ++levels) {
+        const EventId around = model_.tree().event[n.value];
+        const std::string_view name = trace.text(trace.events.name(around));
+        if (model_.tree().class_of(n) == EventClass::annotation && annotation.empty() && name.starts_with("nccl:"))
+          annotation = name.substr(5);
+        if (!table_.name.text(around)) continue;
+        source = around;
+        break;
+      }
+    }
+    args.name = text(table_.name, source);
+    if (args.name.empty()) args.name = annotation.empty() ? model_.identities()[work.row].label : annotation;
+    args.group = text(table_.group_description, source);
+    if (args.group.empty() || args.group == "undefined") args.group = text(table_.group_name, source);
+    args.dtype = text(table_.dtype, source);
+    args.ranks = table_.group_size.integer(source);
+    const auto in = table_.in_elements.integer(source), out = table_.out_elements.integer(source);
+    const auto size = element_bytes(args.dtype);
+    args.sized = size && (in || out);
+    // Several kernels of one call: its bytes count once.
+    if (args.sized && (source == event || seen_.insert(source.value).second))
+      args.bytes = std::max(in.value_or(0), out.value_or(0)) * *size;
+    return args;
+  }
+
+ private:
+  std::string text(const ArgColumn& column, EventId event) const {
+    const auto id = column.text(event);
+    return id ? std::string(model_.trace().text(*id)) : std::string();
+  }
+
+  const Model& model_;
+  CollectiveTable table_;
+  std::unordered_set<std::uint32_t> seen_;
+};
+
+// How much of [start, end) a set covers.
+std::int64_t covered(const IntervalSet& set, std::int64_t start, std::int64_t end) {
+  const auto intervals = set.intervals();
+  auto it = std::upper_bound(intervals.begin(), intervals.end(), start,
+                             [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
+  std::int64_t sum = 0;
+  for (; it != intervals.end() && it->start_ns < end; ++it)
+    saturating_add(&sum, std::min(end, it->end_ns) - std::max(start, it->start_ns));
+  return sum;
+}
+
+std::vector<HostCollectiveRow> host_collectives(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  std::map<std::string_view, HostCollectiveRow> rows;
+  for (const EventId event : trace.of(EventClass::annotation)) {
+    const std::string_view name = trace.text(trace.events.name(event));
+    if (!name.starts_with("gloo:") && !name.starts_with("mpi:")) continue;
+    const NodeId node = scope.model().node_of()[event];
+    if (node == kNoNode || !scope.holds(node) || !scope.matches(name)) continue;
+    HostCollectiveRow& row = rows[name];
+    row.name = name;
+    ++row.count;
+    saturating_add(&row.cpu_ns, scope.model().tree().duration_ns(node));
+  }
+  std::vector<HostCollectiveRow> out;
+  for (auto& [name, row] : rows) out.push_back(std::move(row));
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.cpu_ns > b.cpu_ns; });
+  return out;
+}
+
+Cell algbw(const CollectiveRow& row) {
+  return row.bytes && row.sized_ns > 0 ? Cell(static_cast<double>(*row.bytes) * 1e9 / static_cast<double>(row.sized_ns))
+                                       : Cell();
+}
+
+Cell busbw(const CollectiveRow& row) {
+  const Cell algorithm = algbw(row);
+  const auto factor = row.ranks ? bus_factor(row.name, *row.ranks) : std::nullopt;
+  return factor && std::holds_alternative<double>(algorithm) ? Cell(std::get<double>(algorithm) * *factor) : Cell();
+}
+
+}  // namespace
+
+std::optional<double> bus_factor(std::string_view name, std::int64_t ranks) {
+  if (ranks < 1) return std::nullopt;
+  const std::string plain = without_underscores(name);
+  for (const BusRule& rule : kBusRules) {
+    if (!plain.starts_with(rule.name)) continue;
+    const double n = static_cast<double>(ranks);
+    return rule.scale == 0 ? 1.0 : rule.scale * (n - 1) / n;
+  }
+  return std::nullopt;
+}
+
+Collectives compute_collectives(const Scope& scope) {
+  ArgsReader reader(scope.model());
+  std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, CollectiveRow> rows;
+  std::unordered_map<std::int64_t, IntervalSet> compute;  // by device
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) {
+    if (work.sort != WorkSort::comm) return;
+    CollectiveArgs args = reader.read(work);
+    if (!scope.matches(args.name)) return;
+    const auto [computing, is_new] = compute.try_emplace(device.id);
+    if (is_new) computing->second = busy_time(device, {INT64_MIN, INT64_MAX}, bit_of(WorkSort::compute));
+    CollectiveRow& row = rows[{args.name, args.group, args.ranks.value_or(-1), args.dtype}];
+    row.name = std::move(args.name);
+    row.group = std::move(args.group);
+    row.dtype = std::move(args.dtype);
+    row.ranks = args.ranks;
+    ++row.count;
+    saturating_add(&row.time_ns, duration_ns(work));
+    saturating_add(&row.exposed_ns, duration_ns(work) - covered(computing->second, work.start_ns, work.end_ns));
+    if (args.bytes) row.bytes = row.bytes.value_or(0) + *args.bytes;
+    if (args.sized) saturating_add(&row.sized_ns, duration_ns(work));
+  });
+  Collectives out;
+  for (auto& [key, row] : rows) out.rows.push_back(std::move(row));
+  std::stable_sort(out.rows.begin(), out.rows.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  out.host = host_collectives(scope);
+  return out;
+}
+
+Report report_collectives(const Collectives& found) {
+  Table table;
+  table.name = "collectives";
+  table.important = {"name", "exposed_ns", "time_ns", "busbw", "bytes", "count", "ranks", "dtype"};
+  table.columns = {{"name", Type::text},
+                   {"group", Type::text},
+                   {"ranks", Type::integer, Unit::count},
+                   {"dtype", Type::text},
+                   {"bytes", Type::integer, Unit::bytes},
+                   {"count", Type::integer, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"exposed_ns", Type::integer, Unit::ns},
+                   {"algbw", Type::number, Unit::bytes_per_s},
+                   {"busbw", Type::number, Unit::bytes_per_s}};
+  std::int64_t count = 0, time = 0, exposed = 0;
+  for (const CollectiveRow& row : found.rows) {
+    table.rows.push_back({row.name, cells::text(row.group), cells::integer(row.ranks), cells::text(row.dtype),
+                          cells::integer(row.bytes), row.count, row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
+    count += row.count;
+    saturating_add(&time, row.time_ns);
+    saturating_add(&exposed, row.exposed_ns);
+  }
+  table.total = Row{Cell(), Cell(), Cell(), Cell(), Cell(), count, time, exposed, Cell(), Cell()};
+  Report report;
+  report.tables = {std::move(table)};
+  if (!found.host.empty()) {
+    Table host;
+    host.name = "host_collectives";
+    host.columns = {{"name", Type::text}, {"count", Type::integer, Unit::count}, {"cpu_ns", Type::integer, Unit::ns}};
+    for (const HostCollectiveRow& row : found.host) host.rows.push_back({row.name, row.count, row.cpu_ns});
+    report.tables.push_back(std::move(host));
+  }
+  if (found.rows.empty()) {
+    report.diagnostics.push_back({"no_collectives", 1,
+                                  found.host.empty() ? "the trace has no communication"
+                                                     : "the trace has no communication on a device, only on the host"});
+  }
+  return report;
+}
+
+Result<Report> run_collectives(const Scope& scope, const Arguments&) { return report_collectives(compute_collectives(scope)); }
+
+}  // namespace ridge

@@ -1,0 +1,124 @@
+#include "analysis/findings/findings.h"
+
+#include <algorithm>
+
+#include "analysis/catalog.h"
+#include "analysis/findings/catalog.h"
+#include "base/nearest.h"
+#include "facts/scope_diagnostics.h"
+
+namespace ridge {
+namespace {
+
+RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
+  RankedFinding row{.id = rule.id, .finding = std::move(finding), .saves_ns = {}, .saves_pct = {}, .start_ns = {}};
+  if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.origin_ns();
+  if (!row.finding.saves_ns) return row;
+  row.saves_ns = *row.finding.saves_ns / of.iterations;
+  if (of.span_ns > 0) row.saves_pct = 100.0 * static_cast<double>(*row.finding.saves_ns) / static_cast<double>(of.span_ns);
+  return row;
+}
+
+std::string near_or_all(const std::string& id, const std::vector<std::string_view>& known) {
+  std::string hint = did_you_mean(id, known);
+  if (!hint.empty()) return hint;
+  for (const std::string_view name : known) hint += (hint.empty() ? "there are " : ", ") + std::string(name);
+  return hint;
+}
+
+Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
+  std::vector<std::string> ids;
+  const auto given = arguments.find("ignore");
+  if (given == arguments.end()) return ids;
+  std::vector<std::string_view> known;
+  for (const FindingRow& rule : finding_catalog()) known.push_back(rule.id);
+  const std::string& text = given->second;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    std::string id = text.substr(from, comma - from);
+    from = comma + 1;
+    if (id.empty()) continue;
+    if (std::find(known.begin(), known.end(), id) == known.end())
+      return fail(ErrorCode::usage, "--ignore: there is no finding '" + id + "'", "", near_or_all(id, known));
+    ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+}  // namespace
+
+Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known) {
+  Findings out;
+  out.no_device_events = scope.model().timeline().devices.empty();
+  if (out.no_device_events) return out;
+  std::optional<Ledger> own;
+  Ledger& ledger = known.ledger != nullptr ? *known.ledger : own.emplace(scope);
+  out.iterations = ledger.iterations();
+  out.span_ns = ledger.span_ns();
+  Facts facts(scope, ledger, known);
+  for (const FindingRow& rule : finding_catalog()) {
+    std::optional<Finding> finding = rule.find(facts);
+    const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
+    if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
+    out.left_out += finding && !listed;
+  }
+  // Stable: equal savings, and unknown ones, stay in the order of the catalog.
+  std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
+    return a.saves_ns.value_or(-1) > b.saves_ns.value_or(-1);
+  });
+  return out;
+}
+
+Table findings_table(const Findings& findings, bool brief) {
+  Table table;
+  table.name = "findings";
+  table.columns = {{"rank", Type::integer},
+                   {"id", Type::text},
+                   {"finding", Type::text, Unit::none, Role::plain, true},
+                   {"saves_ns", Type::integer, Unit::ns},
+                   {"saves_pct", Type::number, Unit::percent},
+                   {"confidence", Type::text},
+                   {"evidence", Type::text, Unit::none, Role::plain, true},
+                   {"do", Type::text, Unit::none, Role::plain, true},
+                   {"event", Type::integer, Unit::none, Role::event},
+                   {"start_ns", Type::integer, Unit::ns, Role::time_start}};
+  if (brief) table.columns.erase(table.columns.begin() + 6);
+  for (std::size_t i = 0; i < findings.rows.size(); ++i) {
+    const RankedFinding& row = findings.rows[i];
+    Row cells = {static_cast<std::int64_t>(i + 1),
+                 std::string(row.id),
+                 row.finding.finding,
+                 row.saves_ns ? Cell(*row.saves_ns) : Cell(),
+                 row.saves_pct ? Cell(*row.saves_pct) : Cell(),
+                 std::string(name_of(row.finding.confidence)),
+                 row.finding.evidence,
+                 row.finding.action,
+                 row.finding.event ? Cell(std::int64_t{row.finding.event->value}) : Cell(),
+                 row.start_ns ? Cell(*row.start_ns) : Cell()};
+    if (brief) cells.erase(cells.begin() + 6);
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Report report_findings(const Findings& findings) {
+  Report report;
+  report.tables = {findings_table(findings, false)};
+  if (findings.no_device_events) {
+    report.diagnostics.push_back(no_device_events());
+  } else if (findings.rows.empty()) {
+    report.headline = findings.left_out > 0 ? "nothing to list: --ignore or --filter (by id) leaves out " +
+                                                  std::to_string(findings.left_out) + " found"
+                                            : "nothing found: the trace shows no time that one of the known causes takes";
+    report.diagnostics.push_back({std::string(kNoFindings), 0, report.headline, "info"});
+  }
+  return report;
+}
+
+Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
+  auto ignored = ignored_ids(arguments);
+  if (!ignored) return tl::unexpected(ignored.error());
+  return report_findings(compute_findings(scope, *ignored));
+}
+
+}  // namespace ridge

@@ -1,0 +1,46 @@
+// findings: what to fix first. Each row is one cause, what it costs at most, how sure that is, what shows it, and what to do.
+//
+// Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger
+// (findings/ledger.h), so that no nanosecond is counted twice. saves_ns is per iteration, an upper bound, and nothing where the
+// trace cannot bound it; saves_pct is of the time from a device's first work to its last, per iteration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ridge/report.h>
+
+#include "analysis/findings/facts.h"
+#include "facts/scope.h"
+
+namespace ridge {
+
+struct RankedFinding {
+  std::string_view id;
+  Finding finding;                       // its saves_ns is of the whole scope
+  std::optional<std::int64_t> saves_ns;  // per iteration
+  std::optional<double> saves_pct;
+  std::optional<std::int64_t> start_ns;  // of its event, from the window's start
+};
+
+struct Findings {
+  std::vector<RankedFinding> rows;  // most savings first, unknown ones last
+  std::int64_t iterations = 1;
+  std::int64_t span_ns = 0;  // that the percentages are of, over the scope
+  bool no_device_events = false;
+  std::int64_t left_out = 0;  // by --ignore or --filter
+};
+
+// `ignored`: ids that are not listed. Their time stays claimed: who knows of a cause does not want it under another name.
+Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored = {}, const KnownAnswers& known = {});
+// Of an answer without findings: that there are none, or that --ignore or --filter leave out those that there are.
+inline constexpr std::string_view kNoFindings = "no_findings";
+Report report_findings(const Findings& findings);
+
+// The table alone, for the summary: without evidence when `brief`.
+Table findings_table(const Findings& findings, bool brief);
+
+}  // namespace ridge

@@ -1,0 +1,290 @@
+#include "analysis/kernels/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/catalog.h"
+#include "analysis/shared/choice.h"
+#include "analysis/shared/cost_diagnostics.h"
+#include "base/hash.h"
+#include "base/saturating.h"
+#include "base/try.h"
+#include "facts/scope_diagnostics.h"
+#include "facts/scoped_work.h"
+#include "model/annotations.h"
+#include "model/autotune.h"
+#include "model/locations.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
+
+// The compiled graph around a node; where the trace does not name graphs, the compiled region or function. The innermost of
+// each.
+struct GraphAround {
+  StringId name;
+  bool is_graph = false;
+};
+
+std::vector<GraphAround> graphs_around(const Model& model) {
+  const CallTree& tree = model.tree();
+  std::vector<GraphAround> around(tree.size());
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    if (tree.parent[n] != kNoNode) around[n] = around[tree.parent[n].value];
+    if (tree.event_class[n] != EventClass::op && tree.event_class[n] != EventClass::annotation) continue;
+    const StringId name = model.trace().events.name(tree.event[n]);
+    const std::string_view text = model.trace().text(name);
+    const bool is_graph = text.starts_with("## Call CompiledFxGraph");
+    const bool is_region = text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction");
+    if (is_graph || (is_region && !around[n].is_graph)) around[n] = {name, is_graph};
+  }
+  return around;
+}
+
+// The key of a launch under one regrouping, as text.
+class Regroup {
+ public:
+  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {
+    if (by == KernelsBy::annotation) annotations_.emplace(model_);
+    if (by == KernelsBy::graph) graphs_ = graphs_around(model_);
+  }
+
+  std::string key(const WorkRow& work) {
+    const NodeId launch = model_.links().launch[work.row];
+    if (by_ == KernelsBy::stream) return std::to_string(work.stream);
+    if (launch == kNoNode) return std::string(without_launch(model_.trace()));
+    switch (by_) {
+      case KernelsBy::op: return std::string(op_name(model_, work.row));
+      case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
+      case KernelsBy::annotation: return or_else(name(annotations_->of(launch)), "[no annotation]");
+      case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
+      default: return or_else(std::string(model_.trace().text(graphs_[launch.value].name)), "[not compiled]");
+    }
+  }
+
+ private:
+  static std::string or_else(std::string text, std::string_view none) { return text.empty() ? std::string(none) : text; }
+
+  std::string name(NodeId n) const {
+    return n == kNoNode ? std::string()
+                        : std::string(model_.trace().text(model_.trace().events.name(model_.tree().event[n.value])));
+  }
+
+  std::string shape(NodeId op) const {
+    if (op == kNoNode) return "";
+    const auto dims = ops_.input_dims.text(model_.tree().event[op.value]);
+    return dims ? " " + std::string(model_.trace().text(*dims)) : "";
+  }
+
+  const Model& model_;
+  KernelsBy by_;
+  OpTable ops_;
+  std::optional<Annotations> annotations_;
+  std::vector<GraphAround> graphs_;
+};
+
+struct RowKey {
+  std::uint32_t name = 0, label = 0, hash = 0;
+  std::int64_t device = 0;
+  bool operator==(const RowKey&) const = default;
+};
+struct RowKeyHash {
+  std::size_t operator()(const RowKey& k) const {
+    return mix64(static_cast<std::uint64_t>(k.name) << 32 | k.label,
+                 static_cast<std::uint64_t>(k.hash) << 16 ^ static_cast<std::uint64_t>(k.device) ^ 0x9E3779B97F4A7C15);
+  }
+};
+
+// Ids for the labels of identities: equal text, equal id.
+std::vector<std::uint32_t> label_ids(const KernelIdentities& identities) {
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  std::vector<std::uint32_t> out;
+  for (const KernelIdentity& identity : identities.identities) {
+    out.push_back(ids.try_emplace(identity.label, static_cast<std::uint32_t>(ids.size())).first->second);
+  }
+  return out;
+}
+
+class KernelRows {
+ public:
+  KernelRows(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs)
+      : scope_(scope),
+        costs_(costs == WithCosts::yes ? &scope.costs() : nullptr),
+        trace_(scope.trace()),
+        model_(scope.model()),
+        ops_(ops(scope.trace())),
+        labels_(label_ids(model_.identities())),
+        tuning_(model_.autotuning()),
+        replays_(model_.graph_replays()) {
+    if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<Regroup>(scope, *by);
+    each_launch_ = by == KernelsBy::launch;
+  }
+
+  void add(const Device& device, const WorkRow& work) {
+    const EventId event = trace_.of(EventClass::device_work)[work.row];
+    if (trace_.kind(event).work != DeviceWork::kernel) return;
+    const StringId name = trace_.events.name(event);
+    if (!matches(name)) return;
+    const std::size_t at = find(device, work, name);
+    KernelRow& row = rows_[at];
+    const std::int64_t duration = duration_ns(work);
+    if (trace_.events.dur_ns(event)) {
+      row.min_ns = row.timed == 0 ? duration : std::min(row.min_ns, duration);
+      row.max_ns = std::max(row.max_ns, duration);
+      ++row.timed;
+    }
+    ++row.count;
+    saturating_add(&row.time_ns, duration);
+    if (costs_ != nullptr) row.cost.add(*costs_, work.row, device.id, duration);
+    if (tuning_.holds_work(work.row)) {
+      ++row.autotune_count;
+      saturating_add(&row.autotune_ns, duration);
+    }
+    if (const OpSource from = replays_.recovered_op(work.row).source; from != OpSource::none) {
+      saturating_add(&row.recovered_ns, duration);
+      row.op_from = from;
+    }
+    Shares& shares = shares_[at];
+    shares.category[static_cast<std::size_t>(model_.identities()[work.row].category)].add(duration);
+    if (regroup_) {
+      shares.names.insert(name.value);
+    } else {
+      shares.op[op_name(model_, work.row)].add(duration);
+    }
+  }
+
+  std::vector<KernelRow> take() {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const Shares& shares = shares_[i];
+      const auto most = std::max_element(shares.category.begin(), shares.category.end());
+      rows_[i].category = static_cast<Category>(most - shares.category.begin());
+      rows_[i].kernels = regroup_ ? static_cast<std::int64_t>(shares.names.size()) : 1;
+      Share best;
+      for (const auto& [op, share] : shares.op) {
+        if (share > best) rows_[i].op = op, best = share;
+      }
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  // Of a row's time; by launches where no time is known.
+  struct Share {
+    std::int64_t time_ns = 0, launches = 0;
+    auto operator<=>(const Share&) const = default;
+    void add(std::int64_t duration) {
+      saturating_add(&time_ns, duration);
+      ++launches;
+    }
+  };
+  struct Shares {
+    std::array<Share, kCategories> category{};
+    std::map<std::string_view, Share> op;
+    std::unordered_set<std::uint32_t> names;
+  };
+
+  bool matches(StringId name) {
+    const auto [it, is_new] = matches_.try_emplace(name.value, false);
+    if (is_new) it->second = scope_.matches(trace_.text(name));
+    return it->second;
+  }
+
+  std::string_view op_text(const ArgColumn& column, NodeId op) const {
+    if (op == kNoNode) return {};
+    const auto id = column.text(model_.tree().event[op.value]);
+    return id ? trace_.text(*id) : std::string_view();
+  }
+
+  std::size_t find(const Device& device, const WorkRow& work, StringId name) {
+    const NodeId op = op_of(model_, work.row);
+    if (regroup_) {
+      const auto [it, is_new] = groups_.try_emplace({regroup_->key(work), device.id}, rows_.size());
+      if (is_new) add_row(device, work).key = it->first.first;
+      return it->second;
+    }
+    if (!each_launch_) {
+      const StringId hash =
+          op == kNoNode ? StringId{} : ops_.kernel_hash.text(model_.tree().event[op.value]).value_or(StringId{});
+      const RowKey key{name.value, labels_[model_.identities().of_row[work.row]], hash.value, device.id};
+      const auto [it, is_new] = index_.try_emplace(key, rows_.size());
+      if (!is_new) return it->second;
+    }
+    KernelRow& row = add_row(device, work);
+    row.kernel = trace_.text(name);
+    row.label = model_.identities()[work.row].label;
+    row.kernel_file = op_text(ops_.kernel_file, op);
+    row.kernel_hash = op_text(ops_.kernel_hash, op);
+    row.kernel_kwargs = op_text(ops_.kernel_kwargs, op);
+    return rows_.size() - 1;
+  }
+
+  KernelRow& add_row(const Device& device, const WorkRow& work) {
+    rows_.emplace_back();
+    shares_.emplace_back();
+    rows_.back().device = device.id;
+    rows_.back().start_ns = work.start_ns - scope_.origin_ns();
+    rows_.back().stream = work.stream;
+    return rows_.back();
+  }
+
+  const Scope& scope_;
+  const CostModel* costs_;  // null: not asked for
+  const Trace& trace_;
+  const Model& model_;
+  OpTable ops_;
+  std::vector<std::uint32_t> labels_;
+  const Autotuning& tuning_;
+  const GraphReplays& replays_;
+  std::unique_ptr<Regroup> regroup_;
+  bool each_launch_ = false;
+  std::unordered_map<std::uint32_t, bool> matches_;
+  std::unordered_map<RowKey, std::size_t, RowKeyHash> index_;
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> groups_;
+  std::vector<KernelRow> rows_;
+  std::vector<Shares> shares_;
+};
+
+}  // namespace
+
+Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs, CompilerWorkFilter compilers) {
+  Kernels out;
+  out.by = by;
+  if (scope.trace().of(EventClass::device_work).empty()) out.diagnostics.push_back(no_device_events());
+  KernelRows rows(scope, by, costs);
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) { rows.add(device, work); }, compilers);
+  out.rows = rows.take();
+  for (const KernelRow& row : out.rows) {
+    out.count += row.count;
+    out.timed += row.timed;
+    saturating_add(&out.time_ns, row.time_ns);
+    saturating_add(&out.recovered_ns, row.recovered_ns);
+    out.cost.add(row.cost);
+  }
+  const auto order = [&](const KernelRow& k) {
+    const std::int64_t first = by == KernelsBy::launch ? k.start_ns : -k.time_ns;
+    return std::tuple(first, std::string_view(k.key), k.kernel, k.label, k.kernel_hash, k.device);
+  };
+  std::stable_sort(out.rows.begin(), out.rows.end(),
+                   [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
+  if (costs == WithCosts::yes) {
+    for (Diagnostic& found : cost_diagnostics(scope, out.cost)) out.diagnostics.push_back(std::move(found));
+    if (auto partly = partly_known(out.cost)) out.diagnostics.push_back(std::move(*partly));
+  }
+  return out;
+}
+
+std::span<const std::string_view> kernels_by_names() { return kKernelsBy; }
+
+Result<Report> run_kernels(const Scope& scope, const Arguments& arguments) {
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kKernelsBy));
+  return report_kernels(compute_kernels(scope, by ? std::optional(static_cast<KernelsBy>(*by)) : std::nullopt));
+}
+
+}  // namespace ridge

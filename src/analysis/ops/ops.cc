@@ -1,0 +1,382 @@
+#include "analysis/ops/ops.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/catalog.h"
+#include "analysis/shared/choice.h"
+#include "base/saturating.h"
+#include "base/sort_runs.h"
+#include "base/try.h"
+#include "facts/scoped_work.h"
+#include "model/annotations.h"
+#include "model/locations.h"
+#include "model/phases.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase"};
+
+// What one call of an op took.
+struct OpCost {
+  std::int64_t child_cpu_ns = 0;  // of ops and runtime calls right below
+  std::int64_t device_self_ns = 0, device_total_ns = 0;
+  std::int64_t kernels = 0;
+  std::int64_t pieces = 0;  // of device work, with nested ops'
+  FlopSum flops;            // with nested ops'
+};
+
+struct LaunchedWork {
+  NodeId op;
+  std::int64_t time_ns;
+  bool is_kernel;
+  bool recovered;     // another op's own: this one only launched the graph
+  std::uint32_t row;  // of the device work
+};
+
+bool is_kernel(const Trace& trace, std::uint32_t row) {
+  return trace.kind(trace.of(EventClass::device_work)[row]).work == DeviceWork::kernel;
+}
+
+// Kernels that may compute anything, and copies that are known to compute nothing.
+void add_flops(const Scope& scope, std::uint32_t row, std::int64_t time_ns, FlopSum* sum) {
+  const std::optional<double>& flops = scope.costs()[row].flops;
+  if (flops || is_kernel(scope.trace(), row)) sum->add(flops, time_ns);
+}
+
+const CompilerWork& left_out(const Scope& scope, CompilerWorkFilter compilers) {
+  static const CompilerWork none;
+  return compilers == CompilerWorkFilter::without ? scope.model().compiler_work() : none;
+}
+
+// The work of the scope that ops launched, in order of op.
+std::vector<LaunchedWork> launched_work(const Scope& scope, CompilerWorkFilter compilers) {
+  const Trace& trace = scope.trace();
+  const LaunchLinks& links = scope.model().links();
+  const GraphReplays& replays = scope.model().graph_replays();
+  std::vector<LaunchedWork> list;
+  list.reserve(trace.of(EventClass::device_work).size());
+  const auto add = [&](const Device&, const WorkRow& work) {
+    if (links.op[work.row] == kNoNode) return;
+    const bool recovered = replays.recovered_op(work.row).op != kNoNode;
+    list.push_back({links.op[work.row], duration_ns(work), is_kernel(trace, work.row), recovered, work.row});
+  };
+  for_each_work(scope, add, compilers);
+  sort_runs(&list, [](const LaunchedWork& a, const LaunchedWork& b) { return a.op < b.op; });
+  return list;
+}
+
+// Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to
+// enter(NodeId) before those below it, and to leave(NodeId, const OpCost&) when everything below it was seen. Without the
+// compiler's own, whatever of it stands in an op takes from the op's own time, as a call does.
+template <class Enter, class Leave>
+void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compilers, Enter enter, Leave leave) {
+  const CallTree& tree = scope.model().tree();
+  const CompilerWork& apart = left_out(scope, compilers);
+  const std::vector<LaunchedWork> launched = launched_work(scope, compilers);
+  auto work = launched.begin();
+  std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
+  struct Open {
+    NodeId node;
+    bool is_op;
+    OpCost cost;
+  };
+  std::vector<Open> open;
+  const auto close = [&] {
+    const Open done = open.back();
+    open.pop_back();
+    // Work under a call without an op of its own belongs to the next op above it.
+    if (!open.empty()) {
+      saturating_add(&open.back().cost.device_total_ns, done.cost.device_total_ns);
+      open.back().cost.flops.add(done.cost.flops);
+      open.back().cost.pieces += done.cost.pieces;
+    }
+    if (done.is_op) leave(done.node, done.cost);
+  };
+  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+    const NodeId n{i};
+    const bool is_op = tree.event_class[i] == EventClass::op;
+    const bool is_call = is_op || tree.event_class[i] == EventClass::launch;
+    const NodeId above = tree.parent[i] == kNoNode ? kNoNode : call_at_or_above[tree.parent[i].value];
+    call_at_or_above[i] = is_call ? n : above;
+    const bool begins_apart = apart.holds(n) && !apart.holds(tree.parent[i]);
+    if (!is_call && !begins_apart) continue;
+    while (!open.empty() && open.back().node != above) close();
+    const bool inside_apart = apart.holds(n) && !apart.holds(above);  // of a slice that is no call and was subtracted whole
+    if (!open.empty() && open.back().is_op && (begins_apart || !inside_apart))
+      saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
+    if (!is_call) continue;
+    OpCost cost;
+    for (; work != launched.end() && work->op <= n; ++work) {
+      if (work->op != n) continue;
+      ++cost.pieces;
+      saturating_add(&cost.device_total_ns, work->time_ns);
+      if (with == WithCosts::yes) add_flops(scope, work->row, work->time_ns, &cost.flops);
+      if (work->recovered) continue;
+      saturating_add(&cost.device_self_ns, work->time_ns);
+      cost.kernels += work->is_kernel;
+    }
+    if (is_op) enter(n);
+    open.push_back({n, is_op, cost});
+  }
+  while (!open.empty()) close();
+}
+
+// Calls without a duration stand in no tree: f(EventId, NodeId around) for those of the scope.
+template <class F>
+void for_each_untimed_op(const Scope& scope, F f) {
+  const Trace& trace = scope.trace();
+  const CallTree& tree = scope.model().tree();
+  for (const EventId event : trace.of(EventClass::op)) {
+    const std::int64_t time_ns = trace.events.ts_ns(event);
+    if (trace.events.dur_ns(event) || time_ns == kNoTime) continue;
+    const TimeRange host = scope.host_window(trace.track(event));
+    if (!scope.whole() && (time_ns < host.start_ns || time_ns >= host.end_ns)) continue;
+    const HostThread* thread = tree.thread_of(trace.track(event));
+    f(event, thread == nullptr ? kNoNode : tree.innermost_at(*thread, time_ns));
+  }
+}
+
+// What a row is told apart by, beside the op's name: an id that is equal for equal texts, and the text. The id is of an event
+// and its node; of a call without a duration, which has none, of the node around it, kNoNode where there is none.
+struct Detail {
+  std::function<std::uint32_t(EventId, NodeId)> id;
+  std::function<std::string(std::uint32_t)> text;
+};
+
+std::string json_spaced(std::string_view json) {  // "[[1,2],[]]" -> "[[1, 2], []]"
+  std::string out;
+  for (const char c : json) {
+    out += c;
+    if (c == ',') out += ' ';
+  }
+  return out;
+}
+
+// Ids for texts that are not in the trace's pool.
+struct TextIds {
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  std::vector<std::string_view> texts;
+  std::uint32_t id(std::string_view text) {
+    const auto [it, is_new] = ids.try_emplace(text, static_cast<std::uint32_t>(texts.size()));
+    if (is_new) texts.push_back(text);
+    return it->second;
+  }
+};
+
+Detail pool_detail(const Trace& trace, std::function<StringId(EventId)> find) {
+  return {[find = std::move(find)](EventId event, NodeId) { return find(event).value; },
+          [&trace](std::uint32_t id) { return json_spaced(trace.text(StringId{id})); }};
+}
+
+Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
+  const Trace& trace = scope.trace();
+  const CallTree& tree = scope.model().tree();
+  if (!by) return {[](EventId, NodeId) { return 0U; }, [](std::uint32_t) { return std::string(); }};
+  switch (*by) {
+    case OpsBy::shape: {
+      const OpTable table = ops(trace);
+      return pool_detail(trace, [&trace, dims = table.input_dims](EventId event) {
+        return trace.kind(event).event_class == EventClass::op ? dims.text(event).value_or(StringId{}) : StringId{};
+      });
+    }
+    case OpsBy::annotation: {
+      const auto annotations = std::make_shared<Annotations>(scope.model());
+      return {[&, annotations](EventId, NodeId n) {
+                const NodeId annotation = n == kNoNode ? kNoNode : annotations->of(n);
+                return annotation == kNoNode ? 0U : trace.events.name(tree.event[annotation.value]).value;
+              },
+              [&](std::uint32_t id) { return std::string(trace.text(StringId{id})); }};
+    }
+    case OpsBy::phase: {
+      const auto phases = std::make_shared<std::vector<Phase>>(build_phases(trace, tree));
+      return {[phases](EventId, NodeId n) {
+                return static_cast<std::uint32_t>(n == kNoNode ? Phase::forward : (*phases)[n.value]);
+              },
+              [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
+    }
+    default: {
+      const Locations* locations = &scope.model().locations();
+      const auto texts = std::make_shared<TextIds>();
+      const bool module = *by == OpsBy::module;
+      return {[locations, texts, module](EventId, NodeId n) {
+                if (n == kNoNode) return texts->id({});
+                return texts->id(module ? locations->module_path(n) : locations->location(n));
+              },
+              [texts](std::uint32_t id) { return std::string(texts->texts[id]); }};
+    }
+  }
+}
+
+class OpTableBuilder {
+ public:
+  // `by_name`: the detail is the same for all.
+  OpTableBuilder(const Trace& trace, const CallTree& tree, Detail detail, bool by_name)
+      : trace_(trace), tree_(tree), detail_(std::move(detail)), row_of_name_(by_name ? trace.strings.size() : 0, kNoRow) {}
+
+  // Equal for ops of one row.
+  std::uint64_t key(NodeId op) const {
+    const EventId event = tree_.event[op.value];
+    return key(trace_.events.name(event).value, detail_.id(event, op));
+  }
+
+  OpRow& row(NodeId op) { return row(tree_.event[op.value], op); }
+  // `node`: the event's own, or the one around it.
+  OpRow& row(EventId event, NodeId node) {
+    const StringId name = trace_.events.name(event);
+    if (row_of_name_.empty()) return at(name.value, detail_.id(event, node), true);
+    std::uint32_t& row = row_of_name_[name.value];
+    if (row == kNoRow) {
+      at(name.value, detail_.id(event, node), true);
+      row = static_cast<std::uint32_t>(rows_.size() - 1);
+    }
+    return rows_[row];
+  }
+
+  // Rows of device work without an op. `launch` may be kNoNode.
+  OpRow& orphan(std::string_view name, NodeId launch) {
+    const std::uint32_t detail = launch == kNoNode ? UINT32_MAX : detail_.id(tree_.event[launch.value], launch);
+    OpRow& row = at(name == kNoOp ? UINT32_MAX : UINT32_MAX - 1, detail, false);
+    row.op = name;
+    return row;
+  }
+
+  std::vector<OpRow> take() { return std::move(rows_); }
+
+ private:
+  static std::uint64_t key(std::uint32_t name, std::uint32_t detail) { return static_cast<std::uint64_t>(name) << 32 | detail; }
+
+  OpRow& at(std::uint32_t name, std::uint32_t detail, bool is_op) {
+    const auto [it, is_new] = index_.try_emplace(key(name, detail), rows_.size());
+    if (is_new) {
+      rows_.emplace_back();
+      rows_.back().is_op = is_op;
+      if (is_op) rows_.back().op = trace_.text(StringId{name});
+      if (detail != UINT32_MAX) rows_.back().detail = detail_.text(detail);
+    }
+    return rows_[it->second];
+  }
+
+  static constexpr std::uint32_t kNoRow = UINT32_MAX;
+
+  const Trace& trace_;
+  const CallTree& tree_;
+  Detail detail_;
+  std::vector<std::uint32_t> row_of_name_;  // a short cut to rows_ when rows are told apart by name alone
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<OpRow> rows_;
+};
+
+// The calls around the one at hand, by row: whether one of its own row is among them.
+class OpenRows {
+ public:
+  void enter(std::uint64_t row) {
+    rows_.push_back(row);
+    ++open_[row];
+  }
+  bool leave() {
+    const std::uint64_t row = rows_.back();
+    rows_.pop_back();
+    return --open_[row] > 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> rows_;
+  std::unordered_map<std::uint64_t, std::uint32_t> open_;
+};
+
+}  // namespace
+
+void FlopSum::add(const std::optional<double>& flops, std::int64_t time_ns) {
+  saturating_add(&whole_ns_, time_ns);
+  if (flops) known_.add(*flops, time_ns);
+}
+
+void FlopSum::add(const FlopSum& other) {
+  saturating_add(&whole_ns_, other.whole_ns_);
+  known_.add(other.known_);
+}
+
+Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, CompilerWorkFilter compilers) {
+  const Trace& trace = scope.trace();
+  const CallTree& tree = scope.model().tree();
+  const LaunchLinks& links = scope.model().links();
+  OpTableBuilder builder(trace, tree, make_detail(scope, by), !by);
+  const CompilerWork& apart = left_out(scope, compilers);
+  OpenRows open;
+  const auto enter = [&](NodeId n) {
+    if (with == WithCosts::yes) open.enter(builder.key(n));
+  };
+  for_each_op(scope, with, compilers, enter, [&](NodeId n, const OpCost& cost) {
+    const bool nested = with == WithCosts::yes && open.leave();
+    const bool held = scope.holds(n) && !apart.holds(n);
+    if (!held && cost.pieces == 0) return;
+    // Work of the scope is its op's, also where that was called before the scope: then the row has no call and no host time of
+    // it.
+    OpRow& row = builder.row(n);
+    saturating_add(&row.device_self_ns, cost.device_self_ns);
+    saturating_add(&row.device_total_ns, cost.device_total_ns);
+    row.kernels += cost.kernels;
+    if (!nested) row.flops.add(cost.flops);
+    if (!held) return;
+    ++row.count;
+    ++row.timed;
+    saturating_add(&row.cpu_total_ns, tree.duration_ns(n));
+    saturating_add(&row.cpu_self_ns, std::max<std::int64_t>(0, tree.duration_ns(n) - cost.child_cpu_ns));
+  });
+  for_each_untimed_op(scope, [&](EventId event, NodeId around) {
+    if (!apart.holds(around)) ++builder.row(event, around).count;
+  });
+  const auto add_own = [&](OpRow& row, const WorkRow& work) {
+    saturating_add(&row.device_self_ns, duration_ns(work));
+    saturating_add(&row.device_total_ns, duration_ns(work));
+    row.kernels += is_kernel(trace, work.row);
+  };
+  const GraphReplays& replays = scope.model().graph_replays();
+  const auto add_rest = [&](const Device&, const WorkRow& work) {  // what no op launched, and what graphs replayed
+    const RecoveredOp recovered = replays.recovered_op(work.row);
+    if (recovered.op == kNoNode && links.op[work.row] != kNoNode) return;
+    if (recovered.op != kNoNode) {
+      OpRow& row = builder.row(recovered.op);
+      saturating_add(&row.recovered_ns, duration_ns(work));
+      row.op_from = recovered.source;
+      if (with == WithCosts::yes) add_flops(scope, work.row, duration_ns(work), &row.flops);
+      add_own(row, work);
+      return;
+    }
+    add_own(builder.orphan(op_name(scope.model(), work.row), links.launch[work.row]), work);
+  };
+  for_each_work(scope, add_rest, compilers);
+  Ops out;
+  out.by = by;
+  if (with == WithCosts::yes) {
+    for_each_work(scope,
+                  [&](const Device&, const WorkRow& work) { add_flops(scope, work.row, duration_ns(work), &out.flops); });
+  }
+  out.has_device_work = !trace.of(EventClass::device_work).empty();
+  out.rows = builder.take();
+  std::erase_if(out.rows, [&](const OpRow& row) { return !scope.matches(row.op); });
+  std::sort(out.rows.begin(), out.rows.end(), [](const OpRow& a, const OpRow& b) {
+    return std::tuple(-a.device_self_ns, -a.cpu_self_ns, a.op, std::string_view(a.detail)) <
+           std::tuple(-b.device_self_ns, -b.cpu_self_ns, b.op, std::string_view(b.detail));
+  });
+  const bool told = std::any_of(out.rows.begin(), out.rows.end(), [](const OpRow& row) { return !row.detail.empty(); });
+  out.no_shapes = by == OpsBy::shape && !told;
+  out.no_stacks = (by == OpsBy::module || by == OpsBy::location) && !told;
+  return out;
+}
+
+std::span<const std::string_view> ops_by_names() { return kOpsBy; }
+
+Result<Report> run_ops(const Scope& scope, const Arguments& arguments) {
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", kOpsBy));
+  return report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+}
+
+}  // namespace ridge

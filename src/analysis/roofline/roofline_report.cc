@@ -1,0 +1,192 @@
+// The tables of `roofline` and its picture.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/roofline/roofline.h"
+#include "analysis/shared/cells.h"
+
+namespace ridge {
+namespace {
+
+Table kernels_table(const Roofline& roofline) {
+  Table table;
+  table.name = "roofline";
+  table.chart = Chart::scatter_log;
+  table.important = {"label",        "time_ns",   "pct_of_roof", "bound", "headroom_ns",
+                     "pct_gpu_time", "intensity", "flops_per_s", "count"};
+  table.columns = {{"kernel", Type::text},
+                   {"intensity", Type::number},
+                   {"flops_per_s", Type::number, Unit::flop_per_s},
+                   {"roof_flops_per_s", Type::number, Unit::flop_per_s},
+                   {"pct_of_roof", Type::number, Unit::percent},
+                   {"bound", Type::text},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"headroom_ns", Type::number, Unit::ns},
+                   {"count", Type::integer, Unit::count},
+                   {"pct_gpu_time", Type::number, Unit::percent},
+                   {"bytes_per_s", Type::number, Unit::bytes_per_s},
+                   {"dtype", Type::text},
+                   {"estimate", Type::text},
+                   {"device", Type::integer},
+                   {"label", Type::text}};
+  const std::int64_t whole = roofline.kernels.time_ns;
+  const auto add = [&](Row* row, const CostSum& sum, std::int64_t time_ns, std::int64_t count) {
+    const RoofPoint point = roof_point(sum);
+    const CostSum cost = sum.told();
+    row->insert(row->end(), {cells::number(point.intensity), cells::number(point.flops_per_s),
+                             cells::number(point.roof_flops_per_s), cells::number(point.pct_of_roof),
+                             cells::text(name_of(cost.bound())), time_ns, cells::number(cost.headroom_ns.value()), count,
+                             cells::percent(time_ns, whole), cells::number(cost.bytes.per_second())});
+  };
+  for (const KernelRow& k : roofline.kernels.rows) {
+    Row row = {std::string(k.kernel)};
+    add(&row, k.cost, k.time_ns, k.count);
+    row.insert(row.end(),
+               {cells::text(k.cost.dtype_text()), cells::text(name_of(k.cost.estimate)), k.device, std::string(k.label)});
+    table.rows.push_back(std::move(row));
+  }
+  Row total = {Cell()};
+  add(&total, roofline.kernels.cost, whole, roofline.kernels.count);
+  total.resize(table.columns.size());
+  total[5] = Cell();  // one bound for all says nothing
+  table.total = std::move(total);
+  return table;
+}
+
+Table iterations_table(const Roofline& roofline) {
+  Table table;
+  table.name = "iterations";
+  table.columns = {{"iteration", Type::integer},
+                   {"duration_ns", Type::integer, Unit::ns},
+                   {"kernel_time_ns", Type::integer, Unit::ns},
+                   {"flops", Type::number, Unit::flop},
+                   {"bytes", Type::number, Unit::bytes},
+                   {"mfu_pct", Type::number, Unit::percent},
+                   {"bandwidth_pct", Type::number, Unit::percent},
+                   {"flops_known_pct", Type::number, Unit::percent},
+                   {"bytes_known_pct", Type::number, Unit::percent}};
+  const auto row_of = [&](const IterationUse& use, Cell number) {
+    const CostSum cost = use.cost.told();
+    return Row{std::move(number),
+               use.duration_ns,
+               cost.time_ns,
+               cells::number(cost.flops.value()),
+               cells::number(cost.bytes.value()),
+               cells::number(mfu_pct(use, roofline.use.devices)),
+               cells::number(bandwidth_pct(use, roofline.use.devices)),
+               cells::number(cost.flops_known_pct()),
+               cells::number(cost.bytes_known_pct())};
+  };
+  for (const IterationUse& use : roofline.use.iterations) table.rows.push_back(row_of(use, use.iteration));
+  if (!table.rows.empty()) table.total = row_of(roofline.use.all, Cell());
+  return table;
+}
+
+std::string_view unit_name(MathUnit unit) { return unit == MathUnit::matrix ? "matrix" : "vector"; }
+
+Table roofs_table(const Roofline& roofline) {
+  Table table;
+  table.name = "roofs";
+  table.columns = {{"device", Type::integer},
+                   {"name", Type::text},
+                   {"dtype", Type::text},
+                   {"unit", Type::text},
+                   {"peak_flops_per_s", Type::number, Unit::flop_per_s},
+                   {"bandwidth_bytes_per_s", Type::number, Unit::bytes_per_s},
+                   {"ridge_intensity", Type::number},
+                   {"measured", Type::boolean},
+                   {"source", Type::text}};
+  for (const DeviceRoof& roof : roofline.roofs) {
+    const double bandwidth = roof.spec.bandwidth.high;
+    table.rows.push_back({roof.device, roof.spec.name, std::string(name_of(roof.dtype)), std::string(unit_name(roof.unit)),
+                          roof.peak.high, bandwidth > 0 ? Cell(bandwidth) : Cell(), cells::ratio(roof.peak.high, bandwidth),
+                          roof.spec.measured, roof.spec.source});
+  }
+  return table;
+}
+
+bool drawable(double value) { return std::isfinite(value) && value > 0; }
+
+std::string label_of(const DeviceRoof& roof) {
+  return std::string(name_of(roof.dtype)) + " " + std::string(unit_name(roof.unit));
+}
+
+// From where the memory's slope leaves the picture, up to the peak, and on to its right edge.
+PlotLine roof_line(const DeviceRoof& roof, double left, double right) {
+  const double bandwidth = roof.spec.bandwidth.high, ridge = roof.peak.high / bandwidth;
+  PlotLine line;
+  line.label = label_of(roof);
+  if (left < ridge) line.points.emplace_back(left, left * bandwidth);
+  line.points.emplace_back(std::max(left, ridge), roof.peak.high);
+  if (right > ridge) line.points.emplace_back(right, roof.peak.high);
+  return line;
+}
+
+// One picture for each sort of device, because devices of a sort share their roofs.
+Plot plot_of(const Roofline& roofline, const DeviceSpec& spec, const std::vector<std::int64_t>& devices) {
+  Plot plot;
+  plot.title = spec.name + ", " + std::string(spec.measured ? "measured peaks" : "peaks of its data sheet");
+  plot.x = {"FLOP per byte", Unit::none};
+  plot.y = {"FLOP/s", Unit::flop_per_s};
+  std::int64_t without = 0;
+  double left = 1, right = 1;
+  for (const KernelRow& k : roofline.kernels.rows) {
+    if (std::ranges::count(devices, k.device) == 0) continue;
+    const RoofPoint point = roof_point(k.cost);
+    if (!drawable(point.intensity.value_or(0)) || !drawable(point.flops_per_s.value_or(0))) {
+      ++without;
+      continue;
+    }
+    const double weight =
+        static_cast<double>(k.time_ns) / static_cast<double>(std::max<std::int64_t>(1, roofline.kernels.time_ns));
+    plot.points.push_back({*point.intensity, *point.flops_per_s, weight, std::string(k.label)});
+    left = std::min(left, *point.intensity);
+    right = std::max(right, *point.intensity);
+  }
+  for (const DeviceRoof& roof : roofline.roofs) {
+    if (roof.device == devices.front() && roof.spec.bandwidth.known())
+      right = std::max(right, 4 * roof.peak.high / roof.spec.bandwidth.high);
+  }
+  for (const DeviceRoof& roof : roofline.roofs) {
+    if (roof.device != devices.front() || !roof.spec.bandwidth.known()) continue;
+    const auto same =
+        std::ranges::find_if(plot.lines, [&](const PlotLine& line) { return line.points.back().second == roof.peak.high; });
+    if (same == plot.lines.end()) {
+      plot.lines.push_back(roof_line(roof, left / 2, right * 2));
+    } else {
+      same->label += ", " + label_of(roof);
+    }
+  }
+  if (without > 0)
+    plot.note = std::to_string(without) + " of the kernels compute nothing, or it is not known what: they are not drawn";
+  return plot;
+}
+
+std::vector<Plot> plots_of(const Roofline& roofline) {
+  std::map<std::string, std::vector<std::int64_t>> devices;
+  std::map<std::string, const DeviceSpec*> specs;
+  for (const DeviceRoof& roof : roofline.roofs) {
+    std::vector<std::int64_t>& ids = devices[roof.spec.name];
+    if (ids.empty() || ids.back() != roof.device) ids.push_back(roof.device);
+    specs.try_emplace(roof.spec.name, &roof.spec);
+  }
+  std::vector<Plot> plots;
+  for (const auto& [name, ids] : devices) {
+    Plot plot = plot_of(roofline, *specs[name], ids);
+    if (!plot.points.empty()) plots.push_back(std::move(plot));
+  }
+  return plots;
+}
+
+}  // namespace
+
+Report report_roofline(const Roofline& roofline) {
+  Report report;
+  report.tables = {kernels_table(roofline), iterations_table(roofline), roofs_table(roofline)};
+  report.plots = plots_of(roofline);
+  report.diagnostics = roofline.kernels.diagnostics;
+  return report;
+}
+
+}  // namespace ridge

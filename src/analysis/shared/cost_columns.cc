@@ -1,0 +1,56 @@
+// The cells of each column, in the columns' order.
+#include "analysis/shared/cost_columns.h"
+
+#include "analysis/shared/cells.h"
+
+namespace ridge {
+
+const std::vector<Column>& cost_columns() {
+  static const std::vector<Column> columns = {{"flops", Type::number, Unit::flop},
+                                              {"flops_pointwise", Type::number, Unit::flop},
+                                              {"bytes_read", Type::number, Unit::bytes},
+                                              {"bytes_written", Type::number, Unit::bytes},
+                                              {"flops_per_s", Type::number, Unit::flop_per_s},
+                                              {"bytes_per_s", Type::number, Unit::bytes_per_s},
+                                              {"pct_peak_flops", Type::number, Unit::percent},
+                                              {"pct_peak_bandwidth", Type::number, Unit::percent},
+                                              {"bound", Type::text},
+                                              {"roof_ns", Type::number, Unit::ns},
+                                              {"headroom_ns", Type::number, Unit::ns},
+                                              {"dtype", Type::text},
+                                              {"estimate", Type::text}};
+  return columns;
+}
+
+void push_cost_cells(const CostSum& sum, Row* row) {
+  const CostSum cost = sum.told();
+  const std::initializer_list<Cell> cells = {cells::number(cost.flops.value()),
+                                             cells::number(cost.flops_pointwise.value()),
+                                             cells::number(cost.bytes_read.value()),
+                                             cells::number(cost.bytes_written.value()),
+                                             cells::number(cost.flops.per_second()),
+                                             cells::number(cost.bytes.per_second()),
+                                             cells::number(cost.peak_flops_ns.pct_of_time()),
+                                             cells::number(cost.peak_bytes_ns.pct_of_time()),
+                                             cells::text(name_of(cost.bound())),
+                                             cells::number(cost.roof_ns.value()),
+                                             cells::number(cost.headroom_ns.value()),
+                                             cells::text(cost.dtype_text()),
+                                             cells::text(name_of(cost.estimate))};
+  row->insert(row->end(), cells);
+}
+
+const std::vector<Column>& coverage_columns() {
+  static const std::vector<Column> columns = {{"flops_known_pct", Type::number, Unit::percent},
+                                              {"bytes_known_pct", Type::number, Unit::percent},
+                                              {"flops_causal", Type::number, Unit::flop}};
+  return columns;
+}
+
+void push_coverage_cells(const CostSum& cost, Row* row) {
+  row->push_back(cells::number(cost.flops_known_pct()));
+  row->push_back(cells::number(cost.bytes_known_pct()));
+  row->push_back(cells::number(cost.flops_causal.value()));
+}
+
+}  // namespace ridge

@@ -1,0 +1,19 @@
+// The columns of costs, the same in every table that has them: `kernels`, `kernel`, `ops`, ...
+#pragma once
+
+#include <vector>
+
+#include <ridge/report.h>
+
+#include "facts/cost_sum.h"
+
+namespace ridge {
+
+// The columns from `flops` to `estimate`, and their cells.
+const std::vector<Column>& cost_columns();
+void push_cost_cells(const CostSum& sum, Row* row);
+// Those that say how much is known, and the causal part of attention.
+const std::vector<Column>& coverage_columns();
+void push_coverage_cells(const CostSum& cost, Row* row);
+
+}  // namespace ridge

@@ -1,0 +1,108 @@
+#include "analysis/shared/cost_diagnostics.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "base/units.h"
+#include "model/device_properties.h"
+#include "model/model.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kMostlyUnknown = 50;  // percent: where less is known, the reader is told
+
+// Names of the devices that have work in the scope and no peaks.
+std::set<std::string> unknown_devices(const Scope& scope) {
+  std::set<std::string> names;
+  for (const Device& device : scope.model().timeline().devices) {
+    if (!scope.has_device(device.id) || scope.costs().device(device.id) != nullptr) continue;
+    const DeviceProperties* properties = properties_of(scope.model(), device.id);
+    const bool named = properties != nullptr && !properties->name.empty();
+    names.insert(named ? "'" + properties->name + "'" : "device " + std::to_string(device.id));
+  }
+  return names;
+}
+
+std::string joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Names of the devices in the scope whose peaks `holds` of.
+template <class Holds>
+std::set<std::string> devices_where(const Scope& scope, Holds holds) {
+  std::set<std::string> names;
+  for (const Device& device : scope.model().timeline().devices) {
+    const DeviceSpec* spec = scope.has_device(device.id) ? scope.costs().device(device.id) : nullptr;
+    if (spec != nullptr && holds(*spec)) names.insert("'" + spec->name + "'");
+  }
+  return names;
+}
+
+// A clock that was asked for and scales nothing.
+std::optional<Diagnostic> clock_without_effect(const Scope& scope) {
+  if (scope.costs().options().clock_mhz <= 0) return std::nullopt;
+  const auto names = devices_where(scope, [](const DeviceSpec& spec) { return spec.boost_mhz <= 0; });
+  if (names.empty()) return std::nullopt;
+  return Diagnostic{"clock_without_effect", static_cast<std::int64_t>(names.size()),
+                    "--clock-mhz changes nothing for " + joined(names) +
+                        ": at which clock its peaks hold is not known; --device-file FILE can give them with boost_mhz"};
+}
+
+std::optional<Diagnostic> no_peak(const Scope& scope, const CostSum& total) {
+  std::set<std::string> missing;
+  for (std::size_t i = 0; i < kDTypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if ((total.dtypes_without_peak >> i & 1U) == 0) continue;
+    for (const std::string& device :
+         devices_where(scope, [&](const DeviceSpec& spec) { return !peak_flops(spec, dtype, MathUnit::matrix).known(); })) {
+      missing.insert(std::string(name_of(dtype)) + " on " + device);
+    }
+  }
+  if (missing.empty()) return std::nullopt;
+  return Diagnostic{
+      "no_peak", static_cast<std::int64_t>(missing.size()),
+      "there is no peak for " + joined(missing) +
+          ", so kernels that compute in it have no percentage of it and no roof: --device-file FILE can give one"};
+}
+
+}  // namespace
+
+std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total) {
+  std::vector<Diagnostic> found;
+  for (const Device& device : scope.model().timeline().devices) {
+    const DeviceProperties* taken = properties_of(scope.model(), device.id);
+    if (scope.costs().options().device || taken == nullptr || taken->id == device.id) continue;
+    found.push_back({"device_by_elimination", 1,
+                     "all work ran on device " + std::to_string(device.id) +
+                         ", which the trace does not describe: taken to be the only one that it does, '" + taken->name + "'",
+                     "info"});
+  }
+  if (const std::set<std::string> unknown = unknown_devices(scope); !unknown.empty()) {
+    found.push_back(
+        {"unknown_device", static_cast<std::int64_t>(unknown.size()),
+         "the peaks of " + joined(unknown) +
+             " are not known, so there are no percentages and no roofs: name a like device with "
+             "--device (ridge devices lists them) or give its figures with --device-file FILE (docs/adding-a-device.md)"});
+  }
+  if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
+  if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
+  if (total.time_ns > 0 && !total.flops.known && !total.bytes.known) {
+    found.push_back(
+        {"no_costs", 1, "no kernel's FLOPs or bytes are known: they come from shapes, which record_shapes=True records"});
+  }
+  return found;
+}
+
+std::optional<Diagnostic> partly_known(const CostSum& total) {
+  const double flops = total.flops_known_pct().value_or(100), bytes = total.bytes_known_pct().value_or(100);
+  if (std::min(flops, bytes) >= kMostlyUnknown || (!total.flops.known && !total.bytes.known)) return std::nullopt;
+  return Diagnostic{"costs_partly_known", 1,
+                    "FLOPs are known for " + format_percent(flops) + " of the kernels' time, bytes for " +
+                        format_percent(bytes) + ": sums, rates and headroom of several kernels are of those that are known"};
+}
+
+}  // namespace ridge

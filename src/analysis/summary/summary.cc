@@ -1,0 +1,366 @@
+#include "analysis/summary/summary.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <set>
+
+#include "analysis/catalog.h"
+#include "analysis/graphs/compiled_share.h"
+#include "analysis/shared/cells.h"
+#include "analysis/shared/cost_diagnostics.h"
+#include "base/in_parallel.h"
+#include "base/saturating.h"
+#include "base/units.h"
+#include "facts/scope_diagnostics.h"
+#include "model/iteration_spans.h"
+#include "trace/args.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::size_t kTopRows = 8;
+
+void compute_iterations(const Scope& scope, Summary* summary) {
+  const std::vector<Iteration>& list = scope.model().iterations().list;
+  summary->iterations = scope.iterations();
+  std::vector<std::int64_t> durations;
+  for (const std::size_t i : summary->iterations) durations.push_back(list[i].span.duration_ns());
+  if (durations.empty()) return;
+  // Of an even number the lower of the two in the middle: a time that an iteration really took.
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  summary->median_iteration_ns = *middle;
+  const std::optional<FirstIteration> first = first_iteration(scope.model().iterations(), summary->iterations);
+  if (!first) return;
+  summary->first_iteration_ratio = first->ratio();
+  summary->first_is_outlier = first->ratio() > kOutlyingFirst;
+}
+
+// The work of the iterations: all of the scope but what was queued before the recording.
+void add_own_work(const Scope& scope, Summary* summary) {
+  const LaunchLinks& links = scope.model().links();
+  std::int64_t device = 0, covered_ns = 0;
+  bool first = true;
+  for_each_work(scope, [&](const Device& d, const WorkRow& work) {
+    if (links.is_inherited(work.row)) return;
+    if (first || d.id != device) covered_ns = work.start_ns;
+    first = false;
+    device = d.id;
+    ++summary->own_events;
+    saturating_add(&summary->own_busy_ns, std::max<std::int64_t>(0, work.end_ns - std::max(covered_ns, work.start_ns)));
+    covered_ns = std::max(covered_ns, work.end_ns);
+  });
+}
+
+bool any_op_has(const Trace& trace, ArgKey key) {
+  const auto& forms = trace.forms.forms();
+  return std::any_of(forms.begin(), forms.end(), [&](const Form& form) {
+    if (trace.forms.kinds()[form.kind.value].event_class != EventClass::op) return false;
+    const auto& slots = trace.forms.schemas()[form.schema.value].slots;
+    return std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return slot.key == id_of(key) && !slot.member; });
+  });
+}
+
+std::vector<Lack> lacks_of(const Trace& trace) {
+  std::vector<Lack> lacks;
+  const bool ops = !trace.of(EventClass::op).empty();
+  if (trace.of(EventClass::device_work).empty() && is_cut_short(trace)) {
+    lacks.push_back({"device work", "a whole file: this one is truncated, and the device's part was probably cut off"});
+  } else if (is_cut_short(trace)) {
+    lacks.push_back(
+        {"the end of the file", "a whole file: device work is written last, so figures of the device are of a part of it"});
+  } else if (trace.of(EventClass::device_work).empty()) {
+    lacks.push_back({"device work", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or the device's own)"});
+  }
+  if (!ops) lacks.push_back({"ops", "activities with ProfilerActivity.CPU"});
+  if (ops && !any_op_has(trace, ArgKey::input_dims)) lacks.push_back({"shapes of inputs", "record_shapes=True"});
+  if (trace.of(EventClass::python_frame).empty()) lacks.push_back({"Python stacks", "with_stack=True"});
+  if (trace.of(EventClass::memory).empty()) lacks.push_back({"memory events", "profile_memory=True"});
+  return lacks;
+}
+
+// ---- tables
+// ---------------------------------------------------------------------------------------------------------------------
+
+class KeyValues {
+ public:
+  explicit KeyValues(std::string name) {
+    table_.name = std::move(name);
+    table_.key_value = true;
+    table_.rows.emplace_back();
+  }
+  void add(std::string name, Type type, Unit unit, Cell value) {
+    table_.columns.push_back({std::move(name), type, unit});
+    table_.rows.front().push_back(std::move(value));
+  }
+  Table take() { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+std::string device_names(const Gpu& gpu) {
+  std::set<std::string> distinct;
+  for (const GpuDevice& device : gpu.devices)
+    distinct.insert(device.name.empty() ? "device " + std::to_string(device.device) : device.name);
+  const bool alike = gpu.devices.size() > 1 && distinct.size() == 1;
+  std::string names = alike ? std::to_string(gpu.devices.size()) + " x " : "";
+  for (const std::string& name : distinct) names += (name == *distinct.begin() ? "" : ", ") + name;
+  return names;
+}
+
+Table head_table(const Summary& s) {
+  const auto iterations = static_cast<std::int64_t>(s.iterations.size());
+  std::int64_t busy = 0, whole = 0;
+  for (const GpuDevice& device : s.gpu.devices) {
+    saturating_add(&busy, device.busy_ns);
+    saturating_add(&whole, device.window_ns);
+  }
+  const bool on_device = !s.gpu.devices.empty();
+  const auto per_iteration = [&](std::int64_t value) { return iterations == 0 ? Cell() : Cell(value / iterations); };
+  KeyValues head("summary");
+  head.add("device", Type::text, Unit::none, on_device ? Cell(device_names(s.gpu)) : Cell());
+  head.add("window_ns", Type::integer, Unit::ns, s.window.duration_ns());
+  head.add("iterations", Type::integer, Unit::count, iterations == 0 ? Cell() : Cell(iterations));
+  head.add("per", Type::text, Unit::none, iterations == 0 ? Cell() : Cell(std::string(name_of(s.model->iterations().rule))));
+  head.add("iteration_ns", Type::integer, Unit::ns, iterations == 0 ? Cell() : Cell(s.median_iteration_ns));
+  head.add("first_iteration_ratio", Type::number, Unit::none,
+           s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
+  head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
+  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns,
+           on_device ? per_iteration(s.own_busy_ns / static_cast<std::int64_t>(s.gpu.devices.size())) : Cell());
+  head.add("device_events_per_iteration", Type::integer, Unit::count, on_device ? per_iteration(s.own_events) : Cell());
+  const IterationUse& use = s.use.all;
+  head.add("mfu_pct", Type::number, Unit::percent, cells::number(mfu_pct(use, s.use.devices)));
+  head.add("bandwidth_pct", Type::number, Unit::percent, cells::number(bandwidth_pct(use, s.use.devices)));
+  head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));
+  head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
+  const bool compiled = s.graphs.compiled();
+  // With ops, no compiled code is none, and no phase of a compiler no time; whatever --filter and --step leave of them.
+  const bool told = compiled || !s.model->compile_phases().empty() || !s.model->trace().of(EventClass::op).empty();
+  head.add("compiled", Type::boolean, Unit::none, compiled);
+  head.add("compiled_pct_gpu_time", Type::number, Unit::percent, told ? cells::number(compiled_pct(s.graphs)) : Cell());
+  head.add("graph_breaks", Type::integer, Unit::count, told ? Cell(s.breaks.occurrences()) : Cell());
+  head.add("recompiles", Type::integer, Unit::count,
+           told ? Cell(static_cast<std::int64_t>(s.breaks.recompiles.size())) : Cell());
+  head.add("compile_ns", Type::integer, Unit::ns, told ? Cell(s.compile.total_ns()) : Cell());
+  head.add("autotune_ns", Type::integer, Unit::ns, told ? Cell(s.compile.autotune_ns()) : Cell());
+  return head.take();
+}
+
+Table idle_table(const Summary& s) {
+  Table table;
+  table.name = "idle";
+  table.columns = {{"cause", Type::text},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_window", Type::number, Unit::percent},
+                   {"meaning", Type::text}};
+  std::array<std::int64_t, kIdleCauses> sums{};
+  std::int64_t window = 0, idle = 0;
+  for (const GpuDevice& device : s.gpu.devices) {
+    for (std::size_t c = 0; c < kIdleCauses; ++c) saturating_add(&sums[c], device.idle[c].time_ns);
+    saturating_add(&window, device.window_ns);
+    saturating_add(&idle, device.idle_ns);
+  }
+  std::vector<std::size_t> order(kIdleCauses);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  for (const std::size_t c : order) {
+    if (sums[c] == 0) continue;
+    const auto cause = static_cast<IdleCause>(c);
+    table.rows.push_back(
+        {std::string(name_of(cause)), sums[c], cells::percent(sums[c], window), std::string(meaning_of(cause))});
+  }
+  if (!table.rows.empty()) table.total = Row{Cell(), idle, cells::percent(idle, window), Cell()};
+  return table;
+}
+
+Table categories_table(const Summary& s) {
+  Table table;
+  table.name = "categories";
+  table.columns = {{"category", Type::text},
+                   {"launches", Type::integer, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_gpu_time", Type::number, Unit::percent}};
+  for (const CategoryShare& c : s.categories.categories) {
+    table.rows.push_back(
+        {std::string(name_of(c.category)), c.launches, c.time_ns, cells::percent(c.time_ns, s.categories.time_ns)});
+  }
+  if (!table.rows.empty()) table.total = Row{Cell(), s.categories.launches, s.categories.time_ns, 100.0};
+  return table;
+}
+
+Table kernels_table(const Summary& s) {
+  Table table;
+  table.name = "top_kernels";
+  table.columns = {{"count", Type::integer, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_gpu_time", Type::number, Unit::percent},
+                   {"category", Type::text},
+                   {"label", Type::text}};
+  for (std::size_t i = 0; i < std::min(kTopRows, s.kernels.rows.size()); ++i) {
+    const KernelRow& k = s.kernels.rows[i];
+    table.rows.push_back({k.count, k.timed > 0 ? Cell(k.time_ns) : Cell(), cells::percent(k.time_ns, s.kernels.time_ns),
+                          std::string(name_of(k.category)), std::string(k.label)});
+  }
+  return table;
+}
+
+Table ops_table(const Summary& s) {
+  Table table;
+  table.name = "top_ops";
+  table.columns = {{"count", Type::integer, Unit::count},
+                   {"device_self_ns", Type::integer, Unit::ns},
+                   {"cpu_self_ns", Type::integer, Unit::ns},
+                   {"op", Type::text}};
+  for (std::size_t i = 0; i < std::min(kTopRows, s.ops.rows.size()); ++i) {
+    const OpRow& op = s.ops.rows[i];
+    table.rows.push_back({op.is_op ? Cell(op.count) : Cell(), s.ops.has_device_work ? Cell(op.device_self_ns) : Cell(),
+                          op.is_op && op.times_known() ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
+  }
+  return table;
+}
+
+Table lacks_table(const Summary& s) {
+  Table table;
+  table.name = "lacks";
+  table.columns = {{"lacks", Type::text}, {"add_with", Type::text}};
+  for (const Lack& lack : s.lacks) table.rows.push_back({lack.what, lack.remedy});
+  return table;
+}
+
+// What to fix first stands at the top of the page; what shows it is in `findings`.
+Table top_findings(const Summary& s) {
+  Table table = findings_table(s.findings, true);
+  if (table.rows.size() > kTopRows) table.rows.resize(kTopRows);
+  table.leads = true;
+  return table;
+}
+
+// Device work that is not the program's own.
+void say_left_out(const char* code, const std::string& whose, std::int64_t launches, std::int64_t time_ns, const Categories& c,
+                  Report* report) {
+  if (launches == 0) return;
+  const double whole = static_cast<double>(c.autotune_ns) + static_cast<double>(c.compiler_ns) + static_cast<double>(c.time_ns);
+  const std::string share =
+      whole > 0 ? " (" + format_percent(100.0 * static_cast<double>(time_ns) / whole) + " of GPU time)" : "";
+  report->diagnostics.push_back({code, launches,
+                                 "launches of " + whose + " took " + format_duration(static_cast<double>(time_ns)) + share +
+                                     ": left out of categories, top_kernels, top_ops and compiled_pct_gpu_time",
+                                 "warning"});
+}
+
+// The path as a shell takes it; nothing for standard input, which cannot be read twice.
+std::string in_shell(const std::string& path) {
+  if (path == kStandardInput) return {};
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
+  };
+  if (std::all_of(path.begin(), path.end(), plain)) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// The command that goes on where the summary points to.
+std::string next_command(const Summary& s) {
+  if (s.gpu.devices.empty()) return "ops";
+  if (!s.findings.rows.empty()) return "findings";
+  std::int64_t busy = 0, window = 0, waiting = 0;
+  for (const GpuDevice& device : s.gpu.devices) {
+    saturating_add(&busy, device.busy_ns);
+    saturating_add(&window, device.window_ns);
+    saturating_add(&waiting, device.idle_ns - device.idle[static_cast<std::size_t>(IdleCause::head_tail)].time_ns);
+  }
+  if (s.breaks.occurrences() > 0 && waiting > window / 5) return "breaks";
+  if (s.compile.total_ns() > window / 5) return "compile";
+  return waiting > window / 4 ? "gaps" : "kernels";
+}
+
+}  // namespace
+
+Summary compute_summary(const Scope& scope) {
+  Summary summary;
+  std::optional<Ledger> ledger;
+  summary.model = &scope.model();
+  summary.window = scope.window();
+  const JobSize job{scope.trace().events.size()};
+  // Each needs the tables below; beyond these they do not depend on each other.
+  scope.model().links();
+  at_once(
+      job, [&] { scope.model().timeline(); }, [&] { scope.model().iterations(); }, [&] { scope.model().forward_backward(); });
+  compute_iterations(scope, &summary);
+  add_own_work(scope, &summary);
+  const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
+  at_once(
+      job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
+      [&] { summary.gpu = compute_gpu(scope); },
+      [&] { summary.categories = compute_categories(scope, CompilerWorkFilter::without); },
+      [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, CompilerWorkFilter::without); },
+      [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, CompilerWorkFilter::without); },
+      [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(scope); },
+      [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
+  LaunchRates launch_rates;
+  at_once(
+      job,
+      [&] {
+        summary.findings = compute_findings(unfiltered, {},
+                                            {.graphs = &summary.graphs,
+                                             .breaks = &summary.breaks,
+                                             .compile = &summary.compile,
+                                             .ledger = &*ledger,
+                                             .launch_rates = &launch_rates});
+      },
+      [&] {
+        summary.use = compute_utilisation(scope);
+        if (job.worth_a_thread()) launch_rates.get([&] { return compute_launch_rates(unfiltered); });
+      });
+  summary.lacks = lacks_of(scope.trace());
+  summary.unknown_costs = cost_diagnostics(scope, summary.use.all.cost);
+  return summary;
+}
+
+Report report_summary(const Summary& summary) {
+  Report report;
+  report.tables = {head_table(summary),    idle_table(summary), categories_table(summary),
+                   kernels_table(summary), ops_table(summary),  lacks_table(summary)};
+  if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
+  if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
+  for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
+  if (const auto devices = static_cast<std::int64_t>(summary.gpu.devices.size()); devices > 1) {
+    report.diagnostics.push_back({"several_devices", 1,
+                                  "the trace has " + format_count(devices) +
+                                      " devices: gpu_busy and percentages are means over them, the times of idle, categories, "
+                                      "kernels and ops are sums (ridge gpu has each)",
+                                  "warning"});
+  }
+  const Categories& c = summary.categories;
+  say_left_out("autotuning", "the autotuner", c.autotune_launches, c.autotune_ns, c, &report);
+  say_left_out("compiling", "the compiler itself", c.compiler_launches, c.compiler_ns, c, &report);
+  if (summary.first_is_outlier) {
+    const std::vector<Iteration>& list = summary.model->iterations().list;
+    const std::string rest =
+        std::to_string(list[summary.iterations[1]].number) + "-" + std::to_string(list[summary.iterations.back()].number);
+    report.diagnostics.push_back({"first_iteration_outlier", 1,
+                                  "the first iteration takes far longer than the median; leave it out with --step " + rest,
+                                  "warning"});
+  }
+  if (const std::string trace = in_shell(summary.model->trace().path); !trace.empty())
+    report.next = "ridge " + next_command(summary) + " " + trace;
+  return report;
+}
+
+Result<Report> run_summary(const Scope& scope, const Arguments&) {
+  const Summary summary = compute_summary(scope);
+  Report report = report_summary(summary);
+  if (scope.filtered()) {
+    const bool matches = !summary.categories.categories.empty() || !summary.kernels.rows.empty() || !summary.ops.rows.empty();
+    report.diagnostics.push_back(about_filter(
+        scope, matches,
+        "--filter narrows the tables that list names; busy and idle time, launches and findings are of the whole trace"));
+  }
+  return report;
+}
+
+}  // namespace ridge

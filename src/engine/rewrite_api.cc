@@ -1,0 +1,246 @@
+// The door to the rewrites behind <ridge/rewrite.h>: loads what a rewrite needs, opens its output, and puts the two together.
+#include <ridge/folder.h>
+#include <ridge/rewrite.h>
+
+#include <ridge/output_file.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <thread>
+
+#include "base/in_parallel.h"
+#include "base/try.h"
+#include "base/units.h"
+#include "cost/cost_model.h"
+#include "engine/cost_options.h"
+#include "engine/folder.h"
+#include "engine/loading.h"
+#include "facts/scope.h"
+#include "model/model.h"
+#include "rewrite/augment.h"
+#include "rewrite/combine.h"
+#include "rewrite/cut.h"
+
+namespace ridge {
+namespace {
+
+// What a rewrite works with. `paths` are files, in the order given.
+struct Job {
+  std::vector<std::string> paths;
+  Arguments arguments;
+  ReadOptions read;
+  BlockOptions blocks;
+  PackedFile* out;
+  RewriteSummary summary;
+
+  Result<std::unique_ptr<Trace>> load(const std::string& path) { return read_trace(path, read); }
+};
+
+void add_diagnostics(const Trace& trace, RewriteSummary* summary) {
+  for (Diagnostic& diagnostic : diagnostics_of(trace)) summary->diagnostics.push_back(std::move(diagnostic));
+}
+
+Result<void> run_augment(Job* job) {
+  TRY(const CostSettings settings, read_cost_settings(job->arguments));
+  TRY(const std::unique_ptr<Trace> trace, job->load(job->paths[0]));
+  const Model model(*trace);
+  const CostModel costs(model, settings.options);
+  TRY(OpenedSource source, open_source(job->paths[0]));
+  TRY(const AugmentCounts counts, augment(costs, std::move(source), job->blocks, job->out));
+  job->summary.counts = {{"device_events", counts.device_events},
+                         {"with_flops", counts.with_flops},
+                         {"with_bytes", counts.with_bytes},
+                         {"ops", counts.ops}};
+  add_diagnostics(*trace, &job->summary);
+  return {};
+}
+
+// Days where seconds are too many to read.
+std::string format_long_time(std::int64_t ns) {
+  constexpr std::int64_t kDayNs = 86'400'000'000'000;
+  return ns < 2 * kDayNs ? format_duration(static_cast<double>(ns)) : std::to_string(ns / kDayNs) + " days";
+}
+
+Result<void> run_combine(Job* job) {
+  std::size_t told = 0;  // inputs whose diagnostics are in the summary: each is loaded twice
+  const auto load = [&](std::size_t input) {
+    auto trace = job->load(job->paths[input]);
+    if (trace && told == input) {
+      add_diagnostics(**trace, &job->summary);
+      ++told;
+    }
+    return trace;
+  };
+  const CombineInputs inputs{job->paths.size(), load, [&](std::size_t input) { return open_source(job->paths[input]); }};
+  TRY(const CombineCounts counts, combine(inputs, job->blocks, job->out));
+  job->summary.counts = {{"inputs", job->paths.size()}, {"events", counts.events}};
+  for (const UnknownClock& input : counts.unknown_clocks) {
+    const std::string what = input.moved ? "it is made to start with the others"
+                                         : "its times lie among those of the others and are left as they are";
+    job->summary.diagnostics.push_back(
+        {"clock_unknown", 1, input.name + " does not say when it was recorded: " + what, "warning"});
+  }
+  for (const FarInput& far : counts.far_apart) {
+    job->summary.diagnostics.push_back({"recorded_apart", 1,
+                                        far.name + " was recorded " + format_long_time(far.gap_ns) +
+                                            " after the inputs before it: the result holds that pause, and every share of its "
+                                            "window is of the pause too",
+                                        "warning"});
+  }
+  return {};
+}
+
+Result<void> run_cut(Job* job) {
+  TRY(const std::int64_t runs, runs_argument(job->arguments));
+  const bool narrowed =
+      std::any_of(job->arguments.begin(), job->arguments.end(), [](const auto& a) { return a.first != "runs"; });
+  if (!narrowed) {
+    return fail(ErrorCode::usage, "cut needs to know which part to keep", "",
+                "give --step A, --step A-B, or --from and --to in ms");
+  }
+  TRY(const std::unique_ptr<Trace> trace, job->load(job->paths[0]));
+  const Model model(*trace, runs);
+  TRY(const Scope scope, make_scope(model, job->arguments));
+  const CutRange range{[&scope](TrackId track) { return scope.host_window(track); },
+                       [&scope](std::size_t row) { return scope.holds_work(row); }};
+  TRY(OpenedSource source, open_source(job->paths[0]));
+  TRY(const CutCounts counts, cut(model, std::move(source), range, job->blocks, job->out));
+  job->summary.counts = {{"events", counts.events}, {"events_before", trace->events.size()}};
+  add_diagnostics(*trace, &job->summary);
+  return {};
+}
+
+struct RewriteRow {
+  RewriteInfo info;
+  Result<void> (*run)(Job*);
+};
+
+// The parameters of every scope that say which part of the time is meant.
+const std::vector<Parameter>& cut_parameters() {
+  static const std::vector<Parameter> list = [] {
+    constexpr std::string_view kWanted[] = {"step", "from", "to", "runs"};
+    std::vector<Parameter> chosen;
+    for (const Parameter& parameter : scope_parameters()) {
+      if (std::find(std::begin(kWanted), std::end(kWanted), parameter.name) != std::end(kWanted)) chosen.push_back(parameter);
+    }
+    return chosen;
+  }();
+  return list;
+}
+
+constexpr std::size_t kAnyNumber = 100'000;
+
+std::span<const RewriteRow> rows() {
+  static const std::array table = {
+      RewriteRow{{{"augment", "the trace with FLOPs, bytes and roofs in the args of its kernels and ops", cost_parameters()},
+                  "IN OUT"},
+                 run_augment},
+      RewriteRow{{{"combine", "several traces as one: a job's ranks side by side", {}}, "IN... OUT", 1, kAnyNumber},
+                 run_combine},
+      RewriteRow{{{"cut", "a part of the trace as a trace of its own", cut_parameters()}, "IN OUT"}, run_cut},
+  };
+  return table;
+}
+
+Result<const RewriteRow*> find_row(std::string_view name) {
+  for (const RewriteRow& row : rows()) {
+    if (row.info.info.name == name) return &row;
+  }
+  return fail(ErrorCode::usage, "there is no rewrite '" + std::string(name) + "'");
+}
+
+Result<void> check_call(const RewriteInfo& info, const std::vector<std::string>& inputs, const Arguments& arguments) {
+  const std::string name(info.info.name);
+  if (inputs.size() < info.least_inputs || inputs.size() > info.most_inputs) {
+    return fail(ErrorCode::usage, name + " takes " + std::string(info.operands), "",
+                "ridge " + name + " " + std::string(info.operands));
+  }
+  for (const auto& [key, value] : arguments) {
+    const auto& known = info.info.parameters;
+    if (std::none_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == key; }))
+      return fail(ErrorCode::usage, name + " has no parameter '" + key + "'", "", "see ridge help " + name);
+  }
+  if (std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
+    return fail(ErrorCode::usage, name + " reads its input twice and cannot take it from standard input", "",
+                "save it to a file first");
+  }
+  return {};
+}
+
+// Whether to go on, asked by the thread that reads and by the one that writes: by one at a time.
+class Asking {
+ public:
+  explicit Asking(const OpenOptions& options) : progress_(options.progress) {}
+
+  ProgressFunction while_reading() {
+    if (!progress_) return {};
+    return [this](std::uint64_t done, std::uint64_t total) {
+      const std::lock_guard lock(mutex_);
+      last_ = {"writing", done, total};
+      return progress_(last_);
+    };
+  }
+  GoesOn while_waiting() {
+    if (!progress_) return {};
+    return [this] {
+      const std::lock_guard lock(mutex_);
+      return progress_(last_);
+    };
+  }
+
+ private:
+  const std::function<bool(const Progress&)>& progress_;
+  std::mutex mutex_;
+  Progress last_{"writing", 0, 0};
+};
+
+BlockOptions block_options(const OpenOptions& options, const ReadOptions& read, Packing packing, Asking* asking) {
+  constexpr unsigned kMostThreads = 256;
+  // What is read, made and written of a block this small stays in a core's own cache. To pack well takes more.
+  constexpr std::size_t kPlainBlockBytes = std::size_t{256} << 10;
+  BlockOptions blocks;
+  if (packing == Packing::none) blocks.block_bytes = kPlainBlockBytes;
+  blocks.threads =
+      std::min(kMostThreads, options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  blocks.max_bytes = read.max_bytes;
+  blocks.progress = asking->while_reading();
+  return blocks;
+}
+
+}  // namespace
+
+std::span<const RewriteInfo> rewrites() {
+  static const std::vector<RewriteInfo> infos = [] {
+    std::vector<RewriteInfo> all;
+    for (const RewriteRow& row : rows()) all.push_back(row.info);
+    return all;
+  }();
+  return infos;
+}
+
+Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::string>& inputs, const std::string& output,
+                               const Arguments& arguments, const OpenOptions& options) {
+  TRY(const RewriteRow* const row, find_row(name));
+  if (auto good = check_call(row->info, inputs, arguments); !good) return tl::unexpected(good.error());
+  std::vector<std::string> paths;
+  if (row->info.most_inputs > 1) {
+    TRY(paths, with_folders_expanded(inputs));
+  } else {
+    TRY(std::string path, resolve_folder(inputs.front()));
+    paths.push_back(std::move(path));
+  }
+  if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
+  const ThreadLimit limit(options.threads);
+  ReadOptions read = read_options(options);
+  read.keep_places = true;
+  Asking asking(options);
+  TRY(OutputFile file, OutputFile::create(output, asking.while_waiting()));
+  PackedFile out(std::move(file), packing_of(output));
+  Job job{std::move(paths), arguments, read, block_options(options, read, out.packing(), &asking), &out, {}};
+  if (auto done = row->run(&job); !done) return tl::unexpected(done.error());
+  if (auto done = out.finish(); !done) return tl::unexpected(done.error());
+  return std::move(job.summary);
+}
+
+}  // namespace ridge

@@ -1,0 +1,351 @@
+#include "facts/breaks.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/saturating.h"
+#include "facts/break_evidence.h"
+#include "facts/scoped_work.h"
+#include "model/frame_name.h"
+#include "model/name_flags.h"
+
+namespace ridge {
+namespace {
+
+struct Launch {
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  const WorkRow* work;
+  std::uint32_t device;  // index
+};
+
+class BreaksReader {
+ public:
+  explicit BreaksReader(const Scope& scope)
+      : scope_(scope),
+        model_(scope.model()),
+        trace_(scope.trace()),
+        tree_(model_.tree()),
+        regions_(model_.compiled_regions()) {}
+
+  Breaks compute() {
+    out_.has_device_work = !trace_.of(EventClass::device_work).empty();
+    if (regions_.calls.empty()) return std::move(out_);
+    has_stacks_ = !trace_.of(EventClass::python_frame).empty();
+    for (const CompiledCall& call : regions_.calls) {
+      if (call.sort == CompiledSort::function && call.region == kNoCall && scope_.holds(call.node))
+        ++out_.functions_without_region;
+    }
+    shape_regions();
+    find_tails();
+    collect_launches();
+    list_regions();
+    list_breaks();
+    list_recompiles();
+    std::erase_if(out_.regions, [&](const RegionRow& region) { return !scope_.matches(region.location); });
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view name(NodeId n) const { return trace_.text(trace_.events.name(tree_.event[n.value])); }
+  std::int64_t start(NodeId n) const { return tree_.start_ns[n.value]; }
+  std::int64_t end(NodeId n) const { return tree_.end_ns[n.value]; }
+
+  // Enclosing region and depth of each region call.
+  void shape_regions() {
+    const auto& calls = regions_.calls;
+    around_.assign(calls.size(), kNoCall);
+    depth_.assign(calls.size(), 0);
+    for (std::uint32_t i = 0; i < calls.size(); ++i) {
+      const std::uint32_t parent = calls[i].parent;
+      if (parent == kNoCall) continue;
+      around_[i] = calls[parent].sort == CompiledSort::region ? parent : around_[parent];
+      if (around_[i] != kNoCall) depth_[i] = depth_[around_[i]] + (calls[i].sort == CompiledSort::region ? 1 : 0);
+    }
+  }
+
+  bool is_call(NodeId n) const {
+    const std::uint32_t call = regions_.call_at(n);
+    return call != kNoCall && regions_.calls[call].node == n;
+  }
+
+  // The region call that a node belongs to.
+  std::uint32_t region_at(NodeId n) const {
+    const std::uint32_t call = regions_.call_at(n);
+    if (call == kNoCall) return kNoCall;
+    return regions_.calls[call].sort == CompiledSort::region ? call : around_[call];
+  }
+
+  // For each region: the start of its last own work, and its last nested region.
+  void find_tails() {
+    last_work_ns_.assign(regions_.calls.size(), INT64_MIN);
+    last_nested_.assign(regions_.calls.size(), kNoCall);
+    const NameFlags starting(trace_, starts_work);
+    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+      const EventClass c = tree_.event_class[n];
+      if (c == EventClass::python_frame) continue;
+      const std::uint32_t call = regions_.call_of_node[n];
+      if (call == kNoCall) continue;
+      const bool own = regions_.calls[call].node.value == n;
+      if (own && regions_.calls[call].sort == CompiledSort::region) {
+        if (around_[call] != kNoCall) last_nested_[around_[call]] = call;
+        continue;
+      }
+      if (c == EventClass::annotation && !own) continue;
+      if (c == EventClass::launch && !starting[trace_.events.name(tree_.event[n])]) continue;
+      const std::uint32_t region = region_at(NodeId{n});
+      if (region != kNoCall) last_work_ns_[region] = std::max(last_work_ns_[region], tree_.start_ns[n]);
+    }
+  }
+
+  // Device work in order of launch, by thread.
+  void collect_launches() {
+    launches_.resize(tree_.threads.size());
+    const auto& devices = model_.timeline().devices;
+    for (std::uint32_t d = 0; d < devices.size(); ++d) {
+      busy_.push_back(busy_time(devices[d], trace_.window.value_or(TimeRange{})));
+      if (!scope_.has_device(devices[d].id)) continue;
+      for (const WorkRow& work : devices[d].work) {
+        const NodeId launch = model_.links().launch[work.row];
+        if (launch == kNoNode || model_.compiler_work().holds_work(work.row)) continue;
+        launches_[thread_of(launch)].push_back({start(launch), end(launch), &work, d});
+      }
+    }
+    for (auto& list : launches_) {
+      std::sort(list.begin(), list.end(), [](const Launch& a, const Launch& b) {
+        return std::tuple(a.start_ns, a.work->start_ns, a.work->row) < std::tuple(b.start_ns, b.work->start_ns, b.work->row);
+      });
+    }
+  }
+
+  std::size_t thread_of(NodeId n) const {
+    const auto it = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), n.value,
+                                     [](std::uint32_t v, const HostThread& t) { return v < t.first; });
+    return static_cast<std::size_t>(it - tree_.threads.begin() - 1);
+  }
+
+  // The Python frame that a region runs: the first one directly inside it.
+  std::optional<FrameName> frame_of(NodeId region) const {
+    if (!has_stacks_) return std::nullopt;
+    for (std::uint32_t n = region.value + 1; n < tree_.size() && n < region.value + 64 && tree_.start_ns[n] < end(region);
+         ++n) {
+      if (tree_.parent[n] == region && tree_.event_class[n] == EventClass::python_frame)
+        return parse_frame_name(name(NodeId{n}));
+    }
+    return std::nullopt;
+  }
+
+  void list_regions() {
+    std::map<std::tuple<CompileId, CompileId, std::int64_t>, std::size_t> rows;
+    std::vector<std::size_t> row_of(regions_.calls.size(), SIZE_MAX);
+    for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
+      const CompiledCall& call = regions_.calls[i];
+      if (call.sort != CompiledSort::region || !scope_.holds(call.node)) continue;
+      if (!call.id.known()) out_.has_ids = false;
+      const bool nested = around_[i] != kNoCall;
+      const CompileId parent = nested ? regions_.calls[around_[i]].id : CompileId{};
+      const auto [it, added] = rows.try_emplace({call.id, parent, depth_[i]}, out_.regions.size());
+      if (added) {
+        out_.regions.push_back({.id = call.id, .parent = parent, .nested = nested, .depth = depth_[i], .location = {}});
+        if (const auto frame = frame_of(call.node)) out_.regions.back().location = location_of(*frame);
+      }
+      row_of[i] = it->second;
+      ++out_.regions[it->second].calls;
+      saturating_add(&out_.regions[it->second].cpu_ns, tree_.duration_ns(call.node));
+    }
+    for_each_work(scope_, [&](const Device&, const WorkRow& work) {
+      const std::uint32_t call = regions_.call_at(model_.links().launch[work.row]);
+      if (call == kNoCall || model_.compiler_work().holds_work(work.row)) return;
+      const std::uint32_t region = regions_.calls[call].region;
+      if (region != kNoCall && row_of[region] != SIZE_MAX)
+        saturating_add(&out_.regions[row_of[region]].gpu_ns, duration_ns(work));
+    });
+  }
+
+  // Whether the nested region is called by the parent's bytecode itself, and not from inside one of its ops.
+  bool called_by(NodeId region, NodeId parent) const {
+    const NodeId op = tree_.op_above(region);  // what stands above the parent came before it
+    return op == kNoNode || op <= parent;
+  }
+
+  bool is_break(std::uint32_t i, const std::optional<FrameName>& frame) const {
+    const std::uint32_t parent = around_[i];
+    if (parent == kNoCall) return false;
+    const CompileId& id = regions_.calls[i].id;
+    const CompileId& broken = regions_.calls[parent].id;
+    if (id.known() && broken.known() && std::pair(id.autograd, id.frame) == std::pair(broken.autograd, broken.frame))
+      return false;
+    if (frame) {
+      if (parse_resume_name(frame->function)) return true;
+      if (!frame->file.starts_with("torch/") && frame->file.find("/torch/") == std::string_view::npos) return false;
+    }
+    return last_nested_[parent] == i && last_work_ns_[parent] < start(regions_.calls[i].node) &&
+           called_by(regions_.calls[i].node, regions_.calls[parent].node);
+  }
+
+  void list_breaks() {
+    std::map<std::tuple<CompileId, CompileId, std::int64_t, std::string>, std::size_t> rows;
+    std::vector<std::size_t> row_of_site;
+    std::vector<std::int64_t> last_graph_end(regions_.calls.size(), INT64_MIN);
+    for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
+      const CompiledCall& call = regions_.calls[i];
+      if (call.sort != CompiledSort::region) {
+        if (around_[i] != kNoCall) last_graph_end[around_[i]] = std::max(last_graph_end[around_[i]], end(call.node));
+        continue;
+      }
+      if (!scope_.holds(call.node)) continue;
+      const auto frame = frame_of(call.node);
+      if (!is_break(i, frame)) continue;
+      const CompiledCall& parent = regions_.calls[around_[i]];
+      GraphBreak found{.frame = call.id, .parent = parent.id, .depth = depth_[i], .location = {}, .reason = {}};
+      found.frame.compile = found.parent.compile = -1;
+      if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
+      if (!scope_.matches(found.location)) continue;
+      measure(i, std::max(last_graph_end[around_[i]], start(parent.node)), &found);
+      out_.sites.push_back({call.node, found.cpu_ns, found.location, found.reason});
+      const auto [it, added] =
+          rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
+      row_of_site.push_back(it->second);
+      if (added) out_.breaks.push_back(found);
+      GraphBreak& row = out_.breaks[it->second];
+      ++row.occurrences;
+      if (added) continue;
+      saturating_add(&row.cpu_ns, found.cpu_ns);
+      if (row.reason.empty()) row.reason = found.reason;
+    }
+    share_idle_out();
+    for (const BreakIdle& idle : out_.idle)
+      saturating_add(&out_.breaks[row_of_site[idle.site]].gpu_idle_ns, idle.end_ns - idle.start_ns);
+    std::sort(out_.breaks.begin(), out_.breaks.end(), [](const GraphBreak& a, const GraphBreak& b) {
+      return std::tuple(-a.cpu_ns, a.frame, a.parent, a.depth, a.location) <
+             std::tuple(-b.cpu_ns, b.frame, b.parent, b.depth, b.location);
+    });
+  }
+
+  // Cost and evidence of one break: from the parent's last graph call to the resumed frame's first work.
+  void measure(std::uint32_t i, std::int64_t from_ns, GraphBreak* found) {
+    const NodeId region = regions_.calls[i].node;
+    const std::size_t thread = thread_of(region);
+    const std::int64_t to_ns = first_work(region);
+    BreakEvidence evidence = evidence_at_break(model_, thread, from_ns, region);
+    found->cpu_ns = std::max<std::int64_t>(0, to_ns - from_ns - evidence.own_ns);
+    list_idle(thread, regions_.calls[around_[i]].node, from_ns, to_ns, end(region));
+    found->reason = std::move(evidence.reason);
+  }
+
+  std::int64_t first_work(NodeId region) const {
+    for (std::uint32_t n = region.value + 1; n < tree_.size() && tree_.start_ns[n] < end(region); ++n) {
+      const EventClass c = tree_.event_class[n];
+      if (c == EventClass::python_frame || (c == EventClass::annotation && !is_call(NodeId{n}))) continue;
+      const std::string_view op = name(NodeId{n});
+      if (op != "TorchDynamo Cache Lookup" && is_compile_overhead(op)) continue;
+      return tree_.start_ns[n];
+    }
+    return end(region);
+  }
+
+  // Where the device ran dry at a break of `parent`: when the work that the parent launched last before it was done, be the
+  // host still in the graph call; where it launched none, no earlier than the graph call's end, for what came before the parent
+  // is not the break's.
+  std::int64_t dry_from(const std::vector<Launch>& list, std::uint32_t device, NodeId parent, std::int64_t from_ns) const {
+    auto before =
+        std::lower_bound(list.begin(), list.end(), from_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
+    while (before != list.begin() && (--before)->start_ns >= start(parent)) {
+      if (before->device == device) return before->work->end_ns;
+    }
+    return from_ns;
+  }
+
+  // Idle time of the device between the work launched before the break and the first launched after it; none when that work had
+  // to queue.
+  void list_idle(std::size_t thread, NodeId parent, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) {
+    const std::vector<Launch>& list = launches_[thread];
+    const auto after =
+        std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
+    if (after == list.end() || after->start_ns >= region_end_ns) return;
+    const std::int64_t resumed_ns = after->work->start_ns;
+    const auto busy = busy_[after->device].intervals();
+    const auto it = std::lower_bound(busy.begin(), busy.end(), resumed_ns,
+                                     [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
+    if (it != busy.begin() && (it - 1)->end_ns > after->end_ns) return;  // busy when the launch came: hidden
+    const TimeRange window = scope_.window();
+    const Interval gap{std::max(dry_from(list, after->device, parent, from_ns), window.start_ns),
+                       std::min(resumed_ns, window.end_ns)};
+    std::vector<Interval> parts;
+    for (auto b = it; b != busy.begin() && (b - 1)->end_ns > gap.start_ns;) parts.push_back(*--b);
+    IntervalSet left = subtract(IntervalSet(std::vector<Interval>{gap}), IntervalSet(std::move(parts)));
+    const CompilePhases& phases = model_.compile_phases();
+    if (!phases.of_thread.empty()) {
+      const auto compile = phases.of_thread[thread].intervals();
+      auto c = std::upper_bound(compile.begin(), compile.end(), gap.start_ns,
+                                [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
+      std::vector<Interval> during;
+      for (; c != compile.end() && c->start_ns < gap.end_ns; ++c) during.push_back(*c);
+      left = subtract(left, IntervalSet(std::move(during)));
+    }
+    const std::int64_t device = model_.timeline().devices[after->device].id;
+    for (const Interval& piece : left.intervals())
+      out_.idle.push_back({device, piece.start_ns, piece.end_ns, out_.sites.size()});
+  }
+
+  // Breaks without work between them wait for the same work, and so do breaks of two threads: the one whose wait began first
+  // has it.
+  void share_idle_out() {
+    std::sort(out_.idle.begin(), out_.idle.end(), [](const BreakIdle& a, const BreakIdle& b) {
+      return std::tie(a.device, a.start_ns, a.site) < std::tie(b.device, b.start_ns, b.site);
+    });
+    std::int64_t device = 0, taken_ns = INT64_MIN;
+    for (BreakIdle& idle : out_.idle) {
+      if (idle.device != device) taken_ns = INT64_MIN;
+      device = idle.device;
+      idle.start_ns = std::max(idle.start_ns, taken_ns);
+      taken_ns = std::max(taken_ns, idle.end_ns);
+    }
+    std::erase_if(out_.idle, [](const BreakIdle& idle) { return idle.start_ns >= idle.end_ns; });
+  }
+
+  void list_recompiles() {
+    const std::int64_t origin = scope_.origin_ns();
+    for (const CacheLookup& lookup : regions_.lookups) {
+      if (lookup.outcome != LookupOutcome::compiled || !scope_.holds(lookup.node)) continue;
+      const CompiledCall& region = regions_.calls[lookup.region];
+      if (region.id.compile <= 0) continue;
+      Recompile recompile{.id = region.id,
+                          .node = region.node,
+                          .start_ns = end(lookup.node) - origin,
+                          .compile_ns = lookup.compile_ns,
+                          .location = {}};
+      if (const auto frame = frame_of(region.node)) recompile.location = location_of(*frame);
+      out_.recompiles.push_back(std::move(recompile));
+    }
+    std::sort(out_.recompiles.begin(), out_.recompiles.end(),
+              [](const Recompile& a, const Recompile& b) { return std::pair(a.start_ns, a.id) < std::pair(b.start_ns, b.id); });
+  }
+
+  const Scope& scope_;
+  const Model& model_;
+  const Trace& trace_;
+  const CallTree& tree_;
+  const CompiledRegions& regions_;
+  bool has_stacks_ = false;
+  Breaks out_;
+  std::vector<std::uint32_t> around_;          // by call: the region call around it
+  std::vector<std::int64_t> depth_;            // by call: regions around it
+  std::vector<std::int64_t> last_work_ns_;     // by region call: start of its last own op, launch or graph call
+  std::vector<std::uint32_t> last_nested_;     // by region call: its last nested region
+  std::vector<std::vector<Launch>> launches_;  // by thread
+  std::vector<IntervalSet> busy_;              // by device
+};
+
+}  // namespace
+
+std::int64_t Breaks::occurrences() const {
+  std::int64_t sum = 0;
+  for (const GraphBreak& b : breaks) sum += b.occurrences;
+  return sum;
+}
+
+Breaks compute_breaks(const Scope& scope) { return BreaksReader(scope).compute(); }
+
+}  // namespace ridge
