@@ -48,17 +48,14 @@ Result<Engine> open(const Invocation& invocation) {
   return open_traces(invocation, {.keep_places = analysis.tells_places});
 }
 
-Result<Report> answer(const Engine& engine, const Invocation& invocation, const Format& format) {
-  const std::int64_t limit = invocation.settings.limit.value_or(format.cut_by_default ? kRowsForPeople : 0);
-  return engine.run(invocation.command, invocation.arguments).and_then([&](Report report) -> Result<Report> {
-    if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
-    return apply_view(std::move(report),
-                      {.sort = invocation.settings.sort, .limit = limit, .fold = format.cut_by_default && limit != 0});
-  });
-}
-
-Result<void> write(const std::string& text, const Settings& settings) {
-  return to_file(settings) ? write_output_file(settings.output, text) : write_standard_output(text);
+// The rows that the user wants to see, in the format that he asked for.
+Result<void> write(const Report& report, const Settings& settings, const Format& format) {
+  const std::int64_t limit = settings.limit.value_or(format.cut_by_default ? kRowsForPeople : 0);
+  const View view{.sort = settings.sort, .limit = limit, .fold = format.cut_by_default && limit != 0};
+  const auto render = [&](const Writer& writer) {
+    return write_report(report, format, view, render_options(settings), writer);
+  };
+  return to_file(settings) ? write_output_file(settings.output, render) : render(write_standard_output);
 }
 
 // `check` answers with the diagnostics themselves; to warn of them as well would say everything twice. Why a gate failed is no
@@ -86,13 +83,10 @@ Result<int> run_analysis(const Invocation& given) {
 
   const auto engine = open(invocation);
   if (!engine) return tl::unexpected(engine.error());
-  const auto report = answer(*engine, invocation, *format);
+  const auto report = engine->run(invocation.command, invocation.arguments);
   if (!report) return tl::unexpected(report.error());
-  if (format->draws && report->plots.empty()) {
-    return fail(ErrorCode::usage, fmt::format("there is nothing to draw in {}", invocation.command), {},
-                "roofline has a picture, of traces with shapes and a known device");
-  }
-  const auto written = write(format->render(*report, render_options(invocation.settings)), invocation.settings);
+  if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
+  const auto written = write(*report, invocation.settings, *format);
   if (!written) return tl::unexpected(written.error());
 
   write_standard_error(words_for(invocation, report->diagnostics));

@@ -20,38 +20,26 @@ const TextRow& headers() {
   return list;
 }
 
-// A table of a report, read by column name.
+// A table of a report, read by column name; one that is not there has no rows and no columns.
 class Rows {
  public:
   Rows(const Report& report, std::string_view table) {
-    for (const Table& candidate : report.tables) {
-      if (candidate.name == table) table_ = &candidate;
-    }
-    for (std::size_t i = 0; table_ != nullptr && i < table_->columns.size(); ++i) index_[table_->columns[i].name] = i;
+    const auto found = std::ranges::find(report.tables, table, &Table::name);
+    if (found != report.tables.end()) table_ = &*found;
   }
-  std::size_t size() const { return table_ == nullptr ? 0 : table_->rows.size(); }
+  std::size_t size() const { return table_ == nullptr ? 0 : table_->size(); }
 
   std::optional<double> number(std::size_t row, std::string_view column) const {
-    const Cell* cell = find(row, column);
-    if (cell == nullptr) return std::nullopt;
-    if (const auto* whole = std::get_if<std::int64_t>(cell)) return static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(cell)) return *real;
-    return std::nullopt;
+    const Column* found = table_ == nullptr ? nullptr : table_->find(column);
+    return found == nullptr ? std::nullopt : found->number(row);
   }
   std::string text(std::size_t row, std::string_view column) const {
-    const Cell* cell = find(row, column);
-    const auto* text = cell == nullptr ? nullptr : std::get_if<std::string>(cell);
-    return text == nullptr ? std::string() : *text;
+    const Column* found = table_ == nullptr ? nullptr : table_->find(column);
+    return std::string(found == nullptr ? "" : found->text(row).value_or(""));
   }
 
  private:
-  const Cell* find(std::size_t row, std::string_view column) const {
-    const auto found = index_.find(column);
-    return found == index_.end() ? nullptr : &table_->rows[row][found->second];
-  }
-
   const Table* table_ = nullptr;
-  std::map<std::string, std::size_t, std::less<>> index_;
 };
 
 // A rate summed over groups of launches: each group's rate by the time of its launches that know it.

@@ -23,17 +23,20 @@ struct TextOrNull {
 
 class JsonWriter {
  public:
+  // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
+  explicit JsonWriter(std::size_t longest_text = 0) : longest_text_(longest_text) {}
+
   std::string take() { return std::move(out_); }
 
   JsonWriter& key(std::string_view name) {
     comma();
-    append_json_string(out_, name);
+    append_json_string(out_, name, longest_text_);
     out_ += ':';
     fresh_ = true;
     return *this;
   }
 
-  void text(std::string_view value) { comma(), append_json_string(out_, value); }
+  void text(std::string_view value) { comma(), append_json_string(out_, value, longest_text_); }
   void text_or_null(std::string_view value) { value.empty() ? null() : text(value); }
   void null() { raw("null"); }
   void raw(std::string_view json) { comma(), out_ += json; }
@@ -109,6 +112,7 @@ class JsonWriter {
     fresh_ = false;
   }
 
+  std::size_t longest_text_;
   std::string out_;
   bool fresh_ = true;  // nothing stands before the next value that a comma would part it from
 };

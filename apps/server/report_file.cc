@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <ranges>
 #include <span>
 #include <tuple>
 
@@ -12,7 +11,6 @@
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 
-#include "short_texts.h"
 #include "web_page.h"
 
 namespace ridge::server {
@@ -40,8 +38,8 @@ struct Asker {
 
   // Nothing where the site cannot answer (the diff of one trace).
   std::shared_ptr<const std::string> get(const Target& target) const {
-    const Answer made = site.get(target);
-    return made.status == 200 ? std::make_shared<const std::string>(with_short_texts(*made.body, longest)) : nullptr;
+    const Answer made = site.get(target, longest);
+    return made.status == 200 ? made.body : nullptr;
   }
   std::shared_ptr<const std::string> get(const std::string& target) const {
     const auto parsed = parse_target(target);
@@ -87,15 +85,14 @@ class Analyses {
   void add_kernels(std::size_t t) {
     const auto kernels = ask_.site.engine().run("kernels", {}, t);
     if (!kernels || kernels->tables.empty()) return;
-    const Table& table = kernels->tables.front();
-    const auto column = std::ranges::find(table.columns, "kernel", &Column::name) - table.columns.begin();
-    for (const Row& row : table.rows | std::views::take(kKernels)) {
-      const auto* name = std::get_if<std::string>(&row[static_cast<std::size_t>(column)]);
-      if (name == nullptr || name->empty()) continue;
+    const Column& names = kernels->tables.front().column("kernel");
+    for (std::size_t row = 0; row < std::min(kKernels, names.size()); ++row) {
+      const std::string_view name = names.text(row).value_or("");
+      if (name.empty()) continue;
       const auto target = [&](std::string_view called) {
         return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
       };
-      add(target(short_text(*name, ask_.longest)).canonical(), {target(*name), kKernelRows});
+      add(target(short_text(name, ask_.longest)).canonical(), {target(name), kKernelRows});
     }
   }
 

@@ -33,16 +33,23 @@ constexpr std::array kStatuses = {
     StatusRow{ErrorCode::too_large, 400, "bad_request"},
 };
 
-using Asked = const Site&;
+// Whom a door asks, and how long the texts of its answer may be.
+struct Asked {
+  const Site& site;
+  std::size_t longest_text;
 
-Result<std::size_t> trace_of(Asked site, Parameters& parameters) {
+  const Engine& engine() const { return site.engine(); }
+  const Arguments& defaults() const { return site.defaults(); }
+};
+
+Result<std::size_t> trace_of(const Site& site, Parameters& parameters) {
   const std::int64_t traces = static_cast<std::int64_t>(site.engine().trace_count());
   return static_cast<std::size_t>(parameters.integer("t", 0, 0, std::max<std::int64_t>(traces - 1, 0)));
 }
 
 // A door of the timeline: reads its parameters, then asks. `Ask` gives Result<std::string>.
 template <class Ask>
-Result<Answer> handle_timeline(Asked site, Parameters& parameters, std::size_t trace, Ask ask) {
+Result<Answer> handle_timeline(const Asked& site, Parameters& parameters, std::size_t trace, Ask ask) {
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
   const auto timeline = site.engine().timeline(trace, site.defaults());
@@ -54,95 +61,102 @@ Result<Answer> handle_timeline(Asked site, Parameters& parameters, std::size_t t
 
 constexpr std::int64_t kAnyId = UINT32_MAX;
 
-Result<Answer> get_traces(Asked site, const Target& target) {
+Result<Answer> get_traces(const Asked& asked, const Target& target) {
   Parameters parameters(target);
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
   std::vector<TraceFacts> traces;
-  for (std::size_t i = 0; i < site.engine().trace_count(); ++i) {
-    const auto timeline = site.engine().timeline(i, site.defaults());
+  for (std::size_t i = 0; i < asked.engine().trace_count(); ++i) {
+    const auto timeline = asked.engine().timeline(i, asked.defaults());
     if (!timeline) return tl::unexpected(timeline.error());
     traces.push_back((*timeline)->facts());
   }
-  return answer(200, traces_json(traces));
+  return answer(200, traces_json(traces, asked.longest_text));
 }
 
-Result<Answer> get_tracks(Asked site, const Target& target) {
+Result<Answer> get_tracks(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
-  return handle_timeline(site, p, *trace,
-                         [](const Timeline& timeline) -> Result<std::string> { return tracks_json(timeline.groups()); });
+  const auto trace = trace_of(asked.site, p);
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
+    return tracks_json(timeline.groups(), asked.longest_text);
+  });
 }
 
-Result<Answer> get_slices(Asked site, const Target& target) {
+Result<Answer> get_slices(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
+  const auto trace = trace_of(asked.site, p);
   SliceQuery query;
   query.track = static_cast<std::uint32_t>(p.integer("track", std::nullopt, 0, kAnyId));
   query.from_ns = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
   query.to_ns = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
   query.px = static_cast<std::uint32_t>(p.integer("px", std::nullopt, 1, kMostPixels));
   query.depths = static_cast<std::uint32_t>(p.integer("depths", kAnyId, 1, kAnyId));
-  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) {
-    return timeline.slices(query).map([&](const SliceWindow& window) { return slices_json(window, timeline.categories()); });
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) {
+    return timeline.slices(query).map(
+        [&](const SliceWindow& window) { return slices_json(window, timeline.categories(), asked.longest_text); });
   });
 }
 
-Result<Answer> get_slice(Asked site, const Target& target) {
+Result<Answer> get_slice(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
+  const auto trace = trace_of(asked.site, p);
   const auto id = static_cast<std::uint32_t>(p.integer("id", std::nullopt, 0, kAnyId));
-  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) { return timeline.slice(id).map(slice_json); });
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) {
+    return timeline.slice(id).map([&](const SliceDetails& found) { return slice_json(found, asked.longest_text); });
+  });
 }
 
-Result<Answer> get_neighbour(Asked site, const Target& target) {
+Result<Answer> get_neighbour(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
+  const auto trace = trace_of(asked.site, p);
   const auto id = static_cast<std::uint32_t>(p.integer("id", std::nullopt, 0, kAnyId));
   const std::string direction = p.text("dir", "next");
-  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
     if (direction != "next" && direction != "prev") return fail(ErrorCode::usage, "'dir' must be next or prev");
     return timeline.neighbour(id, direction == "next").map(neighbour_json);
   });
 }
 
-Result<Answer> get_area(Asked site, const Target& target) {
+Result<Answer> get_area(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
+  const auto trace = trace_of(asked.site, p);
   const std::int64_t from = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
   const std::int64_t to = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
   const auto tracks = p.ids("tracks");
-  return handle_timeline(site, p, *trace,
+  return handle_timeline(asked, p, *trace,
                          [&](const Timeline& timeline) { return timeline.area(from, to, tracks).map(area_json); });
 }
 
-Result<Answer> get_search(Asked site, const Target& target) {
+Result<Answer> get_search(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
+  const auto trace = trace_of(asked.site, p);
   const std::string text = p.text("q", std::nullopt);
   const auto limit = static_cast<std::size_t>(p.integer("limit", 1000, 0, 10'000));
   const auto skip = static_cast<std::size_t>(p.integer("skip", 0, 0, kAnyId));
-  return handle_timeline(site, p, *trace,
+  return handle_timeline(asked, p, *trace,
                          [&](const Timeline& timeline) { return timeline.search(text, limit, skip).map(search_json); });
 }
 
-Result<Answer> get_marks(Asked site, const Target& target) {
+Result<Answer> get_marks(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
-  return handle_timeline(site, p, *trace,
-                         [](const Timeline& timeline) -> Result<std::string> { return marks_json(timeline.marks()); });
+  const auto trace = trace_of(asked.site, p);
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
+    return marks_json(timeline.marks(), asked.longest_text);
+  });
 }
 
-Result<Answer> get_overview(Asked site, const Target& target) {
+Result<Answer> get_overview(const Asked& asked, const Target& target) {
   Parameters p(target);
-  const auto trace = trace_of(site, p);
+  const auto trace = trace_of(asked.site, p);
   const auto px = static_cast<std::uint32_t>(p.integer("px", 1000, 1, kMostPixels));
-  return handle_timeline(site, p, *trace, [&](const Timeline& timeline) { return timeline.busy(px).map(busy_json); });
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) {
+    return timeline.busy(px).map([&](const BusyCurve& curve) { return busy_json(curve, asked.longest_text); });
+  });
 }
 
 struct Route {
   std::string_view name;  // behind kApi
-  Result<Answer> (*get)(Asked, const Target&);
+  Result<Answer> (*get)(const Asked&, const Target&);
   bool cached;  // few different questions, and the answer takes a while
 };
 constexpr std::array kRoutes = {
@@ -150,6 +164,10 @@ constexpr std::array kRoutes = {
     Route{"slice", get_slice, false},   Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
     Route{"search", get_search, false}, Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
 };
+
+std::string cache_key(const Target& target, std::size_t longest_text) {
+  return longest_text == 0 ? target.canonical() : fmt::format("{} {}", longest_text, target.canonical());
+}
 
 Answer settled(Result<Answer> result) { return result ? std::move(*result) : refusal(result.error()); }
 
@@ -203,23 +221,23 @@ Answer refusal(const Error& error) {
 Site::Site(const Engine& engine, Arguments defaults)
     : engine_(engine), defaults_(std::move(defaults)), cache_(kCacheEntries, kCacheBytes) {}
 
-Answer Site::get(const Target& target) const {
+Answer Site::get(const Target& target, std::size_t longest_text) const {
   if (!target.path.starts_with(kApi)) return page_file(target.path);
   const std::string_view name = std::string_view(target.path).substr(kApi.size());
   const auto route = std::ranges::find(kRoutes, name, &Route::name);
-  if (route == kRoutes.end()) return analysis(name, target);
-  const auto ask = [&] { return settled(route->get(*this, target)); };
-  return route->cached ? cache_.get(target.canonical(), ask) : ask();
+  if (route == kRoutes.end()) return analysis(name, target, longest_text);
+  const auto ask = [&] { return settled(route->get({*this, longest_text}, target)); };
+  return route->cached ? cache_.get(cache_key(target, longest_text), ask) : ask();
 }
 
-Answer Site::analysis(std::string_view name, const Target& target) const {
+Answer Site::analysis(std::string_view name, const Target& target, std::size_t longest_text) const {
   const auto all = analyses();
   const auto info = std::ranges::find(all, name, &AnalysisInfo::name);
   if (info == all.end()) return not_found("/api/v1/traces lists the analyses");
-  return cache_.get(target.canonical(), [&] { return settled(run_analysis(*info, target)); });
+  return cache_.get(cache_key(target, longest_text), [&] { return settled(run_analysis(*info, target, longest_text)); });
 }
 
-Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target) const {
+Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const {
   const auto parameter_of = [&](std::string_view name) { return std::ranges::find(info.parameters, name, &Parameter::name); };
   Arguments arguments;
   for (const auto& [name, value] : defaults_) {
@@ -250,11 +268,11 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
   if (const auto allowed = allow_heavy(arguments); !allowed) return tl::unexpected(allowed.error());
-  auto report = engine_.run(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
+  const auto report = engine_.run(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
-  auto viewed = apply_view(std::move(*report), view);
-  if (!viewed) return tl::unexpected(viewed.error());
-  return answer(200, (*find_format("json"))->render(*viewed, {}));
+  auto text = report_text(*report, **find_format("json"), view, {.longest_text = longest_text});
+  if (!text) return tl::unexpected(text.error());
+  return answer(200, std::move(*text));
 }
 
 Result<void> Site::allow_heavy(const Arguments& arguments) const {

@@ -23,7 +23,8 @@ class Site {
   // `engine` must outlive it. `defaults` are arguments of the command line that hold for every analysis which knows them.
   Site(const Engine& engine, Arguments defaults);
 
-  Answer get(const Target& target) const;
+  // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
+  Answer get(const Target& target, std::size_t longest_text = 0) const;
 
   // Makes what the first page shows, so that it is there when asked for.
   void prepare() const;
@@ -32,8 +33,8 @@ class Site {
   const Arguments& defaults() const { return defaults_; }
 
  private:
-  Answer analysis(std::string_view name, const Target& target) const;
-  Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target) const;
+  Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
+  Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const;
   Result<void> allow_heavy(const Arguments& arguments) const;
 
   const Engine& engine_;

@@ -73,16 +73,16 @@ void write_area_row(JsonWriter& out, const AreaRow& row, bool named) {
 
 // An answer: one object, filled by `fill(out)`.
 template <class Fill>
-std::string written(Fill fill) {
-  JsonWriter out;
+std::string written(std::size_t longest_text, Fill fill) {
+  JsonWriter out(longest_text);
   out.object([&] { fill(out); });
   return out.take();
 }
 
 }  // namespace
 
-std::string traces_json(std::span<const TraceFacts> traces) {
-  return written([&](JsonWriter& out) {
+std::string traces_json(std::span<const TraceFacts> traces, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
     std::int64_t index = 0;
     out.key("traces").array(traces, [&](const TraceFacts& facts) {
@@ -96,8 +96,8 @@ std::string traces_json(std::span<const TraceFacts> traces) {
   });
 }
 
-std::string tracks_json(const std::vector<TrackGroup>& groups) {
-  return written([&](JsonWriter& out) {
+std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) {
     out.key("groups").array(groups, [&](const TrackGroup& group) {
       out.object([&] {
         out.members("id", group.id, "name", group.name, "labels", group.labels, "kind", group.kind, "sort", group.sort);
@@ -107,16 +107,16 @@ std::string tracks_json(const std::vector<TrackGroup>& groups) {
   });
 }
 
-std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories) {
-  return written([&](JsonWriter& out) {
+std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) {
     out.members("track", window.track, "from", window.from_ns, "to", window.to_ns, "bucket_ns", window.bucket_ns);
     out.key("depths").array(window.depths, [&](const DepthSlices& row) { write_depth(out, row); });
     out.members("names", window.names, "categories", categories);
   });
 }
 
-std::string slice_json(const SliceDetails& details) {
-  return written([&](JsonWriter& out) {
+std::string slice_json(const SliceDetails& details, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) {
     write_ref_members(out, details.slice);
     out.members("category", details.category, "self_ns", details.self_ns);
     out.key("args").object([&] {
@@ -137,11 +137,11 @@ std::string slice_json(const SliceDetails& details) {
 }
 
 std::string neighbour_json(std::optional<std::uint32_t> id) {
-  return written([&](JsonWriter& out) { out.members("id", id); });
+  return written(0, [&](JsonWriter& out) { out.members("id", id); });
 }
 
 std::string area_json(const Area& area) {
-  return written([&](JsonWriter& out) {
+  return written(0, [&](JsonWriter& out) {
     out.key("busy_pct").object([&] {
       for (const auto& [device, pct] : area.busy_pct) out.members(std::to_string(device), pct);
     });
@@ -152,14 +152,14 @@ std::string area_json(const Area& area) {
 }
 
 std::string search_json(const SearchHits& hits) {
-  return written([&](JsonWriter& out) {
+  return written(0, [&](JsonWriter& out) {
     out.members("hits", hits.hits);
     out.key("results").array(hits.results, [&](const SliceRef& ref) { out.object([&] { write_ref_members(out, ref); }); });
   });
 }
 
-std::string marks_json(const std::vector<Mark>& marks) {
-  return written([&](JsonWriter& out) {
+std::string marks_json(const std::vector<Mark>& marks, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) {
     out.key("marks").array(marks, [&](const Mark& mark) {
       out.record("kind", mark.kind, "start_ns", mark.start_ns, "dur_ns", mark.dur_ns, "track", mark.track, "label", mark.label,
                  "id", mark.id);
@@ -167,8 +167,8 @@ std::string marks_json(const std::vector<Mark>& marks) {
   });
 }
 
-std::string busy_json(const BusyCurve& curve) {
-  return written([&](JsonWriter& out) {
+std::string busy_json(const BusyCurve& curve, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) {
     out.members("bucket_ns", curve.bucket_ns, "host", curve.host);
     out.key("devices").array(curve.devices,
                              [&](const auto& device) { out.record("device", device.first, "busy", device.second); });
@@ -176,7 +176,7 @@ std::string busy_json(const BusyCurve& curve) {
 }
 
 std::string error_json(std::string_view code, std::string_view message, std::string_view hint) {
-  return written([&](JsonWriter& out) { out.key("error").record("code", code, "message", message, "hint", hint); });
+  return written(0, [&](JsonWriter& out) { out.key("error").record("code", code, "message", message, "hint", hint); });
 }
 
 }  // namespace ridge::server

@@ -1,6 +1,7 @@
-// The timeline's answers as JSON; docs/http.md describes each. Unknown is null.
+// The timeline's answers as JSON; docs/http.md describes each. Unknown is null. `longest_text` as in JsonWriter.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,15 +11,15 @@
 
 namespace ridge::server {
 
-std::string traces_json(std::span<const TraceFacts> traces);
-std::string tracks_json(const std::vector<TrackGroup>& groups);
-std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories);
-std::string slice_json(const SliceDetails& details);
+std::string traces_json(std::span<const TraceFacts> traces, std::size_t longest_text);
+std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text);
+std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories, std::size_t longest_text);
+std::string slice_json(const SliceDetails& details, std::size_t longest_text);
 std::string neighbour_json(std::optional<std::uint32_t> id);
 std::string area_json(const Area& area);
 std::string search_json(const SearchHits& hits);
-std::string marks_json(const std::vector<Mark>& marks);
-std::string busy_json(const BusyCurve& curve);
+std::string marks_json(const std::vector<Mark>& marks, std::size_t longest_text);
+std::string busy_json(const BusyCurve& curve, std::size_t longest_text);
 std::string error_json(std::string_view code, std::string_view message, std::string_view hint);
 
 }  // namespace ridge::server

@@ -1,6 +1,7 @@
 // Report to text: one row per output format. A new format is one file in src/render and one row here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,19 +9,25 @@
 
 #include <ridge/report.h>
 #include <ridge/result.h>
+#include <ridge/writer.h>
 
 namespace ridge {
 
+namespace render {
+struct ReportView;  // a report with what of it is shown; src/render/report_view.h
+}
+
 struct RenderOptions {
-  bool color = false;  // terminal escapes allowed
-  int width = 0;       // columns of the terminal; 0: not a terminal, nothing is truncated
+  bool color = false;            // terminal escapes allowed
+  int width = 0;                 // columns of the terminal; 0: not a terminal, nothing is truncated
+  std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see append_json_string(); 0: every text is whole
 };
 
 struct Format {
   std::string_view name;         // what -f takes
   std::string_view description;  // one line for help
   bool cut_by_default;           // for people: 20 rows a table unless told otherwise
-  std::string (*render)(const Report&, const RenderOptions&);
+  Result<void> (*write)(const render::ReportView& report, const RenderOptions& options, const Writer& write);
   bool draws = false;  // only Report::plots: there is nothing to render where there are none
 };
 
@@ -32,12 +39,18 @@ Result<const Format*> find_format(std::string_view name);
 // What a user asks of the rows, the same for every analysis.
 struct View {
   std::string sort;        // column: numbers down, text up, unknown last; "-name": the other way; "time" means "time_ns"
-  std::int64_t limit = 0;  // rows kept per table; 0 = all. The rows cut off are counted in Table::others
-  bool fold = false;       // fold the rows that a table says are not worth reading; for people
+  std::int64_t limit = 0;  // rows kept per table; 0 = all. People are told how many were cut off
+  bool fold = false;       // fold the rows that a table says are not worth reading, join those that are equal; for people
 };
 
-// Sorts the first table that has the column and cuts every table. An unknown column is an error that names the nearest ones.
-Result<Report> apply_view(Report report, const View& view);
+// Writes a report as it is made: the text of JSON and CSV is never held whole. The first table that has the column is sorted,
+// every table is cut. A column that no table has is an error that names the nearest ones, and then nothing is written.
+Result<void> write_report(const Report& report, const Format& format, const View& view, const RenderOptions& options,
+                          const Writer& write);
+
+// The same as one text.
+Result<std::string> report_text(const Report& report, const Format& format, const View& view = {},
+                                const RenderOptions& options = {});
 
 // The pieces that clients need for their own lines (warnings, errors, progress), the same as in tables.
 
@@ -46,7 +59,14 @@ Result<Report> apply_view(Report report, const View& view);
 std::string printable(std::string_view text);
 
 // Text as a JSON string with its quotes, behind `out`. Bad UTF-8 becomes U+FFFD, so that the result is always valid JSON.
-void append_json_string(std::string& out, std::string_view text);
+//
+// A text that takes more than `longest` bytes between its quotes is its beginning, an ellipsis, how many bytes are left out and
+// a digest of the whole, in at most `longest` bytes, of which there must be 100. Equal texts stay equal, and different ones
+// different. 0: every text is whole.
+void append_json_string(std::string& out, std::string_view text, std::size_t longest = 0);
+
+// What stands for `text` where texts are shortened so.
+std::string short_text(std::string_view text, std::size_t longest);
 
 bool is_valid_utf8(std::string_view text);
 

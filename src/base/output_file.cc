@@ -170,8 +170,12 @@ Result<void> OutputFile::finish(Wait wait) {
 }
 
 Result<void> write_output_file(const std::string& path, std::string_view text) {
+  return write_output_file(path, [&](const Writer& write) { return write(text); });
+}
+
+Result<void> write_output_file(const std::string& path, const std::function<Result<void>(const Writer&)>& fill) {
   TRY(OutputFile out, OutputFile::create(path));
-  if (auto written = out.write(text); !written) return written;
+  if (auto filled = fill([&](std::string_view piece) { return out.write(piece); }); !filled) return filled;
   return out.finish(OutputFile::Wait::for_the_disk);
 }
 

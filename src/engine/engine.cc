@@ -172,7 +172,7 @@ Error with_trace_path(Error error, const Trace& trace, std::size_t traces) {
 }
 
 bool lists_nothing(const Report& report) {
-  return !report.tables.empty() && !report.tables.front().key_value && report.tables.front().rows.empty();
+  return !report.tables.empty() && !report.tables.front().hints.key_value && report.tables.front().empty();
 }
 
 Result<Report> answer(const AnalysisRow& row, std::span<const Scope> scopes, const Arguments& arguments) {

@@ -1,6 +1,7 @@
 #include "render/cell_text.h"
 
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ struct CellText {
   std::string operator()(std::monostate) const { return std::string(kUnknown); }
   std::string operator()(bool value) const { return value ? "yes" : "no"; }
   std::string operator()(double value) const { return with_unit(value, unit); }
-  std::string operator()(const std::string& value) const { return printable(value); }
+  std::string operator()(std::string_view value) const { return printable(value); }
   std::string operator()(std::int64_t value) const {
     if (unit == Unit::none) return fmt::format("{}", value);  // an id or a number of a device: no separators
     if (unit == Unit::count) return format_count(value);
@@ -38,9 +39,13 @@ struct CellText {
 
 }  // namespace
 
-bool is_null(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
+std::optional<double> number_in(const CellView& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&cell)) return std::isnan(*number) ? std::nullopt : std::optional(*number);
+  return std::nullopt;
+}
 
-std::string cell_text(const Cell& cell, Unit unit) { return std::visit(CellText{unit}, cell); }
+std::string cell_text(const CellView& cell, Unit unit) { return std::visit(CellText{unit}, cell); }
 
 std::string heading(const Column& column) {
   if (column.unit != Unit::ns) return printable(column.name);

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "render/formats.h"
+#include "render/sink.h"
 #include "render/utf8.h"
 
 namespace ridge::render {
 namespace {
 
-void append_text(std::string& out, const std::string& text) {
-  const bool plain =
-      !text.empty() && text.find_first_of(",\"\r\n") == std::string::npos && text.front() != ' ' && text.back() != ' ';
+void append_text(std::string& out, std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_of(",\"\r\n") == text.npos && text.front() != ' ' && text.back() != ' ';
   if (plain) {
     out += valid_utf8(text);
     return;
@@ -35,28 +35,30 @@ struct AppendCsvCell {
   void operator()(double value) const {
     if (std::isfinite(value)) fmt::format_to(std::back_inserter(out), "{}", value);
   }
-  void operator()(const std::string& value) const { append_text(out, value); }
+  void operator()(std::string_view value) const { append_text(out, value); }
 };
 
 }  // namespace
 
-std::string render_csv(const Report& report, const RenderOptions&) {
-  std::string out;
-  if (report.tables.empty()) return out;
-  const Table& table = report.tables.front();
+Result<void> write_csv(const ReportView& report, const RenderOptions&, const Writer& write) {
+  Sink sink(write);
+  if (report.tables.empty()) return sink.finish();
+  const TableView& table = report.tables.front();
+  std::string& out = sink.text;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (i > 0) out += ',';
-    append_text(out, table.columns[i].name);
+    append_text(out, table.column(i).name);
   }
   out += '\n';
-  for (const Row& row : table.rows) {
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (i > 0) out += ',';
-      if (i < row.size()) std::visit(AppendCsvCell{out}, row[i]);
+      std::visit(AppendCsvCell{out}, table.cell(row, i));
     }
     out += '\n';
+    sink.settle();
   }
-  return out;
+  return sink.finish();
 }
 
 }  // namespace ridge::render

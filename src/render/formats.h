@@ -1,17 +1,16 @@
 // The functions behind the rows of the format table, one per file of this folder.
 #pragma once
 
-#include <string>
-
 #include <ridge/render.h>
-#include <ridge/report.h>
+
+#include "render/report_view.h"
 
 namespace ridge::render {
 
-std::string render_terminal(const Report& report, const RenderOptions& options);
-std::string render_json(const Report& report, const RenderOptions& options);
-std::string render_csv(const Report& report, const RenderOptions& options);
-std::string render_markdown(const Report& report, const RenderOptions& options);
-std::string render_svg(const Report& report, const RenderOptions& options);
+Result<void> write_terminal(const ReportView& report, const RenderOptions& options, const Writer& write);
+Result<void> write_json(const ReportView& report, const RenderOptions& options, const Writer& write);
+Result<void> write_csv(const ReportView& report, const RenderOptions& options, const Writer& write);
+Result<void> write_markdown(const ReportView& report, const RenderOptions& options, const Writer& write);
+Result<void> write_svg(const ReportView& report, const RenderOptions& options, const Writer& write);
 
 }  // namespace ridge::render

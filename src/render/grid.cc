@@ -14,28 +14,26 @@ namespace {
 // Names longer than this go to the end of the line, where they push nothing aside.
 constexpr std::size_t kLongName = 32;
 
-using Order = std::vector<std::size_t>;  // indices of columns as they are shown
+using Order = std::vector<std::size_t>;  // indices of the view's columns as they are shown
 
-const Cell& cell_at(const Row& row, std::size_t column) {
-  static const Cell kNull;
-  return column < row.size() ? row[column] : kNull;
-}
-
-bool is_long(const Table& table, std::size_t column) {
-  if (table.columns[column].type != Type::text) return false;
-  return std::ranges::any_of(table.rows, [&](const Row& row) {
-    const auto* text = std::get_if<std::string>(&cell_at(row, column));
-    return text != nullptr && display_width(*text) > kLongName;
-  });
+bool is_long(const TableView& table, std::size_t column) {
+  if (table.column(column).type != Type::text) return false;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const CellView cell = table.cell(row, column);
+    const auto* text = std::get_if<std::string_view>(&cell);
+    if (text != nullptr && display_width(*text) > kLongName) return true;
+  }
+  return false;
 }
 
 bool is_event_id(const Column& column) { return column.role == Role::event && column.type == Type::integer; }
 
-Order shown_order(const Table& table) {
-  const bool names_events = std::ranges::any_of(table.columns, is_event_id);
+Order shown_order(const TableView& table) {
+  bool names_events = false;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) names_events |= is_event_id(table.column(i));
   Order order;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const Column& column = table.columns[i];
+    const Column& column = table.column(i);
     const bool is_place = is_event_id(column) || (names_events && column.role == Role::time_start);
     if (!is_place) order.push_back(i);
   }
@@ -44,10 +42,11 @@ Order shown_order(const Table& table) {
 }
 
 // Where "TOTAL" and "[N others]" are written: a text column that the row says nothing about, else any such column.
-std::size_t label_place(const Table& table, const Order& order, const Row& row, const std::vector<std::size_t>& not_there) {
+std::size_t label_place(const TableView& table, const Order& order, const Row& sums,
+                        const std::vector<std::size_t>& not_there) {
   const auto find = [&](bool only_text) {
     for (std::size_t place = 0; place < order.size(); ++place) {
-      const bool fits = is_null(cell_at(row, order[place])) && (!only_text || table.columns[order[place]].type == Type::text);
+      const bool fits = is_null(table.sum(sums, order[place])) && (!only_text || table.column(order[place]).type == Type::text);
       if (fits && std::ranges::count(not_there, place) == 0) return place;
     }
     return order.size();
@@ -57,12 +56,12 @@ std::size_t label_place(const Table& table, const Order& order, const Row& row, 
 }
 
 // In a sum an unknown cell is one that has no sum, and is left blank.
-std::vector<std::string> sum_texts(const Table& table, const Order& order, const Row& row, const std::string& label,
+std::vector<std::string> sum_texts(const TableView& table, const Order& order, const Row& sums, const std::string& label,
                                    std::size_t place) {
   std::vector<std::string> texts;
   for (std::size_t column : order) {
-    const Cell& cell = cell_at(row, column);
-    texts.push_back(is_null(cell) ? std::string() : cell_text(cell, table.columns[column].unit));
+    const CellView cell = table.sum(sums, column);
+    texts.push_back(is_null(cell) ? std::string() : cell_text(cell, table.column(column).unit));
   }
   if (place < texts.size()) {
     texts[place] = label;
@@ -73,29 +72,29 @@ std::vector<std::string> sum_texts(const Table& table, const Order& order, const
 }
 
 // The important ones in their order, then those with some value, from left to right, then the others.
-std::size_t rank_of(const Table& table, std::size_t column, bool known) {
-  const auto place = std::ranges::find(table.important, table.columns[column].name);
+std::size_t rank_of(const TableView& table, std::size_t column, bool known) {
+  const auto place = std::ranges::find(table.important, table.column(column).name);
   if (place != table.important.end()) return static_cast<std::size_t>(place - table.important.begin());
   return table.important.size() + column + (known ? 0 : table.columns.size());
 }
 
-GridColumn grid_column(const Table& table, std::size_t column) {
-  const Type type = table.columns[column].type;
-  const bool known = std::ranges::any_of(table.rows, [&](const Row& row) { return !is_null(cell_at(row, column)); }) ||
-                     !is_null(cell_at(table.folded_row, column));
-  return {heading(table.columns[column]), type == Type::integer || type == Type::number, known, is_long(table, column),
+GridColumn grid_column(const TableView& table, std::size_t column) {
+  const Type type = table.column(column).type;
+  bool known = !is_null(table.sum(table.folded_row, column));
+  for (std::size_t row = 0; !known && row < table.rows.size(); ++row) known = !is_null(table.cell(row, column));
+  return {heading(table.column(column)), type == Type::integer || type == Type::number, known, is_long(table, column),
           rank_of(table, column, known)};
 }
 
 }  // namespace
 
-Grid make_grid(const Table& table, const std::vector<std::size_t>& not_there) {
+Grid make_grid(const TableView& table, const std::vector<std::size_t>& not_there) {
   const Order order = shown_order(table);
   Grid grid;
   for (std::size_t column : order) grid.columns.push_back(grid_column(table, column));
-  for (const Row& row : table.rows) {
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
     auto& texts = grid.rows.emplace_back();
-    for (std::size_t column : order) texts.push_back(cell_text(cell_at(row, column), table.columns[column].unit));
+    for (std::size_t column : order) texts.push_back(cell_text(table.cell(row, column), table.column(column).unit));
   }
   const auto add_sum = [&](const Row& row, const std::string& label) {
     const std::size_t place = label_place(table, order, row, not_there);
@@ -103,7 +102,7 @@ Grid make_grid(const Table& table, const std::vector<std::size_t>& not_there) {
     grid.label_columns.push_back(std::min(place, order.size() - 1));
   };
   grid.has_others = table.others > 0;
-  grid.has_total = table.total.has_value();
+  grid.has_total = table.table->total.has_value();
   if (grid.has_others) {
     const std::string label = fmt::format("[{} {}]", format_count(table.others), table.others == 1 ? "other" : "others");
     add_sum(table.others_row, label);
@@ -112,26 +111,25 @@ Grid make_grid(const Table& table, const std::vector<std::size_t>& not_there) {
     grid.has_others = true;
     add_sum(table.folded_row, fmt::format("[{} unchanged]", format_count(table.folded)));
   }
-  if (grid.has_total) add_sum(*table.total, "TOTAL");
+  if (grid.has_total) add_sum(*table.table->total, "TOTAL");
   return grid;
 }
 
-std::vector<const Table*> in_reading_order(const Report& report) {
-  std::vector<const Table*> tables;
+std::vector<const TableView*> in_reading_order(const ReportView& report) {
+  std::vector<const TableView*> tables;
   tables.reserve(report.tables.size());
-  for (const Table& table : report.tables) tables.push_back(&table);
-  std::stable_partition(tables.begin(), tables.end(), [](const Table* table) { return table->leads; });
+  for (const TableView& table : report.tables) tables.push_back(&table);
+  std::stable_partition(tables.begin(), tables.end(), [](const TableView* view) { return view->table->hints.leads; });
   return tables;
 }
 
-bool is_key_value(const Table& table) { return table.key_value && table.rows.size() == 1; }
+bool is_key_value(const TableView& table) { return table.table->hints.key_value && table.rows.size() == 1; }
 
-Grid make_key_value_grid(const Table& table) {
+Grid make_key_value_grid(const TableView& table) {
   Grid grid;
   grid.columns.resize(2);
-  for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    grid.rows.push_back(
-        {heading(table.columns[column]), cell_text(cell_at(table.rows.front(), column), table.columns[column].unit)});
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    grid.rows.push_back({heading(table.column(i)), cell_text(table.cell(0, i), table.column(i).unit)});
   }
   return grid;
 }

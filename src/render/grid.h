@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <ridge/report.h>
+#include "render/report_view.h"
 
 namespace ridge::render {
 
@@ -28,13 +28,13 @@ struct Grid {
 
 // Without the place on the timeline of tables whose rows name an event: its id and its start are for clients that can go there.
 // Labels of sums do not stand in the columns `not_there` (of the grid): a terminal has no room for them.
-Grid make_grid(const Table& table, const std::vector<std::size_t>& not_there = {});
+Grid make_grid(const TableView& table, const std::vector<std::size_t>& not_there = {});
 
 // The tables in the order in which people read them: those that lead first.
-std::vector<const Table*> in_reading_order(const Report& report);
+std::vector<const TableView*> in_reading_order(const ReportView& report);
 
 // A table of one row that is read as lines of "name  value": two columns without headings.
-bool is_key_value(const Table& table);
-Grid make_key_value_grid(const Table& table);
+bool is_key_value(const TableView& table);
+Grid make_key_value_grid(const TableView& table);
 
 }  // namespace ridge::render

@@ -12,6 +12,8 @@
 
 #include "base/version.h"
 #include "render/formats.h"
+#include "render/short_text.h"
+#include "render/sink.h"
 #include "render/utf8.h"
 
 namespace ridge::render {
@@ -22,125 +24,152 @@ constexpr std::array<std::string_view, 4> kTypes = {"text", "integer", "number",
 constexpr std::array<std::string_view, 8> kUnits = {"", "count", "ns", "bytes", "flop", "percent", "flop_per_s", "bytes_per_s"};
 constexpr std::array<std::string_view, 5> kRoles = {"", "event", "time_start", "time_end", "frame"};
 
-void append_string(std::string& out, std::string_view text) { append_json_string(out, text); }
+// One report on its way out. Text goes to `out`, which the sink hands on after every element of a long list.
+class JsonReport {
+ public:
+  JsonReport(const ReportView& report, const RenderOptions& options, const Writer& write)
+      : report_(report), longest_(options.longest_text), sink_(write) {}
 
-void append_name(std::string& out, std::string_view name) {
-  if (name.empty()) {
-    out += "null";
-  } else {
-    append_string(out, name);
+  Result<void> write() {
+    const Report& report = *report_.report;
+    out += "{\"schema\":1,\"ridge\":";
+    string(version());
+    out += ",\"command\":";
+    string(report.command);
+    out += ",\n\"traces\":";
+    array(report.traces, "\n", [&](const TraceRef& each) { trace(each); });
+    out += ",\n\"tables\":";
+    array(report_.tables, "\n", [&](const TableView& each) { table(each); });
+    out += ",\n\"series\":";
+    array(report.series, "\n", [&](const Series& each) { series(each); });
+    out += ",\n\"diagnostics\":";
+    array(report.diagnostics, "\n", [&](const Diagnostic& each) { diagnostic(each); });
+    out += "}\n";
+    return sink_.finish();
   }
-}
 
-struct AppendJsonCell {
-  std::string& out;
+ private:
+  void string(std::string_view text) { append_json_string(out, text, longest_); }
 
-  void operator()(std::monostate) const { out += "null"; }
-  void operator()(bool value) const { out += value ? "true" : "false"; }
-  void operator()(std::int64_t value) const { fmt::format_to(std::back_inserter(out), "{}", value); }
-  void operator()(double value) const {
-    if (std::isfinite(value)) {
-      fmt::format_to(std::back_inserter(out), "{}", value);
+  void name(std::string_view name) {
+    if (name.empty()) {
+      out += "null";
+    } else {
+      string(name);
+    }
+  }
+
+  void value(std::monostate) { out += "null"; }
+  void value(bool flag) { out += flag ? "true" : "false"; }
+  void value(std::int64_t whole) {
+    const fmt::format_int digits(whole);
+    out.append(digits.data(), digits.size());
+  }
+  void value(double number) {
+    if (std::isfinite(number)) {
+      fmt::format_to(std::back_inserter(out), "{}", number);
     } else {
       out += "null";
     }
   }
-  void operator()(const std::string& value) const { append_string(out, value); }
+  void value(std::string_view text) { string(text); }
+  void cell(const CellView& cell) {
+    std::visit([&](const auto& known) { value(known); }, cell);
+  }
+
+  // "[a,b,c]", each element by `append(element)`, with `between` after every comma.
+  template <class Elements, class Append>
+  void array(const Elements& elements, std::string_view between, Append append) {
+    out += '[';
+    bool first = true;
+    for (const auto& element : elements) {
+      if (!first) out += ',';
+      out += between;
+      append(element);
+      first = false;
+      sink_.settle();
+    }
+    out += ']';
+  }
+
+  void column(const Column& column) {
+    out += "{\"name\":";
+    string(column.name);
+    out += ",\"type\":";
+    name(kTypes.at(static_cast<std::size_t>(column.type)));
+    out += ",\"unit\":";
+    name(kUnits.at(static_cast<std::size_t>(column.unit)));
+    out += ",\"role\":";
+    name(kRoles.at(static_cast<std::size_t>(column.role)));
+    out += '}';
+  }
+
+  void table(const TableView& view) {
+    const Table& table = *view.table;
+    out += "{\"name\":";
+    string(table.name);
+    out += ",\"columns\":";
+    array(view.columns, "", [&](std::size_t i) { column(table.columns[i]); });
+    out += ",\"rows\":";
+    array(view.rows, "\n",
+          [&](std::uint32_t row) { array(view.columns, "", [&](std::size_t i) { cell(view.cell_of(row, i)); }); });
+    out += ",\"total\":";
+    if (table.total) {
+      array(*table.total, "", [&](const Cell& each) { cell(view_of(each)); });
+    } else {
+      out += "null";
+    }
+    out += ",\"parent\":";
+    name(table.parent ? std::string_view(*table.parent) : std::string_view());
+    out += '}';
+  }
+
+  void trace(const TraceRef& trace) {
+    out += "{\"path\":";
+    string(trace.path);
+    out += ",\"name\":";
+    string(trace.name);
+    out += '}';
+  }
+
+  void series(const Series& series) {
+    out += "{\"name\":";
+    string(series.name);
+    out += ",\"unit\":";
+    name(kUnits.at(static_cast<std::size_t>(series.unit)));
+    out += ",\"points\":";
+    array(series.points, "", [&](const auto& point) {
+      out += '[';
+      value(point.first);
+      out += ',';
+      value(point.second);
+      out += ']';
+    });
+    out += '}';
+  }
+
+  void diagnostic(const Diagnostic& diagnostic) {
+    out += "{\"code\":";
+    string(diagnostic.code);
+    out += ",\"count\":";
+    value(diagnostic.count);
+    out += ",\"message\":";
+    string(diagnostic.message);
+    out += ",\"severity\":";
+    string(diagnostic.severity);
+    out += '}';
+  }
+
+  const ReportView& report_;
+  const std::size_t longest_;
+  Sink sink_;
+  std::string& out = sink_.text;
 };
-
-// "[a,b,c]", each element by `append(element)`, with `between` after every comma.
-template <class Elements, class Append>
-void append_array(std::string& out, const Elements& elements, std::string_view between, Append append) {
-  out += '[';
-  bool first = true;
-  for (const auto& element : elements) {
-    if (!first) out += ',';
-    out += between;
-    append(element);
-    first = false;
-  }
-  out += ']';
-}
-
-void append_row(std::string& out, const Row& row) {
-  append_array(out, row, "", [&](const Cell& cell) { std::visit(AppendJsonCell{out}, cell); });
-}
-
-void append_column(std::string& out, const Column& column) {
-  out += "{\"name\":";
-  append_string(out, column.name);
-  out += ",\"type\":";
-  append_name(out, kTypes.at(static_cast<std::size_t>(column.type)));
-  out += ",\"unit\":";
-  append_name(out, kUnits.at(static_cast<std::size_t>(column.unit)));
-  out += ",\"role\":";
-  append_name(out, kRoles.at(static_cast<std::size_t>(column.role)));
-  out += '}';
-}
-
-void append_table(std::string& out, const Table& table) {
-  out += "{\"name\":";
-  append_string(out, table.name);
-  out += ",\"columns\":";
-  append_array(out, table.columns, "", [&](const Column& column) { append_column(out, column); });
-  out += ",\"rows\":";
-  append_array(out, table.rows, "\n", [&](const Row& row) { append_row(out, row); });
-  out += ",\"total\":";
-  if (table.total) {
-    append_row(out, *table.total);
-  } else {
-    out += "null";
-  }
-  out += ",\"parent\":";
-  append_name(out, table.parent ? std::string_view(*table.parent) : std::string_view());
-  out += '}';
-}
-
-void append_trace(std::string& out, const TraceRef& trace) {
-  out += "{\"path\":";
-  append_string(out, trace.path);
-  out += ",\"name\":";
-  append_string(out, trace.name);
-  out += '}';
-}
-
-void append_series(std::string& out, const Series& series) {
-  out += "{\"name\":";
-  append_string(out, series.name);
-  out += ",\"unit\":";
-  append_name(out, kUnits.at(static_cast<std::size_t>(series.unit)));
-  out += ",\"points\":";
-  append_array(out, series.points, "", [&](const auto& point) { append_row(out, {Cell(point.first), Cell(point.second)}); });
-  out += '}';
-}
-
-void append_diagnostic(std::string& out, const Diagnostic& diagnostic) {
-  out += "{\"code\":";
-  append_string(out, diagnostic.code);
-  fmt::format_to(std::back_inserter(out), ",\"count\":{},\"message\":", diagnostic.count);
-  append_string(out, diagnostic.message);
-  out += ",\"severity\":";
-  append_string(out, diagnostic.severity);
-  out += '}';
-}
 
 }  // namespace
 
-std::string render_json(const Report& report, const RenderOptions&) {
-  std::string out = "{\"schema\":1,\"ridge\":";
-  append_string(out, version());
-  out += ",\"command\":";
-  append_string(out, report.command);
-  out += ",\n\"traces\":";
-  append_array(out, report.traces, "\n", [&](const TraceRef& trace) { append_trace(out, trace); });
-  out += ",\n\"tables\":";
-  append_array(out, report.tables, "\n", [&](const Table& table) { append_table(out, table); });
-  out += ",\n\"series\":";
-  append_array(out, report.series, "\n", [&](const Series& series) { append_series(out, series); });
-  out += ",\n\"diagnostics\":";
-  append_array(out, report.diagnostics, "\n", [&](const Diagnostic& diagnostic) { append_diagnostic(out, diagnostic); });
-  out += "}\n";
-  return out;
+Result<void> write_json(const ReportView& report, const RenderOptions& options, const Writer& write) {
+  return JsonReport(report, options, write).write();
 }
 
 }  // namespace ridge::render
@@ -152,8 +181,10 @@ bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
 }  // namespace
 
-void append_json_string(std::string& out, std::string_view text) {
+void append_json_string(std::string& out, std::string_view text, std::size_t longest) {
+  const std::string_view whole = text;
   out += '"';
+  const std::size_t from = out.size();
   while (!text.empty()) {
     const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
     out += text.substr(0, plain);
@@ -171,6 +202,12 @@ void append_json_string(std::string& out, std::string_view text) {
       out += text.substr(0, c.bytes);
     }
     text.remove_prefix(c.bytes);
+  }
+  if (longest > 0 && out.size() - from > longest) {
+    const render::Kept kept = render::kept_of(std::string_view(out).substr(from), longest);
+    out.resize(from + kept.written);
+    out += "\\u2026";
+    out += render::mark_of(render::valid_utf8(whole), kept);
   }
   out += '"';
 }

@@ -66,17 +66,18 @@ void append_grid(std::string& out, const Grid& grid) {
 
 }  // namespace
 
-std::string render_markdown(const Report& report, const RenderOptions&) {
+Result<void> write_markdown(const ReportView& view, const RenderOptions&, const Writer& write) {
+  const Report& report = *view.report;
   std::string out;
   if (!report.headline.empty()) out += printable(report.headline) + "\n";
-  for (const Table* table : in_reading_order(report)) {
+  for (const TableView* table : in_reading_order(view)) {
     // The first table is the answer, even if it is that there is nothing; an empty one beside it says nothing.
-    if (table != &report.tables.front() && table->rows.empty() && table->folded == 0) continue;
+    if (table != &view.tables.front() && table->is_empty()) continue;
     if (!out.empty()) out += '\n';
-    out += fmt::format("### {}\n\n", printable(table->name));
+    out += fmt::format("### {}\n\n", printable(table->table->name));
     append_grid(out, is_key_value(*table) ? make_key_value_grid(*table) : make_grid(*table));
   }
-  return out;
+  return write(out);
 }
 
 }  // namespace ridge::render

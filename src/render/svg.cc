@@ -106,7 +106,8 @@ class Drawing {
 
 }  // namespace
 
-std::string render_svg(const Report& report, const RenderOptions&) {
+Result<void> write_svg(const ReportView& view, const RenderOptions&, const Writer& write) {
+  const Report& report = *view.report;
   const double height = kHeight * static_cast<double>(std::max<std::size_t>(1, report.plots.size()));
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\">\n",
@@ -118,7 +119,7 @@ std::string render_svg(const Report& report, const RenderOptions&) {
     out += Drawing(plot, top).draw();
     top += kHeight;
   }
-  return out + "</svg>\n";
+  return write(out + "</svg>\n");
 }
 
 }  // namespace ridge::render

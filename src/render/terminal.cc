@@ -59,33 +59,21 @@ void add_hidden_note(Page& page, const Grid& grid, const Fit& fit) {
 }
 
 // What stands under a row: its sentences, the first one bare, the others behind their column's name.
-void add_sentences(Page& page, const Table& table, const Row& row, std::size_t indent) {
+void add_sentences(Page& page, const TableView& table, std::size_t row, std::size_t indent) {
   bool first = true;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (!table.columns[i].sentence) continue;
-    const std::string label = std::exchange(first, false) ? "" : table.columns[i].name + ": ";
-    if (is_null(row[i])) continue;
+    if (!table.column(i).sentence) continue;
+    const std::string label = std::exchange(first, false) ? "" : table.column(i).name + ": ";
+    const CellView cell = table.cell(row, i);
+    if (is_null(cell)) continue;
     const std::size_t room = page.width > indent ? page.width - indent : 0;
-    for (const std::string& line : wrapped(label + cell_text(row[i], Unit::none), room))
+    for (const std::string& line : wrapped(label + cell_text(cell, Unit::none), room))
       page.line(std::string(indent, ' ') + line);
   }
 }
 
-// The table without its columns of sentences.
-Table without_sentences(const Table& table) {
-  Table rest = table;
-  for (std::size_t i = table.columns.size(); i-- > 0;) {
-    if (!table.columns[i].sentence) continue;
-    const auto remove = [&](auto* cells) {
-      if (i < cells->size()) cells->erase(cells->begin() + static_cast<std::ptrdiff_t>(i));
-    };
-    remove(&rest.columns);
-    for (Row& row : rest.rows) remove(&row);
-    if (rest.total) remove(&*rest.total);
-    remove(&rest.others_row);
-    remove(&rest.folded_row);
-  }
-  return rest;
+TableView without_sentences(const TableView& table) {
+  return with_columns(table, [&](std::size_t column) { return !table.table->columns[column].sentence; });
 }
 
 struct LaidOut {
@@ -95,7 +83,7 @@ struct LaidOut {
 
 // A sum without its label reads as one more row: labels move to columns that are shown. A label may widen a column until there
 // is no room for it any more, so this is tried until it settles; each time some column is ruled out.
-LaidOut lay_out(const Table& table, std::size_t width) {
+LaidOut lay_out(const TableView& table, std::size_t width) {
   std::vector<std::size_t> not_there;
   for (;;) {
     LaidOut out{make_grid(table, not_there), {}};
@@ -109,9 +97,9 @@ LaidOut lay_out(const Table& table, std::size_t width) {
   }
 }
 
-void add_table(Page& page, const Table& table) {
+void add_table(Page& page, const TableView& table) {
   const auto [grid, fit] = lay_out(without_sentences(table), page.width);
-  if (table.rows.empty() && table.folded == 0) {
+  if (table.is_empty()) {
     page.line("  (none)", kDim);
     return;
   }
@@ -124,27 +112,20 @@ void add_table(Page& page, const Table& table) {
   for (std::size_t i = 0; i < grid.rows.size(); ++i) {
     const bool is_total = grid.has_total && i + 1 == grid.rows.size();
     page.line(line_of(grid.rows[i], grid, fit), is_total ? kBold : std::string_view());
-    if (i < table.rows.size()) add_sentences(page, table, table.rows[i], under);
+    if (i < table.rows.size()) add_sentences(page, table, i, under);
   }
   add_hidden_note(page, grid, fit);
 }
 
 // Values are never cut here: a terminal wraps the one line that is too long.
 // What is not known is named on one line behind what is.
-void add_key_values(Page& page, const Table& table) {
-  Table known = table;
-  known.columns.clear();
-  known.rows = {Row{}};
+void add_key_values(Page& page, const TableView& table) {
+  const auto is_known = [&](std::size_t column) { return !is_null(table.cell_of(table.rows.front(), column)); };
   std::string unknown;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (std::holds_alternative<std::monostate>(table.rows.front()[i])) {
-      unknown += (unknown.empty() ? "" : ", ") + table.columns[i].name;
-    } else {
-      known.columns.push_back(table.columns[i]);
-      known.rows.front().push_back(table.rows.front()[i]);
-    }
+  for (const std::size_t column : table.columns) {
+    if (!is_known(column)) unknown += (unknown.empty() ? "" : ", ") + table.table->columns[column].name;
   }
-  const Grid grid = make_key_value_grid(known);
+  const Grid grid = make_key_value_grid(with_columns(table, is_known));
   const Fit fit = fit_columns(grid, 0, kIndent, kGap);
   for (const auto& row : grid.rows) page.line(line_of(row, grid, fit));
   if (!unknown.empty()) page.line("  (not known: " + printable(unknown) + ")", kDim);
@@ -173,14 +154,15 @@ void add_series(Page& page, const Series& series) {
 
 }  // namespace
 
-std::string render_terminal(const Report& report, const RenderOptions& options) {
+Result<void> write_terminal(const ReportView& view, const RenderOptions& options, const Writer& write) {
+  const Report& report = *view.report;
   Page page{.text = {}, .color = options.color, .width = static_cast<std::size_t>(std::max(options.width, 0))};
   if (!report.headline.empty()) page.line(printable(report.headline));
-  for (const Table* table : in_reading_order(report)) {
+  for (const TableView* table : in_reading_order(view)) {
     if (!page.text.empty()) page.line("");
-    page.line(printable(table->name), kBold);
+    page.line(printable(table->table->name), kBold);
     is_key_value(*table) ? add_key_values(page, *table) : add_table(page, *table);
-    if (table == &report.tables.front()) add_plots(page, report.plots);
+    if (table == &view.tables.front()) add_plots(page, report.plots);
   }
   if (!report.series.empty()) {
     if (!page.text.empty()) page.line("");
@@ -191,7 +173,7 @@ std::string render_terminal(const Report& report, const RenderOptions& options) 
     if (!page.text.empty()) page.line("");
     page.line("next: " + printable(report.next), kDim);
   }
-  return page.text;
+  return write(page.text);
 }
 
 }  // namespace ridge::render

@@ -14,7 +14,7 @@ Cell number_cell(std::int32_t value) { return value >= 0 ? Cell(std::int64_t{val
 Table breaks_table(const Breaks& breaks) {
   Table table;
   table.name = "breaks";
-  table.important = {"location", "gpu_idle_ns", "cpu_ns", "occurrences", "frame", "reason"};
+  table.hints.important = {"location", "gpu_idle_ns", "cpu_ns", "occurrences", "frame", "reason"};
   table.columns = {{"frame", Type::integer},
                    {"parent_frame", Type::integer},
                    {"occurrences", Type::integer, Unit::count},
@@ -24,8 +24,8 @@ Table breaks_table(const Breaks& breaks) {
                    {"gpu_idle_ns", Type::integer, Unit::ns}};
   std::int64_t cpu_ns = 0, idle_ns = 0;
   for (const GraphBreak& b : breaks.breaks) {
-    table.rows.push_back({number_cell(b.frame.frame), number_cell(b.parent.frame), b.occurrences, cells::text(b.location),
-                          cells::text(b.reason), b.cpu_ns, breaks.has_device_work ? Cell(b.gpu_idle_ns) : Cell()});
+    table.add_row({number_cell(b.frame.frame), number_cell(b.parent.frame), b.occurrences, cells::text(b.location),
+                   cells::text(b.reason), b.cpu_ns, breaks.has_device_work ? Cell(b.gpu_idle_ns) : Cell()});
     saturating_add(&cpu_ns, b.cpu_ns);
     saturating_add(&idle_ns, b.gpu_idle_ns);
   }
@@ -49,9 +49,9 @@ Table regions_table(const Breaks& breaks) {
                    {"id", Type::text},
                    {"location", Type::text, Unit::none, Role::frame}};
   for (const RegionRow& r : breaks.regions) {
-    table.rows.push_back({number_cell(r.id.frame), number_cell(r.id.compile), r.calls, r.cpu_ns,
-                          breaks.has_device_work ? Cell(r.gpu_ns) : Cell(), cells::text(text_of(r.parent)), r.depth,
-                          cells::text(text_of(r.id)), cells::text(r.location)});
+    table.add_row({number_cell(r.id.frame), number_cell(r.id.compile), r.calls, r.cpu_ns,
+                   breaks.has_device_work ? Cell(r.gpu_ns) : Cell(), cells::text(text_of(r.parent)), r.depth,
+                   cells::text(text_of(r.id)), cells::text(r.location)});
   }
   return table;
 }
@@ -66,8 +66,7 @@ Table recompiles_table(const Breaks& breaks) {
                    {"location", Type::text, Unit::none, Role::frame}};
   std::int64_t compile_ns = 0;
   for (const Recompile& r : breaks.recompiles) {
-    table.rows.push_back(
-        {number_cell(r.id.frame), number_cell(r.id.compile), r.start_ns, r.compile_ns, cells::text(r.location)});
+    table.add_row({number_cell(r.id.frame), number_cell(r.id.compile), r.start_ns, r.compile_ns, cells::text(r.location)});
     saturating_add(&compile_ns, r.compile_ns);
   }
   if (!breaks.recompiles.empty()) table.total = Row{Cell(), Cell(), Cell(), compile_ns, Cell()};

@@ -83,9 +83,8 @@ Report report_categories(const Categories& categories) {
   table.chart = Chart::bars;
   std::int64_t kernels = 0;
   for (const CategoryShare& share : categories.categories) {
-    table.rows.push_back({std::string(name_of(share.category)), share.kernels, share.launches, share.time_ns,
-                          cells::percent(share.time_ns, categories.time_ns),
-                          cells::percent(share.time_ns, categories.window_ns)});
+    table.add_row({std::string(name_of(share.category)), share.kernels, share.launches, share.time_ns,
+                   cells::percent(share.time_ns, categories.time_ns), cells::percent(share.time_ns, categories.window_ns)});
     kernels += share.kernels;
   }
   table.total = Row{Cell(),
@@ -101,11 +100,12 @@ Report report_categories(const Categories& categories) {
                   {"launches", Type::integer, Unit::count},
                   {"time_ns", Type::integer, Unit::ns}};
   for (const CategoryKernel& kernel : categories.kernels) {
-    each.rows.push_back({std::string(name_of(kernel.category)), std::string(kernel.kernel), kernel.launches, kernel.time_ns});
+    each.add_row({std::string(name_of(kernel.category)), std::string(kernel.kernel), kernel.launches, kernel.time_ns});
   }
   each.total = Row{Cell(), Cell(), categories.launches, categories.time_ns};
   Report report;
-  report.tables = {std::move(table), std::move(each)};
+  report.tables.push_back(std::move(table));
+  report.tables.push_back(std::move(each));
   if (categories.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;
 }

@@ -144,8 +144,8 @@ Report report_check(const Check& check, bool strict) {
     const Cell first = found.offsets.empty()
                            ? Cell()
                            : Cell(static_cast<std::int64_t>(*std::min_element(found.offsets.begin(), found.offsets.end())));
-    table.rows.push_back({found.problem, found.count, first, std::string(name_of(found.severity)), found.message});
-    for (const std::uint64_t offset : found.offsets) places.rows.push_back({found.problem, static_cast<std::int64_t>(offset)});
+    table.add_row({found.problem, found.count, first, std::string(name_of(found.severity)), found.message});
+    for (const std::uint64_t offset : found.offsets) places.add_row({found.problem, static_cast<std::int64_t>(offset)});
     report.gate_failed |= strict && found.severity == Severity::error;
   }
   report.tables = {std::move(table), std::move(places), metrics_table(check.metrics)};

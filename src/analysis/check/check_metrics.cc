@@ -192,7 +192,7 @@ std::vector<OddMetric> find_odd_metrics(const Scope& scope) { return OddMetrics(
 Table metrics_table(const std::vector<OddMetric>& metrics) {
   Table table;
   table.name = "metrics";
-  table.important = {"problem", "kernel", "percent", "pct_gpu_time", "time_ns"};
+  table.hints.important = {"problem", "kernel", "percent", "pct_gpu_time", "time_ns"};
   table.columns = {{"problem", Type::text},
                    {"percent", Type::number, Unit::percent},
                    {"pct_gpu_time", Type::number, Unit::percent},
@@ -202,8 +202,8 @@ Table metrics_table(const std::vector<OddMetric>& metrics) {
                    {"kernel", Type::text},
                    {"reasons", Type::text, Unit::none, Role::plain, true}};
   for (const OddMetric& m : metrics) {
-    table.rows.push_back({std::string(row_of(m.problem).code), cells::number(m.percent), m.pct_gpu_time, m.time_ns, m.count,
-                          m.device, std::string(m.kernel), cells::text(m.reasons)});
+    table.add_row({std::string(row_of(m.problem).code), cells::number(m.percent), m.pct_gpu_time, m.time_ns, m.count, m.device,
+                   std::string(m.kernel), cells::text(m.reasons)});
   }
   return table;
 }

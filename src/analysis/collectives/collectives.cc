@@ -189,7 +189,7 @@ Collectives compute_collectives(const Scope& scope) {
 Report report_collectives(const Collectives& found) {
   Table table;
   table.name = "collectives";
-  table.important = {"name", "exposed_ns", "time_ns", "busbw", "bytes", "count", "ranks", "dtype"};
+  table.hints.important = {"name", "exposed_ns", "time_ns", "busbw", "bytes", "count", "ranks", "dtype"};
   table.columns = {{"name", Type::text},
                    {"group", Type::text},
                    {"ranks", Type::integer, Unit::count},
@@ -202,20 +202,20 @@ Report report_collectives(const Collectives& found) {
                    {"busbw", Type::number, Unit::bytes_per_s}};
   std::int64_t count = 0, time = 0, exposed = 0;
   for (const CollectiveRow& row : found.rows) {
-    table.rows.push_back({row.name, cells::text(row.group), cells::integer(row.ranks), cells::text(row.dtype),
-                          cells::integer(row.bytes), row.count, row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
+    table.add_row({row.name, cells::text(row.group), cells::integer(row.ranks), cells::text(row.dtype),
+                   cells::integer(row.bytes), row.count, row.time_ns, row.exposed_ns, algbw(row), busbw(row)});
     count += row.count;
     saturating_add(&time, row.time_ns);
     saturating_add(&exposed, row.exposed_ns);
   }
   table.total = Row{Cell(), Cell(), Cell(), Cell(), Cell(), count, time, exposed, Cell(), Cell()};
   Report report;
-  report.tables = {std::move(table)};
+  report.tables.push_back(std::move(table));
   if (!found.host.empty()) {
     Table host;
     host.name = "host_collectives";
     host.columns = {{"name", Type::text}, {"count", Type::integer, Unit::count}, {"cpu_ns", Type::integer, Unit::ns}};
-    for (const HostCollectiveRow& row : found.host) host.rows.push_back({row.name, row.count, row.cpu_ns});
+    for (const HostCollectiveRow& row : found.host) host.add_row({row.name, row.count, row.cpu_ns});
     report.tables.push_back(std::move(host));
   }
   if (found.rows.empty()) {

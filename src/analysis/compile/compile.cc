@@ -155,8 +155,8 @@ Table phases_table(const Compile& compile) {
                    {"autotune", Type::boolean}};
   table.parent = "parent";
   for (const PhaseCost& p : compile.phases) {
-    table.rows.push_back({std::string(p.phase), cells::text(p.parent), cells::text(text_of(p.id)), p.calls, p.total_ns,
-                          p.self_ns, p.depth, p.autotune});
+    table.add_row({std::string(p.phase), cells::text(p.parent), cells::text(text_of(p.id)), p.calls, p.total_ns, p.self_ns,
+                   p.depth, p.autotune});
   }
   if (!compile.phases.empty()) {
     Row total(table.columns.size());
@@ -173,7 +173,7 @@ Table compiles_table(const Compile& compile) {
   table.name = "compiles";
   table.columns = {
       {"compile_id", Type::text}, {"compile_ns", Type::integer, Unit::ns}, {"autotune_ns", Type::integer, Unit::ns}};
-  for (const auto& [id, times] : by_id) table.rows.push_back({cells::text(text_of(id)), times.first, times.second});
+  for (const auto& [id, times] : by_id) table.add_row({cells::text(text_of(id)), times.first, times.second});
   if (!by_id.empty()) {
     Row total(table.columns.size());
     total[1] = compile.total_ns();
@@ -195,7 +195,7 @@ Table tuned_table(const Compile& compile) {
   TunedKernel sum;
   const auto device = [&](std::int64_t value) { return compile.has_device_work ? Cell(value) : Cell(); };
   for (const TunedKernel& k : compile.kernels) {
-    table.rows.push_back(
+    table.add_row(
         {k.calls, k.total_ns, device(k.launches), device(k.gpu_ns), cells::text(text_of(k.id)), cells::text(k.kernel)});
     sum.calls += k.calls;
     saturating_add(&sum.total_ns, k.total_ns);

@@ -90,8 +90,8 @@ Report report_copies(const Copies& copies) {
                    {"bytes_per_s", Type::number, Unit::bytes_per_s}};
   CopyRow sum;
   for (const CopyRow& row : copies.rows) {
-    table.rows.push_back({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes),
-                          row.time_ns, rate(row)});
+    table.add_row({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes),
+                   row.time_ns, rate(row)});
     sum.count += row.count;
     saturating_add(&sum.time_ns, row.time_ns);
     saturating_add(&sum.timed_bytes, row.timed_bytes);
@@ -105,7 +105,7 @@ Report report_copies(const Copies& copies) {
   total.push_back(rate(sum));
   table.total = std::move(total);
   Report report;
-  report.tables = {std::move(table)};
+  report.tables.push_back(std::move(table));
   if (copies.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;
 }

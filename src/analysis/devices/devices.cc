@@ -84,10 +84,10 @@ Report report_devices(const std::vector<DeviceSpec>& devices) {
                known(device.l2_bytes)};
     for (const FigureRow& figure : kFigures) row.push_back(known((device.*figure.member).high));
     row.insert(row.end(), {Cell(device.measured), cells::text(ranges_of(device)), cells::text(device.source)});
-    table.rows.push_back(std::move(row));
+    table.add_row(std::move(row));
   }
   Report report;
-  report.tables = {std::move(table)};
+  report.tables.push_back(std::move(table));
   return report;
 }
 

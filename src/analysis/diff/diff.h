@@ -119,9 +119,6 @@ struct DiffOptions {
 Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options);
 Report report_diff(const Diff& diff);
 
-// Takes equal rows together in the rows that people see; see fold.cc.
-void fold_for_people(const Diff& diff, Report& report);
-
 // The gates that the user asked for; see gates.cc.
 struct Gates {
   std::optional<double> fail_above_pct, fail_kernel_above_pct;

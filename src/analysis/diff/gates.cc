@@ -45,14 +45,14 @@ class GateTable {
 
   void add(std::string_view gate, bool failed, double limit, Cell value, std::size_t trace, const std::string& row,
            const std::string& words) {
-    table_.rows.push_back({std::string(gate), failed, limit, std::move(value), letter_of(trace), row});
+    table_.add_row({std::string(gate), failed, limit, std::move(value), letter_of(trace), row});
     if (!failed) return;
     report_.gate_failed = true;
     report_.diagnostics.push_back({"gate_failed", 1, std::string(gate) + ": " + words, "error"});
   }
 
   void finish() {
-    if (!table_.rows.empty()) report_.tables.push_back(std::move(table_));
+    if (!table_.empty()) report_.tables.push_back(std::move(table_));
   }
 
  private:

@@ -81,25 +81,29 @@ Table groups_table(const Diff& diff) {
   Table table;
   table.name = "diff";
   table.columns = {{"group", Type::text}, {"match", Type::text}, {"category", Type::text}};
-  table.important = {"group"};
-  for (std::size_t t = 1; t < n; ++t) table.important.push_back(change_name(n, t, "delta", "_ns"));
-  for (std::size_t t = 1; t < n; ++t) table.important.push_back(change_name(n, t, "delta", "_pct"));
-  for (std::size_t t = 0; t < n; ++t) table.important.push_back("time_" + letter_of(t) + "_ns");
-  for (std::size_t t = 1; t < n; ++t) table.important.push_back(change_name(n, t, "change", ""));
-  table.important.insert(table.important.end(), {"match", "category", "note"});
+  table.hints.important = {"group"};
+  for (std::size_t t = 1; t < n; ++t) table.hints.important.push_back(change_name(n, t, "delta", "_ns"));
+  for (std::size_t t = 1; t < n; ++t) table.hints.important.push_back(change_name(n, t, "delta", "_pct"));
+  for (std::size_t t = 0; t < n; ++t) table.hints.important.push_back("time_" + letter_of(t) + "_ns");
+  for (std::size_t t = 1; t < n; ++t) table.hints.important.push_back(change_name(n, t, "change", ""));
+  table.hints.important.insert(table.hints.important.end(), {"match", "category", "note"});
   add_per_trace(table, n, "count", "", Type::number, Unit::count);
   add_per_trace(table, n, "time", "_ns", Type::integer, Unit::ns);
   for (std::size_t t = 1; t < n; ++t) {
     table.columns.push_back({change_name(n, t, "delta", "_ns"), Type::integer, Unit::ns});
     table.columns.push_back({change_name(n, t, "delta", "_pct"), Type::number, Unit::percent});
     table.columns.push_back({change_name(n, t, "significant", ""), Type::boolean});
-    table.fold_unless.push_back(table.columns.back().name);
+    table.hints.fold_unless.push_back(table.columns.back().name);
+    table.hints.joined.ordered_by.push_back(change_name(n, t, "delta", "_ns"));
   }
   for (std::size_t t = 1; t < n; ++t) table.columns.push_back({change_name(n, t, "change", ""), Type::text});
   for (std::size_t t = 1; t < n; ++t) {
     table.columns.push_back({change_name(n, t, "delta_low", "_ns"), Type::number, Unit::ns});
     table.columns.push_back({change_name(n, t, "delta_high", "_ns"), Type::number, Unit::ns});
+    table.hints.joined.unknown.insert(table.hints.joined.unknown.end(),
+                                      {change_name(n, t, "delta_low", "_ns"), change_name(n, t, "delta_high", "_ns")});
   }
+  table.hints.joined.percent_of = "time_a_ns";
   for (const char* name : {"phase", "note", "kernel", "shape"}) table.columns.push_back({name, Type::text});
   for (const Group& group : diff.groups) {
     Row row{group.name, group.match ? cells::text(name_of(*group.match)) : Cell(), std::string(name_of(group.category))};
@@ -118,7 +122,8 @@ Table groups_table(const Diff& diff) {
       row.push_back(interval ? Cell(interval->high) : Cell());
     }
     for (const std::string& text : {group.phase, note_of(group), group.kernel, group.shape}) row.push_back(cells::text(text));
-    table.rows.push_back(std::move(row));
+    table.add_row(row);
+    table.hints.joined.titles.push(group.title);
   }
   Row total(3);
   for (const ListedTime& side : diff.listed) total.emplace_back(side.work);
@@ -144,22 +149,23 @@ Table time_table(std::string name, std::string first_column, const Diff& diff) {
   return table;
 }
 
-void add_time_row(Table& table, std::string_view name, const Times& times) {
+Row time_row(std::string_view name, const Times& times) {
   Row row{std::string(name)};
   add_cells(row, times);
   add_deltas(row, times);
-  table.rows.push_back(std::move(row));
+  return row;
 }
 
-// By the absolute change of the second trace, and the name for ties.
-void sort_by_change(Table& table, std::size_t traces) {
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const Row& a, const Row& b) {
-    const auto change = [&](const Row& row) {
-      const auto* delta = std::get_if<std::int64_t>(&row[1 + traces]);
-      return delta != nullptr ? std::abs(*delta) : 0;
-    };
-    return change(a) > change(b);
-  });
+void add_time_row(Table& table, std::string_view name, const Times& times) { table.add_row(time_row(name, times)); }
+
+// By the absolute change of the second trace, and in their order for ties.
+void add_by_change(Table& table, std::vector<Row> rows, std::size_t traces) {
+  const auto change = [&](const Row& row) {
+    const auto* delta = std::get_if<std::int64_t>(&row[1 + traces]);
+    return delta != nullptr ? std::abs(*delta) : 0;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return change(a) > change(b); });
+  for (const Row& row : rows) table.add_row(row);
 }
 
 void add_time_total(Table& table, const Times& times) {
@@ -184,24 +190,26 @@ Table totals_table(const Diff& diff) {
 Table waterfall_table(const Diff& diff) {
   Table table = time_table("waterfall", "category", diff);
   table.chart = Chart::bars;
+  std::vector<Row> rows;
   for (std::size_t c = 0; c < kCategories; ++c) {
     const Times times = each_listed(diff, [&](const ListedTime& l) { return l.category_ns[c]; });
     if (all_zero(times)) continue;
-    add_time_row(table, name_of(static_cast<Category>(c)), times);
+    rows.push_back(time_row(name_of(static_cast<Category>(c)), times));
   }
-  sort_by_change(table, diff.sides.size());
+  add_by_change(table, std::move(rows), diff.sides.size());
   add_time_total(table, each_listed(diff, [](const ListedTime& l) { return l.gpu_ns; }));
   return table;
 }
 
 Table idle_table(const Diff& diff) {
   Table table = time_table("idle", "cause", diff);
+  std::vector<Row> rows;
   for (std::size_t c = 0; c < kIdleCauses; ++c) {
     const Times times = each_device(diff, [&](const SideTotals& s) { return s.idle_by_cause_ns[c]; });
     if (all_zero(times)) continue;
-    add_time_row(table, name_of(static_cast<IdleCause>(c)), times);
+    rows.push_back(time_row(name_of(static_cast<IdleCause>(c)), times));
   }
-  sort_by_change(table, diff.sides.size());
+  add_by_change(table, std::move(rows), diff.sides.size());
   add_time_total(table, each_device(diff, [](const SideTotals& s) { return s.idle_ns; }));
   return table;
 }
@@ -217,6 +225,13 @@ Table only_in_table(const Diff& diff, std::size_t t) {
                    {"note", Type::text},
                    {"kernel", Type::text},
                    {"shape", Type::text}};
+  table.hints.joined.ordered_by = {"time_ns"};
+  struct Lacking {
+    Row row;
+    std::int64_t time_ns;
+    std::string_view title;
+  };
+  std::vector<Lacking> found;
   const std::size_t n = diff.sides.size();
   for (const Group& group : diff.groups) {
     const GroupSide& side = group.sides[t];
@@ -236,11 +251,16 @@ Table only_in_table(const Diff& diff, std::size_t t) {
       if (side.positions.size() == there.positions.size()) note += note.empty() ? "in some iterations" : ", in some iterations";
     }
     if (!lacking) continue;
-    table.rows.push_back({group.name, std::string(name_of(group.category)), count, time, cells::text(note),
-                          cells::text(group.kernel), cells::text(group.shape)});
+    found.push_back({{group.name, std::string(name_of(group.category)), count, time, cells::text(note),
+                      cells::text(group.kernel), cells::text(group.shape)},
+                     time,
+                     group.title});
   }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const Row& a, const Row& b) { return std::get<std::int64_t>(a[3]) > std::get<std::int64_t>(b[3]); });
+  std::stable_sort(found.begin(), found.end(), [](const Lacking& a, const Lacking& b) { return a.time_ns > b.time_ns; });
+  for (const Lacking& each : found) {
+    table.add_row(each.row);
+    table.hints.joined.titles.push(each.title);
+  }
   return table;
 }
 
@@ -249,10 +269,12 @@ Table renamed_table(const Diff& diff) {
   table.name = "renamed";
   table.columns = {
       {"group", Type::text}, {"match", Type::text}, {"category", Type::text}, {"time_a_ns", Type::integer, Unit::ns}};
+  table.hints.joined.ordered_by = {"time_a_ns"};
   for (const Group& group : diff.groups) {
     if (!group.renamed) continue;
-    table.rows.push_back(
+    table.add_row(
         {group.name, std::string(name_of(*group.match)), std::string(name_of(group.category)), group.sides[0].time_ns});
+    table.hints.joined.titles.push(group.title);
   }
   return table;
 }
@@ -277,7 +299,7 @@ Table breaks_table(const Diff& diff) {
       for (const double n : change.occurrences) row.emplace_back(n);
       row.push_back(cells::text(change.reason));
       row.push_back(cells::text(change.location));
-      table.rows.push_back(std::move(row));
+      table.add_row(std::move(row));
     }
   }
   return table;
@@ -295,7 +317,7 @@ Table launches_table(const Diff& diff) {
                    {"host_ns_per_launch", Type::number, Unit::ns}};
   for (std::size_t t = 0; t < diff.sides.size(); ++t) {
     const SideTotals& side = diff.sides[t];
-    table.rows.push_back({letter_of(t), side.launches, side.work, side.graph_launches, number(side.host_ns_per_launch)});
+    table.add_row({letter_of(t), side.launches, side.work, side.graph_launches, number(side.host_ns_per_launch)});
   }
   return table;
 }
@@ -311,8 +333,7 @@ Table rates_table(const Diff& diff) {
                    {"known_pct_gpu_time", Type::number, Unit::percent}};
   for (std::size_t t = 0; t < diff.sides.size(); ++t) {
     const SideTotals& s = diff.sides[t];
-    table.rows.push_back(
-        {letter_of(t), number(s.flops), number(s.bytes), number(s.flops_per_s), number(s.bytes_per_s), s.costed_pct});
+    table.add_row({letter_of(t), number(s.flops), number(s.bytes), number(s.flops_per_s), number(s.bytes_per_s), s.costed_pct});
   }
   return table;
 }
@@ -330,8 +351,8 @@ Table traces_table(const Diff& diff) {
                    {"file", Type::text}};
   for (std::size_t t = 0; t < diff.sides.size(); ++t) {
     const SideTotals& s = diff.sides[t];
-    table.rows.push_back({letter_of(t), s.time_range ? 0 : s.iterations, s.per, s.has_device ? Cell(s.gpu_ns) : Cell(),
-                          s.wall_ns, s.has_device ? Cell(s.folded_ns) : Cell(), cells::text(s.device), cells::text(s.name)});
+    table.add_row({letter_of(t), s.time_range ? 0 : s.iterations, s.per, s.has_device ? Cell(s.gpu_ns) : Cell(), s.wall_ns,
+                   s.has_device ? Cell(s.folded_ns) : Cell(), cells::text(s.device), cells::text(s.name)});
   }
   return table;
 }
@@ -350,8 +371,8 @@ Report report_diff(const Diff& diff) {
   report.tables.push_back(rates_table(diff));
   report.tables.push_back(traces_table(diff));
   // People ask by how much and why before they ask where.
-  for (Table& table : report.tables) table.leads = table.name == "totals" || table.name == "waterfall" || table.name == "idle";
-  fold_for_people(diff, report);
+  for (Table& table : report.tables)
+    table.hints.leads = table.name == "totals" || table.name == "waterfall" || table.name == "idle";
   if (diff.no_device_events) report.diagnostics.push_back(no_device_events());
   const auto several = [](const SideTotals& side) { return side.devices > 1; };
   if (std::any_of(diff.sides.begin(), diff.sides.end(), several)) {

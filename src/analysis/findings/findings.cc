@@ -96,7 +96,7 @@ Table findings_table(const Findings& findings, bool brief) {
                  row.finding.event ? Cell(std::int64_t{row.finding.event->value}) : Cell(),
                  row.start_ns ? Cell(*row.start_ns) : Cell()};
     if (brief) cells.erase(cells.begin() + 6);
-    table.rows.push_back(std::move(cells));
+    table.add_row(std::move(cells));
   }
   return table;
 }

@@ -69,8 +69,8 @@ void add_idle(const DeviceIdle& idle, const Trace& trace, const CallTree& tree, 
 Table gpu_table(const Gpu& gpu) {
   Table table;
   table.name = "gpu";
-  table.important = {"device",  "busy_pct",   "idle_ns", "exposed_comm_ns", "window_ns",
-                     "busy_ns", "compute_ns", "comm_ns", "copy_ns"};
+  table.hints.important = {"device",  "busy_pct",   "idle_ns", "exposed_comm_ns", "window_ns",
+                           "busy_ns", "compute_ns", "comm_ns", "copy_ns"};
   table.columns = {{"device", Type::integer},
                    {"name", Type::text},
                    {"window_ns", Type::integer, Unit::ns},
@@ -83,8 +83,8 @@ Table gpu_table(const Gpu& gpu) {
                    {"exposed_comm_ns", Type::integer, Unit::ns},
                    {"idle_ns", Type::integer, Unit::ns}};
   for (const GpuDevice& d : gpu.devices) {
-    table.rows.push_back({d.device, cells::text(d.name), d.window_ns, d.busy_ns, cells::percent(d.busy_ns, d.window_ns),
-                          d.compute_ns, d.copy_ns, d.comm_ns, d.exposed_copy_ns, d.exposed_comm_ns, d.idle_ns});
+    table.add_row({d.device, cells::text(d.name), d.window_ns, d.busy_ns, cells::percent(d.busy_ns, d.window_ns), d.compute_ns,
+                   d.copy_ns, d.comm_ns, d.exposed_copy_ns, d.exposed_comm_ns, d.idle_ns});
   }
   return table;
 }
@@ -109,9 +109,8 @@ Table idle_table(const Gpu& gpu) {
     std::stable_sort(causes.begin(), causes.end(),
                      [&](IdleCause a, IdleCause b) { return share(a).time_ns > share(b).time_ns; });
     for (const IdleCause cause : causes) {
-      table.rows.push_back({d.device, std::string(name_of(cause)), share(cause).time_ns,
-                            cells::percent(share(cause).time_ns, d.window_ns), share(cause).gaps,
-                            std::string(meaning_of(cause))});
+      table.add_row({d.device, std::string(name_of(cause)), share(cause).time_ns,
+                     cells::percent(share(cause).time_ns, d.window_ns), share(cause).gaps, std::string(meaning_of(cause))});
     }
     saturating_add(&total, d.idle_ns);
   }
@@ -133,8 +132,8 @@ Table sources_table(const Gpu& gpu) {
                    {"op", Type::text}};
   for (const GpuDevice& d : gpu.devices) {
     for (const IdleSource& s : d.sources) {
-      table.rows.push_back({d.device, std::string(name_of(s.cause)), s.time_ns, cells::percent(s.time_ns, d.window_ns), s.gaps,
-                            cells::text(s.call), cells::text(s.op)});
+      table.add_row({d.device, std::string(name_of(s.cause)), s.time_ns, cells::percent(s.time_ns, d.window_ns), s.gaps,
+                     cells::text(s.call), cells::text(s.op)});
     }
   }
   return table;

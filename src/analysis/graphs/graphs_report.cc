@@ -51,7 +51,8 @@ std::string phase_of(const GraphCost& graph) { return graph.backward ? "backward
 Table graphs_table(const Graphs& graphs) {
   Table table;
   table.name = "graphs";
-  table.important = {"graph", "phase", "gpu_ns", "pct_gpu_time", "busy_pct", "calls", "launches", "cpu_ns", "fallback_ops"};
+  table.hints.important = {"graph", "phase",    "gpu_ns", "pct_gpu_time", "busy_pct",
+                           "calls", "launches", "cpu_ns", "fallback_ops"};
   table.columns = {{"graph", Type::text},
                    {"phase", Type::text},
                    {"frame", Type::integer},
@@ -69,10 +70,10 @@ Table graphs_table(const Graphs& graphs) {
   const std::int64_t whole = graphs.gpu_ns();
   GraphCost sum;
   for (const GraphCost& g : graphs.graphs) {
-    table.rows.push_back({std::string(g.graph), phase_of(g), frame_cell(g.id), g.calls, g.cpu_ns,
-                          device ? Cell(g.gpu_ns) : Cell(), cells::percent(g.busy_ns, g.span_ns), g.launches,
-                          cells::text(fallbacks_text(g)), cells::text(categories_text(g)), compile_cell(g.id),
-                          device ? Cell(g.kernels) : Cell(), cells::percent(g.gpu_ns, whole)});
+    table.add_row({std::string(g.graph), phase_of(g), frame_cell(g.id), g.calls, g.cpu_ns, device ? Cell(g.gpu_ns) : Cell(),
+                   cells::percent(g.busy_ns, g.span_ns), g.launches, cells::text(fallbacks_text(g)),
+                   cells::text(categories_text(g)), compile_cell(g.id), device ? Cell(g.kernels) : Cell(),
+                   cells::percent(g.gpu_ns, whole)});
     sum.calls += g.calls;
     saturating_add(&sum.cpu_ns, g.cpu_ns);
     saturating_add(&sum.gpu_ns, g.gpu_ns);
@@ -114,7 +115,7 @@ Table coverage_table(const Graphs& graphs) {
     Cell compiled;
     if (part == CoveragePart::graph || part == CoveragePart::inductor_kernel) compiled = true;
     if (part == CoveragePart::compiled_frame || (part == CoveragePart::eager && graphs.calls_recorded())) compiled = false;
-    table.rows.push_back({std::string(name_of(part)), compiled, c.events, c.gpu_ns, cells::percent(c.gpu_ns, whole)});
+    table.add_row({std::string(name_of(part)), compiled, c.events, c.gpu_ns, cells::percent(c.gpu_ns, whole)});
     events += c.events;
   }
   table.total = Row{Cell(), Cell(), events, whole, cells::percent(whole, whole)};
@@ -129,15 +130,15 @@ Table state_table(const Graphs& graphs) {
   }
   Table table;
   table.name = "torch_compile";
-  table.key_value = true;
+  table.hints.key_value = true;
   table.columns = {{"applied", Type::boolean},
                    {"graphs", Type::integer, Unit::count},
                    {"region_calls", Type::integer, Unit::count},
                    {"lookups", Type::integer, Unit::count},
                    {"lookups_not_compiled", Type::integer, Unit::count},
                    {"pct_gpu_time_compiled", Type::number, Unit::percent}};
-  table.rows.push_back({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), graphs.region_calls, lookups,
-                        not_compiled, cells::number(compiled_pct(graphs))});
+  table.add_row({graphs.compiled(), static_cast<std::int64_t>(graphs.graphs.size()), graphs.region_calls, lookups, not_compiled,
+                 cells::number(compiled_pct(graphs))});
   return table;
 }
 
@@ -150,8 +151,8 @@ Table lookups_table(const Graphs& graphs) {
                    {"eager_frame_ns", Type::integer, Unit::ns},
                    {"location", Type::text, Unit::none, Role::frame}};
   for (const LookupCount& count : graphs.lookups) {
-    table.rows.push_back({std::string(name_of(count.outcome)), count.lookups, count.cpu_ns,
-                          count.frame_ns > 0 ? Cell(count.frame_ns) : Cell(), cells::text(count.location)});
+    table.add_row({std::string(name_of(count.outcome)), count.lookups, count.cpu_ns,
+                   count.frame_ns > 0 ? Cell(count.frame_ns) : Cell(), cells::text(count.location)});
   }
   return table;
 }
@@ -168,8 +169,8 @@ Table fallbacks_table(const Graphs& graphs) {
                    {"graph", Type::text}};
   for (const GraphCost& g : graphs.graphs) {
     for (const FallbackOp& op : g.fallbacks) {
-      table.rows.push_back({std::string(op.op), phase_of(g), frame_cell(g.id), op.calls, op.cpu_ns,
-                            graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), std::string(g.graph)});
+      table.add_row({std::string(op.op), phase_of(g), frame_cell(g.id), op.calls, op.cpu_ns,
+                     graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), std::string(g.graph)});
     }
   }
   return table;
@@ -188,8 +189,8 @@ Table categories_table(const Graphs& graphs) {
   for (const GraphCost& g : graphs.graphs) {
     for (std::size_t c = 0; c < kCategories; ++c) {
       if (g.category_kernels[c] == 0) continue;
-      table.rows.push_back({std::string(g.graph), phase_of(g), frame_cell(g.id), std::string(name_of(static_cast<Category>(c))),
-                            g.category_kernels[c], g.category_ns[c], cells::percent(g.category_ns[c], g.gpu_ns)});
+      table.add_row({std::string(g.graph), phase_of(g), frame_cell(g.id), std::string(name_of(static_cast<Category>(c))),
+                     g.category_kernels[c], g.category_ns[c], cells::percent(g.category_ns[c], g.gpu_ns)});
     }
   }
   return table;
@@ -216,9 +217,9 @@ Table replays_table(const Graphs& graphs) {
                    {"ops_from", Type::text}};
   for (const ReplayCost& cost : graphs.replays) {
     const ReplayedGraph& graph = replays.graphs[cost.graph];
-    table.rows.push_back({graph_name(replays, cost.graph), cost.replays, static_cast<std::int64_t>(cost.nodes.size()),
-                          cost.gpu_ns, mean(cost.gpu_ns, cost.replays), cost.min_gpu_ns, cost.max_gpu_ns,
-                          mean(cost.launch_ns, cost.replays), cells::text(name_of(graph.source))});
+    table.add_row({graph_name(replays, cost.graph), cost.replays, static_cast<std::int64_t>(cost.nodes.size()), cost.gpu_ns,
+                   mean(cost.gpu_ns, cost.replays), cost.min_gpu_ns, cost.max_gpu_ns, mean(cost.launch_ns, cost.replays),
+                   cells::text(name_of(graph.source))});
   }
   return table;
 }
@@ -243,11 +244,10 @@ Table replay_nodes_table(const Graphs& graphs) {
     for (std::size_t i = 0; i < cost.nodes.size(); ++i) {
       const ReplayCost::Node& node = cost.nodes[i];
       const NodeId op = graph.ops.empty() ? kNoNode : graph.ops[i];
-      table.rows.push_back({graph_name(replays, cost.graph), static_cast<std::int64_t>(i), cost.replays,
-                            mean(node.gpu_ns, cost.replays), node.min_gpu_ns, node.max_gpu_ns,
-                            op == kNoNode ? Cell() : Cell(std::string(trace.text(trace.events.name(tree.event[op.value])))),
-                            op == kNoNode ? Cell() : cells::text(name_of(graph.source)),
-                            std::string(trace.text(graph.nodes[i]))});
+      table.add_row({graph_name(replays, cost.graph), static_cast<std::int64_t>(i), cost.replays,
+                     mean(node.gpu_ns, cost.replays), node.min_gpu_ns, node.max_gpu_ns,
+                     op == kNoNode ? Cell() : Cell(std::string(trace.text(trace.events.name(tree.event[op.value])))),
+                     op == kNoNode ? Cell() : cells::text(name_of(graph.source)), std::string(trace.text(graph.nodes[i]))});
     }
   }
   return table;

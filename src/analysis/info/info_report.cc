@@ -17,11 +17,9 @@ Table trace_table(const Info& info) {
   const Metadata& m = t.metadata;
   Table table;
   table.name = "trace";
-  table.key_value = true;
-  Row row;
+  table.hints.key_value = true;
   const auto add = [&](std::string name, Type type, Unit unit, Cell value) {
-    table.columns.push_back({std::move(name), type, unit});
-    row.push_back(std::move(value));
+    table.add_column({std::move(name), type, unit}, {std::move(value)});
   };
   add("producer", Type::text, Unit::none, cell(info.producer));
   add("container", Type::text, Unit::none, cell(t.container));
@@ -50,7 +48,6 @@ Table trace_table(const Info& info) {
   add("host_name", Type::text, Unit::none, cell(m.host_name));
   add("trace_id", Type::text, Unit::none, cell(m.trace_id));
   add("trace_name", Type::text, Unit::none, cell(m.trace_name));
-  table.rows.push_back(std::move(row));
   return table;
 }
 
@@ -67,8 +64,8 @@ Table devices_table(const Info& info) {
     Cell capability;
     if (d.compute_major && d.compute_minor)
       capability = std::to_string(*d.compute_major) + "." + std::to_string(*d.compute_minor);
-    table.rows.push_back({cell(d.id), cell(d.memory_bytes), cell(d.multiprocessors), capability, cell(d.warp_size),
-                          cell(std::string_view(d.name))});
+    table.add_row({cell(d.id), cell(d.memory_bytes), cell(d.multiprocessors), capability, cell(d.warp_size),
+                   cell(std::string_view(d.name))});
   }
   return table;
 }
@@ -81,7 +78,7 @@ Table categories_table(const Info& info) {
   std::int64_t events = 0;
   for (const KindCount& count : info.kinds) {
     const Kind& kind = info.trace->forms.kinds()[count.kind.value];
-    table.rows.push_back(
+    table.add_row(
         {std::string(info.trace->text(kind.ph)), cell(info.trace->text(kind.cat)), count.events, cell(count.time_ns)});
     events += count.events;
   }
@@ -104,9 +101,9 @@ Table tracks_table(const Info& info) {
   const std::int64_t origin = t.window ? t.window->start_ns : 0;
   for (const TrackCount& count : info.tracks) {
     const Track& track = t.forms.track(count.track);
-    table.rows.push_back({cell(part_text(t, track.pid)), cell(part_text(t, track.tid)), count.events, count.first_ns - origin,
-                          count.last_ns - origin, cell(t.text(track.process_labels)), cell(t.text(track.process_name)),
-                          cell(t.text(track.thread_name))});
+    table.add_row({cell(part_text(t, track.pid)), cell(part_text(t, track.tid)), count.events, count.first_ns - origin,
+                   count.last_ns - origin, cell(t.text(track.process_labels)), cell(t.text(track.process_name)),
+                   cell(t.text(track.thread_name))});
   }
   return table;
 }
@@ -125,9 +122,8 @@ Table iterations_table(const Info& info) {
   const std::int64_t origin = info.trace->window ? info.trace->window->start_ns : 0;
   for (const std::size_t i : info.in_scope) {
     const Iteration& iteration = info.iterations->list[i];
-    table.rows.push_back({iteration.number, iteration.span.start_ns - origin, iteration.span.duration_ns(),
-                          iteration.end_ns - iteration.start_ns, info.launched[i],
-                          std::string(name_of(info.iterations->rule))});
+    table.add_row({iteration.number, iteration.span.start_ns - origin, iteration.span.duration_ns(),
+                   iteration.end_ns - iteration.start_ns, info.launched[i], std::string(name_of(info.iterations->rule))});
   }
   return table;
 }
@@ -136,7 +132,7 @@ Table versions_table(const Metadata& metadata) {
   Table table;
   table.name = "versions";
   table.columns = {{"name", Type::text}, {"version", Type::text}};
-  for (const auto& [name, version] : metadata.versions) table.rows.push_back({name, version});
+  for (const auto& [name, version] : metadata.versions) table.add_row({name, version});
   return table;
 }
 

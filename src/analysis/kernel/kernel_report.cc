@@ -44,11 +44,9 @@ double deviation(const std::vector<std::int64_t>& values) {
 Table head_table(const KernelDetail& kernel) {
   Table table;
   table.name = "kernel";
-  table.key_value = true;
-  Row& row = table.rows.emplace_back();
+  table.hints.key_value = true;
   const auto add = [&](std::string_view name, Type type, Unit unit, Cell cell) {
-    table.columns.push_back({std::string(name), type, unit});
-    row.push_back(std::move(cell));
+    table.add_column({std::string(name), type, unit}, {std::move(cell)});
   };
   const std::vector<std::int64_t>& times = kernel.durations_ns;
   add("kernel", Type::text, Unit::none, std::string(kernel.kernel));
@@ -99,8 +97,8 @@ Table histogram_table(const KernelDetail& kernel) {
   for (const std::int64_t time : times) ++counts[static_cast<std::size_t>((time - least) / width)];
   for (std::int64_t i = 0; i < bins; ++i) {
     const std::int64_t count = counts[static_cast<std::size_t>(i)];
-    table.rows.push_back({least + i * width, least + (i + 1) * width - 1, count,
-                          cells::percent(count, static_cast<std::int64_t>(times.size()))});
+    table.add_row({least + i * width, least + (i + 1) * width - 1, count,
+                   cells::percent(count, static_cast<std::int64_t>(times.size()))});
   }
   return table;
 }
@@ -127,7 +125,7 @@ Table group_table(std::string name, const KernelDetail& kernel, const Rows& rows
     Row row = group_cells(kernel, group);
     const Row more = cells_of(group);
     row.insert(row.end(), more.begin(), more.end());
-    table.rows.push_back(std::move(row));
+    table.add_row(std::move(row));
   }
   return table;
 }
@@ -209,7 +207,7 @@ Table streams_table(const KernelDetail& kernel) {
   for (const auto& [stream, group] : kernel.streams) {
     Row row = group_cells(kernel, group);
     row.emplace_back(stream);
-    table.rows.push_back(std::move(row));
+    table.add_row(std::move(row));
   }
   return table;
 }
@@ -238,7 +236,7 @@ Table source_table(const KernelDetail& kernel) {
   std::int64_t line = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    table.rows.push_back({++line, std::string(text.substr(begin, end - begin))});
+    table.add_row({++line, std::string(text.substr(begin, end - begin))});
     begin = end + 1;
   }
   return table;
@@ -252,7 +250,7 @@ Report report_kernel(const KernelDetail& kernel) {
        std::array{head_table(kernel), histogram_table(kernel), configs_table(kernel), ops_table(kernel), shapes_table(kernel),
                   stacks_table(kernel), streams_table(kernel), sources_table(kernel), source_table(kernel)}) {
     const bool optional = table.name == "sources" || table.name == "source";
-    if (!table.rows.empty() || !optional) report.tables.push_back(std::move(table));
+    if (!table.empty() || !optional) report.tables.push_back(std::move(table));
   }
   report.diagnostics = kernel.diagnostics;
   return report;

@@ -14,10 +14,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <ridge/report.h>
@@ -53,13 +55,39 @@ struct Kernels {
   std::int64_t timed = 0;    // launches whose duration is known
   std::int64_t time_ns = 0;  // the sum of kernel times
   std::int64_t recovered_ns = 0;
+  std::int64_t autotune_count = 0, autotune_ns = 0;
   CostSum cost;  // of all rows
   std::vector<Diagnostic> diagnostics;
+
+  void add(const KernelRow& row);  // to the sums
+};
+
+class KernelRows;
+
+// `by` launch, with each row made when it is asked for: a row takes half a kilobyte, and there may be millions. `scope` must
+// outlive it.
+class KernelLaunches {
+ public:
+  explicit KernelLaunches(const Scope& scope, WithCosts costs = WithCosts::yes,
+                          CompilerWorkFilter compilers = CompilerWorkFilter::with);
+  ~KernelLaunches();
+
+  const Kernels& all() const { return all_; }  // without rows
+  std::size_t size() const { return launches_.size(); }
+  KernelRow operator[](std::size_t i) const;  // in order of start
+
+ private:
+  using Launch = std::pair<const Device*, const WorkRow*>;
+
+  std::unique_ptr<KernelRows> rows_;
+  std::vector<Launch> launches_;
+  Kernels all_;
 };
 
 Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by = std::nullopt, WithCosts costs = WithCosts::yes,
                         CompilerWorkFilter compilers = CompilerWorkFilter::with);
 Report report_kernels(const Kernels& kernels);
+Report report_launches(const KernelLaunches& launches);
 
 // What a user calls the ways to regroup; in the order of KernelsBy.
 std::span<const std::string_view> kernels_by_names();

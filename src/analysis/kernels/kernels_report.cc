@@ -46,7 +46,7 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
 }
 
 // The row of everything: what belongs to one kernel alone stays empty.
-Row total_row(const Kernels& kernels, const Table& table, const KernelRow& sum) {
+Row total_row(const Kernels& kernels, const Table& table) {
   Row all(table.columns.size());
   Row cost, coverage;
   push_cost_cells(kernels.cost, &cost);
@@ -57,8 +57,8 @@ Row total_row(const Kernels& kernels, const Table& table, const KernelRow& sum) 
     if (name == "time_ns" && (kernels.timed > 0 || kernels.count == 0)) all[i] = kernels.time_ns;
     if (name == "mean_ns") all[i] = cells::ratio(static_cast<double>(kernels.time_ns), static_cast<double>(kernels.timed));
     if (name == "pct_gpu_time") all[i] = cells::percent(kernels.time_ns, kernels.time_ns);
-    if (name == "autotune_count") all[i] = sum.autotune_count;
-    if (name == "autotune_ns") all[i] = sum.autotune_ns;
+    if (name == "autotune_count") all[i] = kernels.autotune_count;
+    if (name == "autotune_ns") all[i] = kernels.autotune_ns;
     if (name == "recovered_ns") all[i] = kernels.recovered_ns;
     for (std::size_t c = 0; c < cost.size(); ++c) {
       if (name == cost_columns()[c].name && cost_columns()[c].type == Type::number) all[i] = cost[c];
@@ -70,29 +70,27 @@ Row total_row(const Kernels& kernels, const Table& table, const KernelRow& sum) 
   return all;
 }
 
-}  // namespace
-
-Report report_kernels(const Kernels& kernels) {
+Table table_for(const Kernels& kernels) {
   const bool regrouped = kernels.by && *kernels.by != KernelsBy::launch;
   Table table;
   table.name = "kernels";
-  table.important = {regrouped ? std::string(kernels_by_names()[static_cast<std::size_t>(*kernels.by)]) : "label",
-                     "time_ns",
-                     "pct_gpu_time",
-                     "count",
-                     "bound",
-                     "pct_peak_flops",
-                     "pct_peak_bandwidth",
-                     "headroom_ns",
-                     "mean_ns",
-                     "op",
-                     "category",
-                     "dtype",
-                     "flops_per_s",
-                     "bytes_per_s",
-                     "device",
-                     "min_ns",
-                     "max_ns"};
+  table.hints.important = {regrouped ? std::string(kernels_by_names()[static_cast<std::size_t>(*kernels.by)]) : "label",
+                           "time_ns",
+                           "pct_gpu_time",
+                           "count",
+                           "bound",
+                           "pct_peak_flops",
+                           "pct_peak_bandwidth",
+                           "headroom_ns",
+                           "mean_ns",
+                           "op",
+                           "category",
+                           "dtype",
+                           "flops_per_s",
+                           "bytes_per_s",
+                           "device",
+                           "min_ns",
+                           "max_ns"};
   const auto add_columns = [&](const std::vector<Column>& more) {
     table.columns.insert(table.columns.end(), more.begin(), more.end());
   };
@@ -111,17 +109,30 @@ Report report_kernels(const Kernels& kernels) {
   if (any_recovered(kernels)) add_columns(kRecoveredColumns);
   if (kernels.by == KernelsBy::launch)
     add_columns({{"start_ns", Type::integer, Unit::ns, Role::time_start}, {"stream", Type::integer}});
-  KernelRow sum;
-  for (const KernelRow& k : kernels.rows) {
-    table.rows.push_back(row_of(kernels, k));
-    sum.autotune_count += k.autotune_count;
-    saturating_add(&sum.autotune_ns, k.autotune_ns);
-  }
-  table.total = total_row(kernels, table, sum);
+  table.total = total_row(kernels, table);
+  return table;
+}
+
+Report report_of(Table table, const Kernels& kernels) {
   Report report;
-  report.tables = {std::move(table)};
+  report.tables.push_back(std::move(table));
   report.diagnostics = kernels.diagnostics;
   return report;
+}
+
+}  // namespace
+
+Report report_kernels(const Kernels& kernels) {
+  Table table = table_for(kernels);
+  for (const KernelRow& k : kernels.rows) table.add_row(row_of(kernels, k));
+  return report_of(std::move(table), kernels);
+}
+
+Report report_launches(const KernelLaunches& launches) {
+  Table table = table_for(launches.all());
+  table.reserve(launches.size());
+  for (std::size_t i = 0; i < launches.size(); ++i) table.add_row(row_of(launches.all(), launches[i]));
+  return report_of(std::move(table), launches.all());
 }
 
 }  // namespace ridge

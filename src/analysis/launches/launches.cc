@@ -216,12 +216,12 @@ Table launches_table(const Launches& launches) {
                    {"launched_by_graphs", Type::integer, Unit::count},
                    {"launched_before_window", Type::integer, Unit::count},
                    {"verdict", Type::text}};
-  table.key_value = launches.devices.size() == 1;
+  table.hints.key_value = launches.devices.size() == 1;
   for (const DeviceLaunches& d : launches.devices) {
-    table.rows.push_back({d.calls, cells::integer(d.latency_p50_ns), cells::integer(d.latency_p99_ns),
-                          cells::number(d.host_ns_per_launch), cells::number(d.device_ns_per_launch),
-                          cells::number(d.queue_depth_mean), cells::boolean(d.launch_bound), d.cuda_graph_gain_ns, d.device,
-                          d.launched, d.from_graphs, d.unlinked, launch_verdict(d)});
+    table.add_row({d.calls, cells::integer(d.latency_p50_ns), cells::integer(d.latency_p99_ns),
+                   cells::number(d.host_ns_per_launch), cells::number(d.device_ns_per_launch),
+                   cells::number(d.queue_depth_mean), cells::boolean(d.launch_bound), d.cuda_graph_gain_ns, d.device,
+                   d.launched, d.from_graphs, d.unlinked, launch_verdict(d)});
   }
   return table;
 }
@@ -237,7 +237,7 @@ Table calls_table(const Launches& launches) {
                    {"max_ns", Type::integer, Unit::ns}};
   LaunchCall total;
   for (const LaunchCall& c : launches.calls) {
-    table.rows.push_back(
+    table.add_row(
         {c.name, c.calls, c.launched, c.self_ns, static_cast<double>(c.self_ns) / static_cast<double>(c.calls), c.max_ns});
     total.calls += c.calls;
     total.launched += c.launched;

@@ -19,7 +19,7 @@ Table ops_table(const Memory& memory) {
   MemoryOp total;
   for (const MemoryDevice& d : memory.devices) {
     for (const MemoryOp& op : d.ops) {
-      table.rows.push_back(
+      table.add_row(
           {d.device, op.op, op.allocations, op.allocated_bytes, op.frees, op.freed_bytes, cells::integer(op.peak_bytes)});
       total.allocations += op.allocations;
       saturating_add(&total.allocated_bytes, op.allocated_bytes);
@@ -27,7 +27,7 @@ Table ops_table(const Memory& memory) {
       saturating_add(&total.freed_bytes, op.freed_bytes);
     }
   }
-  if (!table.rows.empty()) {
+  if (!table.empty()) {
     table.total = Row{Cell(), Cell(), total.allocations, total.allocated_bytes, total.frees, total.freed_bytes, Cell()};
   }
   return table;
@@ -44,8 +44,8 @@ Table devices_table(const Memory& memory) {
                    {"freed_bytes", Type::integer, Unit::bytes},
                    {"events", Type::integer, Unit::count}};
   for (const MemoryDevice& d : memory.devices) {
-    table.rows.push_back({d.device, d.peak_bytes, d.peak_time_ns, cells::integer(d.peak_reserved_bytes), d.allocated_bytes,
-                          d.freed_bytes, d.events});
+    table.add_row({d.device, d.peak_bytes, d.peak_time_ns, cells::integer(d.peak_reserved_bytes), d.allocated_bytes,
+                   d.freed_bytes, d.events});
   }
   return table;
 }
@@ -62,7 +62,7 @@ Table holders_table(const Memory& memory) {
     for (const MemoryHolder& h : d.holders) {
       const Cell pct =
           d.peak_bytes == 0 ? Cell() : Cell(100.0 * static_cast<double>(h.bytes) / static_cast<double>(d.peak_bytes));
-      table.rows.push_back({d.device, h.op, h.bytes, pct, cells::integer(h.allocations)});
+      table.add_row({d.device, h.op, h.bytes, pct, cells::integer(h.allocations)});
     }
   }
   return table;
@@ -79,8 +79,7 @@ Table iterations_table(const Memory& memory) {
                    {"peak_bytes", Type::integer, Unit::bytes}};
   for (const MemoryDevice& d : memory.devices) {
     for (const MemoryIteration& i : d.iterations) {
-      table.rows.push_back(
-          {d.device, i.iteration, i.allocations, i.allocated_bytes, i.freed_bytes, cells::integer(i.peak_bytes)});
+      table.add_row({d.device, i.iteration, i.allocations, i.allocated_bytes, i.freed_bytes, cells::integer(i.peak_bytes)});
     }
   }
   return table;

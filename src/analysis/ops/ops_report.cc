@@ -34,11 +34,13 @@ Table phases_table(const Ops& ops) {
                    {"device_self_ns", Type::integer, Unit::ns},
                    {"kernels", Type::integer, Unit::count}};
   const auto on_device = [&](std::int64_t value) { return ops.has_device_work ? Cell(value) : Cell(); };
+  std::vector<Row> rows;
   for (const auto& [phase, sum] : sums)
-    table.rows.push_back({cells::text(phase), sum.count, sum.timed > 0 || sum.count == 0 ? Cell(sum.cpu_self_ns) : Cell(),
-                          on_device(sum.device_self_ns), on_device(sum.kernels)});
-  std::stable_sort(table.rows.begin(), table.rows.end(),
+    rows.push_back({cells::text(phase), sum.count, sum.timed > 0 || sum.count == 0 ? Cell(sum.cpu_self_ns) : Cell(),
+                    on_device(sum.device_self_ns), on_device(sum.kernels)});
+  std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return std::tie(a[3], a[2]) > std::tie(b[3], b[2]); });
+  for (const Row& row : rows) table.add_row(row);
   return table;
 }
 
@@ -47,8 +49,8 @@ Table phases_table(const Ops& ops) {
 Report report_ops(const Ops& ops) {
   Table table;
   table.name = "ops";
-  table.important = {"op", "device_self_ns", "cpu_self_ns", "count"};
-  if (ops.by) table.important.insert(table.important.begin() + 1, by_name(ops));
+  table.hints.important = {"op", "device_self_ns", "cpu_self_ns", "count"};
+  if (ops.by) table.hints.important.insert(table.hints.important.begin() + 1, by_name(ops));
   table.columns = {{"op", Type::text},
                    {"count", Type::integer, Unit::count},
                    {"cpu_total_ns", Type::integer, Unit::ns},
@@ -63,7 +65,7 @@ Report report_ops(const Ops& ops) {
   if (ops.by) table.columns.push_back({by_name(ops), Type::text});
   std::int64_t count = 0, timed = 0, cpu_self = 0, device_self = 0, kernels = 0, recovered = 0;
   for (const OpRow& row : ops.rows) {
-    Row& out = table.rows.emplace_back(table.columns.size());
+    Row out(table.columns.size());
     out[0] = std::string(row.op);
     if (row.is_op) {
       out[1] = row.count;
@@ -83,6 +85,7 @@ Report report_ops(const Ops& ops) {
       out[9] = cells::text(name_of(row.op_from));
     }
     if (ops.by && !row.detail.empty()) out.back() = row.detail;
+    table.add_row(out);
     saturating_add(&recovered, row.recovered_ns);
     count += row.count;
     timed += row.timed;
@@ -100,7 +103,7 @@ Report report_ops(const Ops& ops) {
   }
   if (any_recovered) total[8] = recovered;
   Report report;
-  report.tables = {std::move(table)};
+  report.tables.push_back(std::move(table));
   if (ops.by == OpsBy::phase) report.tables.push_back(phases_table(ops));
   if (ops.no_shapes)
     report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record it with record_shapes=True"});

@@ -13,8 +13,8 @@ Table kernels_table(const Roofline& roofline) {
   Table table;
   table.name = "roofline";
   table.chart = Chart::scatter_log;
-  table.important = {"label",        "time_ns",   "pct_of_roof", "bound", "headroom_ns",
-                     "pct_gpu_time", "intensity", "flops_per_s", "count"};
+  table.hints.important = {"label",        "time_ns",   "pct_of_roof", "bound", "headroom_ns",
+                           "pct_gpu_time", "intensity", "flops_per_s", "count"};
   table.columns = {{"kernel", Type::text},
                    {"intensity", Type::number},
                    {"flops_per_s", Type::number, Unit::flop_per_s},
@@ -44,7 +44,7 @@ Table kernels_table(const Roofline& roofline) {
     add(&row, k.cost, k.time_ns, k.count);
     row.insert(row.end(),
                {cells::text(k.cost.dtype_text()), cells::text(name_of(k.cost.estimate)), k.device, std::string(k.label)});
-    table.rows.push_back(std::move(row));
+    table.add_row(std::move(row));
   }
   Row total = {Cell()};
   add(&total, roofline.kernels.cost, whole, roofline.kernels.count);
@@ -78,8 +78,8 @@ Table iterations_table(const Roofline& roofline) {
                cells::number(cost.flops_known_pct()),
                cells::number(cost.bytes_known_pct())};
   };
-  for (const IterationUse& use : roofline.use.iterations) table.rows.push_back(row_of(use, use.iteration));
-  if (!table.rows.empty()) table.total = row_of(roofline.use.all, Cell());
+  for (const IterationUse& use : roofline.use.iterations) table.add_row(row_of(use, use.iteration));
+  if (!table.empty()) table.total = row_of(roofline.use.all, Cell());
   return table;
 }
 
@@ -99,9 +99,9 @@ Table roofs_table(const Roofline& roofline) {
                    {"source", Type::text}};
   for (const DeviceRoof& roof : roofline.roofs) {
     const double bandwidth = roof.spec.bandwidth.high;
-    table.rows.push_back({roof.device, roof.spec.name, std::string(name_of(roof.dtype)), std::string(unit_name(roof.unit)),
-                          roof.peak.high, bandwidth > 0 ? Cell(bandwidth) : Cell(), cells::ratio(roof.peak.high, bandwidth),
-                          roof.spec.measured, roof.spec.source});
+    table.add_row({roof.device, roof.spec.name, std::string(name_of(roof.dtype)), std::string(unit_name(roof.unit)),
+                   roof.peak.high, bandwidth > 0 ? Cell(bandwidth) : Cell(), cells::ratio(roof.peak.high, bandwidth),
+                   roof.spec.measured, roof.spec.source});
   }
   return table;
 }

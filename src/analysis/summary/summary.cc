@@ -87,12 +87,10 @@ class KeyValues {
  public:
   explicit KeyValues(std::string name) {
     table_.name = std::move(name);
-    table_.key_value = true;
-    table_.rows.emplace_back();
+    table_.hints.key_value = true;
   }
   void add(std::string name, Type type, Unit unit, Cell value) {
-    table_.columns.push_back({std::move(name), type, unit});
-    table_.rows.front().push_back(std::move(value));
+    table_.add_column({std::move(name), type, unit}, {std::move(value)});
   }
   Table take() { return std::move(table_); }
 
@@ -169,10 +167,9 @@ Table idle_table(const Summary& s) {
   for (const std::size_t c : order) {
     if (sums[c] == 0) continue;
     const auto cause = static_cast<IdleCause>(c);
-    table.rows.push_back(
-        {std::string(name_of(cause)), sums[c], cells::percent(sums[c], window), std::string(meaning_of(cause))});
+    table.add_row({std::string(name_of(cause)), sums[c], cells::percent(sums[c], window), std::string(meaning_of(cause))});
   }
-  if (!table.rows.empty()) table.total = Row{Cell(), idle, cells::percent(idle, window), Cell()};
+  if (!table.empty()) table.total = Row{Cell(), idle, cells::percent(idle, window), Cell()};
   return table;
 }
 
@@ -184,10 +181,9 @@ Table categories_table(const Summary& s) {
                    {"time_ns", Type::integer, Unit::ns},
                    {"pct_gpu_time", Type::number, Unit::percent}};
   for (const CategoryShare& c : s.categories.categories) {
-    table.rows.push_back(
-        {std::string(name_of(c.category)), c.launches, c.time_ns, cells::percent(c.time_ns, s.categories.time_ns)});
+    table.add_row({std::string(name_of(c.category)), c.launches, c.time_ns, cells::percent(c.time_ns, s.categories.time_ns)});
   }
-  if (!table.rows.empty()) table.total = Row{Cell(), s.categories.launches, s.categories.time_ns, 100.0};
+  if (!table.empty()) table.total = Row{Cell(), s.categories.launches, s.categories.time_ns, 100.0};
   return table;
 }
 
@@ -201,8 +197,8 @@ Table kernels_table(const Summary& s) {
                    {"label", Type::text}};
   for (std::size_t i = 0; i < std::min(kTopRows, s.kernels.rows.size()); ++i) {
     const KernelRow& k = s.kernels.rows[i];
-    table.rows.push_back({k.count, k.timed > 0 ? Cell(k.time_ns) : Cell(), cells::percent(k.time_ns, s.kernels.time_ns),
-                          std::string(name_of(k.category)), std::string(k.label)});
+    table.add_row({k.count, k.timed > 0 ? Cell(k.time_ns) : Cell(), cells::percent(k.time_ns, s.kernels.time_ns),
+                   std::string(name_of(k.category)), std::string(k.label)});
   }
   return table;
 }
@@ -216,8 +212,8 @@ Table ops_table(const Summary& s) {
                    {"op", Type::text}};
   for (std::size_t i = 0; i < std::min(kTopRows, s.ops.rows.size()); ++i) {
     const OpRow& op = s.ops.rows[i];
-    table.rows.push_back({op.is_op ? Cell(op.count) : Cell(), s.ops.has_device_work ? Cell(op.device_self_ns) : Cell(),
-                          op.is_op && op.times_known() ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
+    table.add_row({op.is_op ? Cell(op.count) : Cell(), s.ops.has_device_work ? Cell(op.device_self_ns) : Cell(),
+                   op.is_op && op.times_known() ? Cell(op.cpu_self_ns) : Cell(), std::string(op.op)});
   }
   return table;
 }
@@ -226,15 +222,15 @@ Table lacks_table(const Summary& s) {
   Table table;
   table.name = "lacks";
   table.columns = {{"lacks", Type::text}, {"add_with", Type::text}};
-  for (const Lack& lack : s.lacks) table.rows.push_back({lack.what, lack.remedy});
+  for (const Lack& lack : s.lacks) table.add_row({lack.what, lack.remedy});
   return table;
 }
 
 // What to fix first stands at the top of the page; what shows it is in `findings`.
 Table top_findings(const Summary& s) {
   Table table = findings_table(s.findings, true);
-  if (table.rows.size() > kTopRows) table.rows.resize(kTopRows);
-  table.leads = true;
+  table.truncate(kTopRows);
+  table.hints.leads = true;
   return table;
 }
 

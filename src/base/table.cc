@@ -1,0 +1,144 @@
+// How the values of a Table are kept and given back.
+#include <ridge/table.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace ridge {
+namespace {
+
+// For std::visit.
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+template <class T, class Got>
+std::optional<T> as(const Got& cell) {
+  const T* value = std::get_if<T>(&cell);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
+}  // namespace
+
+CellView view_of(const Cell& cell) {
+  return std::visit(Overloaded{[](const std::string& text) { return CellView(std::string_view(text)); },
+                               [](const auto& value) { return CellView(value); }},
+                    cell);
+}
+
+Cell owned(const CellView& cell) {
+  return std::visit(
+      Overloaded{[](std::string_view text) { return Cell(std::string(text)); }, [](const auto& value) { return Cell(value); }},
+      cell);
+}
+
+CellView Values::at(std::size_t row) const {
+  if (!known_[row]) return {};
+  return std::visit(Overloaded{[](std::monostate) { return CellView(); },
+                               [&](const Texts& texts) { return CellView(texts.dictionary.text(texts.codes[row])); },
+                               [&](const std::vector<bool>& flags) { return CellView(static_cast<bool>(flags[row])); },
+                               [&](const auto& numbers) { return CellView(numbers[row]); }},
+                    of_);
+}
+
+// An empty vector of that type, in the place of none.
+void Values::hold(Type type) {
+  if (!std::holds_alternative<std::monostate>(of_)) return;
+  switch (type) {
+    case Type::text: of_.emplace<Texts>(); break;
+    case Type::integer: of_.emplace<std::vector<std::int64_t>>(); break;
+    case Type::number: of_.emplace<std::vector<double>>(); break;
+    case Type::boolean: of_.emplace<std::vector<bool>>(); break;
+  }
+}
+
+void Values::push(Type type, const CellView& cell) {
+  hold(type);
+  // The value in the column's type; an unknown one has a place too.
+  const auto put = [&]<class T>(std::vector<T>& values) {
+    const T* value = std::get_if<T>(&cell);
+    values.push_back(value != nullptr ? *value : T{});
+    known_.push_back(value != nullptr);
+    assert(value != nullptr || is_null(cell));
+  };
+  std::visit(Overloaded{[](std::monostate) {},
+                        [&](Texts& texts) {
+                          const auto* text = std::get_if<std::string_view>(&cell);
+                          texts.codes.push_back(text != nullptr ? texts.dictionary.add(*text) : 0);
+                          known_.push_back(text != nullptr);
+                          assert(text != nullptr || is_null(cell));
+                        },
+                        [&](std::vector<double>& numbers) {
+                          const auto* whole = std::get_if<std::int64_t>(&cell);
+                          if (whole == nullptr) return put(numbers);
+                          numbers.push_back(static_cast<double>(*whole));
+                          known_.push_back(true);
+                        },
+                        [&](auto& values) { put(values); }},
+             of_);
+}
+
+void Values::reserve(Type type, std::size_t rows) {
+  hold(type);
+  known_.reserve(rows);
+  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.reserve(rows); },
+                        [&](auto& values) { values.reserve(rows); }},
+             of_);
+}
+
+void Values::truncate(std::size_t rows) {
+  if (rows >= size()) return;
+  known_.resize(rows);
+  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.resize(rows); },
+                        [&](auto& values) { values.resize(rows); }},
+             of_);
+}
+
+std::optional<std::int64_t> Column::int64(std::size_t row) const { return as<std::int64_t>(at(row)); }
+std::optional<bool> Column::boolean(std::size_t row) const { return as<bool>(at(row)); }
+std::optional<std::string_view> Column::text(std::size_t row) const { return as<std::string_view>(at(row)); }
+
+std::optional<double> Column::number(std::size_t row) const {
+  const CellView cell = at(row);
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  return as<double>(cell);
+}
+
+void Table::add_row(const Row& row) {
+  assert(row.size() <= columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].push(i < row.size() ? view_of(row[i]) : CellView());
+}
+
+void Table::add_column(Column column, const Row& cells) {
+  for (const Cell& cell : cells) column.push(view_of(cell));
+  columns.push_back(std::move(column));
+}
+
+void Table::reserve(std::size_t rows) {
+  for (Column& column : columns) column.values.reserve(column.type, rows);
+}
+
+void Table::truncate(std::size_t rows) {
+  for (Column& column : columns) column.values.truncate(rows);
+}
+
+Row Table::row(std::size_t i) const {
+  Row out;
+  out.reserve(columns.size());
+  for (const Column& column : columns) out.push_back(owned(column.at(i)));
+  return out;
+}
+
+const Column* Table::find(std::string_view column) const {
+  const auto found = std::ranges::find(columns, column, &Column::name);
+  return found == columns.end() ? nullptr : &*found;
+}
+
+const Column& Table::column(std::string_view called) const {
+  const Column* found = find(called);
+  assert(found != nullptr);
+  return *found;
+}
+
+}  // namespace ridge
