@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "cost/device_limits.h"
 #include "cost/launch_costs.h"
+#include "cost/roof/device_limits.h"
 #include "model/device_properties.h"
 #include "model/once.h"
 #include "trace/args.h"
