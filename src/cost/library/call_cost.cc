@@ -16,44 +16,32 @@ std::optional<double> sane(std::optional<double> v) {
   return v && std::isfinite(*v) && *v >= 0 && *v < 1e30 ? v : std::nullopt;
 }
 
-// What a launch's own name and grid tell.
-void describe(CallParts& c, std::size_t i) {
-  const CallLaunch& launch = c.launches[i];
-  Part& part = c.parts[i];
-  part.role = role_of(c.row.family, launch.kernel);
-  part.cache = c.context.device.cache;
-  const KernelFacts& facts = *launch.facts;
-  part.item = facts.item;
-  part.source = facts.source;
-  part.inputs = facts.pointers > 0 ? facts.pointers - 1 : -1;
-  part.accumulates = facts.accumulates;
-  part.sums = facts.sums;
-  part.lists = facts.lists;
-  part.list_reads = facts.list_reads;
-  if (c.row.family == OpFamily::gather && launch.grid &&
-      launch.kernel.find("vectorized_gather_kernel") != std::string_view::npos) {
-    const TensorShape* x = tensor_at(c.call, 0);  // a row of the grid for each row taken
-    if (x != nullptr && !x->sizes.empty() && x->sizes[0] > 0) {
-      part.count = blocks(launch.grid->x);
-      part.elements = static_cast<double>(launch.grid->x) * numel(*x) / static_cast<double>(x->sizes[0]);
-    }
-  }
-  if (facts.elements_per_block > 0 && launch.grid)
-    part.elements = static_cast<double>(launch.grid->x) * facts.elements_per_block;
-}
-
-// What a family's kernels tell only together.
+// What a family's kernels tell by their grids, their order and each other.
 struct FamilyRule {
   OpFamily family;
-  void (*tell)(CallParts& c);
+  void (*assign)(CallParts& c);
 };
 constexpr FamilyRule kFamilyRules[] = {
-    {OpFamily::gemm, assign_gemm_roles},   {OpFamily::convolution, tell_convolutions},
-    {OpFamily::attention, tell_attention}, {OpFamily::norm, tell_norms},
-    {OpFamily::copy, tell_cats},           {OpFamily::optimizer, tell_lists},
-    {OpFamily::recurrent, tell_recurrent}, {OpFamily::softmax, tell_softmax},
-    {OpFamily::sort, tell_selections},     {OpFamily::gather, tell_indices},
+    {OpFamily::gemm, assign_gemm_roles},
+    {OpFamily::convolution, assign_convolution_roles},
+    {OpFamily::attention, assign_attention_roles},
+    {OpFamily::pointwise, assign_pointwise_roles},
+    {OpFamily::reduction, assign_reduction_roles},
+    {OpFamily::softmax, assign_softmax_roles},
+    {OpFamily::norm, assign_norm_roles},
+    {OpFamily::gather, assign_gather_roles},
+    {OpFamily::copy, assign_cat_roles},
+    {OpFamily::pooling, assign_pooling_roles},
+    {OpFamily::loss, assign_loss_roles},
+    {OpFamily::recurrent, assign_recurrent_roles},
+    {OpFamily::sort, assign_sort_roles},
+    {OpFamily::optimizer, assign_list_roles},
 };
+
+// Products of vectors count with those of matrices here: they run kernels of the same library.
+bool on_matrix_units(OpFamily family) {
+  return family == OpFamily::gemm || family == OpFamily::convolution || family == OpFamily::attention;
+}
 
 // From parts to costs.
 class PartCosts {
@@ -63,10 +51,9 @@ class PartCosts {
   std::vector<LaunchCost> to_costs() {
     std::vector<LaunchCost> out(c_.parts.size());
     count_shares();
-    const bool matrix =
-        c_.row.family == OpFamily::gemm || c_.row.family == OpFamily::convolution || c_.row.family == OpFamily::attention;
+    const bool matrix = on_matrix_units(c_.row.family);
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
-      OpWork work = c_.row.work(c_.call, c_.parts[i]);
+      OpWork work = c_.work(c_.parts[i]);
       if (c_.launches[i].facts->sparse) work = {.dtype = work.dtype};
       LaunchCost& cost = out[i];
       const bool main = computes(c_.parts[i].role);
@@ -133,6 +120,10 @@ bool computes(KernelRole role) {
          role == KernelRole::grad_weight || role == KernelRole::grad_query || role == KernelRole::grad_key_value;
 }
 
+bool has_roles(OpFamily family) {
+  return std::any_of(std::begin(kFamilyRules), std::end(kFamilyRules), [&](const FamilyRule& r) { return r.family == family; });
+}
+
 double volume(const std::optional<Dim3>& d) {
   return d ? static_cast<double>(d->x) * static_cast<double>(d->y) * static_cast<double>(d->z) : 0;
 }
@@ -143,9 +134,9 @@ std::vector<LaunchCost> call_costs(const OpFormula& row, const OpCall& call, std
                                    const CallContext& context) {
   if (launches.empty()) return {};
   CallParts c{row, call, launches, context};
-  for (std::size_t i = 0; i < launches.size(); ++i) describe(c, i);
+  for (std::size_t i = 0; i < launches.size(); ++i) c.parts[i].role = role_of(row.family, launches[i].kernel);
   for (const FamilyRule& rule : kFamilyRules) {
-    if (rule.family == row.family) rule.tell(c);
+    if (rule.family == row.family) rule.assign(c);
   }
   return PartCosts(c).to_costs();
 }

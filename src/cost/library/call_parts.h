@@ -20,22 +20,34 @@ struct CallParts {
   std::vector<double> ones = {};                                 // sizes of a list of scalars, which parts may point to
 
   bool backward() const { return call.op.find("backward") != std::string_view::npos; }
+  // Of the whole call, or of a part.
+  OpWork work(const Part& part = {}) const { return row.work(call, part, context.device.cache); }
 };
 
-// Of a family that needs it. One each; all are told apart in place.
-void assign_gemm_roles(CallParts& c);  // gemm: splits over k
-void tell_attention(CallParts& c);     // splits over keys, heads that share them
-void tell_norms(CallParts& c);         // activations or parameters; what stays on chip
-void tell_cats(CallParts& c);          // which tensors of the list
-void tell_lists(CallParts& c);         // which chunks of foreach lists
-void tell_recurrent(CallParts& c);     // steps, layers, weights
-void tell_softmax(CallParts& c);       // rows that are passed over several times
-void tell_convolutions(CallParts& c);  // layouts, the two gradients, splits over k
-void tell_indices(CallParts& c);       // index_put: which dimensions are indexed
-void tell_selections(CallParts& c);    // topk: counts of digits
+// What the kernels of a family tell by more than their names. One each; all are assigned in place.
+void assign_gemm_roles(CallParts& c);         // splits over k
+void assign_convolution_roles(CallParts& c);  // layouts, the two gradients, splits over k
+void assign_attention_roles(CallParts& c);    // splits over keys, heads that share them
+void assign_pointwise_roles(CallParts& c);    // how many tensors the kernel is told of
+void assign_reduction_roles(CallParts& c);    // what the kernel reads
+void assign_softmax_roles(CallParts& c);      // rows that are passed over several times
+void assign_norm_roles(CallParts& c);         // activations or parameters; what stays on chip
+void assign_gather_roles(CallParts& c);       // what an index takes; index_put: which dimensions are indexed
+void assign_cat_roles(CallParts& c);          // which tensors of the list
+void assign_pooling_roles(CallParts& c);      // atomics
+void assign_loss_roles(CallParts& c);         // sums or values of rows
+void assign_recurrent_roles(CallParts& c);    // steps, layers, weights
+void assign_sort_roles(CallParts& c);         // topk: counts of digits
+void assign_list_roles(CallParts& c);         // which chunks of foreach lists
+
+// Whether kernels of such ops are told apart by more than their names.
+bool has_roles(OpFamily family);
 
 // Of one launch of a convolution, its role being known.
-void tell_convolution_rereads(CallParts& c, std::size_t i);
+void assign_convolution_rereads(CallParts& c, std::size_t i);
+
+// Elements of the whole op's result, as its own formula has it; 0 where it does not tell.
+double output_elements(const CallParts& c);
 
 // Roles that do the op's arithmetic.
 bool computes(KernelRole role);

@@ -30,9 +30,10 @@ constexpr NamedOperand kNamedOperands[] = {
 
 class ConvolutionParts {
  public:
-  explicit ConvolutionParts(CallParts& c) : c_(c) {}
+  ConvolutionParts(CallParts& c, const ConvolutionPositions& at) : c_(c), at_(at) {}
 
-  void tell() {
+  void assign() {
+    for (std::size_t i = 0; i < c_.parts.size(); ++i) own(i).accumulates = c_.launches[i].facts->accumulates;
     if (c_.backward()) {
       backward_phases();
       results_by_place();
@@ -49,20 +50,22 @@ class ConvolutionParts {
         product = i;
         taken_.clear();  // the other gradient may bring the same operands again
       }
-      if (c_.parts[i].role == KernelRole::layout_in) c_.parts[i].operand = operand_of(i);
+      if (c_.parts[i].role == KernelRole::layout_in) own(i).operand = operand_of(i);
       if (c_.launches[i].kernel.find("nhwcSliceC") != std::string_view::npos) take_group(i);
       // What was computed channel by channel has no padding.
       const bool from_planes = c_.launches[i].kernel.find("nchwToNhwc") != std::string_view::npos;
-      if (c_.parts[i].role == KernelRole::layout_out && from_planes) c_.parts[i].channel_multiple = 1;
+      if (c_.parts[i].role == KernelRole::layout_out && from_planes) own(i).channel_multiple = 1;
       c_.parts[i].guessed = not_told(c_.launches[i].kernel);
-      tell_convolution_rereads(c_, i);
+      assign_convolution_rereads(c_, i);
       if (c_.parts[i].role != KernelRole::combine) continue;
-      c_.parts[i].partial_bytes = partial_bytes(i, product);
-      if (product < c_.parts.size()) c_.parts[product].partial_bytes = c_.parts[i].partial_bytes;
+      own(i).partial_bytes = partial_bytes(i, product);
+      if (product < c_.parts.size()) own(product).partial_bytes = own(i).partial_bytes;
     }
   }
 
  private:
+  ConvolutionPart& own(std::size_t i) { return c_.parts[i].edit<ConvolutionPart>(); }
+
   // A transform of any tensor into any layout; groups of channels that are padded to the width of a tile; tiles of a depthwise
   // convolution, whose borders are read again as far as they have left the cache.
   static bool not_told(std::string_view kernel) {
@@ -90,20 +93,20 @@ class ConvolutionParts {
     for (std::size_t i = last; i < c_.parts.size(); ++i) {
       if (c_.parts[i].role != KernelRole::layout_in || !(adds_padding(i) || converts(i))) continue;
       c_.parts[i].role = KernelRole::layout_out;
-      c_.parts[i].operand = c_.parts[last - 1].role == KernelRole::grad_weight ? 2 : 1;
-      const TensorShape* result = tensor_at(c_.call, static_cast<std::size_t>(c_.parts[i].operand));
+      own(i).operand = c_.parts[last - 1].role == KernelRole::grad_weight ? 2 : 1;
+      const TensorShape* result = tensor_at(c_.call, static_cast<std::size_t>(own(i).operand));
       const bool from_sums = c_.launches[i].kernel.find("convertTensor_kernel<float") != std::string_view::npos;
-      if (result != nullptr && from_sums) c_.parts[i].partial_bytes = numel(*result) * item_bytes(DType::f32);
+      if (result != nullptr && from_sums) own(i).partial_bytes = numel(*result) * item_bytes(DType::f32);
     }
   }
 
   // The channels of one group, position by position: 64 bytes at least come with them.
   void take_group(std::size_t i) {
-    Part& part = c_.parts[i];
+    ConvolutionPart& part = own(i);
     if (part.operand == static_cast<int>(operands()) - 1)
       part.operand = 0;  // weights have no other groups' channels beside them
     const TensorShape* t = tensor_at(c_.call, static_cast<std::size_t>(std::max(part.operand, 0)));
-    const double groups = number_at(c_.call, c_.backward() ? 9 : c_.call.op == "aten::cudnn_convolution" ? 5 : 8).value_or(1);
+    const double groups = at_.groups < 0 ? 1 : number_at(c_.call, static_cast<std::size_t>(at_.groups)).value_or(1);
     if (t == nullptr || t->sizes.size() < 3 || t->sizes[1] <= 0 || groups < 1) return;
     const double channels = static_cast<double>(t->sizes[1]), item = item_bytes(t->dtype);
     part.partial_bytes = numel(*t) / channels * std::min(std::max(channels / groups * item, 64.0), channels * item);
@@ -130,7 +133,7 @@ class ConvolutionParts {
     for (const CallLaunch& launch : c_.launches) padded &= launch.kernel.find("indexed_wo_smem") == std::string_view::npos;
     const TensorShape* w = tensor_at(c_.call, operands() - 1);
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
-      Part& part = c_.parts[i];
+      ConvolutionPart& part = own(i);
       part.channels_last = last || padded || c_.launches[i].kernel.find("nhwckrsc_nhwc") != std::string_view::npos;
       if (padded && item > 0) part.channel_multiple = first_layer ? 4 : 16 / item;
       if (folds && w != nullptr && c_.launches[i].kernel.find("unity_stride") != std::string_view::npos)
@@ -138,7 +141,7 @@ class ConvolutionParts {
       if (!winograd) continue;
       const bool plain_product = role_of(c_.row.family, c_.launches[i].kernel) == KernelRole::main;
       if (plain_product) part.enlarged = 36.0 / 16;
-      if (part.role == KernelRole::layout_out && part.operand == 2 && w != nullptr && w->sizes.size() >= 2) {
+      if (c_.parts[i].role == KernelRole::layout_out && part.operand == 2 && w != nullptr && w->sizes.size() >= 2) {
         part.partial_bytes = 36 * static_cast<double>(w->sizes[0]) * static_cast<double>(w->sizes[1]) * item_bytes(DType::f32);
       }
     }
@@ -147,9 +150,9 @@ class ConvolutionParts {
   // A convolution with strides becomes one without: s x s positions go into the channels, and the weights, which padding shifts
   // against them, are filled up to whole steps. A 4 x 4 kernel of stride 2 and padding 1 becomes 6 x 6.
   double folded(const TensorShape& w) const {
-    const bool transpose = c_.call.op.find("transpose") != std::string_view::npos;
-    const auto stride = integers_at(c_.call, c_.backward() || transpose ? 4 : 3),
-               padding = integers_at(c_.call, c_.backward() ? 5 : 2);
+    if (at_.stride < 0 || at_.padding < 0) return 1;
+    const auto stride = integers_at(c_.call, static_cast<std::size_t>(at_.stride)),
+               padding = integers_at(c_.call, static_cast<std::size_t>(at_.padding));
     if (!stride || !padding || stride->empty() || padding->empty()) return 1;
     double larger = 1;
     for (std::size_t i = 2; i < w.sizes.size(); ++i) {
@@ -169,7 +172,7 @@ class ConvolutionParts {
   // The gradient of the input comes before that of the weight. A kernel that does not say which belongs to the weight once a
   // kernel that does, or a whole computation, has gone before it; and to the only gradient when the mask asks for one.
   void backward_phases() {
-    const std::vector<bool> mask = flags_at(c_.call, mask_position());
+    const std::vector<bool> mask = at_.mask < 0 ? std::vector<bool>() : flags_at(c_.call, static_cast<std::size_t>(at_.mask));
     const bool input = mask.empty() || mask[0], weight = mask.size() < 2 || mask[1];
     std::size_t last_input = 0;
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
@@ -189,20 +192,14 @@ class ConvolutionParts {
         computed_input = true;
       }
       if (role == KernelRole::grad_weight) weight_phase = true;
-      if (!computes(role) && (weight_phase || result_by_grid(i) == 2))
-        c_.parts[i].operand = 2;  // it serves the weight's gradient
-      if (result_by_grid(i) == 1) c_.parts[i].operand = 1;
+      if (!computes(role) && (weight_phase || result_by_grid(i) == 2)) own(i).operand = 2;  // it serves the weight's gradient
+      if (result_by_grid(i) == 1) own(i).operand = 1;
     }
   }
   static bool names_weight(std::string_view kernel) {
     return kernel.find("wgrad") != std::string_view::npos || kernel.find("Wgrad") != std::string_view::npos ||
            kernel.find("grad_weight") != std::string_view::npos;
   }
-  std::size_t mask_position() const {
-    if (c_.call.op.find("depthwise") != std::string_view::npos) return 7;
-    return c_.call.op.find("slow") != std::string_view::npos ? 6 : 10;
-  }
-
   bool tells_by_grid(std::size_t i) const { return c_.launches[i].facts->transpose || c_.launches[i].facts->folds; }
 
   // cuDNN's transposes: blocks of 32 by 32 over (positions, channels), and one layer per image.
@@ -249,7 +246,7 @@ class ConvolutionParts {
       }
       // What needs padding is brought, activations before weights.
       if (adds_padding(i)) {
-        const double multiple = c_.parts[i].channel_multiple;
+        const double multiple = own(i).channel_multiple;
         const auto uneven = [&](std::int64_t channels) {
           return multiple > 1 && std::fmod(static_cast<double>(channels), multiple) != 0;
         };
@@ -299,7 +296,7 @@ class ConvolutionParts {
   }
 
   // What a reduction over k reads: tiles of fp32 partial sums, or as many results as the product before it was split into.
-  double partial_bytes(std::size_t i, std::size_t product) const {
+  double partial_bytes(std::size_t i, std::size_t product) {
     const CallLaunch& launch = c_.launches[i];
     const double tile = launch.facts->tile_m * launch.facts->tile_n;
     const TensorShape* w = tensor_at(c_.call, operands() - 1);
@@ -311,7 +308,7 @@ class ConvolutionParts {
     if (product == c_.parts.size()) return 0;
     Part plain;
     plain.role = c_.parts[product].role;
-    const OpWork work = c_.row.work(c_.call, plain);
+    const OpWork work = c_.work(plain);
     const double item = item_bytes(work.dtype);
     if (!work.written || item <= 0) return 0;
     const bool per_image = launch.kernel.find("reduce_wgrad") != std::string_view::npos;  // a partial sum for each image
@@ -323,18 +320,21 @@ class ConvolutionParts {
     const double splits = per_image ? images : split_of(c_.launches[product], 1, inputs, outputs);
     double padding = 1;
     if (w != nullptr && w->sizes.size() >= 2 && w->sizes[1] > 0 && plain.role == KernelRole::grad_weight) {
-      const double channels = static_cast<double>(w->sizes[1]), multiple = c_.parts[i].channel_multiple;
+      const double channels = static_cast<double>(w->sizes[1]), multiple = own(i).channel_multiple;
       padding = std::ceil(channels / multiple) * multiple / channels;
     }
     return *work.written / item * item_bytes(DType::f32) * splits * padding;
   }
 
   CallParts& c_;
+  const ConvolutionPositions& at_;
   std::unordered_map<const char*, std::array<bool, 3>> taken_;  // operands that a kernel of that name brought already
 };
 
 }  // namespace
 
-void tell_convolutions(CallParts& c) { ConvolutionParts(c).tell(); }
+void assign_convolution_roles(CallParts& c) {
+  if (const auto* at = std::get_if<ConvolutionPositions>(&c.row.positions)) ConvolutionParts(c, *at).assign();
+}
 
 }  // namespace ridge

@@ -9,12 +9,13 @@ namespace ridge {
 namespace {
 
 void read_again(CallParts& c, std::size_t i, double bytes) {
-  c.parts[i].reread_bytes = bytes;
+  c.parts[i].edit<ConvolutionPart>().reread_bytes = bytes;
   c.parts[i].guessed = c.parts[i].guessed || bytes > 0;
 }
 double padded_bytes(const TensorShape& t, const Part& part) {
+  const double multiple = part.as<ConvolutionPart>().channel_multiple;
   const double channels = t.sizes.size() > 1 ? static_cast<double>(std::max<std::int64_t>(t.sizes[1], 1)) : 1;
-  return dense_bytes(&t).value_or(0) * std::ceil(channels / part.channel_multiple) * part.channel_multiple / channels;
+  return dense_bytes(&t).value_or(0) * std::ceil(channels / multiple) * multiple / channels;
 }
 
 // The gradient of a strided convolution's input, by a kernel made for it: positions are done phase by phase of the stride, each
@@ -23,7 +24,9 @@ void phases_take_gradient_again(CallParts& c, std::size_t i) {
   const TensorShape* grad = tensor_at(c.call, 0);
   const TensorShape* x = tensor_at(c.call, 1);
   const TensorShape* w = tensor_at(c.call, 2);
-  const auto stride = integers_at(c.call, 4);
+  const auto* at = std::get_if<ConvolutionPositions>(&c.row.positions);
+  const auto stride =
+      at == nullptr || at->stride < 0 ? std::nullopt : integers_at(c.call, static_cast<std::size_t>(at->stride));
   if (!c.backward() || grad == nullptr || x == nullptr || w == nullptr || !stride || stride->empty()) return;
   if (c.launches[i].kernel.find("_strided_") == std::string_view::npos || w->sizes.size() != x->sizes.size()) return;
   double phases = 1;
@@ -47,7 +50,7 @@ void rows_take_input_again(CallParts& c, std::size_t i) {
   const double rows = static_cast<double>(launch.grid->y), read = padded_bytes(*x, c.parts[i]);
   const double at_a_time = small_blocks ? kBlocks * c.context.device.multiprocessors / static_cast<double>(launch.grid->x) : 1;
   const double passes = std::max(rows / std::max(at_a_time, 1.0), 1.0);
-  const double written = c.row.work(c.call, Part{}).written.value_or(0) / passes;
+  const double written = c.work().written.value_or(0) / passes;
   read_again(c, i, (passes - 1) * read * share_lost_between_passes(read, written, c.context.device.cache));
 }
 
@@ -75,7 +78,7 @@ void waves_take_operands_again(CallParts& c, std::size_t i) {
 
 }  // namespace
 
-void tell_convolution_rereads(CallParts& c, std::size_t i) {
+void assign_convolution_rereads(CallParts& c, std::size_t i) {
   const KernelRole role = c.parts[i].role;
   if (role == KernelRole::main) rows_take_input_again(c, i);
   if (role == KernelRole::grad_input) phases_take_gradient_again(c, i);

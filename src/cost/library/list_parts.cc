@@ -67,34 +67,34 @@ bool copies_each(const CallParts& c) {
 }  // namespace
 
 // cat of many tensors: launch after launch takes as many as its grid is high.
-void tell_cats(CallParts& c) {
+void assign_cat_roles(CallParts& c) {
+  for (std::size_t i = 0; i < c.parts.size(); ++i) c.parts[i].of = CatPart{.item = c.launches[i].facts->item};
   if (c.launches.size() < 2) return;
   if (copies_each(c)) {
     for (std::size_t i = 0; i < c.parts.size(); ++i) {
-      Part& part = c.parts[i];
       const CallLaunch& launch = c.launches[i];
-      part.first = static_cast<std::int64_t>(i);
-      part.count = 1;
-      part.item = launch.facts->dtype;
+      CatPart part{.item = launch.facts->dtype, .first = static_cast<std::int64_t>(i), .count = 1};
       // A copy that casts names the type of the result. What becomes float32 beside a float32 tensor is of half its size under
       // autocast.
       const bool casts = launch.kernel.find("gpu_kernel_impl_nocast") == std::string_view::npos &&
                          launch.kernel.find("gpu_kernel_impl<") != std::string_view::npos;
-      part.guessed = casts;
       if (casts) part.item = part.item == DType::f32 ? DType::f16 : DType::unknown;
+      c.parts[i].guessed = casts;
+      c.parts[i].of = part;
     }
     return;
   }
   std::int64_t first = 0;
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     if (c.launches[i].facts->item == DType::unknown || !c.launches[i].grid) continue;
-    c.parts[i].first = first;
-    c.parts[i].count = blocks(c.launches[i].grid->y);
-    first = blocks(first + c.parts[i].count);
+    CatPart& part = c.parts[i].edit<CatPart>();
+    part.first = first;
+    part.count = blocks(c.launches[i].grid->y);
+    first = blocks(first + part.count);
   }
 }
 
-void tell_lists(CallParts& c) {
+void assign_list_roles(CallParts& c) {
   const bool listed = std::any_of(c.call.arguments.begin(), c.call.arguments.end(), [](const OpArgument& a) {
     return a.kind == OpArgument::Kind::tensor_list && !a.list.empty();
   });
@@ -102,13 +102,20 @@ void tell_lists(CallParts& c) {
   Chunks chunks(sizes);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    const KernelFacts& facts = *c.launches[i].facts;
+    ListPart& part = c.parts[i].edit<ListPart>();
+    part.item = facts.item;
+    part.source = facts.source;
+    part.lists = facts.lists;
+    part.list_reads = facts.list_reads;
     if (c.parts[i].role != KernelRole::main || !c.launches[i].grid) continue;
-    c.parts[i].sizes = sizes;
-    c.parts[i].first = first;
-    c.parts[i].count = blocks(c.launches[i].grid->x);
-    first = blocks(first + c.parts[i].count);
+    part.sizes = sizes;
+    part.first = first;
+    part.count = blocks(c.launches[i].grid->x);
+    first = blocks(first + part.count);
     // A list that the trace left out may be long, and so may be the row of its launches: both are gone through once.
-    if (!listed && !sizes.empty()) c.parts[i].list_elements = chunks.take(static_cast<double>(c.parts[i].count));
+    if (!listed && !sizes.empty()) part.elements = chunks.take(static_cast<double>(part.count));
   }
 }
+
 }  // namespace ridge

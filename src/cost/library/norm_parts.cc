@@ -8,7 +8,7 @@
 namespace ridge {
 
 // Elementwise kernels of a norm work on the activations or on vectors of parameters: the grid tells.
-void tell_norms(CallParts& c) {
+void assign_norm_roles(CallParts& c) {
   const TensorShape* x = tensor_at(c.call, 0);
   if (x == nullptr) return;
   constexpr double kMostPerThread = 16;
@@ -19,12 +19,13 @@ void tell_norms(CallParts& c) {
   const double kept = kKeptByBlock * std::max(std::ceil(channels / kChannels), 1.0) * (item_bytes(x->dtype) == 2 ? 1.5 : 1);
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const CallLaunch& launch = c.launches[i];
-    c.parts[i].kept_bytes = volume(launch.grid) * kept;
+    NormPart& part = c.parts[i].edit<NormPart>();
+    part.kept_bytes = volume(launch.grid) * kept;
     const double blocks = volume(launch.grid), threads = volume(launch.block);
     if (blocks > 0 && threads > 0) {
       const DeviceLimits& device = c.context.device;
       const double at_a_time = device.multiprocessors * std::max(std::floor(device.threads / threads), 1.0);
-      c.parts[i].share_in_work = std::min(at_a_time / blocks, 1.0);
+      part.share_in_work = std::min(at_a_time / blocks, 1.0);
     }
     const bool general = launch.facts->elementwise || launch.facts->reduce;
     if (c.parts[i].role != KernelRole::main || !general || !launch.grid || !launch.block) continue;

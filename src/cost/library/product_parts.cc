@@ -1,76 +1,29 @@
-// Matrix products and attention: kernels that compute a part of each sum, and those that add the parts up.
+// Matrix products: kernels that compute a part of each sum, and those that add the parts up; what a kernel reads again.
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "cost/library/call_parts.h"
 #include "cost/library/product_waves.h"
+#include "kernel_names/tile_in_name.h"
 #include "ops/operands.h"
 
 namespace ridge {
 namespace {
 
+const TensorShape* factor(const CallParts& c, int position) { return tensor_at(c.call, static_cast<std::size_t>(position)); }
+
 // Columns and rows of a product's result; zeros when they are not told.
-std::pair<double, double> product_sizes(const CallParts& c) {
-  const bool adds = c.call.op.find("addmm") != std::string_view::npos || c.call.op.find("addbmm") != std::string_view::npos;
-  const TensorShape* a = tensor_at(c.call, adds ? 1 : 0);
-  const TensorShape* b = tensor_at(c.call, adds ? 2 : 1);
+std::pair<double, double> product_sizes(const CallParts& c, const ProductPositions& at) {
+  const TensorShape* a = factor(c, at.a);
+  const TensorShape* b = factor(c, at.b);
   if (a == nullptr || b == nullptr || a->sizes.size() < 2 || b->sizes.size() < 2) return {0, 0};
-  return {static_cast<double>(b->sizes.back()), static_cast<double>(a->sizes[a->sizes.size() - 2])};
+  const std::size_t columns = b->sizes.size() - (at.b_by_rows ? 2 : 1);
+  return {static_cast<double>(b->sizes[columns]), static_cast<double>(a->sizes[a->sizes.size() - 2])};
 }
-double batch(const CallParts& c) {
-  const TensorShape* a = tensor_at(c.call, 0);
+double batch(const CallParts& c, const ProductPositions& at) {
+  const TensorShape* a = factor(c, at.a);
   return a != nullptr && a->sizes.size() == 3 ? static_cast<double>(a->sizes[0]) : 1;
-}
-// Of the whole op, as its own formula has it.
-double output_elements(const CallParts& c) {
-  const OpWork whole = c.row.work(c.call, Part{});
-  const double item = item_bytes(whole.dtype);
-  return whole.written && item > 0 ? *whole.written / item : 0;
-}
-
-// Gradients of keys (or values) for every head of the queries, which the heads that share them add up.
-double heads_bytes(const CallParts& c) {
-  const std::size_t at = c.backward() ? 1 : 0;
-  const TensorShape* q = tensor_at(c.call, at);
-  const TensorShape* k = tensor_at(c.call, at + 1);
-  if (q == nullptr || k == nullptr || q->sizes.size() != 4 || k->sizes.size() != 4 || k->sizes[1] <= 0) return 0;
-  return dense_bytes(k).value_or(0) * static_cast<double>(q->sizes[1]) / static_cast<double>(k->sizes[1]);
-}
-
-// "cutlass_80_simt_sgemm_256x128_8x4_nn_align1", from `mark` on: the tile of a block; zeros when there is none.
-std::pair<double, double> tile_in_name(std::string_view name, std::size_t mark) {
-  const auto number = [&](std::size_t* at) {
-    double value = 0;
-    for (; *at < name.size() && name[*at] >= '0' && name[*at] <= '9'; ++*at) value = 10 * value + (name[*at] - '0');
-    return value;
-  };
-  for (std::size_t at = name.find('_', std::min(mark, name.size())); at != std::string_view::npos;
-       at = name.find('_', at + 1)) {
-    std::size_t end = at + 1;
-    const double m = number(&end);
-    if (m <= 0 || m > 1024 || end >= name.size() || name[end] != 'x') continue;
-    const double n = number(&++end);
-    if (n > 0 && n <= 1024) return {m, n};
-  }
-  return {0, 0};
-}
-
-// "fmha_cutlassB_f32_aligned_64x64_k32_dropout_sm80": where the blocks of several ranges of keys add to the gradient of the
-// same queries, each tile of queries has its sums in a buffer of whole tiles, which is read; a block that has all keys keeps
-// them to itself.
-void accumulate_queries(CallParts& c, std::size_t i) {
-  const CallLaunch& launch = c.launches[i];
-  const std::size_t mark = launch.kernel.find("fmha_cutlassB_");
-  const TensorShape* q = tensor_at(c.call, 1);
-  if (!c.backward() || mark == std::string_view::npos || !launch.grid || q == nullptr || q->sizes.size() != 4) return;
-  const auto [tile_m, tile_n] = tile_in_name(launch.kernel, mark);
-  if (tile_m <= 0) return;
-  const bool tokens_first = c.call.op.find("scaled_dot_product") == std::string_view::npos;
-  const auto size = [&](std::size_t at) { return static_cast<double>(q->sizes[at]); };
-  const double tiles = std::ceil(size(tokens_first ? 1 : 2) / tile_m) * std::ceil(size(3) / tile_n);
-  const double sums = size(0) * size(tokens_first ? 2 : 1) * tiles * tile_m * tile_n * item_bytes(DType::f32);
-  c.parts[i].accumulator_bytes = launch.grid->x > 1 ? sums : 0;
 }
 
 // Of the result, and of the sums.
@@ -209,14 +162,14 @@ Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& de
 
 // cutlass without a kernel that adds up: each slice of k but the first reads what the one before it left in the result, unless
 // that and what a slice takes of the operands stay in the cache.
-double serial_splits(const CallParts& c, std::size_t i, const Product& p) {
+double serial_splits(const CallParts& c, std::size_t i, const Product& p, double batch) {
   const CallLaunch& launch = c.launches[i];
   if (launch.kernel.find("cutlass::Kernel2<") == std::string_view::npos || !launch.grid) return 0;
   for (const Part& part : c.parts) {
     if (part.role == KernelRole::combine) return 0;
   }
   const double kStays = 24e6 * c.context.device.cache;
-  const double splits = split_of(launch, batch(c)), result = p.result_bytes();
+  const double splits = split_of(launch, batch), result = p.result_bytes();
   const bool stays = result + (p.rows + p.columns) * p.depth * p.item / splits <= kStays;
   return stays ? 0 : (splits - 1) * result;
 }
@@ -229,6 +182,12 @@ double blocks_of_a_tile(const CallLaunch& launch, double columns, double rows) {
 }
 
 }  // namespace
+
+double output_elements(const CallParts& c) {
+  const OpWork whole = c.work();
+  const double item = item_bytes(whole.dtype);
+  return whole.written && item > 0 ? *whole.written / item : 0;
+}
 
 double share_lost(double bytes, double fits, double lost) {
   const double t = std::clamp((bytes - fits) / (lost - fits), 0.0, 1.0);
@@ -252,20 +211,21 @@ double split_of(const CallLaunch& launch, double batch, double m, double n) {
 // A product split over k: its kernel writes partial sums, one more adds them up. The grid's depth beyond the batch is the
 // split.
 void assign_gemm_roles(CallParts& c) {
-  const auto [m, n] = product_sizes(c);
-  const bool adds = c.call.op.find("addmm") != std::string_view::npos;
-  const TensorShape* a = tensor_at(c.call, adds ? 1 : 0);
+  const ProductPositions* at = product_positions(c.row);
+  if (at == nullptr) return;
+  const auto [columns, rows] = product_sizes(c, *at);
+  const TensorShape* a = factor(c, at->a);
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const bool alone = c.parts[i].role == KernelRole::main && c.launches[i].kernel.find("splitK") == std::string_view::npos;
-    if (!alone || m <= 0 || a == nullptr || a->sizes.size() != 2 || c.call.op.find("mm") == std::string_view::npos) continue;
+    if (!alone || columns <= 0 || a == nullptr || a->sizes.size() != 2) continue;
     const double item = item_bytes(a->dtype);
-    const Product product{.columns = m,
-                          .rows = n,
+    const Product product{.columns = columns,
+                          .rows = rows,
                           .depth = static_cast<double>(a->sizes[1]),
                           .item = item,
                           .result_item = std::max(item, item_bytes(DType::bf16))};
     const Reread again = reread(c.launches[i], product, c.context.device);
-    c.parts[i].reread_bytes = serial_splits(c, i, product) + again.bytes;
+    c.parts[i].edit<GemmPart>().reread_bytes = serial_splits(c, i, product, batch(c, *at)) + again.bytes;
     c.parts[i].guessed = again.guessed;
   }
   std::size_t product = c.parts.size();
@@ -273,24 +233,10 @@ void assign_gemm_roles(CallParts& c) {
     if (c.parts[i].role == KernelRole::main) product = i;
     if (c.parts[i].role != KernelRole::combine || product == c.parts.size()) continue;
     // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
-    const auto [columns, rows] = product_sizes(c);
-    const double splits = std::max(
-        {split_of(c.launches[product], batch(c), columns, rows), blocks_of_a_tile(c.launches[product], columns, rows), 2.0});
-    c.parts[i].partial_bytes = c.parts[product].partial_bytes = output_elements(c) * item_bytes(DType::f32) * splits;
-  }
-}
-// flash-decoding: the grid's second dimension is the number of splits.
-void tell_attention(CallParts& c) {
-  for (std::size_t i = 0; i < c.parts.size(); ++i) accumulate_queries(c, i);
-  for (std::size_t i = 1; i < c.parts.size(); ++i) {
-    if (c.parts[i].role != KernelRole::combine) continue;
-    if (c.launches[i].kernel.find("reduce_head") != std::string_view::npos) {
-      c.parts[i].partial_bytes = heads_bytes(c);
-      continue;
-    }
-    const double splits = c.launches[i - 1].grid ? static_cast<double>(c.launches[i - 1].grid->y) : 1;
-    const double partial = output_elements(c) * item_bytes(DType::f32) * std::max(splits, 1.0);
-    c.parts[i].partial_bytes = c.parts[i - 1].partial_bytes = partial;
+    const double splits = std::max({split_of(c.launches[product], batch(c, *at), columns, rows),
+                                    blocks_of_a_tile(c.launches[product], columns, rows), 2.0});
+    const double partial = output_elements(c) * item_bytes(DType::f32) * splits;
+    c.parts[i].edit<GemmPart>().partial_bytes = c.parts[product].edit<GemmPart>().partial_bytes = partial;
   }
 }
 

@@ -25,7 +25,7 @@ class RecurrentParts {
         steps_(static_cast<std::size_t>(sizes.steps)),
         directions_(static_cast<std::size_t>(sizes.directions)) {}
 
-  void tell() {
+  void assign() {
     list_launches();
     if (sizes_.of_steps.empty()) {
       tell_by_counts();
@@ -42,6 +42,7 @@ class RecurrentParts {
 
  private:
   using Launches = std::vector<std::size_t>;
+  RecurrentPart& part(std::size_t i) { return c_.parts[i].edit<RecurrentPart>(); }
   std::pair<const char*, double> key(std::size_t i) const {
     return {c_.launches[i].kernel.data(), volume(c_.launches[i].grid)};
   }
@@ -94,15 +95,15 @@ class RecurrentParts {
         continue;
       }
       c_.parts[i].role = KernelRole::step;
-      c_.parts[i].elements = rows_of[i] = rows_at(c_.backward() ? place : place - directions_);
+      part(i).rows = rows_of[i] = rows_at(c_.backward() ? place : place - directions_);
     }
-    for (std::size_t k = 0; k < cells_.size(); ++k) c_.parts[cells_[k]].elements = rows_at(k % (directions_ * steps_));
+    for (std::size_t k = 0; k < cells_.size(); ++k) part(cells_[k]).rows = rows_at(k % (directions_ * steps_));
     add_up_splits(rows_of);
     return true;
   }
   void guess_cells() {
     for (const std::size_t i : cells_) {
-      c_.parts[i].elements = sizes_.rows / sizes_.steps;
+      part(i).rows = sizes_.rows / sizes_.steps;
       c_.parts[i].guessed = true;
     }
   }
@@ -115,9 +116,9 @@ class RecurrentParts {
   void add_up_splits(const std::vector<double>& rows_of) {
     for (const std::size_t i : splits_) {
       if (i == 0 || rows_of[i - 1] <= 0) continue;
-      c_.parts[i].elements = rows_of[i - 1];
+      part(i).rows = rows_of[i - 1];
       const double width = (c_.backward() ? 1 : sizes_.gates) * sizes_.hidden;
-      c_.parts[i].partial_bytes = split_of(c_.launches[i - 1], 1) * rows_of[i - 1] * width * item_bytes(DType::f32);
+      part(i).partial_bytes = split_of(c_.launches[i - 1], 1) * rows_of[i - 1] * width * item_bytes(DType::f32);
     }
   }
 
@@ -126,9 +127,8 @@ class RecurrentParts {
     const auto cells = static_cast<std::size_t>(sizes_.cells());
     const bool all = inputs_.size() == cells || (!sizes_.of_steps.empty() && inputs_.size() + directions_ == cells);
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
-      Part& part = c_.parts[inputs_[k]];
-      if (c_.backward()) part.role = KernelRole::grad_input;
-      if (all) part.operand = static_cast<int>(c_.backward() ? cells - 1 - k : k);
+      if (c_.backward()) c_.parts[inputs_[k]].role = KernelRole::grad_input;
+      if (all) part(inputs_[k]).cell = static_cast<int>(c_.backward() ? cells - 1 - k : k);
     }
     return all;
   }
@@ -144,8 +144,8 @@ class RecurrentParts {
         static_cast<std::size_t>(std::count_if(inputs_.begin(), inputs_.end(), [&](std::size_t i) { return key(i) == first; }));
     if (sizes_.input != sizes_.hidden && of_first != chunks) return;
     for (const std::size_t i : inputs_) {
-      c_.parts[i].operand = key(i) == first ? 0 : 1;
-      c_.parts[i].chunks = static_cast<double>(chunks);
+      part(i).cell = key(i) == first ? 0 : 1;
+      part(i).chunks = static_cast<double>(chunks);
     }
   }
 
@@ -178,12 +178,10 @@ class RecurrentParts {
     for (std::size_t cell = 0; next < weights_.size(); ++cell) {
       const std::vector<double>& of_cell = rows[cell % directions_];
       for (std::size_t k = 0; k <= of_cell.size(); ++k) {
-        Part& part = c_.parts[weights_[next++]];
-        part.operand = static_cast<int>(cell);
-        if (k < of_cell.size())
-          part.elements = of_cell[k];
-        else
-          part.first = kInputWeights;
+        RecurrentPart& product = part(weights_[next++]);
+        product.cell = static_cast<int>(cell);
+        product.input_weights = k == of_cell.size();
+        if (!product.input_weights) product.rows = of_cell[k];
       }
     }
   }
@@ -191,7 +189,7 @@ class RecurrentParts {
   void take_sums() {
     const auto cells = static_cast<std::size_t>(sizes_.cells());
     if (sums_.size() * directions_ != cells) return;
-    for (std::size_t k = 0; k < sums_.size(); ++k) c_.parts[sums_[k]].operand = static_cast<int>(cells - 1 - k * directions_);
+    for (std::size_t k = 0; k < sums_.size(); ++k) part(sums_[k]).cell = static_cast<int>(cells - 1 - k * directions_);
   }
 
   // A thread for each element, until the device is full: then they go on.
@@ -199,7 +197,7 @@ class RecurrentParts {
     const double threads = volume(c_.launches[i].grid) * volume(c_.launches[i].block),
                  all = sizes_.rows * sizes_.hidden * sizes_.directions;
     const bool full = volume(c_.launches[i].grid) >= 8 * c_.context.device.multiprocessors;
-    c_.parts[i].elements = full || threads <= 0 ? all : std::min(threads, all);
+    part(i).rows = full || threads <= 0 ? all : std::min(threads, all);
   }
 
   CallParts& c_;
@@ -211,11 +209,11 @@ class RecurrentParts {
 }  // namespace
 
 // Where the numbers differ from what is expected nothing is claimed.
-void tell_recurrent(CallParts& c) {
+void assign_recurrent_roles(CallParts& c) {
   const auto sizes = recurrent_sizes(c.call);
   constexpr double kFewestSteps = 3;  // below, products of steps and of layers cannot be told apart
   if (!sizes || sizes->steps < kFewestSteps || sizes->cells() > kMostCells) return;
-  RecurrentParts(c, *sizes).tell();
+  RecurrentParts(c, *sizes).assign();
 }
 
 }  // namespace ridge

@@ -4,24 +4,42 @@
 #include <algorithm>
 
 #include "cost/library/call_parts.h"
+#include "ops/operands.h"
 
 namespace ridge {
 namespace {
 
 constexpr double kDigits = 256, kCount = 2, kSum = 4;  // values of a digit; bytes of a block's count and of a row's sum
 
+// What an index takes, as the lists of indices are not recorded: a row of the grid for each row, or elements by the block.
+void take_by_grid(const OpCall& call, const CallLaunch& launch, GatherPart* part) {
+  if (!launch.grid) return;
+  const TensorShape* x = tensor_at(call, 0);
+  const bool by_rows = launch.kernel.find("vectorized_gather_kernel") != std::string_view::npos;
+  if (by_rows && x != nullptr && !x->sizes.empty() && x->sizes[0] > 0) {
+    part->rows = blocks(launch.grid->x);
+    part->elements = static_cast<double>(launch.grid->x) * numel(*x) / static_cast<double>(x->sizes[0]);
+  }
+  if (launch.facts->elements_per_block > 0)
+    part->elements = static_cast<double>(launch.grid->x) * launch.facts->elements_per_block;
+}
+
 }  // namespace
 
-void tell_indices(CallParts& c) {
+void assign_gather_roles(CallParts& c) {
   double before = 1;
   for (const CallLaunch& launch : c.launches) {
     if (launch.grid && launch.kernel.find("indexing_backward_kernel") != std::string_view::npos)
       before = std::max(before, static_cast<double>(launch.grid->z));
   }
-  for (Part& part : c.parts) part.before = before;
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    GatherPart& part = c.parts[i].edit<GatherPart>();
+    part.before = before;
+    take_by_grid(c.call, c.launches[i], &part);
+  }
 }
 
-void tell_selections(CallParts& c) {
+void assign_sort_roles(CallParts& c) {
   const auto holds = [&](std::size_t i, std::string_view text) {
     return c.launches[i].kernel.find(text) != std::string_view::npos;
   };
@@ -34,13 +52,13 @@ void tell_selections(CallParts& c) {
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     Part& part = c.parts[i];
     if (part.role != KernelRole::combine) continue;
-    if (holds(i, "computeDigit")) part.partial_bytes = blocks * kDigits * kCount;
+    if (holds(i, "computeDigit")) part.edit<SelectionPart>().partial_bytes = blocks * kDigits * kCount;
     // The sums of its row, and of its own counts those before the digit that is looked for: half of them.
     if (holds(i, "computeBlockwise")) {
-      part.partial_bytes = rows * kDigits * kSum + blocks * kDigits * kCount / 2;
+      part.edit<SelectionPart>().partial_bytes = rows * kDigits * kSum + blocks * kDigits * kCount / 2;
       part.guessed = true;
     }
-    if (holds(i, "ScanByKey")) part.partial_bytes = blocks * kSum;
+    if (holds(i, "ScanByKey")) part.edit<SelectionPart>().partial_bytes = blocks * kSum;
   }
 }
 

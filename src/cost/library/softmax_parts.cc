@@ -9,7 +9,7 @@ namespace ridge {
 // Small rows stay in registers or shared memory (other kernels, one pass). Along a dimension that is not the last, a block
 // takes as many rows side by side as it is high. The trace tells no occupancy: as many blocks as the threads of a
 // multiprocessor allow.
-void tell_softmax(CallParts& c) {
+void assign_softmax_roles(CallParts& c) {
   const DeviceLimits& device = c.context.device;
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
     const CallLaunch& launch = c.launches[i];
@@ -18,7 +18,7 @@ void tell_softmax(CallParts& c) {
     const double threads = volume(launch.block);
     if ((!spatial && !is("cunn_SoftMaxForward<") && !is("cunn_SoftMaxBackward<")) || threads <= 0) continue;
     const double running = std::min(volume(launch.grid), device.multiprocessors * std::floor(device.threads / threads));
-    c.parts[i].rows_in_flight = running * (spatial ? static_cast<double>(launch.block->y) : 1);
+    c.parts[i].edit<SoftmaxPart>().rows_in_flight = running * (spatial ? static_cast<double>(launch.block->y) : 1);
   }
 }
 
