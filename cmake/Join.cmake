@@ -8,7 +8,6 @@ set(ridge_apart
   apps/cli/arguments\.cc          # CLI11, the heaviest header there; it brings a std::quoted that hides ours
   apps/server/server\.cc          # Boost.Beast: as long as all others of the server together
   src/ops/.*                      # every family of ops has its own kFamily, kRules, ...
-  src/cost/triton/triton_template\.cc  # names its rules after op families, which its neighbours import
   src/cost/triton/kernel_source_reader\.cc
   src/device/device_table\.cc)    # has short units of its own
 

@@ -1,9 +1,12 @@
+// Inductor's templates: operands found among the pointers by their shapes, FLOPs by the sort of work that the name fuses.
 #include "cost/triton/triton_template.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
+
+#include "ops/op_work.h"
 
 namespace ridge {
 namespace {
@@ -64,7 +67,7 @@ std::optional<Found> convolution(Pointers inputs, const TensorShape& out) {
   return std::nullopt;
 }
 
-bool is_float(DType dtype) {
+bool is_head_type(DType dtype) {
   return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f8;
 }
 
@@ -72,7 +75,7 @@ bool is_float(DType dtype) {
 std::vector<const TensorShape*> heads(Pointers pointers) {
   std::vector<const TensorShape*> out;
   for (const TritonPointer& p : pointers)
-    if (rank(*p.shape) >= 4 && is_float(p.shape->dtype) && p.elements > 1) out.push_back(p.shape);
+    if (rank(*p.shape) >= 4 && is_head_type(p.shape->dtype) && p.elements > 1) out.push_back(p.shape);
   return out;
 }
 
@@ -91,30 +94,31 @@ std::optional<Found> attention_forward(Pointers inputs, const TensorShape&) { re
 // Five products, as PyTorch counts a backward pass: q k^T again, dv, dp, dq, dk.
 std::optional<Found> attention_backward(Pointers inputs, const TensorShape&) { return attention(heads(inputs), 3, 2); }
 
-struct Formula {
-  std::string_view op;  // among the fused ops
+struct TemplateFormula {
+  std::string_view work;  // an op among the fused ones, or the sort of matrix work that its row in src/ops says
   std::optional<Found> (*find)(Pointers inputs, const TensorShape& out);
   // Operands that a template of this kind writes besides its last pointer: those of float type with `written_rank` dimensions.
   std::size_t written_rank = 0;
 };
 
-// The first whose op is fused; a product's name also stands beside an attention's, so attention comes first.
-constexpr Formula kFormulas[] = {
+// The first whose work is fused; a product's name also stands beside an attention's, so attention comes first.
+constexpr TemplateFormula kTemplateFormulas[] = {
     {"flex_attention_backward", attention_backward},
     {"flex_attention", attention_forward, 3},  // writes the log-sum-exp and the maximum of each row
     {"convolution", convolution},
     {"convolution_backward", convolution},
-    {"baddbmm", matrix_product},
-    {"bmm", matrix_product},
-    {"addmm", matrix_product},
-    {"_scaled_mm", matrix_product},
-    {"_int_mm", matrix_product},
-    {"mm", matrix_product},
+    {"gemm", matrix_product},
 };
 
-const Formula* formula_of(std::span<const std::string> ops) {
-  for (const Formula& formula : kFormulas)
-    if (std::find(ops.begin(), ops.end(), formula.op) != ops.end()) return &formula;
+std::string_view work_of(std::string_view op) {
+  const OpFormula* row = find_op_by_plain_name(op);
+  return row != nullptr && is_matrix_work(*row) ? matrix_sort(*row) : op;
+}
+
+const TemplateFormula* formula_of(std::span<const std::string> ops) {
+  for (const TemplateFormula& formula : kTemplateFormulas) {
+    if (std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return work_of(op) == formula.work; })) return &formula;
+  }
   return nullptr;
 }
 
@@ -125,7 +129,7 @@ std::optional<TemplateCost> template_cost(const TritonArguments& arguments, std:
   const Pointers pointers = arguments.pointers;
   if (pointers.size() < 2) return std::nullopt;
   const Pointers inputs = pointers.first(pointers.size() - 1);
-  const Formula* formula = formula_of(fused_ops);
+  const TemplateFormula* formula = formula_of(fused_ops);
 
   TemplateCost cost;
   cost.dtype = inputs.front().shape->dtype;
