@@ -1,3 +1,4 @@
+// Each table is built when first asked for; devices are matched as the trace describes them, unless one was given.
 #include "cost/cost_model.h"
 
 #include <map>

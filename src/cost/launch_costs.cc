@@ -1,3 +1,4 @@
+// From device work to costs: each launch goes to its op's formula, to its Triton arguments, or to what a copy says itself.
 #include "cost/launch_costs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Taking C++ names apart by their brackets; demangling, and spelling out what cannot be demangled.
 #include "kernel_names/kernel_name.h"
 
 #include <algorithm>

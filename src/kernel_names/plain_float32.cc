@@ -1,3 +1,4 @@
+// Tokens for and against.
 #include "kernel_names/plain_float32.h"
 
 #include <algorithm>

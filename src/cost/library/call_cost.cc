@@ -1,3 +1,4 @@
+// The rule of each family, and from parts to costs: shares, types, how well it is known.
 #include "cost/library/call_cost.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A call is parsed when its texts are first met.
 #include "cost/library/op_signatures.h"
 
 namespace ridge {

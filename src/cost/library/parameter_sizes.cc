@@ -1,3 +1,4 @@
+// Gradients in the order of their accumulation, and those of them that stand between one step of the optimizer and the next.
 #include "cost/library/parameter_sizes.h"
 
 #include <algorithm>

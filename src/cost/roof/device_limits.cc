@@ -1,3 +1,4 @@
+// From the device's row or the trace's own description to limits.
 #include "cost/roof/device_limits.h"
 
 #include <algorithm>

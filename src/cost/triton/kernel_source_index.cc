@@ -1,3 +1,4 @@
+// Parsing index expressions, and counting what their terms reach.
 #include "cost/triton/kernel_source_index.h"
 
 #include <algorithm>

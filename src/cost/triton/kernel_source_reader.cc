@@ -1,3 +1,4 @@
+// Line by line: the signature, the sizes of the walked space, loads and stores with their indices.
 #include "cost/triton/kernel_source_reader.h"
 
 #include <algorithm>

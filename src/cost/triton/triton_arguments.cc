@@ -1,3 +1,4 @@
+// Telling pointers from sizes, and the walked space from the last of them.
 #include "cost/triton/triton_arguments.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// By source where there is one, else by roles; templates by their formula.
 #include "cost/triton/triton_cost.h"
 
 #include <algorithm>

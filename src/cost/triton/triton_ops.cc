@@ -1,3 +1,4 @@
+// The table of fused ops.
 #include "cost/triton/triton_ops.h"
 
 #include <algorithm>

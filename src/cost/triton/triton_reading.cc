@@ -1,3 +1,4 @@
+// Sizes of pointers held against those of the walked space.
 #include "cost/triton/triton_reading.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Weighing which pointers are outputs, then the bytes of each.
 #include "cost/triton/triton_roles.h"
 
 #include <algorithm>
