@@ -8,13 +8,12 @@ set(ridge_apart
   apps/cli/arguments\.cc          # CLI11, the heaviest header there; it brings a std::quoted that hides ours
   apps/server/server\.cc          # Boost.Beast: as long as all others of the server together
   src/ops/.*                      # every family of ops has its own kFamily, kRules, ...
-  src/cost/triton_template\.cc    # names its rules after op families, which its neighbours import
-  src/cost/kernel_source_reader\.cc
+  src/cost/triton/kernel_source_reader\.cc
   src/device/device_table\.cc)    # has short units of its own
 
 # Folders whose subfolders are joined as if their sources lay in them: one folder per question must not mean one object each.
 # diff and findings are large enough to stand alone.
-set(ridge_joined_across src/analysis)
+set(ridge_joined_across src/analysis src/cost)
 set(ridge_joined_alone src/analysis/diff src/analysis/findings)
 
 function(ridge_join kind target)
@@ -22,6 +21,7 @@ function(ridge_join kind target)
     return()
   endif()
   list(JOIN ridge_apart "|" apart)
+  list(JOIN ridge_joined_across "|" across)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/")
   list(FILTER sources EXCLUDE REGEX "^${CMAKE_BINARY_DIR}/")
@@ -33,7 +33,7 @@ function(ridge_join kind target)
     endif()
     get_filename_component(folder "${name}" DIRECTORY)
     if(NOT folder IN_LIST ridge_joined_alone)
-      string(REGEX REPLACE "^(${ridge_joined_across})/.*" "\\1" folder "${folder}")
+      string(REGEX REPLACE "^(${across})/.*" "\\1" folder "${folder}")
     endif()
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     if(NOT DEFINED ${folder}_count)

@@ -1,10 +1,11 @@
+// Each table is built when first asked for; devices are matched as the trace describes them, unless one was given.
 #include "cost/cost_model.h"
 
 #include <map>
 #include <utility>
 
-#include "cost/device_limits.h"
 #include "cost/launch_costs.h"
+#include "cost/roof/device_limits.h"
 #include "model/device_properties.h"
 #include "model/once.h"
 #include "trace/args.h"

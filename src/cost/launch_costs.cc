@@ -1,3 +1,4 @@
+// From device work to costs: each launch goes to its op's formula, to its Triton arguments, or to what a copy says itself.
 #include "cost/launch_costs.h"
 
 #include <algorithm>
@@ -7,11 +8,11 @@
 #include <unordered_map>
 
 #include "base/hash.h"
-#include "cost/call_cost.h"
-#include "cost/kernel_source.h"
-#include "cost/op_signatures.h"
-#include "cost/parameter_sizes.h"
-#include "cost/triton_cost.h"
+#include "cost/library/call_cost.h"
+#include "cost/library/op_signatures.h"
+#include "cost/library/parameter_sizes.h"
+#include "cost/triton/kernel_source.h"
+#include "cost/triton/triton_cost.h"
 #include "trace/tables.h"
 
 namespace ridge {

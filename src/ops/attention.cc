@@ -12,18 +12,8 @@
 namespace ridge {
 namespace {
 
-enum class Layout : std::uint8_t { heads_first, tokens_first };
-
-struct Spelling {
-  Layout layout = Layout::heads_first;
-  std::size_t q = 0;  // k, v follow
-  int causal = -1;    // position of the flag, or of a mask type where 1 and 2 are causal
-  int bias = -1;
-  int lengths = -1;  // cumulative lengths of q; those of k and the two greatest lengths follow
-  bool backward = false;
-  bool reads_out =
-      false;  // backward without a kernel for dO * O: reads O itself; but for float32, where ops before it make the sums
-};
+using At = AttentionPositions;
+using Layout = At::Layout;
 
 struct Sizes {
   double batch = 0, heads = 0, queries = 0, keys = 0, qk_depth = 0, v_depth = 0;
@@ -48,10 +38,11 @@ void take_longest(const OpCall& call, std::size_t lengths_at, const TensorShape*
   s->keys = *longest_k;
 }
 
-std::optional<Sizes> sizes_of(const OpCall& call, const Spelling& spelling) {
-  const TensorShape* q = tensor_at(call, spelling.q);
-  const TensorShape* k = tensor_at(call, spelling.q + 1);
-  const TensorShape* v = tensor_at(call, spelling.q + 2);
+std::optional<Sizes> sizes_of(const OpCall& call, const At& spelling) {
+  const auto first = static_cast<std::size_t>(spelling.q);
+  const TensorShape* q = tensor_at(call, first);
+  const TensorShape* k = tensor_at(call, first + 1);
+  const TensorShape* v = tensor_at(call, first + 2);
   if (q == nullptr || k == nullptr || v == nullptr) return std::nullopt;
   const std::size_t rank = q->sizes.size();
   if (k->sizes.size() != rank || v->sizes.size() != rank || rank < 3 || rank > 4) return std::nullopt;
@@ -93,23 +84,25 @@ double causal_share(const Sizes& s) {
   return std::min(1.0, kept / (s.queries * s.keys));
 }
 
-OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling) {
+OpWork attention(const OpCall& call, const Part& part, const At& spelling) {
   OpWork work;
   const auto s = sizes_of(call, spelling);
   if (!s) return work;
-  const TensorShape* q = tensor_at(call, spelling.q);
-  const TensorShape* k = tensor_at(call, spelling.q + 1);
-  const TensorShape* v = tensor_at(call, spelling.q + 2);
+  const auto first = static_cast<std::size_t>(spelling.q);
+  const TensorShape* q = tensor_at(call, first);
+  const TensorShape* k = tensor_at(call, first + 1);
+  const TensorShape* v = tensor_at(call, first + 2);
   const double out = numel(*q) / std::max(s->qk_depth, 1.0) * s->v_depth;
   const double item = item_bytes(q->dtype);
-  const double accumulator = part.accumulator_bytes >= 0 ? part.accumulator_bytes : numel(*q) * item_bytes(DType::f32);
+  const AttentionPart own = part.as<AttentionPart>();
+  const double accumulator = own.accumulator_bytes >= 0 ? own.accumulator_bytes : numel(*q) * item_bytes(DType::f32);
   const double per_row = s->rows() * item_bytes(DType::f32);  // log-sum-exp, delta
   switch (part.role) {
     case KernelRole::initialise: return moves(0, 0, q->dtype);
     case KernelRole::fill: return moves(0, accumulator, q->dtype);
     case KernelRole::dot_do_o: return moves(2 * out * item, per_row, q->dtype);
     case KernelRole::convert_dq: return moves(accumulator, numel(*q) * item, q->dtype);
-    case KernelRole::combine: return moves(part.partial_bytes > 0 ? part.partial_bytes : out * 4, out * item, q->dtype);
+    case KernelRole::combine: return moves(own.partial_bytes > 0 ? own.partial_bytes : out * 4, out * item, q->dtype);
     default: break;
   }
   work.dtype = q->dtype;
@@ -119,7 +112,7 @@ OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling)
   if (!spelling.backward) {
     work.flops = s->square() * (s->qk_depth + s->v_depth);
     work.read = qkv;
-    work.written = part.partial_bytes > 0 ? part.partial_bytes : out * item + per_row;
+    work.written = own.partial_bytes > 0 ? own.partial_bytes : out * item + per_row;
   } else {
     // dV and dP have the depth of v; the scores again, dQ and dK that of q.
     const double all = s->square() * (3 * s->qk_depth + 2 * s->v_depth);
@@ -137,54 +130,49 @@ OpWork attention(const OpCall& call, const Part& part, const Spelling& spelling)
   return work;
 }
 
+// A row whose formula reads the arguments at the row's own positions.
+template <At at>
+OpWork work_at(const OpCall& c, const Part& p) {
+  return attention(c, p, at);
+}
+template <At at>
+constexpr OpFormula row(std::string_view op) {
+  return {.op = op, .family = OpFamily::attention, .work = work_at<at>, .positions = at};
+}
+
 constexpr Layout kTokensFirst = Layout::tokens_first;
+constexpr At kSdpaFlash{.causal = 4};
+constexpr At kSdpaWithBias{.causal = 6, .bias = 3};
+constexpr At kSdpaOverrideable{.causal = 5, .bias = 3};
+constexpr At kFlash{.layout = kTokensFirst, .causal = 8, .lengths = 3};
+constexpr At kEfficient{.layout = kTokensFirst, .causal = 9, .bias = 3, .lengths = 4};
+constexpr At kCudnn{.causal = 10, .bias = 3, .lengths = 4};
+constexpr At kFlashPackage{.layout = kTokensFirst, .causal = 5};
+constexpr At kSdpaFlashBackward{.q = 1, .causal = 11, .backward = true};
+constexpr At kSdpaEfficientBackward{.q = 1, .causal = 11, .bias = 4, .backward = true, .reads_out = true};
+constexpr At kSdpaCudnnBackward{.q = 1, .causal = 14, .bias = 8, .lengths = 9, .backward = true};
+constexpr At kFlashBackward{.layout = kTokensFirst, .q = 1, .causal = 11, .lengths = 6, .backward = true};
+constexpr At kEfficientBackward{
+    .layout = kTokensFirst, .q = 1, .causal = 14, .bias = 4, .lengths = 6, .backward = true, .reads_out = true};
+constexpr At kFlashPackageBackward{.layout = kTokensFirst, .q = 1, .backward = true};
 
-OpWork sdpa_flash(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 4}); }
-OpWork sdpa_with_bias(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 6, .bias = 3}); }
-OpWork sdpa_overrideable(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 5, .bias = 3}); }
-OpWork flash(const OpCall& c, const Part& p) { return attention(c, p, {.layout = kTokensFirst, .causal = 8, .lengths = 3}); }
-OpWork efficient(const OpCall& c, const Part& p) {
-  return attention(c, p, {.layout = kTokensFirst, .causal = 9, .bias = 3, .lengths = 4});
-}
-OpWork cudnn(const OpCall& c, const Part& p) { return attention(c, p, {.causal = 10, .bias = 3, .lengths = 4}); }
-OpWork flash_package(const OpCall& c, const Part& p) { return attention(c, p, {.layout = kTokensFirst, .causal = 5}); }
-
-OpWork sdpa_flash_backward(const OpCall& c, const Part& p) { return attention(c, p, {.q = 1, .causal = 11, .backward = true}); }
-OpWork sdpa_efficient_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.q = 1, .causal = 11, .bias = 4, .backward = true, .reads_out = true});
-}
-OpWork sdpa_cudnn_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.q = 1, .causal = 14, .bias = 8, .lengths = 9, .backward = true});
-}
-OpWork flash_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.layout = kTokensFirst, .q = 1, .causal = 11, .lengths = 6, .backward = true});
-}
-OpWork efficient_backward(const OpCall& c, const Part& p) {
-  return attention(
-      c, p, {.layout = kTokensFirst, .q = 1, .causal = 14, .bias = 4, .lengths = 6, .backward = true, .reads_out = true});
-}
-OpWork flash_package_backward(const OpCall& c, const Part& p) {
-  return attention(c, p, {.layout = kTokensFirst, .q = 1, .backward = true});
-}
-
-constexpr OpFamily kFamily = OpFamily::attention;
 constexpr OpFormula kRows[] = {
-    {"aten::_scaled_dot_product_flash_attention", kFamily, sdpa_flash},
-    {"aten::_scaled_dot_product_flash_attention_for_cpu", kFamily, sdpa_flash},
-    {"aten::_scaled_dot_product_efficient_attention", kFamily, sdpa_with_bias},
-    {"aten::_scaled_dot_product_cudnn_attention", kFamily, sdpa_with_bias},
-    {"aten::_scaled_dot_product_fused_attention_overrideable", kFamily, sdpa_overrideable},
-    {"aten::_flash_attention_forward", kFamily, flash},
-    {"aten::_efficient_attention_forward", kFamily, efficient},
-    {"aten::_cudnn_attention_forward", kFamily, cudnn},
-    {"flash_attn::_flash_attn_forward", kFamily, flash_package},
-    {"aten::_scaled_dot_product_flash_attention_backward", kFamily, sdpa_flash_backward},
-    {"aten::_scaled_dot_product_efficient_attention_backward", kFamily, sdpa_efficient_backward},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", kFamily, sdpa_cudnn_backward},
-    {"aten::_flash_attention_backward", kFamily, flash_backward},
-    {"aten::_efficient_attention_backward", kFamily, efficient_backward},
-    {"aten::_cudnn_attention_backward", kFamily, sdpa_cudnn_backward},
-    {"flash_attn::_flash_attn_backward", kFamily, flash_package_backward},
+    row<kSdpaFlash>("aten::_scaled_dot_product_flash_attention"),
+    row<kSdpaFlash>("aten::_scaled_dot_product_flash_attention_for_cpu"),
+    row<kSdpaWithBias>("aten::_scaled_dot_product_efficient_attention"),
+    row<kSdpaWithBias>("aten::_scaled_dot_product_cudnn_attention"),
+    row<kSdpaOverrideable>("aten::_scaled_dot_product_fused_attention_overrideable"),
+    row<kFlash>("aten::_flash_attention_forward"),
+    row<kEfficient>("aten::_efficient_attention_forward"),
+    row<kCudnn>("aten::_cudnn_attention_forward"),
+    row<kFlashPackage>("flash_attn::_flash_attn_forward"),
+    row<kSdpaFlashBackward>("aten::_scaled_dot_product_flash_attention_backward"),
+    row<kSdpaEfficientBackward>("aten::_scaled_dot_product_efficient_attention_backward"),
+    row<kSdpaCudnnBackward>("aten::_scaled_dot_product_cudnn_attention_backward"),
+    row<kFlashBackward>("aten::_flash_attention_backward"),
+    row<kEfficientBackward>("aten::_efficient_attention_backward"),
+    row<kSdpaCudnnBackward>("aten::_cudnn_attention_backward"),
+    row<kFlashPackageBackward>("flash_attn::_flash_attn_backward"),
 };
 
 }  // namespace

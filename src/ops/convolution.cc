@@ -12,15 +12,8 @@
 namespace ridge {
 namespace {
 
-enum class Transposed : std::uint8_t { no, yes, argument };
-
-// Positions of the arguments; -1: there is none.
-struct Spelling {
-  int stride = -1, padding = -1, dilation = -1, output_padding = -1;
-  int bias = -1;
-  Transposed transposed = Transposed::no;
-  int transposed_at = -1;
-};
+using At = ConvolutionPositions;
+using Transposed = At::Transposed;
 
 std::int64_t nth(const std::vector<std::int64_t>& list, std::size_t i, std::int64_t otherwise) {
   if (list.empty()) return otherwise;
@@ -40,13 +33,13 @@ double spatial(const TensorShape& t) {
   return n;
 }
 
-bool is_transposed(const OpCall& call, const Spelling& at) {
+bool is_transposed(const OpCall& call, const At& at) {
   if (at.transposed == Transposed::argument) return flag_at(call, static_cast<std::size_t>(at.transposed_at));
   return at.transposed == Transposed::yes;
 }
 
 // Elements of one image of the output, all channels left out; nothing when a constant that matters was not recorded.
-std::optional<double> output_positions(const OpCall& call, const TensorShape& x, const TensorShape& w, const Spelling& at) {
+std::optional<double> output_positions(const OpCall& call, const TensorShape& x, const TensorShape& w, const At& at) {
   bool known = true;
   const auto stride = list_at(call, at.stride, &known);
   const auto padding = list_at(call, at.padding, &known);
@@ -77,7 +70,7 @@ bool fit(const TensorShape* x, const TensorShape* w) {
 }
 
 // Bytes of an operand in the library's own layout: channels padded, tiles enlarged by a transform.
-std::optional<double> in_layout(const TensorShape* t, const Part& part) {
+std::optional<double> in_layout(const TensorShape* t, const ConvolutionPart& part) {
   const auto bytes = dense_bytes(t);
   if (!bytes || t->sizes.size() < 2 || t->sizes[1] <= 0) return bytes;
   const double channels = static_cast<double>(t->sizes[1]);
@@ -87,7 +80,7 @@ std::optional<double> in_layout(const TensorShape* t, const Part& part) {
 // The part of the input's positions that the windows reach: a stride beyond the kernel's size leaves positions out. Of the last
 // dimension only where all channels of a position lie together: else neighbours share a sector.
 double reached(const OpCall& call, const TensorShape& x, const TensorShape& w, int stride_at, int dilation_at,
-               const Part& part) {
+               const ConvolutionPart& part) {
   bool known = true;
   const auto stride = list_at(call, stride_at, &known);
   const auto dilation = list_at(call, dilation_at, &known);
@@ -106,15 +99,16 @@ double reached(const OpCall& call, const TensorShape& x, const TensorShape& w, i
 // Channels that are not a multiple of what the library wants are padded: each position's sectors are written in parts, and
 // those that leave the cache before they are whole are fetched to be completed. Counters of an H200 (four kernels, 13 to 51 MB)
 // show all but 5 to 7 MB.
-double fetched_to_pad(const TensorShape* t, const Part& part) {
+double fetched_to_pad(const TensorShape* t, const ConvolutionPart& part, double cache) {
   const double dense = dense_bytes(t).value_or(0), padded = in_layout(t, part).value_or(0);
-  return padded > dense ? completed_bytes(padded, part.cache) : 0;
+  return padded > dense ? completed_bytes(padded, cache) : 0;
 }
 
 // What the helpers of the library move; nothing for the roles that compute.
-std::optional<OpWork> helper(const OpCall& call, const Part& part, const TensorShape& result, DType dtype) {
+std::optional<OpWork> helper(const OpCall& call, KernelRole role, const ConvolutionPart& part, const TensorShape& result,
+                             DType dtype, double cache) {
   const auto result_bytes = dense_bytes(&result);
-  switch (part.role) {
+  switch (role) {
     case KernelRole::initialise: return moves(0, 0, dtype);
     case KernelRole::fill: return moves(0, result_bytes, dtype);
     case KernelRole::layout_out:
@@ -124,14 +118,16 @@ std::optional<OpWork> helper(const OpCall& call, const Part& part, const TensorS
     case KernelRole::layout_in: {
       if (part.partial_bytes > 0) return moves(part.partial_bytes, part.partial_bytes, dtype);
       const TensorShape* operand = tensor_at(call, static_cast<std::size_t>(std::max(part.operand, 0)));
-      return moves(plus(dense_bytes(operand), part.enlarged == 1 ? fetched_to_pad(operand, part) : 0), in_layout(operand, part),
-                   dtype);
+      return moves(plus(dense_bytes(operand), part.enlarged == 1 ? fetched_to_pad(operand, part, cache) : 0),
+                   in_layout(operand, part), dtype);
     }
     default: return std::nullopt;
   }
 }
 
-OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
+OpWork forward(const OpCall& call, const Part& whole_part, double cache, const At& at) {
+  const KernelRole role = whole_part.role;
+  const ConvolutionPart part = whole_part.as<ConvolutionPart>();
   const TensorShape* x = tensor_at(call, 0);
   const TensorShape* w = tensor_at(call, 1);
   if (!fit(x, w)) return {};
@@ -149,9 +145,8 @@ OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
     result.sizes = {x->sizes[0], whole(channels), whole(*positions)};
     flops = flops_at(*x, *w, transposed ? spatial(*x) : *positions);
   }
-  if (const auto help = helper(call, part, result, x->dtype)) {
-    return positions || part.role == KernelRole::layout_in || part.role == KernelRole::initialise ? *help
-                                                                                                  : moves({}, {}, x->dtype);
+  if (const auto help = helper(call, role, part, result, x->dtype, cache)) {
+    return positions || role == KernelRole::layout_in || role == KernelRole::initialise ? *help : moves({}, {}, x->dtype);
   }
   OpWork work{.flops = flops, .dtype = x->dtype};
   const TensorShape* bias = at.bias < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(at.bias));
@@ -164,19 +159,21 @@ OpWork forward(const OpCall& call, const Part& part, const Spelling& at) {
 }
 
 // (grad_out, x, w, ..): the gradients that the mask asks for.
-OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size_t mask_at, int stride_at = -1,
-                int dilation_at = -1) {
+OpWork backward(const OpCall& call, const Part& whole_part, double cache, const At& at) {
+  const KernelRole role = whole_part.role;
+  const ConvolutionPart part = whole_part.as<ConvolutionPart>();
+  const bool transposed = is_transposed(call, at);
   const TensorShape* grad = tensor_at(call, 0);
   const TensorShape* x = tensor_at(call, 1);
   const TensorShape* w = tensor_at(call, 2);
   if (!fit(x, w) || !fit(grad, w)) return {};
-  const bool of_weight = part.role == KernelRole::grad_weight || part.operand == 2;  // which result a helper serves
-  if (const auto help = helper(call, part, of_weight ? *w : *x, grad->dtype)) return *help;
-  const std::vector<bool> mask = flags_at(call, mask_at);
+  const bool of_weight = role == KernelRole::grad_weight || part.operand == 2;  // which result a helper serves
+  if (const auto help = helper(call, role, part, of_weight ? *w : *x, grad->dtype, cache)) return *help;
+  const std::vector<bool> mask = flags_at(call, static_cast<std::size_t>(at.mask));
   const double each = flops_at(*x, *w, spatial(transposed ? *x : *grad));
   const bool input = mask.empty() || mask[0], weight = mask.size() < 2 || mask[1];
   OpWork work{.dtype = grad->dtype};
-  switch (part.role) {
+  switch (role) {
     case KernelRole::grad_input:
       work.flops = input ? each : 0;
       work.read = plus(in_layout(grad, part), times(in_layout(w, part), part.weights_enlarged));
@@ -186,7 +183,7 @@ OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size
     case KernelRole::grad_weight:
       work.flops = weight ? each : 0;
       work.read = plus(in_layout(grad, part),
-                       times(in_layout(x, part), transposed ? 1 : reached(call, *x, *w, stride_at, dilation_at, part)));
+                       times(in_layout(x, part), transposed ? 1 : reached(call, *x, *w, at.stride, at.dilation, part)));
       work.read = plus(work.read, part.reread_bytes + (part.accumulates ? dense_bytes(w).value_or(0) : 0));
       work.written = part.partial_bytes > 0 ? part.partial_bytes : dense_bytes(w);
       return work;
@@ -198,77 +195,80 @@ OpWork backward(const OpCall& call, const Part& part, bool transposed, std::size
   }
 }
 
-OpWork convolution(const OpCall& c, const Part& p) {
-  return forward(c, p,
-                 {.stride = 3,
-                  .padding = 4,
-                  .dilation = 5,
-                  .output_padding = 7,
-                  .bias = 2,
-                  .transposed = Transposed::argument,
-                  .transposed_at = 6});
-}
-OpWork cudnn(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 3, .padding = 2, .dilation = 4}); }
-OpWork cudnn_transpose(const OpCall& c, const Part& p) {
-  return forward(c, p, {.stride = 4, .padding = 2, .dilation = 5, .output_padding = 3, .transposed = Transposed::yes});
-}
-OpWork cudnn_relu(const OpCall& c, const Part& p) {
-  return forward(c, p, {.stride = 3, .padding = 4, .dilation = 5, .bias = 2});
-}
-OpWork cudnn_add_relu(const OpCall& c, const Part& p) {
-  OpWork work = forward(c, p, {.stride = 5, .padding = 6, .dilation = 7, .bias = 4});
+OpWork cudnn_add_relu(const OpCall& c, const Part& p, double cache, const At& at) {
+  OpWork work = forward(c, p, cache, at);
   if (p.role == KernelRole::main) work.read = plus(work.read, touched_or_zero(tensor_at(c, 2)));
   return work;
 }
-OpWork miopen(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 4, .padding = 3, .dilation = 5, .bias = 2}); }
-OpWork miopen_transpose(const OpCall& c, const Part& p) {
-  return forward(c, p,
-                 {.stride = 5, .padding = 3, .dilation = 6, .output_padding = 4, .bias = 2, .transposed = Transposed::yes});
-}
-OpWork slow(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 4, .padding = 5, .bias = 3}); }
-OpWork depthwise(const OpCall& c, const Part& p) {
-  return forward(c, p, {.stride = 4, .padding = 5, .dilation = 6, .bias = 3});
-}
-OpWork slow_transpose(const OpCall& c, const Part& p) {
-  return forward(c, p,
-                 {.stride = 4, .padding = 5, .dilation = 7, .output_padding = 6, .bias = 3, .transposed = Transposed::yes});
-}
-OpWork conv_nd(const OpCall& c, const Part& p) { return forward(c, p, {.stride = 3, .padding = 4, .dilation = 5, .bias = 2}); }
 
-OpWork convolution_backward(const OpCall& c, const Part& p) { return backward(c, p, flag_at(c, 7), 10, 4, 6); }
-OpWork depthwise_backward(const OpCall& c, const Part& p) { return backward(c, p, false, 7); }
-OpWork slow_backward(const OpCall& c, const Part& p) { return backward(c, p, false, 6); }
+// A row whose formula reads the arguments at the row's own positions.
+using FormulaAt = OpWork (*)(const OpCall&, const Part&, double cache, const At&);
+template <At at, FormulaAt formula>
+OpWork work_at(const OpCall& c, const Part& p, double cache) {
+  return formula(c, p, cache, at);
+}
+template <At at, FormulaAt formula = forward>
+constexpr OpFormula row(std::string_view op) {
+  return {op, OpFamily::convolution, work_at<at, formula>, "convolution", at};
+}
+template <At at>
+constexpr OpFormula backward_row(std::string_view op) {
+  return {op, OpFamily::convolution, work_at<at, backward>, "convolution_backward", at};
+}
 
-constexpr OpFamily kFamily = OpFamily::convolution;
+constexpr At kConvolution{.stride = 3,
+                          .padding = 4,
+                          .dilation = 5,
+                          .output_padding = 7,
+                          .bias = 2,
+                          .groups = 8,
+                          .transposed = Transposed::argument,
+                          .transposed_at = 6};
+constexpr At kCudnn{.stride = 3, .padding = 2, .dilation = 4, .groups = 5};
+constexpr At kCudnnTranspose{
+    .stride = 4, .padding = 2, .dilation = 5, .output_padding = 3, .groups = 6, .transposed = Transposed::yes};
+constexpr At kCudnnAddRelu{.stride = 5, .padding = 6, .dilation = 7, .bias = 4, .groups = 8};
+constexpr At kMiopen{.stride = 4, .padding = 3, .dilation = 5, .bias = 2, .groups = 6};
+constexpr At kMiopenTranspose{
+    .stride = 5, .padding = 3, .dilation = 6, .output_padding = 4, .bias = 2, .groups = 7, .transposed = Transposed::yes};
+constexpr At kSlow{.stride = 4, .padding = 5, .bias = 3};
+constexpr At kSlowTranspose{
+    .stride = 4, .padding = 5, .dilation = 7, .output_padding = 6, .bias = 3, .transposed = Transposed::yes};
+constexpr At kDepthwise{.stride = 4, .padding = 5, .dilation = 6, .bias = 3};
+constexpr At kConvNd{.stride = 3, .padding = 4, .dilation = 5, .bias = 2, .groups = 6};  // cudnn_convolution_relu as well
+constexpr At kConvolutionBackward{
+    .stride = 4, .padding = 5, .dilation = 6, .groups = 9, .transposed = Transposed::argument, .transposed_at = 7, .mask = 10};
+constexpr At kDepthwiseBackward{.mask = 7}, kSlowBackward{.mask = 6};
+
 constexpr OpFormula kRows[] = {
-    {"aten::convolution", kFamily, convolution},
-    {"aten::_convolution", kFamily, convolution},
-    {"aten::convolution_overrideable", kFamily, convolution},
-    {"aten::cudnn_convolution", kFamily, cudnn},
-    {"aten::cudnn_convolution_transpose", kFamily, cudnn_transpose},
-    {"aten::cudnn_convolution_relu", kFamily, cudnn_relu},
-    {"aten::cudnn_convolution_add_relu", kFamily, cudnn_add_relu},
-    {"aten::miopen_convolution", kFamily, miopen},
-    {"aten::miopen_depthwise_convolution", kFamily, miopen},
-    {"aten::mkldnn_convolution", kFamily, miopen},
-    {"aten::miopen_convolution_transpose", kFamily, miopen_transpose},
-    {"aten::_slow_conv2d_forward", kFamily, slow},
-    {"aten::thnn_conv2d", kFamily, slow},
-    {"aten::slow_conv3d_forward", kFamily, slow},
-    {"aten::slow_conv_dilated2d", kFamily, depthwise},
-    {"aten::slow_conv_dilated3d", kFamily, depthwise},
-    {"aten::slow_conv_transpose2d", kFamily, slow_transpose},
-    {"aten::slow_conv_transpose3d", kFamily, slow_transpose},
-    {"aten::_conv_depthwise2d", kFamily, depthwise},
-    {"aten::conv_depthwise3d", kFamily, depthwise},
-    {"aten::conv1d", kFamily, conv_nd},
-    {"aten::conv2d", kFamily, conv_nd},
-    {"aten::conv3d", kFamily, conv_nd},
-    {"aten::convolution_backward", kFamily, convolution_backward},
-    {"aten::convolution_backward_overrideable", kFamily, convolution_backward},
-    {"aten::_conv_depthwise2d_backward", kFamily, depthwise_backward},
-    {"aten::conv_depthwise3d_backward", kFamily, depthwise_backward},
-    {"aten::_slow_conv2d_backward", kFamily, slow_backward},
+    row<kConvolution>("aten::convolution"),
+    row<kConvolution>("aten::_convolution"),
+    row<kConvolution>("aten::convolution_overrideable"),
+    row<kCudnn>("aten::cudnn_convolution"),
+    row<kCudnnTranspose>("aten::cudnn_convolution_transpose"),
+    row<kConvNd>("aten::cudnn_convolution_relu"),
+    row<kCudnnAddRelu, cudnn_add_relu>("aten::cudnn_convolution_add_relu"),
+    row<kMiopen>("aten::miopen_convolution"),
+    row<kMiopen>("aten::miopen_depthwise_convolution"),
+    row<kMiopen>("aten::mkldnn_convolution"),
+    row<kMiopenTranspose>("aten::miopen_convolution_transpose"),
+    row<kSlow>("aten::_slow_conv2d_forward"),
+    row<kSlow>("aten::thnn_conv2d"),
+    row<kSlow>("aten::slow_conv3d_forward"),
+    row<kDepthwise>("aten::slow_conv_dilated2d"),
+    row<kDepthwise>("aten::slow_conv_dilated3d"),
+    row<kSlowTranspose>("aten::slow_conv_transpose2d"),
+    row<kSlowTranspose>("aten::slow_conv_transpose3d"),
+    row<kDepthwise>("aten::_conv_depthwise2d"),
+    row<kDepthwise>("aten::conv_depthwise3d"),
+    row<kConvNd>("aten::conv1d"),
+    row<kConvNd>("aten::conv2d"),
+    row<kConvNd>("aten::conv3d"),
+    backward_row<kConvolutionBackward>("aten::convolution_backward"),
+    backward_row<kConvolutionBackward>("aten::convolution_backward_overrideable"),
+    backward_row<kDepthwiseBackward>("aten::_conv_depthwise2d_backward"),
+    backward_row<kDepthwiseBackward>("aten::conv_depthwise3d_backward"),
+    backward_row<kSlowBackward>("aten::_slow_conv2d_backward"),
 };
 
 }  // namespace

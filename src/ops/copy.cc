@@ -8,12 +8,12 @@ namespace ridge {
 namespace {
 
 // (destination, source, ..)
-OpWork copy_in_place(const OpCall& c, const Part& p) {
+OpWork copy_in_place(const OpCall& c, const Part&, double cache) {
   const TensorShape* to = tensor_at(c, 0);
   const TensorShape* from = tensor_at(c, 1);
   if (to == nullptr || from == nullptr) return {.flops = 0};
   if (from->dtype == DType::unknown) return moves({}, touched(to), from->dtype);
-  return moves(walked_bytes(*from, *to, p.cache), touched(to), from->dtype);
+  return moves(walked_bytes(*from, *to, cache), touched(to), from->dtype);
 }
 
 // (x, ..): a dense copy.
@@ -59,7 +59,8 @@ double shared_sectors(const TensorShape& t, std::size_t dim, double item) {
 }
 
 // (list, dim): the element's size is in the kernel's name; `first` and `count` say which tensors this launch takes.
-OpWork cat(const OpCall& c, const Part& p) {
+OpWork cat(const OpCall& c, const Part& part, double cache) {
+  const CatPart p = part.as<CatPart>();
   const OpArgument* list = nullptr;
   for (const OpArgument& a : c.arguments) {
     if (a.kind == OpArgument::Kind::tensor_list && list == nullptr) list = &a;
@@ -79,7 +80,7 @@ OpWork cat(const OpCall& c, const Part& p) {
     const double from_front = dim < 0 ? dim + static_cast<double>(t.sizes.size()) : dim;
     if (from_front > 0 && size > 1) shared += shared_sectors(t, static_cast<std::size_t>(from_front), item_bytes(p.item));
   }
-  return moves(read + completed_bytes(shared, p.cache), written, p.item);
+  return moves(read + completed_bytes(shared, cache), written, p.item);
 }
 
 // (x, diagonal): only the kept half is read, the diagonal with it. The other is written as zeros.
@@ -106,9 +107,9 @@ constexpr OpFamily kFamily = OpFamily::copy;
 constexpr OpFormula kRows[] = {
     {"aten::copy_", kFamily, copy_in_place},
     {"aten::copy", kFamily, copy_in_place},
-    {"aten::clone", kFamily, copy},
-    {"aten::contiguous", kFamily, copy},
-    {"aten::_to_copy", kFamily, copy},
+    {"aten::clone", kFamily, copy, "copy"},
+    {"aten::contiguous", kFamily, copy, "copy"},
+    {"aten::_to_copy", kFamily, copy, "copy"},
     {"aten::roll", kFamily, copy},
     {"aten::flip", kFamily, copy},
     {"aten::rot90", kFamily, copy},
@@ -121,10 +122,10 @@ constexpr OpFormula kRows[] = {
     {"aten::tril", kFamily, tril},
     {"aten::triu", kFamily, triu},
     {"aten::fill_", kFamily, fill},
-    {"aten::zero_", kFamily, fill},
-    {"aten::zeros", kFamily, fill},
-    {"aten::ones", kFamily, fill},
-    {"aten::full", kFamily, fill},
+    {"aten::zero_", kFamily, fill, "fill"},
+    {"aten::zeros", kFamily, fill, "fill"},
+    {"aten::ones", kFamily, fill, "fill"},
+    {"aten::full", kFamily, fill, "fill"},
     {"aten::eye", kFamily, fill},
     {"aten::linspace", kFamily, fill},
     {"aten::arange", kFamily, arange},
@@ -136,7 +137,7 @@ constexpr OpFormula kRows[] = {
     {"aten::geometric_", kFamily, fill},
     {"aten::cauchy_", kFamily, fill},
     {"aten::log_normal_", kFamily, fill},
-    {"aten::bernoulli_", kFamily, bernoulli},
+    {"aten::bernoulli_", kFamily, bernoulli, "dropout"},
     {"aten::_assert_async", kFamily, nothing},
     {"aten::_local_scalar_dense", kFamily, nothing},
     {"aten::randn", kFamily, fill},

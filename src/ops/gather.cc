@@ -13,9 +13,9 @@ namespace {
 constexpr double kSector = 64;
 
 // Bytes of `picks` rows of `row` elements among a table.
-double rows_bytes(const TensorShape& table, double picks, double row, const Part& part, double beside = 1) {
+double rows_bytes(const TensorShape& table, double picks, double row, double cache, double beside = 1) {
   const double item = item_bytes(table.dtype);
-  return picked_bytes(numel(table) * item, std::max(row * item, kSector), picks, beside, part.cache);
+  return picked_bytes(numel(table) * item, std::max(row * item, kSector), picks, beside, cache);
 }
 
 // Neighbouring elements that one index chooses: the dimensions over which the index is broadcast, from the last one on.
@@ -26,10 +26,10 @@ double row_of(const TensorShape& index) {
   return row;
 }
 
-OpWork take_rows(const TensorShape* table, const TensorShape* index, double row, const Part& part) {
+OpWork take_rows(const TensorShape* table, const TensorShape* index, double row, double cache) {
   if (table == nullptr || index == nullptr || table->dtype == DType::unknown) return {.flops = 0};
   const double picks = numel(*index);
-  return moves(rows_bytes(*table, picks, row, part) + touched_bytes(*index), picks * row * item_bytes(table->dtype),
+  return moves(rows_bytes(*table, picks, row, cache) + touched_bytes(*index), picks * row * item_bytes(table->dtype),
                table->dtype);
 }
 
@@ -48,17 +48,17 @@ std::size_t dimension(const OpCall& c, std::size_t at, const TensorShape& t) {
 }
 
 // (table [V, ..], indices)
-OpWork embedding(const OpCall& c, const Part& p) {
+OpWork embedding(const OpCall& c, const Part&, double cache) {
   const TensorShape* table = tensor_at(c, 0);
-  return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1, p);
+  return take_rows(table, tensor_at(c, 1), table != nullptr ? inner(*table, 1) : 1, cache);
 }
 
 // (weight, indices, offsets, scale, mode, sparse, weights of the samples, include_last_offset, ..): a row and its size written
 // for each bag, and for each index its bag; of the greatest also where each element came from.
-OpWork embedding_bag(const OpCall& c, const Part& p) {
+OpWork embedding_bag(const OpCall& c, const Part& p, double cache) {
   if (p.role != KernelRole::main)
     return moves(touched_or_zero(tensor_at(c, 1)), touched_or_zero(tensor_at(c, 1)), DType::unknown);
-  OpWork work = embedding(c, p);
+  OpWork work = embedding(c, p, cache);
   const TensorShape* table = tensor_at(c, 0);
   const TensorShape* offsets = tensor_at(c, 2);
   if (work.read && offsets != nullptr) {
@@ -73,7 +73,7 @@ OpWork embedding_bag(const OpCall& c, const Part& p) {
 }
 
 // (x, dim, index): whole slices.
-OpWork index_select(const OpCall& c, const Part& p) {
+OpWork index_select(const OpCall& c, const Part&, double cache) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   if (x == nullptr || index == nullptr) return {.flops = 0};
@@ -82,7 +82,7 @@ OpWork index_select(const OpCall& c, const Part& p) {
   double outer = 1;
   for (std::size_t i = 0; i < d && i < x->sizes.size(); ++i) outer *= static_cast<double>(x->sizes[i]);
   const double picks = numel(*index) * outer;
-  return moves(rows_bytes(*x, picks, row, p) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
+  return moves(rows_bytes(*x, picks, row, cache) + touched_bytes(*index), picks * row * item_bytes(x->dtype), x->dtype);
 }
 
 // Along the last dimension every index stays within its own row, which is in the cache while its picks are made: nothing is
@@ -94,27 +94,27 @@ double picked_within_rows(const TensorShape& x, double picks) {
 }
 
 // (x, dim, index, sparse_grad, out)
-OpWork gather(const OpCall& c, const Part& p) {
+OpWork gather(const OpCall& c, const Part&, double cache) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   if (x == nullptr || index == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   const double row = row_of(*index), picks = numel(*index) / std::max(row, 1.0);
   const bool own_rows = row == 1 && x->sizes.size() > 1 && within_rows(c, *x);
-  OpWork work = moves((own_rows ? picked_within_rows(*x, picks) : rows_bytes(*x, picks, row, p)) + touched_bytes(*index),
+  OpWork work = moves((own_rows ? picked_within_rows(*x, picks) : rows_bytes(*x, picks, row, cache)) + touched_bytes(*index),
                       numel(*index) * item_bytes(x->dtype), x->dtype);
   work.ambiguous = own_rows && picks > numel(*x) / static_cast<double>(std::max<std::int64_t>(x->sizes.back(), 1));
   return work;
 }
 
 // Rows that fill sectors, or picks that together fill the table, leave none to be completed.
-double completed(const TensorShape& table, double picks, double row, const Part& part) {
+double completed(const TensorShape& table, double picks, double row, double cache) {
   const double item = item_bytes(table.dtype);
   if (row * item >= kWrittenSector || picks * row >= numel(table)) return 0;
-  return completed_bytes(std::min(picks * kWrittenSector, numel(table) * item), part.cache);
+  return completed_bytes(std::min(picks * kWrittenSector, numel(table) * item), cache);
 }
 
 // (x, dim, index, source): `adds`: what is there is read and added to.
-OpWork scatter_into(const OpCall& c, const Part& p, bool adds, bool slices) {
+OpWork scatter_into(const OpCall& c, double cache, bool adds, bool slices) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* index = tensor_at(c, 2);
   const TensorShape* source = tensor_at(c, 3);
@@ -122,19 +122,20 @@ OpWork scatter_into(const OpCall& c, const Part& p, bool adds, bool slices) {
   const double row = slices ? inner(*x, dimension(c, 1, *x) + 1) : row_of(*index);
   const double picks = slices ? numel(*index) : numel(*index) / std::max(row, 1.0);
   const bool own_rows = !slices && row == 1 && x->sizes.size() > 1 && within_rows(c, *x);
-  const double target = own_rows ? picked_within_rows(*x, picks) : rows_bytes(*x, picks, row, p, 0.6);
+  const double target = own_rows ? picked_within_rows(*x, picks) : rows_bytes(*x, picks, row, cache, 0.6);
   const double given = source != nullptr && !is_scalar(*source) ? touched_bytes(*source) : 0;
-  OpWork work = moves(touched_bytes(*index) + given + (adds ? target : completed(*x, picks, row, p)), target, x->dtype);
+  OpWork work = moves(touched_bytes(*index) + given + (adds ? target : completed(*x, picks, row, cache)), target, x->dtype);
   work.ambiguous = adds && own_rows;
   return work;
 }
-OpWork scatter(const OpCall& c, const Part& p) { return scatter_into(c, p, false, false); }
-OpWork scatter_add(const OpCall& c, const Part& p) { return scatter_into(c, p, true, false); }
-OpWork index_add(const OpCall& c, const Part& p) { return scatter_into(c, p, true, true); }
-OpWork index_copy(const OpCall& c, const Part& p) { return scatter_into(c, p, false, true); }
+OpWork scatter(const OpCall& c, const Part&, double cache) { return scatter_into(c, cache, false, false); }
+OpWork scatter_add(const OpCall& c, const Part&, double cache) { return scatter_into(c, cache, true, false); }
+OpWork index_add(const OpCall& c, const Part&, double cache) { return scatter_into(c, cache, true, true); }
+OpWork index_copy(const OpCall& c, const Part&, double cache) { return scatter_into(c, cache, false, true); }
 
 // (x, indices, ..): the trace does not record a list of optional tensors, so the grid tells how many elements are taken.
-OpWork index(const OpCall& c, const Part& p) {
+OpWork index(const OpCall& c, const Part& part, double cache) {
+  const GatherPart p = part.as<GatherPart>();
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr || x->dtype == DType::unknown) return {.flops = 0};
   OpWork work{.flops = 0, .dtype = x->dtype, .ambiguous = true};
@@ -150,8 +151,8 @@ OpWork index(const OpCall& c, const Part& p) {
   if (elements <= 0) return work;
   // Where one index takes whole rows there is a kernel that copies rows: any other has an index for each of two dimensions or
   // more (which are brought to one layout, each an int64 for each pick), or rows that are no multiple of its 16 bytes.
-  double row = p.count > 0 ? elements / static_cast<double>(p.count) : 1, lists = 1;
-  if (p.count <= 0 && !x->sizes.empty()) {
+  double row = p.rows > 0 ? elements / static_cast<double>(p.rows) : 1, lists = 1;
+  if (p.rows <= 0 && !x->sizes.empty()) {
     const bool whole_rows = std::fmod(inner(*x, 1) * item_bytes(x->dtype), 16) != 0;
     const std::size_t indexed = whole_rows ? 1 : std::min<std::size_t>(2, x->sizes.size());
     row = inner(*x, indexed);
@@ -162,18 +163,19 @@ OpWork index(const OpCall& c, const Part& p) {
   // Programs index with masks, permutations and routings, which name each row once before any twice; embeddings have ops of
   // their own.
   const double item = item_bytes(x->dtype), each_once = row * item >= kSector ? std::min(picks * row, numel(*x)) * item : 0;
-  work.read = std::max(rows_bytes(*x, picks, row, p), each_once) + indices;
+  work.read = std::max(rows_bytes(*x, picks, row, cache), each_once) + indices;
   work.written = elements * item_bytes(x->dtype);
   return work;
 }
 
 // (x, indices, values, accumulate)
 OpWork index_put(const OpCall& c, const Part& p) {
+  const GatherPart own = p.as<GatherPart>();
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* values = tensor_at(c, 2);
   if (x == nullptr || values == nullptr) return {.flops = 0};
   const double given = touched_bytes(*values),
-               target = std::min(std::max(p.elements, numel(*values)), numel(*x)) * item_bytes(x->dtype);
+               target = std::min(std::max(own.elements, numel(*values)), numel(*x)) * item_bytes(x->dtype);
   // The last dimensions of both are the row that an index takes, as far as they agree; those before it are indexed.
   double row = 1;
   std::size_t indexed = x->sizes.size();
@@ -182,7 +184,7 @@ OpWork index_put(const OpCall& c, const Part& p) {
     if (values->sizes[values->sizes.size() - i] != size) break;
     row *= static_cast<double>(size);
   }
-  const double keys = numel(*values) / std::max(row * p.before, 1.0) * item_bytes(DType::i64);
+  const double keys = numel(*values) / std::max(row * own.before, 1.0) * item_bytes(DType::i64);
   if (p.role != KernelRole::main) {  // sorts the indices
     if (p.role == KernelRole::initialise) return moves(0, 0, x->dtype);
     if (p.role == KernelRole::statistics) return moves(keys, 0, x->dtype);
@@ -264,7 +266,7 @@ constexpr OpFormula kRows[] = {
     {"aten::embedding", kFamily, embedding},
     {"aten::_embedding_bag", kFamily, embedding_bag},
     {"aten::_embedding_bag_forward_only", kFamily, embedding_bag},
-    {"aten::embedding_dense_backward", kFamily, embedding_backward},
+    {"aten::embedding_dense_backward", kFamily, embedding_backward, "embedding_backward"},
     {"aten::_embedding_bag_dense_backward", kFamily, embedding_bag_backward},
     {"aten::index_select", kFamily, index_select},
     {"aten::gather", kFamily, gather},
@@ -278,9 +280,9 @@ constexpr OpFormula kRows[] = {
     {"aten::index_fill", kFamily, index_copy},
     {"aten::index", kFamily, index},
     {"aten::index_put", kFamily, index_put},
-    {"aten::_index_put_impl_", kFamily, index_put},
-    {"aten::_unsafe_index", kFamily, index},
-    {"aten::_unsafe_index_put", kFamily, index_put},
+    {"aten::_index_put_impl_", kFamily, index_put, "index_put"},
+    {"aten::_unsafe_index", kFamily, index, "upsample"},
+    {"aten::_unsafe_index_put", kFamily, index_put, "index_put"},
     {"aten::masked_select", kFamily, masked},
     {"aten::masked_scatter", kFamily, masked},
 };

@@ -6,14 +6,7 @@
 namespace ridge {
 namespace {
 
-struct Product {
-  std::size_t a = 0, b = 1;
-  int added = -1;      // the tensor that is added to the product: bias, or self of addmm
-  int beta = -1;       // position of its factor: 0 means that it is not read
-  int out_dtype = -1;  // position of a dtype argument
-  int ends = -1;       // grouped products: position of the groups' ends
-  bool counted = true;
-};
+using At = ProductPositions;
 
 struct Sizes {
   double batch = 1, m = 0, n = 0, k = 0;
@@ -33,15 +26,16 @@ std::optional<Sizes> sizes_of(const TensorShape* a, const TensorShape* b) {
 }
 
 // How many results of M x N a grouped product has: where both operands are flat the groups divide K, and each has its own.
-double groups_of(const OpCall& call, const Product& at, const TensorShape& a, const TensorShape& b) {
+double groups_of(const OpCall& call, const At& at, const TensorShape& a, const TensorShape& b) {
   const TensorShape* ends = at.ends < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(at.ends));
   const bool divides_k = ends != nullptr && ends->sizes.size() == 1 && a.sizes.size() == 2 && b.sizes.size() == 2;
   return divides_k ? numel(*ends) : 1;
 }
 
-OpWork product(const OpCall& call, const Part& part, const Product& at) {
-  const TensorShape* a = tensor_at(call, at.a);
-  const TensorShape* b = tensor_at(call, at.b);
+OpWork product(const OpCall& call, const Part& part, const At& at) {
+  const TensorShape* a = tensor_at(call, static_cast<std::size_t>(at.a));
+  const TensorShape* b = tensor_at(call, static_cast<std::size_t>(at.b));
+  const GemmPart own = part.as<GemmPart>();
   OpWork work;
   if (part.role == KernelRole::initialise) return moves(0, 0, a != nullptr ? a->dtype : DType::unknown);
   const auto s = sizes_of(a, b);
@@ -52,53 +46,40 @@ OpWork product(const OpCall& call, const Part& part, const Product& at) {
   const auto factor = at.beta < 0 ? std::optional(1.0) : number_at(call, static_cast<std::size_t>(at.beta));
   const double added = at.added < 0 || factor == 0.0 ? 0 : touched_or_zero(tensor_at(call, static_cast<std::size_t>(at.added)));
   switch (part.role) {
-    case KernelRole::combine: return moves(part.partial_bytes + added, out, a->dtype);
+    case KernelRole::combine: return moves(own.partial_bytes + added, out, a->dtype);
     case KernelRole::bias: return moves(out + added, out, a->dtype);
     case KernelRole::fill: return moves(0, out, a->dtype);
     default: break;
   }
-  if (at.counted) work.flops = 2 * s->batch * s->m * s->n * s->k;
-  work.read = plus(plus(dense_bytes(a), dense_bytes(b)), added + part.reread_bytes);
-  work.ambiguous = part.reread_bytes > 0;
-  work.written = part.partial_bytes > 0 ? part.partial_bytes : out;
+  work.flops = 2 * s->batch * s->m * s->n * s->k;
+  work.read = plus(plus(dense_bytes(a), dense_bytes(b)), added + own.reread_bytes);
+  work.ambiguous = own.reread_bytes > 0;
+  work.written = own.partial_bytes > 0 ? own.partial_bytes : out;
   return work;
 }
 
-// (a, b), or (a, b, out_dtype).
-OpWork mm(const OpCall& c, const Part& p) { return product(c, p, {.out_dtype = 2}); }
-// (self, a, b, beta, alpha, ..)
-OpWork addmm_activation(const OpCall& c, const Part& p) { return product(c, p, {.a = 1, .b = 2, .added = 0, .beta = 3}); }
-// The same, or (self, a, b, out_dtype, beta, alpha, ..); a result that is given stands last.
-OpWork addmm(const OpCall& c, const Part& p) {
+// (self, a, b, beta, alpha, ..), or (self, a, b, out_dtype, beta, alpha, ..); a result that is given stands last.
+OpWork with_dtype_between(const OpCall& c, const Part& p, const At& at) {
   const bool has_dtype = c.arguments.size() > 5 && tensor_at(c, 5) == nullptr;
-  if (!has_dtype) return addmm_activation(c, p);
-  return product(c, p, {.a = 1, .b = 2, .added = 0, .beta = 4, .out_dtype = 3});
+  return product(c, p, has_dtype ? At{.a = at.a, .b = at.b, .added = at.added, .beta = 4, .out_dtype = 3} : at);
 }
-OpWork scaled_mm(const OpCall& c, const Part& p) {
-  // Two forms: (a, b, scale_a, scale_b, bias, scale_result, out_dtype, ..) and, to 2.2, (a, b, bias, out_dtype, scale_a, ..).
+// Two forms: (a, b, scale_a, scale_b, bias, scale_result, out_dtype, ..) and, to 2.2, (a, b, bias, out_dtype, scale_a, ..).
+OpWork scaled_mm(const OpCall& c, const Part& p, const At& at) {
   const bool old_form = c.arguments.size() > 3 && c.arguments[3].kind != OpArgument::Kind::tensor;
-  OpWork work = old_form ? product(c, p, {.added = 2, .out_dtype = 3}) : product(c, p, {.added = 4, .out_dtype = 6});
+  OpWork work = product(c, p, old_form ? At{.added = 2, .out_dtype = 3} : at);
   if (work.read && p.role == KernelRole::main && !old_form) {
     *work.read += touched_or_zero(tensor_at(c, 2)) + touched_or_zero(tensor_at(c, 3));
   }
   return work;
 }
-// (a, b, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, bias, out_dtype, ..)
-OpWork scaled_mm_v2(const OpCall& c, const Part& p) { return product(c, p, {.added = 8, .out_dtype = 9}); }
-OpWork int_mm(const OpCall& c, const Part& p) {
-  OpWork work = product(c, p, {});
+OpWork int_mm(const OpCall& c, const Part& p, const At& at) {
+  OpWork work = product(c, p, at);
   if (work.written && p.role == KernelRole::main) *work.written *= item_bytes(DType::i32);
   return work;
 }
-// (a, b, offs, bias, out_dtype)
-OpWork grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 3, .out_dtype = 4, .ends = 2}); }
-// (a, b, scale_a, scale_b, offs, bias, scale_result, out_dtype, ..)
-OpWork scaled_grouped_mm(const OpCall& c, const Part& p) { return product(c, p, {.added = 5, .out_dtype = 7, .ends = 4}); }
-// (a, b, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, offs, bias, out_dtype, ..)
-OpWork scaled_grouped_mm_v2(const OpCall& c, const Part& p) { return product(c, p, {.added = 9, .out_dtype = 10, .ends = 8}); }
 
 // (x [.., K], w [N, K], bias): x flattened to two dimensions.
-OpWork linear(const OpCall& c, const Part& p) {
+OpWork linear(const OpCall& c, const Part& p, const At& at) {
   const TensorShape* x = tensor_at(c, 0);
   const TensorShape* w = tensor_at(c, 1);
   if (x == nullptr || w == nullptr || x->sizes.empty() || w->sizes.size() != 2) return {};
@@ -109,7 +90,7 @@ OpWork linear(const OpCall& c, const Part& p) {
   rows = {{static_cast<std::int64_t>(std::min(m, 9e18)), k}, {}, x->dtype};
   TensorShape& transposed = flat.arguments[1].tensor;
   transposed = {{w->sizes[1], w->sizes[0]}, {}, w->dtype};
-  return product(flat, p, {.added = 2});
+  return product(flat, p, at);
 }
 
 // A matrix and a vector, two vectors: PyTorch counts no FLOPs for them, so none are claimed.
@@ -133,24 +114,49 @@ OpWork vectors(const OpCall& c, const Part& p) {
   return work;
 }
 
+constexpr OpFamily kFamily = OpFamily::gemm;
+
+OpWork matrix_and_vector(const OpCall& c, const Part& p, const At&) { return vectors(c, p); }
+
+// A row whose formula reads the arguments at the row's own positions.
+using FormulaAt = OpWork (*)(const OpCall&, const Part&, const At&);
+template <At at, FormulaAt formula>
+OpWork work_at(const OpCall& c, const Part& p) {
+  return formula(c, p, at);
+}
+template <At at, FormulaAt formula = product>
+constexpr OpFormula row(std::string_view op) {
+  return {.op = op, .family = kFamily, .work = work_at<at, formula>, .positions = at};
+}
+
+constexpr At kMm{.out_dtype = 2};                                         // (a, b), or (a, b, out_dtype)
+constexpr At kAddmm{.a = 1, .b = 2, .added = 0, .beta = 3};               // (self, a, b, beta, alpha, ..)
+constexpr At kScaledMm{.added = 4, .out_dtype = 6};                       // see scaled_mm
+constexpr At kScaledMmV2{.added = 8, .out_dtype = 9};                     // scale, recipe, swizzle of a, of b, bias
+constexpr At kGroupedMm{.added = 3, .out_dtype = 4, .ends = 2};           // (a, b, offs, bias, out_dtype)
+constexpr At kScaledGroupedMm{.added = 5, .out_dtype = 7, .ends = 4};     // two scales before offs
+constexpr At kScaledGroupedMmV2{.added = 9, .out_dtype = 10, .ends = 8};  // as kScaledMmV2, offs before bias
+constexpr At kLinear{.b_by_rows = true, .added = 2};                      // (x, w, bias)
+constexpr At kMv{}, kAddmv{.a = 1, .b = 2, .added = 0};                   // (a, v), (self, a, v, ..)
+
 constexpr OpFormula kRows[] = {
-    {"aten::mm", OpFamily::gemm, mm},
-    {"aten::addmm", OpFamily::gemm, addmm},
-    {"aten::_addmm_activation", OpFamily::gemm, addmm_activation},
-    {"aten::bmm", OpFamily::gemm, mm},
-    {"aten::baddbmm", OpFamily::gemm, addmm},
-    {"aten::_baddbmm_mkl_", OpFamily::gemm, addmm},
-    {"aten::_scaled_mm", OpFamily::gemm, scaled_mm},
-    {"aten::_scaled_mm_v2", OpFamily::gemm, scaled_mm_v2},
-    {"aten::_int_mm", OpFamily::gemm, int_mm},
-    {"aten::_grouped_mm", OpFamily::gemm, grouped_mm},
-    {"aten::_scaled_grouped_mm", OpFamily::gemm, scaled_grouped_mm},
-    {"aten::_scaled_grouped_mm_v2", OpFamily::gemm, scaled_grouped_mm_v2},
-    {"aten::linear", OpFamily::gemm, linear},
-    {"aten::mv", OpFamily::gemm, vectors},
-    {"aten::addmv", OpFamily::gemm, vectors},
-    {"aten::dot", OpFamily::gemm, vectors},
-    {"aten::vdot", OpFamily::gemm, vectors},
+    row<kMm>("aten::mm"),
+    row<kAddmm, with_dtype_between>("aten::addmm"),
+    row<kAddmm>("aten::_addmm_activation"),
+    row<kMm>("aten::bmm"),
+    row<kAddmm, with_dtype_between>("aten::baddbmm"),
+    row<kAddmm, with_dtype_between>("aten::_baddbmm_mkl_"),
+    row<kScaledMm, scaled_mm>("aten::_scaled_mm"),
+    row<kScaledMmV2>("aten::_scaled_mm_v2"),
+    row<At{}, int_mm>("aten::_int_mm"),
+    row<kGroupedMm>("aten::_grouped_mm"),
+    row<kScaledGroupedMm>("aten::_scaled_grouped_mm"),
+    row<kScaledGroupedMmV2>("aten::_scaled_grouped_mm_v2"),
+    row<kLinear, linear>("aten::linear"),
+    row<kMv, matrix_and_vector>("aten::mv"),
+    row<kAddmv, matrix_and_vector>("aten::addmv"),
+    {"aten::dot", kFamily, vectors},
+    {"aten::vdot", kFamily, vectors},
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The list of names, and the greedy split by it.
 #include "ops/known_ops.h"
 
 #include <algorithm>

@@ -20,10 +20,11 @@ OpWork nll_forward(const OpCall& c, const Part& p) {
   const double picked = std::min(rows * kSector, numel(*x) * item_bytes(x->dtype));
   constexpr double kNotReduced = 0;  // of at::Reduction; the mean and the sum have a value and the sum of the weights
   const auto reduction = number_at(c, 3);
-  const double results = p.sums.value_or(reduction != kNotReduced) ? 2 : rows;
+  const std::optional<bool> sums = p.as<LossPart>().sums;
+  const double results = sums.value_or(reduction != kNotReduced) ? 2 : rows;
   OpWork work =
       moves(picked + touched_bytes(*target) + touched_or_zero(tensor_at(c, 2)), results * item_bytes(x->dtype), x->dtype);
-  work.ambiguous = !p.sums && !reduction;
+  work.ambiguous = !sums && !reduction;
   return work;
 }
 
@@ -65,10 +66,10 @@ OpWork grads(const OpCall& c, const Part&) {
 
 constexpr OpFamily kFamily = OpFamily::loss;
 constexpr OpFormula kRows[] = {
-    {"aten::nll_loss_forward", kFamily, nll_forward},
-    {"aten::nll_loss2d_forward", kFamily, nll_forward},
+    {"aten::nll_loss_forward", kFamily, nll_forward, "nll_loss"},
+    {"aten::nll_loss2d_forward", kFamily, nll_forward, "nll_loss"},
     {"aten::nll_loss_backward", kFamily, nll_backward},
-    {"aten::nll_loss2d_backward", kFamily, nll_backward},
+    {"aten::nll_loss2d_backward", kFamily, nll_backward, "nll_loss_backward"},
     {"aten::mse_loss", kFamily, reads<2>},
     {"aten::smooth_l1_loss", kFamily, reads<2>},
     {"aten::huber_loss", kFamily, reads<2>},

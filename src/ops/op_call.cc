@@ -1,3 +1,4 @@
+// Parsing the texts of a call: a small reader of nested lists that takes what a trace holds and never fails.
 #include "ops/op_call.h"
 
 #include <algorithm>

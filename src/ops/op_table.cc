@@ -1,5 +1,5 @@
 // All families as one table: from an op's name to its row.
-#include <string>
+#include <array>
 #include <unordered_map>
 
 #include "ops/op_work.h"
@@ -10,19 +10,33 @@ namespace {
 
 using Rows = std::unordered_map<std::string_view, const OpFormula*>;
 
-Rows all_rows() {
+template <class Name>
+Rows index_by(Name name) {
   Rows rows;
-  for (const auto family :
-       {gemm_ops(), convolution_ops(), attention_ops(), pointwise_ops(), reduction_ops(), norm_ops(), gather_ops(), copy_ops(),
-        pooling_ops(), loss_ops(), sort_ops(), optimizer_ops(), recurrent_ops(), detection_ops()}) {
-    for (const OpFormula& row : family) rows.emplace(row.op, &row);
+  for (const auto family : all_ops()) {
+    for (const OpFormula& row : family) rows.emplace(name(row.op), &row);
   }
   return rows;
 }
 
+std::string_view plain_name(std::string_view op) {
+  const std::size_t colons = op.rfind("::");
+  return colons == std::string_view::npos ? op : op.substr(colons + 2);
+}
+
+// Of an in-place form.
+std::string_view without_mark(std::string_view name) { return name.ends_with('_') ? name.substr(0, name.size() - 1) : name; }
+
 const OpFormula* find(const Rows& rows, std::string_view op) {
   const auto it = rows.find(op);
   return it == rows.end() ? nullptr : it->second;
+}
+
+// Under its own name, else without the mark of an in-place form, else with the others that begin like it.
+const OpFormula* find_form(const Rows& rows, std::string_view op, std::string_view foreach_prefix) {
+  if (const OpFormula* row = find(rows, op)) return row;
+  if (const OpFormula* row = find(rows, without_mark(op))) return row;
+  return op.starts_with(foreach_prefix) ? find(rows, foreach_prefix) : nullptr;
 }
 
 OpWork reads_all(const OpCall& call, const Part&) {
@@ -44,17 +58,43 @@ constexpr OpFormula kAnySingle{"", OpFamily::copy, reads_all};
 
 }  // namespace
 
+std::span<const std::span<const OpFormula>> all_ops() {
+  static const std::array families = {gemm_ops(), convolution_ops(), attention_ops(), pointwise_ops(), reduction_ops(),
+                                      norm_ops(), gather_ops(),      copy_ops(),      pooling_ops(),   loss_ops(),
+                                      sort_ops(), optimizer_ops(),   recurrent_ops(), detection_ops()};
+  return families;
+}
+
 const OpFormula* find_op(std::string_view op) {
-  static const Rows rows = all_rows();
+  static const Rows rows = index_by([](std::string_view name) { return name; });
   const std::size_t name = op.find("::");
-  if (name == std::string_view::npos) return nullptr;
-  op = op.substr(0, op.find('.', name));
-  if (const OpFormula* row = find(rows, op)) return row;
-  if (op.ends_with('_')) {
-    if (const OpFormula* row = find(rows, op.substr(0, op.size() - 1))) return row;
+  return name == std::string_view::npos ? nullptr : find_form(rows, op.substr(0, op.find('.', name)), "aten::_foreach_");
+}
+
+const OpFormula* find_op_by_plain_name(std::string_view name) {
+  static const Rows rows = [] {
+    Rows all = index_by(plain_name);
+    all.merge(index_by([](std::string_view op) { return without_mark(plain_name(op)); }));
+    return all;
+  }();
+  return find_form(rows, name, "_foreach_");
+}
+
+const ProductPositions* product_positions(const OpFormula& row) { return std::get_if<ProductPositions>(&row.positions); }
+
+// Of two vectors a product is one sum.
+bool is_matrix_work(const OpFormula& row) {
+  return row.family == OpFamily::convolution || row.family == OpFamily::attention || product_positions(row) != nullptr;
+}
+
+std::string_view matrix_sort(const OpFormula& row) {
+  if (!is_matrix_work(row)) return {};
+  const bool backward = row.op.find("backward") != std::string_view::npos;
+  switch (row.family) {
+    case OpFamily::convolution: return backward ? "convolution_backward" : "convolution";
+    case OpFamily::attention: return backward ? "attention_backward" : "attention";
+    default: return "gemm";
   }
-  constexpr std::string_view kForeach = "aten::_foreach_";
-  return op.starts_with(kForeach) ? find(rows, kForeach) : nullptr;
 }
 
 const OpFormula& any_single_kernel() { return kAnySingle; }

@@ -1,6 +1,6 @@
 // OpWork: what an op call, or the part of it that one kernel does, must compute and move. One row per op in the table of its
-// family; a row is a pure function of the call's shapes, dtypes and constants. Which kernel does which part is not decided here
-// but in src/cost.
+// family: its formula, its name in comparisons, the positions of its arguments. A formula is a pure function of the call's
+// shapes, dtypes and constants. Which kernel does which part is not decided here but in src/cost.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "ops/op_call.h"
+#include "ops/part.h"
+#include "ops/positions.h"
 
 namespace ridge {
 
@@ -29,68 +31,6 @@ enum class OpFamily : std::uint8_t {
   optimizer,
 };
 
-// The part of an op that one kernel does.
-enum class KernelRole : std::uint8_t {
-  main,         // the op itself, or its result
-  grad_input,   // backward of a convolution or a norm
-  grad_weight,  // backward of a convolution; gamma and beta of a norm
-  grad_query,   // backward of attention where dQ has a kernel of its own
-  grad_key_value,
-  dot_do_o,        // attention backward: delta = rowsum(dO * O)
-  convert_dq,      // attention backward: the fp32 accumulator of dQ to its own type
-  combine,         // adds up partial results: split-k, split-kv
-  layout_in,       // an operand brought into the library's layout
-  layout_out,      // the result brought back
-  apply,           // norms: the pass that writes the result
-  apply_twice,     // norms: statistics and result in one kernel that reads the activations two times
-  apply_kept,      // norms: as apply_twice, but for what its blocks keep in shared memory from the first pass
-  statistics,      // norms: means, variances, sums of gradients: reads the activations, writes a value per channel or row
-  parameters,      // touches vectors of parameters only
-  initialise,      // workspace, pointers, offsets: a few bytes
-  fill,            // writes without reading
-  bias,            // adds a bias or scales the result in place
-  index_helper,    // sorts and counts indices
-  combine_helper,  // finds the runs of equal indices: a value or two per run
-  step,            // recurrent networks: one time step's product with the recurrent weights
-};
-
-struct Part {
-  KernelRole role = KernelRole::main;
-  double cache = 1;          // of the device, in units of an H200's, on which the rules' limits were counted
-  bool guessed = false;      // something that decides its traffic is not told: more than one reading fits
-  int operand = -1;          // layout_in: which argument
-  double partial_bytes = 0;  // combine: what it reads
-  double reread_bytes = 0;   // products, convolutions: what left the cache before its next use and is read again
-  double accumulator_bytes =
-      -1;  // attention backward: sums of the queries' gradient, which are read; -1: as large as float32 queries
-  double rows_in_flight =
-      0;  // softmax: rows that the device works on at a time, where the kernel passes over each several times; 0: one pass
-  double share_in_work = 1;     // apply_twice: of the channels, those that the device works on at a time
-  double kept_bytes = 0;        // apply_kept: what its blocks hold on chip
-  double channel_multiple = 1;  // convolution: the library's layout pads the channels to this
-  bool channels_last =
-      false;  // convolution: the kernel that computes walks its operands position by position, all channels of each
-  double weights_enlarged = 1;  // convolution: by how much folding the strides into channels makes the weights larger
-  bool accumulates = false;     // adds to its result with atomics, which read it
-  std::optional<bool> sums =
-      std::nullopt;               // losses: whether the kernel adds up the values of the rows; nothing: its name does not tell
-  double enlarged = 1;            // convolution: by how much a transform (Winograd) makes the operands larger
-  DType item = DType::unknown;    // of lists, whose element type the trace does not tell: from the kernel's name
-  DType source = DType::unknown;  // lists: of what is read, where it is not the item
-  int inputs = -1;                // how many tensors an elementwise kernel reads; -1: its name does not tell
-  std::int64_t first = 0;         // lists: the first tensor (cat) or chunk (foreach) of this launch, and how many
-  std::int64_t count = -1;        // -1: all
-  int list_reads = -1;  // how many lists a foreach kernel reads, and of how many it is told; -1: its name does not tell
-  int lists = -1;
-  std::span<const double> sizes = {};  // elements of each tensor of a list that the trace left out, from elsewhere
-  double list_elements =
-      -1;             // lists: of the chunks of this launch, where they were cut for all launches at once; -1: they were not
-  double before = 1;  // index_put: elements of the dimensions before those that are indexed
-  double chunks = 1;  // recurrent: into how many launches the steps of a layer are cut
-  double elements =
-      0;  // that the launch's grid covers, for ops whose sizes are not recorded; recurrent: rows of its step; 0: not known
-};
-
 struct OpWork {
   std::optional<double> flops = std::nullopt;         // PyTorch's convention; 0: known to have none
   std::optional<double> flops_causal = std::nullopt;  // attention: what a causal mask leaves
@@ -100,14 +40,46 @@ struct OpWork {
   bool ambiguous = false;  // more than one reading fits
 };
 
+// The work of one part of a call. What a kernel finds in the cache decides what it reads again: a formula that counts that
+// takes the size of the device's last-level cache from its caller, in units of an H200's, on which the rules' limits were
+// counted.
+class Formula {
+ public:
+  using OfCall = OpWork (*)(const OpCall& call, const Part& part);
+  using OfCallAndCache = OpWork (*)(const OpCall& call, const Part& part, double cache);
+
+  constexpr Formula(OfCall f) : of_call_(f) {}
+  constexpr Formula(OfCallAndCache f) : of_call_and_cache_(f) {}
+
+  OpWork operator()(const OpCall& call, const Part& part, double cache = 1) const {
+    return of_call_ != nullptr ? of_call_(call, part) : of_call_and_cache_(call, part, cache);
+  }
+
+ private:
+  OfCall of_call_ = nullptr;
+  OfCallAndCache of_call_and_cache_ = nullptr;
+};
+
 struct OpFormula {
   std::string_view op;  // "aten::mm"; foreach ops: the prefix "aten::_foreach_"
   OpFamily family;
-  OpWork (*work)(const OpCall& call, const Part& part);
+  Formula work;
+  std::string_view canonical = {};  // what it is in any release and backend, "batch_norm"; empty: what its own name says
+  Positions positions = {};         // of the arguments that others than the formula ask for
 };
 
 // The row of an op, its overload and the underscore of its in-place form stripped; nullptr when there is none.
 const OpFormula* find_op(std::string_view op);
+// The same by the name without namespace, "mm", as names of fused kernels hold it; in-place ops also without their underscore.
+const OpFormula* find_op_by_plain_name(std::string_view name);
+
+// Whether it multiplies matrices: work that a compiler leaves to a library or a template, and that is done on matrix units.
+bool is_matrix_work(const OpFormula& row);
+// Its sort: "gemm", "convolution", "attention", and "_backward" behind the last two; empty for other work. Within a sort,
+// dimensions decide.
+std::string_view matrix_sort(const OpFormula& row);
+// Where the factors of a matrix product stand; nullptr for other ops.
+const ProductPositions* product_positions(const OpFormula& row);
 
 // For kernels of a general form in ops that have no row: every tensor is read once, the broadcast shape written.
 const OpFormula& general_pointwise();
@@ -115,7 +87,7 @@ const OpFormula& general_reduction();
 // The only kernel of an op without a row: every tensor is read; what is written is not known.
 const OpFormula& any_single_kernel();
 
-// The table of each family.
+// The table of each family, and all of them.
 std::span<const OpFormula> gemm_ops();
 std::span<const OpFormula> convolution_ops();
 std::span<const OpFormula> attention_ops();
@@ -130,5 +102,6 @@ std::span<const OpFormula> recurrent_ops();
 std::span<const OpFormula> sort_ops();
 std::span<const OpFormula> detection_ops();
 std::span<const OpFormula> optimizer_ops();
+std::span<const std::span<const OpFormula>> all_ops();
 
 }  // namespace ridge

@@ -1,3 +1,4 @@
+// What formulas share: arguments by position, bytes by shape and strides, what a cache keeps of them.
 #include "ops/operands.h"
 
 #include <algorithm>

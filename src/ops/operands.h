@@ -28,7 +28,8 @@ std::optional<double> dense_bytes(const TensorShape* shape);
 // As touched_bytes; nothing without a tensor or its dtype.
 std::optional<double> touched(const TensorShape* shape);
 // As touched_bytes, for a tensor that is walked in the order of its dimensions: what a broadcast dimension repeats is read
-// again when it does not stay in the cache until then. `walk`: the shape that is walked; `cache`: Part::cache.
+// again when it does not stay in the cache until then. `walk`: the shape that is walked; `cache`: as
+// formulas are given it.
 double walked_bytes(const TensorShape& shape, const TensorShape& walk, double cache);
 // 0 when there is no such tensor.
 double touched_or_zero(const TensorShape* shape);
@@ -54,7 +55,8 @@ double distinct_rows(double picks, double rows);
 
 // Bytes read of a table when `picks` rows are taken uniformly: repeated ones once, unless the row has left the cache since. A
 // pick brings its own row when it misses, and moves `beside` as much of another tensor: the result of a gather (1), the source
-// of a scatter, which is read and leaves sooner (0.6). `cache`: Part::cache.
+// of a scatter, which is read and leaves sooner (0.6). `cache`: as
+// formulas are given it.
 double picked_bytes(double table_bytes, double row_bytes, double picks, double beside = 1, double cache = 1);
 
 // A sector of which a part is written is read to be completed when it leaves the cache; what stays until the kernel ends is

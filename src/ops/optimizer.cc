@@ -1,5 +1,6 @@
 // Foreach and fused optimizer ops: lists of tensors, cut into chunks of 65,536 elements of which each launch takes as many as
-// its grid has blocks. Lists of more than 30 tensors are left out of traces; then the sizes come from elsewhere (Part::sizes).
+// its grid has blocks. Lists of more than 30 tensors are left out of traces; then the sizes come from elsewhere
+// (ListPart::sizes).
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +26,7 @@ double chunk_elements(std::span<const double> sizes, std::int64_t first, std::in
 }
 
 // Of the first list that the trace has, else those that were found elsewhere.
-std::vector<double> sizes_of(const OpCall& call, const Part& part) {
+std::vector<double> sizes_of(const OpCall& call, const ListPart& part) {
   std::vector<double> sizes;
   for (const OpArgument& a : call.arguments) {
     if (a.kind != OpArgument::Kind::tensor_list || a.list.empty()) continue;
@@ -37,14 +38,15 @@ std::vector<double> sizes_of(const OpCall& call, const Part& part) {
 }
 
 // `read` and `written`: how many lists.
-OpWork lists(const OpCall& call, const Part& part, double read, double written) {
-  if (part.role == KernelRole::initialise) return moves(0, 0, part.item);
+OpWork lists(const OpCall& call, const Part& whole_part, double read, double written) {
+  const ListPart part = whole_part.as<ListPart>();
+  if (whole_part.role == KernelRole::initialise) return moves(0, 0, part.item);
   if (part.item == DType::unknown) return {.flops = 0};
   OpWork work{.flops = 0, .dtype = part.item};
   double elements = 0;
-  const std::vector<double> sizes = part.list_elements < 0 ? sizes_of(call, part) : std::vector<double>();
-  if (part.list_elements >= 0) {
-    elements = part.list_elements;
+  const std::vector<double> sizes = part.elements < 0 ? sizes_of(call, part) : std::vector<double>();
+  if (part.elements >= 0) {
+    elements = part.elements;
   } else if (!sizes.empty()) {
     double all = 0;
     for (const double s : sizes) all += s;
@@ -76,23 +78,26 @@ OpWork foreach (const OpCall& c, const Part& p) {
     return work;
   }
   // The functor of zeros names its list as one that it reads, and reads none of it.
-  const double read = zero ? 0 : p.list_reads >= 0 ? p.list_reads : copy ? 1 : given;
+  const int list_reads = p.as<ListPart>().list_reads;
+  const double read = zero ? 0 : list_reads >= 0 ? list_reads : copy ? 1 : given;
   return lists(c, p, read, 1);
 }
 // The norms themselves are a value per chunk.
 OpWork foreach_norm(const OpCall& c, const Part& p) {
-  if (p.role == KernelRole::combine) return moves(0, 0, p.item);
+  if (p.role == KernelRole::combine) return moves(0, 0, p.as<ListPart>().item);
   OpWork work = lists(c, p, 1, 0);
   return work;
 }
 // (params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, ..)
 OpWork fused_adam(const OpCall& c, const Part& p) {
-  const double depth = p.lists > 0 ? p.lists : 4;
+  const int told = p.as<ListPart>().lists;
+  const double depth = told > 0 ? told : 4;
   return lists(c, p, depth, depth - 1);
 }
 // (params, grads, momentum buffers, ..); adagrad: (params, grads, sums, steps)
 OpWork fused_with_state(const OpCall& c, const Part& p) {
-  const double depth = p.lists > 0 ? p.lists : 3;
+  const int told = p.as<ListPart>().lists;
+  const double depth = told > 0 ? told : 3;
   return lists(c, p, depth, depth - 1);
 }
 

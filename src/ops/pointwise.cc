@@ -27,8 +27,9 @@ double result_item(DType input, Gives gives) {
 }
 
 // Reads the first `inputs` tensors (all of them when negative).
-OpWork elementwise(const OpCall& call, const Part& part, int inputs, Gives gives = Gives::input) {
+OpWork elementwise(const OpCall& call, const Part& part, double cache, int inputs, Gives gives = Gives::input) {
   OpWork work{.flops = 0};
+  const int of_kernel = part.as<PointwisePart>().inputs;
   if (part.role == KernelRole::initialise) return moves(0, 0, work.dtype);
   double read = 0;
   int seen = 0, from_memory = 0;
@@ -37,7 +38,7 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, Gives gives
   for (const OpArgument& a : call.arguments) {
     if (a.kind != OpArgument::Kind::tensor) continue;
     // By the op's schema, or by what its kernel is told: constants of the call are no tensors there.
-    const bool beyond_kernel = part.inputs >= 0 && from_memory == part.inputs && !is_scalar(a.tensor);
+    const bool beyond_kernel = of_kernel >= 0 && from_memory == of_kernel && !is_scalar(a.tensor);
     if ((inputs >= 0 && seen == inputs) || beyond_kernel) {
       if (numel(a.tensor) > 0) out = &a.tensor;  // the result, where it was given
       break;
@@ -45,7 +46,7 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, Gives gives
     ++seen;
     if (a.tensor.dtype == DType::unknown) return work;
     if (!is_scalar(a.tensor)) {
-      read += walked_bytes(a.tensor, shape, part.cache);
+      read += walked_bytes(a.tensor, shape, cache);
       ++from_memory;
     }
   }
@@ -71,47 +72,47 @@ OpWork elementwise(const OpCall& call, const Part& part, int inputs, Gives gives
 }
 
 template <int inputs, Gives gives = Gives::input>
-OpWork reads(const OpCall& c, const Part& p) {
-  return elementwise(c, p, inputs, gives);
+OpWork reads(const OpCall& c, const Part& p, double cache) {
+  return elementwise(c, p, cache, inputs, gives);
 }
 // As many as the kernel's name says, else every tensor.
-OpWork general(const OpCall& c, const Part& p) {
-  OpWork work = elementwise(c, p, -1);
+OpWork general(const OpCall& c, const Part& p, double cache) {
+  OpWork work = elementwise(c, p, cache, -1);
   work.ambiguous = !c.op.starts_with("aten::");
   return work;
 }
 
 // (x, p, train): writes the result and a mask of bytes.
-OpWork native_dropout(const OpCall& c, const Part& p) {
-  OpWork work = elementwise(c, p, 1);
+OpWork native_dropout(const OpCall& c, const Part& p, double cache) {
+  OpWork work = elementwise(c, p, cache, 1);
   if (work.written) *work.written += numel(broadcast(c, 1));
   return work;
 }
 
 // (x): the mantissa like x, and an int32 exponent.
-OpWork frexp(const OpCall& c, const Part& p) {
-  OpWork work = elementwise(c, p, 1);
+OpWork frexp(const OpCall& c, const Part& p, double cache) {
+  OpWork work = elementwise(c, p, cache, 1);
   if (work.written && p.role == KernelRole::main) *work.written += numel(broadcast(c, 1)) * item_bytes(DType::i32);
   return work;
 }
 
 // (grad, x, weight): the gradients of both, the weight's before it is summed over what it was broadcast to.
-OpWork prelu_backward(const OpCall& c, const Part& p) {
-  OpWork work = elementwise(c, p, 3);
+OpWork prelu_backward(const OpCall& c, const Part& p, double cache) {
+  OpWork work = elementwise(c, p, cache, 3);
   if (p.role == KernelRole::main) work.written = times(work.written, 2);
   return work;
 }
 
 // (x, y), or (x, y, rounding_mode): a rounded quotient of integers is one. Traces do not hold the mode, only that there is such
 // an argument.
-OpWork div(const OpCall& c, const Part& p) {
+OpWork div(const OpCall& c, const Part& p, double cache) {
   const bool rounded = c.arguments.size() > 2 && tensor_at(c, 2) == nullptr;
-  return elementwise(c, p, 2, rounded ? Gives::input : Gives::real);
+  return elementwise(c, p, cache, 2, rounded ? Gives::input : Gives::real);
 }
 
 // (x, dim): one half gates the other.
-OpWork glu(const OpCall& c, const Part& p) {
-  OpWork work = elementwise(c, p, 1);
+OpWork glu(const OpCall& c, const Part& p, double cache) {
+  OpWork work = elementwise(c, p, cache, 1);
   if (work.written && tensor_at(c, 2) == nullptr) *work.written /= 2;
   return work;
 }
@@ -220,9 +221,23 @@ constexpr std::string_view kTernary[] = {
     "addcmul", "addcdiv", "where", "lerp", "clamp", "log_sigmoid_backward",
 };
 
+// What some of them are in any release.
+struct Canonical {
+  std::string_view op, canonical;
+};
+constexpr Canonical kCanonical[] = {
+    {"aten::clamp_min", "relu"},
+    {"aten::threshold", "relu"},
+    {"aten::true_divide", "div"},
+    {"aten::square", "pow"},
+    {"aten::rsub", "sub"},
+    {"aten::native_dropout", "dropout"},
+    {"aten::native_dropout_backward", "dropout_backward"},
+    {"aten::_masked_scale", "dropout_backward"},
+};
+
 template <std::size_t N>
-void add_rows(const std::string_view (&names)[N], OpWork (*work)(const OpCall&, const Part&), std::vector<OpFormula>* rows,
-              std::vector<std::string>* texts) {
+void add_rows(const std::string_view (&names)[N], Formula work, std::vector<OpFormula>* rows, std::vector<std::string>* texts) {
   for (const std::string_view name : names) {
     texts->push_back("aten::" + std::string(name));
     rows->push_back({{}, kFamily, work});
@@ -247,7 +262,12 @@ struct Table {
     add_rows({"glu"}, glu, &rows, &texts);
     add_rows({"glu_backward"}, glu_backward, &rows, &texts);
     add_rows({"native_dropout"}, native_dropout, &rows, &texts);
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].op = texts[i];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].op = texts[i];
+      for (const Canonical& known : kCanonical) {
+        if (known.op == texts[i]) rows[i].canonical = known.canonical;
+      }
+    }
   }
 };
 

@@ -61,11 +61,12 @@ OpWork pool_backward(const OpCall& c, const Part& p) {
   }
   // What is added to is read; with indices that is one place for each gradient, a sector of memory at least.
   constexpr double kSector = 32;
-  double added_to = p.accumulates ? dense_bytes(x).value_or(0) : 0;
+  const bool accumulates = p.as<PoolingPart>().accumulates;
+  double added_to = accumulates ? dense_bytes(x).value_or(0) : 0;
   if (indices > 0) added_to = std::min(added_to, numel(*grad) * kSector);
   OpWork work = moves(plus(dense_bytes(grad), indices + added_to), dense_bytes(x), x->dtype);
   // Channels-last maxima are undone by blocks whose windows overlap: how much of them is read again is not told.
-  work.ambiguous = indices > 0 && !p.accumulates && x->strides.size() == 4 && x->strides[1] == 1 && x->sizes[1] > 1;
+  work.ambiguous = indices > 0 && !accumulates && x->strides.size() == 4 && x->strides[1] == 1 && x->sizes[1] > 1;
   return work;
 }
 // (x, output size): adaptive pooling and resampling.
@@ -142,40 +143,40 @@ OpWork grid_sample_backward(const OpCall& c, const Part& p) {
 
 constexpr OpFamily kFamily = OpFamily::pooling;
 constexpr OpFormula kRows[] = {
-    {"aten::max_pool2d_with_indices", kFamily, max_pool},
-    {"aten::max_pool3d_with_indices", kFamily, max_pool},
+    {"aten::max_pool2d_with_indices", kFamily, max_pool, "max_pool2d"},
+    {"aten::max_pool3d_with_indices", kFamily, max_pool, "max_pool3d"},
     {"aten::avg_pool2d", kFamily, avg_pool},
     {"aten::avg_pool3d", kFamily, avg_pool},
-    {"aten::adaptive_avg_pool2d", kFamily, to_size},
-    {"aten::_adaptive_avg_pool2d", kFamily, to_size},
+    {"aten::adaptive_avg_pool2d", kFamily, to_size, "mean"},
+    {"aten::_adaptive_avg_pool2d", kFamily, to_size, "mean"},
     {"aten::_adaptive_avg_pool3d", kFamily, to_size},
     {"aten::adaptive_max_pool2d", kFamily, to_size_with_index},
     {"aten::adaptive_max_pool3d", kFamily, to_size_with_index},
-    {"aten::max_pool2d_with_indices_backward", kFamily, pool_backward},
-    {"aten::max_pool3d_with_indices_backward", kFamily, pool_backward},
+    {"aten::max_pool2d_with_indices_backward", kFamily, pool_backward, "max_pool2d_backward"},
+    {"aten::max_pool3d_with_indices_backward", kFamily, pool_backward, "max_pool3d_backward"},
     {"aten::avg_pool2d_backward", kFamily, pool_backward},
     {"aten::avg_pool3d_backward", kFamily, pool_backward},
-    {"aten::_adaptive_avg_pool2d_backward", kFamily, pool_backward},
+    {"aten::_adaptive_avg_pool2d_backward", kFamily, pool_backward, "mean_backward"},
     {"aten::_adaptive_avg_pool3d_backward", kFamily, pool_backward},
     {"aten::adaptive_max_pool2d_backward", kFamily, pool_backward},
-    {"aten::upsample_nearest1d", kFamily, to_size},
-    {"aten::upsample_nearest2d", kFamily, to_size},
-    {"aten::upsample_nearest3d", kFamily, to_size},
+    {"aten::upsample_nearest1d", kFamily, to_size, "upsample"},
+    {"aten::upsample_nearest2d", kFamily, to_size, "upsample"},
+    {"aten::upsample_nearest3d", kFamily, to_size, "upsample"},
     {"aten::_upsample_nearest_exact2d", kFamily, to_size},
-    {"aten::upsample_linear1d", kFamily, to_size},
-    {"aten::upsample_bilinear2d", kFamily, to_size},
+    {"aten::upsample_linear1d", kFamily, to_size, "upsample"},
+    {"aten::upsample_bilinear2d", kFamily, to_size, "upsample"},
     {"aten::_upsample_bilinear2d_aa", kFamily, to_size},
-    {"aten::upsample_bicubic2d", kFamily, to_size},
+    {"aten::upsample_bicubic2d", kFamily, to_size, "upsample"},
     {"aten::_upsample_bicubic2d_aa", kFamily, to_size},
-    {"aten::upsample_trilinear3d", kFamily, to_size},
+    {"aten::upsample_trilinear3d", kFamily, to_size, "upsample"},
     {"aten::upsample_nearest1d_backward", kFamily, resample_backward},
     {"aten::upsample_nearest2d_backward", kFamily, resample_backward},
     {"aten::upsample_nearest3d_backward", kFamily, resample_backward},
     {"aten::_upsample_nearest_exact2d_backward", kFamily, resample_backward},
-    {"aten::upsample_linear1d_backward", kFamily, resample_backward},
-    {"aten::upsample_bilinear2d_backward", kFamily, resample_backward},
-    {"aten::upsample_bicubic2d_backward", kFamily, resample_backward},
-    {"aten::upsample_trilinear3d_backward", kFamily, resample_backward},
+    {"aten::upsample_linear1d_backward", kFamily, resample_backward, "index_put"},
+    {"aten::upsample_bilinear2d_backward", kFamily, resample_backward, "index_put"},
+    {"aten::upsample_bicubic2d_backward", kFamily, resample_backward, "index_put"},
+    {"aten::upsample_trilinear3d_backward", kFamily, resample_backward, "index_put"},
     {"aten::reflection_pad1d", kFamily, pad},
     {"aten::reflection_pad2d", kFamily, pad},
     {"aten::reflection_pad3d", kFamily, pad},

@@ -44,7 +44,9 @@ struct Bytes {
   double state, gates, all_gates, inputs, recurrent_weights, input_weights;
 };
 
-OpWork work_of(const OpCall& call, const Part& part) {
+OpWork work_of(const OpCall& call, const Part& whole_part) {
+  const KernelRole role = whole_part.role;
+  const RecurrentPart part = whole_part.as<RecurrentPart>();
   const TensorShape* x = tensor_at(call, 0);
   const auto s = recurrent_sizes(call);
   OpWork work;
@@ -53,8 +55,8 @@ OpWork work_of(const OpCall& call, const Part& part) {
   if (!s) return work;
   const double item = item_bytes(x->dtype);
   const bool backward = mode_position(call) == 10;
-  const double features = s->input_of(static_cast<double>(std::max(part.operand, 0)));
-  const double rows = part.elements > 0 ? part.elements : s->batch;  // of this launch
+  const double features = s->input_of(static_cast<double>(std::max(part.cell, 0)));
+  const double rows = part.rows > 0 ? part.rows : s->batch;  // of this launch
   const Bytes b{.state = rows * s->hidden * item,
                 .gates = s->gates * rows * s->hidden * item,
                 .all_gates = s->gates * s->rows / part.chunks * s->hidden * item,
@@ -66,7 +68,7 @@ OpWork work_of(const OpCall& call, const Part& part) {
     work.written = written;
     return work;
   };
-  switch (part.role) {
+  switch (role) {
     case KernelRole::step:
       return backward ? moved(b.recurrent_weights + b.gates, b.state) : moved(b.recurrent_weights + b.state, b.gates);
     case KernelRole::apply: {  // gates of the input and of the state, the state before; backward: gates, and gradients and
@@ -83,19 +85,19 @@ OpWork work_of(const OpCall& call, const Part& part) {
       if (part.partial_bytes > 0) return moved(part.partial_bytes, b.gates);  // the parts of a split product
       return moved(2 * b.inputs, b.inputs);                                   // both directions' gradients of one input
     case KernelRole::bias: {  // dropout between layers: the mask has a bit for each element
-      const double elements = part.elements > 0 ? part.elements : s->rows * s->hidden * s->directions;
+      const double elements = part.rows > 0 ? part.rows : s->rows * s->hidden * s->directions;
       return moved(elements * item + elements / 8, elements * item);
     }
     case KernelRole::initialise:
       return moved(touched(tensor_at(call, backward ? 19 : 15)), std::nullopt);  // the generator's states
     default: break;
   }
-  if (part.operand < 0) return work;  // a kernel whose part is not known
-  switch (part.role) {
+  if (part.cell < 0) return work;  // a kernel whose part is not known
+  switch (role) {
     case KernelRole::main: return moved(b.inputs + b.input_weights, b.all_gates);
     case KernelRole::grad_input: return moved(b.all_gates + b.input_weights, b.inputs);
     case KernelRole::grad_weight:
-      if (part.first == kInputWeights) return moved(b.all_gates + b.inputs + b.input_weights, b.input_weights);
+      if (part.input_weights) return moved(b.all_gates + b.inputs + b.input_weights, b.input_weights);
       return moved(b.gates + b.state + b.recurrent_weights, b.recurrent_weights);
     default: return work;
   }

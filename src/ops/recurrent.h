@@ -20,9 +20,6 @@ struct RecurrentSizes {
   double input_of(double cell) const { return cell < directions ? input : hidden * directions; }
 };
 
-// Part::first of a gradient of weights: the input's, or else the recurrent ones.
-constexpr std::int64_t kInputWeights = 2;
-
 // Nothing for projections, nor for packed sequences whose steps the call does not tell.
 std::optional<RecurrentSizes> recurrent_sizes(const OpCall& call);
 

@@ -30,7 +30,7 @@ OpWork reduce(const OpCall& call, const Part& part, std::size_t dims_at, double 
   const double kept = kept_elements(call, *x, dims_at) * item;
   if (part.role == KernelRole::parameters) return moves(kept, kept, x->dtype);
   // Sums of booleans are sums of a copy as integers: the kernel tells what it reads.
-  const double own = item_bytes(part.item);
+  const double own = item_bytes(part.as<ReductionPart>().item);
   const bool converted = own > 0 && own != item_bytes(x->dtype);
   OpWork work = moves(converted ? std::optional(numel(*x) * own) : touched(x), kept, x->dtype);
   work.ambiguous = dims_unknown;
@@ -105,36 +105,38 @@ OpWork running_extreme(const OpCall& c, const Part& p) {
 // The share of its rows that a kernel does not find in the cache when it passes over them again, where so many are worked on at
 // a time: none while they take less than `fits`, all from `lost` on. Counters of an H200 (50 MB).
 constexpr double kOutOfStep = 0.83;
-double lost_rows(const OpCall& c, std::size_t dim_at, const TensorShape& x, const Part& p, double fits, double lost) {
-  if (x.sizes.empty() || p.rows_in_flight <= 0) return 0;
+double lost_rows(const OpCall& c, std::size_t dim_at, const TensorShape& x, double rows_in_flight, double cache, double fits,
+                 double lost) {
+  if (x.sizes.empty() || rows_in_flight <= 0) return 0;
   const double rank = static_cast<double>(x.sizes.size());
   double dim = number_at(c, dim_at).value_or(-1);
   if (dim < 0) dim += rank;
   const double length = dim >= 0 && dim < rank ? static_cast<double>(x.sizes[static_cast<std::size_t>(dim)]) : 0;
   // Rows that do not start at 16 bytes have ends of their own to do: blocks fall out of step, and fewer are at the same place.
   const double row = length * item_bytes(x.dtype), in_step = std::fmod(row, 16) == 0 ? 1 : kOutOfStep;
-  const double in_work = in_step * p.rows_in_flight * row / p.cache;
+  const double in_work = in_step * rows_in_flight * row / cache;
   return std::clamp((in_work - fits) / (lost - fits), 0.0, 1.0);
 }
 
 // (x, dim, half_to_float): the largest, the sum, the result.
-OpWork softmax(const OpCall& c, const Part& p) {
+OpWork softmax(const OpCall& c, const Part& p, double cache) {
+  const double in_flight = p.as<SoftmaxPart>().rows_in_flight;
   OpWork work = like_input(c, p);
   const TensorShape* x = tensor_at(c, 0);
-  const double lost = x == nullptr ? 0 : lost_rows(c, 1, *x, p, 20e6, 55e6);
+  const double lost = x == nullptr ? 0 : lost_rows(c, 1, *x, in_flight, cache, 20e6, 55e6);
   work.read = times(work.read, 1 + 2 * lost);
   work.ambiguous = work.ambiguous || lost > 0;
   if (x != nullptr && flag_at(c, 2)) work.written = numel(*x) * item_bytes(DType::f32);
   return work;
 }
 // (grad, output, dim, input_dtype): the sum of the gradient, then both.
-OpWork softmax_backward(const OpCall& c, const Part& p) {
+OpWork softmax_backward(const OpCall& c, const Part& p, double cache) {
   const TensorShape* grad = tensor_at(c, 0);
   const TensorShape* out = tensor_at(c, 1);
   if (grad == nullptr || out == nullptr) return {.flops = 0};
   const DType written = scalar_type(c, 3, out->dtype);
   // Expanded gradients are made dense first.
-  const double lost = lost_rows(c, 2, *grad, p, 25e6, 85e6);
+  const double lost = lost_rows(c, 2, *grad, p.as<SoftmaxPart>().rows_in_flight, cache, 25e6, 85e6);
   OpWork work =
       moves(plus(times(dense_bytes(grad), 1 + lost), dense_bytes(out)), numel(*out) * item_bytes(written), grad->dtype);
   work.ambiguous = lost > 0;
@@ -164,13 +166,13 @@ constexpr OpFormula kRows[] = {
     {"aten::all", kReduction, to_bool},
     {"aten::count_nonzero", kReduction, to_index},
     {"aten::norm", kReduction, norm},
-    {"aten::linalg_vector_norm", kReduction, norm},
-    {"aten::_softmax", kSoftmax, softmax},
-    {"aten::_log_softmax", kSoftmax, softmax},
-    {"aten::_safe_softmax", kSoftmax, softmax},
+    {"aten::linalg_vector_norm", kReduction, norm, "norm"},
+    {"aten::_softmax", kSoftmax, softmax, "softmax"},
+    {"aten::_log_softmax", kSoftmax, softmax, "log_softmax"},
+    {"aten::_safe_softmax", kSoftmax, softmax, "softmax"},
     {"aten::_masked_softmax", kSoftmax, softmax},
-    {"aten::_softmax_backward_data", kSoftmax, softmax_backward},
-    {"aten::_log_softmax_backward_data", kSoftmax, softmax_backward},
+    {"aten::_softmax_backward_data", kSoftmax, softmax_backward, "softmax_backward"},
+    {"aten::_log_softmax_backward_data", kSoftmax, softmax_backward, "log_softmax_backward"},
     {"aten::_masked_softmax_backward", kSoftmax, softmax_backward},
     {"aten::cumsum", kReduction, running_sum},
     {"aten::cumprod", kReduction, running_sum},

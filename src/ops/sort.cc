@@ -44,7 +44,7 @@ OpWork topk(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   if (x == nullptr || x->sizes.empty()) return {.flops = 0};
   if (p.role == KernelRole::initialise || p.role == KernelRole::fill) return moves(0, 0, x->dtype);
-  if (p.role == KernelRole::combine) return moves(p.partial_bytes, 0, x->dtype);
+  if (p.role == KernelRole::combine) return moves(p.as<SelectionPart>().partial_bytes, 0, x->dtype);
   const auto k = number_at(c, 1);
   const auto kept = k ? std::optional(of_rows(c, *x, 2) * std::max(*k, 0.0)) : std::nullopt;
   const bool of_kept = p.role == KernelRole::parameters || p.role == KernelRole::index_helper;

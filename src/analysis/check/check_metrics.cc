@@ -8,9 +8,9 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/shared/cells.h"
 #include "base/units.h"
-#include "cost/kernel_source.h"
+#include "cost/triton/kernel_source.h"
+#include "kernel_names/plain_float32.h"
 #include "model/name_flags.h"
-#include "model/plain_float32.h"
 
 namespace ridge {
 namespace {

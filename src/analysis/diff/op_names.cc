@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ops/op_work.h"
+
 namespace ridge::diff {
 namespace {
 
@@ -23,61 +25,30 @@ constexpr std::string_view kComposites[] = {
     "poisson_nll_loss", "rnn_tanh", "rnn_relu",
 };
 
+// Names of ops that have no formula, and so no row in src/ops to say it: ops that others do the work of, and those that stand in
+// names of fused kernels only.
 struct Alias {
   std::string_view name;
   std::string_view canonical;
 };
 constexpr Alias kAliases[] = {
-    {"cudnn_batch_norm", "batch_norm"}, {"native_batch_norm", "batch_norm"}, {"miopen_batch_norm", "batch_norm"},
-    {"_batch_norm_impl_index", "batch_norm"}, {"_native_batch_norm_legit", "batch_norm"}, {"_native_batch_norm_legit_functional", "batch_norm"},
-    {"_native_batch_norm_legit_no_training", "batch_norm"}, {"_batch_norm_with_update", "batch_norm"}, {"_batch_norm_no_update", "batch_norm"},
+    {"_batch_norm_impl_index", "batch_norm"}, {"_native_batch_norm_legit_functional", "batch_norm"},
     {"_batch_norm_with_update_functional", "batch_norm"},
-    {"cudnn_batch_norm_backward", "batch_norm_backward"}, {"native_batch_norm_backward", "batch_norm_backward"},
-    {"miopen_batch_norm_backward", "batch_norm_backward"},
-    {"native_layer_norm", "layer_norm"}, {"native_layer_norm_backward", "layer_norm_backward"},
-    {"native_group_norm", "group_norm"}, {"native_group_norm_backward", "group_norm_backward"},
-    {"_fused_rms_norm", "rms_norm"}, {"_fused_rms_norm_backward", "rms_norm_backward"},
-    {"_to_copy", "copy"}, {"to", "copy"}, {"clone", "copy"}, {"contiguous", "copy"}, {"convert_element_type", "copy"}, {"type_as", "copy"},
-    {"device_put", "copy"}, {"reshape", "copy"},
-    {"max_pool2d_with_indices", "max_pool2d"}, {"_low_memory_max_pool2d_with_offsets", "max_pool2d"},
-    {"_low_memory_max_pool_with_offsets", "max_pool2d"}, {"max_pool2d_with_indices_backward", "max_pool2d_backward"},
+    {"to", "copy"}, {"convert_element_type", "copy"}, {"type_as", "copy"}, {"device_put", "copy"}, {"reshape", "copy"},
+    {"_low_memory_max_pool2d_with_offsets", "max_pool2d"}, {"_low_memory_max_pool_with_offsets", "max_pool2d"},
     {"_low_memory_max_pool2d_offsets_to_indices", "max_pool2d_backward"}, {"_low_memory_max_pool_offsets_to_indices", "max_pool2d_backward"},
-    {"_adaptive_avg_pool2d", "mean"}, {"adaptive_avg_pool2d", "mean"}, {"_adaptive_avg_pool2d_backward", "mean_backward"},
-    {"native_dropout", "dropout"}, {"_fused_dropout", "dropout"}, {"bernoulli", "dropout"}, {"inductor_random", "dropout"},
-    {"native_dropout_backward", "dropout_backward"}, {"_masked_scale", "dropout_backward"},
-    {"_softmax", "softmax"}, {"_safe_softmax", "softmax"}, {"prepare_softmax_online", "softmax"}, {"_softmax_backward_data", "softmax_backward"},
-    {"_log_softmax", "log_softmax"}, {"_log_softmax_backward_data", "log_softmax_backward"},
-    {"nll_loss_forward", "nll_loss"}, {"nll_loss2d_forward", "nll_loss"}, {"nll_loss_nd", "nll_loss"}, {"nll_loss2d_backward", "nll_loss_backward"},
-    {"embedding_dense_backward", "embedding_backward"}, {"clamp_min", "relu"}, {"threshold", "relu"},
-    {"max_pool3d_with_indices", "max_pool3d"}, {"max_pool3d_with_indices_backward", "max_pool3d_backward"},
-    {"_index_put_impl", "index_put"}, {"_unsafe_index_put", "index_put"}, {"linalg_vector_norm", "norm"},
-    {"_unsafe_index", "upsample"}, {"upsample_nearest1d", "upsample"}, {"upsample_nearest2d", "upsample"}, {"upsample_nearest3d", "upsample"},
-    {"upsample_linear1d", "upsample"}, {"upsample_bilinear2d", "upsample"}, {"upsample_trilinear3d", "upsample"}, {"upsample_bicubic2d", "upsample"},
-    {"upsample_linear1d_backward", "index_put"}, {"upsample_bilinear2d_backward", "index_put"}, {"upsample_trilinear3d_backward", "index_put"},
-    {"upsample_bicubic2d_backward", "index_put"},
-    {"zeros", "fill"}, {"zero", "fill"}, {"ones", "fill"}, {"full", "fill"}, {"full_like", "fill"}, {"zeros_like", "fill"}, {"ones_like", "fill"},
-    {"new_zeros", "fill"}, {"new_ones", "fill"}, {"new_full", "fill"}, {"scalar_tensor", "fill"},
-    {"true_divide", "div"}, {"square", "pow"}, {"rsub", "sub"}, {"item", "_local_scalar_dense"},
-    {"cudnn_convolution", "convolution"}, {"miopen_convolution", "convolution"}, {"_convolution", "convolution"}, {"conv1d", "convolution"},
-    {"conv2d", "convolution"}, {"conv3d", "convolution"}, {"convolution_overrideable", "convolution"}, {"cudnn_convolution_relu", "convolution"},
-    {"_slow_conv2d_forward", "convolution"}, {"_conv_depthwise2d", "convolution"}, {"conv_depthwise3d", "convolution"},
-    {"cudnn_convolution_transpose", "convolution"}, {"miopen_convolution_transpose", "convolution"},
+    {"_fused_dropout", "dropout"}, {"inductor_random", "dropout"}, {"prepare_softmax_online", "softmax"},
+    {"nll_loss_nd", "nll_loss"},
+    {"full_like", "fill"}, {"zeros_like", "fill"}, {"ones_like", "fill"}, {"new_zeros", "fill"}, {"new_ones", "fill"},
+    {"new_full", "fill"}, {"scalar_tensor", "fill"}, {"item", "_local_scalar_dense"},
 };
 
-// The sorts of matrix work. Within a sort, dimensions decide.
+// The same for the sorts of matrix work.
 constexpr Alias kHeavy[] = {
-    {"mm", "gemm"}, {"addmm", "gemm"}, {"bmm", "gemm"}, {"baddbmm", "gemm"}, {"linear", "gemm"}, {"matmul", "gemm"}, {"_scaled_mm", "gemm"},
-    {"_int_mm", "gemm"}, {"_grouped_mm", "gemm"}, {"_scaled_grouped_mm", "gemm"}, {"_addmm_activation", "gemm"}, {"einsum", "gemm"},
-    {"_weight_int4pack_mm", "gemm"}, {"_weight_int8pack_mm", "gemm"}, {"addbmm", "gemm"}, {"mv", "gemm"}, {"addmv", "gemm"}, {"tensordot", "gemm"},
-    {"convolution", "convolution"}, {"convolution_backward", "convolution_backward"},
-    {"scaled_dot_product_attention", "attention"}, {"_scaled_dot_product_flash_attention", "attention"},
-    {"_scaled_dot_product_efficient_attention", "attention"}, {"_scaled_dot_product_cudnn_attention", "attention"},
-    {"_scaled_dot_product_attention_math", "attention"}, {"_flash_attention_forward", "attention"}, {"_efficient_attention_forward", "attention"},
-    {"_cudnn_attention_forward", "attention"}, {"flex_attention", "attention"}, {"_scaled_dot_product_fused_attention_overrideable", "attention"},
-    {"_scaled_dot_product_flash_attention_backward", "attention_backward"}, {"_scaled_dot_product_efficient_attention_backward", "attention_backward"},
-    {"_scaled_dot_product_cudnn_attention_backward", "attention_backward"}, {"_flash_attention_backward", "attention_backward"},
-    {"_efficient_attention_backward", "attention_backward"}, {"flex_attention_backward", "attention_backward"},
-    {"_cudnn_attention_backward", "attention_backward"}, {"_scaled_dot_product_fused_attention_overrideable_backward", "attention_backward"},
+    {"matmul", "gemm"}, {"einsum", "gemm"}, {"tensordot", "gemm"}, {"addbmm", "gemm"}, {"_weight_int4pack_mm", "gemm"},
+    {"_weight_int8pack_mm", "gemm"},
+    {"scaled_dot_product_attention", "attention"}, {"_scaled_dot_product_attention_math", "attention"}, {"flex_attention", "attention"},
+    {"flex_attention_backward", "attention_backward"}, {"_scaled_dot_product_fused_attention_overrideable_backward", "attention_backward"},
 };
 // clang-format on
 
@@ -120,6 +91,8 @@ bool is_composite(std::string_view op) {
 std::string canonical_op(std::string_view op) {
   static const auto aliases = map_of(kAliases);
   std::string_view name = plain(op);
+  if (const OpFormula* row = find_op_by_plain_name(name); row != nullptr && !row->canonical.empty())
+    return std::string(row->canonical);
   const auto known = [&](std::string_view text) -> std::string_view {
     const auto it = aliases.find(text);
     return it == aliases.end() ? std::string_view() : it->second;
@@ -138,6 +111,7 @@ std::string listed_op(std::string_view canonical) {
 
 std::string_view heavy_sort(std::string_view canonical) {
   static const auto sorts = map_of(kHeavy);
+  if (const OpFormula* row = find_op_by_plain_name(canonical); row != nullptr && is_matrix_work(*row)) return matrix_sort(*row);
   const auto it = sorts.find(canonical);
   return it == sorts.end() ? canonical : it->second;
 }

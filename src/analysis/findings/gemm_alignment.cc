@@ -8,73 +8,20 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/product_shape.h"
 #include "base/saturating.h"
+#include "kernel_names/tile_in_name.h"
 
 namespace ridge {
 namespace {
 
-constexpr double kRowBytes = 16;                  // one vector load
 constexpr double kGoodPeakPct = 60;               // of the peak: such a product needs no help
 constexpr double kWastedPart = 0.25;              // of the computed tiles outside of the matrix
 constexpr std::int64_t kLeastProductNs = 10'000;  // shorter products are bound by their latency, whatever their size
 
-struct MatrixOp {
-  std::string_view name;
-  std::size_t a, b;  // arguments that hold the factors
-};
-constexpr MatrixOp kOps[] = {
-    {"aten::mm", 0, 1}, {"aten::addmm", 1, 2}, {"aten::_addmm_activation", 1, 2}, {"aten::bmm", 0, 1}, {"aten::baddbmm", 1, 2},
-};
-
-struct Shape {
-  double m = 0, n = 0, k = 0;
-  double item = 0;  // bytes of an element
-  bool misaligned = false;
-};
-
-// Distance between rows in elements: the longer stride of the last two dimensions; dense when none were recorded.
-double row_distance(const TensorShape& t) {
-  const std::size_t n = t.sizes.size();
-  if (t.strides.size() == n) return static_cast<double>(std::max(t.strides[n - 1], t.strides[n - 2]));
-  return static_cast<double>(t.sizes[n - 1]);
-}
-
-bool off_grid(double elements, double item) { return std::fmod(elements * item, kRowBytes) != 0; }
-
-std::optional<Shape> shape_of(const OpCall& call) {
-  const auto op = std::find_if(std::begin(kOps), std::end(kOps), [&](const MatrixOp& o) { return o.name == call.op; });
-  if (op == std::end(kOps) || call.arguments.size() <= op->b) return std::nullopt;
-  const TensorShape& a = call.arguments[op->a].tensor;
-  const TensorShape& b = call.arguments[op->b].tensor;
-  if (a.sizes.size() < 2 || b.sizes.size() != a.sizes.size() || a.dtype != b.dtype) return std::nullopt;
-  const std::size_t n = a.sizes.size();
-  Shape s{.m = static_cast<double>(a.sizes[n - 2]),
-          .n = static_cast<double>(b.sizes[n - 1]),
-          .k = static_cast<double>(a.sizes[n - 1]),
-          .item = item_bytes(a.dtype)};
-  const bool tensor_cores = a.dtype == DType::f16 || a.dtype == DType::bf16 || a.dtype == DType::f32 || a.dtype == DType::f8;
-  if (!tensor_cores || s.m < 1 || s.n < 1 || s.k < 1) return std::nullopt;
-  s.misaligned = off_grid(row_distance(a), s.item) || off_grid(row_distance(b), s.item) || off_grid(s.n, s.item);
-  return s;
-}
-
-// "..._320x128_64x3...", "tilesize256x128x8": the first pair of numbers of at least 16 each.
-std::optional<std::pair<double, double>> tile_of(std::string_view name) {
-  for (std::size_t x = name.find('x'); x != name.npos; x = name.find('x', x + 1)) {
-    std::size_t from = x, to = x + 1;
-    while (from > 0 && name[from - 1] >= '0' && name[from - 1] <= '9' && x - from < 4) --from;
-    while (to < name.size() && name[to] >= '0' && name[to] <= '9' && to - x <= 4) ++to;
-    double a = 0, b = 0;
-    for (std::size_t i = from; i < x; ++i) a = a * 10 + (name[i] - '0');
-    for (std::size_t i = x + 1; i < to; ++i) b = b * 10 + (name[i] - '0');
-    if (a >= 16 && b >= 16) return std::pair(a, b);
-  }
-  return std::nullopt;
-}
-
 // The part of the tiles that lies outside of the matrix, the better way round: libraries differ in which side of the tile is
 // whose.
-double wasted(const Shape& s, std::pair<double, double> tile) {
+double wasted(const ProductShape& s, std::pair<double, double> tile) {
   const auto filled = [&](double tm, double tn) {
     return s.m / (std::ceil(s.m / tm) * tm) * (s.n / (std::ceil(s.n / tn) * tn));
   };
@@ -101,7 +48,7 @@ class Products {
     // float32 on the ordinary units loads element by element: its trouble is another one (tf32_off).
     const bool cores = shape->item < 4 || kernel.find("tf32") != kernel.npos;
     if (cores && shape->misaligned) return Trouble{true, roof.headroom_ns};
-    const auto tile = tile_of(kernel);
+    const auto tile = first_tile(kernel);
     const double part = tile ? wasted(*shape, *tile) : 0;
     // A matrix smaller than one tile has nothing to fill it with.
     const bool several = tile && shape->m * shape->n > tile->first * tile->second;
@@ -119,7 +66,7 @@ class Products {
 
  private:
   // Parsed once per distinct text.
-  std::optional<Shape> shape_at(NodeId op) {
+  std::optional<ProductShape> shape_at(NodeId op) {
     if (op == kNoNode) return std::nullopt;
     const EventId event = facts_.tree().event[op.value];
     const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };
@@ -128,15 +75,15 @@ class Products {
     const auto [it, added] = shapes_.try_emplace(key);
     if (added) {
       const Trace& trace = facts_.trace();
-      it->second = shape_of(parse_op_call(facts_.name(op), trace.text(StringId{key[1]}), trace.text(StringId{key[2]}),
-                                          trace.text(StringId{key[3]}), {}));
+      it->second = product_shape(parse_op_call(facts_.name(op), trace.text(StringId{key[1]}), trace.text(StringId{key[2]}),
+                                               trace.text(StringId{key[3]}), {}));
     }
     return it->second;
   }
 
   Facts& facts_;
   OpTable ops_;
-  std::map<std::array<std::uint32_t, 4>, std::optional<Shape>> shapes_;
+  std::map<std::array<std::uint32_t, 4>, std::optional<ProductShape>> shapes_;
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
-#include "model/plain_float32.h"
+#include "kernel_names/plain_float32.h"
 
 namespace ridge {
 namespace {

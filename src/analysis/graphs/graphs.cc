@@ -12,63 +12,19 @@
 #include "facts/graph_busy.h"
 #include "model/frame_name.h"
 #include "model/name_flags.h"
+#include "ops/op_work.h"
 
 namespace ridge {
 namespace {
 
-// Ops that Inductor calls by design: matrix products, convolutions, attention, the buffers' own bookkeeping, and randint, by
-// which it draws the seeds of its own random numbers (a user's randint becomes one of these). Others under a graph are ops for
-// which it has no code of its own.
-bool is_by_design(std::string_view op) {
-  if (const std::size_t colons = op.find("::"); colons != op.npos) {
-    if (op.substr(0, colons) != "aten") return false;
-    op.remove_prefix(colons + 2);
-  }
-  constexpr std::string_view kWhole[] = {"randint",
-                                         "mm",
-                                         "addmm",
-                                         "bmm",
-                                         "baddbmm",
-                                         "_int_mm",
-                                         "_scaled_mm",
-                                         "_grouped_mm",
-                                         "_scaled_grouped_mm",
-                                         "addmv",
-                                         "mv",
-                                         "dot",
-                                         "matmul",
-                                         "linear",
-                                         "_addmm_activation",
-                                         "convolution",
-                                         "convolution_backward",
-                                         "_convolution",
-                                         "empty",
-                                         "empty_strided",
-                                         "empty_like",
-                                         "as_strided",
-                                         "view",
-                                         "slice",
-                                         "select",
-                                         "detach",
-                                         "alias",
-                                         "resize_",
-                                         "set_",
-                                         "reshape",
-                                         "t",
-                                         "transpose",
-                                         "permute",
-                                         "expand",
-                                         "squeeze",
-                                         "unsqueeze",
-                                         "copy_",
-                                         "_foreach_copy_",
-                                         "record_stream",
-                                         "lift_fresh",
-                                         "contiguous",
-                                         "clone"};
-  return std::find(std::begin(kWhole), std::end(kWhole), op) != std::end(kWhole) || op.starts_with("_scaled_dot_product") ||
-         op.starts_with("_flash_attention") || op.starts_with("_efficient_attention") || op.starts_with("_cudnn_attention");
-}
+// Besides matrix work.
+// clang-format off
+constexpr std::string_view kByDesign[] = {
+    "randint", "matmul", "dot", "empty", "empty_strided", "empty_like", "as_strided", "view", "slice", "select", "detach",
+    "alias", "resize_", "set_", "reshape", "t", "transpose", "permute", "expand", "squeeze", "unsqueeze", "copy_",
+    "_foreach_copy_", "record_stream", "lift_fresh", "contiguous", "clone",
+};
+// clang-format on
 
 // Wrapper ops that only mark a launch or the compiler's own work.
 bool is_mark(std::string_view op) { return op.starts_with("triton_") || is_compile_overhead(op) || op.find("::") == op.npos; }
@@ -327,6 +283,16 @@ class GraphsReader {
 };
 
 }  // namespace
+
+bool is_by_design(std::string_view op) {
+  if (const std::size_t colons = op.find("::"); colons != op.npos) {
+    if (op.substr(0, colons) != "aten") return false;
+    op.remove_prefix(colons + 2);
+  }
+  if (std::find(std::begin(kByDesign), std::end(kByDesign), op) != std::end(kByDesign)) return true;
+  const OpFormula* row = find_op_by_plain_name(op);
+  return (row != nullptr && is_matrix_work(*row)) || op.starts_with("_scaled_dot_product");
+}
 
 std::string_view name_of(CoveragePart part) {
   constexpr std::string_view kNames[] = {"graph",        "inductor_kernel", "compiled_frame", "eager",

@@ -92,6 +92,11 @@ struct Graphs {
   std::int64_t gpu_ns() const;
 };
 
+// Ops that Inductor calls by design: matrix products, convolutions, attention (rows of src/ops say which ops are such work),
+// the buffers' own bookkeeping, and randint, by which it draws the seeds of its own random numbers (a user's randint becomes
+// one of these). Others under a graph are ops for which it has no code of its own.
+bool is_by_design(std::string_view op);
+
 Graphs compute_graphs(const Scope& scope);
 Report report_graphs(const Graphs& graphs);
 

@@ -10,7 +10,7 @@
 #include <ridge/report.h>
 #include <ridge/result.h>
 
-#include "cost/kernel_source.h"
+#include "cost/triton/kernel_source.h"
 #include "facts/cost_sum.h"
 #include "facts/scope.h"
 

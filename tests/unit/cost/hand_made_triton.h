@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cost/triton_cost.h"
+#include "cost/triton/triton_cost.h"
 
 namespace ridge::test {
 

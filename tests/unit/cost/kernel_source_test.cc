@@ -1,5 +1,5 @@
 // Hashes, index expressions and texts of generated kernels.
-#include "cost/kernel_source.h"
+#include "cost/triton/kernel_source.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cost/kernel_source_index.h"
-#include "cost/kernel_source_reader.h"
+#include "cost/triton/kernel_source_index.h"
+#include "cost/triton/kernel_source_reader.h"
 #include "engine/kernel_sources.h"
 
 namespace ridge {

@@ -1,5 +1,5 @@
 // A product's tiles followed wave by wave: what is read again, counted by hand for panels that are all lost or all kept.
-#include "cost/product_waves.h"
+#include "cost/library/product_waves.h"
 
 #include <gtest/gtest.h>
 

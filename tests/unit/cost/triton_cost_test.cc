@@ -1,5 +1,5 @@
 // Launches of generated kernels written by hand, and what they must read and write, worked out beside each.
-#include "cost/triton_cost.h"
+#include "cost/triton/triton_cost.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // counters in comments are dram__bytes_read.sum of an H200.
 #include <gtest/gtest.h>
 
-#include "cost/triton_cost.h"
+#include "cost/triton/triton_cost.h"
 
 namespace ridge {
 namespace {

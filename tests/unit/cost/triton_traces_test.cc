@@ -8,8 +8,8 @@
 #include <sstream>
 #include <utility>
 
-#include "cost/kernel_source.h"
-#include "cost/triton_cost.h"
+#include "cost/triton/kernel_source.h"
+#include "cost/triton/triton_cost.h"
 #include "support/loaded_trace.h"
 #include "trace/tables.h"
 

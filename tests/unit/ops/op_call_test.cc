@@ -65,6 +65,22 @@ TEST(TouchedBytes, CountsWhatStridesReach) {
   EXPECT_EQ(bytes({6, 3}, {1, 1}, DType::i64), 8 * 8);                          // windows that overlap
 }
 
+// As far as a family's kernels can be off.
+decltype(Part::of) hostile_part(OpFamily family) {
+  switch (family) {
+    case OpFamily::gemm: return GemmPart{.partial_bytes = 1};
+    case OpFamily::convolution: return ConvolutionPart{.partial_bytes = 1};
+    case OpFamily::attention: return AttentionPart{.partial_bytes = 1};
+    case OpFamily::reduction: return ReductionPart{.item = DType::f32};
+    case OpFamily::gather: return GatherPart{.rows = 1LL << 62};
+    case OpFamily::copy: return CatPart{.item = DType::f32, .count = 1LL << 62};
+    case OpFamily::recurrent: return RecurrentPart{.partial_bytes = 1};
+    case OpFamily::sort: return SelectionPart{.partial_bytes = 1};
+    case OpFamily::optimizer: return ListPart{.item = DType::f32, .count = 1LL << 62};
+    default: return {};
+  }
+}
+
 // What a broken or hostile trace may hold. Nothing may crash, hang or overflow (the sanitizer build says so), and no number may
 // be made up.
 TEST(OpCall, HostileTextsAreHarmless) {
@@ -167,7 +183,7 @@ TEST(OpCall, HostileTextsAreHarmless) {
           ASSERT_NE(row, nullptr) << op;
           call.op = op;
           for (int role = 0; role <= static_cast<int>(KernelRole::step); ++role) {
-            Part part{.role = static_cast<KernelRole>(role), .partial_bytes = 1, .item = DType::f32, .count = 1LL << 62};
+            const Part part{.role = static_cast<KernelRole>(role), .of = hostile_part(row->family)};
             const OpWork work = row->work(call, part);
             if (call.has_shapes) continue;
             EXPECT_LE(work.read.value_or(0), 1) << op << ' ' << dims.substr(0, 60);

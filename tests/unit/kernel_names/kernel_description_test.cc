@@ -1,0 +1,119 @@
+// What the names of public sources tell of their kernels.
+#include "kernel_names/kernel_description.h"
+
+#include <gtest/gtest.h>
+
+namespace ridge {
+namespace {
+
+using enum Category;
+
+// Names of public sources, by vendor and library: what sort of work each is.
+struct Named {
+  std::string_view name;
+  Category category;
+  std::string_view library;
+};
+
+TEST(DescribeKernel, OfCudnnAndFlashinfer) {
+  constexpr Named kNames[] = {
+      {"void cudnn::batchnorm_fwtr_nhwc_semiPersist<__half, float, float, float, 64, 1, 1, 1>(int)", norm, "cudnn"},
+      {"void cudnn::batchnorm_bwtr_nhwc_semiPersist<__half, float, float, float, 64>(int)", norm, "cudnn"},
+      {"void xmma__5x_cudnn::implicit_gemm::strided_dgrad_indexed::kernel_helper_stage_0<float>(int)", conv, "cudnn"},
+      {"conv1D_NCHW", conv, "cudnn"},
+      {"void cudnn::ops::tensorTransformGeneric<__half, __half, float, false, (cudnnKernelDataType_t)0>(int)", layout, "cudnn"},
+      {"void at::native::glu_backward_kernel<c10::Half, OffsetCalculator<3>>(int)", elementwise, "aten"},
+      {"conv1D_NCHW_wgrad", conv, "cudnn"},
+      {"abs_kernel_vectorized2_kernel", elementwise, "aten"},
+      {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<int>(int)", attention, "flashinfer"},
+      {"void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>(int)", norm, "flashinfer"},
+      {"void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16>(int)", elementwise, "flashinfer"},
+      {"void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u>(float*)", other, "flashinfer"},
+      {"void flashinfer::AppendPagedKVCacheKernel<128u>(int)", layout, "flashinfer"},
+      {"void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheKernel<false>(int)", elementwise, "flashinfer"},
+  };
+  for (const Named& each : kNames) {
+    const KernelDescription kernel = describe_kernel(each.name);
+    EXPECT_EQ(name_of(kernel.category), name_of(each.category)) << each.name;
+    EXPECT_EQ(kernel.library, each.library) << each.name;
+  }
+}
+
+TEST(DescribeKernel, OfOtherVendors) {
+  constexpr Named kNames[] = {
+      // the HIP runtime
+      {"__amd_rocclr_fillBufferAligned", elementwise, "rocclr"},
+      {"__amd_rocclr_copyBuffer", layout, "rocclr"},
+      {"__amd_rocclr_copyBufferRectAligned", layout, "rocclr"},
+      {"__amd_rocclr_streamOpsWait", other, "rocclr"},
+      // products
+      {"Custom_Cijk_Alik_Bljk_F8BS_BH_Bias_HA_S_SAB_SAV_NTD_SK3_UserArgs_shortname0_gfx942", gemm, "hipblaslt"},
+      {"Cijk_Ailk_Bljk_HHS_BH_MT128x128x32", gemm, "tensile"},
+      {"ref_matmul", gemm, "onednn"},
+      {"gemm_kernel", gemm, ""},
+      {"void aiter::fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256(int)", gemm, "aiter"},
+      // convolutions and what belongs to them
+      {"gen_conv", conv, "onednn"},
+      {"gen_conv_kernel", conv, "onednn"},
+      {"gen9_conv_nhwc_fwd", conv, "onednn"},
+      {"gridwise_convolution_implicit_gemm_v4r1_nchw_kcyx_nkhw_lds_double_buffer", conv, "miopen"},
+      {"Im2d2Col", layout, "miopen"},
+      {"Im2d2Col_v2", layout, "miopen"},
+      {"Col2Im2dU_v2", layout, "miopen"},
+      {"OpTensorFwdBias", layout, "miopen"},
+      {"general_tensor_reorder_256x1_word_r0132", layout, "miopen"},
+      {"simple_reorder", layout, "onednn"},
+      // attention
+      {"micro_sdpa", attention, "onednn"},
+      {"void flash::prepare_varlen_num_blocks_kernel<1, true>(int, int)", attention, "flash"},
+      {"void vllm::merge_attn_states_kernel<__hip_bfloat16, 128u>(__hip_bfloat16*)", attention, "vllm"},
+      {"void vllm::concat_and_cache_mla_kernel<unsigned short, unsigned char>(unsigned short const*)", layout, "vllm"},
+      {"void aiter::pa_bf16_pertokenFp8_gqa8_1tg_4w(int)", attention, "aiter"},
+      // norms
+      {"void aiter::add_rmsnorm_quant_kernel<__hip_bfloat16, 256>(int)", norm, ""},
+      {"vectorized_lnorm_fwd", norm, "onednn"},
+      {"nhwc_bnorm_fwd", norm, "onednn"},
+      {"MIOpenLRNWithinChannel_PS", norm, "miopen"},
+      {"void transformer_engine::normalization::ln_fwd_tuned_kernel<int>(int)", norm, "transformer_engine"},
+      // element by element
+      {"at::native::xpu::VectorizedElementwiseKernel<4, at::native::xpu::AddFunctor<float>, int>", elementwise, "aten"},
+      {"at::native::xpu::UnrolledElementwiseKernel<at::native::xpu::FillFunctor<float>, int>", elementwise, "aten"},
+      {"gen9_eltwise_fwd", elementwise, "onednn"},
+      {"MIOpenActiveFwd2DLite", elementwise, "miopen"},
+      {"LSTMFwdHidUpdate", elementwise, "miopen"},
+      {"void ck::kernel_elementwise<int>(int)", elementwise, "ck"},
+      {"void ck_tile::kentry<256, 1, ck_tile::MoeSmoothquant<int>>(int)", elementwise, "ck"},
+      // reductions
+      {"at::native::xpu::ReduceKernel<1, at::native::xpu::ReduceOp<float>>", reduction, "aten"},
+      {"at::native::xpu::SoftmaxForwardKernelFunctor<4, float>", reduction, "aten"},
+      {"mloPoolingG", reduction, "miopen"},
+      {"gen9_reduction", reduction, "onednn"},
+      {"void rocprim::detail::lookback_scan_kernel<int>(int)", reduction, "rocprim"},
+      // moving data
+      {"at::native::xpu::IndexKernel<int>", layout, "aten"},
+      {"gen9_concat", layout, "onednn"},
+      // and none of these
+      {"void rocprim::detail::onesweep_iteration_kernel<int>(int)", other, "rocprim"},
+      {"void ck_tile::kentry<256, 2, ck_tile::MoeSortingKernel<int>>(int)", other, "ck"},
+      {"void vllm::moe::moe_align_block_size_kernel<int>(int*)", other, "vllm"},
+      // communication
+      {"mscclpp::allreduce7", comm, "msccl"},
+  };
+  for (const Named& c : kNames) {
+    SCOPED_TRACE(c.name);
+    const KernelDescription kernel = describe_kernel(c.name);
+    EXPECT_EQ(name_of(kernel.category), name_of(c.category));
+    EXPECT_EQ(kernel.library, c.library);
+  }
+}
+
+TEST(DescribeKernel, ReadsFusedOps) {
+  const auto fused = [](std::string_view name) { return describe_kernel(name).fused_ops; };
+  EXPECT_EQ(fused("triton_per_fused__native_batch_norm_legit_functional_copy__24"),
+            (std::vector<std::string>{"_native_batch_norm_legit_functional", "copy_"}));
+  EXPECT_EQ(fused("triton_poi_fused_add_3_0d1d2de"), (std::vector<std::string>{"add"}));
+  EXPECT_TRUE(fused("triton_poi_fused_7").empty());
+}
+
+}  // namespace
+}  // namespace ridge
