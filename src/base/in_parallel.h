@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <future>
 #include <optional>
 #include <system_error>
@@ -78,8 +77,10 @@ void at_once(JobSize size, const Parts&... parts) {
   if (size.worth_a_pool()) {
     in_pool([&] { tbb::parallel_invoke(parts...); });
   } else if (size.worth_a_thread()) {
-    const std::function<void()> each[] = {std::cref(parts)...};
-    by_two_threads(sizeof...(parts), [&](std::size_t i) { each[i](); });
+    by_two_threads(sizeof...(parts), [&](std::size_t i) {
+      std::size_t part = 0;
+      ((part++ == i ? static_cast<void>(parts()) : void()), ...);
+    });
   } else {
     (parts(), ...);
   }

@@ -14,7 +14,6 @@
 #include "base/in_parallel.h"
 #include "base/nearest.h"
 #include "base/try.h"
-#include "engine/break_marks.h"
 #include "engine/cost_options.h"
 #include "engine/folder.h"
 #include "engine/loading.h"
@@ -22,6 +21,7 @@
 #include "ingest/reader.h"
 #include "model/model.h"
 #include "model/process_part.h"
+#include "timeline/make_timeline.h"
 
 namespace ridge {
 
@@ -45,7 +45,7 @@ struct LoadedTrace {
   std::map<std::int64_t, std::unique_ptr<Trace>> parts = {};  // by device; null: that is the whole
   std::map<ModelKey, std::unique_ptr<Model>> models = {};
   std::map<std::pair<ModelKey, std::string>, std::shared_ptr<const HeldCosts>> costs = {};
-  std::map<std::pair<std::int64_t, std::string>, std::unique_ptr<Timeline>> timelines = {};
+  std::map<std::pair<std::int64_t, std::string>, std::unique_ptr<const Timeline>> timelines = {};
 };
 
 struct Engine::State {
@@ -104,10 +104,9 @@ struct Engine::State {
   Result<const Timeline*> timeline(std::size_t i, const Arguments& arguments) {
     TRY(const std::int64_t runs, runs_argument(arguments));
     TRY(const std::shared_ptr<const CostModel> cost, costs(i, {runs, {}}, arguments));
-    const Model& of = model(i, {runs, {}});
     const std::lock_guard lock(mutex);
-    std::unique_ptr<Timeline>& made = traces[i].timelines[{runs, cost_key(arguments)}];
-    if (made == nullptr) made = std::make_unique<Timeline>(of, *cost, [&of, cost] { return break_marks(of, cost); });
+    std::unique_ptr<const Timeline>& made = traces[i].timelines[{runs, cost_key(arguments)}];
+    if (made == nullptr) made = make_timeline(cost);
     return made.get();
   }
 };
@@ -246,7 +245,7 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     const Trace& asked = *state_->traces[i].trace;
     report.traces.push_back({asked.path, std::filesystem::path(asked.path).filename().string()});
     explain_no_device_events(asked, report.diagnostics);
-    for (Diagnostic& diagnostic : diagnostics_of(asked)) report.diagnostics.push_back(std::move(diagnostic));
+    for (Diagnostic& diagnostic : diagnostics_of(asked.diagnostics)) report.diagnostics.push_back(std::move(diagnostic));
   }
   return report;
 }

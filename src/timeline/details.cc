@@ -143,7 +143,7 @@ Result<SliceDetails> Timeline::slice(std::uint32_t id) const {
     out.frame = model.locations().location(origin.node);
     out.module = model.locations().module_path(origin.node);
   }
-  if (row) out.cost = cost_of(state_->costs, *row);
+  if (row) out.cost = cost_of(*state_->costs, *row);
   state_->flows().each_of(event, kMostFlows, [&](const Flows::Edge& edge) {
     const bool outgoing = edge.from == event;
     auto other = state_->ref(outgoing ? edge.to : edge.from);

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <ridge/timeline.h>
@@ -23,9 +24,10 @@ struct BusySets {
 };
 
 struct Timeline::State {
+  explicit State(std::shared_ptr<const CostModel> of) : costs(std::move(of)), model(costs->model()) {}
+
+  std::shared_ptr<const CostModel> costs;
   const Model& model;
-  const CostModel& costs;
-  std::function<std::vector<Mark>()> more_marks;
 
   Once<Lanes> lanes_once;
   Once<BusySets> busy_once;

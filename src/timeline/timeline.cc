@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "timeline/level_of_detail.h"
+#include "timeline/make_timeline.h"
 #include "timeline/state.h"
 
 namespace ridge {
@@ -92,15 +93,12 @@ std::optional<std::int64_t> unix_start(const Trace& trace) {
 
 }  // namespace
 
-Timeline::Timeline(const Model& model, const CostModel& costs, std::function<std::vector<Mark>()> more_marks)
-    : state_(new State{.model = model,
-                       .costs = costs,
-                       .more_marks = std::move(more_marks),
-                       .lanes_once = {},
-                       .busy_once = {},
-                       .flows_once = {},
-                       .marks_once = {}}) {}
+Timeline::Timeline(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Timeline::~Timeline() = default;
+
+std::unique_ptr<const Timeline> make_timeline(std::shared_ptr<const CostModel> costs) {
+  return std::make_unique<const Timeline>(std::make_unique<Timeline::State>(std::move(costs)));
+}
 
 const std::vector<std::string>& Timeline::categories() const { return state_->lanes().categories; }
 

@@ -1,0 +1,15 @@
+// Makes the Timeline of <ridge/timeline.h>, which shows nothing of what it is made from.
+#pragma once
+
+#include <memory>
+
+#include <ridge/timeline.h>
+
+#include "cost/cost_model.h"
+
+namespace ridge {
+
+// Keeps `costs`, whose model must live as long.
+std::unique_ptr<const Timeline> make_timeline(std::shared_ptr<const CostModel> costs);
+
+}  // namespace ridge
