@@ -178,6 +178,8 @@ class Timeline {
   std::vector<Mark> marks() const;  // the longest 200 of each kind, in order of time
   Result<BusyCurve> busy(std::uint32_t px) const;
 
+  std::uint64_t memory_bytes() const;  // of the tables made so far
+
  private:
   std::unique_ptr<State> state_;
 };

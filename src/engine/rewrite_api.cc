@@ -9,13 +9,14 @@
 #include <mutex>
 #include <thread>
 
-#include "base/in_parallel.h"
+#include "base/threads.h"
 #include "base/try.h"
 #include "base/units.h"
 #include "cost/cost_model.h"
 #include "engine/cost_options.h"
 #include "engine/folder.h"
 #include "engine/loading.h"
+#include "engine/parameters.h"
 #include "facts/scope.h"
 #include "model/model.h"
 #include "rewrite/augment.h"
@@ -107,12 +108,17 @@ struct RewriteRow {
   Result<void> (*run)(Job*);
 };
 
-// The parameters of every scope that say which part of the time is meant.
+const std::vector<Parameter>& cost_parameters() {
+  static const std::vector<Parameter> list = shared_parameters(Changes::costs);
+  return list;
+}
+
+// The shared parameters that say which part of the time is meant.
 const std::vector<Parameter>& cut_parameters() {
   static const std::vector<Parameter> list = [] {
     constexpr std::string_view kWanted[] = {"step", "from", "to", "runs"};
     std::vector<Parameter> chosen;
-    for (const Parameter& parameter : scope_parameters()) {
+    for (const Parameter& parameter : shared_parameters()) {
       if (std::find(std::begin(kWanted), std::end(kWanted), parameter.name) != std::end(kWanted)) chosen.push_back(parameter);
     }
     return chosen;
@@ -222,7 +228,8 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
     paths.push_back(std::move(path));
   }
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
-  const ThreadLimit limit(options.threads);
+  Threads threads(options.threads);
+  const Threads::Use use(&threads);
   ReadOptions read = read_options(options);
   read.keep_places = true;
   Asking asking(options);

@@ -123,6 +123,7 @@ Origin origin_of(const Model& model, EventId event, std::optional<std::size_t> r
 }  // namespace
 
 Result<SliceDetails> Timeline::slice(std::uint32_t id) const {
+  const Threads::Use use(state_->threads.get());
   TRY(const Place place, state_->place(id));
   const Trace& trace = state_->trace();
   const Model& model = state_->model;

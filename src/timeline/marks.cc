@@ -76,6 +76,7 @@ std::vector<Mark> bounded(std::vector<Mark> all) {
 }  // namespace
 
 std::vector<Mark> Timeline::marks() const {
+  const Threads::Use use(state_->threads.get());
   return state_->marks_once.get([&] {
     std::vector<Mark> all;
     add_syncs(state_->model, &all);

@@ -1,5 +1,5 @@
 // What a Timeline keeps between questions: lanes, unions of busy time, and the ends of flows. Each is made once, by whoever
-// asks first.
+// asks first, with the threads of the engine: every question of the Timeline begins with a Threads::Use.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <ridge/timeline.h>
 
 #include "base/interval_set.h"
+#include "base/threads.h"
 #include "cost/cost_model.h"
 #include "model/model.h"
 #include "model/once.h"
@@ -24,8 +25,10 @@ struct BusySets {
 };
 
 struct Timeline::State {
-  explicit State(std::shared_ptr<const CostModel> of) : costs(std::move(of)), model(costs->model()) {}
+  State(std::shared_ptr<const CostModel> of, std::shared_ptr<Threads> by)
+      : threads(std::move(by)), costs(std::move(of)), model(costs->model()) {}
 
+  std::shared_ptr<Threads> threads;  // that work for whoever asks; none: no limit
   std::shared_ptr<const CostModel> costs;
   const Model& model;
 
