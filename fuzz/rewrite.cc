@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cost/cost_model.h"
+#include "facts/scope.h"
 #include "ingest/reader.h"
 #include "model/model.h"
 #include "rewrite/augment.h"
@@ -17,15 +18,17 @@ namespace {
 
 using namespace ridge;
 
-Result<std::unique_ptr<Trace>> read(std::string_view bytes) {
+ReadOptions read_options() {
   ReadOptions options;
   options.threads = 1;
   options.window_bytes = 509;
   options.max_bytes = std::uint64_t{16} << 20;
   options.max_memory = std::uint64_t{256} << 20;
   options.keep_places = true;
-  return read_trace_bytes(bytes, "fuzz", options);
+  return options;
 }
+
+Result<std::unique_ptr<Trace>> read(std::string_view bytes) { return read_trace_bytes(bytes, "fuzz", read_options()); }
 
 const BlockOptions& blocks() {
   static const BlockOptions options{.threads = 1, .block_bytes = 101, .max_bytes = UINT64_MAX, .progress = {}};
@@ -68,13 +71,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = read(once);
   if (!again || augmented(**again, once) != once) give_up("augment twice is not augment once");
 
-  CombineInputs inputs;
-  inputs.count = 2;
-  inputs.load = [&](std::size_t) { return read(bytes); };
-  inputs.open = [&](std::size_t) -> Result<OpenedSource> { return open_bytes(bytes); };
+  const CombineInput inputs[] = {{"a", bytes}, {"b", bytes}};
   std::string both;
   PackedFile out(OutputFile::in_memory(&both), Packing::none);
-  if (combine(inputs, blocks(), &out)) {
+  if (combine(inputs, read_options(), blocks(), &out)) {
     const auto read_back = read(both);
     if ((*trace)->events.size() != 0 && (!read_back || (*read_back)->events.size() != 2 * (*trace)->events.size()))
       give_up("combine lost events");
@@ -82,10 +82,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const Model model(**trace);
   const TimeRange window = (*trace)->window.value_or(TimeRange{});
-  const TimeRange half{window.start_ns, window.start_ns + window.duration_ns() / 2};
+  const auto half = make_scope(model, {{"to", std::to_string(static_cast<double>(window.duration_ns() / 2) / 1e6)}});
   std::string part;
   PackedFile part_out(OutputFile::in_memory(&part), Packing::none);
-  const CutRange range{[half](TrackId) { return half; }, [](std::size_t row) { return row % 2 == 0; }};
-  if (!cut(model, open_bytes(bytes), range, blocks(), &part_out)) give_up("cut failed");
+  if (!cut(half ? *half : Scope(model), open_bytes(bytes), blocks(), &part_out)) give_up("cut failed");
   return 0;
 }

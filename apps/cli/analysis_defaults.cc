@@ -1,24 +1,17 @@
+// Which flags are handed on: those that change what is made of a trace, not what one analysis shows of it.
 #include "analysis_defaults.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ridge::cli {
-namespace {
-
-constexpr std::array<std::string_view, 7> kHandedOn = {"runs",  "device", "device_file",   "clock_mhz",
-                                                       "dtype", "tf32",   "inductor_cache"};
-
-}  // namespace
-
 std::vector<Parameter> with_analysis_defaults(std::span<const Parameter> own) {
   std::vector<Parameter> all(own.begin(), own.end());
-  for (const std::string_view name : kHandedOn) {
+  for (const Changes what : {Changes::model, Changes::costs}) {
     for (const AnalysisInfo& analysis : analyses()) {
-      const auto found = std::ranges::find(analysis.parameters, name, &Parameter::name);
-      if (found == analysis.parameters.end()) continue;
-      all.push_back(*found);
-      break;
+      for (const Parameter& parameter : analysis.parameters) {
+        const bool new_one = std::ranges::find(all, parameter.name, &Parameter::name) == all.end();
+        if (parameter.changes == what && new_one) all.push_back(parameter);
+      }
     }
   }
   return all;

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t kCacheEntries = 256;
 constexpr std::size_t kCacheBytes = std::size_t{96} << 20;
-constexpr std::size_t kMostHeavy = 8;
-
-// Arguments for which the engine makes and keeps large tables.
-constexpr std::array<std::string_view, 6> kHeavy = {"runs", "device", "device_file", "clock_mhz", "dtype", "tf32"};
 
 struct StatusRow {
   ErrorCode code;
@@ -267,27 +263,11 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   const bool one_trace = rest.query.contains("t");
   const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
-  if (const auto allowed = allow_heavy(arguments); !allowed) return tl::unexpected(allowed.error());
   const auto report = engine_.run(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
   auto text = report_text(*report, **find_format("json"), view, {.longest_text = longest_text});
   if (!text) return tl::unexpected(text.error());
   return answer(200, std::move(*text));
-}
-
-Result<void> Site::allow_heavy(const Arguments& arguments) const {
-  std::string key;
-  for (const std::string_view name : kHeavy) {
-    const auto found = arguments.find(name);
-    if (found != arguments.end()) key += fmt::format("{}={}\n", name, found->second);
-  }
-  const std::lock_guard lock(mutex_);
-  if (heavy_.contains(key)) return {};
-  if (heavy_.size() >= kMostHeavy)
-    return fail(ErrorCode::usage, "too many different values of runs, device, clock or dtype were asked for", "",
-                "start ridge serve again to ask for others");
-  heavy_.insert(key);
-  return {};
 }
 
 void Site::prepare() const {

@@ -3,8 +3,6 @@
 // Thread-safe.
 #pragma once
 
-#include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -35,13 +33,10 @@ class Site {
  private:
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
   Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const;
-  Result<void> allow_heavy(const Arguments& arguments) const;
 
   const Engine& engine_;
   const Arguments defaults_;
   mutable AnswerCache cache_;
-  mutable std::mutex mutex_;
-  mutable std::set<std::string> heavy_;  // combinations of arguments for which the engine keeps tables of their own
 };
 
 // The status and body that an error of the engine gives.

@@ -2,6 +2,7 @@
 // from it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -12,12 +13,21 @@
 
 namespace ridge {
 
+// What a value of a parameter changes, and so what has to be made anew for another one.
+enum class Changes : std::uint8_t {
+  answer,  // nothing but the answer of its analysis
+  scope,   // which part of the trace is looked at
+  model,   // what the trace is taken for: iterations
+  costs,   // FLOPs, bytes and roofs
+};
+
 struct Parameter {
   std::string_view name;  // "strict": the flag is --strict
   Type type;              // boolean: a switch
   std::string_view description;
   bool names_file = false;  // its value is a path: for the command line, not for clients that come over a network
   bool repeats = false;     // may be given several times: the texts are joined by commas
+  Changes changes = Changes::answer;
 };
 
 struct AnalysisInfo {

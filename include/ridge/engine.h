@@ -1,5 +1,6 @@
 // The door to the engine: open traces, list the analyses, run one. Clients (CLI, server, bindings) use this and report.h only.
-// Thread safety: an Engine is immutable after open(); run() may be called from several threads.
+// Thread safety: the traces do not change after open(). What is made of them is made when first asked for, kept within
+// OpenOptions::cache_bytes and made again when needed; run() and timeline() may be called from several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,13 @@ struct Progress {
 };
 
 struct OpenOptions {
-  unsigned threads = 0;          // of this process, while the engine lives; 0: one per core
+  unsigned threads = 0;          // that work on one question of this engine; 0: one per core
   std::uint64_t max_bytes = 0;   // most bytes of uncompressed JSON to read from one trace; 0: the default, kDefaultMaxBytes
   std::uint64_t max_memory = 0;  // most bytes of memory that a loaded trace may take; 0: no limit
+  // Most bytes to keep of what is made of the traces: models, costs, timelines, for each combination of flags that changes
+  // them. The least recently used go first; what is in use stays. 0: four times what the traces themselves take, and no less
+  // than 256 MiB.
+  std::uint64_t cache_bytes = 0;
   // Read no file but those that the caller names: not the kernel sources whose paths a trace tells. For who serves others.
   bool named_files_only = false;
   bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
@@ -55,9 +60,11 @@ class Engine {
                      std::optional<std::size_t> trace = std::nullopt) const;
 
   std::size_t trace_count() const;
-  // The picture of one trace, see <ridge/timeline.h>; lives as long as the engine. `arguments`: those about costs and --runs
-  // count.
-  Result<const Timeline*> timeline(std::size_t trace, const Arguments& arguments) const;
+  // What is kept of tables now, as cache_bytes counts it.
+  std::uint64_t cached_bytes() const;
+  // The picture of one trace, see <ridge/timeline.h>. The handle holds all that it needs: it may outlive the engine.
+  // `arguments`: those about costs and --runs count.
+  Result<std::shared_ptr<const Timeline>> timeline(std::size_t trace, const Arguments& arguments) const;
 
  private:
   struct State;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -156,13 +155,10 @@ struct TraceFacts {
 };
 inline constexpr std::size_t kMostIterations = 2000;
 
-class Model;
-class CostModel;
-
 class Timeline {
  public:
-  // Both must outlive it. `more_marks` tells those that a layer above knows of: graph breaks, recompiles.
-  Timeline(const Model& model, const CostModel& costs, std::function<std::vector<Mark>()> more_marks);
+  struct State;  // the engine alone can make one
+  explicit Timeline(std::unique_ptr<State> state);
   ~Timeline();
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
@@ -182,8 +178,9 @@ class Timeline {
   std::vector<Mark> marks() const;  // the longest 200 of each kind, in order of time
   Result<BusyCurve> busy(std::uint32_t px) const;
 
+  std::uint64_t memory_bytes() const;  // of the tables made so far
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -6,21 +6,19 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <future>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
 #include "base/spawn_on_core.h"
+#include "base/threads.h"
 
 namespace ridge {
 
@@ -31,28 +29,14 @@ struct JobSize {
   bool worth_a_thread() const { return events >= std::size_t{8} << 10; }
 };
 
-// While one lives, no more threads than it says work in this process; 0: as many as there are cores. Of several the last one
-// counts. It is a number and not yet TBB's own limit: setting that starts the pool.
-class ThreadLimit {
- public:
-  explicit ThreadLimit(unsigned threads) : before_(most_.exchange(threads)) {}
-  ThreadLimit(const ThreadLimit&) = delete;
-  ThreadLimit& operator=(const ThreadLimit&) = delete;
-  ~ThreadLimit() { most_ = before_; }
-
-  static unsigned most() { return most_; }
-
- private:
-  static inline std::atomic<unsigned> most_ = 0;
-  unsigned before_;
-};
-
 // work() in the pool, with no more threads than are allowed.
 template <class Work>
 void in_pool(const Work& work) {
-  std::optional<tbb::global_control> limit;
-  if (ThreadLimit::most() != 0) limit.emplace(tbb::global_control::max_allowed_parallelism, ThreadLimit::most());
-  tbb::this_task_arena::isolate(work);
+  if (Threads* const threads = Threads::current()) {
+    threads->run(work);
+  } else {
+    tbb::this_task_arena::isolate(work);
+  }
 }
 
 // part(i) for each i in [0, count) by this thread and one more, where one is to be had.
@@ -62,11 +46,14 @@ void by_two_threads(std::size_t count, const Part& part) {
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) part(i);
   };
-  std::packaged_task<void()> same(work);  // keeps what it throws
+  std::packaged_task<void()> same([&work, threads = Threads::current()] {  // keeps what it throws
+    const Threads::Use use(threads);
+    work();
+  });
   std::future<void> done = same.get_future();
   std::jthread other;
   try {
-    if (ThreadLimit::most() != 1) other = spawn_on_core(1, 2, std::move(same));
+    if (Threads::may_have_more()) other = spawn_on_core(1, 2, std::move(same));
   } catch (const std::system_error&) {  // no thread: this one does it all
   }
   work();
@@ -78,8 +65,10 @@ void at_once(JobSize size, const Parts&... parts) {
   if (size.worth_a_pool()) {
     in_pool([&] { tbb::parallel_invoke(parts...); });
   } else if (size.worth_a_thread()) {
-    const std::function<void()> each[] = {std::cref(parts)...};
-    by_two_threads(sizeof...(parts), [&](std::size_t i) { each[i](); });
+    by_two_threads(sizeof...(parts), [&](std::size_t i) {
+      std::size_t part = 0;
+      ((part++ == i ? static_cast<void>(parts()) : void()), ...);
+    });
   } else {
     (parts(), ...);
   }

@@ -25,6 +25,7 @@ class IntervalSet {
   std::span<const Interval> intervals() const { return intervals_; }
   bool empty() const { return intervals_.empty(); }
   std::int64_t length() const;  // the measure: sum of the lengths
+  std::uint64_t heap_bytes() const { return intervals_.capacity() * sizeof(Interval); }
 
  private:
   friend IntervalSet unite(const IntervalSet& a, const IntervalSet& b);

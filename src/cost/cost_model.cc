@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/heap_bytes.h"
 #include "cost/launch_costs.h"
 #include "cost/roof/device_limits.h"
 #include "model/device_properties.h"
@@ -91,6 +92,13 @@ std::optional<double> CostModel::flops_of_op(NodeId op) const {
   if (op.value >= model_.tree().size()) return std::nullopt;
   const NodeFlops& flops = state_->flops.get([&] { return sum_over_tree(model_, costs()); });
   return flops.known[op.value] ? std::optional(flops.flops[op.value]) : std::nullopt;
+}
+
+std::uint64_t CostModel::memory_bytes() const {
+  std::uint64_t bytes = sizeof(State);
+  if (const LaunchCosts* made = state_->costs.if_made()) bytes += heap_bytes(made->costs, made->of_row);
+  if (const NodeFlops* made = state_->flops.if_made()) bytes += heap_bytes(made->flops, made->known);
+  return bytes;
 }
 
 const DeviceSpec* CostModel::device(std::int64_t id) const {

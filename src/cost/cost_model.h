@@ -66,6 +66,9 @@ class CostModel {
   // no kernel.
   std::optional<double> flops_of_op(NodeId op) const;
 
+  // Of what is made so far, the model not counted.
+  std::uint64_t memory_bytes() const;
+
   // Peaks of a device of the trace (--clock-mhz already applied); nullptr when it is not known.
   const DeviceSpec* device(std::int64_t id) const;
 

@@ -1,3 +1,4 @@
+// The devices and dtypes that flags name, found in tables and files.
 #include "engine/cost_options.h"
 
 #include <algorithm>
@@ -11,20 +12,9 @@
 #include "base/nearest.h"
 #include "base/try.h"
 #include "device/device_file.h"
-#include "engine/kernel_sources.h"
 
 namespace ridge {
 namespace {
-
-constexpr Parameter kParameters[] = {
-    {"device", Type::text, "whose peaks to use, by name; ridge devices lists them"},
-    {"device_file", Type::text, "whose peaks to use: a JSON file with a device of your own, or with measured peaks", true},
-    {"clock_mhz", Type::number,
-     "the clock the device ran at; peaks of arithmetic scale with it, from boost_mhz and matrix_mhz of `devices`"},
-    {"dtype", Type::text, "the dtype of kernels whose dtype the trace does not tell: bf16, float32, ..."},
-    {"tf32", Type::boolean, "float32 matrix work ran on TF32 units"},
-    {"inductor_cache", Type::text, "the folder in which Inductor keeps the sources of its kernels", true},
-};
 
 constexpr std::uintmax_t kMostDeviceBytes = 1 << 20;
 
@@ -96,8 +86,6 @@ Result<DType> dtype_of(const Arguments& arguments) {
 
 }  // namespace
 
-std::span<const Parameter> cost_parameters() { return kParameters; }
-
 Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_files_only) {
   CostSettings settings;
   CostOptions& options = settings.options;
@@ -119,16 +107,6 @@ Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_f
                                                                named_files_only ? TracePaths::never : TracePaths::read);
   options.sources = settings.sources.get();
   return settings;
-}
-
-std::string cost_key(const Arguments& arguments) {
-  std::string key;
-  for (const Parameter& parameter : kParameters) {
-    const std::string* text = find(arguments, parameter.name);
-    key += text == nullptr ? "-" : "+" + *text;
-    key += '\0';
-  }
-  return key;
 }
 
 }  // namespace ridge

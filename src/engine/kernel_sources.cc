@@ -59,6 +59,11 @@ std::optional<std::string> DiskKernelSources::find(std::string_view kernel_file)
   return text;
 }
 
+std::uint64_t DiskKernelSources::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return kept_bytes_;
+}
+
 std::optional<std::string> DiskKernelSources::look(const std::string& kernel_file) const {
   if (!folder_.empty())
     if (auto text = look_in_folder(kernel_file)) return text;

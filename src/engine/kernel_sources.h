@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,7 @@ class DiskKernelSources : public KernelSources {
   explicit DiskKernelSources(std::string folder = {}, TracePaths trace_paths = TracePaths::read);
 
   std::optional<std::string> find(std::string_view kernel_file) const override;
+  std::uint64_t memory_bytes() const;  // of the texts kept
 
  private:
   std::optional<std::string> look(const std::string& kernel_file) const;

@@ -14,11 +14,11 @@ ReadOptions read_options(const OpenOptions& options) {
   return read;
 }
 
-std::vector<Diagnostic> diagnostics_of(const Trace& trace) {
+std::vector<Diagnostic> diagnostics_of(const Diagnostics& found) {
   std::vector<Diagnostic> out;
   for (std::size_t i = 0; i < kProblems; ++i) {
     const auto problem = static_cast<Problem>(i);
-    const Diagnostics::Entry& entry = trace.diagnostics[problem];
+    const Diagnostics::Entry& entry = found[problem];
     if (entry.count == 0) continue;
     const ProblemRow& row = row_of(problem);
     out.push_back({std::string(row.code), static_cast<std::int64_t>(entry.count), std::string(row.message),

@@ -13,6 +13,6 @@ namespace ridge {
 // `options` must outlive the result.
 ReadOptions read_options(const OpenOptions& options);
 
-std::vector<Diagnostic> diagnostics_of(const Trace& trace);
+std::vector<Diagnostic> diagnostics_of(const Diagnostics& found);
 
 }  // namespace ridge

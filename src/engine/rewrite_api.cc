@@ -9,13 +9,14 @@
 #include <mutex>
 #include <thread>
 
-#include "base/in_parallel.h"
+#include "base/threads.h"
 #include "base/try.h"
 #include "base/units.h"
 #include "cost/cost_model.h"
 #include "engine/cost_options.h"
 #include "engine/folder.h"
 #include "engine/loading.h"
+#include "engine/parameters.h"
 #include "facts/scope.h"
 #include "model/model.h"
 #include "rewrite/augment.h"
@@ -37,8 +38,8 @@ struct Job {
   Result<std::unique_ptr<Trace>> load(const std::string& path) { return read_trace(path, read); }
 };
 
-void add_diagnostics(const Trace& trace, RewriteSummary* summary) {
-  for (Diagnostic& diagnostic : diagnostics_of(trace)) summary->diagnostics.push_back(std::move(diagnostic));
+void add_diagnostics(const Diagnostics& found, RewriteSummary* summary) {
+  for (Diagnostic& diagnostic : diagnostics_of(found)) summary->diagnostics.push_back(std::move(diagnostic));
 }
 
 Result<void> run_augment(Job* job) {
@@ -52,7 +53,7 @@ Result<void> run_augment(Job* job) {
                          {"with_flops", counts.with_flops},
                          {"with_bytes", counts.with_bytes},
                          {"ops", counts.ops}};
-  add_diagnostics(*trace, &job->summary);
+  add_diagnostics(trace->diagnostics, &job->summary);
   return {};
 }
 
@@ -63,25 +64,18 @@ std::string format_long_time(std::int64_t ns) {
 }
 
 Result<void> run_combine(Job* job) {
-  std::size_t told = 0;  // inputs whose diagnostics are in the summary: each is loaded twice
-  const auto load = [&](std::size_t input) {
-    auto trace = job->load(job->paths[input]);
-    if (trace && told == input) {
-      add_diagnostics(**trace, &job->summary);
-      ++told;
-    }
-    return trace;
-  };
-  const CombineInputs inputs{job->paths.size(), load, [&](std::size_t input) { return open_source(job->paths[input]); }};
-  TRY(const CombineCounts counts, combine(inputs, job->blocks, job->out));
+  std::vector<CombineInput> inputs;
+  for (const std::string& path : job->paths) inputs.push_back({path});
+  TRY(const CombineCounts counts, combine(inputs, job->read, job->blocks, job->out));
+  for (const Diagnostics& found : counts.diagnostics) add_diagnostics(found, &job->summary);
   job->summary.counts = {{"inputs", job->paths.size()}, {"events", counts.events}};
-  for (const UnknownClock& input : counts.unknown_clocks) {
+  for (const UnknownClock& input : counts.clocks.unknown) {
     const std::string what = input.moved ? "it is made to start with the others"
                                          : "its times lie among those of the others and are left as they are";
     job->summary.diagnostics.push_back(
         {"clock_unknown", 1, input.name + " does not say when it was recorded: " + what, "warning"});
   }
-  for (const FarInput& far : counts.far_apart) {
+  for (const FarTrace& far : counts.clocks.far_apart) {
     job->summary.diagnostics.push_back({"recorded_apart", 1,
                                         far.name + " was recorded " + format_long_time(far.gap_ns) +
                                             " after the inputs before it: the result holds that pause, and every share of its "
@@ -102,12 +96,10 @@ Result<void> run_cut(Job* job) {
   TRY(const std::unique_ptr<Trace> trace, job->load(job->paths[0]));
   const Model model(*trace, runs);
   TRY(const Scope scope, make_scope(model, job->arguments));
-  const CutRange range{[&scope](TrackId track) { return scope.host_window(track); },
-                       [&scope](std::size_t row) { return scope.holds_work(row); }};
   TRY(OpenedSource source, open_source(job->paths[0]));
-  TRY(const CutCounts counts, cut(model, std::move(source), range, job->blocks, job->out));
+  TRY(const CutCounts counts, cut(scope, std::move(source), job->blocks, job->out));
   job->summary.counts = {{"events", counts.events}, {"events_before", trace->events.size()}};
-  add_diagnostics(*trace, &job->summary);
+  add_diagnostics(trace->diagnostics, &job->summary);
   return {};
 }
 
@@ -116,12 +108,17 @@ struct RewriteRow {
   Result<void> (*run)(Job*);
 };
 
-// The parameters of every scope that say which part of the time is meant.
+const std::vector<Parameter>& cost_parameters() {
+  static const std::vector<Parameter> list = shared_parameters(Changes::costs);
+  return list;
+}
+
+// The shared parameters that say which part of the time is meant.
 const std::vector<Parameter>& cut_parameters() {
   static const std::vector<Parameter> list = [] {
     constexpr std::string_view kWanted[] = {"step", "from", "to", "runs"};
     std::vector<Parameter> chosen;
-    for (const Parameter& parameter : scope_parameters()) {
+    for (const Parameter& parameter : shared_parameters()) {
       if (std::find(std::begin(kWanted), std::end(kWanted), parameter.name) != std::end(kWanted)) chosen.push_back(parameter);
     }
     return chosen;
@@ -231,7 +228,8 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
     paths.push_back(std::move(path));
   }
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
-  const ThreadLimit limit(options.threads);
+  Threads threads(options.threads);
+  const Threads::Use use(&threads);
   ReadOptions read = read_options(options);
   read.keep_places = true;
   Asking asking(options);

@@ -14,15 +14,6 @@
 namespace ridge {
 namespace {
 
-constexpr Parameter kParameters[] = {
-    {"gpu", Type::integer, "only this device of the trace"},
-    {"step", Type::text, "only iteration A, or A-B: the number in ProfilerStep#, else the index from 0"},
-    {"from", Type::number, "only what starts at or after this time, in ms from the window's start"},
-    {"to", Type::number, "only what starts before this time, in ms from the window's start"},
-    {"filter", Type::text, "only names that match this regular expression"},
-    {"runs", Type::integer, "how many iterations the trace holds, when it cannot be told"},
-};
-
 Result<std::int64_t> integer(std::string_view name, std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -175,8 +166,6 @@ bool Scope::holds_work(std::size_t row) const {
   const std::int64_t start = trace().events.ts_ns(trace().of(EventClass::device_work)[row]);
   return start >= host_.start_ns && start < host_.end_ns;
 }
-
-std::span<const Parameter> scope_parameters() { return kParameters; }
 
 Result<std::int64_t> runs_argument(const Arguments& arguments) {
   const std::string* text = find(arguments, "runs");

@@ -1,5 +1,5 @@
 // Scope: what an analysis works on: which trace, which part of its time, which iterations, which device, which names.
-// Every analysis takes one, so that the flags which narrow it are written once (scope_parameters).
+// Every analysis takes one, so that the flags which narrow it are read once (make_scope).
 #pragma once
 
 #include <cstdint>
@@ -87,9 +87,6 @@ class Scope {
   std::optional<std::int64_t> device_;
   std::shared_ptr<const re2::RE2> filter_;
 };
-
-// The flags that every analysis takes.
-std::span<const Parameter> scope_parameters();
 
 // From the arguments of that name; an error that says what is wrong with one.
 Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::shared_ptr<const CostModel> costs = nullptr);

@@ -67,6 +67,7 @@ class NodeOfEvent {
  public:
   NodeOfEvent(const Trace& trace, const CallTree& tree);
   NodeId operator[](EventId event) const { return NodeId{node_[event.value]}; }
+  std::uint64_t heap_bytes() const { return node_.capacity() * sizeof(std::uint32_t); }
 
  private:
   BulkVector<std::uint32_t> node_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bulk_vector.h"
+#include "base/heap_bytes.h"
 #include "model/call_tree.h"
 #include "model/forward_backward.h"
 #include "trace/trace.h"
@@ -24,6 +25,8 @@ class Locations {
   // "train.py:85 (step)": the innermost frame that is neither PyTorch's, Triton's, generated, nor Python's own; empty when
   // there is none.
   std::string_view location(NodeId n) const { return places_[place_[n.value]]; }
+
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(path_, place_, paths_, places_); }
 
  private:
   void follow_forward(const CallTree& tree, const ForwardBackward& links);

@@ -2,6 +2,7 @@
 
 #include "base/in_parallel.h"
 #include "model/once.h"
+#include "model/table_bytes.h"
 
 namespace ridge {
 struct Model::Tables {
@@ -19,6 +20,14 @@ struct Model::Tables {
   Once<CompilerWork> compiler_work;
   Once<GraphReplays> graph_replays;
   Once<Locations> locations;
+
+  // Calls see(table) for each.
+  template <class See>
+  void each(See see) const {
+    see(tree), see(node_of), see(links), see(host_stalls), see(identities), see(timeline), see(iterations);
+    see(autotuning), see(compile_phases), see(forward_backward), see(compiled_regions), see(compiler_work);
+    see(graph_replays), see(locations);
+  }
 };
 
 Model::Model(const Trace& trace, std::int64_t runs) : trace_(trace), runs_(runs), tables_(std::make_unique<Tables>()) {}
@@ -77,6 +86,14 @@ const GraphReplays& Model::graph_replays() const {
 
 const Locations& Model::locations() const {
   return tables_->locations.get([&] { return Locations(trace_, tree(), forward_backward()); });
+}
+
+std::uint64_t Model::memory_bytes() const {
+  std::uint64_t bytes = sizeof(Tables);
+  tables_->each([&](const auto& once) {
+    if (const auto* table = once.if_made()) bytes += heap_bytes(*table);
+  });
+  return bytes;
 }
 
 }  // namespace ridge

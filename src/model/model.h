@@ -45,6 +45,9 @@ class Model {
   const GraphReplays& graph_replays() const;
   const Locations& locations() const;
 
+  // Of the tables made so far: what their columns take, the trace not counted.
+  std::uint64_t memory_bytes() const;
+
  private:
   struct Tables;
   const Trace& trace_;

@@ -8,25 +8,31 @@
 namespace ridge {
 namespace {
 
-Result<std::vector<InputFacts>> facts_of_all(const CombineInputs& inputs) {
-  std::vector<InputFacts> all;
-  for (std::size_t i = 0; i < inputs.count; ++i) {
-    TRY(const std::unique_ptr<Trace> trace, inputs.load(i));
-    all.push_back(facts_of(*trace));
-  }
-  return all;
+Result<std::unique_ptr<Trace>> load(const CombineInput& input, const ReadOptions& read) {
+  return input.bytes ? read_trace_bytes(*input.bytes, input.path, read) : read_trace(input.path, read);
+}
+
+Result<OpenedSource> open(const CombineInput& input) {
+  if (input.bytes) return open_bytes(*input.bytes);
+  return open_source(input.path);
 }
 
 }  // namespace
 
-Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& options, PackedFile* out) {
-  TRY(const std::vector<InputFacts> facts, facts_of_all(inputs));
+Result<CombineCounts> combine(std::span<const CombineInput> inputs, const ReadOptions& read, const BlockOptions& options,
+                              PackedFile* out) {
+  CombineCounts counts;
+  std::vector<InputFacts> facts;
+  for (const CombineInput& input : inputs) {
+    TRY(const std::unique_ptr<Trace> trace, load(input, read));
+    facts.push_back(facts_of(*trace));
+    counts.diagnostics.push_back(trace->diagnostics);
+  }
   TRY(CombinePlan plan, plan_combination(facts));
   if (auto done = out->write(trace_head(combined_metadata(facts, plan))); !done) return tl::unexpected(done.error());
-  CombineCounts counts;
-  for (std::size_t i = 0; i < inputs.count; ++i) {
-    TRY(const std::unique_ptr<Trace> trace, inputs.load(i));
-    TRY(OpenedSource source, inputs.open(i));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    TRY(const std::unique_ptr<Trace> trace, load(inputs[i], read));
+    TRY(OpenedSource source, open(inputs[i]));
     const Renumbering renumbering(*trace, plan.inputs[i]);
     const bool any_before = counts.events != 0;
     const auto transform = [&](Block* block) {
@@ -41,8 +47,7 @@ Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& o
     counts.events += trace->events.size();
   }
   if (auto done = out->write(trace_tail()); !done) return tl::unexpected(done.error());
-  counts.unknown_clocks = std::move(plan.unknown_clocks);
-  counts.far_apart = std::move(plan.far_apart);
+  counts.clocks = std::move(plan.clocks);
   return counts;
 }
 

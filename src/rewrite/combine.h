@@ -3,44 +3,34 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ridge/result.h>
 
+#include "ingest/reader.h"
+#include "job/clocks.h"
 #include "rewrite/blocks.h"
 
 namespace ridge {
 
-// An input whose window begins so long after the last of those that begin before it has ended that they cannot be of one
-// recording.
-struct FarInput {
-  std::string name;
-  std::int64_t gap_ns = 0;
-};
-
-// An input that does not say when it was recorded, and what was done with its times.
-struct UnknownClock {
-  std::string name;
-  bool moved = false;  // made to start with the others; else left: they lie among the others' as they stand
-};
-
 struct CombineCounts {
   std::uint64_t events = 0;
-  std::vector<UnknownClock> unknown_clocks;
-  std::vector<FarInput> far_apart;
+  std::vector<Diagnostics> diagnostics;  // of each input
+  AlignedClocks clocks;
 };
 
-// The inputs by number: `load` reads one with its places kept, `open` opens its bytes anew.
-struct CombineInputs {
-  std::size_t count = 0;
-  std::function<Result<std::unique_ptr<Trace>>(std::size_t input)> load;
-  std::function<Result<OpenedSource>(std::size_t input)> open;
+// A file, or bytes in memory under a name.
+struct CombineInput {
+  std::string path;
+  std::optional<std::string_view> bytes = {};
 };
 
-// Each input is loaded twice, one at a time: once for what its numbers are, once to write it.
-Result<CombineCounts> combine(const CombineInputs& inputs, const BlockOptions& options, PackedFile* out);
+// Each input is loaded twice, one at a time: once for what its numbers are, once to write it. `read` keeps places.
+Result<CombineCounts> combine(std::span<const CombineInput> inputs, const ReadOptions& read, const BlockOptions& options,
+                              PackedFile* out);
 
 }  // namespace ridge

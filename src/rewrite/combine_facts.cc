@@ -113,10 +113,8 @@ Pid pid_of(const Trace& trace, const TrackPart& part) {
 
 InputFacts facts_of(const Trace& trace) {
   InputFacts facts;
-  facts.name = std::filesystem::path(trace.path).filename().string();
+  facts.clock = clock_of(trace, std::filesystem::path(trace.path).filename().string());
   facts.metadata = trace.metadata.texts;
-  facts.base_time_ns = trace.metadata.base_time_ns;
-  if (trace.window) facts.start_ns = trace.window->start_ns, facts.end_ns = trace.window->end_ns;
   find_largest(trace, &facts);
   find_devices(trace, &facts);
   find_devices_by_pid(trace, &facts);

@@ -5,12 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "job/clocks.h"
 #include "rewrite/event_list.h"
 #include "trace/arg_key.h"
 #include "trace/trace.h"
@@ -52,10 +52,8 @@ struct PidFacts {
 };
 
 struct InputFacts {
-  std::string name;  // of the file
+  TraceClock clock;  // under the name of the file
   RawMembers metadata;
-  std::optional<std::int64_t> base_time_ns;
-  std::optional<std::int64_t> start_ns, end_ns;   // of its window, by its own clock
   std::array<std::int64_t, kIdSpaces> largest{};  // -1: none
   std::set<std::int64_t> devices;
   std::map<Pid, PidFacts> pids;

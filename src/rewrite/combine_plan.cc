@@ -1,26 +1,17 @@
+// The numbers of the combined trace, and its metadata.
 #include "rewrite/combine_plan.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <set>
 
-#include "base/saturating.h"
+#include "base/try.h"
 #include "ingest/scan.h"
 #include "rewrite/event_members.h"
 #include "rewrite/json_write.h"
 
 namespace ridge {
 namespace {
-
-// Clocks further apart than this (73 years: the epoch and today are nearer) are of no one job; sums of times stay far from
-// overflow.
-constexpr std::int64_t kFurthestApartNs = std::int64_t{1} << 61;
-// Times from here on (2001) without a base time count from the epoch. Smaller ones count from a start that nobody wrote down:
-// that of the machine, or of the quarter of a year, to which Kineto rounds its base time down.
-constexpr std::int64_t kSurelyEpochNs = 1'000'000'000'000'000'000;
-// Ranks of a job record at one time, by clocks that differ by seconds at most.
-constexpr std::int64_t kOneRecordingNs = 60'000'000'000;
 
 Result<void> plan_ids(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
   std::array<std::int64_t, kIdSpaces> next{};
@@ -29,7 +20,7 @@ Result<void> plan_ids(const std::vector<InputFacts>& inputs, CombinePlan* plan) 
     for (std::size_t space = 0; space < kIdSpaces; ++space) {
       const std::int64_t largest = inputs[i].largest[space];
       if (largest >= INT64_MAX - 1 - next[space]) {
-        return fail(ErrorCode::too_large, "the ids of the inputs do not fit 64 bits side by side", inputs[i].name,
+        return fail(ErrorCode::too_large, "the ids of the inputs do not fit 64 bits side by side", inputs[i].clock.name,
                     "one of them holds ids that no profiler writes");
       }
       next[space] += largest + 1;
@@ -44,7 +35,8 @@ Result<void> plan_devices(const std::vector<InputFacts>& inputs, CombinePlan* pl
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (const std::int64_t device : inputs[i].devices) {
       const std::int64_t number = i == 0 ? device : next;
-      if (number == INT64_MAX) return fail(ErrorCode::too_large, "there are no numbers left for the devices", inputs[i].name);
+      if (number == INT64_MAX)
+        return fail(ErrorCode::too_large, "there are no numbers left for the devices", inputs[i].clock.name);
       plan->inputs[i].devices[device] = number;
       next = number + 1;
     }
@@ -100,88 +92,13 @@ class PidPlanner {
   std::int64_t next_ = 1'000'000;  // where no device and hardly a process of Linux is
 };
 
-// The times of an input: from its base time, from the epoch, or from nobody knows where.
-bool counts_from_epoch(const InputFacts& facts) {
-  return !facts.base_time_ns && facts.start_ns && *facts.start_ns >= kSurelyEpochNs;
-}
-
-bool has_known_clock(const InputFacts& facts) { return facts.base_time_ns || counts_from_epoch(facts); }
-
-// How long lies between two windows, each as its own file has it; 0 where they overlap.
-std::int64_t gap_between(const InputFacts& a, const InputFacts& b) {
-  std::int64_t gap = 0;
-  const std::int64_t later = std::max(*a.start_ns, *b.start_ns), earlier_end = std::min(*a.end_ns, *b.end_ns);
-  if (__builtin_sub_overflow(later, earlier_end, &gap)) return INT64_MAX;
-  return std::max<std::int64_t>(0, gap);
-}
-
-// Where an input of unknown clock goes: it keeps company with the input among whose times its own lie (they count from one
-// start, as those of ranks do, whose base Kineto rounds to the same quarter), else it begins with the earliest.
-void place_unknown(const std::vector<InputFacts>& inputs, std::size_t i, const std::vector<std::size_t>& placed,
-                   CombinePlan* plan) {
-  std::optional<std::size_t> nearest;
-  std::optional<std::int64_t> start;
-  for (const std::size_t other : placed) {
-    const std::int64_t gap = gap_between(inputs[i], inputs[other]);
-    if (gap <= kOneRecordingNs && (!nearest || gap < gap_between(inputs[i], inputs[*nearest]))) nearest = other;
-    std::int64_t begins = *inputs[other].start_ns;
-    saturating_add(&begins, plan->inputs[other].add_ns);
-    start = std::min(start.value_or(begins), begins);
-  }
-  InputPlan& own = plan->inputs[i];
-  if (nearest) {
-    own.add_ns = plan->inputs[*nearest].add_ns;
-  } else if (start && __builtin_sub_overflow(*start, *inputs[i].start_ns, &own.add_ns)) {
-    own.add_ns = 0;
-  }
-  plan->unknown_clocks.push_back({inputs[i].name, !nearest && own.add_ns != 0});
-}
-
+// Times move to the clock of the job.
 Result<void> plan_clocks(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
-  for (const InputFacts& facts : inputs) {
-    if (!facts.base_time_ns) continue;
-    plan->base_time_ns = std::min(plan->base_time_ns.value_or(*facts.base_time_ns), *facts.base_time_ns);
-  }
-  const std::int64_t base = plan->base_time_ns.value_or(0);
-  std::vector<std::size_t> placed;  // inputs with a window, on the common clock
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!has_known_clock(inputs[i])) continue;
-    std::int64_t& add = plan->inputs[i].add_ns;
-    if (__builtin_sub_overflow(inputs[i].base_time_ns.value_or(0), base, &add) || add > kFurthestApartNs ||
-        add < -kFurthestApartNs) {
-      return fail(ErrorCode::usage, "the clocks of the inputs are too far apart", inputs[i].name,
-                  "check its baseTimeNanoseconds: the inputs cannot be of one job");
-    }
-    if (inputs[i].start_ns) placed.push_back(i);
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (has_known_clock(inputs[i]) || !inputs[i].start_ns) continue;
-    place_unknown(inputs, i, placed, plan);
-    placed.push_back(i);
-  }
+  std::vector<TraceClock> traces;
+  for (const InputFacts& facts : inputs) traces.push_back(facts.clock);
+  TRY(plan->clocks, align_clocks(traces));
+  for (std::size_t i = 0; i < inputs.size(); ++i) plan->inputs[i].add_ns = plan->clocks.add_ns[i];
   return {};
-}
-
-// Windows on the common clock that stand apart from all before them.
-void find_far_apart(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
-  struct Window {
-    std::int64_t start_ns, end_ns;
-    std::string name;
-  };
-  std::vector<Window> windows;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!has_known_clock(inputs[i]) || !inputs[i].start_ns) continue;
-    Window& window = windows.emplace_back(Window{*inputs[i].start_ns, *inputs[i].end_ns, inputs[i].name});
-    saturating_add(&window.start_ns, plan->inputs[i].add_ns);
-    saturating_add(&window.end_ns, plan->inputs[i].add_ns);
-  }
-  std::stable_sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) { return a.start_ns < b.start_ns; });
-  for (std::size_t i = 1; i < windows.size(); ++i) {
-    windows[i].end_ns = std::max(windows[i].end_ns, windows[i - 1].end_ns);  // the last end so far
-    std::int64_t gap = 0;
-    if (__builtin_sub_overflow(windows[i].start_ns, windows[i - 1].end_ns, &gap)) gap = INT64_MAX;
-    if (gap > kOneRecordingNs) plan->far_apart.push_back({windows[i].name, gap});
-  }
 }
 
 // The devices of one input, each with its new number.
@@ -230,7 +147,7 @@ bool agreed(const std::vector<InputFacts>& inputs, const std::string& key, const
 // One input as the result remembers it: its name, how its numbers were changed, and its own metadata.
 std::string described(const InputFacts& facts, const InputPlan& plan) {
   std::string out = "{\"trace\": ";
-  append_json_text(facts.name, &out);
+  append_json_text(facts.clock.name, &out);
   out += ", \"added_to_times_ns\": " + std::to_string(plan.add_ns) + ", \"devices\": {";
   for (bool first = true; const auto& [from, to] : plan.devices) {
     out += (first ? "\"" : ", \"") + std::to_string(from) + "\": " + std::to_string(to);
@@ -254,7 +171,6 @@ Result<CombinePlan> plan_combination(const std::vector<InputFacts>& inputs) {
   if (auto done = plan_ids(inputs, &plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_devices(inputs, &plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_clocks(inputs, &plan); !done) return tl::unexpected(done.error());
-  find_far_apart(inputs, &plan);
   PidPlanner pids(&plan);
   for (std::size_t i = 0; i < inputs.size(); ++i) pids.add(inputs[i], &plan.inputs[i]);
   return plan;
@@ -275,7 +191,7 @@ RawMembers combined_metadata(const std::vector<InputFacts>& inputs, const Combin
     descriptions += (i == 0 ? "\n    " : ",\n    ") + described(inputs[i], plan.inputs[i]);
   }
   all.emplace_back(kDevices, "[\n    " + devices + "\n  ]");
-  if (plan.base_time_ns) all.emplace_back(kBaseTime, std::to_string(*plan.base_time_ns));
+  if (plan.clocks.base_time_ns) all.emplace_back(kBaseTime, std::to_string(*plan.clocks.base_time_ns));
   all.emplace_back(kInputs, "[" + descriptions + "\n  ]");
   return all;
 }

@@ -5,13 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <ridge/result.h>
 
-#include "rewrite/combine.h"
+#include "job/clocks.h"
 #include "rewrite/combine_facts.h"
 
 namespace ridge {
@@ -31,9 +30,7 @@ struct InputPlan {
 
 struct CombinePlan {
   std::vector<InputPlan> inputs;
-  std::optional<std::int64_t> base_time_ns;  // of the result; nothing when no input has one
-  std::vector<UnknownClock> unknown_clocks;  // inputs that do not say when they were recorded
-  std::vector<FarInput> far_apart;           // in order of time
+  AlignedClocks clocks;
 };
 
 Result<CombinePlan> plan_combination(const std::vector<InputFacts>& inputs);

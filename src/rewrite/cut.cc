@@ -8,10 +8,9 @@
 
 namespace ridge {
 
-Result<CutCounts> cut(const Model& model, OpenedSource source, const CutRange& range, const BlockOptions& options,
-                      PackedFile* out) {
-  const Trace& trace = model.trace();
-  const std::vector<bool> kept = select_events(model, range);
+Result<CutCounts> cut(const Scope& scope, OpenedSource source, const BlockOptions& options, PackedFile* out) {
+  const Trace& trace = scope.trace();
+  const std::vector<bool> kept = select_events(scope);
   const auto first = static_cast<std::size_t>(std::find(kept.begin(), kept.end(), true) - kept.begin());
   std::atomic<std::uint64_t> written = 0;
   const auto transform = [&](Block* block) {

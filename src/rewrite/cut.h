@@ -16,8 +16,7 @@ struct CutCounts {
   std::uint64_t events = 0;  // written
 };
 
-// `source` is what the trace of `model` was read from, with its places kept, opened anew.
-Result<CutCounts> cut(const Model& model, OpenedSource source, const CutRange& range, const BlockOptions& options,
-                      PackedFile* out);
+// The part that `scope` holds. `source` is what its trace was read from, with its places kept, opened anew.
+Result<CutCounts> cut(const Scope& scope, OpenedSource source, const BlockOptions& options, PackedFile* out);
 
 }  // namespace ridge

@@ -23,11 +23,11 @@ struct PairHash {
 
 class Selection {
  public:
-  Selection(const Model& model, const CutRange& range)
-      : model_(model), trace_(model.trace()), range_(range), kept_(trace_.events.size(), false) {
+  explicit Selection(const Scope& scope)
+      : scope_(scope), model_(scope.model()), trace_(scope.trace()), kept_(trace_.events.size(), false) {
     const TimeRange whole = trace_.window.value_or(TimeRange{});
     for (std::size_t t = 0; t < trace_.forms.tracks().size(); ++t) {
-      TimeRange window = range.window(TrackId{t});
+      TimeRange window = scope.host_window(TrackId{t});
       // What starts before the first or behind the last recorded activity goes with a range that reaches so far.
       if (window.start_ns <= whole.start_ns) window.start_ns = std::numeric_limits<std::int64_t>::min();
       if (window.end_ns >= whole.end_ns) window.end_ns = std::numeric_limits<std::int64_t>::max();
@@ -91,7 +91,7 @@ class Selection {
     const CallTree& tree = model_.tree();
     const auto launch_event = [&](std::size_t row) { return tree.event[links.launch[row].value]; };
     for (std::size_t row = 0; row < work.size(); ++row) {
-      if (!range_.holds_work(row)) continue;
+      if (!scope_.holds_work(row)) continue;
       keep(work[row]);
       if (links.launch[row] != kNoNode) keep(launch_event(row));
     }
@@ -198,15 +198,15 @@ class Selection {
     }
   }
 
+  const Scope& scope_;
   const Model& model_;
   const Trace& trace_;
-  const CutRange& range_;
   std::vector<bool> kept_;
   std::vector<TimeRange> windows_;  // by track
 };
 
 }  // namespace
 
-std::vector<bool> select_events(const Model& model, const CutRange& range) { return Selection(model, range).run(); }
+std::vector<bool> select_events(const Scope& scope) { return Selection(scope).run(); }
 
 }  // namespace ridge

@@ -2,20 +2,13 @@
 // the ops around them, both ends of every flow, the shadow of an annotation on the device.
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <vector>
 
-#include "model/model.h"
+#include "facts/scope.h"
 
 namespace ridge {
 
-struct CutRange {
-  std::function<TimeRange(TrackId)> window;         // of the trace's own times; what starts in it
-  std::function<bool(std::size_t row)> holds_work;  // device work, by row of trace.of(device_work)
-};
-
 // By EventId. Metadata events are always in.
-std::vector<bool> select_events(const Model& model, const CutRange& range);
+std::vector<bool> select_events(const Scope& scope);
 
 }  // namespace ridge

@@ -104,6 +104,7 @@ void sort_rows(std::vector<AreaRow>* rows) {
 
 Result<Area> Timeline::area(std::int64_t from_ns, std::int64_t to_ns,
                             const std::optional<std::vector<std::uint32_t>>& tracks) const {
+  const Threads::Use use(state_->threads.get());
   TRY(const TimeRange range, checked_range(from_ns, to_ns, state_->origin_ns()));
   const Lanes& lanes = state_->lanes();
   AreaSums sums(range);

@@ -54,6 +54,7 @@ const BusySets& Timeline::State::busy() {
 }
 
 Result<BusyCurve> Timeline::busy(std::uint32_t px) const {
+  const Threads::Use use(state_->threads.get());
   if (px < 1 || px > kMostPixels) return fail(ErrorCode::usage, "'px' must be 1 to 8192");
   const TimeRange window = state_->window();
   BusyCurve out;

@@ -123,6 +123,7 @@ Origin origin_of(const Model& model, EventId event, std::optional<std::size_t> r
 }  // namespace
 
 Result<SliceDetails> Timeline::slice(std::uint32_t id) const {
+  const Threads::Use use(state_->threads.get());
   TRY(const Place place, state_->place(id));
   const Trace& trace = state_->trace();
   const Model& model = state_->model;
@@ -143,7 +144,7 @@ Result<SliceDetails> Timeline::slice(std::uint32_t id) const {
     out.frame = model.locations().location(origin.node);
     out.module = model.locations().module_path(origin.node);
   }
-  if (row) out.cost = cost_of(state_->costs, *row);
+  if (row) out.cost = cost_of(*state_->costs, *row);
   state_->flows().each_of(event, kMostFlows, [&](const Flows::Edge& edge) {
     const bool outgoing = edge.from == event;
     auto other = state_->ref(outgoing ? edge.to : edge.from);

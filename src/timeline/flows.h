@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/heap_bytes.h"
 #include "base/ids.h"
 #include "model/model.h"
 #include "timeline/lanes.h"
@@ -28,6 +29,8 @@ class Flows {
     each(by_from_, slice, &Edge::from, most, see);
     each(by_to_, slice, &Edge::to, most, see);
   }
+
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(edges_, by_from_, by_to_); }
 
  private:
   void add_launches(const Model& model);

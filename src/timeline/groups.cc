@@ -72,6 +72,7 @@ std::string group_name(const Trace& trace, const Track& track) {
 }  // namespace
 
 std::vector<TrackGroup> Timeline::groups() const {
+  const Threads::Use use(state_->threads.get());
   const Trace& trace = state_->trace();
   const ArgColumn device(trace, ArgKey::device), stream(trace, ArgKey::stream);
   std::map<TrackPart, std::vector<const Lane*>> by_process;

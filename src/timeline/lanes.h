@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/heap_bytes.h"
 #include "base/ids.h"
 #include "model/model.h"
 #include "timeline/slice_mipmap.h"
@@ -32,6 +33,7 @@ struct LaneRow {
   bool overlapping = false;  // the row of all that is deeper
 
   std::size_t size() const { return event.size(); }
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(start_ns, end_ns, self_ns, event, name, category, mipmap); }
   std::int64_t duration_ns(std::size_t i) const { return end_ns[i] - start_ns[i]; }
   // The first slice that starts at or after the time.
   std::size_t first_from(std::int64_t time_ns) const;
@@ -49,6 +51,7 @@ struct Lane {
 
   std::size_t count_of(EventClass c) const { return of_class[static_cast<std::size_t>(c)]; }
   bool is_stream() const;  // most of its slices are of a device
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(rows); }
 };
 
 struct Place {
@@ -62,6 +65,7 @@ struct Lanes {
   std::vector<std::string> categories;  // of kernels by name; of anything else the `cat` of the trace
 
   const Lane* find(TrackId track) const;
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(lanes, categories); }
   // Where a slice stands; nothing for an event that is none.
   std::optional<Place> place_of(const Trace& trace, EventId event) const;
 };

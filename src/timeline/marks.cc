@@ -1,5 +1,5 @@
-// Marks: places worth a look on the lanes. Waits of the host for the device, the longest gaps of each device, the iterations;
-// graph breaks and recompiles come from the layer above, which knows them.
+// Marks: places worth a look on the lanes. Waits of the host for the device, the longest gaps of each device, the iterations,
+// graph breaks and recompiles.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "model/host_stalls.h"
 #include "model/idle.h"
+#include "timeline/break_marks.h"
 #include "timeline/state.h"
 
 namespace ridge {
@@ -75,16 +76,15 @@ std::vector<Mark> bounded(std::vector<Mark> all) {
 }  // namespace
 
 std::vector<Mark> Timeline::marks() const {
+  const Threads::Use use(state_->threads.get());
   return state_->marks_once.get([&] {
     std::vector<Mark> all;
     add_syncs(state_->model, &all);
     add_gaps(state_->model, &all);
     add_iterations(state_->model, &all);
     for (Mark& mark : all) mark.start_ns -= state_->origin_ns();
-    if (state_->more_marks) {
-      std::vector<Mark> more = state_->more_marks();
-      std::move(more.begin(), more.end(), std::back_inserter(all));
-    }
+    std::vector<Mark> breaks = break_marks(state_->costs);
+    std::move(breaks.begin(), breaks.end(), std::back_inserter(all));
     return bounded(std::move(all));
   });
 }

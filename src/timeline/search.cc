@@ -39,6 +39,7 @@ void for_each_hit(const Lanes& lanes, const Trace& trace, const RE2& expression,
 }  // namespace
 
 Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit, std::size_t skip) const {
+  const Threads::Use use(state_->threads.get());
   if (text.empty() || text.size() > kLongestPattern) return fail(ErrorCode::usage, "'q' must have 1 to 1000 bytes");
   RE2::Options options;
   options.set_log_errors(false);

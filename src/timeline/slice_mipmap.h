@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/heap_bytes.h"
+
 namespace ridge {
 
 class SliceMipmap {
@@ -20,6 +22,8 @@ class SliceMipmap {
   // Slices [first, last), which must not be empty.
   Run run(std::span<const std::int64_t> start_ns, std::span<const std::int64_t> end_ns, std::size_t first,
           std::size_t last) const;
+
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(levels_); }
 
  private:
   static constexpr std::size_t kFan = 8;

@@ -1,14 +1,16 @@
 // What a Timeline keeps between questions: lanes, unions of busy time, and the ends of flows. Each is made once, by whoever
-// asks first.
+// asks first, with the threads of the engine: every question of the Timeline begins with a Threads::Use.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <ridge/timeline.h>
 
 #include "base/interval_set.h"
+#include "base/threads.h"
 #include "cost/cost_model.h"
 #include "model/model.h"
 #include "model/once.h"
@@ -23,9 +25,12 @@ struct BusySets {
 };
 
 struct Timeline::State {
+  State(std::shared_ptr<const CostModel> of, std::shared_ptr<Threads> by)
+      : threads(std::move(by)), costs(std::move(of)), model(costs->model()) {}
+
+  std::shared_ptr<Threads> threads;  // that work for whoever asks; none: no limit
+  std::shared_ptr<const CostModel> costs;
   const Model& model;
-  const CostModel& costs;
-  std::function<std::vector<Mark>()> more_marks;
 
   Once<Lanes> lanes_once;
   Once<BusySets> busy_once;

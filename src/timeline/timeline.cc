@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "timeline/level_of_detail.h"
+#include "timeline/make_timeline.h"
 #include "timeline/state.h"
 
 namespace ridge {
@@ -92,19 +93,34 @@ std::optional<std::int64_t> unix_start(const Trace& trace) {
 
 }  // namespace
 
-Timeline::Timeline(const Model& model, const CostModel& costs, std::function<std::vector<Mark>()> more_marks)
-    : state_(new State{.model = model,
-                       .costs = costs,
-                       .more_marks = std::move(more_marks),
-                       .lanes_once = {},
-                       .busy_once = {},
-                       .flows_once = {},
-                       .marks_once = {}}) {}
+Timeline::Timeline(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Timeline::~Timeline() = default;
 
-const std::vector<std::string>& Timeline::categories() const { return state_->lanes().categories; }
+std::unique_ptr<const Timeline> make_timeline(std::shared_ptr<const CostModel> costs, std::shared_ptr<Threads> threads) {
+  return std::make_unique<const Timeline>(std::make_unique<Timeline::State>(std::move(costs), std::move(threads)));
+}
+
+std::uint64_t Timeline::memory_bytes() const {
+  std::uint64_t bytes = sizeof(State);
+  if (const Lanes* lanes = state_->lanes_once.if_made()) bytes += heap_bytes(*lanes);
+  if (const Flows* flows = state_->flows_once.if_made()) bytes += heap_bytes(*flows);
+  if (const BusySets* busy = state_->busy_once.if_made()) {
+    bytes += heap_bytes(busy->host);
+    for (const auto& [device, set] : busy->devices) bytes += sizeof device + sizeof set + heap_bytes(set);
+  }
+  if (const std::vector<Mark>* marks = state_->marks_once.if_made()) {
+    for (const Mark& mark : *marks) bytes += sizeof mark + heap_bytes(mark.label);
+  }
+  return bytes;
+}
+
+const std::vector<std::string>& Timeline::categories() const {
+  const Threads::Use use(state_->threads.get());
+  return state_->lanes().categories;
+}
 
 TraceFacts Timeline::facts() const {
+  const Threads::Use use(state_->threads.get());
   const Trace& trace = state_->trace();
   const Iterations& iterations = state_->model.iterations();
   TraceFacts facts{.path = trace.path,
@@ -131,6 +147,7 @@ Result<TimeRange> checked_range(std::int64_t from_ns, std::int64_t to_ns, std::i
 }
 
 Result<SliceWindow> Timeline::slices(const SliceQuery& query) const {
+  const Threads::Use use(state_->threads.get());
   if (query.px < 1 || query.px > kMostPixels) return fail(ErrorCode::usage, "'px' must be 1 to 8192");
   const std::int64_t origin = state_->origin_ns();
   TRY([[maybe_unused]] const TimeRange range, checked_range(query.from_ns, query.to_ns, origin));
@@ -157,6 +174,7 @@ Result<SliceWindow> Timeline::slices(const SliceQuery& query) const {
 }
 
 Result<std::optional<std::uint32_t>> Timeline::neighbour(std::uint32_t id, bool next) const {
+  const Threads::Use use(state_->threads.get());
   TRY(const Place place, state_->place(id));
   const LaneRow& row = place.lane->rows[place.row];
   if (next ? place.index + 1 >= row.size() : place.index == 0) return std::optional<std::uint32_t>();

@@ -76,7 +76,8 @@ TEST_P(Jobs, PartsMayAskForAValueThatIsBeingMade) {
 }
 
 TEST_P(Jobs, OneThreadDoesItAllWhereNoMoreMayWork) {
-  const ThreadLimit limit(1);
+  Threads one(1);
+  const Threads::Use use(&one);
   const std::thread::id here = std::this_thread::get_id();
   std::atomic<int> elsewhere = 0;
   const auto part = [&] {

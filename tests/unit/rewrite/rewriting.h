@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"
+#include "facts/scope.h"
 #include "ingest/reader.h"
 #include "model/model.h"
 #include "rewrite/augment.h"
@@ -25,11 +26,15 @@ inline BlockOptions small_blocks(unsigned threads = 2, std::size_t block_bytes =
   return options;
 }
 
-inline Result<std::unique_ptr<Trace>> read_with_places(std::string_view bytes, const std::string& name = "test") {
+inline ReadOptions with_places() {
   ReadOptions options;
   options.threads = 2;
   options.keep_places = true;
-  return read_trace_bytes(bytes, name, options);
+  return options;
+}
+
+inline Result<std::unique_ptr<Trace>> read_with_places(std::string_view bytes, const std::string& name = "test") {
+  return read_trace_bytes(bytes, name, with_places());
 }
 
 // Fills a packed file in memory; fails the test when the rewrite does.
@@ -53,30 +58,28 @@ inline std::string augmented(std::string_view bytes, const BlockOptions& options
   return written(packing, [&](PackedFile* out) { return augment(costs, open_bytes(bytes), options, out); });
 }
 
-// What starts in [from, to) of the trace's own times in ns, device work by its launch.
-inline std::string cut_between(std::string_view bytes, std::int64_t from_ns, std::int64_t to_ns) {
+// What `arguments` hold of the trace, as of `runs` iterations where that is said.
+inline std::string cut_to(std::string_view bytes, const Arguments& arguments, std::int64_t runs = 0) {
   const auto trace = read_with_places(bytes);
   EXPECT_TRUE(trace.has_value());
   if (!trace) return {};
-  const Model model(**trace);
-  const auto holds = [&](std::size_t row) {
-    const NodeId launch = model.links().launch[row];
-    const std::int64_t start = launch != kNoNode ? model.tree().start_ns[launch.value]
-                                                 : (*trace)->events.ts_ns((*trace)->of(EventClass::device_work)[row]);
-    return start >= from_ns && start < to_ns;
-  };
-  return written(Packing::none, [&](PackedFile* out) {
-    const CutRange range{[&](TrackId) { return TimeRange{from_ns, to_ns}; }, holds};
-    return cut(model, open_bytes(bytes), range, small_blocks(), out);
-  });
+  const Model model(**trace, runs);
+  const auto scope = make_scope(model, arguments);
+  EXPECT_TRUE(scope.has_value()) << scope.error().message;
+  if (!scope) return {};
+  return written(Packing::none, [&](PackedFile* out) { return cut(*scope, open_bytes(bytes), small_blocks(), out); });
+}
+
+// What starts in [from, to) of the window, in ns.
+inline std::string cut_between(std::string_view bytes, std::int64_t from_ns, std::int64_t to_ns) {
+  const auto milliseconds = [](std::int64_t ns) { return std::to_string(static_cast<double>(ns) / 1e6); };
+  return cut_to(bytes, {{"from", milliseconds(from_ns)}, {"to", milliseconds(to_ns)}});
 }
 
 inline std::string combined(const std::vector<std::string>& parts) {
-  CombineInputs inputs;
-  inputs.count = parts.size();
-  inputs.load = [&](std::size_t i) { return read_with_places(parts[i], "part" + std::to_string(i)); };
-  inputs.open = [&](std::size_t i) -> Result<OpenedSource> { return open_bytes(parts[i]); };
-  return written(Packing::none, [&](PackedFile* out) { return combine(inputs, small_blocks(), out); });
+  std::vector<CombineInput> inputs;
+  for (const std::string& part : parts) inputs.push_back({"part" + std::to_string(inputs.size()), part});
+  return written(Packing::none, [&](PackedFile* out) { return combine(inputs, with_places(), small_blocks(), out); });
 }
 
 }  // namespace ridge::test

@@ -53,6 +53,13 @@ TEST(Site, AnswersNameTheTracesThatTheyAreAbout) {
   EXPECT_EQ(names("/api/v1/diff"), std::pair(true, true));
 }
 
+TEST(Site, AnyNumberOfCombinationsIsAnswered) {
+  const Engine engine = open_fixtures({"fault_item_sync"});
+  const Site site(engine, {});
+  for (int mhz = 1000; mhz < 1012; ++mhz)
+    EXPECT_EQ(get(site, fmt::format("/api/v1/kernels?device=h100&clock_mhz={}", mhz)).status, 200U) << mhz;
+}
+
 TEST(Site, DefaultsHoldUnlessAskedOtherwise) {
   const Engine engine = open_fixtures({"fault_item_sync"});
   const Site plain(engine, {}), narrowed(engine, {{"filter", "nothing_is_called_so"}});

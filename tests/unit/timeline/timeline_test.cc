@@ -11,6 +11,7 @@
 #include "cost/cost_model.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"
+#include "timeline/make_timeline.h"
 
 namespace ridge {
 namespace {
@@ -19,10 +20,13 @@ using test::LoadedTrace;
 
 struct Opened {
   LoadedTrace loaded;
-  CostModel costs;
-  Timeline timeline;
+  std::unique_ptr<const Timeline> made;
+  const Timeline& timeline;
 
-  explicit Opened(LoadedTrace l) : loaded(std::move(l)), costs(*loaded.model, {}), timeline(*loaded.model, costs, nullptr) {}
+  explicit Opened(LoadedTrace l)
+      : loaded(std::move(l)),
+        made(make_timeline(std::make_shared<const CostModel>(*loaded.model, CostOptions{}))),
+        timeline(*made) {}
 };
 
 constexpr std::string_view kSmall = R"json(

@@ -1,4 +1,5 @@
-#include "engine/break_marks.h"
+// Marks of graph breaks: the label of each, and where it stands.
+#include "timeline/break_marks.h"
 
 #include <utility>
 
@@ -19,7 +20,8 @@ std::string label_of(const Recompile& recompile) {
 
 }  // namespace
 
-std::vector<Mark> break_marks(const Model& model, std::shared_ptr<const CostModel> costs) {
+std::vector<Mark> break_marks(std::shared_ptr<const CostModel> costs) {
+  const Model& model = costs->model();
   const Scope scope(model, std::move(costs));
   const Breaks breaks = compute_breaks(scope);
   const CallTree& tree = model.tree();

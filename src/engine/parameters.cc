@@ -1,0 +1,136 @@
+// The table of shared flags, and the full list of each analysis made from it.
+#include "engine/parameters.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+
+namespace ridge {
+namespace {
+
+// In the order in which help lists them.
+constexpr Parameter kShared[] = {
+    {.name = "device",
+     .type = Type::text,
+     .description = "whose peaks to use, by name; ridge devices lists them",
+     .changes = Changes::costs},
+    {.name = "device_file",
+     .type = Type::text,
+     .description = "whose peaks to use: a JSON file with a device of your own, or with measured peaks",
+     .names_file = true,
+     .changes = Changes::costs},
+    {.name = "clock_mhz",
+     .type = Type::number,
+     .description =
+         "the clock the device ran at; peaks of arithmetic scale with it, from boost_mhz and matrix_mhz of `devices`",
+     .changes = Changes::costs},
+    {.name = "dtype",
+     .type = Type::text,
+     .description = "the dtype of kernels whose dtype the trace does not tell: bf16, float32, ...",
+     .changes = Changes::costs},
+    {.name = "tf32", .type = Type::boolean, .description = "float32 matrix work ran on TF32 units", .changes = Changes::costs},
+    {.name = "inductor_cache",
+     .type = Type::text,
+     .description = "the folder in which Inductor keeps the sources of its kernels",
+     .names_file = true,
+     .changes = Changes::costs},
+    {.name = "gpu", .type = Type::integer, .description = "only this device of the trace", .changes = Changes::scope},
+    {.name = "step",
+     .type = Type::text,
+     .description = "only iteration A, or A-B: the number in ProfilerStep#, else the index from 0",
+     .changes = Changes::scope},
+    {.name = "from",
+     .type = Type::number,
+     .description = "only what starts at or after this time, in ms from the window's start",
+     .changes = Changes::scope},
+    {.name = "to",
+     .type = Type::number,
+     .description = "only what starts before this time, in ms from the window's start",
+     .changes = Changes::scope},
+    {.name = "filter",
+     .type = Type::text,
+     .description = "only names that match this regular expression",
+     .changes = Changes::scope},
+    {.name = "runs",
+     .type = Type::integer,
+     .description = "how many iterations the trace holds, when it cannot be told",
+     .changes = Changes::model},
+};
+
+bool takes(const AnalysisRow& row, const Parameter& shared) {
+  return shared.changes == Changes::costs ? row.costs : row.info.needs_trace;
+}
+
+std::vector<Parameter> whole_list(const AnalysisRow& row) {
+  std::vector<Parameter> list(row.info.parameters.begin(), row.info.parameters.end());
+  const auto own_end = static_cast<std::ptrdiff_t>(list.size());
+  for (const Parameter& shared : kShared) {
+    if (!takes(row, shared)) continue;
+    const auto own = std::find_if(list.begin(), list.begin() + own_end, [&](const auto& p) { return p.name == shared.name; });
+    if (own == list.begin() + own_end) {
+      list.push_back(shared);
+    } else {
+      own->changes = shared.changes;  // in words of its own
+    }
+  }
+  return list;
+}
+
+std::string hint_for(std::string_view word, std::span<const std::string_view> names, std::string_view otherwise) {
+  const std::string near = did_you_mean(word, names);
+  return near.empty() ? std::string(otherwise) : near;
+}
+
+}  // namespace
+
+std::span<const Parameter> shared_parameters() { return kShared; }
+
+std::vector<Parameter> shared_parameters(Changes what) {
+  std::vector<Parameter> chosen;
+  std::copy_if(std::begin(kShared), std::end(kShared), std::back_inserter(chosen),
+               [&](const Parameter& p) { return p.changes == what; });
+  return chosen;
+}
+
+std::string key_of(const Arguments& arguments, Changes what) {
+  std::string key;
+  for (const Parameter& parameter : kShared) {
+    if (parameter.changes != what) continue;
+    const auto given = arguments.find(parameter.name);
+    key += given == arguments.end() ? "-" : "+" + given->second;
+    key += '\0';
+  }
+  return key;
+}
+
+std::span<const Parameter> parameters_of(const AnalysisRow& row) {
+  static const std::vector<std::vector<Parameter>> all = [] {
+    std::vector<std::vector<Parameter>> lists;
+    for (const AnalysisRow& each : catalog()) lists.push_back(whole_list(each));
+    return lists;
+  }();
+  return all[static_cast<std::size_t>(&row - catalog().data())];
+}
+
+Result<const AnalysisRow*> find_analysis(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const AnalysisRow& row : catalog()) {
+    if (row.info.name == name) return &row;
+    names.push_back(row.info.name);
+  }
+  return fail(ErrorCode::usage, "there is no analysis '" + std::string(name) + "'", "",
+              hint_for(name, names, "see ridge help"));
+}
+
+Result<void> check_names(const AnalysisRow& row, const Arguments& arguments) {
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : parameters_of(row)) names.push_back(parameter.name);
+  for (const auto& [name, value] : arguments) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return fail(ErrorCode::usage, std::string(row.info.name) + " has no parameter '" + name + "'", "",
+                hint_for(name, names, "see ridge help " + std::string(row.info.name)));
+  }
+  return {};
+}
+
+}  // namespace ridge
