@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <ridge/json.h>
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <ridge/json.h>
 #include <ridge/render.h>
 
 namespace ridge::server {
@@ -48,17 +49,6 @@ std::size_t next_character(std::string_view text, std::size_t at) {
   return at;
 }
 
-void append_utf8(std::uint32_t code, std::string* out) {
-  const auto push = [&](std::uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    push(code);
-  } else if (code < 0x800) {
-    push(0xC0U | code >> 6U), push(0x80U | (code & 0x3FU));
-  } else {
-    push(0xE0U | code >> 12U), push(0x80U | (code >> 6U & 0x3FU)), push(0x80U | (code & 0x3FU));
-  }
-}
-
 // The text that a string is written for. Answers have escapes of single characters and of four digits, and no halves of larger
 // characters.
 std::string unescaped(std::string_view written) {
@@ -72,7 +62,7 @@ std::string unescaped(std::string_view written) {
     if (character.starts_with("\\u")) {
       std::uint32_t code = 0;
       std::from_chars(character.data() + 2, character.data() + character.size(), code, 16);
-      append_utf8(code, &text);
+      append_utf8(text, code);
     } else {
       text += character.substr(1);
     }

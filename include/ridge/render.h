@@ -45,10 +45,10 @@ Result<Report> apply_view(Report report, const View& view);
 // U+FFFD.
 std::string printable(std::string_view text);
 
-// Text as a JSON string with its quotes, behind `out`. Bad UTF-8 becomes U+FFFD, so that the result is always valid JSON.
-void append_json_string(std::string& out, std::string_view text);
-
 bool is_valid_utf8(std::string_view text);
+
+// `code` is at most U+10FFFF.
+void append_utf8(std::string& out, char32_t code);
 
 // "12.3 MB" for 12'300'000 bytes.
 std::string with_unit(double value, Unit unit);

@@ -1,18 +1,13 @@
 // JSON, the stable contract: schema 1. Everything in the report, exact, in base units; unknown and not-finite values are null.
 // One row stands on one line, so that the text can be searched and compared with line tools.
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <iterator>
 #include <string_view>
 
-#include <fmt/format.h>
-
+#include <ridge/json.h>
 #include <ridge/render.h>
 
 #include "base/version.h"
 #include "render/formats.h"
-#include "render/utf8.h"
 
 namespace ridge::render {
 namespace {
@@ -37,14 +32,8 @@ struct AppendJsonCell {
 
   void operator()(std::monostate) const { out += "null"; }
   void operator()(bool value) const { out += value ? "true" : "false"; }
-  void operator()(std::int64_t value) const { fmt::format_to(std::back_inserter(out), "{}", value); }
-  void operator()(double value) const {
-    if (std::isfinite(value)) {
-      fmt::format_to(std::back_inserter(out), "{}", value);
-    } else {
-      out += "null";
-    }
-  }
+  void operator()(std::int64_t value) const { append_json_number(out, value); }
+  void operator()(double value) const { append_json_number(out, value); }
   void operator()(const std::string& value) const { append_string(out, value); }
 };
 
@@ -117,7 +106,9 @@ void append_series(std::string& out, const Series& series) {
 void append_diagnostic(std::string& out, const Diagnostic& diagnostic) {
   out += "{\"code\":";
   append_string(out, diagnostic.code);
-  fmt::format_to(std::back_inserter(out), ",\"count\":{},\"message\":", diagnostic.count);
+  out += ",\"count\":";
+  append_json_number(out, diagnostic.count);
+  out += ",\"message\":";
   append_string(out, diagnostic.message);
   out += ",\"severity\":";
   append_string(out, diagnostic.severity);
@@ -144,44 +135,3 @@ std::string render_json(const Report& report, const RenderOptions&) {
 }
 
 }  // namespace ridge::render
-
-namespace ridge {
-namespace {
-
-bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
-
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
-    out += text.substr(0, plain);
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    const render::CodePoint c = render::first_code_point(text);
-    if (!c.valid) {
-      out += "\uFFFD";
-    } else if (c.value == '"' || c.value == '\\') {
-      out += '\\';
-      out += text.front();
-    } else if (c.value < 0x20 || c.value == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c.value));
-    } else {
-      out += text.substr(0, c.bytes);
-    }
-    text.remove_prefix(c.bytes);
-  }
-  out += '"';
-}
-
-bool is_valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const render::CodePoint c = render::first_code_point(text);
-    if (!c.valid) return false;
-    text.remove_prefix(c.bytes);
-  }
-  return true;
-}
-
-}  // namespace ridge
