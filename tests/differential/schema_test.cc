@@ -78,7 +78,7 @@ class EveryColumn : public testing::TestWithParam<std::string> {
         for (std::size_t row = 0; row < values.size; ++row) {
           const auto expected = value_as(of_row(rows, row), key, {"int:"});
           ASSERT_EQ(values[row].has_value(), expected.has_value()) << column.name << ", row " << row;
-          if (expected) ASSERT_EQ(std::to_string(*values[row]), *expected) << column.name << ", row " << row;
+          ASSERT_EQ(values[row] ? std::to_string(*values[row]) : "", expected.value_or("")) << column.name << ", row " << row;
         }
         return note(values, column);
       }
@@ -87,7 +87,8 @@ class EveryColumn : public testing::TestWithParam<std::string> {
         for (std::size_t row = 0; row < values.size; ++row) {
           const auto expected = value_as(of_row(rows, row), key, {"int:", "uint:", "real:"});
           ASSERT_EQ(values[row].has_value(), expected.has_value()) << column.name << ", row " << row;
-          if (expected) ASSERT_EQ(*values[row], std::strtod(expected->c_str(), nullptr)) << column.name << ", row " << row;
+          ASSERT_EQ(values[row].value_or(0), expected ? std::strtod(expected->c_str(), nullptr) : 0)
+              << column.name << ", row " << row;
         }
         return note(values, column);
       }
@@ -150,7 +151,7 @@ TEST_P(EveryColumn, Arguments) {
     line += '=';
     if (*type[row] == "integer") {
       line += integer[row] ? "int:" + std::to_string(*integer[row]) : "uint:" + std::to_string(*number[row]);
-      if (integer[row]) ASSERT_EQ(*number[row], static_cast<double>(*integer[row]));
+      ASSERT_EQ(*number[row], static_cast<double>(integer[row].value_or(static_cast<std::int64_t>(*number[row]))));
     } else if (*type[row] == "number") {
       line += "real:";
       append_real(*number[row], &line);
@@ -174,7 +175,7 @@ TEST_P(EveryColumn, Arguments) {
 INSTANTIATE_TEST_SUITE_P(Fixtures, EveryColumn,
                          testing::Values("gpt_eager_train_stack_mem", "ddp_gloo_rank0", "resnet18_compiled_stack_mem",
                                          "gpt_cudagraph_infer"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& fixture) { return fixture.param; });
 
 }  // namespace
 }  // namespace ridge::test

@@ -13,7 +13,7 @@
 namespace ridge::test {
 namespace {
 
-std::string number(double value) {
+std::string digits_of(double value) {
   std::string text;
   append_json_number(text, value);
   return text;
@@ -29,14 +29,14 @@ std::string quoted(std::string_view value) {
 TEST(JsonWriter, DoublesAsTheLibraryHasThem) {
   const double two53 = 9007199254740992;
   for (const double value : {0.0, -0.0, 5.0, -5.0, 0.1, 1e15, 1e16, 1e20, 1e300, two53, two53 - 1, 1 - two53, -two53})
-    EXPECT_EQ(number(value), fmt::format("{}", value));
+    EXPECT_EQ(digits_of(value), fmt::format("{}", value));
   std::mt19937_64 random(7);
   for (int round = 0; round < 50'000; ++round) {
     const double value = std::floor(std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 64)));
-    ASSERT_EQ(number(value), fmt::format("{}", value));
+    ASSERT_EQ(digits_of(value), fmt::format("{}", value));
   }
-  EXPECT_EQ(number(std::numeric_limits<double>::infinity()), "null");
-  EXPECT_EQ(number(std::nan("")), "null");
+  EXPECT_EQ(digits_of(std::numeric_limits<double>::infinity()), "null");
+  EXPECT_EQ(digits_of(std::nan("")), "null");
 }
 
 TEST(JsonWriter, Integers) {

@@ -25,7 +25,7 @@ template <class T>
 auto list_of(const Trace& trace, std::string_view table, std::string_view column) {
   const auto values = read_column<T>(trace, table, column);
   std::conditional_t<std::is_same_v<T, std::string_view>, Texts, std::vector<std::optional<T>>> list;
-  for (std::size_t row = 0; row < values.size; ++row) list.push_back(values[row]);
+  for (std::size_t row = 0; row < values.size; ++row) list.emplace_back(values[row]);
   return list;
 }
 
