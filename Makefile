@@ -33,6 +33,8 @@ update:  ## rewrite the expected output of golden cases and documents; review th
 	@tools/setup build test
 	@$(MAKE) build
 	@python3 tests/golden/run.py --update
+	@cmake --preset release -DRIDGE_TESTS=ON > /dev/null && cmake --build build --target ridge_tests -j $(JOBS)
+	@RIDGE_UPDATE=1 build/ridge_tests --gtest_filter=SchemaDocument.*
 	@python3 tools/check_docs --update
 
 install: build  ## into PREFIX (/usr/local), under DESTDIR

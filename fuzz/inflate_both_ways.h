@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/source.h"
+#include "ingest/container.h"
 
 namespace ridge {
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <ridge/json.h>
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 

@@ -1,6 +1,8 @@
 #include "timeline_json.h"
 
-#include "json_writer.h"
+#include <fmt/format.h>
+
+#include <ridge/json.h>
 
 namespace ridge::server {
 namespace {

@@ -20,7 +20,7 @@ struct ReportView;  // a report with what of it is shown; src/render/report_view
 struct RenderOptions {
   bool color = false;            // terminal escapes allowed
   int width = 0;                 // columns of the terminal; 0: not a terminal, nothing is truncated
-  std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see append_json_string(); 0: every text is whole
+  std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see <ridge/json.h>; 0: every text is whole
 };
 
 struct Format {
@@ -58,17 +58,10 @@ Result<std::string> report_text(const Report& report, const Format& format, cons
 // U+FFFD.
 std::string printable(std::string_view text);
 
-// Text as a JSON string with its quotes, behind `out`. Bad UTF-8 becomes U+FFFD, so that the result is always valid JSON.
-//
-// A text that takes more than `longest` bytes between its quotes is its beginning, an ellipsis, how many bytes are left out and
-// a digest of the whole, in at most `longest` bytes, of which there must be 100. Equal texts stay equal, and different ones
-// different. 0: every text is whole.
-void append_json_string(std::string& out, std::string_view text, std::size_t longest = 0);
-
-// What stands for `text` where texts are shortened so.
-std::string short_text(std::string_view text, std::size_t longest);
-
 bool is_valid_utf8(std::string_view text);
+
+// `code` is at most U+10FFFF.
+void append_utf8(std::string& out, char32_t code);
 
 // "12.3 MB" for 12'300'000 bytes.
 std::string with_unit(double value, Unit unit);

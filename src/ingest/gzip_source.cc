@@ -5,7 +5,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "base/try.h"
-#include "ingest/source.h"
+#include "ingest/container.h"
 
 namespace ridge {
 namespace {

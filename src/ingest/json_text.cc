@@ -3,52 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/utf8.h"
 #include "ingest/number.h"
 #include "ingest/scan.h"
 
 namespace ridge {
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-// Length of the valid UTF-8 sequence at the start of `text`; 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned low = first == 0xE0 ? 0xA0 : 0x80, high = first == 0xED ? 0x9F : 0xBF;
-    return follows(1, low, high) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned low = first == 0xF0 ? 0x90 : 0x80, high = first == 0xF4 ? 0x8F : 0xBF;
-    return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-void append_utf8(std::uint32_t code, std::string* out) {
-  const auto put = [&](std::uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
 
 // The four hex digits at text[at...]; -1 when they are not there.
 int hex4(std::string_view text, std::size_t at) {
@@ -111,15 +71,15 @@ std::size_t decode_unicode_escape(std::string_view raw, std::size_t i, std::stri
   if (high && i + 7 < raw.size() && raw[i + 6] == '\\' && raw[i + 7] == 'u') {
     const int second = hex4(raw, i + 8);
     if (second >= 0xDC00 && second <= 0xDFFF) {
-      append_utf8(0x10000 + ((unit - 0xD800) << 10) + (static_cast<std::uint32_t>(second) - 0xDC00), out);
+      append_utf8(*out, 0x10000 + ((unit - 0xD800) << 10) + (static_cast<std::uint32_t>(second) - 0xDC00));
       return 12;
     }
   }
   if (high || low) {
     repairs->add(Problem::lone_surrogate);
-    out->append(kReplacement);
+    out->append(kReplacementText);
   } else {
-    append_utf8(unit, out);
+    append_utf8(*out, unit);
   }
   return 6;
 }
@@ -164,14 +124,14 @@ Repairs decode_string(std::string_view raw, std::string* out) {
       if (c < 0x20) repairs.add(Problem::control_character);
       out->push_back(raw[i++]);
     } else {
-      const std::size_t length = utf8_length(raw.substr(i, 4));
-      if (length == 0) {
+      const CodePoint point = first_code_point(raw.substr(i));
+      if (point.valid) {
+        out->append(raw, i, point.bytes);
+        i += point.bytes;
+      } else {  // one for each byte
         repairs.add(Problem::invalid_utf8);
-        out->append(kReplacement);
+        out->append(kReplacementText);
         ++i;
-      } else {
-        out->append(raw, i, length);
-        i += length;
       }
     }
   }

@@ -1,14 +1,16 @@
-// read_trace: bytes to Trace. The one entrance of src/ingest; picks the format from the content.
+// read_trace: bytes to Trace. The one entrance of src/ingest; container and format are told by the content.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include <ridge/result.h>
 
 #include "base/progress.h"
-#include "ingest/source.h"
+#include "ingest/trace_format.h"
 #include "trace/trace.h"
 
 namespace ridge {
@@ -20,6 +22,7 @@ struct ReadOptions {
   std::size_t window_bytes = std::size_t{256} << 10;  // what a thread takes at a time; the result does not depend on it
   bool fast_path = true;     // false: every event takes the general path (tests hold the two against each other)
   bool keep_places = false;  // for rewrites and check: fills Trace::places and Metadata::texts
+  std::span<const TraceFormat> formats = trace_formats();  // those that are known; must outlive the call
   ProgressFunction progress;
 };
 

@@ -1,4 +1,4 @@
-// Opening: files, pipes and memory as plain byte sources, and the table of containers that are recognised by their first bytes.
+// Opening: files, pipes and memory as plain byte sources, each with its container opened.
 #include "ingest/source.h"
 
 #include <fcntl.h>
@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "base/try.h"
 #include "base/waiting.h"
+#include "ingest/container.h"
 
 namespace ridge {
 namespace {
@@ -90,72 +90,10 @@ class MemorySource final : public Source {
   std::size_t position_ = 0;
 };
 
-bool is_gzip(std::string_view b) { return b.starts_with("\x1f\x8b"); }
-
-bool is_zstd(std::string_view b) {
-  if (b.size() < 4) return false;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(b[i]); };
-  const bool frame = byte(0) == 0x28 && byte(1) == 0xB5 && byte(2) == 0x2F && byte(3) == 0xFD;
-  const bool skippable = (byte(0) & 0xF0) == 0x50 && byte(1) == 0x2A && byte(2) == 0x4D && byte(3) == 0x18;
-  return frame || skippable;
+OpenedSource open_container(std::unique_ptr<Source> plain, std::string prefix, std::uint64_t file_bytes) {
+  const Container& container = container_of(prefix);
+  return {container.open(std::move(plain)), container.name, file_bytes, std::move(prefix)};
 }
-
-struct Container {
-  std::string_view name;
-  bool (*recognise)(std::string_view prefix);
-  std::unique_ptr<Source> (*wrap)(std::unique_ptr<Source> inner);
-};
-
-constexpr Container kContainers[] = {
-    {"gzip", is_gzip, make_gzip_source},
-    {"zstd", is_zstd, make_zstd_source},
-};
-
-OpenedSource wrap(std::unique_ptr<Source> plain, std::string prefix, std::uint64_t file_bytes) {
-  for (const Container& container : kContainers) {
-    if (!container.recognise(prefix)) continue;
-    return {container.wrap(std::move(plain)), container.name, file_bytes, std::move(prefix)};
-  }
-  return {std::move(plain), "json", file_bytes, std::move(prefix)};
-}
-
-struct Signature {
-  std::string_view bytes;
-  std::size_t at;
-  std::string_view meaning;
-};
-
-using namespace std::string_view_literals;
-
-constexpr Signature kSignatures[] = {
-    {"PK\x03\x04"sv, 0, "a ZIP archive (unpack it first; a .pt or .pt2 file is one too)"},
-    {"BZh"sv, 0, "bzip2-compressed (decompress it first: bunzip2)"},
-    {"\xFD"
-     "7zXZ"sv,
-     0, "xz-compressed (decompress it first: unxz)"},
-    {"\x04\x22\x4D\x18"sv, 0, "lz4-compressed (decompress it first: unlz4)"},
-    {"7z\xBC\xAF"sv, 0, "a 7z archive (unpack it first)"},
-    {"ustar"sv, 257, "a tar archive (unpack it first)"},
-    {"SQLite format 3"sv, 0, "an SQLite database (an Nsight Systems export?)"},
-    {"\x7F"
-     "ELF"sv,
-     0, "an ELF binary"},
-    {"\x80\x04"sv, 0, "a Python pickle (a memory snapshot?)"},
-    {"\x80\x02"sv, 0, "a Python pickle"},
-    {"\xFF\xFE"sv, 0, "UTF-16 text (convert it to UTF-8 first)"},
-    {"\xFE\xFF"sv, 0, "UTF-16 text (convert it to UTF-8 first)"},
-    {"{\0"sv, 0, "UTF-16 text (convert it to UTF-8 first)"},
-    {"[\0"sv, 0, "UTF-16 text (convert it to UTF-8 first)"},
-    {"\0{"sv, 0, "UTF-16 text (convert it to UTF-8 first)"},
-    {"\0["sv, 0, "UTF-16 text (convert it to UTF-8 first)"},
-    {"%PDF"sv, 0, "a PDF document"},
-    {"\x89PNG"sv, 0, "a PNG image"},
-    {"<!DOCTYPE"sv, 0, "an HTML page (a failed download?)"},
-    {"<!doctype"sv, 0, "an HTML page (a failed download?)"},
-    {"<html"sv, 0, "an HTML page (a failed download?)"},
-    {"<?xml"sv, 0, "an XML document"},
-    {"version https://git-lfs"sv, 0, "a Git LFS pointer, not the file itself (git lfs pull)"},
-};
 
 }  // namespace
 
@@ -173,19 +111,11 @@ Result<OpenedSource> open_source(const std::string& path, ProgressFunction progr
   const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   if (regular) posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   TRY(std::string prefix, file->read_prefix());
-  return wrap(std::move(file), std::move(prefix), regular ? static_cast<std::uint64_t>(status.st_size) : 0);
+  return open_container(std::move(file), std::move(prefix), regular ? static_cast<std::uint64_t>(status.st_size) : 0);
 }
 
 OpenedSource open_bytes(std::string_view bytes) {
-  return wrap(std::make_unique<MemorySource>(bytes), std::string(bytes.substr(0, kPrefixBytes)), bytes.size());
-}
-
-std::string_view describe_content(std::string_view prefix) {
-  for (const Signature& signature : kSignatures) {
-    if (prefix.size() > signature.at && prefix.substr(signature.at).starts_with(signature.bytes)) return signature.meaning;
-  }
-  const bool binary = std::any_of(prefix.begin(), prefix.end(), [](char c) { return c == '\0'; });
-  return binary ? "a binary file" : "";
+  return open_container(std::make_unique<MemorySource>(bytes), std::string(bytes.substr(0, kPrefixBytes)), bytes.size());
 }
 
 }  // namespace ridge

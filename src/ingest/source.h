@@ -1,5 +1,4 @@
-// Source: where bytes of JSON come from, uncompressed, in order. One implementation per container, one row each in source.cc;
-// which one is told by the first bytes and never by the name.
+// Source: where the bytes of a trace come from, uncompressed, in order: a file, a pipe, memory, or a container around one.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +31,15 @@ class Source {
   Diagnostics damage_;
 };
 
+inline constexpr std::string_view kPlain = "plain";  // the container of bytes that are in none
+
 struct OpenedSource {
   std::unique_ptr<Source> source;
-  std::string_view container;    // "json", "gzip", "zstd": what the bytes are
+  std::string_view container;    // a name of ingest/container.h
   std::uint64_t file_bytes = 0;  // 0 when not known (a pipe)
   std::string prefix;            // the file's first bytes, to name what is no trace
+
+  bool compressed() const { return container != kPlain; }
 };
 
 // `path` may be "-" for standard input.
@@ -45,12 +48,5 @@ Result<OpenedSource> open_source(const std::string& path, ProgressFunction progr
 
 // The same over bytes in memory, which must outlive it.
 OpenedSource open_bytes(std::string_view bytes);
-
-// What a file that is no trace seems to be, from its first bytes: "a ZIP archive"; empty when nothing is known.
-std::string_view describe_content(std::string_view prefix);
-
-// The containers. `inner` gives the compressed bytes.
-std::unique_ptr<Source> make_gzip_source(std::unique_ptr<Source> inner);
-std::unique_ptr<Source> make_zstd_source(std::unique_ptr<Source> inner);
 
 }  // namespace ridge

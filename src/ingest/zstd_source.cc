@@ -8,7 +8,7 @@
 #include <zstd_errors.h>
 
 #include "base/try.h"
-#include "ingest/source.h"
+#include "ingest/container.h"
 
 namespace ridge {
 namespace {

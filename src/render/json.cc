@@ -1,20 +1,14 @@
 // JSON, the stable contract: schema 1. Everything in the report, exact, in base units; unknown and not-finite values are null.
 // One row stands on one line, so that the text can be searched and compared with line tools.
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <iterator>
 #include <string_view>
 
-#include <fmt/format.h>
-
+#include <ridge/json.h>
 #include <ridge/render.h>
 
 #include "base/version.h"
 #include "render/formats.h"
-#include "render/short_text.h"
 #include "render/sink.h"
-#include "render/utf8.h"
 
 namespace ridge::render {
 namespace {
@@ -61,17 +55,8 @@ class JsonReport {
 
   void value(std::monostate) { out += "null"; }
   void value(bool flag) { out += flag ? "true" : "false"; }
-  void value(std::int64_t whole) {
-    const fmt::format_int digits(whole);
-    out.append(digits.data(), digits.size());
-  }
-  void value(double number) {
-    if (std::isfinite(number)) {
-      fmt::format_to(std::back_inserter(out), "{}", number);
-    } else {
-      out += "null";
-    }
-  }
+  void value(std::int64_t whole) { append_json_number(out, whole); }
+  void value(double number) { append_json_number(out, number); }
   void value(std::string_view text) { string(text); }
   void cell(const CellView& cell) {
     std::visit([&](const auto& known) { value(known); }, cell);
@@ -173,52 +158,3 @@ Result<void> write_json(const ReportView& report, const RenderOptions& options, 
 }
 
 }  // namespace ridge::render
-
-namespace ridge {
-namespace {
-
-bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
-
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text, std::size_t longest) {
-  const std::string_view whole = text;
-  out += '"';
-  const std::size_t from = out.size();
-  while (!text.empty()) {
-    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
-    out += text.substr(0, plain);
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    const render::CodePoint c = render::first_code_point(text);
-    if (!c.valid) {
-      out += "\uFFFD";
-    } else if (c.value == '"' || c.value == '\\') {
-      out += '\\';
-      out += text.front();
-    } else if (c.value < 0x20 || c.value == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c.value));
-    } else {
-      out += text.substr(0, c.bytes);
-    }
-    text.remove_prefix(c.bytes);
-  }
-  if (longest > 0 && out.size() - from > longest) {
-    const render::Kept kept = render::kept_of(std::string_view(out).substr(from), longest);
-    out.resize(from + kept.written);
-    out += "\\u2026";
-    out += render::mark_of(render::valid_utf8(whole), kept);
-  }
-  out += '"';
-}
-
-bool is_valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const render::CodePoint c = render::first_code_point(text);
-    if (!c.valid) return false;
-    text.remove_prefix(c.bytes);
-  }
-  return true;
-}
-
-}  // namespace ridge

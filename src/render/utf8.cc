@@ -46,15 +46,6 @@ std::size_t columns_of(char32_t c) {
   return holds(kWide, c) ? 2 : 1;
 }
 
-struct Lead {  // the first byte of a sequence: how to recognise it and what it promises
-  unsigned char mask;
-  unsigned char pattern;
-  std::size_t bytes;
-  char32_t smallest;  // below it the form is overlong
-};
-constexpr std::array kLeads = {Lead{0x80, 0x00, 1, 0}, Lead{0xE0, 0xC0, 2, 0x80}, Lead{0xF0, 0xE0, 3, 0x800},
-                               Lead{0xF8, 0xF0, 4, 0x10000}};
-
 std::string escaped(char32_t c) {
   if (c == '\n') return "\\n";
   if (c == '\t') return "\\t";
@@ -64,32 +55,6 @@ std::string escaped(char32_t c) {
 }
 
 }  // namespace
-
-CodePoint first_code_point(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  const auto lead = std::ranges::find_if(kLeads, [&](const Lead& l) { return (first & l.mask) == l.pattern; });
-  if (lead == kLeads.end()) return {kReplacement, 1, false};
-  auto value = static_cast<char32_t>(first & static_cast<unsigned char>(~lead->mask));
-  for (std::size_t i = 1; i < lead->bytes; ++i) {
-    const bool follows = i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
-    if (!follows) return {kReplacement, i, false};
-    value = (value << 6) | (static_cast<unsigned char>(text[i]) & 0x3F);
-  }
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (value < lead->smallest || surrogate || value > 0x10FFFF) return {kReplacement, lead->bytes, false};
-  return {value, lead->bytes, true};
-}
-
-std::string valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint c = first_code_point(text);
-    out += c.valid ? text.substr(0, c.bytes) : "\uFFFD";
-    text.remove_prefix(c.bytes);
-  }
-  return out;
-}
 
 std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
@@ -138,9 +103,9 @@ std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const render::CodePoint c = render::first_code_point(text);
+    const CodePoint c = first_code_point(text);
     if (!c.valid) {
-      out += "\uFFFD";
+      out += kReplacementText;
     } else if (render::holds(render::kUnsafe, c.value)) {
       out += render::escaped(c.value);
     } else {

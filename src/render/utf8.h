@@ -1,4 +1,4 @@
-// UTF-8 for renderers: walk code points, tell how many terminal columns they take, make hostile text safe to show.
+// Text on a terminal: how many columns it takes, cut and wrapped to fit. Code points are base/utf8.h's business.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace ridge::render {
-
-inline constexpr char32_t kReplacement = 0xFFFD;
-
-struct CodePoint {
-  char32_t value;
-  std::size_t bytes;  // at least 1
-  bool valid;         // false: `value` is kReplacement and stands for these bytes
-};
-
-// The code point at the beginning of `text`, which must not be empty. Overlong forms, surrogates and cut sequences are not
-// valid.
-CodePoint first_code_point(std::string_view text);
-
-// `text` with every invalid sequence replaced by U+FFFD.
-std::string valid_utf8(std::string_view text);
 
 // Columns on a terminal: 2 for wide East Asian characters and emoji, 0 for combining marks.
 std::size_t display_width(std::string_view text);

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <optional>
 
-#include "rewrite/json_write.h"
+#include <ridge/json.h>
+
+#include "base/json_numbers.h"
 
 namespace ridge {
 namespace {
@@ -31,18 +33,18 @@ class MemberWriter {
   explicit MemberWriter(std::string* out) : out_(out) {}
 
   void number(std::string_view key, std::optional<double> value) {
-    if (begin(key, value)) append_json_number(*value, out_);
+    if (begin(key, value)) append_json_number(*out_, *value);
   }
   void scaled(std::string_view key, std::optional<double> value, int decimals) {
-    if (begin(key, value)) append_json_scaled(*value, decimals, out_);
+    if (begin(key, value)) append_json_scaled(*out_, *value, decimals);
   }
   void rounded(std::string_view key, std::optional<double> value) {
-    if (begin(key, value)) append_json_rounded(*value, out_);
+    if (begin(key, value)) append_json_rounded(*out_, *value);
   }
   void text(std::string_view key, std::string_view value) {
     if (value.empty()) return;
     write_key(key);
-    append_json_text(value, out_);
+    append_json_string(*out_, value);
   }
 
  private:

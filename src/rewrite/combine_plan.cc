@@ -5,10 +5,11 @@
 #include <cstdlib>
 #include <set>
 
+#include <ridge/json.h>
+
 #include "base/try.h"
 #include "ingest/scan.h"
 #include "rewrite/event_members.h"
-#include "rewrite/json_write.h"
 
 namespace ridge {
 namespace {
@@ -147,7 +148,7 @@ bool agreed(const std::vector<InputFacts>& inputs, const std::string& key, const
 // One input as the result remembers it: its name, how its numbers were changed, and its own metadata.
 std::string described(const InputFacts& facts, const InputPlan& plan) {
   std::string out = "{\"trace\": ";
-  append_json_text(facts.clock.name, &out);
+  append_json_string(out, facts.clock.name);
   out += ", \"added_to_times_ns\": " + std::to_string(plan.add_ns) + ", \"devices\": {";
   for (bool first = true; const auto& [from, to] : plan.devices) {
     out += (first ? "\"" : ", \"") + std::to_string(from) + "\": " + std::to_string(to);

@@ -1,10 +1,11 @@
 #include "rewrite/mended_event.h"
 
+#include <ridge/json.h>
+
 #include "ingest/event_text.h"
 #include "ingest/json_text.h"
 #include "ingest/scan.h"
 #include "rewrite/event_members.h"
-#include "rewrite/json_write.h"
 
 namespace ridge {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 void append_decoded(std::string_view raw, std::string* out) {
   std::string text;
   decode_string(raw, &text);
-  append_json_text(text, out);
+  append_json_string(*out, text);
 }
 
 void append_value(const Member& member, std::string* out) {

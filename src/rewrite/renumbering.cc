@@ -4,9 +4,11 @@
 #include <charconv>
 #include <optional>
 
+#include <ridge/json.h>
+
+#include "base/json_numbers.h"
 #include "base/time_limits.h"
 #include "ingest/scan.h"
-#include "rewrite/json_write.h"
 #include "rewrite/mended_event.h"
 
 namespace ridge {
@@ -38,7 +40,7 @@ Renumbering::Renumbering(const Trace& trace, const InputPlan& plan) : trace_(tra
     const auto found = plan.pids.find(pid);
     if (found == plan.pids.end() || found->second == pid) continue;
     if (found->second.is_text) {
-      append_json_text(found->second.text, &text);
+      append_json_string(text, found->second.text);
     } else {
       text = std::to_string(found->second.number);
     }
@@ -70,7 +72,7 @@ bool Renumbering::new_member(EventId event, const MemberPlace& member, std::stri
     // lost.
     if (moved < kEarliestTimeNs || moved > kLatestTimeNs) return false;
     text->clear();
-    append_json_us(moved, text);
+    append_json_us(*text, moved);
     return true;
   }
   if (member.key != text_of(ArgKey::id)) return false;

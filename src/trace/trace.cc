@@ -11,6 +11,7 @@ TraceStorage::TraceStorage() {
 Trace::Trace(const Trace& whole, const std::vector<bool>& keeps_track)
     : path(whole.path),
       container(whole.container),
+      format(whole.format),
       file_bytes(whole.file_bytes),
       json_bytes(whole.json_bytes),
       elements(whole.elements),

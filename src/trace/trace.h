@@ -50,7 +50,8 @@ struct Trace {
   Trace& operator=(const Trace&) = delete;
 
   std::string path;
-  std::string_view container;    // json, gzip, zstd
+  std::string_view container;    // plain, gzip, zstd
+  std::string_view format;       // json
   std::uint64_t file_bytes = 0;  // 0: not known (a pipe)
   std::uint64_t json_bytes = 0;  // uncompressed
   std::uint64_t elements = 0;    // of traceEvents, kept or not

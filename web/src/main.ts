@@ -1,5 +1,6 @@
 // The shell: opens the source, shows the navigation and the page that the URL names, and keeps light and dark.
-import { open_source, SourceError, type DataSource } from "./api/source";
+import { open_source } from "./api/open_source";
+import { SourceError, type DataSource } from "./api/source";
 import type { Traces } from "./api/types";
 import type { Page } from "./pages/page";
 import { pages_for, type PageRow } from "./pages/pages";

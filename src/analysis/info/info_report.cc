@@ -22,7 +22,7 @@ Table trace_table(const Info& info) {
     table.add_column({std::move(name), type, unit}, {std::move(value)});
   };
   add("producer", Type::text, Unit::none, cell(info.producer));
-  add("container", Type::text, Unit::none, cell(t.container));
+  add("container", Type::text, Unit::none, cell(t.container == "plain" ? t.format : t.container));
   add("file_bytes", Type::integer, Unit::bytes, count_cell(t.file_bytes));
   add("json_bytes", Type::integer, Unit::bytes, count_cell(t.json_bytes));
   add("events", Type::integer, Unit::count, count_cell(t.elements));

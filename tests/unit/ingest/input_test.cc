@@ -157,7 +157,7 @@ TEST(InputAround, BytesAndElements) {
   EXPECT_EQ(trace->file_bytes, text.size());
   EXPECT_EQ(trace->elements, 5U);
   EXPECT_EQ(trace->events.size(), 2U);
-  EXPECT_EQ(trace->container, "json");
+  EXPECT_EQ(trace->container, "plain");
 }
 
 TEST(InputOrder, UnsortedAndOverlappingEventsStayAsTheyAre) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <ridge/render.h>
+#include <ridge/json.h>
 
 namespace ridge::server {
 namespace {

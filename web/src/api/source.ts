@@ -1,7 +1,5 @@
 // Where the page's data comes from: a door of two forms, HTTP (ridge serve) and JSON embedded in the file (ridge report).
-// Every view asks this and nothing else, so both show the same.
-import { EmbeddedSource } from "./embedded";
-import { HttpSource } from "./http";
+// Every view asks this and nothing else, so both show the same. Which form a page has: open_source.ts.
 import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 export const kSearchPage = 1000; // hits an answer
@@ -43,9 +41,4 @@ export function canonical(path: string, parameters: Parameters = {}): string {
   const keys = Object.keys(parameters).sort();
   const query = keys.map((key) => `${encodeURIComponent(key)}=${encodeURIComponent(String(parameters[key]))}`).join("&");
   return `/api/v1/${path}${query ? `?${query}` : ""}`;
-}
-
-export function open_source(): DataSource {
-  const data = document.getElementById("ridge-data");
-  return data ? new EmbeddedSource(data.textContent ?? "") : new HttpSource();
 }

@@ -1,4 +1,5 @@
-#include "render/short_text.h"
+// How much of a text stays, and the mark behind it.
+#include "base/short_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,12 +7,11 @@
 
 #include <fmt/format.h>
 
-#include <ridge/render.h>
+#include <ridge/json.h>
 
-#include "render/utf8.h"
+#include "base/utf8.h"
 
 namespace ridge {
-namespace render {
 namespace {
 
 constexpr std::size_t kMarkBytes = 64;  // at most, of what stands for the rest
@@ -56,16 +56,14 @@ std::string mark_of(std::string_view text, Kept kept) {
   return fmt::format(" [{} bytes more, {:016x}]", text.size() - kept.bytes, digest(text));
 }
 
-}  // namespace render
-
 std::string short_text(std::string_view text, std::size_t longest) {
-  std::string valid = render::valid_utf8(text);
+  std::string valid = valid_utf8(text);
   std::string written;
   append_json_string(written, valid);
   written = written.substr(1, written.size() - 2);
   if (written.size() <= longest) return valid;
-  const render::Kept kept = render::kept_of(written, longest);
-  return valid.substr(0, kept.bytes) + "\u2026" + render::mark_of(valid, kept);
+  const Kept kept = kept_of(written, longest);
+  return valid.substr(0, kept.bytes) + "\u2026" + mark_of(valid, kept);
 }
 
 }  // namespace ridge

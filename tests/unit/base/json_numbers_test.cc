@@ -1,5 +1,5 @@
 // Numbers as rewrites write them: the digits that the library finds, whichever way they were found.
-#include "rewrite/json_write.h"
+#include "base/json_numbers.h"
 
 #include <cmath>
 #include <random>
@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ridge/json.h>
+
 #include "support/sanitized.h"
 
 namespace ridge::test {
@@ -15,21 +17,21 @@ namespace {
 
 std::string number(double value) {
   std::string text;
-  append_json_number(value, &text);
+  append_json_number(text, value);
   return text;
 }
 std::string scaled(double value, int decimals) {
   std::string text;
-  append_json_scaled(value, decimals, &text);
+  append_json_scaled(text, value, decimals);
   return text;
 }
 std::string rounded(double value) {
   std::string text;
-  append_json_rounded(value, &text);
+  append_json_rounded(text, value);
   return text;
 }
 
-TEST(JsonWrite, ScaledByHand) {
+TEST(JsonNumbers, ScaledByHand) {
   EXPECT_EQ(scaled(0, 9), "0");
   EXPECT_EQ(scaled(4096, 9), "4.096e-06");
   EXPECT_EQ(scaled(5000, 9), "5e-06");
@@ -42,7 +44,7 @@ TEST(JsonWrite, ScaledByHand) {
   EXPECT_EQ(scaled(-5, 3), "-0.005");
 }
 
-TEST(JsonWrite, RoundedByHand) {
+TEST(JsonNumbers, RoundedByHand) {
   EXPECT_EQ(rounded(0), "0");
   EXPECT_EQ(rounded(100), "100");
   EXPECT_EQ(rounded(12.3456789), "12.3457");
@@ -54,7 +56,7 @@ TEST(JsonWrite, RoundedByHand) {
 }
 
 // A decimal scaled is the number divided; six digits are those of the library.
-TEST(JsonWrite, AsTheLibraryHasThem) {
+TEST(JsonNumbers, AsTheLibraryHasThem) {
   std::mt19937_64 random(11);
   for (int round = 0; round < (kSanitized ? 20'000 : 300'000); ++round) {
     const auto digits = static_cast<int>(random() % 17);
@@ -72,7 +74,7 @@ TEST(JsonWrite, AsTheLibraryHasThem) {
 }
 
 // Where six digits end in a five, and next to the powers of ten.
-TEST(JsonWrite, HardOnesAsTheLibraryHasThem) {
+TEST(JsonNumbers, HardOnesAsTheLibraryHasThem) {
   for (int power = -14; power <= 8; ++power) {
     const double ten = std::pow(10.0, power);
     for (int six = 100'000; six < 1'000'000; six += 997) {

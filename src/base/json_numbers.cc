@@ -1,35 +1,25 @@
-#include "rewrite/json_write.h"
+// The quick ways to digits that the library would find too: exact decimals for integers, six digits where they are clear.
+#include "base/json_numbers.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <iterator>
-#include <optional>
 
 #include <fmt/format.h>
+
+#include <ridge/json.h>
 
 namespace ridge {
 namespace {
 
-constexpr double kExactIntegers = 9007199254740992;                                                         // 2^53
 constexpr double kTens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};  // all exact
 
-std::optional<std::int64_t> exact_integer(double value) {
-  if (value != std::floor(value) || !(std::fabs(value) < kExactIntegers)) return std::nullopt;
-  return static_cast<std::int64_t>(value);
-}
-
-void append_integer(std::int64_t value, std::string* out) {
-  char text[24];
-  out->append(text, std::to_chars(text, std::end(text), value).ptr);
-}
-
 // number / 10^decimals, exactly, in the notation that fmt and printf's %g choose: with an exponent from 1e-5 down.
-void append_decimal(std::int64_t number, int decimals, std::string* out) {
+void append_decimal(std::string& out, std::int64_t number, int decimals) {
   for (; decimals > 0 && number % 10 == 0; --decimals) number /= 10;
-  if (decimals == 0) return append_integer(number, out);
-  if (number < 0) out->push_back('-');
+  if (decimals == 0) return append_json_number(out, number);
+  if (number < 0) out.push_back('-');
   char digits[24];
   const char* const end = std::to_chars(digits, std::end(digits), number < 0 ? -number : number).ptr;
   const int before_point = static_cast<int>(end - digits) - decimals;
@@ -54,26 +44,21 @@ void append_decimal(std::int64_t number, int decimals, std::string* out) {
     *at++ = static_cast<char>('0' + exponent / 10);
     *at++ = static_cast<char>('0' + exponent % 10);
   }
-  out->append(text, at);
+  out.append(text, at);
 }
 
 }  // namespace
 
-void append_json_number(double value, std::string* out) {
-  if (const auto integer = exact_integer(value)) return append_integer(*integer, out);
-  fmt::format_to(std::back_inserter(*out), "{}", value);
-}
-
 // A quotient of two doubles is the double nearest to it. Decimals of up to 15 digits all have a nearest double of their own, so
 // that none shorter than this one reads back as the same.
-void append_json_scaled(double value, int decimals, std::string* out) {
+void append_json_scaled(std::string& out, double value, int decimals) {
   constexpr double kFifteenDigits = 1e15;
-  const auto integer = exact_integer(value);
-  if (integer && std::fabs(value) < kFifteenDigits) return append_decimal(*integer, decimals, out);
-  append_json_number(value / kTens[decimals], out);
+  const bool whole = value == std::floor(value) && std::fabs(value) < kFifteenDigits;
+  if (whole) return append_decimal(out, static_cast<std::int64_t>(value), decimals);
+  append_json_number(out, value / kTens[decimals]);
 }
 
-void append_json_rounded(double value, std::string* out) {
+void append_json_rounded(std::string& out, double value) {
   // Below and beyond, and where the digits are hard to tell, the library does it.
   constexpr double kLeast = 1e-9, kMost = 1e5;
   constexpr double kBounds[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4};
@@ -86,32 +71,17 @@ void append_json_rounded(double value, std::string* out) {
     const double rest = scaled - static_cast<double>(whole);
     const std::int64_t rounded = whole + static_cast<std::int64_t>(rest > 0.5);
     const bool clear = std::fabs(rest - 0.5) > kDoubt && rounded >= 100'000 && rounded < 1'000'000;
-    if (clear) return append_decimal(rounded, decimals, out);
+    if (clear) return append_decimal(out, rounded, decimals);
   } else if (value == 0) {
-    return append_integer(0, out);
+    return append_json_number(out, std::int64_t{0});
   }
-  fmt::format_to(std::back_inserter(*out), "{:.6g}", value);
+  fmt::format_to(std::back_inserter(out), "{:.6g}", value);
 }
 
-void append_json_text(std::string_view text, std::string* out) {
-  out->push_back('"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out->push_back('\\');
-      out->push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(*out), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out->push_back(c);
-    }
-  }
-  out->push_back('"');
-}
-
-void append_json_us(std::int64_t ns, std::string* out) {
+void append_json_us(std::string& out, std::int64_t ns) {
   const bool negative = ns < 0;
   const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  fmt::format_to(std::back_inserter(*out), "{}{}.{:03}", negative ? "-" : "", magnitude / 1000, magnitude % 1000);
+  fmt::format_to(std::back_inserter(out), "{}{}.{:03}", negative ? "-" : "", magnitude / 1000, magnitude % 1000);
 }
 
 }  // namespace ridge

@@ -1,26 +1,39 @@
-// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's. An object whose members are
-// plain values is one call: record("id", 7, "name", "aten::mm", "busy", shares).
+// JSON as ridge writes it, the one place of its escapes, digits and commas; made in src/base/json_writer.cc.
 #pragma once
 
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
-#include <fmt/format.h>
+namespace ridge {
 
-#include <ridge/render.h>
+// Text as a JSON string with its quotes, behind `out`. Bad UTF-8 becomes U+FFFD, so that the result is always valid JSON.
+//
+// A text that takes more than `longest` bytes between its quotes is its beginning, an ellipsis, how many bytes are left out and
+// a digest of the whole, in at most `longest` bytes, of which there must be 100. Equal texts stay equal, and different ones
+// different. 0: every text is whole.
+void append_json_string(std::string& out, std::string_view text, std::size_t longest = 0);
 
-namespace ridge::server {
+// What stands for `text` where texts are shortened so.
+std::string short_text(std::string_view text, std::size_t longest);
+
+// The digits of an integer; of a double the shortest that read back as the same, without a fraction where it has none, and null
+// where it is not finite.
+void append_json_number(std::string& out, std::int64_t value);
+void append_json_number(std::string& out, std::uint64_t value);
+void append_json_number(std::string& out, double value);
 
 // A text of which nothing is known when it is empty.
 struct TextOrNull {
   std::string_view text;
 };
 
+// Writes JSON text piece by piece: commas and escapes are its business, the shape is the caller's. An object whose members are
+// plain values is one call: record("id", 7, "name", "aten::mm", "busy", shares).
 class JsonWriter {
  public:
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
@@ -40,22 +53,11 @@ class JsonWriter {
   void text_or_null(std::string_view value) { value.empty() ? null() : text(value); }
   void null() { raw("null"); }
   void raw(std::string_view json) { comma(), out_ += json; }
-  void number(std::int64_t value) {
-    comma();
-    const fmt::format_int digits(value);
-    out_.append(digits.data(), digits.size());
-  }
-  void number(std::uint64_t value) {
-    comma();
-    const fmt::format_int digits(value);
-    out_.append(digits.data(), digits.size());
-  }
+  void number(std::int64_t value) { comma(), append_json_number(out_, value); }
+  void number(std::uint64_t value) { comma(), append_json_number(out_, value); }
   void number(std::uint32_t value) { number(std::uint64_t{value}); }
   void number(std::uint8_t value) { number(std::uint64_t{value}); }
-  void number(double value) {
-    comma();
-    std::isfinite(value) ? void(fmt::format_to(std::back_inserter(out_), "{}", value)) : void(out_ += "null");
-  }
+  void number(double value) { comma(), append_json_number(out_, value); }
   template <class T>
   void number(const std::optional<T>& value) {
     value ? number(*value) : null();
@@ -117,4 +119,4 @@ class JsonWriter {
   bool fresh_ = true;  // nothing stands before the next value that a comma would part it from
 };
 
-}  // namespace ridge::server
+}  // namespace ridge

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ridge::render {
+namespace ridge {
 
 // How much of a text stays, at a boundary of characters.
 struct Kept {
@@ -17,4 +17,4 @@ Kept kept_of(std::string_view written, std::size_t longest);
 // " [123 bytes more, 0123456789abcdef]". `text` is the whole one, in valid UTF-8.
 std::string mark_of(std::string_view text, Kept kept);
 
-}  // namespace ridge::render
+}  // namespace ridge

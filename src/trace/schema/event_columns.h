@@ -1,0 +1,35 @@
+// What every event has, one function each: the values of the columns that the tables of events share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace ridge::schema {
+
+inline std::optional<std::string_view> text_or_null(const Trace& t, StringId id) {
+  return id == StringId{} ? std::nullopt : std::optional(t.text(id));
+}
+
+inline std::optional<std::int64_t> event_id(const Trace&, EventId event) { return event.value; }
+inline std::optional<std::string_view> event_ph(const Trace& t, EventId event) { return t.text(t.kind(event).ph); }
+inline std::optional<std::string_view> event_cat(const Trace& t, EventId event) { return text_or_null(t, t.kind(event).cat); }
+inline std::optional<std::string_view> event_class(const Trace& t, EventId event) { return name_of(t.kind(event).event_class); }
+inline std::optional<std::string_view> event_name(const Trace& t, EventId event) {
+  return text_or_null(t, t.events.name(event));
+}
+inline std::optional<std::int64_t> event_track(const Trace& t, EventId event) { return t.track(event).value; }
+inline std::optional<std::int64_t> event_ts(const Trace& t, EventId event) {
+  const std::int64_t ts = t.events.ts_ns(event);
+  return ts == kNoTime ? std::nullopt : std::optional(ts);
+}
+// Times are far from the limits of int64 (base/time_limits.h), so that a difference is one too.
+inline std::optional<std::int64_t> event_start(const Trace& t, EventId event) {
+  const auto ts = event_ts(t, event);
+  return ts && t.window ? std::optional(*ts - t.window->start_ns) : std::nullopt;
+}
+inline std::optional<std::int64_t> event_dur(const Trace& t, EventId event) { return t.events.dur_ns(event); }
+
+}  // namespace ridge::schema

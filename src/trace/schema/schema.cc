@@ -1,0 +1,51 @@
+// The list of all tables, and the schema as a document.
+#include "trace/schema/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace ridge::schema {
+namespace {
+
+std::vector<Table> all_tables() {
+  std::vector<Table> all;
+  for (const auto part : {trace_tables(), event_tables(), argument_tables()}) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+std::span<const Table> tables() {
+  static const std::vector<Table> kTables = all_tables();
+  return kTables;
+}
+
+const Table* find_table(std::string_view name) {
+  const auto found = std::ranges::find(tables(), name, &Table::name);
+  return found == tables().end() ? nullptr : &*found;
+}
+
+std::string_view name_of(ColumnType type) {
+  constexpr std::array<std::string_view, 4> kNames = {"integer", "number", "boolean", "text"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string as_markdown() {
+  std::string out;
+  const auto row = [&](std::initializer_list<std::string_view> cells) {
+    out += '|';
+    for (const std::string_view cell : cells) out.append(cell.empty() ? "" : " ").append(cell).append(" |");
+    out += '\n';
+  };
+  for (const Table& table : tables()) {
+    out.append("\n## ").append(table.name).append("\n\n").append(table.line).append("\n\n");
+    row({"column", "type", "unit", "meaning"});
+    out += "|---|---|---|---|\n";
+    for (const Column& column : table.columns)
+      row({"`" + std::string(column.name) + "`", name_of(column.type()), column.unit, column.line});
+  }
+  return out;
+}
+
+}  // namespace ridge::schema
