@@ -31,7 +31,6 @@ struct WholeTrace {
 void expect_truncated_before_events(const Result<std::unique_ptr<Trace>>& reading) {
   ASSERT_FALSE(reading.has_value());
   EXPECT_EQ(reading.error().code, ErrorCode::truncated);
-  EXPECT_NE(reading.error().message.find("truncated before its events"), std::string::npos) << reading.error().message;
 }
 
 // `prefix`: what there is of the JSON.
