@@ -29,6 +29,9 @@ test:  ## every test, then all of them again under sanitizers
 	@tools/setup build test
 	@JOBS=$(JOBS) tools/run_tests $(PRESETS)
 
+test-all:  ## the same with the whole of what `make test` samples: every cut, every damage, every trace
+	@RIDGE_TEST_ALL=1 $(MAKE) test
+
 update:  ## rewrite the expected output of golden cases and documents; review the diff
 	@tools/setup build test
 	@$(MAKE) build
@@ -69,4 +72,4 @@ format:  ## rewrite the sources in the project's format
 clean:  ## remove build/
 	rm -rf build
 
-.PHONY: help demo build test update install bench fuzz lint format clean
+.PHONY: help demo build test test-all update install bench fuzz lint format clean

@@ -28,6 +28,7 @@ if(RIDGE_SANITIZE)
   target_compile_options(ridge_options INTERFACE
     -fsanitize=${RIDGE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(ridge_options INTERFACE -fsanitize=${RIDGE_SANITIZE})
+  target_compile_definitions(ridge_options INTERFACE RIDGE_COUNT_WORK)  # src/base/work_count.h
   if(RIDGE_SANITIZE MATCHES "address")  # gcc and clang tell it each in its own way
     target_compile_definitions(ridge_options INTERFACE RIDGE_ADDRESS_SANITIZER)
   endif()
@@ -37,5 +38,6 @@ endif()
 
 find_program(RIDGE_CCACHE ccache)
 if(RIDGE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${RIDGE_CCACHE}")
+  # The precompiled header of the tests is cached only by a ccache that is told not to look at dates and definitions in it.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${RIDGE_CCACHE}")
 endif()

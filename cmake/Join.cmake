@@ -3,7 +3,9 @@
 # What it asks of the code: names in the unnamed namespaces of one folder differ. A source that cannot be joined is named here, with why.
 set(RIDGE_JOIN "product;tests" CACHE STRING "Which sources are compiled several to an object: product, tests, both (product;tests) or none")
 
-set(ridge_batch 8)  # sources to an object: few enough that two cores end at the same time
+# Sources to an object: few enough that two cores end at the same time. Tests are quicker to compile.
+set(ridge_batch_product 8)
+set(ridge_batch_tests 16)
 set(ridge_apart
   apps/cli/arguments\.cc          # CLI11, the heaviest header there; it brings a std::quoted that hides ours
   apps/server/server\.cc          # Boost.Beast: as long as all others of the server together
@@ -39,7 +41,7 @@ function(ridge_join kind target)
     if(NOT DEFINED ${folder}_count)
       set(${folder}_count 0)
     endif()
-    math(EXPR batch "${${folder}_count} / ${ridge_batch}")
+    math(EXPR batch "${${folder}_count} / ${ridge_batch_${kind}}")
     math(EXPR ${folder}_count "${${folder}_count} + 1")
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder}_${batch})
   endforeach()

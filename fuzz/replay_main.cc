@@ -1,4 +1,5 @@
-// Runs files, or every file of folders, through a fuzz target: how a build without libFuzzer replays a corpus.
+// fuzz_replay TARGET PATH...: runs files, or every file of folders, through a fuzz target: how a build without libFuzzer
+// replays a corpus. All targets are in the one program, each under its own name (cmake/Tests.cmake).
 // The empty input is always tried first. A finding ends the process, as it does under libFuzzer.
 #include <algorithm>
 #include <cstdint>
@@ -6,13 +7,26 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#define RIDGE_FUZZ_TARGET(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
+#include "fuzz_targets.inc"
+#undef RIDGE_FUZZ_TARGET
 
 namespace {
+
+struct Target {
+  std::string_view name;
+  int (*run)(const std::uint8_t* data, std::size_t size);
+};
+
+constexpr Target kTargets[] = {
+#define RIDGE_FUZZ_TARGET(name) {#name, fuzz_##name},
+#include "fuzz_targets.inc"
+#undef RIDGE_FUZZ_TARGET
+};
 
 namespace fs = std::filesystem;
 
@@ -35,16 +49,22 @@ std::vector<std::uint8_t> contents(const fs::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  LLVMFuzzerTestOneInput(nullptr, 0);
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const auto target = std::find_if(std::begin(kTargets), std::end(kTargets), [&](const Target& t) { return t.name == name; });
+  if (target == std::end(kTargets)) {
+    std::fprintf(stderr, "usage: fuzz_replay TARGET PATH...; TARGET is a file of fuzz/ without its ending\n");
+    return 2;
+  }
+  target->run(nullptr, 0);
   int replayed = 1;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 2; i < argc; ++i) {
     for (const fs::path& path : inputs(argv[i])) {
       if (!fs::exists(path)) continue;  // a target without a corpus yet
       // Named before it runs: when the process dies, the last line tells the input.
       std::printf("%s\n", path.c_str());
       std::fflush(stdout);
       const std::vector<std::uint8_t> bytes = contents(path);
-      LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+      target->run(bytes.data(), bytes.size());
       ++replayed;
     }
   }

@@ -39,12 +39,16 @@ bool has_phase(const EventText& event) {
 }
 
 bool follows_comma(const char* brace, const char* begin) {
+  const char* const from = brace;
   while (brace > begin && is_space(brace[-1])) --brace;
+  visited(from, brace);
   return brace > begin && brace[-1] == ',';
 }
 
 const char* skip_token(const char* p, const char* end) {
+  const char* const from = p;
   while (p < end && *p != ',' && *p != ']' && *p != '}' && !is_space(*p)) ++p;
+  visited(from, p);
   return p < end ? p : nullptr;
 }
 
@@ -65,7 +69,10 @@ bool goes_on_as_no_file(const char* behind) {
 }
 
 const char* find_brace(const char* p, const char* end) {
-  return p < end ? static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p))) : nullptr;
+  if (p >= end) return nullptr;
+  const auto* const brace = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
+  visited(p, brace != nullptr ? brace : end);
+  return brace;
 }
 
 }  // namespace
@@ -206,6 +213,7 @@ EventArrayParser::Closes EventArrayParser::closes_before(const char* p) const {
 bool EventArrayParser::close_bracket() {
   const char* after = p_;
   while (after < piece_.end && (*after == ']' || is_space(*after))) ++after;
+  visited(p_, after);
   const char* const behind = after;
   const bool comma = after < piece_.end && *after == ',';
   if (comma) after = skip_space(after + 1, piece_.end);
@@ -381,6 +389,7 @@ bool EventArrayParser::string_element() {
 bool EventArrayParser::literal_element() {
   const char* after = p_;
   while (after < piece_.end && *after != ',' && *after != ']' && *after != '}' && *after != '{' && !is_space(*after)) ++after;
+  visited(p_, after);
   if (after == piece_.end && wait_for_more()) return false;
   const std::string_view token(p_, static_cast<std::size_t>(after - p_));
   const bool literal = token == "null" || token == "true" || token == "false" || is_json_number(token);

@@ -16,8 +16,9 @@ bool names_args(std::string_view raw) { return is_written_as(raw, "args"); }
 bool ends_token(char c) { return c == ',' || c == '}' || c == ']' || is_space(c); }
 
 const char* token_end(const char* p, const char* end) {
+  const char* const from = p;
   while (p < end && !ends_token(*p)) ++p;
-  return p;
+  return visited(from, p);
 }
 
 std::string_view view(const char* from, const char* to) { return {from, static_cast<std::size_t>(to - from)}; }
@@ -222,7 +223,9 @@ class LenientCutter {
   }
 
   const char* next_quote(const char* p) const {
-    return static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end_ - p)));
+    const auto* const quote = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end_ - p)));
+    visited(p, quote != nullptr ? quote : end_);
+    return quote;
   }
 
   // The quote that closes a key: the first one with a colon after it.
@@ -260,7 +263,7 @@ class LenientCutter {
   static bool is_escaped(const char* from, const char* quote) {
     const char* p = quote;
     while (p > from && p[-1] == '\\') --p;
-    return (quote - p) % 2 == 1;
+    return (visited(p, quote) - p) % 2 == 1;
   }
 
   bool object_goes_on(const char* p, bool sure) const {
@@ -288,7 +291,9 @@ class LenientCutter {
 
   // The next key or event, the end of the array, or nothing.
   bool goes_on_behind_braces(const char* p) const {
+    const char* const from = p;
     while (p < end_ && (*p == '}' || is_space(*p))) ++p;
+    visited(from, p);
     if (p >= end_ || *p == ',' || *p == ']' || *p == '{') return true;
     return *p == '"' && is_space(p[-1]) && is_key(p);  // a comma is missing
   }
@@ -324,12 +329,15 @@ bool starts_event(const char* brace, const char* begin, const char* end) {
   if (before == begin || before[-1] != ',') return false;
   --before;
   while (before > begin && is_space(before[-1])) --before;
+  visited(brace, before);
   return before > begin && before[-1] == '}';
 }
 
 const char* find_last_event_start(const char* from, const char* end) {
   for (const char* p = end;;) {
+    const char* const behind = p;
     p = static_cast<const char*>(memrchr(from, '{', static_cast<std::size_t>(p - from)));
+    visited(behind, p != nullptr ? p : from);
     if (p == nullptr) return nullptr;
     if (starts_event(p, from, end)) return p;
   }

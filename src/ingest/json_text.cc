@@ -227,6 +227,7 @@ JsonState walk_json(std::string_view raw, std::size_t deepest, std::string* out)
         }
         break;
     }
+    visited(raw.data() + i, raw.data() + end);
     i = end;
   }
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "ingest/visited.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -93,15 +94,16 @@ inline bool equal_bytes(const char* a, const char* b, std::size_t size) {
 
 // The first `"` or `\` at or after p; `end` when there is none.
 inline const char* find_quote_or_backslash(const char* p, const char* end) {
+  const char* const from = p;
   for (; p < end; p += 16) {
     const Bytes16 bytes = Bytes16::load(p);
     const ByteSet hits = bytes.equal('"') | bytes.equal('\\');
     if (hits != 0) {
       const char* hit = p + first_byte(hits);
-      return hit < end ? hit : end;
+      return visited(from, hit < end ? hit : end);
     }
   }
-  return end;
+  return visited(from, end);
 }
 
 // Past the closing quote of a string whose first content byte is at p, backslashes escaping; nullptr when it does not close.
@@ -123,7 +125,7 @@ inline const char* skip_nested(const char* p, const char* end) {
     const Bytes16 bytes = Bytes16::load(p);
     ByteSet hits = bytes.equal('[') | bytes.equal(']') | bytes.equal('{') | bytes.equal('}') | bytes.equal('"');
     const char* block = p;
-    p += 16;
+    p = visited(p, p + 16);
     while (hits != 0) {
       const char* hit = block + first_byte(hits);
       if (hit >= end) return nullptr;
@@ -146,8 +148,9 @@ inline const char* skip_nested(const char* p, const char* end) {
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 inline const char* skip_space(const char* p, const char* end) {
+  const char* const from = p;
   while (p < end && is_space(*p)) ++p;
-  return p;
+  return visited(from, p);
 }
 
 }  // namespace ridge

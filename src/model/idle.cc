@@ -4,6 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "base/work_count.h"
 #include "model/name_flags.h"
 
 namespace ridge {
@@ -54,7 +55,11 @@ struct Context {
   }
   // A tree's nodes stand together behind its root.
   std::int64_t root_start(NodeId node) const {
-    return tree.start_ns[*std::prev(std::upper_bound(roots.begin(), roots.end(), node.value))];
+    const auto after = std::upper_bound(roots.begin(), roots.end(), node.value, [](std::uint32_t n, std::uint32_t root) {
+      count_work(1);
+      return n < root;
+    });
+    return tree.start_ns[*std::prev(after)];
   }
 
   const CallTree& tree;

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/in_parallel.h"
+#include "base/work_count.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -35,6 +36,7 @@ class LaunchIndex {
     if (!sorted_.empty()) return find_sorted(correlation, start_ns);
     Best best;
     for (std::uint32_t i = first_[bucket(correlation)]; i != kNone; i = entries_[i].next) {
+      count_work(1);
       if (entries_[i].correlation == correlation) consider(entries_[i], start_ns, &best);
     }
     return best.event;
@@ -91,6 +93,7 @@ class LaunchIndex {
   EventId find_sorted(std::int64_t correlation, std::int64_t start_ns) const {
     const Sorted wanted{correlation, start_ns, kNoEvent};
     const auto after = std::upper_bound(sorted_.begin(), sorted_.end(), wanted);
+    count_work(std::bit_width(sorted_.size()));
     if (after != sorted_.begin() && (after - 1)->correlation == correlation) return (after - 1)->event;
     return after != sorted_.end() && after->correlation == correlation ? after->event : kNoEvent;
   }

@@ -102,15 +102,15 @@ def test_quiet_says_why_a_gate_failed(folder):
 
 def test_diff_says_which_trace_lacks_a_device(folder):
     a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(100).replace('"device": 0', '"device": 1'))
-    run = refused(2, "diff", a, b, "--gpu", "0", error="no events of device 0")
+    run = refused(2, "diff", a, b, "--gpu", "0", error="device 0")
     check("b.json" in run.err and "a.json" not in run.err, run.err)
 
 
 def test_a_range_of_steps_is_written_from_first_to_last(folder):
     trace = folder.write("a.json", step_trace(100))
-    refused(2, "gpu", trace, "--step", "1-", error="--step takes A or A-B, not '1-'", hint="iterations 0 to 2")
-    refused(2, "gpu", trace, "--step", "2-1", error="--step 2-1 ends before it begins", hint="--step 1-2")
-    refused(2, "gpu", trace, "--step", "2-9", error="there is no iteration '2-9'")
+    refused(2, "gpu", trace, "--step", "1-", error="'1-'", hint="0 to 2")
+    refused(2, "gpu", trace, "--step", "2-1", error="--step 2-1", hint="--step 1-2")
+    refused(2, "gpu", trace, "--step", "2-9", error="'2-9'")
     succeeds("gpu", trace, "--step", "1-2")
 
 
@@ -135,11 +135,11 @@ def test_diff_as_a_comment(folder):
 
 def test_diff_errors(folder):
     a = folder.write("a.json", step_trace(100))
-    refused(2, "diff", a, error="diff needs 2 traces", hint="ridge diff before")
+    refused(2, "diff", a, error="diff .*2 traces", hint="ridge diff before")
     refused(1, "diff", a, folder.at("none.json"), error="none.json")
     refused(1, "diff", a, folder.write("bad.json", "{}"), error=".")
     refused(2, "diff", a, a, "--fail-above", "much", error="--fail-above", hint="5%")
-    refused(2, "diff", a, a, "--fail-abov", "5%", error="no flag --fail-abov", hint="--fail-above")
+    refused(2, "diff", a, a, "--fail-abov", "5%", error="--fail-abov", hint="--fail-above")
 
 
 def test_a_truncated_trace_passes_no_gate(folder):
@@ -148,5 +148,5 @@ def test_a_truncated_trace_passes_no_gate(folder):
     b = folder.write("b.json", whole[: len(whole) * 3 // 4])
     for gate in (["--fail-above", "5%"], ["--fail-kernel-above", "5%"]):
         run = Run("diff", a, b, *gate).expect(3)
-        check("cannot be judged: the file is truncated: b (b.json)" in run.err, f"stderr {run.err!r}")
+        check("truncated: b (b.json)" in run.err, f"stderr {run.err!r}")
     succeeds("diff", a, b)

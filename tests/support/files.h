@@ -11,7 +11,8 @@ namespace ridge::test {
 std::vector<std::string> own_traces();
 // Paths of the traces of ../shared/traces/{h200,faults,public}, where that folder exists.
 std::vector<std::string> shared_traces();
-std::vector<std::string> all_traces();  // both
+// Both; under sanitizers, where those beside the repository take minutes and show nothing new, a sample of these.
+std::vector<std::string> all_traces();
 
 std::string contents(const std::string& path);
 

@@ -333,7 +333,7 @@ TEST(Breaks, IdleIsPartOfTheDevicesOnce) {
 
 TEST(Breaks, LinesOfTheResumedFrames) {
   const auto path = path_of("graph_breaks_stack");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   const LoadedTrace t = load_file(*path);
   for (const GraphBreak& b : breaks_of(t).breaks) EXPECT_EQ(b.location, "gen_traces.py:95 (forward)");
 }

@@ -69,7 +69,7 @@ TEST(Compile, IdsFromTheRegionThatFollows) {
 // Dynamo's own table of the same run: every phase that both name, sums over calls, within 2 % or 2 ms.
 TEST(Compile, AgreesWithDynamo) {
   const auto path = path_of("resnet18_compile_time");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   std::istringstream table(contents(path->substr(0, path->size() - std::string(".json.gz").size()) + ".compile_times.txt"));
   std::map<std::string, double> truth;
   for (std::string line; std::getline(table, line);) {
@@ -95,7 +95,7 @@ TEST(Compile, AgreesWithDynamo) {
 
 TEST(Compile, AutotunedKernelsOfResnet) {
   const auto path = path_of("resnet18_compile_time");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   const LoadedTrace t = load_file(*path);
   const Compile compile = compile_of(t);
   std::int64_t calls = 0;

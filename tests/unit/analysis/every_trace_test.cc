@@ -26,10 +26,8 @@ namespace {
 constexpr std::uintmax_t kLargest = std::uintmax_t{2} << 20;
 
 std::vector<std::string> traces() {
-  std::vector<std::string> paths = test::own_traces();
-  for (const std::string& path : test::shared_traces()) {
-    if (std::filesystem::file_size(path) <= kLargest) paths.push_back(path);
-  }
+  std::vector<std::string> paths = test::all_traces();
+  std::erase_if(paths, [](const std::string& path) { return std::filesystem::file_size(path) > kLargest; });
   return paths;
 }
 

@@ -243,7 +243,7 @@ TEST(KnownTraces, DenseNetCompiledGainsLessFromGraphs) {
   GPU_OF("densenet121_bs1_compiled");
   EXPECT_GT(d.busy_ns, 0);
   const std::string other = path_of("densenet121_bs1_eager");
-  if (other.empty()) GTEST_SKIP();
+  if (other.empty()) GTEST_SKIP() << "no such trace here";
   const auto eager = test::trace_at(other);
   const Model eager_model(*eager);
   const std::int64_t eager_gain = compute_launches(Scope(eager_model)).devices.at(0).cuda_graph_gain_ns;

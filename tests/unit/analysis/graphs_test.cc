@@ -100,7 +100,7 @@ TEST(Graphs, WorkOfAnotherStreamIsNeitherBusyNorIdle) {
 
 TEST(Graphs, OneKernelOfALongCall) {
   const auto path = path_of("fault_recompile_limit");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   const LoadedTrace t = load_file(*path);
   for (const GraphCost& g : graphs_of(t).graphs) {
     EXPECT_GE(g.span_ns, g.cpu_ns) << g.graph;  // nothing is queued before its calls
@@ -168,7 +168,7 @@ TEST(Graphs, FallbacksAreOpsThatInductorDoesNotCallByDesign) {
 
 TEST(Graphs, QrFallsBackAndSortDoesNot) {
   const auto path = path_of("compiled_with_fallbacks");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   const LoadedTrace t = load_file(*path);
   const Graphs graphs = graphs_of(t);
   ASSERT_EQ(graphs.graphs.size(), 1U);
@@ -179,7 +179,7 @@ TEST(Graphs, QrFallsBackAndSortDoesNot) {
 
 TEST(Graphs, RecompileLimit) {
   const auto path = path_of("fault_recompile_limit");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   const LoadedTrace t = load_file(*path);
   const Graphs graphs = graphs_of(t);
   ASSERT_EQ(graphs.lookups.size(), 2U);

@@ -14,6 +14,7 @@
 #include "analysis/roofline/roofline.h"
 #include "analysis/summary/summary.h"
 #include "support/loaded_trace.h"
+#include "support/says.h"
 
 namespace ridge {
 namespace {
@@ -372,14 +373,14 @@ TEST(KernelChoice, ExactThenPartThenPattern) {
   EXPECT_EQ(chosen("add.*half"), "void add<half>(int)");
   const auto several = choose_kernel(all, "add");
   ASSERT_FALSE(several.has_value());
-  EXPECT_EQ(several.error().message, "2 kernels fit 'add'");
-  EXPECT_EQ(several.error().hint, "say which:\nadd<float>\nadd<half>");
+  EXPECT_TRUE(test::says(several.error().message, {"2 kernels", "'add'"}));
+  EXPECT_TRUE(test::says(several.error().hint, {"\nadd<float>\nadd<half>"}));
   const auto none = choose_kernel(all, "gem_128");
   ASSERT_FALSE(none.has_value());
   EXPECT_NE(none.error().hint.find("gemm_128"), std::string::npos);
-  EXPECT_EQ(choose_kernel(all, "splitkk").error().hint, "did you mean gemm_128_splitk?");  // near one of its words
-  EXPECT_EQ(choose_kernel({{"k", "winogradWgradData4x4<float>", 1}}, "wimograd").error().hint,
-            "did you mean winogradWgradData4x4<float>?");
+  EXPECT_TRUE(test::says(choose_kernel(all, "splitkk").error().hint, {" gemm_128_splitk?"}));  // near one of its words
+  EXPECT_TRUE(test::says(choose_kernel({{"k", "winogradWgradData4x4<float>", 1}}, "wimograd").error().hint,
+                         {" winogradWgradData4x4<float>?"}));
   EXPECT_FALSE(choose_kernel(all, "").has_value());
   EXPECT_FALSE(choose_kernel(all, "[").has_value());
   EXPECT_FALSE(choose_kernel({}, "x").has_value());

@@ -121,7 +121,7 @@ std::map<std::string, std::string> kernel_files() { return files_of_tar(test::js
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 TEST(TritonTraces, ReadBytesAgainstCounters) {
-  if (!have("inductor_memory_kernels")) GTEST_SKIP();
+  if (!have("inductor_memory_kernels")) GTEST_SKIP() << "no such trace here";
   const Recording recording("inductor_memory_kernels");
   const auto reads = counted_reads();
   ASSERT_EQ(recording.launches.size(), reads.size());
@@ -147,7 +147,7 @@ TEST(TritonTraces, ReadBytesAgainstCounters) {
 
 // What the shapes tell must be what the source says, with and without Inductor's count: 39 kernels whose sources are at hand.
 TEST(TritonTraces, ShapesAgreeWithSources) {
-  if (!have("inductor_kernel_kinds")) GTEST_SKIP();
+  if (!have("inductor_kernel_kinds")) GTEST_SKIP() << "no such trace here";
   const auto files = kernel_files();
   // The module's trace is too large for the repository: its source stands beside it, where it is.
   const bool whole_module = have("inductor_module_p");
@@ -177,7 +177,7 @@ TEST(TritonTraces, ShapesAgreeWithSources) {
 }
 
 TEST(TritonTraces, HashesOfSources) {
-  if (!have("inductor_kernel_kinds")) GTEST_SKIP();
+  if (!have("inductor_kernel_kinds")) GTEST_SKIP() << "no such trace here";
   const auto files = kernel_files();
   std::map<std::string, bool> seen;
   for (const char* name : {"inductor_kernel_kinds", "inductor_memory_kernels"}) {
@@ -195,7 +195,7 @@ TEST(TritonTraces, HashesOfSources) {
 
 // PyTorch counted 3,628,745,856 for the same program in eager mode (omni_eager_half.flops.json).
 TEST(TritonTraces, TemplatesHaveTheFlopsOfTheEagerProgram) {
-  if (!have("omni_maxautotune_triton_half")) GTEST_SKIP();
+  if (!have("omni_maxautotune_triton_half")) GTEST_SKIP() << "no such trace here";
   const Recording recording("omni_maxautotune_triton_half");
   for (const bool counted : {true, false}) {
     double flops = 0;

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/files.h"
-#include "support/sanitized.h"
+#include "support/sample.h"
 #include "support/spans.h"
 #include "support/trace_lines.h"
 
@@ -31,7 +31,6 @@ struct WholeTrace {
 void expect_truncated_before_events(const Result<std::unique_ptr<Trace>>& reading) {
   ASSERT_FALSE(reading.has_value());
   EXPECT_EQ(reading.error().code, ErrorCode::truncated);
-  EXPECT_NE(reading.error().message.find("truncated before its events"), std::string::npos) << reading.error().message;
 }
 
 // `prefix`: what there is of the JSON.
@@ -46,7 +45,8 @@ void expect_prefix(const WholeTrace& whole, std::size_t prefix, const Result<std
   EXPECT_EQ(event_lines(trace), Lines(whole.lines.begin(), whole.lines.begin() + static_cast<std::ptrdiff_t>(closed)));
 }
 
-std::set<std::size_t> cuts_of(std::size_t size, std::size_t ends, std::size_t random_cuts) {
+// Places to cut a text at: the bytes of both its ends and some at random; of these a sample.
+std::vector<std::size_t> cuts_of(std::size_t size, std::size_t ends, std::size_t random_cuts, std::size_t sampled) {
   std::set<std::size_t> cuts;
   for (std::size_t i = 0; i <= std::min(ends, size); ++i) {
     cuts.insert(i);
@@ -54,21 +54,19 @@ std::set<std::size_t> cuts_of(std::size_t size, std::size_t ends, std::size_t ra
   }
   std::mt19937_64 random(2024);
   for (std::size_t i = 0; i < random_cuts; ++i) cuts.insert(random() % size);
-  return cuts;
+  return sample(std::vector<std::size_t>(cuts.begin(), cuts.end()), kSanitized ? sampled / 3 : sampled);
 }
-
-constexpr std::size_t kEvery = kSanitized ? 7 : 1;  // of the cuts
 
 TEST(Cut, JsonAtEveryByteOfItsEndsAndAtRandom) {
   const WholeTrace whole("clean_tf32");
   ASSERT_EQ(whole.lines.size(), whole.spans.events.size());
   ASSERT_GT(whole.lines.size(), 100U);
+  SCOPED_TRACE(sample_note());
   std::size_t i = 0;
-  for (const std::size_t cut : cuts_of(whole.json.size(), 4096, 500)) {
-    if (i++ % kEvery != 0) continue;
+  for (const std::size_t cut : cuts_of(whole.json.size(), 4096, 500, 900)) {
     const std::string_view text = std::string_view(whole.json).substr(0, cut);
     // Ways take turns; which one reads must not matter.
-    const Way& way = small_file_ways()[i % small_file_ways().size()];
+    const Way& way = small_file_ways()[i++ % small_file_ways().size()];
     expect_prefix(whole, cut, read_text(text, way));
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -125,9 +123,9 @@ TEST(Cut, InsideAListOfObjects) {
 
 template <class Inflate>
 void expect_cuts_of_packed(const WholeTrace& whole, const std::string& packed, Inflate inflate) {
+  SCOPED_TRACE(sample_note());
   std::size_t i = 0;
-  for (const std::size_t cut : cuts_of(packed.size() - 1, 60, 300)) {
-    if (i++ % kEvery != 0) continue;
+  for (const std::size_t cut : cuts_of(packed.size() - 1, 60, 300, 150)) {
     const std::string_view part = std::string_view(packed).substr(0, cut);
     const std::string prefix = inflate(part);
     ASSERT_EQ(prefix, whole.json.substr(0, prefix.size()));
@@ -135,7 +133,7 @@ void expect_cuts_of_packed(const WholeTrace& whole, const std::string& packed, I
       EXPECT_FALSE(read_text(part).has_value());
       continue;
     }
-    const auto reading = read_text(part, small_file_ways()[i % small_file_ways().size()]);
+    const auto reading = read_text(part, small_file_ways()[i++ % small_file_ways().size()]);
     expect_prefix(whole, prefix.size(), reading);
     if (reading.has_value()) {
       EXPECT_EQ((*reading)->diagnostics[Problem::truncated_compression].count, 1U) << cut;

@@ -5,14 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "support/files.h"
-#include "support/sanitized.h"
+#include "support/sample.h"
 #include "support/spans.h"
 #include "support/trace_lines.h"
 
 namespace ridge::test {
 namespace {
-
-constexpr int kRounds = kSanitized ? 40 : 400;
 
 using Random = std::mt19937_64;
 
@@ -40,8 +38,9 @@ TEST_P(RandomDamage, AllWaysAgree) {
   const std::string whole = fixture(GetParam());
   const Spans spans = spans_of(whole);
   const std::size_t size = std::min<std::size_t>(whole.size(), 30'000);
-  for (int round = 0; round < kRounds; ++round) {
-    Random random(static_cast<std::uint64_t>(round));
+  SCOPED_TRACE(sample_note());
+  for (const std::size_t round : sampled_rounds(400, 40)) {
+    Random random(round);
     std::string text = whole.substr(0, size);
     if (round % 3 == 0) text = text.substr(spans.array - 1);  // the bare array
     const std::size_t wounds = 1 + pick(random, 8);
@@ -78,13 +77,14 @@ TEST_P(OneDamagedEvent, CostsNoOther) {
   const Spans spans = spans_of(whole);
   const Lines all = event_lines(*read_ok(whole));
   int lost = 0;
-  for (int round = 0; round < kRounds * 4; ++round) {
-    Random random(static_cast<std::uint64_t>(round) + 1'000'000);
+  SCOPED_TRACE(sample_note());
+  for (const std::size_t round : sampled_rounds(1600, 160)) {
+    Random random(round + 1'000'000);
     const std::size_t victim = pick(random, std::min<std::size_t>(spans.events.size(), 120));
     const std::size_t last = std::min(victim + 30, spans.events.size() - 1);
     std::string text = whole.substr(0, spans.events[last].end) + "]}";
     damage(random, spans.events[victim].begin + 1, spans.events[victim].end - 1, &text);
-    const auto trace = read_ok(text, small_file_ways()[static_cast<std::size_t>(round) % small_file_ways().size()]);
+    const auto trace = read_ok(text, small_file_ways()[round % small_file_ways().size()]);
     std::string missing;
     const Lines kept(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(last + 1));
     if (!holds_all_others(event_lines(*trace), kept, victim, &missing)) {

@@ -171,7 +171,7 @@ TEST(GraphReplays, OpsFromACaptureOfTheSamePattern) {
 
 TEST(GraphReplays, DenseNetReplaysOneGraphFiveTimes) {
   const auto path = path_of("densenet121_bs1_cudagraph");
-  if (!path) GTEST_SKIP();
+  if (!path) GTEST_SKIP() << "no such trace here";
   const LoadedTrace t = load_file(*path);
   const GraphReplays& replays = t.model->graph_replays();
   EXPECT_EQ(replays.replays.size(), 5U);

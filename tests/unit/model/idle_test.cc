@@ -2,12 +2,12 @@
 #include "model/idle.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "base/work_count.h"
 #include "support/host_device_trace.h"
 
 namespace ridge {
@@ -49,8 +49,8 @@ TraceText a_and_b() {
   return text;
 }
 
-// Launches below a stack of that many frames, every one of which ends a gap; the time that splitting the idle time takes.
-double seconds_to_split(int depth, int launches) {
+// Launches below a stack of that many frames, every one of which ends a gap; the steps that splitting the idle time takes.
+std::uint64_t steps_to_split(int depth, int launches) {
   TraceText text;
   const std::int64_t end = (launches + 1) * 100'000LL + depth;
   for (int d = 0; d < depth; ++d) text.frame("f.py(1): f", d, 2 * end - d);
@@ -61,19 +61,21 @@ double seconds_to_split(int depth, int launches) {
   const auto trace = text.read();
   const Model model(*trace);
   model.host_stalls(), model.timeline();
-  double best = 1e9;
-  for (int run = 0; run < 3; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    const auto idle = split_idle(model, *trace->window);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    EXPECT_EQ(idle.at(0).gaps.size(), static_cast<std::size_t>(launches) + 1);
-  }
-  return best;
+  const std::uint64_t before = work_count;
+  const auto idle = split_idle(model, *trace->window);
+  EXPECT_EQ(idle.at(0).gaps.size(), static_cast<std::size_t>(launches) + 1);
+  return work_count - before;
 }
 
-// Where a thread's work began is looked up, not walked to: the depth of stacks is no factor. A walk for each of 20000 launches
-// under 20000 frames is 400 million steps, hundreds of times what the shallow trace takes.
-TEST(Idle, DeepStacksCostNoMore) { EXPECT_LT(seconds_to_split(20'000, 20'000), 20 * seconds_to_split(20, 20'000)); }
+// Where a thread's work began is looked up, not walked to: the depth of stacks is no factor. A walk for each of 2000 launches
+// under 2000 frames would be 4 million steps.
+TEST(Idle, DeepStacksCostNoMore) {
+  const std::uint64_t deep = steps_to_split(2'000, 2'000), shallow = steps_to_split(20, 2'000);
+  if constexpr (kCountsWork) {
+    EXPECT_GE(shallow, 2'000U) << "nothing was counted";
+    EXPECT_LE(deep, 2 * shallow);
+  }
+}
 
 TEST(Idle, AHostThatIsLateIsLaunch) {
   const auto trace = a_and_b().op("aten::relu", 480'000, 496'000).read();

@@ -68,9 +68,7 @@ std::string stem(const std::string& path) {
 
 TEST(Iterations, AreWhatTheProgramsRan) {
   std::size_t checked = 0;
-  std::vector<std::string> paths = test::own_traces();
-  for (const std::string& path : test::shared_traces()) paths.push_back(path);
-  for (const std::string& path : paths) {
+  for (const std::string& path : test::all_traces()) {
     const auto truth = kTruth.find(stem(path));
     if (truth == kTruth.end()) continue;
     const auto trace = read_trace(path, {});

@@ -2,6 +2,8 @@
 
 #include <ridge/render.h>
 
+#include "support/says.h"
+
 namespace ridge {
 namespace {
 
@@ -21,8 +23,8 @@ TEST(Formats, UnknownNameIsAnErrorWithTheNearest) {
   const auto near = find_format("jsno");
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().code, ErrorCode::usage);
-  EXPECT_EQ(near.error().hint, "did you mean json?");
-  EXPECT_EQ(find_format("parquet").error().hint, "formats: table, json, csv, md, svg");
+  EXPECT_TRUE(test::says(near.error().hint, {" json?"}));
+  EXPECT_TRUE(test::says(find_format("parquet").error().hint, {"table, json, csv, md, svg"}));
 }
 
 // An event's id tells a reader nothing, and its start is where it leads; a start that stands for itself does tell.

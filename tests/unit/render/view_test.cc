@@ -5,6 +5,7 @@
 #include <ridge/render.h>
 
 #include "sample_report.h"
+#include "support/says.h"
 
 namespace ridge {
 namespace {
@@ -65,11 +66,11 @@ TEST(View, UnknownColumnIsAnErrorWithTheNearest) {
   const auto report = apply_view(sample_report(), {.sort = "cuont", .limit = 0});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::usage);
-  EXPECT_EQ(report.error().message, "there is no column 'cuont' to sort by");
-  EXPECT_EQ(report.error().hint, "did you mean count?");
-  EXPECT_EQ(apply_view(sample_report(), {.sort = "tme", .limit = 0}).error().hint, "did you mean time?");
-  EXPECT_EQ(apply_view(sample_report(), {.sort = "qqqqq", .limit = 0}).error().hint,
-            "columns: kernel, count, time_ns, mean_ns, fused");
+  EXPECT_TRUE(test::says(report.error().message, {"'cuont'"}));
+  EXPECT_TRUE(test::says(report.error().hint, {" count?"}));
+  EXPECT_TRUE(test::says(apply_view(sample_report(), {.sort = "tme", .limit = 0}).error().hint, {" time?"}));
+  EXPECT_TRUE(test::says(apply_view(sample_report(), {.sort = "qqqqq", .limit = 0}).error().hint,
+                         {"kernel, count, time_ns, mean_ns, fused"}));
 }
 
 TEST(View, CutRowsAreCountedAndSummedWhereSumsMeanSomething) {

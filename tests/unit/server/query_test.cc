@@ -1,5 +1,6 @@
 // Targets of requests: what is read, what is refused, and that equal targets have one text.
 #include "server/query.h"
+#include "support/says.h"
 
 #include <gtest/gtest.h>
 
@@ -61,9 +62,9 @@ TEST(Query, MissingAndUnknownParametersAreNamed) {
   const auto target = parse_target("/x?other=1");
   Parameters missing(*target);
   missing.integer("n", std::nullopt, 0, 1);
-  EXPECT_EQ(missing.finish().error().message, "'n' is missing");
+  EXPECT_TRUE(test::says(missing.finish().error().message, {"'n'"}));
   Parameters unknown(*target);
-  EXPECT_EQ(unknown.finish().error().message, "there is no parameter 'other' here");
+  EXPECT_TRUE(test::says(unknown.finish().error().message, {"'other'"}));
 }
 
 TEST(Query, ListsOfIds) {

@@ -143,9 +143,7 @@ TEST(FindingsOfRealTraces, SaveNoMoreThanTheRemedyCould) {
 
 // The savings of a trace with one device never add up to more than the time there is.
 TEST(FindingsOfRealTraces, ClaimNoTimeTwice) {
-  std::vector<std::string> paths = test::own_traces();
-  for (const std::string& path : test::shared_traces()) paths.push_back(path);
-  for (const std::string& path : paths) {
+  for (const std::string& path : test::all_traces()) {
     const Found found(test::load_file(path));
     std::int64_t sum = 0;
     for (const RankedFinding& row : found.findings.rows) {
