@@ -17,7 +17,8 @@
 namespace ridge {
 namespace {
 
-// The tables of a trace take about as much as the trace: the default holds those of a few combinations of flags.
+// A trace's model, costs and timeline take up to twice what the trace does, and other costs of the same model little more: the
+// default holds two models and many combinations of flags about devices.
 constexpr std::uint64_t kDefaultShare = 4;
 constexpr std::uint64_t kLeastDefault = std::uint64_t{256} << 20;
 

@@ -120,6 +120,14 @@ def test_options_are_query_parameters():
             equal(served.get(target)[0], 400, target)
 
 
+def test_any_number_of_combinations_is_answered():
+    """Each has tables of its own in the engine, which makes room for them."""
+    with Served() as served:
+        for mhz in range(1000, 1020):
+            status, _, body = served.get(f"/api/v1/kernels?device=h100&clock_mhz={mhz}&runs={mhz - 999}")
+            equal(status, 200, f"status at {mhz} MHz: {body[:200]}")
+
+
 def test_the_second_trace_is_t_1():
     with Served(traces=(TRACE, OTHER)) as served:
         traces = served.json("/api/v1/traces")["traces"]

@@ -26,7 +26,7 @@ std::string json_of(const Engine& engine, std::string_view analysis, const Argum
 }
 
 TEST(Engine, TablesStayWithinTheBudget) {
-  constexpr std::uint64_t kBudget = 300'000;  // of one combination and a half of this trace
+  constexpr std::uint64_t kBudget = 100'000;  // about two combinations of this trace
   const Engine kept = open_fixture("fault_item_sync"), tight = open_fixture("fault_item_sync", {.cache_bytes = kBudget});
   std::uint64_t before = 0;
   for (int mhz = 1000; mhz < 1020; ++mhz) {
