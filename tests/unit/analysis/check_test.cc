@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 #include "support/loaded_trace.h"
+#include "support/table_rows.h"
 #include "support/trace_lines.h"
 
 namespace ridge {
@@ -50,10 +51,10 @@ TEST(Check, WarningsDoNotFailTheGate) {
 TEST(Check, PlacesThatAreNotKnownAreNull) {
   const Report report =
       report_check(check_of(trace_of(std::string(kKernel) + R"(, {"ph":"E","ts":1,"pid":1,"tid":1})")), false);
-  ASSERT_EQ(report.tables[0].rows.size(), 1U);
-  EXPECT_EQ(report.tables[0].rows[0][0], Cell(std::string("unmatched_end")));
-  EXPECT_EQ(report.tables[0].rows[0][1], Cell(std::int64_t{1}));
-  EXPECT_EQ(report.tables[0].rows[0][2], Cell());
+  ASSERT_EQ(rows_of(report.tables[0]).size(), 1U);
+  EXPECT_EQ(rows_of(report.tables[0])[0][0], Cell(std::string("unmatched_end")));
+  EXPECT_EQ(rows_of(report.tables[0])[0][1], Cell(std::int64_t{1}));
+  EXPECT_EQ(rows_of(report.tables[0])[0][2], Cell());
 }
 
 TEST(Check, ATruncatedTraceHasLostItsDeviceEvents) {

@@ -9,6 +9,7 @@
 #include "support/diffed.h"
 #include "support/loaded_trace.h"
 #include "support/says.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -85,7 +86,7 @@ TEST(DiffByHand, ComparesEachTraceWithTheFirst) {
     const auto column =
         std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.name == name; });
     EXPECT_NE(column, table.columns.end()) << name;
-    return table.rows[row][static_cast<std::size_t>(column - table.columns.begin())];
+    return rows_of(table)[row][static_cast<std::size_t>(column - table.columns.begin())];
   };
   EXPECT_EQ(cell(0, "group"), Cell("aten::relu"));  // changes by 20 us at most, mm by 10
   EXPECT_EQ(cell(0, "delta_c_ns"), Cell(std::int64_t{20'000}));
@@ -139,17 +140,17 @@ TEST(DiffFilter, NarrowsTablesAndGatesToWhatMatches) {
     return *std::ranges::find(report.tables, name, &Table::name);
   };
   const Report relu = filtered("relu");
-  ASSERT_EQ(table(relu, "diff").rows.size(), 1U);
-  EXPECT_EQ(table(relu, "diff").rows[0][0], Cell("aten::relu"));
+  ASSERT_EQ(rows_of(table(relu, "diff")).size(), 1U);
+  EXPECT_EQ(rows_of(table(relu, "diff"))[0][0], Cell("aten::relu"));
   EXPECT_EQ((*table(relu, "diff").total)[5], Cell(std::int64_t{10'000}));       // time_a_ns: of the rows
   EXPECT_EQ((*table(relu, "waterfall").total)[2], Cell(std::int64_t{11'000}));  // time_b_ns
-  EXPECT_TRUE(table(relu, "only_in_b").rows.empty());                           // aten::add does not match
-  EXPECT_EQ(table(relu, "totals").rows[0][0], Cell("gpu_time_matched"));
-  EXPECT_EQ(table(relu, "totals").rows[0][1], Cell(std::int64_t{10'000}));
-  EXPECT_EQ(table(relu, "totals").rows[1][1], Cell(std::int64_t{110'000}));  // the whole, told apart
+  EXPECT_TRUE(rows_of(table(relu, "only_in_b")).empty());                       // aten::add does not match
+  EXPECT_EQ(rows_of(table(relu, "totals"))[0][0], Cell("gpu_time_matched"));
+  EXPECT_EQ(rows_of(table(relu, "totals"))[0][1], Cell(std::int64_t{10'000}));
+  EXPECT_EQ(rows_of(table(relu, "totals"))[1][1], Cell(std::int64_t{110'000}));  // the whole, told apart
   EXPECT_EQ(relu.diagnostics.at(0).code, "filter_not_used");
-  EXPECT_EQ(table(filtered("xmma"), "diff").rows.size(), 1U);  // by the kernel that only the trace names
-  EXPECT_EQ(table(filtered("add"), "only_in_b").rows.size(), 1U);
+  EXPECT_EQ(rows_of(table(filtered("xmma"), "diff")).size(), 1U);  // by the kernel that only the trace names
+  EXPECT_EQ(rows_of(table(filtered("add"), "only_in_b")).size(), 1U);
   EXPECT_TRUE(filtered("mm", {{"fail_above", "50%"}}).gate_failed);
   EXPECT_FALSE(filtered("relu", {{"fail_above", "50%"}}).gate_failed);  // 10 %, though all GPU time grew by 98 %
   EXPECT_FALSE(filtered("relu", {{"fail_kernel_above", "50%"}}).gate_failed);
@@ -177,7 +178,8 @@ TEST(DiffByTime, CountsWholeIterations) {
   };
   const auto total = [](const Report& report, std::string_view metric) {
     const Table& totals = *std::ranges::find(report.tables, "totals", &Table::name);
-    const auto row = std::ranges::find_if(totals.rows, [&](const Row& r) { return r[0] == Cell(std::string(metric)); });
+    const std::vector<Row> rows = rows_of(totals);
+    const auto row = std::ranges::find_if(rows, [&](const Row& r) { return r[0] == Cell(std::string(metric)); });
     return std::pair((*row)[1], (*row)[2]);
   };
   const auto both = [](std::int64_t a, std::int64_t b) { return std::pair(Cell(a), Cell(b)); };
@@ -307,7 +309,7 @@ TEST(DiffByHand, WithoutADeviceItsTimesAreUnknown) {
   ASSERT_TRUE(report.has_value());
   for (const Table& table : report->tables) {
     if (table.name != "totals" && table.name != "idle") continue;
-    for (const Row& row : table.rows) {
+    for (const Row& row : rows_of(table)) {
       if (std::get<std::string>(row[0]) == "wall_time") continue;
       EXPECT_TRUE(std::holds_alternative<std::monostate>(row[1])) << std::get<std::string>(row[0]);
       EXPECT_TRUE(std::holds_alternative<std::int64_t>(row[2])) << std::get<std::string>(row[0]);
@@ -366,7 +368,7 @@ TEST(DiffByHand, SaysSoWhenThereIsNoDeviceWork) {
       diff_events({test::event({.name = "aten::mm", .ts = 1, .dur = 2}), test::event({.name = "aten::mm", .ts = 1, .dur = 2})});
   const auto report = run(diffed, {{"fail_above", "5%"}});
   ASSERT_TRUE(report);
-  EXPECT_TRUE(report->tables.front().rows.empty());
+  EXPECT_TRUE(rows_of(report->tables.front()).empty());
   EXPECT_TRUE(report->gate_failed);  // it cannot be judged
   EXPECT_EQ(report->diagnostics.front().code, "no_device_events");
 }

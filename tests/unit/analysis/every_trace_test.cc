@@ -18,6 +18,7 @@
 #include "ingest/reader.h"
 #include "model/model.h"
 #include "support/files.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -58,7 +59,7 @@ TEST(EveryTrace, GetsAnAnswerFromEveryAnalysis) {
       ASSERT_FALSE(report->tables.empty()) << row.info.name << " " << path;
       EXPECT_EQ(report->tables.front().name, row.info.name == "info" ? "trace" : row.info.name) << path;
       for (const Table& table : report->tables) {
-        for (const Row& cells : table.rows)
+        for (const Row& cells : rows_of(table))
           EXPECT_EQ(cells.size(), table.columns.size()) << row.info.name << " " << table.name << " " << path;
         if (table.total) {
           EXPECT_EQ(table.total->size(), table.columns.size()) << row.info.name << " " << table.name << " " << path;

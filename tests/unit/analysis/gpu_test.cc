@@ -14,6 +14,7 @@
 #include "ingest/reader.h"
 #include "support/files.h"
 #include "support/host_device_trace.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -41,8 +42,8 @@ void expect_closed(const Gpu& gpu, const Gaps& gaps) {
     for (const GapRow& gap : gaps.rows) {
       if (gap.device != d.device) continue;
       longest_first += gap.duration_ns;
-      EXPECT_EQ(gap.parts.at(0).cause, gap.cause);
-      for (const GapPart& part : gap.parts) {
+      EXPECT_EQ(gaps.parts_of(gap)[0].cause, gap.cause);
+      for (const GapPart& part : gaps.parts_of(gap)) {
         in_gaps[static_cast<std::size_t>(part.cause)].time_ns += part.time_ns;
         ++in_gaps[static_cast<std::size_t>(part.cause)].gaps;
       }
@@ -126,7 +127,7 @@ TEST(Gpu, ATraceWithoutDeviceEventsSaysSo) {
   const auto trace = TraceText().op("aten::mm", 0, 1'000).read();
   const Model model(*trace);
   const Report report = report_gpu(compute_gpu(Scope(model)));
-  EXPECT_TRUE(report.tables.at(0).rows.empty());
+  EXPECT_TRUE(rows_of(report.tables.at(0)).empty());
   ASSERT_EQ(report.diagnostics.size(), 1U);
   EXPECT_EQ(report.diagnostics[0].code, "no_device_events");
 }
@@ -304,14 +305,15 @@ TEST(Gaps, TellAllCausesOfOne) {
   const Model model(*trace);
   const Gaps gaps = compute_gaps(Scope(model));
   const GapRow& gap = gaps.rows.at(0);
-  ASSERT_EQ(gap.parts.size(), 2U);
-  EXPECT_EQ(gap.parts[0].cause, IdleCause::launch);
-  EXPECT_EQ(gap.parts[1].cause, IdleCause::sync);
-  EXPECT_EQ(gap.parts[1].time_ns,
+  const std::span<const GapPart> parts = gaps.parts_of(gap);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].cause, IdleCause::launch);
+  EXPECT_EQ(parts[1].cause, IdleCause::sync);
+  EXPECT_EQ(parts[1].time_ns,
             25'000);  // what the wait took: 20 until it returned, and the 5 by which the host was held up before
   const Report report = report_gaps(gaps);
   EXPECT_EQ(report.tables.at(0).columns.back().name, "causes");
-  EXPECT_EQ(std::get<std::string>(report.tables.at(0).rows.at(0).back()), "launch 75 %, sync 25 %");
+  EXPECT_EQ(std::get<std::string>(rows_of(report.tables.at(0)).at(0).back()), "launch 75 %, sync 25 %");
 }
 
 }  // namespace

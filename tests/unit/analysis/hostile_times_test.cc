@@ -12,6 +12,7 @@
 #include "base/saturating.h"
 #include "support/diffed.h"
 #include "support/loaded_trace.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -63,7 +64,7 @@ std::string huge_slices(std::string_view step = "ProfilerStep#0") {
 std::string negative_cells(const Report& report) {
   std::string found;
   for (const Table& table : report.tables) {
-    for (const Row& row : table.rows) {
+    for (const Row& row : rows_of(table)) {
       for (std::size_t c = 0; c < row.size(); ++c) {
         const std::string& name = table.columns[c].name;
         if (table.columns[c].unit != Unit::ns || name.find("delta") != std::string::npos ||

@@ -6,6 +6,7 @@
 
 #include "analysis/catalog.h"
 #include "model/model.h"
+#include "support/table_rows.h"
 #include "support/trace_lines.h"
 
 namespace ridge {
@@ -101,13 +102,13 @@ TEST(Info, AnIterationTakesWhatTheDeviceTakes) {
   const auto column = [&](std::string_view name) {
     return static_cast<std::size_t>(std::ranges::find(table->columns, name, &Column::name) - table->columns.begin());
   };
-  ASSERT_EQ(table->rows.size(), 3U);
+  ASSERT_EQ(rows_of(*table).size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(table->rows[i][column("host_ns")], Cell(std::int64_t{10'000}));
-    EXPECT_EQ(table->rows[i][column("duration_ns")], Cell(known.model.iterations().list[i].span.duration_ns()));
+    EXPECT_EQ(rows_of(*table)[i][column("host_ns")], Cell(std::int64_t{10'000}));
+    EXPECT_EQ(rows_of(*table)[i][column("duration_ns")], Cell(known.model.iterations().list[i].span.duration_ns()));
   }
-  EXPECT_EQ(table->rows[1][column("duration_ns")], Cell(std::int64_t{100'000}));
-  EXPECT_EQ(table->rows[1][column("start_ns")], Cell(std::int64_t{105'000}));
+  EXPECT_EQ(rows_of(*table)[1][column("duration_ns")], Cell(std::int64_t{100'000}));
+  EXPECT_EQ(rows_of(*table)[1][column("start_ns")], Cell(std::int64_t{105'000}));
 }
 
 TEST(Info, IsNarrowedByTheScope) {
@@ -123,7 +124,7 @@ TEST(Info, IsNarrowedByTheScope) {
   EXPECT_EQ(step.kind("X", "cuda_runtime")->events, 1);
   EXPECT_EQ(step.info.in_scope, std::vector<std::size_t>{1});
   const Report report = report_info(step.info);
-  EXPECT_EQ(std::ranges::find(report.tables, "iterations", &Table::name)->rows.size(), 1U);
+  EXPECT_EQ(rows_of(*std::ranges::find(report.tables, "iterations", &Table::name)).size(), 1U);
   EXPECT_EQ(device.kind("X", "kernel")->events, 3);
   EXPECT_EQ(device.kind("X", "gpu_user_annotation"), nullptr);
   EXPECT_EQ(device.kind("X", "cuda_runtime")->events, 3);
@@ -175,7 +176,7 @@ TEST(Info, ReportHoldsWhatWasRead) {
   const Table& table = report.tables[0];
   const auto value = [&](std::string_view column) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      if (table.columns[i].name == column) return table.rows.at(0).at(i);
+      if (table.columns[i].name == column) return rows_of(table).at(0).at(i);
     }
     ADD_FAILURE() << "no column " << column;
     return Cell();

@@ -10,6 +10,7 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "ingest/reader.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -159,7 +160,7 @@ TEST(Kernels, RegroupAndListLaunches) {
   EXPECT_EQ(launches.rows[0].start_ns, 200'000);
   const Report report = report_kernels(by_op);
   EXPECT_EQ(report.tables[0].columns[0].name, "op");
-  for (const Row& row : report.tables[0].rows) EXPECT_EQ(row.size(), report.tables[0].columns.size());
+  for (const Row& row : rows_of(report.tables[0])) EXPECT_EQ(row.size(), report.tables[0].columns.size());
 }
 
 TEST(Kernels, HaveTheColumnsOfTheContract) {
@@ -172,7 +173,7 @@ TEST(Kernels, HaveTheColumnsOfTheContract) {
             "bytes_written flops_per_s "
             "bytes_per_s pct_peak_flops pct_peak_bandwidth bound roof_ns headroom_ns dtype estimate op kernel_file kernel_hash "
             "kernel_kwargs ");
-  for (const Row& row : report.tables[0].rows) EXPECT_EQ(row.size(), report.tables[0].columns.size());
+  for (const Row& row : rows_of(report.tables[0])) EXPECT_EQ(row.size(), report.tables[0].columns.size());
 }
 
 TEST(Kernels, TellAutotuningApart) {
@@ -205,21 +206,21 @@ TEST(Kernels, WithoutADurationHaveNoTimes) {
     EXPECT_EQ(kernels.rows[i].category, Category::other) << i;
     EXPECT_EQ(kernels.rows[i].op, "[no launches in the trace]") << i;
   }
-  const Row& timed = report.tables[0].rows[0];
+  const Row timed = rows_of(report.tables[0])[0];
   EXPECT_EQ(timed[column("count")], Cell(std::int64_t{3}));
   EXPECT_EQ(timed[column("time_ns")], Cell(std::int64_t{6'000}));
   EXPECT_EQ(timed[column("mean_ns")], Cell(3'000.0));
   EXPECT_EQ(timed[column("min_ns")], Cell(std::int64_t{2'000}));
   for (const std::size_t i : {1U, 2U}) {
     for (const char* name : {"time_ns", "mean_ns", "min_ns", "max_ns", "pct_gpu_time"})
-      EXPECT_EQ(report.tables[0].rows[i][column(name)], Cell()) << name;
+      EXPECT_EQ(rows_of(report.tables[0])[i][column(name)], Cell()) << name;
   }
   const auto detail = run_kernel(scoped.scope, {{"name", "b"}});
   ASSERT_TRUE(detail.has_value());
   const auto& columns = detail->tables[0].columns;
   for (const char* name : {"time_ns", "mean_ns", "min_ns", "p50_ns", "max_ns"}) {
     const auto at = std::ranges::find(columns, name, &Column::name) - columns.begin();
-    EXPECT_EQ(detail->tables[0].rows.at(0).at(static_cast<std::size_t>(at)), Cell()) << name;
+    EXPECT_EQ(rows_of(detail->tables[0]).at(0).at(static_cast<std::size_t>(at)), Cell()) << name;
   }
 }
 
@@ -237,9 +238,9 @@ TEST(Ops, WithoutADurationCountAndHaveNoTimes) {
   const auto cells = [](const Row& row) { return std::vector<Cell>(row.begin(), row.begin() + 4); };
   using Cells = std::vector<Cell>;
   constexpr std::int64_t kOne = 1, kTwo = 2, kTime = 5'000;
-  EXPECT_EQ(cells(report.tables[0].rows[0]), (Cells{"f", kTwo, kTime, kTime}));
-  EXPECT_EQ(cells(report.tables[0].rows[1]), (Cells{"g", kTwo, Cell(), Cell()}));
-  EXPECT_EQ(cells(report.tables[0].rows[2]), (Cells{"h", kOne, Cell(), Cell()}));
+  EXPECT_EQ(cells(rows_of(report.tables[0])[0]), (Cells{"f", kTwo, kTime, kTime}));
+  EXPECT_EQ(cells(rows_of(report.tables[0])[1]), (Cells{"g", kTwo, Cell(), Cell()}));
+  EXPECT_EQ(cells(rows_of(report.tables[0])[2]), (Cells{"h", kOne, Cell(), Cell()}));
   EXPECT_EQ(cells(*report.tables[0].total), (Cells{Cell(), std::int64_t{5}, Cell(), kTime}));
   EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::annotation), "g", "step")->count, 1);
   EXPECT_EQ(find(compute_ops(scoped.scope, OpsBy::annotation), "g", "")->count, 1);
@@ -252,7 +253,7 @@ TEST(Ops, WithoutADurationCountAndHaveNoTimes) {
   // Of no call the time is known: nor is the sum.
   const Scoped none({untimed("f", 10, "")});
   EXPECT_EQ(cells(*report_ops(compute_ops(none.scope)).tables[0].total), (Cells{Cell(), kOne, Cell(), Cell()}));
-  EXPECT_EQ(report_ops(compute_ops(none.scope, OpsBy::phase)).tables[1].rows.at(0).at(2), Cell());
+  EXPECT_EQ(rows_of(report_ops(compute_ops(none.scope, OpsBy::phase)).tables[1]).at(0).at(2), Cell());
 }
 
 TEST(Ops, OfATraceWithoutDeviceWorkHaveNoDeviceTimes) {
@@ -264,7 +265,7 @@ TEST(Ops, OfATraceWithoutDeviceWorkHaveNoDeviceTimes) {
         const std::string& name = table.columns[i].name;
         const bool of_the_device = name.starts_with("device") || name == "kernels";
         if (!of_the_device) continue;
-        EXPECT_EQ(table.rows.at(0).at(i), Cell()) << name;
+        EXPECT_EQ(rows_of(table).at(0).at(i), Cell()) << name;
         if (table.total) {
           EXPECT_EQ(table.total->at(i), Cell()) << name;
         }
@@ -289,7 +290,7 @@ TEST(Copies, AddBytesOnlyWhereTheyAreSaid) {
   ASSERT_EQ(copies.rows.size(), 2U);
   EXPECT_EQ(copies.rows[0].time_ns, 20'000);
   EXPECT_EQ(copies.rows[0].bytes, 1000);
-  EXPECT_EQ(std::get<double>(report_copies(copies).tables[0].rows[0][6]), 1e8);  // 1000 bytes in the 10 us that they took
+  EXPECT_EQ(std::get<double>(rows_of(report_copies(copies).tables[0])[0][6]), 1e8);  // 1000 bytes in the 10 us that they took
   EXPECT_FALSE(copies.rows[1].bytes.has_value());
 }
 
@@ -300,7 +301,7 @@ TEST(Copies, WithoutADurationHaveNoRate) {
   ASSERT_EQ(copies.rows.size(), 1U);
   EXPECT_EQ(copies.rows[0].bytes, 10'000);
   const Table table = report_copies(copies).tables[0];
-  EXPECT_EQ(std::get<double>(table.rows[0][6]), 1e8);  // of the copy that took time: 1000 bytes in 10 us
+  EXPECT_EQ(std::get<double>(rows_of(table)[0][6]), 1e8);  // of the copy that took time: 1000 bytes in 10 us
   EXPECT_EQ(std::get<double>((*table.total)[6]), 1e8);
 }
 
@@ -326,8 +327,8 @@ TEST(Collectives, AreExposedWhereNothingComputes) {
   EXPECT_EQ(found.rows[0].bytes, 4000);
   EXPECT_EQ(found.rows[0].exposed_ns, 25'000);  // 40 less 10 and 5; a copy hides nothing
   const Report report = report_collectives(found);
-  EXPECT_DOUBLE_EQ(std::get<double>(report.tables[0].rows[0][8]), 1e8);    // 4000 bytes in 40 us
-  EXPECT_DOUBLE_EQ(std::get<double>(report.tables[0].rows[0][9]), 1.5e8);  // times 2 * 3 / 4
+  EXPECT_DOUBLE_EQ(std::get<double>(rows_of(report.tables[0])[0][8]), 1e8);    // 4000 bytes in 40 us
+  EXPECT_DOUBLE_EQ(std::get<double>(rows_of(report.tables[0])[0][9]), 1.5e8);  // times 2 * 3 / 4
 }
 
 TEST(Collectives, CountTheBytesOfACallOnceAndTakeThemFromItsOp) {
@@ -341,7 +342,8 @@ TEST(Collectives, CountTheBytesOfACallOnceAndTakeThemFromItsOp) {
   ASSERT_EQ(found.rows.size(), 1U);
   EXPECT_EQ(found.rows[0].count, 2);
   EXPECT_EQ(found.rows[0].bytes, 20);
-  EXPECT_DOUBLE_EQ(std::get<double>(report_collectives(found).tables[0].rows[0][8]), 20 / 8e-6);  // in the time of both kernels
+  EXPECT_DOUBLE_EQ(std::get<double>(rows_of(report_collectives(found).tables[0])[0][8]),
+                   20 / 8e-6);  // in the time of both kernels
   ASSERT_EQ(found.host.size(), 1U);
   EXPECT_EQ(found.host[0].cpu_ns, 30'000);
 }

@@ -8,6 +8,7 @@
 
 #include "support/files.h"
 #include "support/host_device_trace.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -79,7 +80,7 @@ TEST(Memory, WithoutEventsItSaysWhatWouldAddThem) {
   const auto trace = TraceText().op("aten::mm", 0, 1'000).read();
   const Model model(*trace);
   const Report report = report_memory(compute_memory(Scope(model)));
-  EXPECT_TRUE(report.tables.at(0).rows.empty());
+  EXPECT_TRUE(rows_of(report.tables.at(0)).empty());
   ASSERT_EQ(report.diagnostics.size(), 1U);
   EXPECT_EQ(report.diagnostics[0].code, "no_memory_events");
   EXPECT_NE(report.diagnostics[0].message.find("profile_memory=True"), std::string::npos);

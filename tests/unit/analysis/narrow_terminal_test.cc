@@ -15,7 +15,7 @@ namespace {
 
 // The headings of the first table, with a blank before and behind each.
 std::string headings(const Report& report) {
-  const std::string all = (*find_format("table"))->render(report, {.color = false, .width = 80});
+  const std::string all = *report_text(report, **find_format("table"), {}, {.color = false, .width = 80});
   const std::size_t begin = all.find('\n') + 1;
   return all.substr(begin, all.find('\n', begin) - begin) + " ";
 }

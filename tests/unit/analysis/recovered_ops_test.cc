@@ -7,6 +7,7 @@
 #include "analysis/ops/ops.h"
 #include "analysis/roofline/roofline.h"
 #include "support/loaded_trace.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -80,7 +81,7 @@ TEST(RecoveredOps, AreTheOpsOfReplayedKernels) {
   const Report report = report_kernels(kernels);
   const Table& table = report.tables.front();
   ASSERT_EQ(table.columns.back().name, "op_from");
-  EXPECT_EQ(table.rows[0].back(), Cell("eager_run"));
+  EXPECT_EQ(rows_of(table)[0].back(), Cell("eager_run"));
   EXPECT_EQ((*table.total)[table.columns.size() - 2], Cell(std::int64_t{34'000}));
 }
 

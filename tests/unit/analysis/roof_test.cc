@@ -15,6 +15,7 @@
 #include "analysis/summary/summary.h"
 #include "support/loaded_trace.h"
 #include "support/says.h"
+#include "support/table_rows.h"
 
 namespace ridge {
 namespace {
@@ -175,7 +176,7 @@ TEST(Roof, SummaryHasTheUtilisationOfRoofline) {
   const auto cell = [](const Report& report, std::string_view name) {
     const Table& table = report.tables.front();
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      if (table.columns[i].name == name) return table.rows.front()[i];
+      if (table.columns[i].name == name) return rows_of(table).front()[i];
     }
     ADD_FAILURE() << name;
     return Cell();
@@ -356,7 +357,7 @@ TEST(KernelDetail, DistributionConfigurationAndShapes) {
   const Report report = report_kernel(*detail);
   EXPECT_EQ(report.tables.front().name, "kernel");
   std::int64_t in_bins = 0;
-  for (const Row& row : report.tables[1].rows) in_bins += std::get<std::int64_t>(row[2]);
+  for (const Row& row : rows_of(report.tables[1])) in_bins += std::get<std::int64_t>(row[2]);
   EXPECT_EQ(in_bins, 10);
 }
 

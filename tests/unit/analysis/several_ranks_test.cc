@@ -9,6 +9,7 @@
 #include "model/process_part.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"
+#include "support/table_rows.h"
 #include "unit/rewrite/rewriting.h"
 
 namespace ridge::test {
@@ -49,7 +50,7 @@ std::vector<Cell> column(const Table& table, std::string_view name) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].name != name) continue;
     std::vector<Cell> cells;
-    for (const Row& row : table.rows) cells.push_back(row[c]);
+    for (const Row& row : rows_of(table)) cells.push_back(row[c]);
     return cells;
   }
   ADD_FAILURE() << "no column " << name;
@@ -103,7 +104,7 @@ TEST(SeveralRanks, OneDeviceIsItsRankAlone) {
     const Report alone = Combined::report(path, analysis);
     ASSERT_EQ(one.tables.size(), alone.tables.size()) << analysis;
     for (std::size_t t = 0; t < one.tables.size(); ++t) {
-      EXPECT_EQ(one.tables[t].rows, alone.tables[t].rows) << analysis << " " << one.tables[t].name;
+      EXPECT_EQ(rows_of(one.tables[t]), rows_of(alone.tables[t])) << analysis << " " << one.tables[t].name;
     }
   }
 }

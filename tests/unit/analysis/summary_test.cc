@@ -11,6 +11,7 @@
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 #include "support/says.h"
+#include "support/table_rows.h"
 
 namespace ridge::test {
 namespace {
@@ -21,7 +22,7 @@ const Table& table(const Report& report, std::string_view name) {
 
 Cell cell(const Table& table, std::string_view column, std::size_t row = 0) {
   const auto at = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.name == column; });
-  return table.rows.at(row).at(static_cast<std::size_t>(at - table.columns.begin()));
+  return rows_of(table).at(row).at(static_cast<std::size_t>(at - table.columns.begin()));
 }
 
 struct Answers {
@@ -136,9 +137,9 @@ TEST(Summary, LeavesTheAutotunerOut) {
             event({.name = "## Call CompiledFxGraph abc ##", .ts = 400, .dur = 50}),
             launch(2, 410, 5, "triton_poi_fused_add_0", 420, 5), launch(3, 500, 5, "sm90_xmma_gemm_f32", 510, 5)}));
   const Table& top = table(tuned.summary, "top_kernels");
-  ASSERT_EQ(top.rows.size(), 2U);
+  ASSERT_EQ(rows_of(top).size(), 2U);
   EXPECT_EQ(cell(top, "pct_gpu_time"), Cell(50.0));
-  EXPECT_EQ(table(tuned.summary, "categories").rows.size(), 2U);
+  EXPECT_EQ(rows_of(table(tuned.summary, "categories")).size(), 2U);
   EXPECT_EQ(cell(table(tuned.summary, "top_ops"), "device_self_ns"), Cell(std::int64_t{5'000}));  // each of the two
   EXPECT_EQ(tuned.in_summary(), Cell(50.0));
   const auto said = std::find_if(tuned.summary.diagnostics.begin(), tuned.summary.diagnostics.end(),
@@ -161,7 +162,7 @@ TEST(Summary, LeavesOutWhatTheCompilerRunsForItself) {
   EXPECT_EQ(compiling.in_summary(), Cell(50.0));
   EXPECT_EQ(compiling.in_graphs(), Cell(50.0));
   const Table& top = table(compiling.summary, "top_kernels");
-  ASSERT_EQ(top.rows.size(), 2U);
+  ASSERT_EQ(rows_of(top).size(), 2U);
   EXPECT_EQ(cell(top, "time_ns"), Cell(std::int64_t{5'000}));
   EXPECT_EQ(cell(table(compiling.summary, "categories"), "launches"), Cell(std::int64_t{1}));
   EXPECT_EQ(cell(table(compiling.summary, "top_ops"), "device_self_ns"), Cell(std::int64_t{5'000}));
@@ -192,7 +193,7 @@ TEST(Summary, CountsTheProgramsOwnCallsOfAnOp) {
       launch(4, 1072, 2, "triton_poi_fused_add_0", 1075, 3),
   }));
   std::string rows;
-  for (const Row& row : table(answers.summary, "top_ops").rows)
+  for (const Row& row : rows_of(table(answers.summary, "top_ops")))
     rows += fmt::format("{} {} {} {}\n", std::get<std::string>(row[3]), std::get<std::int64_t>(row[0]),
                         std::get<std::int64_t>(row[1]), std::get<std::int64_t>(row[2]));
   EXPECT_EQ(rows,

@@ -9,7 +9,7 @@
 namespace ridge {
 namespace {
 
-std::string csv(const Report& report) { return (*find_format("csv"))->render(report, {}); }
+std::string csv(const Report& report, const View& view = {}) { return *report_text(report, **find_format("csv"), view); }
 
 TEST(Csv, IsTheFirstTableExact) {
   Report report = sample_report();
@@ -24,19 +24,18 @@ TEST(Csv, IsTheFirstTableExact) {
 TEST(Csv, QuotesWhatNeedsIt) {
   Report report = sample_report();
   report.tables[0].columns.resize(1);
-  report.tables[0].rows = {{text("a,b")}, {text("say \"hi\"")}, {text("two\nlines")}, {text("")}, {text(" x")},
-                           {Cell()},      {text("=1+1")}};
+  set_rows(report.tables[0],
+           {{text("a,b")}, {text("say \"hi\"")}, {text("two\nlines")}, {text("")}, {text(" x")}, {Cell()}, {text("=1+1")}});
   EXPECT_EQ(csv(report), "kernel\n\"a,b\"\n\"say \"\"hi\"\"\"\n\"two\nlines\"\n\"\"\n\" x\"\n\n=1+1\n");
 }
 
 TEST(Csv, CutTableHasNoOthersAndNoTotal) {
-  const auto cut = apply_view(sample_report(), {.sort = "", .limit = 1});
-  EXPECT_EQ(csv(*cut), "kernel,count,time_ns,mean_ns,fused\ngemm,2000,600000,300,true\n");
+  EXPECT_EQ(csv(sample_report(), {.sort = "", .limit = 1}), "kernel,count,time_ns,mean_ns,fused\ngemm,2000,600000,300,true\n");
 }
 
 TEST(Csv, NotFiniteIsEmptyAndBadUtf8IsReplaced) {
   Report report = sample_report();
-  report.tables[0].rows = {{text("a\xff"), integer(1), integer(2), Cell(std::nan("")), Cell(true)}};
+  set_rows(report.tables[0], {{text("a\xff"), integer(1), integer(2), Cell(std::nan("")), Cell(true)}});
   EXPECT_EQ(csv(report), "kernel,count,time_ns,mean_ns,fused\na\uFFFD,1,2,,true\n");
 }
 

@@ -34,8 +34,8 @@ TEST(Formats, PlacesOfEventsAreForPrograms) {
   report.tables[0].columns = {{"id", Type::text, Unit::none, Role::plain},
                               {"event", Type::integer, Unit::none, Role::event},
                               {"start_ns", Type::integer, Unit::ns, Role::time_start}};
-  report.tables[0].rows = {{std::string("host_sync"), std::int64_t{4711}, std::int64_t{815}}};
-  const auto rendered = [&](std::string_view format) { return (*find_format(format))->render(report, {}); };
+  report.tables[0].add_row({std::string("host_sync"), std::int64_t{4711}, std::int64_t{815}});
+  const auto rendered = [&](std::string_view format) { return *report_text(report, **find_format(format)); };
   for (const std::string_view people : {"table", "md"}) {
     EXPECT_EQ(rendered(people).find("4711"), std::string::npos) << rendered(people);
     EXPECT_EQ(rendered(people).find("815"), std::string::npos);

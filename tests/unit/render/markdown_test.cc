@@ -7,20 +7,18 @@
 namespace ridge {
 namespace {
 
-std::string markdown(const Report& report) { return (*find_format("md"))->render(report, {}); }
+std::string markdown(const Report& report, const View& view = {}) { return *report_text(report, **find_format("md"), view); }
 
 std::string markdown_of(std::string name) {
   Report report;
   report.tables.resize(1);
-  report.tables[0].columns = {{"name"}};
-  report.tables[0].rows = {{text(std::move(name))}};
+  report.tables[0].add_column({"name"}, {text(std::move(name))});
   const std::string all = markdown(report);
   return all.substr(all.find("---") + 6);  // the line after the rule
 }
 
 TEST(Markdown, IsATableWithTotalAndOthers) {
-  const auto cut = apply_view(sample_report(), {.sort = "", .limit = 1});
-  EXPECT_EQ(markdown(*cut),
+  EXPECT_EQ(markdown(sample_report(), {.sort = "", .limit = 1}),
             "### kernels\n\n"
             "| kernel | count | time | mean | fused |\n"
             "| --- | ---: | ---: | ---: | --- |\n"
@@ -40,8 +38,8 @@ TEST(Markdown, NamesCannotBreakTheTable) {
 
 TEST(Markdown, KeyValueTableIsTwoColumns) {
   Report report = sample_report();
-  report.tables[0].rows.resize(1);
-  report.tables[0].key_value = true;
+  report.tables[0].truncate(1);
+  report.tables[0].hints.key_value = true;
   EXPECT_EQ(markdown(report),
             "### kernels\n\n|  |  |\n| --- | --- |\n| kernel | gemm |\n| count | 2,000 |\n| time | 600.000 us |\n"
             "| mean | 300 ns |\n| fused | yes |\n");
@@ -52,16 +50,18 @@ TEST(Markdown, EmptyTablesBehindTheFirstAreLeftOut) {
   Report report = sample_report();
   Table empty = sample_table();
   empty.name = "renamed";
-  empty.rows.clear();
+  empty.truncate(0);
   empty.total = std::nullopt;
   report.tables.push_back(empty);
   EXPECT_EQ(markdown(report), markdown(sample_report()));
   report.tables = {empty, sample_table()};
   EXPECT_TRUE(markdown(report).starts_with("### renamed\n"));
   // Rows that are all folded are not none.
-  report.tables = {sample_table(), empty};
-  report.tables[1].folded = 3;
-  EXPECT_NE(markdown(report).find("[3 unchanged]"), std::string::npos);
+  Table folded = sample_table();
+  edit_rows(folded, [](Row& row) { row[4] = Cell(false); });
+  folded.hints.fold_unless = {"fused"};
+  report.tables = {sample_table(), folded};
+  EXPECT_NE(markdown(report, {.sort = "", .limit = 20, .fold = true}).find("[3 unchanged]"), std::string::npos);
 }
 
 }  // namespace

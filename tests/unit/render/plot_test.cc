@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "render/formats.h"
+#include <ridge/render.h>
+
 #include "render/plot_axis.h"
 #include "render/plot_text.h"
 #include "render/utf8.h"
@@ -63,7 +64,7 @@ TEST(Plot, AnyNumbersAndAnyWidth) {
 TEST(Plot, SvgIsClosedAndItsTextEscaped) {
   Report report;
   report.plots = {sample()};
-  const std::string svg = render_svg(report, {});
+  const std::string svg = *report_text(report, **find_format("svg"));
   EXPECT_TRUE(svg.starts_with("<svg "));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_NE(svg.find("heavy &lt;kernel&gt;"), std::string::npos);

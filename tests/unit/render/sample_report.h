@@ -6,6 +6,8 @@
 
 #include <ridge/report.h>
 
+#include "support/table_rows.h"
+
 namespace ridge {
 
 inline Cell text(std::string value) { return Cell(std::move(value)); }
@@ -20,9 +22,9 @@ inline Table sample_table() {
                    {"time_ns", Type::integer, Unit::ns, Role::plain},
                    {"mean_ns", Type::number, Unit::ns, Role::plain},
                    {"fused", Type::boolean, Unit::none, Role::plain}};
-  table.rows = {{text("gemm"), integer(2000), integer(600'000), Cell(300.0), Cell(true)},
-                {text("copy"), integer(3), integer(300'000), Cell(100'000.0), Cell(false)},
-                {text("add"), integer(1), integer(100'000), Cell(), Cell()}};
+  set_rows(table, {{text("gemm"), integer(2000), integer(600'000), Cell(300.0), Cell(true)},
+                   {text("copy"), integer(3), integer(300'000), Cell(100'000.0), Cell(false)},
+                   {text("add"), integer(1), integer(100'000), Cell(), Cell()}});
   table.total = Row{Cell(), integer(2004), integer(1'000'000), Cell(499.0), Cell()};
   return table;
 }

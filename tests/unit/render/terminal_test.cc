@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <ridge/render.h>
@@ -8,8 +10,8 @@
 namespace ridge {
 namespace {
 
-std::string terminal(const Report& report, RenderOptions options = {}) {
-  return (*find_format("table"))->render(report, options);
+std::string terminal(const Report& report, const RenderOptions& options = {}, const View& view = {}) {
+  return *report_text(report, **find_format("table"), view, options);
 }
 
 std::string second_line(const std::string& all) {
@@ -28,7 +30,7 @@ std::size_t widest_line(const std::string& all) {
 
 Report long_names() {
   Report report = sample_report();
-  for (Row& row : report.tables[0].rows) row[0] = text(std::get<std::string>(row[0]) + std::string(200, 'x'));
+  edit_rows(report.tables[0], [](Row& row) { row[0] = text(std::get<std::string>(row[0]) + std::string(200, 'x')); });
   return report;
 }
 
@@ -43,7 +45,7 @@ TEST(Terminal, AlignsNumbersToTheRight) {
 }
 
 TEST(Terminal, CutTableTellsOfTheOthers) {
-  EXPECT_EQ(terminal(*apply_view(sample_report(), {.sort = "", .limit = 1})),
+  EXPECT_EQ(terminal(sample_report(), {}, {.sort = "", .limit = 1}),
             "kernels\n"
             "  kernel      count        time    mean  fused\n"
             "  gemm        2,000  600.000 us  300 ns  yes\n"
@@ -53,8 +55,8 @@ TEST(Terminal, CutTableTellsOfTheOthers) {
 
 TEST(Terminal, KeyValueTableIsLinesAndNamesWhatIsNotKnown) {
   Report report = sample_report();
-  report.tables[0].rows = {{text("gemm"), integer(2000), integer(600'000), Cell(), Cell(true)}};
-  report.tables[0].key_value = true;
+  set_rows(report.tables[0], {{text("gemm"), integer(2000), integer(600'000), Cell(), Cell(true)}});
+  report.tables[0].hints.key_value = true;
   EXPECT_EQ(terminal(report),
             "kernels\n  kernel  gemm\n  count   2,000\n  time    600.000 us\n  fused   yes\n  (not known: mean_ns)\n");
 }
@@ -69,8 +71,8 @@ TEST(Terminal, SentencesStandWholeUnderTheirRow) {
                    {"saves_ns", Type::integer, Unit::ns},
                    {"do", Type::text}};
   table.columns[2].sentence = table.columns[4].sentence = true;
-  table.rows = {{integer(1), text("sync"), text("the host waits for the device"), integer(7), text("read the value later")},
-                {integer(2), text("copy"), Cell(), integer(5), text("pin the memory")}};
+  set_rows(table, {{integer(1), text("sync"), text("the host waits for the device"), integer(7), text("read the value later")},
+                   {integer(2), text("copy"), Cell(), integer(5), text("pin the memory")}});
   table.total = Row{Cell(), Cell(), Cell(), integer(12), Cell()};
   EXPECT_EQ(terminal(report),
             "findings\n"
@@ -96,7 +98,7 @@ TEST(Terminal, SentencesStandWholeUnderTheirRow) {
 
 TEST(Terminal, EmptyTableSaysSo) {
   Report report = sample_report();
-  report.tables[0].rows.clear();
+  report.tables[0].truncate(0);
   report.tables[0].total.reset();
   EXPECT_EQ(terminal(report), "kernels\n  (none)\n");
 }
@@ -110,19 +112,18 @@ TEST(Terminal, LongNamesStandLastAndAreWholeWithoutAWidth) {
 
 TEST(Terminal, ImportantColumnsStayWhereNotAllFit) {
   Report report = sample_report();
-  report.tables[0].important = {"time_ns", "kernel"};
+  report.tables[0].hints.important = {"time_ns", "kernel"};
   EXPECT_EQ(second_line(terminal(report, {.color = false, .width = 24})), "  kernel        time");
-  report.tables[0].important = {"kernel", "fused", "count"};
+  report.tables[0].hints.important = {"kernel", "fused", "count"};
   EXPECT_EQ(second_line(terminal(report, {.color = false, .width = 24})), "  kernel  count  fused");
   EXPECT_EQ(second_line(terminal(report, {.color = false, .width = 80})), "  kernel  count        time        mean  fused");
 }
 
 TEST(Terminal, AnImportantNameIsNotTheOneThatGoes) {
   Report report = long_names();
-  report.tables[0].columns.push_back({"hash", Type::text});
-  for (Row& row : report.tables[0].rows) row.push_back(text(std::string(64, 'h')));
+  report.tables[0].add_column({"hash", Type::text}, Row(3, text(std::string(64, 'h'))));
   report.tables[0].total->emplace_back();
-  report.tables[0].important = {"kernel", "time_ns"};
+  report.tables[0].hints.important = {"kernel", "time_ns"};
   const std::string all = terminal(report, {.color = false, .width = 60});
   EXPECT_NE(second_line(all).find("kernel"), std::string::npos);
   EXPECT_NE(second_line(all).find("time"), std::string::npos);
@@ -136,18 +137,18 @@ std::string last_line(const std::string& all) { return all.substr(all.rfind('\n'
 TEST(Terminal, SumsKeepTheirLabelsInColumnsThatAreShown) {
   Report report = long_names();
   Table& table = report.tables[0];
-  table.columns.insert(table.columns.begin(), {"category", Type::text});
-  for (Row& row : table.rows) row.insert(row.begin(), text("elementwise"));
+  table.add_column({"category", Type::text}, Row(3, text("elementwise")));
+  std::ranges::rotate(table.columns, table.columns.end() - 1);
   table.total->insert(table.total->begin(), Cell());
-  table.important = {"kernel", "time_ns", "count"};
-  const Report cut = *apply_view(report, {.sort = "", .limit = 1});
+  table.hints.important = {"kernel", "time_ns", "count"};
+  const View cut{.sort = "", .limit = 1};
   for (const int width : {42, 50, 60, 80, 200}) {
-    const std::string all = terminal(cut, {.color = false, .width = width});
+    const std::string all = terminal(report, {.color = false, .width = width}, cut);
     EXPECT_NE(all.find("TOTAL"), std::string::npos) << width << "\n" << all;
     EXPECT_NE(all.find("[2 others]"), std::string::npos) << width << "\n" << all;
     EXPECT_LE(widest_line(all), static_cast<std::size_t>(width));
   }
-  EXPECT_TRUE(last_line(terminal(cut, {.color = false, .width = 200})).starts_with("  TOTAL "));
+  EXPECT_TRUE(last_line(terminal(report, {.color = false, .width = 200}, cut)).starts_with("  TOTAL "));
 }
 
 TEST(Terminal, LongNamesAreCutToTheWidth) {
@@ -159,7 +160,7 @@ TEST(Terminal, LongNamesAreCutToTheWidth) {
 
 TEST(Terminal, ColumnsWithoutRoomAreNamed) {
   Report report = long_names();
-  for (Row& row : report.tables[0].rows) row[2] = Cell();  // nothing known: the first to go
+  edit_rows(report.tables[0], [](Row& row) { row[2] = Cell(); });  // nothing known: the first to go
   const std::string all = terminal(report, {.color = false, .width = 60});
   EXPECT_EQ(widest_line(all), 60u);
   EXPECT_NE(all.find("(--json shows 1 more column: time)"), std::string::npos) << all;
@@ -171,7 +172,7 @@ TEST(Terminal, NarrowTerminalNeverFails) {
 
 TEST(Terminal, HostileNamesAreEscaped) {
   Report report = sample_report();
-  report.tables[0].rows[0][0] = text("\x1b]0;title\x07\xc2\x9b\u202E\n\xff");
+  edit_rows(report.tables[0], [](Row& row) { row[0] = text("\x1b]0;title\x07\xc2\x9b\u202E\n\xff"); });
   const std::string all = terminal(report);
   EXPECT_EQ(all.find('\x1b'), std::string::npos);
   EXPECT_NE(all.find("\\u001b]0;title\\u0007\\u009b\\u202e\\n\uFFFD"), std::string::npos) << all;
@@ -200,7 +201,7 @@ TEST(Terminal, TotalWithoutAFreeColumnIsStillLabelled) {
   Report report;
   report.tables.resize(1);
   report.tables[0].columns = {{"count", Type::integer, Unit::count}};
-  report.tables[0].rows = {{integer(1)}};
+  report.tables[0].add_row({integer(1)});
   report.tables[0].total = Row{integer(1)};
   EXPECT_NE(terminal(report).find("1  TOTAL\n"), std::string::npos);
 }

@@ -38,7 +38,7 @@ TEST(Site, AnalysesAnswerAsTheEngineDoes) {
   ASSERT_TRUE(report);
   const Answer answer = get(site, "/api/v1/kernels?filter=gemm");
   EXPECT_EQ(answer.status, 200U);
-  EXPECT_EQ(*answer.body, (*find_format("json"))->render(*report, {}));
+  EXPECT_EQ(*answer.body, *report_text(*report, **find_format("json")));
 }
 
 TEST(Site, AnswersNameTheTracesThatTheyAreAbout) {

@@ -8,6 +8,7 @@
 
 #include "analysis/catalog.h"
 #include "support/files.h"
+#include "support/table_rows.h"
 #include "unit/analysis/findings/found.h"
 
 namespace ridge {
@@ -38,7 +39,7 @@ TEST(FindingCatalog, IsWhatIgnoreTakes) {
   const auto all = run_findings(scope, {});
   const auto fewer = run_findings(scope, {{"ignore", "tiny_kernels,launch_bound"}});
   ASSERT_TRUE(all && fewer);
-  EXPECT_LT(fewer->tables.front().rows.size(), all->tables.front().rows.size());
+  EXPECT_LT(rows_of(fewer->tables.front()).size(), rows_of(all->tables.front()).size());
   const auto unknown = run_findings(scope, {{"ignore", "tiny_kernel"}});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::usage);

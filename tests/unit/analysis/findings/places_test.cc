@@ -3,6 +3,7 @@
 
 #include "support/files.h"
 #include "support/host_device_trace.h"
+#include "support/table_rows.h"
 #include "unit/analysis/findings/found.h"
 
 namespace ridge {
@@ -95,7 +96,7 @@ TEST(PlacesOfFindings, AreTheLargestOfSeveral) {
   ASSERT_EQ(table.columns.size(), 9U);
   EXPECT_EQ(table.columns[7].role, Role::event);
   EXPECT_EQ(table.columns[8].role, Role::time_start);
-  const Row& cells = table.rows.at(found.rank("dataloader") - 1);
+  const Row cells = rows_of(table).at(found.rank("dataloader") - 1);
   EXPECT_EQ(cells.at(7), Cell(std::int64_t{row->finding.event->value}));
   EXPECT_EQ(cells.at(8), Cell(*row->start_ns));
 }

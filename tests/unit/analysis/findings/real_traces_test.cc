@@ -7,6 +7,7 @@
 #include "analysis/findings/catalog.h"
 #include "support/edited_trace.h"
 #include "support/files.h"
+#include "support/table_rows.h"
 #include "unit/analysis/findings/found.h"
 
 namespace ridge {
@@ -113,7 +114,7 @@ TEST(FindingsOfRealTraces, AreNoneWhereNothingIsWrong) {
   const Found found(test::load_file(*path));
   EXPECT_EQ(found.ids(), "");
   const Report report = report_findings(found.findings);
-  EXPECT_TRUE(report.tables.front().rows.empty());
+  EXPECT_TRUE(rows_of(report.tables.front()).empty());
   ASSERT_EQ(report.diagnostics.size(), 1U);
   EXPECT_EQ(report.diagnostics.front().code, "no_findings");
 }
