@@ -29,7 +29,7 @@ std::uint64_t default_budget(const TraceTables::Traces& traces) {
 }
 
 // --gpu as a number; what is none is left to make_scope(), which says so.
-std::optional<std::int64_t> device_of(const Arguments& arguments) {
+std::optional<std::int64_t> gpu_of(const Arguments& arguments) {
   const auto gpu = arguments.find("gpu");
   if (gpu == arguments.end()) return std::nullopt;
   std::int64_t device = 0;
@@ -86,7 +86,7 @@ Result<std::shared_ptr<const TraceTables::Part>> TraceTables::part(std::size_t i
 Result<TraceTables::ModelKey> TraceTables::model_key(std::size_t i, const Arguments& arguments) {
   ModelKey key;
   TRY(key.runs, runs_argument(arguments));
-  key.device = device_of(arguments);
+  key.device = gpu_of(arguments);
   if (!key.device) return key;
   TRY(const std::shared_ptr<const Part> device, part(i, key));
   if (device->trace == nullptr) key.device.reset();

@@ -14,14 +14,14 @@
 namespace ridge {
 namespace {
 
-constexpr JobSize kLarge{std::size_t{1} << 20};
+constexpr JobSize kWorthAPool{std::size_t{1} << 20};
 
 // How many threads take part in a job whose every part waits a while for others to come.
 std::size_t threads_at_work(Threads* threads) {
   const Threads::Use use(threads);
   std::mutex mutex;
   std::set<std::thread::id> seen;
-  for_each_index(kLarge, 64, [&](std::size_t) {
+  for_each_index(kWorthAPool, 64, [&](std::size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const std::lock_guard lock(mutex);
     seen.insert(std::this_thread::get_id());
@@ -59,7 +59,7 @@ TEST(Threads, AnyNumberMayAskAtATime) {
       const auto ask = [&] {
         return value.get([] {
           std::atomic<int> sum = 0;
-          for_each_index(kLarge, 1000, [&](std::size_t i) { sum += static_cast<int>(i); });
+          for_each_index(kWorthAPool, 1000, [&](std::size_t i) { sum += static_cast<int>(i); });
           return sum.load();
         });
       };
@@ -68,7 +68,7 @@ TEST(Threads, AnyNumberMayAskAtATime) {
       for (int i = 0; i < 40; ++i) {
         askers.emplace_back([&] {
           const Threads::Use use(&threads);
-          for_each_index(kLarge, 4, [&](std::size_t) { wrong += ask() != 499500 ? 1 : 0; });
+          for_each_index(kWorthAPool, 4, [&](std::size_t) { wrong += ask() != 499500 ? 1 : 0; });
         });
       }
       askers.clear();
