@@ -14,7 +14,7 @@ namespace ridge {
 namespace {
 
 TEST(FindingCatalog, HasARowForEveryFile) {
-  const std::set<std::string> parts = {"catalog", "facts", "ledger"};
+  const std::set<std::string> parts = {"catalog", "facts", "ledger", "product_shape"};
   std::set<std::string> ids;
   for (const FindingRow& rule : finding_catalog()) {
     EXPECT_TRUE(ids.insert(std::string(rule.id)).second) << rule.id;
