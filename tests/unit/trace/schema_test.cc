@@ -183,7 +183,7 @@ TEST(Schema, Problems) {
 
 // A batch is the same wherever it starts.
 TEST(Schema, AnyRangeOfRows) {
-  const auto trace = read_ok(fixture("cpu_activity_only"));
+  const auto trace = read_ok(fixture("gpt_eager_train_stack_mem"));
   const schema::Table& table = *schema::find_table("args");
   const schema::TableRows rows = table.rows(*trace);
   const auto whole = read_column<std::string_view>(rows, find_column(table, "key"), rows.count);
