@@ -14,6 +14,14 @@ std::vector<Table> all_tables() {
   return all;
 }
 
+// How many columns a table of events has in common with `events`, which has them first; 0 for `events` itself.
+std::size_t shared_columns(const Table& table) {
+  const std::span<const Column> all = event_tables()[0].columns;
+  if (table.name == event_tables()[0].name) return 0;
+  const auto same = [](const Column& a, const Column& b) { return a.name == b.name && a.line == b.line; };
+  return static_cast<std::size_t>(std::ranges::mismatch(table.columns, all, same).in1 - table.columns.begin());
+}
+
 }  // namespace
 
 std::span<const Table> tables() {
@@ -39,10 +47,17 @@ std::string as_markdown() {
     out += '\n';
   };
   for (const Table& table : tables()) {
-    out.append("\n## ").append(table.name).append("\n\n").append(table.line).append("\n\n");
+    out.append("\n## ").append(table.name).append("\n\n").append(table.line).append("\n");
+    const std::size_t shared = shared_columns(table);
+    if (shared > 0) {
+      out.append("Columns `").append(table.columns[0].name).append("` to `").append(table.columns[shared - 1].name);
+      out.append(shared < table.columns.size() ? "` as in `events`, and:\n" : "` as in `events`.\n");
+      if (shared == table.columns.size()) continue;
+    }
+    out += '\n';
     row({"column", "type", "unit", "meaning"});
     out += "|---|---|---|---|\n";
-    for (const Column& column : table.columns)
+    for (const Column& column : table.columns.subspan(shared))
       row({"`" + std::string(column.name) + "`", name_of(column.type()), column.unit, column.line});
   }
   return out;

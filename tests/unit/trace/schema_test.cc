@@ -1,8 +1,10 @@
 // The schema: no table or column of a Trace is forgotten, what is not known is null, and the document is the schema's.
 #include "trace/schema/schema.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <random>
 #include <regex>
 #include <set>
@@ -83,6 +85,41 @@ TEST(Schema, HasEveryTableAndColumnOfTheTrace) {
   }
   EXPECT_GE(tables, 8);
   EXPECT_GE(columns, 60);
+}
+
+// A column is named after the argument that it holds, as the profiler writes that; the others are listed.
+TEST(Schema, ColumnsHoldTheArgumentOfTheirName) {
+  const std::map<std::string, std::string_view> others = {
+      {"device_work.occupancy_pct", "est. achieved occupancy %"},
+      {"device_work.bandwidth_gb_per_s", "memory bandwidth (GB/s)"},
+      {"collectives.collective", "Collective name"},
+      {"collectives.in_elements", "In msg nelems"},
+      {"collectives.out_elements", "Out msg nelems"},
+      {"collectives.group_name", "Process Group Name"},
+      {"collectives.group_description", "Process Group Description"},
+      {"collectives.group_ranks", "Process Group Ranks"},
+      {"collectives.sequence", "Seq"},
+      {"python_frames.id", "Python id"},
+      {"python_frames.parent_id", "Python parent id"},
+      {"python_frames.module_id", "Python module id"},
+      {"python_frames.call_from", "CallFrom"},
+      {"memory_events.bytes", "Bytes"},  // of a copy it is "bytes"
+  };
+  for (const schema::Table& table : schema::tables()) {
+    for (const schema::Column& column : table.columns) {
+      if (column.key == ArgKey::none) continue;
+      const std::string_view key = arg_key_texts()[static_cast<std::size_t>(column.key)];
+      const auto other = others.find(std::string(table.name) + "." + std::string(column.name));
+      std::string name;
+      for (const char c : key) name += c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      if (other != others.end()) {
+        EXPECT_EQ(key, other->second) << other->first;
+      } else {
+        EXPECT_EQ(name, column.name) << table.name;
+        EXPECT_NE(key, "Bytes") << table.name;
+      }
+    }
+  }
 }
 
 // Each class of events is a table, so that their rows are all events.
@@ -183,7 +220,7 @@ TEST(Schema, Problems) {
 
 // A batch is the same wherever it starts.
 TEST(Schema, AnyRangeOfRows) {
-  const auto trace = read_ok(fixture("cpu_activity_only"));
+  const auto trace = read_ok(fixture("gpt_eager_train_stack_mem"));
   const schema::Table& table = *schema::find_table("args");
   const schema::TableRows rows = table.rows(*trace);
   const auto whole = read_column<std::string_view>(rows, find_column(table, "key"), rows.count);
