@@ -15,8 +15,9 @@ function(ridge_add_gtest suite binary sources)
   target_compile_options(${binary} PRIVATE ${ridge_test_flags})
   target_link_libraries(${binary} PRIVATE ridge_core fmt::fmt isal::isal zstd::zstd Threads::Threads GTest::gtest_main ${ARGN})
   ridge_join(tests ${binary})
-  # To clang a precompiled header is worth a third of the time that tests take, to gcc next to nothing.
-  if("tests" IN_LIST RIDGE_JOIN AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # To clang a precompiled header is worth a third of the time that many tests take, to gcc next to nothing.
+  list(LENGTH sources count)
+  if(count GREATER ridge_batch_tests AND "tests" IN_LIST RIDGE_JOIN AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_precompile_headers(${binary} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/precompiled.h")
     target_compile_options(${binary} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # as ccache wants it
   endif()

@@ -65,7 +65,7 @@ def test_wrong_flags_of_costs(folder):
 def test_one_kernel(folder):
     refused(2, "kernel", error="NAME", hint="ridge kernel NAME trace.json")
     refused(2, "kernel", folder.trace, error="NAME")
-    refused(2, "kernel", "kernel", folder.trace, error="10 .*'kernel'", hint="kernel")
+    refused(2, "kernel", "kernel", folder.trace, error="10 .*'kernel'", hint=r".*\n        0\n        10\n")
     refused(2, "kernel", "zzzzzz", folder.trace, error="'zzzzzz'", hint="ridge kernels")
     report = json.loads(succeeds("kernel", "kernel 5", folder.trace, "--json").out)
     equal(report["tables"][0]["rows"][0][0], "kernel 5", "the kernel's name")

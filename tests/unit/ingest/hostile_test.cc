@@ -82,7 +82,9 @@ std::uint64_t visited_in(const Pattern& pattern, std::size_t bytes, bool ends) {
   const auto trace = read_ok(text, {.window_bytes = std::size_t{16} << 10});
   const std::uint64_t visited = work_count - before;
   EXPECT_GE(trace->events.size(), 1U);
-  if (trace->events.size() > 0) EXPECT_EQ(trace->text(trace->events.name(EventId{0U})), "first");
+  if (trace->events.size() > 0) {
+    EXPECT_EQ(trace->text(trace->events.name(EventId{0U})), "first");
+  }
   return visited;
 }
 
