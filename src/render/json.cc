@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> kTypes = {"text", "integer", "number",
 constexpr std::array<std::string_view, 8> kUnits = {"", "count", "ns", "bytes", "flop", "percent", "flop_per_s", "bytes_per_s"};
 constexpr std::array<std::string_view, 5> kRoles = {"", "event", "time_start", "time_end", "frame"};
 
-// One report on its way out. Text goes to `out`, which the sink hands on after every element of a long list.
+// One report on its way out. Text goes to `out_`, which the sink hands on after every element of a long list.
 class JsonReport {
  public:
   JsonReport(const ReportView& report, const RenderOptions& options, const Writer& write)
@@ -26,37 +26,37 @@ class JsonReport {
 
   Result<void> write() {
     const Report& report = *report_.report;
-    out += "{\"schema\":1,\"ridge\":";
+    out_ += "{\"schema\":1,\"ridge\":";
     string(version());
-    out += ",\"command\":";
+    out_ += ",\"command\":";
     string(report.command);
-    out += ",\n\"traces\":";
+    out_ += ",\n\"traces\":";
     array(report.traces, "\n", [&](const TraceRef& each) { trace(each); });
-    out += ",\n\"tables\":";
+    out_ += ",\n\"tables\":";
     array(report_.tables, "\n", [&](const TableView& each) { table(each); });
-    out += ",\n\"series\":";
+    out_ += ",\n\"series\":";
     array(report.series, "\n", [&](const Series& each) { series(each); });
-    out += ",\n\"diagnostics\":";
+    out_ += ",\n\"diagnostics\":";
     array(report.diagnostics, "\n", [&](const Diagnostic& each) { diagnostic(each); });
-    out += "}\n";
+    out_ += "}\n";
     return sink_.finish();
   }
 
  private:
-  void string(std::string_view text) { append_json_string(out, text, longest_); }
+  void string(std::string_view text) { append_json_string(out_, text, longest_); }
 
   void name(std::string_view name) {
     if (name.empty()) {
-      out += "null";
+      out_ += "null";
     } else {
       string(name);
     }
   }
 
-  void value(std::monostate) { out += "null"; }
-  void value(bool flag) { out += flag ? "true" : "false"; }
-  void value(std::int64_t whole) { append_json_number(out, whole); }
-  void value(double number) { append_json_number(out, number); }
+  void value(std::monostate) { out_ += "null"; }
+  void value(bool flag) { out_ += flag ? "true" : "false"; }
+  void value(std::int64_t whole) { append_json_number(out_, whole); }
+  void value(double number) { append_json_number(out_, number); }
   void value(std::string_view text) { string(text); }
   void cell(const CellView& cell) {
     std::visit([&](const auto& known) { value(known); }, cell);
@@ -65,90 +65,90 @@ class JsonReport {
   // "[a,b,c]", each element by `append(element)`, with `between` after every comma.
   template <class Elements, class Append>
   void array(const Elements& elements, std::string_view between, Append append) {
-    out += '[';
+    out_ += '[';
     bool first = true;
     for (const auto& element : elements) {
-      if (!first) out += ',';
-      out += between;
+      if (!first) out_ += ',';
+      out_ += between;
       append(element);
       first = false;
       sink_.settle();
     }
-    out += ']';
+    out_ += ']';
   }
 
   void column(const Column& column) {
-    out += "{\"name\":";
+    out_ += "{\"name\":";
     string(column.name);
-    out += ",\"type\":";
+    out_ += ",\"type\":";
     name(kTypes.at(static_cast<std::size_t>(column.type)));
-    out += ",\"unit\":";
+    out_ += ",\"unit\":";
     name(kUnits.at(static_cast<std::size_t>(column.unit)));
-    out += ",\"role\":";
+    out_ += ",\"role\":";
     name(kRoles.at(static_cast<std::size_t>(column.role)));
-    out += '}';
+    out_ += '}';
   }
 
   void table(const TableView& view) {
     const Table& table = *view.table;
-    out += "{\"name\":";
+    out_ += "{\"name\":";
     string(table.name);
-    out += ",\"columns\":";
+    out_ += ",\"columns\":";
     array(view.columns, "", [&](std::size_t i) { column(table.columns[i]); });
-    out += ",\"rows\":";
+    out_ += ",\"rows\":";
     array(view.rows, "\n",
           [&](std::uint32_t row) { array(view.columns, "", [&](std::size_t i) { cell(view.cell_of(row, i)); }); });
-    out += ",\"total\":";
+    out_ += ",\"total\":";
     if (table.total) {
       array(*table.total, "", [&](const Cell& each) { cell(view_of(each)); });
     } else {
-      out += "null";
+      out_ += "null";
     }
-    out += ",\"parent\":";
+    out_ += ",\"parent\":";
     name(table.parent ? std::string_view(*table.parent) : std::string_view());
-    out += '}';
+    out_ += '}';
   }
 
   void trace(const TraceRef& trace) {
-    out += "{\"path\":";
+    out_ += "{\"path\":";
     string(trace.path);
-    out += ",\"name\":";
+    out_ += ",\"name\":";
     string(trace.name);
-    out += '}';
+    out_ += '}';
   }
 
   void series(const Series& series) {
-    out += "{\"name\":";
+    out_ += "{\"name\":";
     string(series.name);
-    out += ",\"unit\":";
+    out_ += ",\"unit\":";
     name(kUnits.at(static_cast<std::size_t>(series.unit)));
-    out += ",\"points\":";
+    out_ += ",\"points\":";
     array(series.points, "", [&](const auto& point) {
-      out += '[';
+      out_ += '[';
       value(point.first);
-      out += ',';
+      out_ += ',';
       value(point.second);
-      out += ']';
+      out_ += ']';
     });
-    out += '}';
+    out_ += '}';
   }
 
   void diagnostic(const Diagnostic& diagnostic) {
-    out += "{\"code\":";
+    out_ += "{\"code\":";
     string(diagnostic.code);
-    out += ",\"count\":";
+    out_ += ",\"count\":";
     value(diagnostic.count);
-    out += ",\"message\":";
+    out_ += ",\"message\":";
     string(diagnostic.message);
-    out += ",\"severity\":";
+    out_ += ",\"severity\":";
     string(diagnostic.severity);
-    out += '}';
+    out_ += '}';
   }
 
   const ReportView& report_;
   const std::size_t longest_;
   Sink sink_;
-  std::string& out = sink_.text;
+  std::string& out_ = sink_.text;
 };
 
 }  // namespace

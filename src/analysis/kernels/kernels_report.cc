@@ -16,7 +16,10 @@ const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, 
                                               {"autotune_ns", Type::integer, Unit::ns}};
 const std::vector<Column> kRecoveredColumns = {{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}};
 
-void push(Row* row, std::initializer_list<Cell> more) { row->insert(row->end(), more); }
+template <class... Cells>
+void push(Row* row, Cells&&... more) {
+  (row->emplace_back(std::forward<Cells>(more)), ...);
+}
 
 // Columns for people with nothing to say are in the way: these stand where a replay's ops were recovered.
 bool any_recovered(const Kernels& kernels) { return kernels.recovered_ns > 0; }
@@ -24,24 +27,24 @@ bool any_recovered(const Kernels& kernels) { return kernels.recovered_ns > 0; }
 Row row_of(const Kernels& kernels, const KernelRow& k) {
   Row row;
   if (kernels.by && *kernels.by != KernelsBy::launch) {
-    push(&row, {k.key, k.kernels, std::string(name_of(k.category)), k.device});
+    push(&row, k.key, k.kernels, std::string(name_of(k.category)), k.device);
   } else {
-    push(&row, {std::string(k.kernel), std::string(k.label), std::string(name_of(k.category)), k.device});
+    push(&row, std::string(k.kernel), std::string(k.label), std::string(name_of(k.category)), k.device);
   }
   if (k.timed > 0) {
-    push(&row, {k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.timed)), k.min_ns,
-                k.max_ns, cells::percent(k.time_ns, kernels.time_ns)});
+    push(&row, k.count, k.time_ns, cells::ratio(static_cast<double>(k.time_ns), static_cast<double>(k.timed)), k.min_ns,
+         k.max_ns, cells::percent(k.time_ns, kernels.time_ns));
   } else {
-    push(&row, {k.count, Cell(), Cell(), Cell(), Cell(), Cell()});
+    push(&row, k.count, Cell(), Cell(), Cell(), Cell(), Cell());
   }
   push_cost_cells(k.cost, &row);
   if (!kernels.by || *kernels.by == KernelsBy::launch) {
-    push(&row, {cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs)});
+    push(&row, cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs));
   }
-  push(&row, {k.autotune_count, k.autotune_ns});
+  push(&row, k.autotune_count, k.autotune_ns);
   push_coverage_cells(k.cost, &row);
-  if (any_recovered(kernels)) push(&row, {k.recovered_ns, cells::text(name_of(k.op_from))});
-  if (kernels.by == KernelsBy::launch) push(&row, {k.start_ns, k.stream});
+  if (any_recovered(kernels)) push(&row, k.recovered_ns, cells::text(name_of(k.op_from)));
+  if (kernels.by == KernelsBy::launch) push(&row, k.start_ns, k.stream);
   return row;
 }
 

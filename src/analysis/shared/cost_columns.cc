@@ -24,20 +24,19 @@ const std::vector<Column>& cost_columns() {
 
 void push_cost_cells(const CostSum& sum, Row* row) {
   const CostSum cost = sum.told();
-  const std::initializer_list<Cell> cells = {cells::number(cost.flops.value()),
-                                             cells::number(cost.flops_pointwise.value()),
-                                             cells::number(cost.bytes_read.value()),
-                                             cells::number(cost.bytes_written.value()),
-                                             cells::number(cost.flops.per_second()),
-                                             cells::number(cost.bytes.per_second()),
-                                             cells::number(cost.peak_flops_ns.pct_of_time()),
-                                             cells::number(cost.peak_bytes_ns.pct_of_time()),
-                                             cells::text(name_of(cost.bound())),
-                                             cells::number(cost.roof_ns.value()),
-                                             cells::number(cost.headroom_ns.value()),
-                                             cells::text(cost.dtype_text()),
-                                             cells::text(name_of(cost.estimate))};
-  row->insert(row->end(), cells);
+  row->push_back(cells::number(cost.flops.value()));
+  row->push_back(cells::number(cost.flops_pointwise.value()));
+  row->push_back(cells::number(cost.bytes_read.value()));
+  row->push_back(cells::number(cost.bytes_written.value()));
+  row->push_back(cells::number(cost.flops.per_second()));
+  row->push_back(cells::number(cost.bytes.per_second()));
+  row->push_back(cells::number(cost.peak_flops_ns.pct_of_time()));
+  row->push_back(cells::number(cost.peak_bytes_ns.pct_of_time()));
+  row->push_back(cells::text(name_of(cost.bound())));
+  row->push_back(cells::number(cost.roof_ns.value()));
+  row->push_back(cells::number(cost.headroom_ns.value()));
+  row->push_back(cells::text(cost.dtype_text()));
+  row->push_back(cells::text(name_of(cost.estimate)));
 }
 
 const std::vector<Column>& coverage_columns() {

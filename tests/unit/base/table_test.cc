@@ -8,7 +8,7 @@
 namespace ridge {
 namespace {
 
-Table sample() {
+Table four_columns() {
   Table table;
   table.columns = {{"name", Type::text}, {"count", Type::integer}, {"share", Type::number}, {"fused", Type::boolean}};
   table.add_row({"gemm", std::int64_t{7}, 0.5, true});
@@ -19,7 +19,7 @@ Table sample() {
 }
 
 TEST(Table, GivesBackWhatItWasGiven) {
-  const Table table = sample();
+  const Table table = four_columns();
   ASSERT_EQ(table.size(), 4U);
   EXPECT_EQ(table.row(0), (Row{"gemm", std::int64_t{7}, 0.5, true}));
   EXPECT_EQ(table.row(2), (Row{"", std::int64_t{0}, 0.0, false}));
@@ -31,7 +31,7 @@ TEST(Table, GivesBackWhatItWasGiven) {
 }
 
 TEST(Table, UnknownIsNeitherZeroNorEmpty) {
-  const Table table = sample();
+  const Table table = four_columns();
   EXPECT_EQ(table.row(1), Row(4));
   EXPECT_EQ(table.row(3), (Row{"gemm", Cell(), Cell(), Cell()}));  // what a row lacks is unknown
   for (const Column& column : table.columns) {
@@ -43,7 +43,7 @@ TEST(Table, UnknownIsNeitherZeroNorEmpty) {
 }
 
 TEST(Table, ColumnsAnswerInTheirOwnType) {
-  const Table table = sample();
+  const Table table = four_columns();
   EXPECT_EQ(table.column("count").number(0), 7.0);
   EXPECT_EQ(table.column("share").int64(0), std::nullopt);
   EXPECT_EQ(table.column("count").text(0), std::nullopt);
@@ -60,7 +60,7 @@ TEST(Table, IntegersAreExactAndMayStandForNumbers) {
 }
 
 TEST(Table, CopiesAndCutsStandOnTheirOwn) {
-  Table table = sample();
+  Table table = four_columns();
   const Table copy = table;
   table.truncate(1);
   table.truncate(5);

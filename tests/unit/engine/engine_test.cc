@@ -22,7 +22,7 @@ Engine open_fixture(const std::string& name, const OpenOptions& options = {}) {
 
 std::string json_of(const Engine& engine, std::string_view analysis, const Arguments& arguments = {}) {
   const auto report = engine.run(analysis, arguments);
-  return report ? (*find_format("json"))->render(*report, {}) : report.error().message;
+  return report ? report_text(*report, **find_format("json")).value() : report.error().message;
 }
 
 TEST(Engine, TablesStayWithinTheBudget) {

@@ -15,7 +15,6 @@
 #include <ridge/render.h>
 
 #include "server/report_file.h"
-#include "server/short_texts.h"
 #include "support/sanitized.h"
 
 namespace ridge::server {
