@@ -72,7 +72,7 @@ tl::unexpected<Error> unknown_flag(const std::string& word, const AnalysisInfo* 
   const std::vector<std::string_view> names(known.begin(), known.end());
   std::string hint = did_you_mean(name, names);
   if (hint.empty()) hint = help_hint(analysis);
-  return fail(ErrorCode::usage, fmt::format("there is no flag {}", name), {}, std::move(hint));
+  return fail(ErrorCode::usage, fmt::format("unknown flag {}", name), {}, std::move(hint));
 }
 
 // A wrong value is refused here, before a large trace is read, and again by the engine for every other client.
@@ -84,7 +84,7 @@ Result<void> check_value(const Parameter& parameter, const std::string& text) {
   if (parameter.type == Type::integer) good = std::from_chars(text.data(), end, whole).ptr == end;
   if (parameter.type == Type::number) good = std::from_chars(text.data(), end, number).ptr == end;
   if (good && !text.empty()) return {};
-  return fail(ErrorCode::usage, fmt::format("'{}' is not a value for {}", text, flag_of(parameter)), {},
+  return fail(ErrorCode::usage, fmt::format("invalid value '{}' for {}", text, flag_of(parameter)), {},
               std::string(parameter.description));
 }
 
@@ -160,8 +160,8 @@ void take_operand(const AnalysisInfo* analysis, Invocation& invocation) {
 
 tl::unexpected<Error> unknown_command(const std::string& word) {
   std::string hint = did_you_mean(word, command_names());
-  if (hint.empty()) hint = "ridge help lists the commands; a trace in this folder is ./" + word;
-  return fail(ErrorCode::usage, fmt::format("there is no command '{}'", word), {}, std::move(hint));
+  if (hint.empty()) hint = "ridge help lists the commands; to open a file of that name: ./" + word;
+  return fail(ErrorCode::usage, fmt::format("unknown command '{}'", word), {}, std::move(hint));
 }
 
 // --help and --version win over whatever else was asked.

@@ -1,3 +1,4 @@
+// Lookups over the engine's analyses and the CLI's own commands, and a parameter spelled as a flag.
 #include "catalog.h"
 
 #include <algorithm>

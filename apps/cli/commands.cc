@@ -1,3 +1,4 @@
+// The table of commands, and the dispatch: a row of this table, else an analysis of the catalog.
 #include "commands.h"
 
 #include <algorithm>
@@ -29,22 +30,22 @@ Result<void> check_answer_flags(const Command& command, const Settings& settings
                                 : !settings.sort.empty()     ? "--sort"
                                                              : "";
   if (flag.empty()) return {};
-  return fail(ErrorCode::usage, fmt::format("{} has no tables: {} has no meaning for it", command.name, flag), {},
+  return fail(ErrorCode::usage, fmt::format("{} prints no tables: {} does not apply", command.name, flag), {},
               fmt::format("see ridge help {}", command.name));
 }
 
 constexpr std::array kCommands = {
-    Command{"augment", "[FLAGS] IN OUT", "the trace with FLOPs, bytes and roofs in the args of its kernels and ops",
-            run_rewrite, augment_parameters},
-    Command{"combine", "IN... OUT", "several traces as one: a job's ranks side by side", run_rewrite},
-    Command{"cut", "[FLAGS] IN OUT", "a part of the trace as a trace of its own: --step, --from, --to", run_rewrite,
-            cut_parameters},
-    Command{"serve", "[FLAGS] TRACE...", "look at traces in the browser: a local page with a timeline", run_serve,
+    Command{"augment", "[FLAGS] IN OUT", "copy a trace and add FLOPs, bytes and roofs to its kernels and ops", run_rewrite,
+            augment_parameters},
+    Command{"combine", "IN... OUT", "merge several traces into one: the ranks of a job side by side", run_rewrite},
+    Command{"cut", "[FLAGS] IN OUT", "extract part of a trace: --step, --from, --to", run_rewrite, cut_parameters},
+    Command{"serve", "[FLAGS] TRACE...", "view traces in the browser: a local page with a timeline", run_serve,
             serve_parameters},
-    Command{"report", "TRACE... -o FILE", "one HTML file with everything, to keep or to send", run_report, report_parameters},
-    Command{"help", "[COMMAND]", "this text, or what one command does", run_help},
-    Command{"version", "", "the version of ridge", run_version},
-    Command{"completion", "bash|zsh|fish", "a script that completes commands and flags in your shell", run_completion},
+    Command{"report", "TRACE... -o FILE", "write one self-contained HTML file, to keep or to send", run_report,
+            report_parameters},
+    Command{"help", "[COMMAND]", "show this text, or the help of one command", run_help},
+    Command{"version", "", "print the version", run_version},
+    Command{"completion", "bash|zsh|fish", "print a completion script for your shell", run_completion},
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// One script per shell, filled from the same lists; a shell is a row of kShells.
 #include "completion.h"
 
 #include <algorithm>
@@ -172,10 +173,10 @@ constexpr std::array kShells = {Shell{"bash", bash_script}, Shell{"zsh", zsh_scr
 
 Result<int> run_completion(const Invocation& invocation) {
   constexpr const char* kHint = "ridge completion bash, zsh or fish";
-  if (invocation.words.size() != 1) return fail(ErrorCode::usage, "completion takes the name of one shell", {}, kHint);
+  if (invocation.words.size() != 1) return fail(ErrorCode::usage, "completion needs the name of one shell", {}, kHint);
   const auto shell = std::ranges::find(kShells, invocation.words.front(), &Shell::name);
   if (shell == kShells.end()) {
-    return fail(ErrorCode::usage, fmt::format("there is no completion for '{}'", invocation.words.front()), {}, kHint);
+    return fail(ErrorCode::usage, fmt::format("no completion for '{}'", invocation.words.front()), {}, kHint);
   }
   return write_standard_output(shell->script()).map([] { return 0; });
 }

@@ -1,3 +1,4 @@
+// Lays out errors and warnings as the lines of standard error. What went wrong is said where it is found, not here.
 #include "error_text.h"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ std::string warning_text(std::vector<Diagnostic> diagnostics) {
   }
   if (shown < diagnostics.size()) {
     const std::string_view where = find_analysis("check") != nullptr ? "ridge check lists them" : "--json lists them";
-    text += fmt::format("warning: and {} more kinds; {}\n", diagnostics.size() - shown, where);
+    text += fmt::format("warning: {} more kinds of warnings; {}\n", diagnostics.size() - shown, where);
   }
   return text;
 }

@@ -1,3 +1,4 @@
+// One row per flag with the function that sets it; sizes such as 4G or 512MiB are read here too.
 #include "flags.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ bool parse_whole(const std::string& text, Number& number) {
 }
 
 Result<void> bad_value(std::string_view flag, std::string_view text, std::string hint) {
-  return fail(ErrorCode::usage, fmt::format("'{}' is not a value for {}", text, flag), {}, std::move(hint));
+  return fail(ErrorCode::usage, fmt::format("invalid value '{}' for {}", text, flag), {}, std::move(hint));
 }
 
 Result<void> set_format(Settings& settings, const std::string& text) {
@@ -82,17 +83,17 @@ Result<void> set_switch(Settings& settings, const std::string&) {
 }
 
 constexpr std::array kFlags = {
-    Flag{"-f,--format", "NAME", "how to write the answer: table, json, csv, md, svg", set_format, true},
+    Flag{"-f,--format", "NAME", "output format: table, json, csv, md, svg", set_format, true},
     Flag{"--json", "", "the same as --format json", set_json, true},
-    Flag{"-o,--output", "FILE", "write to FILE, which appears only when it is whole", set_output},
-    Flag{"-n,--limit", "N", "rows per table, 0 for all; 20 for table and md, all for json and csv", set_limit, true},
-    Flag{"--sort", "COLUMN", "numbers down, text up; -COLUMN for the other way", set_sort, true},
-    Flag{"--threads", "N", "threads to work with; one per core unless given", set_threads},
-    Flag{"--max-bytes", "SIZE", "most JSON to read from one trace: 4G, 512MiB", set_max_bytes},
-    Flag{"-q,--quiet", "", "no warnings and no progress", set_switch<&Settings::quiet, true>},
-    Flag{"--no-color", "", "no colours; NO_COLOR in the environment does the same", set_switch<&Settings::color, false>},
-    Flag{"-h,--help", "", "what the command does and which flags it takes", set_switch<&Settings::help, true>},
-    Flag{"--version", "", "the version of ridge", set_switch<&Settings::version, true>},
+    Flag{"-o,--output", "FILE", "write to FILE, which appears only when complete", set_output},
+    Flag{"-n,--limit", "N", "rows per table, 0 for all (default: 20 for table and md, all for json and csv)", set_limit, true},
+    Flag{"--sort", "COLUMN", "sort by COLUMN, numbers descending, text ascending; -COLUMN reverses", set_sort, true},
+    Flag{"--threads", "N", "number of threads (default: one per core)", set_threads},
+    Flag{"--max-bytes", "SIZE", "largest uncompressed trace to read: 4G, 512MiB", set_max_bytes},
+    Flag{"-q,--quiet", "", "no warnings, no progress bar", set_switch<&Settings::quiet, true>},
+    Flag{"--no-color", "", "no colours; NO_COLOR=1 does the same", set_switch<&Settings::color, false>},
+    Flag{"-h,--help", "", "show help for the command", set_switch<&Settings::help, true>},
+    Flag{"--version", "", "print the version", set_switch<&Settings::version, true>},
 };
 
 }  // namespace
@@ -110,8 +111,7 @@ Result<std::uint64_t> parse_byte_count(const std::string& text) {
   const bool good = error == std::errc{} && found != kSuffixes.end() && number > 0;
   const double bytes = good ? number * found->factor : 0;
   if (bytes < 1 || bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
-    return fail(ErrorCode::usage, fmt::format("'{}' is not a number of bytes", text), {},
-                "write it like 4096, 64k, 1.5G or 2GiB");
+    return fail(ErrorCode::usage, fmt::format("invalid size '{}'", text), {}, "examples: 4096, 64k, 1.5G, 2GiB");
   }
   return static_cast<std::uint64_t>(std::llround(bytes));
 }

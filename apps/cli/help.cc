@@ -1,3 +1,4 @@
+// Lays out the help texts: a left column of names, a right one of descriptions.
 #include "help.h"
 
 #include <algorithm>
@@ -14,15 +15,15 @@ namespace {
 
 constexpr std::string_view kPurpose = "where the GPU's time goes in a torch.profiler trace";
 constexpr std::string_view kTraceNote =
-    "TRACE is a trace of torch.profiler: .json, .json.gz, .json.zst, - for standard input, or a folder that holds one.\n";
+    "TRACE is a torch.profiler trace: .json, .json.gz, .json.zst, - for standard input, or a folder with one trace.\n";
 constexpr std::string_view kTracesNote =
-    "TRACE is a trace of torch.profiler: .json, .json.gz, .json.zst, - for standard input, or a folder of them.\n";
+    "TRACE is a torch.profiler trace: .json, .json.gz, .json.zst, - for standard input, or a folder of traces.\n";
 constexpr std::string_view kInputNote =
-    "IN is a trace of torch.profiler: .json, .json.gz, .json.zst, or a folder that holds one; it is read twice, so not from a "
-    "pipe.\n";
+    "IN is a torch.profiler trace: .json, .json.gz, .json.zst, or a folder with one trace; not a pipe, because it is read "
+    "twice.\n";
 constexpr std::string_view kExitNote =
-    "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a check that you asked for failed;\n"
-    "stopped by Ctrl-C 130, by SIGTERM 143, by a closed terminal 129.\n";
+    "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a gate failed (check --strict, diff --fail-above, "
+    "...),\n130 Ctrl-C, 143 SIGTERM, 129 terminal closed.\n";
 
 constexpr std::size_t kLeftColumn = 30;
 
@@ -53,7 +54,7 @@ std::string parameter_entries(const AnalysisInfo& analysis) {
 }
 
 std::string command_entries() {
-  std::string text = "Questions to ask of a trace:\n";
+  std::string text = "Questions about a trace:\n";
   for (const AnalysisInfo& analysis : analyses()) {
     if (analysis.needs_trace) text += entry(std::string(analysis.name) + operand_of(analysis, " ", ""), analysis.description);
   }
@@ -69,7 +70,7 @@ std::string command_entries() {
 std::string examples() {
   const std::string_view first = default_command();
   return "Examples:\n" + entry("ridge trace.json.gz", fmt::format("the same as ridge {} trace.json.gz", first)) +
-         entry(fmt::format("ridge {} --json t.json", first), "for a program: exact numbers in base units") +
+         entry(fmt::format("ridge {} --json t.json", first), "for scripts: exact numbers in base units") +
          entry(fmt::format("ridge {} -f md t.json", first), "for an issue or a pull request") +
          entry(fmt::format("zcat t.gz | ridge {} -", first), "from a pipe");
 }
@@ -87,7 +88,7 @@ std::string analysis_help(const AnalysisInfo& analysis) {
   std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {} [FLAGS]{}\n\n", analysis.name, analysis.description,
                                  analysis.name, operands);
   if (!analysis.parameters.empty()) text += fmt::format("Flags of {}:\n{}\n", analysis.name, parameter_entries(analysis));
-  text += "Flags of every command:\n" + flag_entries();
+  text += "Common flags:\n" + flag_entries();
   if (!analysis.needs_trace) return text;
   return text + "\n" + std::string(analysis.fewest_traces > 1 ? kTracesNote : kTraceNote);
 }
@@ -99,7 +100,7 @@ std::string command_help(const Command& command) {
   const AnalysisInfo* described = describe(command.name);
   if (described == nullptr) return text;
   const bool rewrites = command.operand.ends_with("OUT");
-  return text + fmt::format("\nFlags of {}:\n{}\nFlags of every command:\n{}\n{}", command.name, parameter_entries(*described),
+  return text + fmt::format("\nFlags of {}:\n{}\nCommon flags:\n{}\n{}", command.name, parameter_entries(*described),
                             flag_entries(false), rewrites ? kInputNote : kTracesNote);
 }
 
@@ -107,7 +108,7 @@ Result<std::string> help_on(const std::string& name) {
   if (const AnalysisInfo* analysis = find_analysis(name)) return analysis_help(*analysis);
   const auto command = std::ranges::find(commands(), name, &Command::name);
   if (command != commands().end()) return command_help(*command);
-  return fail(ErrorCode::usage, fmt::format("there is no command '{}'", name), {}, did_you_mean(name, command_names()));
+  return fail(ErrorCode::usage, fmt::format("unknown command '{}'", name), {}, did_you_mean(name, command_names()));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The handlers and the one global that they set.
 #include "interrupt.h"
 
 #include <atomic>

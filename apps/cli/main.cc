@@ -34,7 +34,7 @@ int run_safely(const std::vector<std::string>& args) {
   try {
     return run_words(args);
   } catch (const std::bad_alloc&) {
-    write_standard_error("error: out of memory\n  hint: a machine with more memory, or a shorter trace\n");
+    write_standard_error("error: out of memory\n  hint: use a machine with more memory, or a shorter trace\n");
     return 1;
   }
 }

@@ -1,3 +1,4 @@
+// Three quarters of the physical memory, as sysconf reports it.
 #include "memory_limit.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// From the words of a command line to an open Engine.
 #include "open_traces.h"
 
 #include <fmt/format.h>

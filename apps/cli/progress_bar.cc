@@ -1,3 +1,4 @@
+// When the line is drawn and what it says: percent, bytes, rate, seconds left.
 #include "progress_bar.h"
 
 #include <cmath>

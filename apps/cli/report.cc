@@ -1,3 +1,4 @@
+// Checks the output first, then reads the traces and writes the page.
 #include "report.h"
 
 #include <ridge/output_file.h>
@@ -22,7 +23,7 @@ Result<int> run_report(const Invocation& given) {
   const std::string& output = invocation.settings.output;
   if (const auto checked = check_traces(invocation); !checked) return tl::unexpected(checked.error());
   if (output.empty())
-    return fail(ErrorCode::usage, "report needs a file to write", {},
+    return fail(ErrorCode::usage, "report needs an output file", {},
                 "ridge report trace.json -o report.html; -o - writes to standard output");
   const bool to_file = output != "-";
   if (to_file) {

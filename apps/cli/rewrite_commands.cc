@@ -1,3 +1,4 @@
+// Splits a command line into inputs and output and hands both to the engine's rewrites.
 #include "rewrite_commands.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Usage is checked before a large trace is read; the answer is written first, then the warnings.
 #include "run_analysis.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ Result<void> check(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace && !invocation.words.empty()) {
     return fail(ErrorCode::usage, fmt::format("{} takes no trace", analysis.name), {},
-                fmt::format("see ridge help {}; ridge info TRACE has the devices of a trace", analysis.name));
+                fmt::format("see ridge help {}; ridge info TRACE lists the devices of a trace", analysis.name));
   }
   if (analysis.needs_trace && invocation.words.empty()) {
     return fail(ErrorCode::usage, fmt::format("{} needs {}a trace", analysis.name, operand_of(analysis, "a ", " and ")), {},
@@ -35,9 +36,8 @@ Result<void> check(const Invocation& invocation) {
                 fmt::format("ridge {} before.json after.json", invocation.command));
   }
   if (analysis.needs_trace && analysis.fewest_traces == 1 && invocation.words.size() > 1) {
-    return fail(
-        ErrorCode::usage, fmt::format("{} takes one trace, and {} were given", analysis.name, invocation.words.size()), {},
-        "ridge diff compares traces, ridge combine makes one of several, ridge serve and report show them side by side");
+    return fail(ErrorCode::usage, fmt::format("{} takes one trace, {} were given", analysis.name, invocation.words.size()), {},
+                "ridge diff compares traces, ridge combine merges them, ridge serve and ridge report show them side by side");
   }
   return to_file(invocation.settings) ? check_output(invocation.settings.output, invocation.words) : Result<void>();
 }

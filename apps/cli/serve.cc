@@ -1,3 +1,4 @@
+// Starts the server, prints its URL, opens a browser if asked. HTTP itself is in apps/server.
 #include "serve.h"
 
 #include <array>
@@ -23,8 +24,8 @@ namespace ridge::cli {
 namespace {
 
 constexpr std::array kOwn = {
-    Parameter{"port", Type::integer, "port to listen on; 0, the default, picks a free one"},
-    Parameter{"host", Type::text, "address to listen on; one beyond this machine needs the token that the URL then holds"},
+    Parameter{"port", Type::integer, "port to listen on (default 0: any free port)"},
+    Parameter{"host", Type::text, "address to listen on; beyond localhost, the URL carries an access token"},
     Parameter{"open", Type::boolean, "open the page in the browser"},
 };
 
@@ -36,7 +37,7 @@ Result<server::ServerOptions> options_of(const Arguments& arguments) {
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, options.port);
     if (error != std::errc{} || stop != end)
-      return fail(ErrorCode::usage, fmt::format("'{}' is not a value for --port", text), {}, "give a number from 0 to 65535");
+      return fail(ErrorCode::usage, fmt::format("invalid value '{}' for --port", text), {}, "give a number from 0 to 65535");
   }
   return options;
 }
@@ -57,7 +58,7 @@ void open_browser(const std::string& url) {
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, words, environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) write_standard_error(fmt::format("warning: {} cannot be started; open the URL yourself\n", program));
+  if (error != 0) write_standard_error(fmt::format("warning: cannot start {}; open the URL yourself\n", program));
 }
 
 Result<void> announce(const server::Server& server, const Settings& settings) {
@@ -67,10 +68,10 @@ Result<void> announce(const server::Server& server, const Settings& settings) {
   if (policy.loopback) {
     const std::string machine = policy.machine_name.empty() ? "THIS_MACHINE" : policy.machine_name;
     const std::string host = policy.host.find(':') == std::string::npos ? policy.host : "[" + policy.host + "]";
-    write_standard_error(fmt::format("from another machine: ssh -L {0}:{1}:{0} {2}   then open the URL there; Ctrl-C ends\n",
+    write_standard_error(fmt::format("from another machine: ssh -L {0}:{1}:{0} {2}   then open the URL there; Ctrl-C stops\n",
                                      policy.port, host, machine));
   } else {
-    write_standard_error("everybody who has this URL can read the traces; Ctrl-C ends\n");
+    write_standard_error("anyone with this URL can read the traces; Ctrl-C stops\n");
   }
   if (server::web_files().empty()) write_standard_error("warning: " + std::string(server::kNoPage));
   return {};

@@ -1,3 +1,4 @@
+// write() until all is written; a closed pipe is no error.
 #include "standard_streams.h"
 
 #include <cerrno>

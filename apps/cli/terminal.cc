@@ -1,3 +1,4 @@
+// isatty, TERM, NO_COLOR and the window's width, each asked in one place.
 #include "terminal.h"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// A parser of argparse's kind: lists of values behind a flag, abbreviations, --flag=value.
 #include "flags.h"
 
 #include <charconv>
@@ -21,10 +22,9 @@ constexpr std::size_t kOneOrMore = 0;
 constexpr ListFlag kFlags[] = {
     {"--diff", "", "FILE1 NAME1 FILE2 NAME2 DTYPE", 5, &Flags::diff, "kernels of two traces, side by side"},
     {"--augment_trace", "-a", "IN OUT DTYPE", 3, &Flags::augment_trace,
-     "write the trace with FLOPs and bytes in its kernels' args"},
-    {"--analysis", "", "FILE DTYPE", 2, &Flags::analysis,
-     "the kernels of a trace: rates and what they reach of the device's peaks"},
-    {"--combine", "", "IN... OUT", kOneOrMore, &Flags::combine, "write several traces as one"},
+     "write a copy of the trace with FLOPs and bytes in the kernels' args"},
+    {"--analysis", "", "FILE DTYPE", 2, &Flags::analysis, "kernels of a trace: rates, and percent of the device's peaks"},
+    {"--combine", "", "IN... OUT", kOneOrMore, &Flags::combine, "merge several traces into one"},
 };
 constexpr std::string_view kNameLimit = "--name_limit";
 
@@ -89,7 +89,7 @@ Result<void> take(const std::string& word, Words* words, Flags* flags) {
 std::string usage() {
   std::string text = "usage: profile_analysis [FLAGS]\n";
   for (const ListFlag& flag : kFlags) text += fmt::format("  {} {}\n      {}\n", flag.name, flag.values, flag.description);
-  text += fmt::format("  {} N\n      characters of a kernel's name in the tables; 40 unless given\n", kNameLimit);
+  text += fmt::format("  {} N\n      characters of a kernel's name in the tables (default 40)\n", kNameLimit);
   return text;
 }
 

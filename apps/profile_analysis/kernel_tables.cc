@@ -1,3 +1,4 @@
+// Sums the rows of `kernels` by name and lays them out under the script's headers. Computes no cost of its own.
 #include "kernel_tables.h"
 
 #include <algorithm>

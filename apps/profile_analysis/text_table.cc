@@ -1,3 +1,4 @@
+// Pads by characters, not bytes.
 #include "text_table.h"
 
 #include <algorithm>

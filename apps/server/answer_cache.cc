@@ -1,3 +1,4 @@
+// Entries in order of use; the first to ask computes, others wait on its future; failures are not kept.
 #include "answer_cache.h"
 
 namespace ridge::server {

@@ -1,3 +1,4 @@
+// Reads Accept-Encoding, and compresses.
 #include "gzip.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Percent-decoding, the checks of a target, and typed access to its parameters.
 #include "query.h"
 
 #include <algorithm>
@@ -58,10 +59,10 @@ Result<void> add_parameter(std::string_view pair, Target* target) {
   const std::size_t equals = pair.find('=');
   const auto name = decode(pair.substr(0, equals));
   const auto value = decode(equals == std::string_view::npos ? "" : pair.substr(equals + 1));
-  if (!name || !value || name->empty()) return refused("a parameter of the query cannot be read");
-  if (!is_valid_utf8(*name) || !is_valid_utf8(*value)) return refused("a parameter of the query is not UTF-8");
-  if (target->query.size() >= kMostParameters) return refused("the query has too many parameters");
-  if (!target->query.try_emplace(*name, *value).second) return refused("a parameter of the query comes twice");
+  if (!name || !value || name->empty()) return refused("malformed query parameter");
+  if (!is_valid_utf8(*name) || !is_valid_utf8(*value)) return refused("query parameter is not UTF-8");
+  if (target->query.size() >= kMostParameters) return refused("too many query parameters");
+  if (!target->query.try_emplace(*name, *value).second) return refused("duplicate query parameter");
   return {};
 }
 
@@ -88,8 +89,8 @@ std::string Target::canonical() const {
 }
 
 Result<Target> parse_target(std::string_view text) {
-  if (text.size() > kLongestTarget) return refused("the target is too long");
-  if (!text.starts_with('/') || std::any_of(text.begin(), text.end(), is_odd)) return refused("the target cannot be read");
+  if (text.size() > kLongestTarget) return refused("URL too long");
+  if (!text.starts_with('/') || std::any_of(text.begin(), text.end(), is_odd)) return refused("malformed URL");
   Target target;
   const std::size_t mark = text.find('?');
   target.path = text.substr(0, mark);
@@ -157,7 +158,7 @@ Result<void> Parameters::finish() const {
   if (!error_.empty()) return refused(error_);
   for (const auto& [name, value] : target_.query) {
     if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
-      return refused(fmt::format("there is no parameter '{}' here", printable(name)));
+      return refused(fmt::format("unknown parameter '{}'", printable(name)));
   }
   return {};
 }

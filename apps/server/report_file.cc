@@ -1,3 +1,4 @@
+// Asks the Site what the page would ask, in ever less detail until the file fits its limit, and embeds the answers.
 #include "report_file.h"
 
 #include <algorithm>
@@ -221,7 +222,7 @@ Result<std::string_view> report_page() {
 Result<std::string> make_report(const Site& site, std::string_view page, std::size_t most_bytes) {
   const std::size_t begin = page.find(kBefore);
   const std::size_t end = begin == std::string_view::npos ? begin : page.find(kAfter, begin);
-  if (end == std::string_view::npos) return fail(ErrorCode::cannot_open, "the page of this build has no place for data");
+  if (end == std::string_view::npos) return fail(ErrorCode::cannot_open, "the web page of this build has no slot for data");
   const std::string_view head = page.substr(0, begin + kBefore.size()), tail = page.substr(end);
   const std::size_t room = most_bytes - std::min(most_bytes, head.size() + tail.size());
   std::string data;

@@ -1,3 +1,4 @@
+// Each check in turn; the first that fails is the answer.
 #include "security.h"
 
 #include <algorithm>
@@ -98,16 +99,15 @@ bool is_address(std::string_view name) {
 }
 
 std::optional<Answer> refuse_request(const Policy& policy, const RequestFacts& facts) {
-  if (facts.method != "GET") return answer(405, error_json("method_not_allowed", "only GET is served", ""));
+  if (facts.method != "GET") return answer(405, error_json("method_not_allowed", "only GET is supported", ""));
   if (facts.has_body) return answer(413, error_json("body_refused", "requests must not have a body", ""));
   const HostName host = parse_host(facts.host);
-  if (!host.good) return answer(400, error_json("bad_request", "the Host header is missing or cannot be read", ""));
-  if (!is_own_name(policy, host.name))
-    return forbidden("this server does not answer to that Host", "open the URL that ridge serve printed");
+  if (!host.good) return answer(400, error_json("bad_request", "missing or malformed Host header", ""));
+  if (!is_own_name(policy, host.name)) return forbidden("unexpected Host header", "open the URL that ridge serve printed");
   if (!facts.origin.empty() && !is_own_origin(facts.origin, facts.host))
-    return forbidden("requests of other pages are refused", "");
+    return forbidden("cross-origin requests are refused", "");
   const bool foreign = facts.fetch_site == "cross-site" || facts.fetch_site == "same-site";
-  if (foreign) return forbidden("requests of other pages are refused", "type the URL, or open it in a new tab");
+  if (foreign) return forbidden("cross-origin requests are refused", "type the URL, or open it in a new tab");
   return std::nullopt;
 }
 

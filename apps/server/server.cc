@@ -111,10 +111,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head(beast::error_code error) {
     waits_no_more();
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
-      return give_up(answer(431, error_json("head_too_large", "the request's head is too large", "")));
+      return give_up(answer(431, error_json("head_too_large", "request header too large", "")));
     const bool has_body = error == http::error::unexpected_body || error == http::error::body_limit;
     if (error && !has_body)
-      return is_malformed(error) ? give_up(answer(400, error_json("bad_request", "the request cannot be read", ""))) : close();
+      return is_malformed(error) ? give_up(answer(400, error_json("bad_request", "malformed request", ""))) : close();
     const auto& request = parser_->get();
     RequestFacts facts = facts_of(request);
     facts.has_body |= has_body;
@@ -123,8 +123,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!target) return send(refusal(target.error()));
     const bool by_parameter = target->query.contains("token");
     if (!is_authorised(shared_.policy, facts, &*target)) {
-      return give_up(answer(
-          403, error_json("forbidden", "the token of this run is missing or wrong", "open the URL that ridge serve printed")));
+      return give_up(
+          answer(403, error_json("forbidden", "missing or wrong access token", "open the URL that ridge serve printed")));
     }
     sets_cookie_ = by_parameter && !shared_.policy.token.empty();
     compute(std::move(*target));
@@ -160,7 +160,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       try {
         made = self->shared_.site.get(target);
       } catch (const std::bad_alloc&) {
-        made = answer(500, error_json("out_of_memory", "not enough memory for this answer", "ask for less"));
+        made = answer(
+            500, error_json("out_of_memory", "not enough memory for this answer", "request fewer rows or a shorter range"));
       }
       auto packed = std::make_shared<Packed>(self->pack(made, true));
       packed->response.set("Server-Timing", clock.text());
@@ -309,7 +310,7 @@ Result<std::unique_ptr<Server>> Server::start(const Site& site, const ServerOpti
   tcp::resolver resolver(io);
   const auto found = resolver.resolve(options.host, std::to_string(options.port),
                                       tcp::resolver::passive | tcp::resolver::numeric_service, error);
-  if (error || found.empty()) return cannot_listen(options, error ? error.message() : "the name is not known");
+  if (error || found.empty()) return cannot_listen(options, error ? error.message() : "unknown host name");
   // The first address is taken; what is not loopback for all of them is not loopback.
   const tcp::endpoint endpoint = found.begin()->endpoint();
   const bool loopback =

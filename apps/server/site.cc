@@ -1,3 +1,4 @@
+// The table of routes and the functions behind it; analyses are answered from the catalog.
 #include "site.h"
 
 #include <algorithm>
@@ -167,16 +168,14 @@ std::string cache_key(const Target& target, std::size_t longest_text) {
 
 Answer settled(Result<Answer> result) { return result ? std::move(*result) : refusal(result.error()); }
 
-Answer not_found(std::string_view hint) {
-  return answer(404, error_json("not_found", "there is nothing under this path", hint));
-}
+Answer not_found(std::string_view hint) { return answer(404, error_json("not_found", "no such path", hint)); }
 
 Answer page_file(std::string_view path) {
   if (path == "/" || path == "/index.html") {
     if (web_files().empty()) return answer(503, std::string(kNoPage), "text/plain; charset=utf-8");
     path = "/index.html";
   } else if (!path.starts_with("/assets/")) {
-    return not_found("the page is /, the data under /api/v1/");
+    return not_found("the page is at /, the data under /api/v1/");
   }
   const auto found = std::ranges::find(web_files(), path, &WebFile::path);
   if (found == web_files().end()) return not_found("");
@@ -202,8 +201,7 @@ Result<std::optional<std::string>> value_for(const Parameter& parameter, const s
   if (parameter.type == Type::integer) good = reads_as<std::int64_t>(text);
   if (parameter.type == Type::number) good = reads_as<double>(text);
   if (good) return std::optional(text);
-  return fail(ErrorCode::usage, fmt::format("'{}' does not take that value", parameter.name), "",
-              std::string(parameter.description));
+  return fail(ErrorCode::usage, fmt::format("invalid value for '{}'", parameter.name), "", std::string(parameter.description));
 }
 
 }  // namespace
@@ -249,7 +247,7 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
       continue;
     }
     if (parameter->names_file)
-      return fail(ErrorCode::usage, fmt::format("'{}' names a file: give it to ridge serve itself", name));
+      return fail(ErrorCode::usage, fmt::format("'{}' names a file: pass it to ridge serve instead", name));
     auto text = value_for(*parameter, value);
     if (!text) return tl::unexpected(text.error());
     if (*text) {

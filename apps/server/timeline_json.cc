@@ -1,3 +1,4 @@
+// One function per answer. The fields are the documented ones; nothing is computed here.
 #include "timeline_json.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Anonymous mmap; chunks of 4 MiB and more ask for huge pages.
 #include "base/arena.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// Two tables: size and name of each type, and the other spellings that traces use.
 #include "base/dtype.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Every operation is one sweep over both sorted lists.
 #include "base/interval_set.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Edit distance with swaps; a word cut short counts as one slip.
 #include "base/nearest.h"
 
 #include <algorithm>

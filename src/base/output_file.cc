@@ -1,3 +1,4 @@
+// A temporary file beside the target and a rename, or an exchange where the system has one; pipes are written directly.
 #include "base/output_file.h"
 
 #include <fcntl.h>
@@ -79,11 +80,11 @@ bool swap_with_old([[maybe_unused]] const std::string& file, [[maybe_unused]] co
 
 Result<void> check_output(const std::string& path, std::span<const std::string> inputs) {
   if (path == kStandardOutput) return {};
-  if (path.empty()) return fail(ErrorCode::usage, "the output has no name", {}, "give the path of a file to write");
+  if (path.empty()) return fail(ErrorCode::usage, "the output path is empty", {}, "give the path of a file to write");
   for (const std::string& input : inputs) {
     if (is_input(path, input)) {
-      return fail(ErrorCode::usage, "the output '" + path + "' is an input", {},
-                  "give another name: an input is never touched");
+      return fail(ErrorCode::usage, "the output '" + path + "' is also an input", {},
+                  "choose another name: inputs are never overwritten");
     }
   }
   std::error_code error;

@@ -1,3 +1,4 @@
+// Linux: sets the thread's affinity once, then gives it back. Elsewhere nothing is done.
 #include "base/spawn_on_core.h"
 
 #if defined(__linux__)

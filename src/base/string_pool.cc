@@ -1,3 +1,4 @@
+// Open addressing, seeded at random so that a hostile file cannot choose its collisions.
 #include "base/string_pool.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// The scales, and rounding that picks the unit after it rounds.
 #include "base/units.h"
 
 #include <array>

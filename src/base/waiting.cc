@@ -1,3 +1,4 @@
+// poll() a tenth of a second at a time, asking in between whether to go on.
 #include "base/waiting.h"
 
 #include <poll.h>

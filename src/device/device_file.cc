@@ -1,3 +1,4 @@
+// One row per key with its factor to base units; a key that is not known is an error.
 #include "device/device_file.h"
 
 #include <algorithm>
@@ -145,12 +146,12 @@ tl::unexpected<Error> unknown_key(std::string_view key, const std::string& where
   std::vector<std::string_view> names(kOtherKeys.begin(), kOtherKeys.end());
   for (const Key& known : kKeys) names.push_back(known.name);
   std::string hint = did_you_mean(key, names);
-  return bad("there is no key \"" + std::string(key) + "\" for a device", where, hint.empty() ? kHint : std::move(hint));
+  return bad("unknown device key \"" + std::string(key) + "\"", where, hint.empty() ? kHint : std::move(hint));
 }
 
 Result<DeviceSpec> device_of(element value, const std::string& where) {
   simdjson::dom::object object;
-  if (value.get(object) != simdjson::SUCCESS) return bad("a device is a JSON object", where);
+  if (value.get(object) != simdjson::SUCCESS) return bad("a device must be a JSON object", where);
   TRY(DeviceSpec device, base_of(object, where));
   const std::string base = std::exchange(device.source, {});
   for (const auto& [key, member] : object) {
@@ -160,7 +161,7 @@ Result<DeviceSpec> device_of(element value, const std::string& where) {
       continue;
     }
     if (!std::visit(SetMember{device, member, known->factor}, known->member))
-      return bad("\"" + std::string(key) + "\" takes a positive number, a range [low, high], or a text", where);
+      return bad("\"" + std::string(key) + "\" takes a positive number, a range [low, high], or a string", where);
     device.measured |= known->measured;
   }
   if (device.name.empty()) return bad("a device needs a \"name\"", where);
@@ -175,7 +176,7 @@ Result<std::vector<DeviceSpec>> parse_device_file(std::string_view text, const s
   element root;
   const simdjson::padded_string padded(text);
   if (const auto error = parser.parse(padded).get(root); error != simdjson::SUCCESS)
-    return bad(std::string("the device file is no JSON: ") + simdjson::error_message(error), where);
+    return bad(std::string("the device file is not valid JSON: ") + simdjson::error_message(error), where);
   simdjson::dom::array list;
   if (root.get(list) != simdjson::SUCCESS && root["devices"].get(list) != simdjson::SUCCESS) {
     TRY(DeviceSpec device, device_of(root, where));
@@ -186,7 +187,7 @@ Result<std::vector<DeviceSpec>> parse_device_file(std::string_view text, const s
     TRY(DeviceSpec device, device_of(value, where));
     devices.push_back(std::move(device));
   }
-  if (devices.empty()) return bad("the device file holds no device", where);
+  if (devices.empty()) return bad("the device file has no device", where);
   return devices;
 }
 

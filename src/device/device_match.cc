@@ -166,11 +166,11 @@ Result<const DeviceSpec*> find_device(std::string_view name) {
     if (among) candidates += (candidates.empty() ? "" : ", ") + row.spec.name;
   }
   if (!candidates.empty())
-    return fail(ErrorCode::usage, "'" + std::string(name) + "' may be several devices", "", "say which: " + candidates);
+    return fail(ErrorCode::usage, "'" + std::string(name) + "' matches several devices", "", "choose one: " + candidates);
   std::string hint = did_you_mean(name, names);
   if (hint.empty()) hint = near_families(words);
-  if (hint.empty()) hint = "ridge devices lists those that are known; --device-file FILE describes another";
-  return fail(ErrorCode::usage, "there is no device '" + std::string(name) + "'", "", std::move(hint));
+  if (hint.empty()) hint = "ridge devices lists known devices; --device-file FILE describes another";
+  return fail(ErrorCode::usage, "unknown device '" + std::string(name) + "'", "", std::move(hint));
 }
 
 }  // namespace ridge

@@ -1,3 +1,4 @@
+// Lower case, split at punctuation, vendor words dropped.
 #include "device/device_name.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of links, by name and by compute capability.
 #include "device/host_link.h"
 
 namespace ridge {

@@ -27,7 +27,7 @@ Result<std::string> read_small_file(const std::string& path) {
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) return fail(ErrorCode::cannot_open, "cannot open the device file: " + error.message(), path);
-  if (bytes > kMostDeviceBytes) return fail(ErrorCode::too_large, "a device file is no larger than 1 MiB", path);
+  if (bytes > kMostDeviceBytes) return fail(ErrorCode::too_large, "the device file is larger than 1 MiB", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(ErrorCode::cannot_open, "cannot read the device file", path);
   return std::string(std::istreambuf_iterator<char>(file), {});
@@ -45,8 +45,8 @@ Result<DeviceSpec> device_in_file(const std::string& path, const std::string* na
   TRY(const std::vector<DeviceSpec> devices, parse_device_file(text, path));
   if (name == nullptr && devices.size() == 1) return devices.front();
   if (name == nullptr) {
-    return fail(ErrorCode::usage, "the device file holds several devices", path,
-                "say which with --device: " + names_of(devices));
+    return fail(ErrorCode::usage, "the device file has several devices", path,
+                "choose one with --device: " + names_of(devices));
   }
   const auto found = std::ranges::find(devices, *name, &DeviceSpec::name);
   if (found != devices.end()) return *found;
@@ -70,7 +70,7 @@ Result<double> clock_of(const Arguments& arguments) {
   double mhz = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), mhz);
   if (error == std::errc{} && end == text->data() + text->size() && mhz >= 1 && mhz <= 1e5) return mhz;
-  return fail(ErrorCode::usage, "--clock-mhz takes a clock in MHz, not '" + *text + "'", "", "such as --clock-mhz 1755");
+  return fail(ErrorCode::usage, "--clock-mhz takes a clock in MHz, not '" + *text + "'", "", "example: --clock-mhz 1755");
 }
 
 Result<DType> dtype_of(const Arguments& arguments) {
@@ -80,8 +80,8 @@ Result<DType> dtype_of(const Arguments& arguments) {
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < kDTypes; ++i) names.push_back(name_of(static_cast<DType>(i)));
   std::string hint = did_you_mean(*text, names);
-  return fail(ErrorCode::usage, "there is no dtype '" + *text + "'", "",
-              hint.empty() ? "such as bfloat16, fp16, float32, int8" : hint);
+  return fail(ErrorCode::usage, "unknown dtype '" + *text + "'", "",
+              hint.empty() ? "examples: bfloat16, fp16, float32, int8" : hint);
 }
 
 }  // namespace
@@ -94,13 +94,13 @@ Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_f
   TRY(options.dtype, dtype_of(arguments));
   options.tf32 = arguments.contains("tf32");
   if (options.device && options.device->measured && options.clock_mhz > 0) {
-    return fail(ErrorCode::usage, "--clock-mhz does not go with measured peaks", "",
-                "they were measured at a clock of their own");
+    return fail(ErrorCode::usage, "--clock-mhz cannot be combined with measured peaks", "",
+                "measured peaks already include the clock");
   }
   const std::string* cache = find(arguments, "inductor_cache");
   std::error_code ignored;
   if (cache != nullptr && !std::filesystem::is_directory(*cache, ignored)) {
-    return fail(ErrorCode::cannot_open, "--inductor-cache is no folder", *cache, "it is often /tmp/torchinductor_$USER");
+    return fail(ErrorCode::cannot_open, "--inductor-cache is not a folder", *cache, "it is often /tmp/torchinductor_$USER");
   }
   using TracePaths = DiskKernelSources::TracePaths;
   settings.sources = std::make_shared<const DiskKernelSources>(cache != nullptr ? *cache : std::string(),

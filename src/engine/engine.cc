@@ -100,7 +100,7 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   }
   TraceTables& tables = state_->tables;
   if (tables.size() == 0) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
-  if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "there is no trace " + std::to_string(*trace));
+  if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(*trace));
   const std::size_t given = trace ? 1 : tables.size();
   if (given < row->info.fewest_traces) {
     return fail(ErrorCode::usage, std::string(analysis) + " needs " + std::to_string(row->info.fewest_traces) + " traces", "",
@@ -135,7 +135,7 @@ std::size_t Engine::trace_count() const { return state_->tables.size(); }
 std::uint64_t Engine::cached_bytes() const { return state_->tables.cache().bytes(); }
 
 Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, const Arguments& arguments) const {
-  if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "there is no trace " + std::to_string(trace));
+  if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
   return state_->tables.timeline(trace, arguments);

@@ -1,3 +1,4 @@
+// Lists the traces of a folder, numbers in names in order of value.
 #include "engine/folder.h"
 
 #include <ridge/folder.h>
@@ -53,7 +54,8 @@ Result<std::vector<std::string>> traces_in(const std::string& folder) {
   if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), folder, "check its permissions");
   std::sort(traces.begin(), traces.end(), natural_less);
   if (traces.empty())
-    return fail(ErrorCode::cannot_open, "the folder holds no .json, .json.gz or .json.zst", folder, "give the path of a trace");
+    return fail(ErrorCode::cannot_open, "the folder has no .json, .json.gz or .json.zst file", folder,
+                "give the path of a trace");
   return traces;
 }
 
@@ -81,11 +83,11 @@ Result<std::string> resolve_folder(const std::string& path) {
   if (!is_folder(path)) return path;
   TRY(const std::vector<std::string> traces, traces_in(path));
   if (traces.size() == 1) return traces.front();
-  std::string message = "the folder holds " + std::to_string(traces.size()) + " traces; this command takes one:";
+  std::string message = "the folder has " + std::to_string(traces.size()) + " traces; this command takes one:";
   constexpr std::size_t kMostListed = 20;
   for (std::size_t i = 0; i < std::min(traces.size(), kMostListed); ++i) message += "\n  " + traces[i];
   if (traces.size() > kMostListed) message += "\n  and " + std::to_string(traces.size() - kMostListed) + " more";
-  return fail(ErrorCode::too_many_traces, message, path, "name one of them");
+  return fail(ErrorCode::too_many_traces, message, path, "choose one of them");
 }
 
 }  // namespace ridge

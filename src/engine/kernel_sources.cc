@@ -1,3 +1,4 @@
+// Tries ever shorter endings of the path inside the given folder, then the file's name anywhere in it.
 #include "engine/kernel_sources.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// From the public options to the reader's, and from its diagnostics to a report's.
 #include "engine/loading.h"
 
 namespace ridge {

@@ -12,26 +12,28 @@ namespace {
 constexpr Parameter kShared[] = {
     {.name = "device",
      .type = Type::text,
-     .description = "whose peaks to use, by name; ridge devices lists them",
+     .description = "device whose peaks to use; ridge devices lists them",
      .changes = Changes::costs},
     {.name = "device_file",
      .type = Type::text,
-     .description = "whose peaks to use: a JSON file with a device of your own, or with measured peaks",
+     .description = "JSON file with the peaks of your own device, or with measured peaks",
      .names_file = true,
      .changes = Changes::costs},
     {.name = "clock_mhz",
      .type = Type::number,
-     .description =
-         "the clock the device ran at; peaks of arithmetic scale with it, from boost_mhz and matrix_mhz of `devices`",
+     .description = "clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)",
      .changes = Changes::costs},
     {.name = "dtype",
      .type = Type::text,
-     .description = "the dtype of kernels whose dtype the trace does not tell: bf16, float32, ...",
+     .description = "dtype to assume where the trace does not say: bf16, float32, ...",
      .changes = Changes::costs},
-    {.name = "tf32", .type = Type::boolean, .description = "float32 matrix work ran on TF32 units", .changes = Changes::costs},
+    {.name = "tf32",
+     .type = Type::boolean,
+     .description = "float32 matmuls and convolutions ran in TF32",
+     .changes = Changes::costs},
     {.name = "inductor_cache",
      .type = Type::text,
-     .description = "the folder in which Inductor keeps the sources of its kernels",
+     .description = "folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)",
      .names_file = true,
      .changes = Changes::costs},
     {.name = "gpu", .type = Type::integer, .description = "only this device of the trace", .changes = Changes::scope},
@@ -53,7 +55,7 @@ constexpr Parameter kShared[] = {
      .changes = Changes::scope},
     {.name = "runs",
      .type = Type::integer,
-     .description = "how many iterations the trace holds, when it cannot be told",
+     .description = "number of iterations in the trace, if it cannot be detected",
      .changes = Changes::model},
 };
 
@@ -118,8 +120,7 @@ Result<const AnalysisRow*> find_analysis(std::string_view name) {
     if (row.info.name == name) return &row;
     names.push_back(row.info.name);
   }
-  return fail(ErrorCode::usage, "there is no analysis '" + std::string(name) + "'", "",
-              hint_for(name, names, "see ridge help"));
+  return fail(ErrorCode::usage, "unknown analysis '" + std::string(name) + "'", "", hint_for(name, names, "see ridge help"));
 }
 
 Result<void> check_names(const AnalysisRow& row, const Arguments& arguments) {

@@ -70,17 +70,16 @@ Result<void> run_combine(Job* job) {
   for (const Diagnostics& found : counts.diagnostics) add_diagnostics(found, &job->summary);
   job->summary.counts = {{"inputs", job->paths.size()}, {"events", counts.events}};
   for (const UnknownClock& input : counts.clocks.unknown) {
-    const std::string what = input.moved ? "it is made to start with the others"
-                                         : "its times lie among those of the others and are left as they are";
-    job->summary.diagnostics.push_back(
-        {"clock_unknown", 1, input.name + " does not say when it was recorded: " + what, "warning"});
+    const std::string what =
+        input.moved ? "its start is aligned with the others" : "its times fit those of the others and are kept";
+    job->summary.diagnostics.push_back({"clock_unknown", 1, input.name + " has no recording time: " + what, "warning"});
   }
   for (const FarTrace& far : counts.clocks.far_apart) {
-    job->summary.diagnostics.push_back({"recorded_apart", 1,
-                                        far.name + " was recorded " + format_long_time(far.gap_ns) +
-                                            " after the inputs before it: the result holds that pause, and every share of its "
-                                            "window is of the pause too",
-                                        "warning"});
+    job->summary.diagnostics.push_back(
+        {"recorded_apart", 1,
+         far.name + " was recorded " + format_long_time(far.gap_ns) +
+             " after the inputs before it: the result contains that gap, and percentages of the window include it",
+         "warning"});
   }
   return {};
 }
@@ -90,8 +89,7 @@ Result<void> run_cut(Job* job) {
   const bool narrowed =
       std::any_of(job->arguments.begin(), job->arguments.end(), [](const auto& a) { return a.first != "runs"; });
   if (!narrowed) {
-    return fail(ErrorCode::usage, "cut needs to know which part to keep", "",
-                "give --step A, --step A-B, or --from and --to in ms");
+    return fail(ErrorCode::usage, "cut needs a range to keep", "", "give --step A, --step A-B, or --from and --to in ms");
   }
   TRY(const std::unique_ptr<Trace> trace, job->load(job->paths[0]));
   const Model model(*trace, runs);
@@ -130,12 +128,13 @@ constexpr std::size_t kAnyNumber = 100'000;
 
 std::span<const RewriteRow> rows() {
   static const std::array table = {
-      RewriteRow{{{"augment", "the trace with FLOPs, bytes and roofs in the args of its kernels and ops", cost_parameters()},
-                  "IN OUT"},
-                 run_augment},
-      RewriteRow{{{"combine", "several traces as one: a job's ranks side by side", {}}, "IN... OUT", 1, kAnyNumber},
-                 run_combine},
-      RewriteRow{{{"cut", "a part of the trace as a trace of its own", cut_parameters()}, "IN OUT"}, run_cut},
+      RewriteRow{
+          {{"augment", "copy a trace and add FLOPs, bytes and roofs to its kernels and ops", cost_parameters()}, "IN OUT"},
+          run_augment},
+      RewriteRow{
+          {{"combine", "merge several traces into one: the ranks of a job side by side", {}}, "IN... OUT", 1, kAnyNumber},
+          run_combine},
+      RewriteRow{{{"cut", "extract part of a trace", cut_parameters()}, "IN OUT"}, run_cut},
   };
   return table;
 }
@@ -144,7 +143,7 @@ Result<const RewriteRow*> find_row(std::string_view name) {
   for (const RewriteRow& row : rows()) {
     if (row.info.info.name == name) return &row;
   }
-  return fail(ErrorCode::usage, "there is no rewrite '" + std::string(name) + "'");
+  return fail(ErrorCode::usage, "unknown rewrite '" + std::string(name) + "'");
 }
 
 Result<void> check_call(const RewriteInfo& info, const std::vector<std::string>& inputs, const Arguments& arguments) {
@@ -159,7 +158,7 @@ Result<void> check_call(const RewriteInfo& info, const std::vector<std::string>&
       return fail(ErrorCode::usage, name + " has no parameter '" + key + "'", "", "see ridge help " + name);
   }
   if (std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
-    return fail(ErrorCode::usage, name + " reads its input twice and cannot take it from standard input", "",
+    return fail(ErrorCode::usage, name + " reads its input twice and cannot read standard input", "",
                 "save it to a file first");
   }
   return {};

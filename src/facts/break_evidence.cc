@@ -1,3 +1,4 @@
+// Scans the slices at a break and keeps the strongest evidence: a value, a shape, a disabled function, a wait, eager ops.
 #include "facts/break_evidence.h"
 
 #include <algorithm>

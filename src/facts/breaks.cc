@@ -1,3 +1,4 @@
+// Finds resume calls among nested regions, then measures what the host and the device lost at each.
 #include "facts/breaks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sums with the time they stand for; what is known of too little of a group is left out (told).
 #include "facts/cost_sum.h"
 
 #include <algorithm>

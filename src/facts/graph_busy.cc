@@ -1,3 +1,4 @@
+// Prefix sums over busy intervals, so that each call asks for its share in logarithmic time.
 #include "facts/graph_busy.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One pass over the call tree collects the calls; a question searches those of its thread.
 #include "facts/long_calls.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The flags that narrow a scope, read and checked, and what each of them leaves in.
 #include "facts/scope.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ Result<std::int64_t> integer(std::string_view name, std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size()) return value;
-  return fail(ErrorCode::usage, "--" + std::string(name) + " takes a whole number, not '" + std::string(text) + "'");
+  return fail(ErrorCode::usage, "--" + std::string(name) + " takes an integer, not '" + std::string(text) + "'");
 }
 
 Result<double> number(std::string_view name, std::string_view text) {
@@ -186,7 +187,7 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
     if (timeline.find(*scope.device_) == nullptr && !timeline.devices.empty()) {
       std::string ids;
       for (const Device& device : timeline.devices) ids += (ids.empty() ? "" : ", ") + std::to_string(device.id);
-      return fail(ErrorCode::usage, "the trace has no events of device " + *text, "", "it has those of " + ids);
+      return fail(ErrorCode::usage, "the trace has no events of device " + *text, "", "its devices: " + ids);
     }
   }
   if (const std::string* text = find(arguments, "step")) {
@@ -210,25 +211,25 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
   }
   const std::string *from = find(arguments, "from"), *to = find(arguments, "to");
   if (from != nullptr && to != nullptr && *number("from", *from) > *number("to", *to))
-    return fail(ErrorCode::usage, "--from " + *from + " is behind --to " + *to, "",
-                "both count from the window's start, in ms");
+    return fail(ErrorCode::usage, "--from " + *from + " is after --to " + *to, "", "both are in ms from the window's start");
   const TimeRange whole = model.trace().window.value_or(TimeRange{});
   const auto behind = [&](const std::string* text) {
     return text != nullptr && milliseconds(*number("from", *text)) >= whole.end_ns;
   };
   if (whole.duration_ns() > 0 && behind(from)) {
-    return fail(ErrorCode::usage, "--from " + *from + " lies behind the end of the window", "",
+    return fail(ErrorCode::usage, "--from " + *from + " is after the end of the window", "",
                 "the window ends " + format_duration(static_cast<double>(whole.duration_ns())) + " after its start");
   }
   if (whole.duration_ns() > 0 && to != nullptr && milliseconds(*number("to", *to)) <= whole.start_ns)
-    return fail(ErrorCode::usage, "--to " + *to + " lies before the start of the window", "", "it counts from there, in ms");
+    return fail(ErrorCode::usage, "--to " + *to + " is before the start of the window", "",
+                "times are in ms from the window's start");
   if (scope.window_.end_ns < scope.window_.start_ns) scope.window_.end_ns = scope.window_.start_ns;
   if (const std::string* text = find(arguments, "filter")) {
     RE2::Options options;
     options.set_log_errors(false);
     auto filter = std::make_shared<const RE2>(*text, options);
     if (!filter->ok()) {
-      return fail(ErrorCode::usage, "--filter is no regular expression: " + filter->error(), "",
+      return fail(ErrorCode::usage, "--filter is not a valid regular expression: " + filter->error(), "",
                   "escape ( ) [ ] . * + ? with a backslash");
     }
     scope.filter_ = std::move(filter);

@@ -1,3 +1,4 @@
+// The texts of those diagnostics.
 #include "facts/scope_diagnostics.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace ridge {
 
 Diagnostic no_device_events() {
   return {std::string(kNoDeviceEvents), 1,
-          "the trace has no device events: profile with ProfilerActivity.CUDA (or the device's own) among the activities"};
+          "the trace has no device events: add ProfilerActivity.CUDA (or your device's) to the profiler's activities"};
 }
 
 Diagnostic filter_matches_nothing(const Scope& scope) {

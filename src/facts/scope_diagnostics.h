@@ -14,7 +14,7 @@ namespace ridge {
 // What a trace without device work says, in every analysis that needs some.
 inline constexpr std::string_view kNoDeviceEvents = "no_device_events";
 inline constexpr std::string_view kDeviceEventsCutOff =
-    "the trace has no device events: the file is truncated, and they stand behind the host's: they were probably cut off";
+    "the trace has no device events: the file is truncated, and they come last, so they were probably cut off";
 Diagnostic no_device_events();
 // Gives the truncation as the reason where that is why device events are missing.
 void explain_no_device_events(const Trace& trace, std::vector<Diagnostic>& diagnostics);

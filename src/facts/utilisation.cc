@@ -1,3 +1,4 @@
+// Kernel costs summed by iteration, over the iteration's duration. Too little known: no percentage.
 #include "facts/utilisation.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One pass per window, writing into room that was reserved for the whole of it.
 #include "ingest/class_lists.h"
 
 #include <algorithm>

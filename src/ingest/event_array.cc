@@ -1,3 +1,4 @@
+// Most of it is about damage: an intact event takes the fast path at the top of element().
 #include "ingest/event_array.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One function per kind of member; `take` decides which.
 #include "ingest/event_builder.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The two cutters. The strict one fails at the first oddity; the lenient one tries repairs until something sensible follows.
 #include "ingest/event_text.h"
 
 #include <algorithm>

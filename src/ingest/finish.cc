@@ -1,3 +1,4 @@
+// B/E pairs are matched per track with a stack; the window comes from host and device activity.
 #include "ingest/finish.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Takes a window as it was parsed if it began where its predecessor ended, else carries the rest over and parses again.
 #include "ingest/joiner.h"
 
 #include <utility>
@@ -17,7 +18,7 @@ Result<void> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
                                const Diagnostics& diagnostics) {
   if (!trace_->storage->events.append(run)) {
     return fail(ErrorCode::too_large, "the trace has more than 4.29 billion events or argument words", trace_->path,
-                "cut it by time first");
+                "record a shorter window");
   }
   lists_->add(run);
   trace_->places.append({run.places.data(), run.places.size()});
@@ -26,7 +27,7 @@ Result<void> EventJoiner::take(const ArrayProgress& progress, const Piece& piece
   if (trace_->memory_bytes() > max_memory_) {
     return fail(ErrorCode::too_large, "the trace needs more than " + std::to_string(max_memory_) + " bytes of memory",
                 trace_->path + ", byte " + std::to_string(piece.offset),
-                "read it on a machine with more memory, or cut it by time first");
+                "use a machine with more memory, or record a shorter window");
   }
   between_ = progress.between;
   if (progress.closed) {

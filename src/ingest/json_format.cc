@@ -81,8 +81,8 @@ Result<void> read_json_format(TraceInput* input, const ReadOptions& options, Tra
   if (is_no_json(*trace, top)) {
     const std::string_view seems = describe_content(opened.prefix);
     return fail(ErrorCode::not_a_trace,
-                "not a trace: it " + (seems.empty() ? "opens like a list of JSON, but what follows is none"
-                                                    : "seems to be " + std::string(seems)),
+                "not a trace: it " + (seems.empty() ? "starts like a JSON array, but what follows is not JSON"
+                                                    : "looks like " + std::string(seems)),
                 input->name, std::string(kRecordOne));
   }
   trace->elements += trace->diagnostics.dropped_events();

@@ -1,3 +1,4 @@
+// A decoder that replaces what is invalid and counts it, and a validator that also compacts, of any depth.
 #include "ingest/json_text.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// read() follows edges and never allocates; learn() adds the path of an event that the general path has read.
 #include "ingest/layout_trie.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A table of keys, each with the function that takes its value.
 #include "ingest/metadata_reader.h"
 
 #include <charconv>

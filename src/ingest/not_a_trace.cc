@@ -87,40 +87,39 @@ Error not_a_trace(const OpenedSource& opened, const std::string& path, const Top
     if (!opened.compressed() && check_json(opened.prefix, SIZE_MAX) == JsonState::whole)
       return error(ErrorCode::not_a_trace, "JSON without trace events: it is a single value");
     std::string_view seems = describe_content(opened.prefix);
-    if (opened.compressed()) seems = "something else than JSON, compressed";
+    if (opened.compressed()) seems = "compressed data that is not JSON";
     return error(ErrorCode::not_a_trace,
-                 "not a trace" + (seems.empty() ? ": it is no JSON" : ": it seems to be " + std::string(seems)));
+                 "not a trace" + (seems.empty() ? ": it is not JSON" : ": it looks like " + std::string(seems)));
   }
   if (const auto lost = top.lost_at(); lost && !damaged) {
     const std::string_view seems = describe_content(opened.prefix);
-    if (!seems.empty()) return error(ErrorCode::not_a_trace, "not a trace: it seems to be " + std::string(seems));
-    return error(ErrorCode::not_a_trace,
-                 "no trace events were found, and it is no JSON from byte " + std::to_string(*lost) + " on");
+    if (!seems.empty()) return error(ErrorCode::not_a_trace, "not a trace: it looks like " + std::string(seems));
+    return error(ErrorCode::not_a_trace, "no trace events were found: invalid JSON at byte " + std::to_string(*lost));
   }
   if (const auto& nested = top.nested_events()) {
     const std::string where =
-        "\"traceEvents\" stands inside \"" + nested->member.substr(0, 40) + "\", at byte " + std::to_string(nested->offset);
+        "\"traceEvents\" is nested inside \"" + nested->member.substr(0, 40) + "\", at byte " + std::to_string(nested->offset);
     if (!top.complete())
       return error(ErrorCode::truncated,
                    "the trace is " + std::string(kTruncated) + ", or a brace before them is missing: " + where);
-    return {ErrorCode::not_a_trace, "JSON without trace events of its own: " + where, path,
-            "take that member out into a file of its own"};
+    return {ErrorCode::not_a_trace, "JSON without trace events at the top level: " + where, path,
+            "extract that member into its own file"};
   }
   if (!top.complete()) return error(ErrorCode::truncated, "the trace is " + std::string(kTruncated));
   constexpr std::string_view kEvents = "traceEvents";
   if (std::ranges::find(top.items(), kEvents, &TopLevel::Item::key) != top.items().end())
-    return error(ErrorCode::not_a_trace, "JSON without trace events: its \"traceEvents\" is not a list");
+    return error(ErrorCode::not_a_trace, "JSON without trace events: its \"traceEvents\" is not an array");
   std::string keys;
   for (std::size_t i = 0; i < std::min<std::size_t>(top.items().size(), 6); ++i) {
     for (const Relative& relative : kRelatives) {
       if (top.items()[i].key == relative.key) {
-        return error(ErrorCode::not_a_trace, "not a trace: it seems to be " + std::string(relative.meaning));
+        return error(ErrorCode::not_a_trace, "not a trace: it looks like " + std::string(relative.meaning));
       }
     }
     keys += (i == 0 ? "" : ", ") + top.items()[i].key.substr(0, 40);
   }
   return error(ErrorCode::not_a_trace,
-               "JSON without trace events: there is no \"traceEvents\"" + (keys.empty() ? "" : "; its keys are " + keys));
+               "JSON without trace events: no \"traceEvents\" key" + (keys.empty() ? "" : "; its keys are " + keys));
 }
 
 }  // namespace ridge

@@ -1,3 +1,4 @@
+// Exact decimal arithmetic on the digits; std::from_chars for reals.
 #include "ingest/number.h"
 
 #include <algorithm>

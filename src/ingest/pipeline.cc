@@ -1,3 +1,4 @@
+// Read, parse, join as three lambdas; the order and the threads are run_in_order's.
 #include "ingest/pipeline.h"
 
 #include <optional>
@@ -40,7 +41,7 @@ Result<void> run_pipeline(Source* source, WindowFeed* feed, EventJoiner* joiner,
         {.threads = options.threads, .spare = kSpareWindows, .ahead = options.inflating ? kWindowsAhead : 0}, read, parse,
         join);
   } catch (const std::exception& e) {  // memory ran out, or ids did
-    return fail(ErrorCode::too_large, std::string("cannot hold the trace: ") + e.what(), trace->path, "cut it by time first");
+    return fail(ErrorCode::too_large, std::string("cannot load the trace: ") + e.what(), trace->path, "cut it by time first");
   }
 }
 

@@ -1,3 +1,4 @@
+// Open addressing over the raw bytes; a text that needs no decoding is not copied.
 #include "ingest/text_cache.h"
 
 #include <cstring>

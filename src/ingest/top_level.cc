@@ -1,3 +1,4 @@
+// A byte-wise state machine; damaged metadata switches it to a plain search for "traceEvents".
 #include "ingest/top_level.h"
 
 #include "ingest/json_text.h"

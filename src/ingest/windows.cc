@@ -1,3 +1,4 @@
+// Fills a window, cuts it at the last brace that looks like an event's, and carries the rest over.
 #include "ingest/windows.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ WindowFeed::WindowFeed(Source* source, std::string rest, std::uint64_t offset, s
 
 Error over_max_bytes(std::uint64_t max_bytes) {
   return {ErrorCode::too_large, "the uncompressed trace is larger than the limit of " + std::to_string(max_bytes) + " bytes",
-          "byte " + std::to_string(max_bytes), "raise the limit with --max-bytes N, if this is no decompression bomb"};
+          "byte " + std::to_string(max_bytes), "raise the limit with --max-bytes N, unless this is a decompression bomb"};
 }
 
 // What was read ahead first, then the source.

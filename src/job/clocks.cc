@@ -100,7 +100,7 @@ Result<AlignedClocks> align_clocks(std::span<const TraceClock> traces) {
     if (__builtin_sub_overflow(traces[i].base_time_ns.value_or(0), base, &add) || add > kFurthestApartNs ||
         add < -kFurthestApartNs) {
       return fail(ErrorCode::usage, "the clocks of the inputs are too far apart", traces[i].name,
-                  "check its baseTimeNanoseconds: the inputs cannot be of one job");
+                  "check its baseTimeNanoseconds: the inputs cannot come from one job");
     }
     if (traces[i].window) placed.push_back(i);
   }

@@ -1,3 +1,4 @@
+// Own annotation first; for backward ops the one open on the thread of the forward op, else the only one open anywhere.
 #include "model/annotations.h"
 
 namespace ridge {

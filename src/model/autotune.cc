@@ -1,3 +1,4 @@
+// The names of the tuner's spans and functions, and one pass that marks everything below them.
 #include "model/autotune.h"
 
 #include <algorithm>

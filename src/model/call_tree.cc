@@ -1,3 +1,4 @@
+// Slices of each track merged from sorted class lists and nested with a stack; ties are ordered by the profiler's counters.
 #include "model/call_tree.h"
 
 #include <algorithm>

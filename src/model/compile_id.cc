@@ -1,3 +1,4 @@
+// Parsing and printing.
 #include "model/compile_id.h"
 
 #include <charconv>

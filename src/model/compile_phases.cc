@@ -1,3 +1,4 @@
+// Decides by name, once per text, what is a phase; then one pass over the tree nests them and attaches data marks.
 #include "model/compile_phases.h"
 
 #include <unordered_map>

@@ -1,3 +1,4 @@
+// Finds the calls by name, gives backward calls their forward's region, and matches each lookup with the region behind it.
 #include "model/compiled_regions.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One pass over the tree: a node inherits its parent's answer unless a phase or a compiled call changes it.
 #include "model/compiler_work.h"
 
 #include <string_view>

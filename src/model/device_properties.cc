@@ -1,3 +1,4 @@
+// By id; one row and one device in use belong together whatever their numbers.
 #include "model/device_properties.h"
 
 namespace ridge {

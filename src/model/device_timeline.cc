@@ -1,3 +1,4 @@
+// Work grouped by device and sorted by start; stray times at 0 are left out.
 #include "model/device_timeline.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Flows looked up by thread and time, then sequence numbers for what no flow links.
 #include "model/forward_backward.h"
 
 #include <algorithm>

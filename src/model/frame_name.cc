@@ -1,3 +1,4 @@
+// Parsing; a resumed frame is named by the line at which it resumes.
 #include "model/frame_name.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Groups work by its launch and launches by their sequence of nodes. Their ops are found in replay_ops.cc.
 #include "model/graph_replays.h"
 
 #include <algorithm>

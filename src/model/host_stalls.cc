@@ -1,3 +1,4 @@
+// The table of names, and one walk per thread that keeps the outermost stall. Whether a copy blocks is told by its device work.
 #include "model/host_stalls.h"
 
 #include <algorithm>

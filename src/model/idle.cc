@@ -1,3 +1,4 @@
+// How a gap is split: pieces are appended from its start to its end, each with the cause that held then.
 #include "model/idle.h"
 
 #include <algorithm>

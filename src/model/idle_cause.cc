@@ -1,3 +1,4 @@
+// The table of causes: name and meaning.
 #include "model/idle_cause.h"
 
 #include <array>
@@ -12,16 +13,16 @@ struct CauseRow {
 
 constexpr std::array<CauseRow, kIdleCauses> kCauses = {{
     {"sync", "the host waited for the device"},
-    {"compile", "the host compiled"},
-    {"guards", "the host looked up compiled code"},
+    {"compile", "the host was compiling"},
+    {"guards", "the host checked guards of compiled code"},
     {"allocator", "the host allocated or freed device memory"},
     {"dataloader", "the host waited for the next batch"},
-    {"copy_wait", "the host was held by a blocking copy"},
+    {"copy_wait", "the host waited for a blocking copy"},
     {"launch", "the host launched too late"},
-    {"dependency", "queued work waited: another stream, a collective, another process"},
-    {"kernel_gap", "pause between queued kernels"},
-    {"head_tail", "before the first and after the last work"},
-    {"unknown", "the trace does not tell"},
+    {"dependency", "queued work waited for another stream, collective or process"},
+    {"kernel_gap", "gap between queued kernels"},
+    {"head_tail", "before the first and after the last device work"},
+    {"unknown", "the trace does not say"},
 }};
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Device work summed by iteration; an iteration begins no earlier than the device is done with the one before.
 #include "model/iteration_spans.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A hash index over correlations, in parallel over device work; flows and External ids for what is left.
 #include "model/launch_links.h"
 
 #include <algorithm>

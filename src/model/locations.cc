@@ -1,3 +1,4 @@
+// One pass down the tree: each node inherits its parent's path and line unless it is a frame itself.
 #include "model/locations.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One Once per table, and what each is built from.
 #include "model/model.h"
 
 #include "base/in_parallel.h"

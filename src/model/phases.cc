@@ -1,3 +1,4 @@
+// One pass: a node has its parent's phase unless its name or its forward thread says otherwise.
 #include "model/phases.h"
 
 #include "model/name_flags.h"

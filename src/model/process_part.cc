@@ -1,3 +1,4 @@
+// A track stays if its process launched work on the device, or if its events stand in the file among such a process's.
 #include "model/process_part.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Where each release of PyTorch wrote the id.
 #include "model/region_id.h"
 
 #include "trace/args.h"

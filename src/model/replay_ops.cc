@@ -1,3 +1,5 @@
+// Looks for the graph's sequence at its rarest kernel name; captures are compared launch by launch. Bounded against hostile
+// traces.
 #include "model/replay_ops.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One format per unit; a heading drops the unit that its cells show.
 #include "render/cell_text.h"
 
 #include <array>

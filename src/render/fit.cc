@@ -1,3 +1,4 @@
+// Columns by importance until the width is used up; what is left over goes to shortened names.
 #include "render/fit.h"
 
 #include <algorithm>

@@ -43,7 +43,7 @@ Result<const Format*> find_format(std::string_view name) {
   for (const Format& format : kFormats) names.push_back(format.name);
   std::string hint = did_you_mean(name, names);
   if (hint.empty()) hint = fmt::format("formats: {}", fmt::join(names, ", "));
-  return fail(ErrorCode::usage, fmt::format("there is no format '{}'", printable(name)), {}, std::move(hint));
+  return fail(ErrorCode::usage, fmt::format("unknown format '{}'", printable(name)), {}, std::move(hint));
 }
 
 Result<void> write_report(const Report& report, const Format& format, const View& view, const RenderOptions& options,
@@ -51,8 +51,8 @@ Result<void> write_report(const Report& report, const Format& format, const View
   const auto shown = render::view_report(report, view, format.cut_by_default);
   if (!shown) return tl::unexpected(shown.error());
   if (format.draws && report.plots.empty()) {
-    return fail(ErrorCode::usage, fmt::format("there is nothing to draw in {}", report.command), {},
-                "roofline has a picture, of traces with shapes and a known device");
+    return fail(ErrorCode::usage, fmt::format("{} has nothing to draw", report.command), {},
+                "only roofline has a picture; it needs shapes and a known device");
   }
   return format.write(*shown, options, write);
 }

@@ -1,3 +1,4 @@
+// The order of columns, the labels of TOTAL and [N others], and key-value tables as two columns.
 #include "render/grid.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rows are joined by title and by every cell that is no figure; figures are summed, percentages of the sums computed anew.
 #include "render/join_rows.h"
 
 #include <algorithm>

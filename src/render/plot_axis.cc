@@ -1,3 +1,4 @@
+// Ticks at powers of ten, thinned out to eight or so.
 #include "render/plot_axis.h"
 
 #include <algorithm>

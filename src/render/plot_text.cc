@@ -1,3 +1,4 @@
+// A canvas of Braille cells with texts over it; a label takes the nearest free row.
 #include "render/plot_text.h"
 
 #include <algorithm>

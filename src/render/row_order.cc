@@ -1,3 +1,4 @@
+// A stable sort with unknown cells last; integers are compared as integers.
 #include "render/row_order.h"
 
 #include <algorithm>

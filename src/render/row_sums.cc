@@ -1,3 +1,4 @@
+// A column has a sum only where its rows add up to the table's total; overflow leaves it unknown.
 #include "render/row_sums.h"
 
 #include <algorithm>

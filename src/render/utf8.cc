@@ -1,3 +1,4 @@
+// Tables of wide, combining and unsafe characters, and text measured, cut and made safe by them.
 #include "render/utf8.h"
 
 #include <algorithm>

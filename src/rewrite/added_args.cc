@@ -1,3 +1,4 @@
+// The keys and their order; each value as short as it is exact.
 #include "rewrite/added_args.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Copies up to each member that goes, skips it with one comma, and adds the new ones behind the last that stays.
 #include "rewrite/args_edit.h"
 
 #include <algorithm>

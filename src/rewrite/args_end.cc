@@ -1,3 +1,4 @@
+// Sixteen bytes at a time, following quotes and depth; gives up at the first backslash.
 #include "rewrite/args_end.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Edits each event of a block in place; blocks are done in parallel (blocks.h).
 #include "rewrite/augment.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Read, transform, write as three lambdas; the order and the threads are run_in_order's.
 #include "rewrite/blocks.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ class BlockFeed {
     over_ = block->size < wanted;
     offset_ += block->size;
     if (offset_ > options_.max_bytes) {
-      return fail(ErrorCode::too_large, "the trace grew while it was read", trace_.path, "wait until it is written");
+      return fail(ErrorCode::too_large, "the trace grew while it was read", trace_.path, "wait until it is fully written");
     }
     event_ = first_event([&](const EventPlace& place) { return place.end() > offset_; });
     block->last_event = event_;

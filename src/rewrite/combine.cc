@@ -1,3 +1,4 @@
+// Two passes: read each input for its facts, then write each by the plan. One trace in memory at a time.
 #include "rewrite/combine.h"
 
 #include "base/try.h"

@@ -1,3 +1,4 @@
+// The lists of id and device keys, and the largest value of each in a trace.
 #include "rewrite/combine_facts.h"
 
 #include <algorithm>

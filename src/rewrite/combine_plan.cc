@@ -21,8 +21,8 @@ Result<void> plan_ids(const std::vector<InputFacts>& inputs, CombinePlan* plan) 
     for (std::size_t space = 0; space < kIdSpaces; ++space) {
       const std::int64_t largest = inputs[i].largest[space];
       if (largest >= INT64_MAX - 1 - next[space]) {
-        return fail(ErrorCode::too_large, "the ids of the inputs do not fit 64 bits side by side", inputs[i].clock.name,
-                    "one of them holds ids that no profiler writes");
+        return fail(ErrorCode::too_large, "the ids of the inputs do not fit into 64 bits together", inputs[i].clock.name,
+                    "one of them has ids that no profiler writes");
       }
       next[space] += largest + 1;
     }
@@ -36,8 +36,7 @@ Result<void> plan_devices(const std::vector<InputFacts>& inputs, CombinePlan* pl
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (const std::int64_t device : inputs[i].devices) {
       const std::int64_t number = i == 0 ? device : next;
-      if (number == INT64_MAX)
-        return fail(ErrorCode::too_large, "there are no numbers left for the devices", inputs[i].clock.name);
+      if (number == INT64_MAX) return fail(ErrorCode::too_large, "no device numbers are left", inputs[i].clock.name);
       plan->inputs[i].devices[device] = number;
       next = number + 1;
     }

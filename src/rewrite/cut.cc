@@ -1,3 +1,4 @@
+// Selects the events, then writes them block by block, mended where damaged.
 #include "rewrite/cut.h"
 
 #include <algorithm>

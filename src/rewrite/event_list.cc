@@ -1,3 +1,4 @@
+// Head and tail of the file; metadata that is not valid JSON is left out.
 #include "rewrite/event_list.h"
 
 #include "ingest/json_text.h"

@@ -1,3 +1,4 @@
+// A strict cut: the first thing that is not valid JSON ends it.
 #include "rewrite/event_members.h"
 
 #include <optional>

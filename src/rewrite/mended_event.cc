@@ -1,3 +1,4 @@
+// Each member as the lenient cutter has it, decoded and written again.
 #include "rewrite/mended_event.h"
 
 #include <ridge/json.h>

@@ -1,3 +1,4 @@
+// Launches summed at their op, then one pass from the back of the tree adds children to parents.
 #include "rewrite/op_sums.h"
 
 #include "base/in_parallel.h"

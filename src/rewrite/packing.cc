@@ -1,3 +1,4 @@
+// ISA-L and zstd calls, and the bytes that join packed blocks into one gzip member.
 #include "rewrite/packing.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Which members hold a number that changes, and its new text; all other bytes are copied.
 #include "rewrite/renumbering.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Marks events in passes: what starts in the range, then what that needs; flows with an end outside go.
 #include "rewrite/selection.h"
 
 #include <algorithm>

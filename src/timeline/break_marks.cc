@@ -14,7 +14,7 @@ std::string label_of(const BreakSite& site) {
 }
 
 std::string label_of(const Recompile& recompile) {
-  const std::string which = "compiled again, as " + text_of(recompile.id);
+  const std::string which = "recompiled as " + text_of(recompile.id);
   return recompile.location.empty() ? which : recompile.location + ": " + which;
 }
 

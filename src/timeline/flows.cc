@@ -1,3 +1,4 @@
+// Edges from the model's links and from recorded flows, with an order by each end.
 #include "timeline/flows.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Slices in order of start go into the first free row below the slice that holds them; open rows are a stack.
 #include "timeline/lanes.h"
 
 #include <algorithm>

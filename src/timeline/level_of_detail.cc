@@ -1,3 +1,4 @@
+// Gallops from bucket to bucket; the mipmap answers for the short slices of each.
 #include "timeline/level_of_detail.h"
 
 #include <algorithm>

@@ -49,7 +49,7 @@ Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit, st
       regex ? std::string(text.substr(kRegexMark.size())) : RE2::QuoteMeta(re2::StringPiece(text.data(), text.size()));
   const RE2 expression(pattern, options);
   if (!expression.ok())
-    return fail(ErrorCode::usage, "'q' is no regular expression: " + expression.error(), "", "the syntax is RE2's");
+    return fail(ErrorCode::usage, "'q' is not a valid regular expression: " + expression.error(), "", "the syntax is RE2's");
 
   const Trace& trace = state_->trace();
   std::vector<Match> matches(trace.strings.size(), Match::not_asked);

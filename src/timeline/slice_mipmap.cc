@@ -1,3 +1,4 @@
+// Built bottom up; a run is made of the largest whole blocks inside it.
 #include "timeline/slice_mipmap.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The texts, in the order of the enum.
 #include "trace/arg_key.h"
 
 #include <iterator>

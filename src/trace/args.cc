@@ -1,3 +1,4 @@
+// How each argument type is read back from its words.
 #include "trace/args.h"
 
 #include <bit>

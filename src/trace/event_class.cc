@@ -1,3 +1,4 @@
+// The table of categories and that of phases.
 #include "trace/event_class.h"
 
 #include <algorithm>

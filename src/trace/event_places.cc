@@ -1,3 +1,4 @@
+// Packing; the inline half reads.
 #include "trace/event_places.h"
 
 namespace ridge {

@@ -1,3 +1,4 @@
+// Appending: blocks of events, runs of words.
 #include "trace/event_table.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Interning under one lock; after the load, tracks are renumbered by pid and tid, so that no id depends on timing.
 #include "trace/form.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which arguments each class has, by name.
 #include "trace/tables.h"
 
 namespace ridge {

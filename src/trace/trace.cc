@@ -1,3 +1,4 @@
+// A trace as it starts, and one reduced to some tracks of another, sharing its storage.
 #include "trace/trace.h"
 
 #include "trace/arg_key.h"

@@ -60,8 +60,8 @@ def test_diff_of_three_has_a_column_each(folder):
 
 def test_diff_of_a_stretch_of_time_is_called_that(folder):
     a, b = folder.write("a.json", step_trace(100)), folder.write("b.json", step_trace(2_000))  # whose first step ends at 2.04 ms
-    for other, until, head, said in ((b, "0.5", "From --from to --to, without a whole iteration: ", [(0, "time_range"), (0, "time_range")]),
-                                     (b, "0.95", "Per iteration (b: from --from to --to, without a whole one): ", [(1, "profiler_step"), (0, "time_range")]),
+    for other, until, head, said in ((b, "0.5", "Between --from and --to (no whole iteration): ", [(0, "time_range"), (0, "time_range")]),
+                                     (b, "0.95", "Per iteration (b: between --from and --to, no whole iteration): ", [(1, "profiler_step"), (0, "time_range")]),
                                      (a, "0.95", "Per iteration: ", [(1, "profiler_step"), (1, "profiler_step")])):
         words = ["diff", a, other, "--from", "0", "--to", until]
         traces = table_of(json.loads(succeeds(*words, "--json").out), "traces")

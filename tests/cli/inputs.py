@@ -59,7 +59,7 @@ def test_a_filter_that_matches_nothing_says_so(folder):
 def test_a_filter_that_narrows_a_part_says_so(folder):
     for command, name in ("gpu", "kernel"), ("launches", "cuda_runtime"), ("summary", "kernel"), ("info", "kernel"):
         run = succeeds(command, "--filter", name, folder.trace)
-        equal(run.err.count("warning: --filter narrows"), 1, f"{command}: {run.err}")
+        equal(run.err.count("warning: --filter "), 1, f"{command}: {run.err}")
         equal(succeeds(command, "-q", "--filter", name, folder.trace).err, "", command)
 
 

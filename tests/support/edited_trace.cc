@@ -1,3 +1,4 @@
+// Finds the calls of a trace in its text and writes copies in which one is gone, slower or renamed.
 #include "support/edited_trace.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Where traces are looked for, and compression with the libraries the reader uses.
 #include "support/files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Each call appends one event's JSON.
 #include "support/host_device_trace.h"
 
 #include <fmt/format.h>

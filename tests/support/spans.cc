@@ -1,3 +1,4 @@
+// A scan of its own that knows only quotes and brackets: it shares no code with the reader.
 #include "support/spans.h"
 
 namespace ridge::test {

@@ -1,3 +1,4 @@
+// How a reading becomes lines, and the ways of reading (threads, windows, fast path) that must agree.
 #include "support/trace_lines.h"
 
 #include <cinttypes>

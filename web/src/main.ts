@@ -46,7 +46,7 @@ class Shell {
             },
           },
         },
-        "Skip to the page",
+        "Skip to content",
       ),
       el("div", { class: "shell" }, this.nav, this.main),
     );

@@ -79,15 +79,13 @@ Report report_breaks(const Breaks& breaks) {
   Report report;
   report.tables = {breaks_table(breaks), regions_table(breaks), recompiles_table(breaks)};
   if (breaks.functions_without_region > 0) {
-    report.diagnostics.push_back(
-        {"no_compiled_regions", breaks.functions_without_region,
-         "CompiledFunction calls without regions (PyTorch before 2.2): several in one iteration are separate graphs, which "
-         "breaks or separate torch.compile calls make"});
+    report.diagnostics.push_back({"no_compiled_regions", breaks.functions_without_region,
+                                  "CompiledFunction calls without compiled regions (PyTorch before 2.2): several per iteration "
+                                  "come from graph breaks or from separate torch.compile calls"});
   } else if (!breaks.has_ids) {
-    report.diagnostics.push_back(
-        {"no_compile_ids", 1,
-         "compiled regions carry no frame ids (PyTorch before 2.5, or 2.5 without record_shapes): breaks are told "
-         "by nesting alone and cannot be told apart"});
+    report.diagnostics.push_back({"no_compile_ids", 1,
+                                  "compiled regions have no frame ids (PyTorch before 2.5, or 2.5 without record_shapes): "
+                                  "breaks are found by nesting alone and cannot be distinguished"});
   }
   return report;
 }

@@ -1,3 +1,4 @@
+// One pass over device work, summed by kernel name and category; then the tables.
 #include "analysis/categories/categories.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Overlaps, clocks and missing device work, beside what the reader counted; then the tables.
 #include "analysis/check/check.h"
 
 #include <algorithm>
@@ -105,15 +106,16 @@ Check compute_check(const Scope& scope) {
   }
   if (trace.of(EventClass::device_work).empty()) {
     const std::string_view why =
-        is_cut_short(trace) ? kDeviceEventsCutOff
-                            : "no kernel, copy or set was recorded: profile with ProfilerActivity.CUDA (or the device's own)";
+        is_cut_short(trace)
+            ? kDeviceEventsCutOff
+            : "no kernel, memcpy or memset was recorded: profile with ProfilerActivity.CUDA (or your device's activity)";
     check.rows.push_back({std::string(kNoDeviceEvents), 1, {}, Severity::info, std::string(why)});
   }
   if (EarlyWork early = find_early_work(scope); !early.events.empty()) {
     const std::string lead = format_duration(static_cast<double>(early.largest_lead_ns));
     check.rows.push_back(row_for(
         "before_launch", std::move(early.events), Severity::warning,
-        "device events start before the call that launched them, by up to " + lead + ": the clocks of host and device disagree",
+        "device events start before the call that launched them, by up to " + lead + ": host and device clocks disagree",
         trace));
   }
   check.metrics = find_odd_metrics(scope);

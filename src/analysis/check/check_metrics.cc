@@ -1,3 +1,4 @@
+// The table of doubts, and for each the reasons that fit the kernel at hand.
 #include "analysis/check/check_metrics.h"
 
 #include <algorithm>
@@ -18,17 +19,16 @@ namespace {
 // In the order of MetricProblem.
 constexpr std::array<MetricProblemRow, kMetricProblems> kProblemRows = {{
     {"over_peak_flops", Severity::warning,
-     "kernels compute faster than their device can: see metrics for the likely reasons; nothing is clipped"},
+     "kernels exceed 100 % of peak FLOP/s: the metrics table lists likely reasons; nothing is clipped"},
     {"over_peak_bandwidth", Severity::warning,
-     "kernels move data faster than their device's memory can: see metrics for the likely reasons; nothing is clipped"},
-    {"under_one_percent", Severity::warning, "kernels that matter reach under 1 % of their roof: the figure is probably wrong"},
-    {"near_peak", Severity::info, "kernels that matter reach over 90 % of a peak: rare, worth a second look"},
+     "kernels exceed 100 % of peak bandwidth: the metrics table lists likely reasons; nothing is clipped"},
+    {"under_one_percent", Severity::warning, "significant kernels reach under 1 % of their roof: the figure is probably wrong"},
+    {"near_peak", Severity::info, "significant kernels reach over 90 % of a peak: rare, worth a second look"},
     {"far_from_roof", Severity::info,
-     "kernels that matter reach under 10 % of their roof: either the kernels are bad or these figures"},
-    {"kernel_source_differs", Severity::warning,
-     "the file that the trace names as a kernel's source holds another kernel by now"},
+     "significant kernels reach under 10 % of their roof: either the kernels are slow or the figures are wrong"},
+    {"kernel_source_differs", Severity::warning, "the source file that the trace names now holds a different kernel"},
     {"kernel_source_missing", Severity::info,
-     "the sources of generated kernels were not found: --inductor-cache DIR makes their bytes surer"},
+     "sources of generated kernels were not found: pass --inductor-cache DIR for more reliable byte counts"},
 }};
 
 constexpr double kImpossible = 100, kNear = 90, kFar = 10, kWrong = 1;  // percent
@@ -79,15 +79,15 @@ std::string over_flops_reasons(const KernelRow& k, const DeviceSpec* device, boo
   Reasons reasons;
   const bool transformed = beside_transforms && k.op.find("conv") != k.op.npos;
   reasons.add(transformed,
-              "an algorithm with fewer multiplications than are counted: its op launches Winograd or Fourier transforms too");
+              "an algorithm with fewer multiplications than counted: its op also launches Winograd or FFT kernels");
   reasons.add(!transformed && computes_in(k, DType::f32) && !is_plain_float32(k.kernel), "float32 on TF32 units: try --tf32");
-  reasons.add(k.cost.estimate == Estimate::ambiguous, "its FLOPs are a guess among several readings");
+  reasons.add(k.cost.estimate == Estimate::ambiguous, "its FLOPs are ambiguous: several readings of its arguments fit");
   reasons.add(
       computes_in(k, DType::f16) || computes_in(k, DType::bf16) || computes_in(k, DType::f8) || computes_in(k, DType::i8),
-      "sparse matrices, which may run twice as fast; or a narrower dtype than the arguments'");
+      "sparse matrices (up to twice the dense peak), or a narrower dtype than the arguments'");
   reasons.add(device != nullptr && device->measured, "measured peaks that are too low");
-  reasons.add(device != nullptr, "another device than " + (device != nullptr ? device->name : std::string()) + ": --device");
-  reasons.add(true, "a causal mask or another shortcut that skips work which is counted");
+  reasons.add(device != nullptr, "a device other than " + (device != nullptr ? device->name : std::string()) + ": --device");
+  reasons.add(true, "a causal mask or another shortcut that skips counted work");
   return reasons.take();
 }
 
@@ -96,20 +96,20 @@ std::string over_bandwidth_reasons(const KernelRow& k, const DeviceSpec* device)
   const double per_launch = k.cost.bytes.value().value_or(0) / static_cast<double>(std::max<std::int64_t>(1, k.count));
   const double l2 = device != nullptr ? device->l2_bytes : 0;
   reasons.add(l2 > 0 && per_launch < 2 * l2,
-              format_bytes(per_launch) + " a launch, against " + format_bytes(l2) + " of L2: data was still in the cache");
-  reasons.add(k.cost.estimate == Estimate::ambiguous, "its bytes are a guess among several readings");
+              format_bytes(per_launch) + " per launch, against " + format_bytes(l2) + " of L2: data was still in cache");
+  reasons.add(k.cost.estimate == Estimate::ambiguous, "its bytes are ambiguous: several readings of its arguments fit");
   reasons.add(is_triton(k) && k.cost.estimate != Estimate::source,
-              "without its source it is not known which parts of its arguments it reads");
-  reasons.add(device != nullptr, "another device than " + (device != nullptr ? device->name : std::string()) + ": --device");
-  reasons.add(true, "a wrong dtype, or indices that leave most of a tensor untouched");
+              "which parts of its arguments it reads is unknown without its source");
+  reasons.add(device != nullptr, "a device other than " + (device != nullptr ? device->name : std::string()) + ": --device");
+  reasons.add(true, "a wrong dtype, or indices that touch only part of a tensor");
   return reasons.take();
 }
 
 std::string low_reasons(const KernelRow& k) {
   Reasons reasons;
-  reasons.add(!k.cost.bytes.known || !k.cost.flops.known, "a part of its work is not known");
+  reasons.add(!k.cost.bytes.known || !k.cost.flops.known, "part of its work is unknown");
   reasons.add(k.category == Category::comm, "it waits for other ranks");
-  reasons.add(k.cost.estimate == Estimate::ambiguous, "its figures are a guess among several readings");
+  reasons.add(k.cost.estimate == Estimate::ambiguous, "its figures are ambiguous: several readings of its arguments fit");
   reasons.add(k.cost.flops.value().value_or(0) == 0,
               "arithmetic that PyTorch's convention does not count, or uncoalesced access");
   reasons.add(true, "a grid too small to fill the device, or the wrong dtype");
@@ -151,7 +151,7 @@ class OddMetrics {
     const std::optional<double> of_roof = k.cost.roof_ns.pct_of_time();
     if (!of_roof || !matters(k, kernels_) || flops > kImpossible || bytes > kImpossible) return;
     if (const double best = std::max(flops, bytes); best > kNear) {
-      add(MetricProblem::near_peak, k, best, "few kernels come that close; the work may be counted too high");
+      add(MetricProblem::near_peak, k, best, "few kernels come that close; its work may be overcounted");
     } else if (*of_roof < kWrong) {
       add(MetricProblem::under_one_percent, k, of_roof, low_reasons(k));
     } else if (*of_roof < kFar) {

@@ -1,3 +1,4 @@
+// Reads the arguments of each collective from where the trace has them, then sums and measures; the tables are here too.
 #include "analysis/collectives/collectives.h"
 
 #include <algorithm>

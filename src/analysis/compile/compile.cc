@@ -1,3 +1,4 @@
+// Folds the phases of all compilations into one tree of rows; device work of the tuner goes to the phase that launched it.
 #include "analysis/compile/compile.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Direction and pinned come from the event's name, by a table of spellings.
 #include "analysis/copies/copies.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The device table as a Report: a column per figure.
 #include "analysis/devices/devices.h"
 
 #include <array>

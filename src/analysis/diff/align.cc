@@ -1,3 +1,4 @@
+// Anchors, then a table of scores for small gaps, then Myers for large ones: each step takes what the one before left.
 #include "analysis/diff/align.h"
 
 #include <algorithm>

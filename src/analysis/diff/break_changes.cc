@@ -1,3 +1,4 @@
+// Each trace's breaks are paired with all those seen before it, so that a break has one row however many traces have it.
 #include "analysis/diff/break_changes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The order of a comparison: call sequences, iterations, typical iterations, links, groups. Each step has a file of its own.
 #include "analysis/diff/diff.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ Result<std::optional<double>> percent_argument(const Arguments& arguments, std::
   const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const bool good = error == std::errc{} && std::isfinite(value) && value >= 0 && (rest.empty() || rest == "%" || rest == " %");
   if (good) return std::optional(value);
-  return fail(ErrorCode::usage, std::string(flag) + " takes a percentage, not '" + text + "'", "", "write it like 5%");
+  return fail(ErrorCode::usage, std::string(flag) + " takes a percentage, not '" + text + "'", "", "example: 5%");
 }
 
 Result<double> number_argument(const Arguments& arguments, std::string_view name, std::string_view flag, double otherwise) {

@@ -1,3 +1,4 @@
+// Union-find over the links, then a name, its times and a verdict for each set.
 #include "analysis/diff/groups.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Words only: the figures are those of Diff.
 #include "analysis/diff/headline.h"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ std::string what_figures_are_of(const Diff& diff) {
     all = all && diff.sides[t].time_range;
     if (diff.sides[t].time_range) ranges += (ranges.empty() ? "" : ", ") + letter_of(t);
   }
-  if (all) return "From --from to --to, without a whole iteration";
-  return ranges.empty() ? "Per iteration" : "Per iteration (" + ranges + ": from --from to --to, without a whole one)";
+  if (all) return "Between --from and --to (no whole iteration)";
+  return ranges.empty() ? "Per iteration" : "Per iteration (" + ranges + ": between --from and --to, no whole iteration)";
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ std::string headline(const Diff& diff) {
         std::count_if(diff.groups.begin(), diff.groups.end(), [&](const Group& g) { return g.changes[t].significant; });
     if (diff.sides.size() > 2) text += (t > 1 ? "; " : "") + letter_of(t) + ": ";
     text += (a.has_device && b.has_device ? change_text(gpu_time_words(diff), diff.listed[0].gpu_ns, diff.listed[t].gpu_ns)
-                                          : "GPU time not known") +
+                                          : "GPU time unknown") +
             ", " + change_text("wall time", a.wall_ns, b.wall_ns) + ", " + format_count(static_cast<std::int64_t>(changed)) +
             " of " + format_count(static_cast<std::int64_t>(diff.groups.size())) + " groups changed";
   }

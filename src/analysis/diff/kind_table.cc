@@ -1,3 +1,4 @@
+// What is worked out once per kind of call: canonical name, shapes, kernels, and which ops a generated kernel fuses.
 #include "analysis/diff/kind_table.h"
 
 #include <algorithm>

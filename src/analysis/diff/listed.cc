@@ -1,3 +1,4 @@
+// Filters groups by every name that a user may know them by.
 #include "analysis/diff/listed.h"
 
 #include <algorithm>

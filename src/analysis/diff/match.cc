@@ -1,3 +1,4 @@
+// Evidence from strongest to weakest, each level over what the ones before left over.
 #include "analysis/diff/match.h"
 
 #include <algorithm>

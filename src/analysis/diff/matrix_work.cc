@@ -1,3 +1,4 @@
+// Passes over matrix work, each over what the one before left: in order, crossing, then by place behind a matched call.
 #include "analysis/diff/matrix_work.h"
 
 #include <algorithm>

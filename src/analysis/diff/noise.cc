@@ -1,3 +1,4 @@
+// Welch's interval with Student's t.
 #include "analysis/diff/noise.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The tables of names: composites, aliases, and the kinds of matrix work.
 #include "analysis/diff/op_names.h"
 
 #include <algorithm>

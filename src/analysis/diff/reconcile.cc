@@ -1,3 +1,4 @@
+// Cuts or joins the iterations of the trace that guessed by those of the one that knows.
 #include "analysis/diff/reconcile.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which annotations name a step, and which steps of two iterations are the same one rewritten.
 #include "analysis/diff/regions.h"
 
 #include <algorithm>

@@ -376,18 +376,16 @@ Report report_diff(const Diff& diff) {
   if (diff.no_device_events) report.diagnostics.push_back(no_device_events());
   const auto several = [](const SideTotals& side) { return side.devices > 1; };
   if (std::any_of(diff.sides.begin(), diff.sides.end(), several)) {
-    report.diagnostics.push_back(
-        {"several_devices", 1,
-         "a trace has several devices: gpu_time and the rows of the table are sums over them, gpu_busy and "
-         "idle are means (--gpu N takes one)",
-         "warning"});
+    report.diagnostics.push_back({"several_devices", 1,
+                                  "a trace has several devices: gpu_time and table rows are sums over devices, gpu_busy and "
+                                  "idle are means (--gpu N selects one)",
+                                  "warning"});
   }
   if (diff.filtered) {
-    report.diagnostics.push_back(
-        {"filter_not_used", 1,
-         "--filter narrows groups, breaks, the waterfall and the gates; GPU time of the totals, wall, busy and "
-         "idle time, launches and rates are of all work",
-         "warning"});
+    report.diagnostics.push_back({"filter_not_used", 1,
+                                  "--filter applies to groups, breaks, waterfall and gates; total GPU time, wall, busy and "
+                                  "idle time, launches and rates cover all work",
+                                  "warning"});
   }
   return report;
 }

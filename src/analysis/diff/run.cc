@@ -11,13 +11,13 @@ namespace {
 
 // What was made of --from and --to: all figures are per iteration, and parts of one would be compared with parts of another.
 Diagnostic told_iterations(std::span<const Scope> scopes) {
-  std::string message = "figures per iteration count whole ones: of the time between --from and --to";
+  std::string message = "only whole iterations between --from and --to are compared";
   for (std::size_t t = 0; t < scopes.size(); ++t) {
     const std::vector<std::size_t> inside = scopes[t].iterations();
     const std::vector<Iteration>& list = scopes[t].model().iterations().list;
     message += (t == 0 ? ", in " : "; in ") + diff::letter_of(t) + " ";
     if (scopes[t].by_time() || inside.empty()) {
-      message += "all of it, since it holds no whole iteration";
+      message += "everything, because there is no whole iteration";
     } else {
       message += "iteration " + std::to_string(list[inside.front()].number);
       if (inside.size() > 1) message += " to " + std::to_string(list[inside.back()].number);

@@ -1,3 +1,4 @@
+// Finds the op that each launch works for, sorts by host order and cuts at the starts of iterations.
 #include "analysis/diff/sequence.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Keys of dimensions: the (batch, M, K, N) of a product, the sizes of a convolution.
 #include "analysis/diff/shapes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rounds shares at the borders between them, so that the parts add up to the whole.
 #include "analysis/diff/totals.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Lays iterations over each other one by one; a call that fits nowhere gets a position of its own.
 #include "analysis/diff/typical_iteration.h"
 
 #include <algorithm>

@@ -23,12 +23,12 @@ std::optional<Finding> find_allocator(Facts& facts) {
   });
   if (later == 0 || !claim.keep()) return std::nullopt;
   const bool one = facts.model().iterations().count() == 1;
-  return Finding{.finding = "device memory is allocated or freed through the driver while the device waits",
+  return Finding{.finding = "the device waits while the driver allocates or frees device memory",
                  .saves_ns = claim.ns(),
                  .confidence = one ? Confidence::medium : Confidence::high,
                  .evidence = tally.text(),
                  .action =
-                     "drop torch.cuda.empty_cache() from the loop and keep the caching allocator on; where sizes vary, set "
+                     "remove torch.cuda.empty_cache() from the loop and keep the caching allocator on; if sizes vary, set "
                      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
                  .event = tally.event()};
 }

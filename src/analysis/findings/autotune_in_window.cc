@@ -12,7 +12,7 @@ std::string tuned_kernels(Facts& facts) {
   const Compile& compile = facts.compile();
   std::int64_t launches = 0;
   for (const TunedKernel& kernel : compile.kernels) launches += kernel.launches;
-  std::string out = format_count(launches) + (launches == 1 ? " launch by the tuner" : " launches by the tuner");
+  std::string out = format_count(launches) + (launches == 1 ? " autotuner launch" : " autotuner launches");
   std::size_t shown = 0;
   for (const TunedKernel& kernel : compile.kernels) {
     if (kernel.kernel.empty() || shown == kShown) continue;
@@ -38,13 +38,12 @@ std::optional<Finding> find_autotune_in_window(Facts& facts) {
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) claim.take_idle_within(d, facts.time(span));
   }
   if (!claim.keep()) return std::nullopt;
-  return Finding{
-      .finding = "kernels are autotuned inside the window",
-      .saves_ns = claim.ns(),
-      .confidence = Confidence::high,
-      .evidence = tuned_kernels(facts),
-      .action = "run a warm-up before the measured part, and keep Inductor's cache (TORCHINDUCTOR_CACHE_DIR) between runs",
-      .event = facts.event_of(longest.id())};
+  return Finding{.finding = "autotuning inside the window",
+                 .saves_ns = claim.ns(),
+                 .confidence = Confidence::high,
+                 .evidence = tuned_kernels(facts),
+                 .action = "warm up before measuring, and keep Inductor's cache (TORCHINDUCTOR_CACHE_DIR) between runs",
+                 .event = facts.event_of(longest.id())};
 }
 
 }  // namespace ridge

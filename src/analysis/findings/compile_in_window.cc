@@ -37,7 +37,7 @@ std::string compilations(const Facts& facts, const HostTally& tally) {
   std::size_t shown = 0;
   for (const auto& [id, ns] : by_id) {
     if (shown == kShown) return out + and_more(by_id.size() - kShown);
-    const std::string text = id.known() ? text_of(id) : "not named";
+    const std::string text = id.known() ? text_of(id) : "unnamed";
     out += fmt::format("{}{}, {}", shown++ == 0 ? "" : "; ", text, format_duration(static_cast<double>(ns)));
   }
   return out;
@@ -55,11 +55,11 @@ std::optional<Finding> find_compile_in_window(Facts& facts) {
     if (facts.is_compilers(slot.work.row)) claim.take_work(d, i);
   });
   if (!claim.keep()) return std::nullopt;
-  return Finding{.finding = "torch.compile or Triton compiles inside the window",
+  return Finding{.finding = "compilation (torch.compile or Triton) inside the window",
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = compilations(facts, tally),
-                 .action = "run a few warm-up iterations before the profiler starts (a schedule with wait and warmup does it)",
+                 .action = "run a few warm-up iterations before recording (torch.profiler.schedule with wait and warmup)",
                  .event = tally.event()};
 }
 

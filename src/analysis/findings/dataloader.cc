@@ -10,13 +10,13 @@ std::optional<Finding> find_dataloader(Facts& facts) {
     if (slot.piece.cause == IdleCause::dataloader) tally.add(slot.piece.node, claim.take_idle(d, i));
   });
   if (!claim.keep()) return std::nullopt;
-  return Finding{.finding = "the device is starved by the data loader",
+  return Finding{.finding = "the data loader starves the device",
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
                  .action =
-                     "load in the background: DataLoader(num_workers=4 or more, pin_memory=True, persistent_workers=True, "
-                     "prefetch_factor=2 or more), or make the dataset's __getitem__ cheaper",
+                     "load batches in the background: DataLoader(num_workers=4 or more, pin_memory=True, "
+                     "persistent_workers=True, prefetch_factor=2 or more), or make the dataset's __getitem__ cheaper",
                  .event = tally.event()};
 }
 

@@ -122,8 +122,8 @@ std::optional<Finding> find_duplicate_casts(Facts& facts) {
       .confidence = Confidence::medium,
       .evidence = trips.tally().text(),
       .action =
-          "stay in one dtype between the ops (drop .float() and .to() pairs, let autocast decide), or compile the part so "
-          "that the casts are fused",
+          "stay in one dtype between these ops (remove .float() and .to() pairs, or use autocast), or fuse the casts with "
+          "torch.compile",
       .event = trips.tally().event()};
 }
 

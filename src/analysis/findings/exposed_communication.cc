@@ -26,18 +26,18 @@ Program program_of(Facts& facts) {
 }
 
 constexpr std::string_view kTrainingAdvice =
-    "overlap it: larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), gradient accumulation with no_sync()";
+    "overlap it with larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), or send less often: gradient accumulation "
+    "with no_sync()";
 constexpr std::string_view kInferenceAdvice =
-    "overlap it with another part of the batch, or send less: fewer and larger collectives, kernels that fuse them with the "
-    "products around, "
-    "less tensor parallelism";
+    "overlap it with another micro-batch, or send less: fewer and larger collectives, kernels that fuse them with the GEMMs "
+    "around them, less tensor parallelism";
 constexpr std::string_view kAnyAdvice = "overlap it with computation, or send less";
 
 std::string advice(Program program) {
   const std::string_view what = program == Program::trains   ? kTrainingAdvice
                                 : program == Program::infers ? kInferenceAdvice
                                                              : kAnyAdvice;
-  return std::string(what) + "; look for a late rank with one trace per rank";
+  return std::string(what) + "; to find a late rank, record one trace per rank";
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
   const bool on_host = host.tally().empty() ? false : work.tally().empty();
   return Finding{
       .finding =
-          on_host ? "the device waits for collectives that run on the host" : "communication is not covered by computation",
+          on_host ? "the device waits for collectives that run on the host" : "communication does not overlap with computation",
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = work.tally().empty() ? host.text()
@@ -71,7 +71,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
                       : work.text() + ", and the device waits " + format_duration(static_cast<double>(wait_ns)) + " for them",
       .action =
           on_host
-              ? "use the device's own backend (nccl) for tensors on the device; look for a late rank with one trace per rank"
+              ? "use the device's own backend (nccl) for tensors on the device; to find a late rank, record one trace per rank"
               : advice(program_of(facts)),
       .event = work.tally().empty() ? host.event() : work.event()};
 }

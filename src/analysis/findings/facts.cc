@@ -1,3 +1,4 @@
+// Facts built when first asked for, and the tallies that turn counts into lines of evidence.
 #include "analysis/findings/facts.h"
 
 #include <algorithm>
@@ -180,9 +181,9 @@ std::string counted(std::int64_t count, std::string_view noun) {
 std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun) {
   const std::int64_t rounds = facts.ledger().rounds();
   if (rounds == 1) return counted(count, noun);
-  if (count % rounds == 0) return counted(count / rounds, noun) + " an iteration";
+  if (count % rounds == 0) return counted(count / rounds, noun) + " per iteration";
   const std::string each = format_count(static_cast<double>(count) / static_cast<double>(rounds));
-  return fmt::format("{} {}{} an iteration", each, noun, each == "1" ? "" : "s");
+  return fmt::format("{} {}{} per iteration", each, noun, each == "1" ? "" : "s");
 }
 
 std::string duration_text(const Facts& facts, std::int64_t ns) {

@@ -191,7 +191,7 @@ template <class F>
 std::string evidence_of(const Facts& facts, const Tally& tally, F text) {
   const std::vector<Tally::Entry> top = tally.top();
   const std::int64_t rounds = facts.ledger().rounds();
-  std::string out = rounds > 1 ? "an iteration: " : "";
+  std::string out = rounds > 1 ? "per iteration: " : "";
   for (std::size_t i = 0; i < top.size() && i < kShown; ++i) {
     out += (i == 0 ? "" : "; ") + evidence_line(text(top[i].sample), top[i], rounds);
   }
@@ -230,7 +230,7 @@ class WorkTally {
 };
 
 std::string counted(std::int64_t count, std::string_view noun);                            // "1 kernel", "3 kernels"
-std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun);  // "12 kernels an iteration"
+std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun);  // "12 kernels per iteration"
 std::string duration_text(const Facts& facts, std::int64_t ns);                            // per iteration
 
 }  // namespace ridge

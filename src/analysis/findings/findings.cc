@@ -1,3 +1,4 @@
+// Runs the rules over one ledger, ranks what they found and tables it. The rules are the files beside this one.
 #include "analysis/findings/findings.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of
 std::string near_or_all(const std::string& id, const std::vector<std::string_view>& known) {
   std::string hint = did_you_mean(id, known);
   if (!hint.empty()) return hint;
-  for (const std::string_view name : known) hint += (hint.empty() ? "there are " : ", ") + std::string(name);
+  for (const std::string_view name : known) hint += (hint.empty() ? "known ids: " : ", ") + std::string(name);
   return hint;
 }
 
@@ -39,7 +40,7 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
     from = comma + 1;
     if (id.empty()) continue;
     if (std::find(known.begin(), known.end(), id) == known.end())
-      return fail(ErrorCode::usage, "--ignore: there is no finding '" + id + "'", "", near_or_all(id, known));
+      return fail(ErrorCode::usage, "--ignore: unknown finding '" + id + "'", "", near_or_all(id, known));
     ids.push_back(std::move(id));
   }
   return ids;
@@ -107,9 +108,9 @@ Report report_findings(const Findings& findings) {
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {
-    report.headline = findings.left_out > 0 ? "nothing to list: --ignore or --filter (by id) leaves out " +
+    report.headline = findings.left_out > 0 ? "nothing to list: --ignore or --filter (by id) hides all " +
                                                   std::to_string(findings.left_out) + " found"
-                                            : "nothing found: the trace shows no time that one of the known causes takes";
+                                            : "nothing found: none of the known causes takes a notable share of the time";
     report.diagnostics.push_back({std::string(kNoFindings), 0, report.headline, "info"});
   }
   return report;

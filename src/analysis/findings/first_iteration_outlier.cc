@@ -38,7 +38,7 @@ std::optional<Finding> find_first_iteration_outlier(Facts& facts) {
       .confidence = Confidence::high,
       .evidence = fmt::format("first {}, median {}", format_duration(static_cast<double>(first->first_ns)),
                               format_duration(static_cast<double>(first->median_ns))),
-      .action = fmt::format("leave it out: --step {}-{}, or a profiler schedule with warmup", iterations.list[inside[1]].number,
+      .action = fmt::format("skip it: --step {}-{}, or a profiler schedule with warmup", iterations.list[inside[1]].number,
                             iterations.list[inside.back()].number),
       .event = first_work_of(facts, inside.front())};
 }

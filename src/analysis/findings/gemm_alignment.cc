@@ -109,22 +109,19 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   const auto devices = static_cast<std::int64_t>(std::max<std::size_t>(1, facts.ledger().devices().size()));
   if (time_ns / devices < facts.ledger().least_ns() || time_ns == 0 || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();
-  return Finding{
-      .finding = misaligned ? "matrix products whose rows do not start at multiples of 16 bytes"
-                            : "matrix products that fill their last tiles badly",
-      .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
-      .confidence = misaligned ? Confidence::medium : Confidence::low,
-      .evidence = evidence_of(facts, tally,
-                              [&](std::uint32_t row) {
-                                return fmt::format("{} by {} ({})", products.size_text(row), facts.name(facts.op(row)),
-                                                   facts.identity(row).label);
-                              }),
-      .action =
-          misaligned
-              ? "pad the sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): vocabulary, hidden and batch "
-                "dimensions first"
-              : "choose sizes that are multiples of 64 or 128",
-      .event = facts.event_of_work(tally.largest())};
+  return Finding{.finding = misaligned ? "GEMMs with rows that are not 16-byte aligned"
+                                       : "GEMMs with poorly filled last tiles (tile quantization)",
+                 .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
+                 .confidence = misaligned ? Confidence::medium : Confidence::low,
+                 .evidence = evidence_of(facts, tally,
+                                         [&](std::uint32_t row) {
+                                           return fmt::format("{} by {} ({})", products.size_text(row),
+                                                              facts.name(facts.op(row)), facts.identity(row).label);
+                                         }),
+                 .action = misaligned ? "pad sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): vocabulary, "
+                                        "hidden and batch dimensions first"
+                                      : "choose sizes that are multiples of 64 or 128",
+                 .event = facts.event_of_work(tally.largest())};
 }
 
 }  // namespace ridge

@@ -16,7 +16,7 @@ std::string place_of(const GraphBreak& b) {
 
 std::string list(const Facts& facts, const std::vector<GraphBreak>& breaks) {
   const std::int64_t rounds = facts.ledger().rounds();
-  std::string out = rounds > 1 ? "an iteration: " : "";
+  std::string out = rounds > 1 ? "per iteration: " : "";
   constexpr std::size_t kBreaksShown = 8;  // the lines are what a reader comes for
   for (std::size_t i = 0; i < breaks.size() && i < kBreaksShown; ++i) {
     const GraphBreak& b = breaks[i];
@@ -46,8 +46,8 @@ std::optional<Finding> find_graph_breaks(Facts& facts) {
                  .confidence = Confidence::high,
                  .evidence = list(facts, breaks.breaks),
                  .action =
-                     "rewrite the line, or use what the compiler knows in its place (torch.cond, torch.where, "
-                     "capture_scalar_outputs); TORCH_LOGS=graph_breaks gives the reason, fullgraph=True fails at the first",
+                     "rewrite the line, or use what Dynamo can trace (torch.cond, torch.where, capture_scalar_outputs); "
+                     "TORCH_LOGS=graph_breaks prints the reason, fullgraph=True raises at the first break",
                  .event = facts.event_of(costliest.id())};
 }
 

@@ -40,13 +40,13 @@ std::optional<Finding> find_guard_overhead(Facts& facts) {
     last = slot.piece.node;
   });
   if (!claim.keep()) return std::nullopt;
-  return Finding{.finding = "the device waits while guards of compiled code are checked",
+  return Finding{.finding = "the device idles while Dynamo checks guards",
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = "TorchDynamo Cache Lookup: " + per_iteration(facts, lookups, "lookup") +
                              " with the device idle, " + duration_text(facts, claim.ns()) + churn(facts),
                  .action =
-                     "compile a larger part in one piece, so that fewer frames are looked up; drop guards with "
+                     "compile a larger part at once, so that fewer frames are looked up; skip guards with "
                      "torch.compile(options={\"guard_filter_fn\": torch.compiler.skip_guard_on_all_nn_modules_unsafe})",
                  .event = facts.event_of(longest.id())};
 }

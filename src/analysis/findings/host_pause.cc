@@ -58,25 +58,24 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   const std::string pauses =
       evidence_of(facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}); });
   if (calls_ns >= other_ns) {
-    return Finding{.finding = "the device waits while calls of the driver take long themselves: " +
-                              per_iteration(facts, in_calls.tally().count(), "call"),
-                   .saves_ns = claim.ns(),
-                   .confidence = Confidence::medium,
-                   .evidence = in_calls.text() + (tally.tally().empty() ? "" : "; " + pauses),
-                   .action =
-                       "a first use loads code and sets up libraries: run every kernel and shape once before the profiler "
-                       "starts, and do not judge the program by this part (--step, --from)",
-                   .event = in_calls.event()};
+    return Finding{
+        .finding = "the device waits for slow driver calls: " + per_iteration(facts, in_calls.tally().count(), "call"),
+        .saves_ns = claim.ns(),
+        .confidence = Confidence::medium,
+        .evidence = in_calls.text() + (tally.tally().empty() ? "" : "; " + pauses),
+        .action =
+            "the first use of a kernel loads code and sets up libraries: warm up every kernel and shape before recording, or "
+            "leave this part out (--step, --from)",
+        .event = in_calls.event()};
   }
   return Finding{
-      .finding = "the device waits at length while the host is busy otherwise: " +
-                 per_iteration(facts, tally.tally().count(), "pause"),
+      .finding = "long GPU idle while the host does other work: " + per_iteration(facts, tally.tally().count(), "pause"),
       .saves_ns = claim.ns(),
       .confidence = Confidence::low,
       .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
       .action =
-          "see what the host does there (ridge gaps; record with with_stack=True) and move it out of the loop or to another "
-          "thread",
+          "find out what the host does there (ridge gaps; record with with_stack=True), then move it out of the loop or to "
+          "another thread",
       .event = tally.event()};
 }
 

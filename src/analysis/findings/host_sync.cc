@@ -18,24 +18,22 @@ struct Remedy {
   bool op_goes = false;  // who follows it does not call the op any more
 };
 constexpr std::string_view kMakeOnDevice =
-    "make small tensors on the device (torch.full, torch.arange, device=...), or send them in one copy; copy large ones from "
-    "pinned "
-    "memory with .to(device, non_blocking=True)";
+    "create small tensors on the device (torch.full, torch.arange, device=...), or send them in one copy; copy large ones from "
+    "pinned memory with .to(device, non_blocking=True)";
 constexpr std::string_view kLeaveOnDevice =
-    "leave the result on the device, or copy it to pinned memory with non_blocking=True and read it an iteration later";
+    "keep the result on the device, or copy it to pinned memory with non_blocking=True and read it one iteration later";
 constexpr Remedy kRemedies[] = {
-    {"is_nonzero", "decide on the device: torch.where or arithmetic in place of `if` on a tensor, or test every n-th step only",
+    {"is_nonzero", "decide on the device (torch.where or arithmetic instead of `if` on a tensor), or test only every n-th step",
      Way::any, true},
     {"item",
-     "keep the value on the device: torch.where or arithmetic in place of `if`, log every n-th step, or copy it to pinned "
-     "memory with "
-     "non_blocking=True and read it later",
+     "keep the value on the device (torch.where or arithmetic instead of `if`), log only every n-th step, or copy it to pinned "
+     "memory with non_blocking=True and read it later",
      Way::any, true},
-    {"_local_scalar_dense", "keep the value on the device, or read it every n-th step only", Way::any, true},
-    {"nonzero", "avoid shapes that depend on data: use masks and torch.where in place of boolean indexing and nonzero"},
-    {"masked_select", "avoid shapes that depend on data: use masks and torch.where"},
-    {"unique", "avoid shapes that depend on data, or do it once before the loop"},
-    {"index", "avoid boolean masks as indices: use torch.where"},
+    {"_local_scalar_dense", "keep the value on the device, or read it only every n-th step", Way::any, true},
+    {"nonzero", "avoid data-dependent shapes: use masks and torch.where instead of boolean indexing and nonzero"},
+    {"masked_select", "avoid data-dependent shapes: use masks and torch.where"},
+    {"unique", "avoid data-dependent shapes, or do it once before the loop"},
+    {"index", "do not index with boolean masks: use torch.where"},
     {"copy_", kMakeOnDevice, Way::to_device},
     {"copy_", kLeaveOnDevice, Way::any, true},
     {"aten::to", kMakeOnDevice, Way::to_device},
@@ -43,7 +41,7 @@ constexpr Remedy kRemedies[] = {
     {"Synchronize", "remove the explicit synchronisation (torch.cuda.synchronize, stream or event waits) from the loop"},
 };
 
-constexpr Remedy kAnyOther = {"", "remove the wait from the loop, or do it every n-th iteration only"};
+constexpr Remedy kAnyOther = {"", "remove the wait from the loop, or wait only every n-th iteration"};
 
 const Remedy& remedy_for(std::string_view name, bool to_device) {
   for (const Remedy& remedy : kRemedies) {
@@ -73,7 +71,7 @@ std::optional<Finding> find_host_sync(Facts& facts) {
   if (!claim.keep()) return std::nullopt;
   const NodeId sample{tally.tally().top().front().sample};
   const std::string_view worst = facts.name(sample);
-  return Finding{.finding = "the host waits for the device and lets it run dry: " + std::string(worst),
+  return Finding{.finding = "host sync leaves the device idle: " + std::string(worst),
                  .saves_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),

@@ -40,7 +40,8 @@ std::optional<Finding> find_inductor_fallback(Facts& facts) {
       .saves_ns = std::nullopt,
       .confidence = Confidence::high,
       .evidence = list,
-      .action = "replace the op by ones that Inductor generates, move it out of the hot path, or write a Triton kernel for it",
+      .action =
+          "replace the op with ones that Inductor can generate, move it out of the hot path, or write a Triton kernel for it",
       .event = facts.event_of(longest.id())};
 }
 

@@ -18,13 +18,12 @@ constexpr double kMostlyCompiledPct =
     50;  // of the device time: below that it is not the compiled graphs that are launched late
 
 std::string remedy(bool compiled, bool takes_graphs) {
-  constexpr std::string_view kLarger = "give each kernel more work: a larger batch";
+  constexpr std::string_view kLarger = "give each kernel more work, e.g. a larger batch";
   if (!takes_graphs) {
     return (compiled ? "" : "launch fewer kernels: torch.compile fuses them, or ") + std::string(kLarger);
   }
-  if (compiled) return "launch the graphs at once: torch.compile(mode=\"reduce-overhead\"), which uses CUDA graphs";
-  return "launch many kernels at once with CUDA graphs (torch.compile(mode=\"reduce-overhead\") or "
-         "torch.cuda.make_graphed_callables), or " +
+  if (compiled) return "use CUDA graphs: torch.compile(mode=\"reduce-overhead\")";
+  return "use CUDA graphs (torch.compile(mode=\"reduce-overhead\") or torch.cuda.make_graphed_callables), or " +
          std::string(kLarger);
 }
 
@@ -51,7 +50,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   const bool compiled = facts.graphs().compiled() && compiled_pct(facts.graphs()).value_or(100) >= kMostlyCompiledPct;
-  return Finding{.finding = (first_of_all ? "launch-bound" : "late launches, though not first of all") +
+  return Finding{.finding = (first_of_all ? "launch-bound" : "late launches (secondary cause)") +
                             std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),
                  .saves_ns = claim.ns(),
                  .confidence = first_of_all ? Confidence::high : Confidence::medium,

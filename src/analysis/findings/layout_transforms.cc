@@ -39,11 +39,12 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   return Finding{
-      .finding = "tensors change their layout around convolutions: " + per_iteration(facts, tally.tally().count(), "transform"),
+      .finding = "layout transforms around convolutions: " + per_iteration(facts, tally.tally().count(), "transform"),
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action = "keep model and inputs in channels_last: model.to(memory_format=torch.channels_last), the same for the input",
+      .action =
+          "keep model and inputs in channels_last: model.to(memory_format=torch.channels_last), and the same for each input",
       .event = tally.event()};
 }
 

@@ -1,3 +1,4 @@
+// How busy time is shared out among overlapping work, and how claims take from it and give back.
 #include "analysis/findings/ledger.h"
 
 #include <algorithm>

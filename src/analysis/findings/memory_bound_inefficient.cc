@@ -77,11 +77,11 @@ std::string launch_text(const Facts& facts, std::uint32_t row, std::int64_t devi
   if (!grid || !block || device == nullptr || !device->multiprocessors) return out;
   const double blocks = static_cast<double>(grid->x) * static_cast<double>(grid->y) * static_cast<double>(grid->z);
   out += fmt::format(", {:.0f} blocks for {} multiprocessors", blocks, *device->multiprocessors);
-  if (blocks < static_cast<double>(*device->multiprocessors)) return out + " (some have nothing to do)";
+  if (blocks < static_cast<double>(*device->multiprocessors)) return out + " (some are idle)";
   const auto resident = resident_blocks(*device, *block, occupancy.value_or(0));
   if (!resident) return out;
   const double waves = blocks / *resident;
-  if (waves > 1 && waves < kFewWaves) out += fmt::format(", {:.1f} waves (the last one is not full)", waves);
+  if (waves > 1 && waves < kFewWaves) out += fmt::format(", {:.1f} waves (the last is not full)", waves);
   return out;
 }
 
@@ -111,7 +111,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     return std::int64_t{0};
   };
   return Finding{
-      .finding = "memory-bound kernels run far below the device's bandwidth",
+      .finding = "memory-bound kernels run far below peak bandwidth",
       .saves_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = evidence_of(facts, tally,
@@ -120,13 +120,12 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
                                 const auto duration =
                                     static_cast<double>(facts.trace().events.dur_ns(facts.work().events[row]).value_or(0));
                                 const double pct = 100 * traffic_ns(facts, row, device).value_or(0) / std::max(1.0, duration);
-                                return fmt::format("{} at {:.0f} % of the bandwidth{}", facts.identity(row).label, pct,
+                                return fmt::format("{} at {:.0f} % of peak bandwidth{}", facts.identity(row).label, pct,
                                                    launch_text(facts, row, device));
                               }),
       .action =
           "give the kernel contiguous tensors and enough blocks: .contiguous() before strided access, larger batches, or a "
-          "compiled or "
-          "hand-written kernel with another tiling",
+          "compiled or hand-written kernel with different tiling",
       .event = facts.event_of_work(tally.largest())};
 }
 

@@ -61,10 +61,10 @@ std::string what_to_do(const std::set<std::string_view>& optimizers, bool loop) 
     (fused ? with : without).push_back(name);
   }
   const std::string foreach = loop ? " (or at least foreach=True)" : "";
-  if (without.empty()) return "construct the optimizer with fused=True" + foreach + ", or compile optimizer.step";
+  if (without.empty()) return "create the optimizer with fused=True" + foreach + ", or use torch.compile(optimizer.step)";
   const std::string none = listed(without) + (without.size() == 1 ? " has" : " have") +
-                           " no fused form: compile its step, torch.compile(optimizer.step)" + foreach;
-  return with.empty() ? none : "construct " + listed(with) + " with fused=True; " + none;
+                           " no fused version: use torch.compile(optimizer.step)" + foreach;
+  return with.empty() ? none : "create " + listed(with) + " with fused=True; " + none;
 }
 
 Step optimizer_work(Facts& facts) {
@@ -117,8 +117,8 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   const bool loop = step.foreach_launches * 2 < launches;
-  return Finding{.finding = (loop ? "the optimizer updates each parameter by kernels of its own: "
-                                  : "the optimizer runs one foreach kernel after another: ") +
+  return Finding{.finding = (loop ? "the optimizer launches separate kernels for each parameter: "
+                                  : "the optimizer launches one foreach kernel after another: ") +
                             per_iteration(facts, launches, "kernel"),
                  .saves_ns = claim.ns(),
                  .confidence = loop ? Confidence::high : Confidence::medium,

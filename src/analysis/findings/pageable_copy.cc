@@ -135,15 +135,14 @@ std::optional<Finding> find_pageable_copy(Facts& facts) {
   if (!claim.keep()) return std::nullopt;
   const bool to_host = facts.kernel(tally.tally().top().front().sample).find("DtoH") != std::string_view::npos;
   return Finding{
-      .finding = "copies between the device and pageable host memory hold up both",
+      .finding = "copies from or to pageable host memory block host and device",
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action =
-          to_host ? "leave the results on the device, or copy them into pinned memory with non_blocking=True and read them an "
-                    "iteration later"
-                  : "pin the host memory (pin_memory=True in the DataLoader, or tensor.pin_memory()) and copy with "
-                    ".to(device, non_blocking=True)",
+      .action = to_host ? "keep the results on the device, or copy them to pinned memory with non_blocking=True and read them "
+                          "one iteration later"
+                        : "pin the host memory (pin_memory=True in the DataLoader, or tensor.pin_memory()) and copy with "
+                          ".to(device, non_blocking=True)",
       .event = tally.event()};
 }
 

@@ -80,14 +80,12 @@ std::optional<Finding> find_profiler_overhead(Facts& facts) {
   if (!claim.keep()) return std::nullopt;
   const std::optional<std::uint32_t> largest = tally.largest();
   return Finding{
-      .finding = "the profiler itself held the program up: the idle time under its overhead events is not the program's",
+      .finding = "the profiler slowed the program down: the device idled during its overhead events",
       .saves_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = evidence_of(
           facts, tally, [&](std::uint32_t event) { return std::string(facts.trace().text(events.name(EventId{event}))); }),
-      .action =
-          "do not judge the program by this part: leave it out (--step, --from), or profile with a warm-up phase and "
-          "without stacks, shapes and memory",
+      .action = "leave this part out (--step, --from), or profile with a warm-up phase and without stacks, shapes and memory",
       .event = largest ? std::optional(EventId{*largest}) : std::nullopt};
 }
 

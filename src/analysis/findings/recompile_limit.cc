@@ -66,11 +66,10 @@ std::string frames(Facts& facts) {
     if (count.outcome != LookupOutcome::not_compiled || shown == kShown) continue;
     if (count.location.empty() != facts.trace().of(EventClass::python_frame).empty() || count.location.starts_with("torch/"))
       continue;
-    out += fmt::format("{}{}: {}", shown++ == 0 ? "" : "; ",
-                       count.location.empty() ? "frames without a recorded name" : count.location,
+    out += fmt::format("{}{}: {}", shown++ == 0 ? "" : "; ", count.location.empty() ? "frames without a name" : count.location,
                        per_iteration(facts, count.lookups, "lookup"));
   }
-  return out + " without compiled code behind";
+  return out + " that found no compiled code";
 }
 
 }  // namespace
@@ -94,15 +93,14 @@ std::optional<Finding> find_recompile_limit(Facts& facts) {
   });
   claim.keep_anyway();
   const bool named = !facts.trace().of(EventClass::python_frame).empty();
-  return Finding{
-      .finding = "frames run eager because Dynamo's recompile limit is reached",
-      .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
-      .confidence = named ? Confidence::high : Confidence::medium,
-      .evidence = frames(facts),
-      .action =
-          "make the guard that fails hold (TORCH_LOGS=recompiles): mark sizes dynamic, pass changing numbers as tensors; "
-          "or raise torch._dynamo.config.recompile_limit",
-      .event = facts.event_of(found.lookup.id())};
+  return Finding{.finding = "frames run eager because they hit Dynamo's recompile limit",
+                 .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
+                 .confidence = named ? Confidence::high : Confidence::medium,
+                 .evidence = frames(facts),
+                 .action =
+                     "fix the failing guard (TORCH_LOGS=recompiles shows it): mark sizes dynamic, pass changing numbers as "
+                     "tensors; or raise torch._dynamo.config.recompile_limit",
+                 .event = facts.event_of(found.lookup.id())};
 }
 
 }  // namespace ridge

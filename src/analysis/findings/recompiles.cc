@@ -91,8 +91,8 @@ std::optional<Finding> find_recompiles(Facts& facts) {
                  .confidence = Confidence::high,
                  .evidence = list(recompiles),
                  .action =
-                     "find the guard that fails with TORCH_LOGS=recompiles; sizes that change are marked with "
-                     "torch._dynamo.mark_dynamic or torch.compile(dynamic=True)",
+                     "find the failing guard with TORCH_LOGS=recompiles; mark changing sizes with torch._dynamo.mark_dynamic, "
+                     "or use torch.compile(dynamic=True)",
                  .event = facts.event_of(longest_compilation(facts))};
 }
 

@@ -116,11 +116,11 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
   for (const Switch& its : switches) {
     if (its.seen) action += (action.empty() ? "" : " and ") + std::string(its.action);
   }
-  return Finding{.finding = "float32 matrix work runs without TF32",
+  return Finding{.finding = "float32 matmuls and convolutions run without TF32",
                  .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
-                 .action = action + " (10 bits of mantissa), or autocast to bfloat16",
+                 .action = action + " (10-bit mantissa), or autocast to bfloat16",
                  .event = tally.event()};
 }
 

@@ -117,12 +117,12 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
   runs.take(one_loop, &claim, &tally);
   if (!claim.keep()) return std::nullopt;
   return Finding{
-      .finding = "kernels shorter than their launch, one behind the other: " +
+      .finding = "long runs of kernels shorter than their launch: " +
                  (one_loop ? counted(runs.longest(), "kernel") + " in a row" : per_iteration(facts, runs.kernels(), "kernel")),
       .saves_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action = "do the loop's work in one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
+      .action = "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
       .event = tally.event()};
 }
 

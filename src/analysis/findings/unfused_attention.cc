@@ -97,17 +97,18 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
   Attention attention(facts, claim);
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) attention.walk(d);
   if (attention.found() == 0 || !claim.keep()) return std::nullopt;
-  return Finding{.finding = "attention writes its scores to memory and reads them again: " +
-                            per_iteration(facts, attention.found(), "call"),
-                 .saves_ns = claim.ns(),
-                 .confidence = Confidence::medium,
-                 .evidence = attention.tally().text(),
-                 .action = attention.by_sdpa() ? "scaled_dot_product_attention runs its math form here: give it float16 or "
-                                                 "bfloat16 tensors, and a head size and mask "
-                                                 "that its fused kernels take (none that needs a gradient)"
-                                               : "call torch.nn.functional.scaled_dot_product_attention, which keeps the "
-                                                 "scores on chip; bias and mask go in as attn_mask",
-                 .event = attention.tally().event()};
+  return Finding{
+      .finding = "unfused attention writes its scores to memory and reads them back: " +
+                 per_iteration(facts, attention.found(), "call"),
+      .saves_ns = claim.ns(),
+      .confidence = Confidence::medium,
+      .evidence = attention.tally().text(),
+      .action = attention.by_sdpa()
+                    ? "scaled_dot_product_attention uses its math backend here: give it float16 or bfloat16 tensors, and a "
+                      "head size and mask that its fused kernels support (no mask that needs a gradient)"
+                    : "call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on chip; pass bias and "
+                      "mask as attn_mask",
+      .event = attention.tally().event()};
 }
 
 }  // namespace ridge

@@ -128,7 +128,7 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
                  .evidence = chains.tally().text(),
                  .action = chains.split_by_break()
                                ? "remove the graph break between them, so that Inductor can fuse across it"
-                               : "compile this part with torch.compile, which writes one kernel for the chain",
+                               : "compile this part with torch.compile, which fuses the chain into one kernel",
                  .event = chains.tally().event()};
 }
 

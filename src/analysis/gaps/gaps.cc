@@ -1,3 +1,4 @@
+// Names for each gap: the op, frame and kernel that ended it; then the table. The cause is model/idle.h's.
 #include "analysis/gaps/gaps.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Measures of interval sets per device, idle pieces summed by cause; then the tables.
 #include "analysis/gpu/gpu.h"
 
 #include <algorithm>
@@ -190,8 +191,8 @@ Result<Report> run_gpu(const Scope& scope, const Arguments&) {
   const Gpu gpu = compute_gpu(scope);
   Report report = report_gpu(gpu);
   if (scope.filtered() && !gpu.no_device_events) {
-    report.diagnostics.push_back(about_filter(scope, any_name_matches(scope, gpu),
-                                              "--filter narrows nothing here: busy and idle time are the whole device's"));
+    report.diagnostics.push_back(about_filter(
+        scope, any_name_matches(scope, gpu), "--filter does not apply here: busy and idle time are those of the whole device"));
   }
   return report;
 }

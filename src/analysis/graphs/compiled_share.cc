@@ -1,3 +1,4 @@
+// Autotuning and the compiler's own work count neither as compiled nor as eager.
 #include "analysis/graphs/compiled_share.h"
 
 namespace ridge {

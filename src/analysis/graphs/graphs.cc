@@ -1,3 +1,4 @@
+// One pass each over calls, launches, device work, lookups and replays. Work lands in exactly one coverage part.
 #include "analysis/graphs/graphs.h"
 
 #include <algorithm>

@@ -271,8 +271,7 @@ Report report_graphs(const Graphs& graphs) {
     report.diagnostics.push_back({"no_compiled_calls",
                                   graphs.coverage[static_cast<std::size_t>(CoveragePart::inductor_kernel)].events,
                                   "Inductor kernels without a recorded compiled region or graph call: library kernels of "
-                                  "compiled code cannot be told from "
-                                  "eager ones"});
+                                  "compiled code cannot be distinguished from eager ones"});
   }
   return report;
 }

@@ -1,3 +1,4 @@
+// Counts by form, not by event: a form has one kind and one track. The tables are in info_report.cc.
 #include "analysis/info/info.h"
 
 #include <algorithm>
@@ -209,7 +210,7 @@ Result<Report> run_info(const Scope& scope, const Arguments&) {
   Report report = report_info(info);
   if (!scope.filtered()) return report;
   report.diagnostics.push_back(
-      about_filter(scope, !info.kinds.empty(), "--filter narrows categories and tracks; the other tables are of all events"));
+      about_filter(scope, !info.kinds.empty(), "--filter applies to categories and tracks; the other tables cover all events"));
   return report;
 }
 

@@ -1,3 +1,4 @@
+// Groups the launches of one name by launch configuration, shape, stack, source and stream. Tables: kernel_report.cc.
 #include "analysis/kernel/kernel.h"
 
 #include <algorithm>
@@ -233,7 +234,7 @@ Result<KernelDetail> compute_kernel(const Scope& scope, const std::string& name)
 
 Result<Report> run_kernel(const Scope& scope, const Arguments& arguments) {
   const auto name = arguments.find("name");
-  if (name == arguments.end()) return fail(ErrorCode::usage, "kernel needs the name of one", "", "ridge kernel NAME TRACE");
+  if (name == arguments.end()) return fail(ErrorCode::usage, "kernel needs a kernel's name", "", "ridge kernel NAME TRACE");
   TRY(const KernelDetail detail, compute_kernel(scope, name->second));
   return report_kernel(detail);
 }

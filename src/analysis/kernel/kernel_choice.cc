@@ -1,3 +1,4 @@
+// Exact, then substring, then regular expression; an ambiguous NAME lists what it could mean.
 #include "analysis/kernel/kernel_choice.h"
 
 #include <algorithm>
@@ -88,8 +89,8 @@ Result<std::string_view> choose_kernel(const std::vector<KernelCandidate>& candi
     const std::vector<KernelCandidate> found = name.empty() ? std::vector<KernelCandidate>() : those_that(candidates, way);
     if (found.size() == 1) return found.front().kernel;
     if (found.empty()) continue;
-    return fail(ErrorCode::usage, std::to_string(found.size()) + " kernels fit '" + name + "'", "",
-                "say which:" + listed(found));
+    return fail(ErrorCode::usage, std::to_string(found.size()) + " kernels match '" + name + "'", "",
+                "choose one:" + listed(found));
   }
   std::vector<std::string_view> labels;
   for (const KernelCandidate& c : candidates) labels.push_back(c.label);

@@ -1,3 +1,4 @@
+// One pass over kernels; the row of a launch is found by a key that depends on `by`. The table is in kernels_report.cc.
 #include "analysis/kernels/kernels.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Latency, queue depth and the cost per launch of each device; then the verdict, in words, and the tables.
 #include "analysis/launches/launches.h"
 
 #include <algorithm>
@@ -255,14 +256,14 @@ std::optional<bool> host_keeps_up(const DeviceLaunches& d) {
 }
 
 std::string launch_verdict(const DeviceLaunches& d) {
-  if (d.calls == 1) return "the trace does not tell: a single launch is no rate";
-  if (!d.launch_bound) return "the trace does not tell: it has no launches of this device's work";
-  const std::string costs = fmt::format("the host needs {} a launch, the device works {}",
-                                        format_duration(*d.host_ns_per_launch), format_duration(*d.device_ns_per_launch));
+  if (d.calls == 1) return "unknown: one launch is not enough for a rate";
+  if (!d.launch_bound) return "unknown: the trace has no launches for this device";
+  const std::string costs = fmt::format("the host takes {} per launch, the device {}", format_duration(*d.host_ns_per_launch),
+                                        format_duration(*d.device_ns_per_launch));
   const double graph_pct = share_pct(d.from_graphs, d.launched);
-  const std::string graphs =
-      graph_pct >= 50 ? fmt::format("{} of the work is launched by graphs already; more of them", format_percent(graph_pct))
-                      : std::string(d.takes_graphs ? "CUDA graphs" : "launches in time");
+  const std::string graphs = graph_pct >= 50
+                                 ? fmt::format("{} of the work already runs in graphs; more graphs", format_percent(graph_pct))
+                                 : std::string(d.takes_graphs ? "CUDA graphs" : "timely launches");
   const std::string gain = fmt::format("{} would save at most {} ({} of the window)", graphs,
                                        format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
                                        format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
@@ -271,19 +272,16 @@ std::string launch_verdict(const DeviceLaunches& d) {
   const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
   const bool paused = !*d.launch_bound && share_pct(d.pauses_ns, d.window_ns) >= std::max(kStarvedPct, cause_pct);
   if (paused && d.pauses_in_calls_ns * 2 >= d.pauses_ns) {
-    verdict += fmt::format(
-        " first of all: calls of the driver take long themselves, as a first use that loads code does, and keep the device "
-        "waiting "
-        "for {} of the window (the longest: {}, {})",
-        format_percent(share_pct(d.pauses_in_calls_ns, d.window_ns)), d.longest_call,
-        format_duration(static_cast<double>(d.longest_call_ns)));
+    verdict +=
+        fmt::format(" (main cause of idle: slow driver calls, as on first use, for {} of the window; the longest: {}, {})",
+                    format_percent(share_pct(d.pauses_in_calls_ns, d.window_ns)), d.longest_call,
+                    format_duration(static_cast<double>(d.longest_call_ns)));
   } else if (paused) {
-    verdict += fmt::format(" first of all: the host does something else for {} of the window, in {} pauses of over {}",
+    verdict += fmt::format(" (main cause of idle: the host does other work for {} of the window, in {} pauses of over {})",
                            format_percent(share_pct(d.pauses_ns, d.window_ns)), d.pauses,
                            format_duration(static_cast<double>(kHostPauseNs)));
   } else if (!*d.launch_bound && cause != IdleCause::launch && cause_pct >= kStarvedPct) {
-    verdict +=
-        fmt::format(" first of all: the device idles {} of the window by cause {}", format_percent(cause_pct), name_of(cause));
+    verdict += fmt::format(" (main cause of idle: {1}, {0} of the window)", format_percent(cause_pct), name_of(cause));
   }
   return verdict + ": " + costs + "; " + gain;
 }
@@ -348,7 +346,7 @@ Result<Report> run_launches(const Scope& scope, const Arguments&) {
   const bool matches = !launches.calls.empty();
   if (scope.filtered() && !launches.no_device_events && (matches || !count_calls(scope.unfiltered()).empty())) {
     report.diagnostics.push_back(
-        about_filter(scope, matches, "--filter narrows launch_calls; the figures of a device are of all its launches"));
+        about_filter(scope, matches, "--filter applies to launch_calls; device figures cover all launches"));
   }
   return report;
 }

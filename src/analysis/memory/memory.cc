@@ -1,3 +1,4 @@
+// Replays allocations and frees in order of time, twice: once for the sums, once up to the peak for its holders.
 #include "analysis/memory/memory.h"
 
 #include <algorithm>

@@ -95,7 +95,7 @@ Report report_memory(const Memory& memory) {
     if (!d.reserved.empty()) report.series.push_back({"reserved " + d.device, Unit::bytes, d.reserved});
   }
   if (memory.no_memory_events) {
-    report.diagnostics.push_back({"no_memory_events", 1, "the trace has no memory events: profile_memory=True would add them"});
+    report.diagnostics.push_back({"no_memory_events", 1, "the trace has no memory events: record with profile_memory=True"});
   }
   return report;
 }

@@ -1,3 +1,4 @@
+// One walk over the call tree with the open ops on a stack; FLOPs come from the kernels below each op.
 #include "analysis/ops/ops.h"
 
 #include <algorithm>

@@ -106,9 +106,9 @@ Report report_ops(const Ops& ops) {
   report.tables.push_back(std::move(table));
   if (ops.by == OpsBy::phase) report.tables.push_back(phases_table(ops));
   if (ops.no_shapes)
-    report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record it with record_shapes=True"});
+    report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record with record_shapes=True"});
   if (ops.no_stacks)
-    report.diagnostics.push_back({"no_stacks", 1, "the trace has no Python stacks: record it with with_stack=True"});
+    report.diagnostics.push_back({"no_stacks", 1, "the trace has no Python stacks: record with with_stack=True"});
   return report;
 }
 

@@ -1,3 +1,4 @@
+// The points and the roofs; the table and the picture are in roofline_report.cc.
 #include "analysis/roofline/roofline.h"
 
 #include <algorithm>

@@ -126,7 +126,7 @@ PlotLine roof_line(const DeviceRoof& roof, double left, double right) {
 // One picture for each sort of device, because devices of a sort share their roofs.
 Plot plot_of(const Roofline& roofline, const DeviceSpec& spec, const std::vector<std::int64_t>& devices) {
   Plot plot;
-  plot.title = spec.name + ", " + std::string(spec.measured ? "measured peaks" : "peaks of its data sheet");
+  plot.title = spec.name + ", " + std::string(spec.measured ? "measured peaks" : "data sheet peaks");
   plot.x = {"FLOP per byte", Unit::none};
   plot.y = {"FLOP/s", Unit::flop_per_s};
   std::int64_t without = 0;
@@ -158,8 +158,7 @@ Plot plot_of(const Roofline& roofline, const DeviceSpec& spec, const std::vector
       same->label += ", " + label_of(roof);
     }
   }
-  if (without > 0)
-    plot.note = std::to_string(without) + " of the kernels compute nothing, or it is not known what: they are not drawn";
+  if (without > 0) plot.note = std::to_string(without) + " kernels are not drawn: they have no FLOPs, or theirs are unknown";
   return plot;
 }
 

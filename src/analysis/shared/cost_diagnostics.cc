@@ -1,3 +1,4 @@
+// One function per caveat: device not known, no peak for a dtype, clock without effect, costs partly known.
 #include "analysis/shared/cost_diagnostics.h"
 
 #include <algorithm>
@@ -48,8 +49,8 @@ std::optional<Diagnostic> clock_without_effect(const Scope& scope) {
   const auto names = devices_where(scope, [](const DeviceSpec& spec) { return spec.boost_mhz <= 0; });
   if (names.empty()) return std::nullopt;
   return Diagnostic{"clock_without_effect", static_cast<std::int64_t>(names.size()),
-                    "--clock-mhz changes nothing for " + joined(names) +
-                        ": at which clock its peaks hold is not known; --device-file FILE can give them with boost_mhz"};
+                    "--clock-mhz has no effect for " + joined(names) +
+                        ": the clock of its peaks is unknown; give boost_mhz in a --device-file FILE"};
 }
 
 std::optional<Diagnostic> no_peak(const Scope& scope, const CostSum& total) {
@@ -63,10 +64,9 @@ std::optional<Diagnostic> no_peak(const Scope& scope, const CostSum& total) {
     }
   }
   if (missing.empty()) return std::nullopt;
-  return Diagnostic{
-      "no_peak", static_cast<std::int64_t>(missing.size()),
-      "there is no peak for " + joined(missing) +
-          ", so kernels that compute in it have no percentage of it and no roof: --device-file FILE can give one"};
+  return Diagnostic{"no_peak", static_cast<std::int64_t>(missing.size()),
+                    "no known peak for " + joined(missing) +
+                        ": kernels of that dtype have no percent of peak and no roof; give the peak in a --device-file FILE"};
 }
 
 }  // namespace
@@ -78,21 +78,21 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
     if (scope.costs().options().device || taken == nullptr || taken->id == device.id) continue;
     found.push_back({"device_by_elimination", 1,
                      "all work ran on device " + std::to_string(device.id) +
-                         ", which the trace does not describe: taken to be the only one that it does, '" + taken->name + "'",
+                         ", which the trace does not describe: assumed to be the only one that it describes, '" + taken->name +
+                         "'",
                      "info"});
   }
   if (const std::set<std::string> unknown = unknown_devices(scope); !unknown.empty()) {
-    found.push_back(
-        {"unknown_device", static_cast<std::int64_t>(unknown.size()),
-         "the peaks of " + joined(unknown) +
-             " are not known, so there are no percentages and no roofs: name a like device with "
-             "--device (ridge devices lists them) or give its figures with --device-file FILE (docs/adding-a-device.md)"});
+    found.push_back({"unknown_device", static_cast<std::int64_t>(unknown.size()),
+                     "no known peaks for " + joined(unknown) +
+                         ": no percentages, no roofs; choose a similar device with --device (ridge devices lists them) or give "
+                         "its figures in a --device-file FILE (docs/adding-a-device.md)"});
   }
   if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
   if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
   if (total.time_ns > 0 && !total.flops.known && !total.bytes.known) {
     found.push_back(
-        {"no_costs", 1, "no kernel's FLOPs or bytes are known: they come from shapes, which record_shapes=True records"});
+        {"no_costs", 1, "FLOPs and bytes are unknown for all kernels: they need shapes, record with record_shapes=True"});
   }
   return found;
 }
@@ -101,8 +101,8 @@ std::optional<Diagnostic> partly_known(const CostSum& total) {
   const double flops = total.flops_known_pct().value_or(100), bytes = total.bytes_known_pct().value_or(100);
   if (std::min(flops, bytes) >= kMostlyUnknown || (!total.flops.known && !total.bytes.known)) return std::nullopt;
   return Diagnostic{"costs_partly_known", 1,
-                    "FLOPs are known for " + format_percent(flops) + " of the kernels' time, bytes for " +
-                        format_percent(bytes) + ": sums, rates and headroom of several kernels are of those that are known"};
+                    "FLOPs are known for " + format_percent(flops) + " of kernel time, bytes for " + format_percent(bytes) +
+                        ": sums, rates and headroom cover only those kernels"};
 }
 
 }  // namespace ridge

@@ -1,3 +1,4 @@
+// Of each stretch of time the lowest and the highest point stay.
 #include "analysis/shared/curve.h"
 
 #include <algorithm>

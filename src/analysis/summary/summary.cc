@@ -1,3 +1,4 @@
+// Runs the other analyses at once, then lays their structs out as one page and picks the next command.
 #include "analysis/summary/summary.h"
 
 #include <algorithm>
@@ -66,10 +67,10 @@ std::vector<Lack> lacks_of(const Trace& trace) {
   std::vector<Lack> lacks;
   const bool ops = !trace.of(EventClass::op).empty();
   if (trace.of(EventClass::device_work).empty() && is_cut_short(trace)) {
-    lacks.push_back({"device work", "a whole file: this one is truncated, and the device's part was probably cut off"});
+    lacks.push_back({"device work", "a complete file: this one is truncated, and its device events were probably cut off"});
   } else if (is_cut_short(trace)) {
     lacks.push_back(
-        {"the end of the file", "a whole file: device work is written last, so figures of the device are of a part of it"});
+        {"the end of the file", "a complete file: device events are written last, so device figures cover only part of them"});
   } else if (trace.of(EventClass::device_work).empty()) {
     lacks.push_back({"device work", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (or the device's own)"});
   }
@@ -242,8 +243,8 @@ void say_left_out(const char* code, const std::string& whose, std::int64_t launc
   const std::string share =
       whole > 0 ? " (" + format_percent(100.0 * static_cast<double>(time_ns) / whole) + " of GPU time)" : "";
   report->diagnostics.push_back({code, launches,
-                                 "launches of " + whose + " took " + format_duration(static_cast<double>(time_ns)) + share +
-                                     ": left out of categories, top_kernels, top_ops and compiled_pct_gpu_time",
+                                 "launches by " + whose + " took " + format_duration(static_cast<double>(time_ns)) + share +
+                                     ": not counted in categories, top_kernels, top_ops and compiled_pct_gpu_time",
                                  "warning"});
 }
 
@@ -327,8 +328,8 @@ Report report_summary(const Summary& summary) {
   if (const auto devices = static_cast<std::int64_t>(summary.gpu.devices.size()); devices > 1) {
     report.diagnostics.push_back({"several_devices", 1,
                                   "the trace has " + format_count(devices) +
-                                      " devices: gpu_busy and percentages are means over them, the times of idle, categories, "
-                                      "kernels and ops are sums (ridge gpu has each)",
+                                      " devices: gpu_busy and percentages are means over devices; times of idle, categories, "
+                                      "kernels and ops are sums (ridge gpu lists each)",
                                   "warning"});
   }
   const Categories& c = summary.categories;
@@ -339,7 +340,7 @@ Report report_summary(const Summary& summary) {
     const std::string rest =
         std::to_string(list[summary.iterations[1]].number) + "-" + std::to_string(list[summary.iterations.back()].number);
     report.diagnostics.push_back({"first_iteration_outlier", 1,
-                                  "the first iteration takes far longer than the median; leave it out with --step " + rest,
+                                  "the first iteration takes far longer than the median; skip it with --step " + rest,
                                   "warning"});
   }
   if (const std::string trace = in_shell(summary.model->trace().path); !trace.empty())
@@ -354,7 +355,7 @@ Result<Report> run_summary(const Scope& scope, const Arguments&) {
     const bool matches = !summary.categories.categories.empty() || !summary.kernels.rows.empty() || !summary.ops.rows.empty();
     report.diagnostics.push_back(about_filter(
         scope, matches,
-        "--filter narrows the tables that list names; busy and idle time, launches and findings are of the whole trace"));
+        "--filter applies to tables that list names; busy and idle time, launches and findings cover the whole trace"));
   }
   return report;
 }

@@ -1,3 +1,4 @@
+// The hash by which Inductor names a kernel's file, and the verdict: matches, differs, missing.
 #include "cost/triton/kernel_source.h"
 
 #include "base/sha256.h"

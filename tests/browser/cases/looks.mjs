@@ -39,10 +39,10 @@ export const cases = {
     await visit(page, "categories");
     check((await page.textContent("main .empty")).trim().length > 10, "the page says that there is nothing");
     await visit(page, "gpu");
-    check((await page.textContent("main .empty")).includes("tells nothing of a device"), "and so does the device's own page");
+    check((await page.textContent("main .empty")).includes("has no device events"), "and so does the device's own page");
     await visit(page, "summary");
     const found = await page.textContent(".card");
-    check(found.includes("could not look") && found.includes("device work"), `without a device the rules say: ${found}`);
+    check(found.includes("nothing to look at") && found.includes("device work"), `without a device the rules say: ${found}`);
     await finish();
   },
 
@@ -63,7 +63,7 @@ export const cases = {
     const cards = await page.$$eval(".card h2", (heads) => heads.map((head) => head.firstChild.textContent));
     check(cards.includes("Top kernels") && !cards.includes("Top ops"), `cards ${cards}`);
     await visit(page, "graphs");
-    check((await page.textContent("main")).includes("Not known: breaks are seen on the host"), "breaks are not known");
+    check((await page.textContent("main")).includes("Unknown: breaks show on the host"), "breaks are not known");
     await finish();
   },
 

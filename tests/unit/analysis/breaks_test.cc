@@ -1,3 +1,4 @@
+// Graph breaks: hand-made nestings of regions, and recorded programs whose breaks are known from their source.
 #include "facts/breaks.h"
 
 #include <map>

@@ -1,3 +1,4 @@
+// What `check` reports, its order and its gate; overlaps against a comparison of all pairs.
 #include "analysis/check/check.h"
 
 #include <random>

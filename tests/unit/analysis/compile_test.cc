@@ -1,3 +1,4 @@
+// Totals and self times of phases by hand, and against Dynamo's own table of the same run.
 #include "analysis/compile/compile.h"
 
 #include <map>

@@ -44,7 +44,7 @@ TEST(FilterMatchesNothing, IsLeftToFindings) {
   EXPECT_EQ(times_said(device, "findings", "no_id_is_like_this"), 0);
   const auto report = device.run("findings", {{"filter", "no_id_is_like_this"}});
   ASSERT_EQ(report->diagnostics.at(0).code, "no_findings");
-  EXPECT_NE(report->diagnostics[0].message.find("--filter (by id) leaves out"), std::string::npos);
+  EXPECT_NE(report->diagnostics[0].message.find("--filter (by id) hides all"), std::string::npos);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Every piece of device work in one coverage part, busy shares computed by hand, fallbacks of recorded programs.
 #include "analysis/graphs/graphs.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Counts and times by category, and how a scope narrows them.
 #include "analysis/info/info.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Alignment, and allocations that do not overlap.
 #include "base/arena.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// The spellings of element types that traces use.
 #include "base/dtype.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Which names count as a slip of the finger and which do not.
 #include "base/nearest.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Equal texts share an id, bytes never move, threads may intern at once.
 #include "base/string_pool.h"
 
 #include <string>

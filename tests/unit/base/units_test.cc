@@ -1,3 +1,4 @@
+// Rounding at the borders between units.
 #include "base/units.h"
 
 #include <cmath>

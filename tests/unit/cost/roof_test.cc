@@ -1,3 +1,4 @@
+// The roof on a device of round numbers: 100 TFLOP/s and 1 TB/s.
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"

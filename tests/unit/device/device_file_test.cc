@@ -76,8 +76,8 @@ TEST(DeviceFile, SeveralDevices) {
 }
 
 TEST(DeviceFile, WhatIsRefused) {
-  EXPECT_NE(refusal("{").find("no JSON"), std::string::npos);
-  EXPECT_NE(refusal("").find("no JSON"), std::string::npos);
+  EXPECT_NE(refusal("{").find("not valid JSON"), std::string::npos);
+  EXPECT_NE(refusal("").find("not valid JSON"), std::string::npos);
   EXPECT_NE(refusal("[]").find("no device"), std::string::npos);
   EXPECT_NE(refusal("[3]").find("JSON object"), std::string::npos);
   EXPECT_NE(refusal("{}").find("name"), std::string::npos);
@@ -87,7 +87,7 @@ TEST(DeviceFile, WhatIsRefused) {
   EXPECT_NE(refusal(R"({"name": "X", "bf16_tflops": [3, 2]})").find("range"), std::string::npos);
   EXPECT_NE(refusal(R"({"name": "X", "bf16_tflops": 1e300})").find("positive number"), std::string::npos);
   EXPECT_NE(refusal(R"({"name": 7})").find("name"), std::string::npos);
-  EXPECT_NE(refusal(R"({"name": "X", "like": "h999x"})").find("no device"), std::string::npos);
+  EXPECT_NE(refusal(R"({"name": "X", "like": "h999x"})").find("unknown device"), std::string::npos);
 }
 
 TEST(DeviceFile, TheRecordedPeaksAreRead) {

@@ -1,3 +1,4 @@
+// Decoding with repair and validation: valid texts, every kind of damage, brackets of any depth.
 #include "ingest/json_text.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Kernel names with and without tensor cores.
 #include "kernel_names/plain_float32.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The names of the tuner's spans, and that the launch decides and not the kernel's start.
 #include "model/autotune.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The forms of compile ids and of frame names, and what is none.
 #include "model/compile_id.h"
 
 #include <gtest/gtest.h>

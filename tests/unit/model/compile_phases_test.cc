@@ -1,3 +1,4 @@
+// Phases that are written twice are one; older traces have timed annotations only.
 #include "model/compile_phases.h"
 
 #include <gtest/gtest.h>

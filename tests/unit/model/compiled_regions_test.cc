@@ -1,3 +1,4 @@
+// Ids by release, backward calls, and cache lookups with what followed them.
 #include "model/compiled_regions.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Whose work a kernel is: the program's or the compiler's.
 #include "model/compiler_work.h"
 
 #include <gtest/gtest.h>

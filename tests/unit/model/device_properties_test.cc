@@ -1,3 +1,4 @@
+// Which deviceProperties row a device gets when their numbers differ.
 #include "model/device_properties.h"
 
 #include <gtest/gtest.h>

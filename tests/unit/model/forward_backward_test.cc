@@ -1,3 +1,4 @@
+// Flows win over sequence numbers; of equal numbers the last forward op counts.
 #include "model/forward_backward.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Replays grouped into graphs, and their ops recovered from eager runs and captures, or left unknown.
 #include "model/graph_replays.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Forward, backward, optimizer; modules and source lines, also through the forward op.
 #include "model/phases.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Joined op names split again.
 #include "ops/known_ops.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Arguments parsed from a trace's texts, hostile ones among them.
 #include "ops/op_call.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Quoting, exact values, empty for unknown.
 #include <cmath>
 
 #include <gtest/gtest.h>

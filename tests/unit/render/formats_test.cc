@@ -1,3 +1,4 @@
+// Formats by name, and which columns are for programs only.
 #include <gtest/gtest.h>
 
 #include <ridge/render.h>

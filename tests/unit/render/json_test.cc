@@ -1,3 +1,4 @@
+// The documented JSON byte for byte, escapes and bad UTF-8.
 #include <cmath>
 #include <limits>
 

@@ -1,3 +1,4 @@
+// Tables in Markdown; names cannot break out of them.
 #include <gtest/gtest.h>
 
 #include <ridge/render.h>

@@ -1,3 +1,4 @@
+// Alignment, widths, cut tables and hostile names on a terminal.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Width, truncation and escapes of text that comes from a trace.
 #include "render/utf8.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Sorting, cutting and folding of a table for people.
 #include <algorithm>
 #include <limits>
 

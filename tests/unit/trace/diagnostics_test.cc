@@ -1,3 +1,4 @@
+// Counters by problem, and the places they keep.
 #include "trace/diagnostics.h"
 
 #include <set>

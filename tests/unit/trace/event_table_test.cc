@@ -1,3 +1,4 @@
+// Events and their words across the borders of blocks and runs.
 #include "trace/event_table.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Equal content has one id; classes by phase and category; tracks in order of pid and tid.
 #include "trace/form.h"
 
 #include <gtest/gtest.h>

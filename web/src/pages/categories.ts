@@ -62,9 +62,9 @@ export async function categories_page(context: Context): Promise<Page> {
     element: el(
       "div",
       { class: "page" },
-      page_head("Categories", !whole ? null : `${format.time(whole)} of device time by sort of work. A row opens its kernels.`),
+      page_head("Categories", !whole ? null : `${format.time(whole)} of device time by kind of work. Click a row for its kernels.`),
       diagnostics(report.diagnostics),
-      parts.length ? card("", ...parts) : el("p", { class: "empty muted" }, "This trace tells nothing of a device."),
+      parts.length ? card("", ...parts) : el("p", { class: "empty muted" }, "This trace has no device events."),
     ),
   };
 }

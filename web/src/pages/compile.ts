@@ -51,7 +51,7 @@ function flame(root: Node): HTMLElement {
     let deepest = 0;
     const draw = (node: Node, left: number, width: number, depth: number): void => {
       deepest = Math.max(deepest, depth);
-      const title = `${node.name}${node.compile ? ` [${node.compile}]` : ""}\n${format.time(node.total)} in all, ${format.time(node.self)} itself, ${format.count(node.calls)} calls`;
+      const title = `${node.name}${node.compile ? ` [${node.compile}]` : ""}\n${format.time(node.total)} total, ${format.time(node.self)} self, ${format.count(node.calls)} calls`;
       parts.push(
         button(width > 3 ? shorten(node.name, 120) : "", () => show(node, node === top ? above : [...above, top]), {
           class: "flame-cell",
@@ -107,12 +107,12 @@ export async function compile_page(context: Context): Promise<Page> {
           : null,
         ...any_report(report, context.trace.window_ns, context.t, ["compile"]),
       ]
-    : [el("p", { class: "empty muted" }, "Nothing was compiled inside the window of this trace.")];
+    : [el("p", { class: "empty muted" }, "Nothing was compiled inside the window.")];
   return {
     element: el(
       "div",
       { class: "page" },
-      page_head("Compile", root ? `${format.time(root.total)} of compiling, as the trace saw it.` : null),
+      page_head("Compile", root ? `${format.time(root.total)} of compilation inside the window.` : null),
       ...body,
     ),
   };

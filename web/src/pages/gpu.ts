@@ -21,9 +21,9 @@ export async function gpu_page(context: Context): Promise<Page> {
     element: el(
       "div",
       { class: "page" },
-      page_head("GPU and idle", "Busy is a union over kernels, copies and sets; every idle nanosecond has one cause."),
+      page_head("GPU and idle", "Busy time is the union of kernels, copies and memsets; every idle nanosecond has one cause."),
       gpu ? diagnostics(gpu.diagnostics) : null,
-      gpu && table_of(gpu, "gpu")?.size ? window_bars(gpu) : el("p", { class: "empty muted" }, "This trace tells nothing of a device."),
+      gpu && table_of(gpu, "gpu")?.size ? window_bars(gpu) : el("p", { class: "empty muted" }, "This trace has no device events."),
       launch_figures(launches),
       launches ? series_card(launches, window_ns, context.t, "Queue depth") : null,
       memory ? series_card(memory, window_ns, context.t, "Memory") : null,

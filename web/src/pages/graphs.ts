@@ -22,13 +22,13 @@ export async function graphs_page(context: Context): Promise<Page> {
     element: el(
       "div",
       { class: "page" },
-      page_head("Graphs and breaks", "What torch.compile made of the program, and where it had to stop."),
+      page_head("Graphs and breaks", "What torch.compile compiled, and where it broke the graph."),
       graphs ? diagnostics(graphs.diagnostics) : null,
       graphs ? coverage(graphs) : null,
       breaks ? diagnostics(breaks.diagnostics) : null,
       shown?.size
         ? table_card(shown.table, context.t, { first: ["location", "reason"], sort: "-gpu_idle_ns", open: resumed(context) }, "Graph breaks")
-        : card("Graph breaks", el("p", { class: "muted" }, blind ? "Not known: breaks are seen on the host, of which this trace has nothing." : "None in this trace.")),
+        : card("Graph breaks", el("p", { class: "muted" }, blind ? "Unknown: breaks show on the host, and this trace has no host events." : "None in this trace.")),
       breaks ? region_tree(breaks, context) : null,
       ...(breaks
         ? any_report({ ...breaks, diagnostics: [] }, context.trace.window_ns, context.t, ["breaks", "regions"]).filter(
@@ -74,7 +74,7 @@ function region_tree(breaks: Report, context: Context): Child {
   const bare = !rows_of(table).some((row) => table.text(row, "location"));
   return card(
     "Region tree",
-    el("p", { class: "lead" }, "Frame/compile and its calls; a row that is indented resumes the one above it after a break. A row opens the timeline."),
+    el("p", { class: "lead" }, "Frame/compile and its calls; an indented row resumes the one above it after a graph break. Click a row for the timeline."),
     el(
       "div",
       { class: `tree${bare ? " bare" : ""}`, role: "tree", "aria-label": "Compiled regions" },

@@ -17,7 +17,7 @@ export async function health_page(context: Context): Promise<Page> {
     element: el(
       "div",
       { class: "page" },
-      page_head("Trace health", "Damage survived, odd events, and what the trace is. Nothing here stops an analysis."),
+      page_head("Trace health", "Damage, odd events, and what is in the trace. None of it stops an analysis."),
       card(
         "Problems",
         diagnostics(check.diagnostics.filter((each) => !listed.has(each.code))),
@@ -35,9 +35,9 @@ export async function health_page(context: Context): Promise<Page> {
                 ),
               ),
             )
-          : el("p", { class: "muted" }, "None: the file is whole and every event made sense."),
+          : el("p", { class: "muted" }, "None: the file is complete and every event is valid."),
       ),
-      places?.size ? table_card(places.table, context.t, {}, "Places (byte in the JSON)") : null,
+      places?.size ? table_card(places.table, context.t, {}, "Places (byte offset in the JSON)") : null,
       ...side_by_side(info ? any_report({ ...info, diagnostics: [] }, context.trace.window_ns, context.t) : []),
     ),
   };

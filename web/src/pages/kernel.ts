@@ -47,12 +47,12 @@ function head_figures(table: Rows, row: Cell[]): HTMLElement {
   const share = table.number(row, "pct_gpu_time");
   const of_roof = table.number(row, "pct_of_roof");
   return figures([
-    ["Time", format.time(table.number(row, "time_ns")), share === null ? "" : `${format.percent(share)} of the device's`],
+    ["Time", format.time(table.number(row, "time_ns")), share === null ? "" : `${format.percent(share)} of GPU time`],
     ["Launches", format.count(table.number(row, "count") ?? 0)],
     ["Mean", format.time(table.number(row, "mean_ns"))],
     ["Bound by", table.text(row, "bound") || format.kUnknown],
     ["Of its roof", format.percent(of_roof)],
-    ["Headroom", format.time(table.number(row, "headroom_ns")), "to run at its roof"],
+    ["Headroom", format.time(table.number(row, "headroom_ns")), "if it ran at its roof"],
   ]);
 }
 

@@ -74,7 +74,7 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
           el("b", { class: "code" }, shorten(dot.label, 300)),
           el("div", {}, `${format.scaled(dot.rate, "flop_per_s")} at ${format.number(dot.intensity, null)} FLOP/byte`),
           el("div", {}, `${format.percent(table.number(dot.row, "pct_of_roof"))} of its roof, ${bound || "bound unknown"}`),
-          el("div", { class: "muted" }, `${format.time(dot.time)} in all, headroom ${format.time(table.number(dot.row, "headroom_ns"))}`),
+          el("div", { class: "muted" }, `${format.time(dot.time)} total, headroom ${format.time(table.number(dot.row, "headroom_ns"))}`),
         );
       const open = (): void => go(door(dot.row, (column) => table.value(dot.row, column)) ?? search_link(context.t, dot.kernel));
       return svg("circle", {
@@ -174,7 +174,7 @@ export async function roofline_page(context: Context): Promise<Page> {
             "p",
             { class: "empty muted" },
             table.size
-              ? "No kernel of this trace has a known amount of work, so there is nothing to place. Record with record_shapes=True."
+              ? "No kernel has known FLOPs and bytes, so there is nothing to plot. Record with record_shapes=True."
               : "This trace has no kernels.",
           ),
     );
@@ -245,7 +245,7 @@ export async function roofline_page(context: Context): Promise<Page> {
           ? el(
               "p",
               { class: "muted" },
-              `${format.count(without)} kernels are only in the table: they compute nothing, or it is not known what.`,
+              `${format.count(without)} kernels are only in the table: they have no FLOPs, or theirs are unknown.`,
             )
           : null,
       ),

@@ -96,7 +96,7 @@ function key_figures(head: Rows, missing: string[]): HTMLElement | null {
 function nothing_found(missing: string[]): string {
   const needed = ["device work", "ops"].filter((each) => missing.includes(each)).map((each) => (each === "ops" ? "the host's ops and launches" : each));
   return needed.length
-    ? `Most rules could not look: this trace was recorded without ${needed.join(" and ")}.`
+    ? `Most rules had nothing to look at: this trace was recorded without ${needed.join(" and ")}.`
     : "Nothing stands out: no rule found time to save.";
 }
 
@@ -144,7 +144,7 @@ export function window_bars(gpu: Report, summary: Report | null = null): HTMLEle
   const idle = table_of(gpu, "idle") ?? (summary ? table_of(summary, "idle") : null);
   if (!devices?.size) return null;
   return card(
-    "Where the window went",
+    "Where the time went",
     ...devices.table.rows.map((row) => {
       const device = devices.value(row, "device");
       const window_ns = devices.number(row, "window_ns") ?? 0;

@@ -105,12 +105,12 @@ export const kernels_page = (context: Context): Promise<Page> =>
     context,
     "kernels",
     "Kernels",
-    "Where kernel time went, and how near each kernel is to its roof. A name opens the kernel's page, its row the timeline.",
+    "Where kernel time went, and how close each kernel is to its roof. Click a name for the kernel's page, a row for the timeline.",
     () => ({ only: kKernelColumns, sort: "-time_ns", link: kernel_door(context) }),
   );
 
 export const ops_page = (context: Context): Promise<Page> =>
-  table_page(context, "ops", "Ops", "What each op cost on the host and on the device. A row opens the timeline.", (table) => ({
+  table_page(context, "ops", "Ops", "What each op cost on the host and on the device. Click a row for the timeline.", (table) => ({
     first: ["op"],
     sort: table.rows.some((row) => Number(row[table.columns.findIndex((column) => column.name === "device_self_ns")] ?? 0) > 0)
       ? "-device_self_ns"

@@ -32,7 +32,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
         { class: "row" },
         slice.category ? chip(slice.category) : null,
         button("Zoom to it", actions.frame, { class: "btn small", title: "f" }),
-        button("Find all of this name", () => actions.search(slice.name.slice(0, 200)), { class: "btn small" }),
+        button("Find all with this name", () => actions.search(slice.name.slice(0, 200)), { class: "btn small" }),
         kernel_page ? el("a", { class: "btn small", href: kernel_page }, "About this kernel →") : null,
       ),
     ),
@@ -63,8 +63,8 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
 }
 
 const kOpSources: Record<NonNullable<SliceDetails["op_from"]>, string> = {
-  eager_run: "an eager run of the same kernels: the graph's replay hides it",
-  capture: "the capture of the graph: its replay hides it",
+  eager_run: "an eager run of the same kernels (the graph replay hides the op)",
+  capture: "the capture of the graph (its replay hides the op)",
 };
 
 function link_to(target: { id: number; name: string }, actions: DetailActions): HTMLElement {

@@ -104,7 +104,7 @@ export class Toolbar {
   }
 
   private mode(): HTMLElement {
-    return toggle("Drag moves", "Dragging moves the view instead of selecting an area; Shift does the other", !this.state.selecting, (on) => {
+    return toggle("Drag pans", "Dragging pans the view instead of selecting an area; Shift does the opposite", !this.state.selecting, (on) => {
       this.state.selecting = !on;
       this.actions.moving(on);
     });

@@ -99,7 +99,7 @@ export function curves(series: Series[], window_ns: number, colours: string[], o
       preserveAspectRatio: "none",
       role: "img",
       tabindex: "0",
-      "aria-label": `${series.map((each) => each.name.replaceAll("_", " ")).join(", ")} over time. The arrow keys read it, Enter goes to the timeline.`,
+      "aria-label": `${series.map((each) => each.name.replaceAll("_", " ")).join(", ")} over time. Arrow keys read its values, Enter goes to the timeline.`,
     },
     ...[0.25, 0.5, 0.75].map((part) => svg("line", { class: "grid", x1: 0, x2: kWidth, y1: y(most * part), y2: y(most * part) })),
     ...series.flatMap((each, i) => {

@@ -7,7 +7,7 @@ export function roof_bar(roof_ns: number | null, time_ns: number): HTMLElement |
   const share = Math.min(100, (100 * roof_ns) / time_ns);
   return el(
     "div",
-    { class: "roof", title: "The part of its time that the device needs at its peak" },
+    { class: "roof", title: "The time that the device needs at its peak, as part of the time taken" },
     el("div", { class: "roof-bar" }, el("i", { style: { width: `${share}%` } })),
     el("small", { class: "muted" }, `roof ${format.time(roof_ns)} of ${format.time(time_ns)}: ${format.percent(share)} of the best possible`),
   );

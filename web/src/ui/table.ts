@@ -77,7 +77,7 @@ export class TableView {
         role: "grid",
         tabindex: "0",
         "aria-label": options.label ?? table.name,
-        "aria-description": options.open ? "The arrow keys walk along the rows, Enter opens the row, Shift and Enter what its name leads to." : undefined,
+        "aria-description": options.open ? "Arrow keys move between rows, Enter opens the row, Shift+Enter opens the link of its name." : undefined,
         on: { scroll: () => this.draw(), keydown: (event: KeyboardEvent) => this.key(event) },
       },
       this.head,

@@ -234,10 +234,10 @@ TEST(DeviceFindings, AttentionByHand) {
   const Found by_hand = program("aten::bmm", "aten::_softmax");
   ASSERT_TRUE(by_hand.has("unfused_attention")) << by_hand.ids();
   EXPECT_EQ(by_hand.find("unfused_attention")->finding.saves_ns, 60 * kUs);
-  EXPECT_EQ(by_hand.find("unfused_attention")->finding.action.find("math form"), std::string::npos);
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.action.find("math backend"), std::string::npos);
   const Found math =
       program("aten::bmm", "aten::_safe_softmax");  // what scaled_dot_product_attention does where no fused kernel fits
-  EXPECT_NE(math.find("unfused_attention")->finding.action.find("math form"), std::string::npos);
+  EXPECT_NE(math.find("unfused_attention")->finding.action.find("math backend"), std::string::npos);
   EXPECT_FALSE(program("aten::mm", "aten::_softmax").has("unfused_attention"));       // a classifier in front of something
   EXPECT_FALSE(program("aten::bmm", "aten::_log_softmax").has("unfused_attention"));  // a loss
 }

@@ -151,7 +151,7 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   const Found paused = found_in(pause.text);
   EXPECT_TRUE(paused.has("host_pause")) << paused.ids();
   EXPECT_FALSE(paused.has("launch_bound")) << paused.ids();
-  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "an iteration: before cudaLaunchKernel, 0.5 x, 2.500 ms");
+  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: before cudaLaunchKernel, 0.5 x, 2.500 ms");
   pause.text.annotation("Optimizer.step#SGD.step", 200 * kUs, 6'000 * kUs);  // without stacks, the annotation says most
   const Found in_step = found_in(pause.text);
   ASSERT_TRUE(in_step.has("host_pause")) << in_step.ids();

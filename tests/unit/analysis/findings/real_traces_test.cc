@@ -38,7 +38,7 @@ constexpr Fault kFaults[] = {
     {"fault_unfused_pointwise", "unfused_pointwise", 2, "aten::"},
     {"clean_fused_pointwise", "unfused_pointwise", 0},
     {"fault_double_casts", "duplicate_casts", 2, "aten::to"},
-    {"fault_double_casts", "duplicate_casts", 2, ": 6 round trips an iteration"},  // cast, multiply, cast back, six times
+    {"fault_double_casts", "duplicate_casts", 2, ": 6 round trips per iteration"},  // cast, multiply, cast back, six times
     {"fault_tiny_kernels", "tiny_kernels", 2, "aten::add_"},
     {"fault_recompile_in_window", "recompiles", 2, "gen5.py:89"},
     {"fault_recompile_in_window", "compile_in_window", 2},
@@ -86,7 +86,7 @@ constexpr Fault kFaults[] = {
     {"gpt_compiled_train", "unfused_attention", 0},
     {"fault_gemm_misaligned", "gemm_alignment", 1, "4097x4097x4097"},
     {"clean_busy_gemm", "gemm_alignment", 0},
-    {"fault_transposed_copy", "memory_bound_inefficient", 1, "of the bandwidth"},
+    {"fault_transposed_copy", "memory_bound_inefficient", 1, "of peak bandwidth"},
     {"clean_fused_pointwise", "memory_bound_inefficient", 0},
 };
 
