@@ -111,7 +111,7 @@ Result<std::uint64_t> parse_byte_count(const std::string& text) {
   const bool good = error == std::errc{} && found != kSuffixes.end() && number > 0;
   const double bytes = good ? number * found->factor : 0;
   if (bytes < 1 || bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
-    return fail(ErrorCode::usage, fmt::format("invalid size '{}'", text), {}, "examples: 4096, 64k, 1.5G, 2GiB");
+    return fail(ErrorCode::usage, fmt::format("--max-bytes: invalid size '{}'", text), {}, "examples: 4096, 64k, 1.5G, 2GiB");
   }
   return static_cast<std::uint64_t>(std::llround(bytes));
 }

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <ridge/engine.h>
+#include <ridge/json.h>
 #include <ridge/render.h>
 
 #include "server/report_file.h"

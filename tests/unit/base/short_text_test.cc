@@ -1,6 +1,7 @@
 // Texts cut short in JSON: still JSON, equal ones equal and different ones different.
 #include <gtest/gtest.h>
 
+#include <ridge/json.h>
 #include <ridge/render.h>
 
 namespace ridge {
