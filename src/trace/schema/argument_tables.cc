@@ -66,7 +66,7 @@ constexpr Column kCounters[] = {
 TableRows argument_rows(const Trace& trace) { return arguments_of(every_event(trace)); }
 TableRows counter_rows(const Trace& trace) { return arguments_of(events_of(trace, EventClass::counter)); }
 
-constexpr Table kTables[] = {
+constexpr Table kArgumentTables[] = {
     {"counters", "A value of a counter (`ph` C): one row for each argument of each event.", kCounters, counter_rows},
     {"args", "An argument of an event: one row for each, of all events, those that other tables have columns of too.",
      kArguments, argument_rows},
@@ -74,6 +74,6 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-std::span<const Table> argument_tables() { return kTables; }
+std::span<const Table> argument_tables() { return kArgumentTables; }
 
 }  // namespace ridge::schema

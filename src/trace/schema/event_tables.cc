@@ -171,7 +171,7 @@ TableRows collective_rows(const Trace& trace) {
 
 using enum EventClass;
 
-constexpr Table kTables[] = {
+constexpr Table kEventTables[] = {
     {"events", "An event, in the file's order: the row is the event's number. Those of every class are here.", kEvents,
      every_event},
     {"device_work", "A kernel, copy or set on a device.", kDeviceWork, of_class<device_work>},
@@ -194,6 +194,6 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-std::span<const Table> event_tables() { return kTables; }
+std::span<const Table> event_tables() { return kEventTables; }
 
 }  // namespace ridge::schema

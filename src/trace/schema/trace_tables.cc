@@ -189,7 +189,7 @@ TableRows diagnostic_rows(const Trace& trace) {
   return first_rows(trace, met);
 }
 
-constexpr Table kTables[] = {
+constexpr Table kTraceTables[] = {
     {"trace", "The file: one row.", kTrace, one_row},
     {"metadata", "What the profiler wrote around the events, but for what other tables have.", kMetadata, metadata_rows},
     {"devices", "A device that the profiler described.", kDevices, device_rows},
@@ -200,6 +200,6 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-std::span<const Table> trace_tables() { return kTables; }
+std::span<const Table> trace_tables() { return kTraceTables; }
 
 }  // namespace ridge::schema
