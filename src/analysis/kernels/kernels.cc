@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "analysis/catalog.h"
+#include "analysis/kernels/launch_key.h"
 #include "analysis/shared/choice.h"
 #include "analysis/shared/cost_diagnostics.h"
 #include "base/hash.h"
@@ -17,79 +18,13 @@
 #include "base/try.h"
 #include "facts/scope_diagnostics.h"
 #include "facts/scoped_work.h"
-#include "model/annotations.h"
 #include "model/autotune.h"
-#include "model/locations.h"
 #include "trace/tables.h"
 
 namespace ridge {
 namespace {
 
 constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
-
-// The compiled graph around a node; where the trace does not name graphs, the compiled region or function. The innermost of
-// each.
-struct GraphAround {
-  StringId name;
-  bool is_graph = false;
-};
-
-std::vector<GraphAround> graphs_around(const Model& model) {
-  const CallTree& tree = model.tree();
-  std::vector<GraphAround> around(tree.size());
-  for (std::uint32_t n = 0; n < tree.size(); ++n) {
-    if (tree.parent[n] != kNoNode) around[n] = around[tree.parent[n].value];
-    if (tree.event_class[n] != EventClass::op && tree.event_class[n] != EventClass::annotation) continue;
-    const StringId name = model.trace().events.name(tree.event[n]);
-    const std::string_view text = model.trace().text(name);
-    const bool is_graph = text.starts_with("## Call CompiledFxGraph");
-    const bool is_region = text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction");
-    if (is_graph || (is_region && !around[n].is_graph)) around[n] = {name, is_graph};
-  }
-  return around;
-}
-
-// The key of a launch under one regrouping, as text.
-class Regroup {
- public:
-  Regroup(const Scope& scope, KernelsBy by) : model_(scope.model()), by_(by), ops_(ops(scope.trace())) {
-    if (by == KernelsBy::annotation) annotations_.emplace(model_);
-    if (by == KernelsBy::graph) graphs_ = graphs_around(model_);
-  }
-
-  std::string key(const WorkRow& work) {
-    const NodeId launch = model_.links().launch[work.row];
-    if (by_ == KernelsBy::stream) return std::to_string(work.stream);
-    if (launch == kNoNode) return std::string(without_launch(model_.trace()));
-    switch (by_) {
-      case KernelsBy::op: return std::string(op_name(model_, work.row));
-      case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
-      case KernelsBy::annotation: return or_else(name(annotations_->of(launch)), "[no annotation]");
-      case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
-      default: return or_else(std::string(model_.trace().text(graphs_[launch.value].name)), "[not compiled]");
-    }
-  }
-
- private:
-  static std::string or_else(std::string text, std::string_view none) { return text.empty() ? std::string(none) : text; }
-
-  std::string name(NodeId n) const {
-    return n == kNoNode ? std::string()
-                        : std::string(model_.trace().text(model_.trace().events.name(model_.tree().event[n.value])));
-  }
-
-  std::string shape(NodeId op) const {
-    if (op == kNoNode) return "";
-    const auto dims = ops_.input_dims.text(model_.tree().event[op.value]);
-    return dims ? " " + std::string(model_.trace().text(*dims)) : "";
-  }
-
-  const Model& model_;
-  KernelsBy by_;
-  OpTable ops_;
-  std::optional<Annotations> annotations_;
-  std::vector<GraphAround> graphs_;
-};
 
 struct RowKey {
   std::uint32_t name = 0, label = 0, hash = 0;
@@ -127,7 +62,7 @@ class KernelRows {
         labels_(label_ids(model_.identities())),
         tuning_(model_.autotuning()),
         replays_(model_.graph_replays()) {
-    if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<Regroup>(scope, *by);
+    if (by && *by != KernelsBy::launch) regroup_ = std::make_unique<LaunchKey>(scope, *by);
   }
 
   // Whether it is a kernel that --filter lets through.
@@ -227,7 +162,7 @@ class KernelRows {
 
   std::size_t find(const Device& device, const WorkRow& work) {
     if (regroup_) {
-      const auto [it, is_new] = groups_.try_emplace({regroup_->key(work), device.id}, rows_.size());
+      const auto [it, is_new] = groups_.try_emplace({regroup_->of(work), device.id}, rows_.size());
       if (is_new) add_row(row_at(device, work)).key = it->first.first;
       return it->second;
     }
@@ -272,7 +207,7 @@ class KernelRows {
   std::vector<std::uint32_t> labels_;
   const Autotuning& tuning_;
   const GraphReplays& replays_;
-  std::unique_ptr<Regroup> regroup_;
+  std::unique_ptr<LaunchKey> regroup_;
   std::unordered_map<std::uint32_t, bool> matches_;
   std::unordered_map<RowKey, std::size_t, RowKeyHash> index_;
   std::map<std::pair<std::string, std::int64_t>, std::size_t> groups_;
