@@ -94,6 +94,10 @@ Result<void> PackedFile::finish() {
 
 Result<void> rewrite_blocks(const Trace& trace, OpenedSource source, const BlockOptions& options,
                             const std::function<void(Block*)>& transform, PackedFile* out) {
+  if (trace.places.size() != trace.events.size()) {
+    return fail(ErrorCode::usage, "the events of a " + std::string(trace.format) + " trace cannot be rewritten", trace.path,
+                "augment, combine and cut copy events that are JSON objects");
+  }
   BlockFeed feed(trace, std::move(source), options);
   const bool packed = out->packing() != Packing::none;
   const auto read = [&](Block* block) { return feed.next(block); };

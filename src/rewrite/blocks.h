@@ -61,7 +61,7 @@ class PackedFile {
 };
 
 // Reads what `trace` (which knows its places) was read from once more; `transform` fills block->output and may be called from
-// several threads at once.
+// several threads at once. An error where events have no places: their format is not JSON.
 Result<void> rewrite_blocks(const Trace& trace, OpenedSource source, const BlockOptions& options,
                             const std::function<void(Block*)>& transform, PackedFile* out);
 

@@ -48,7 +48,7 @@ class Pupil {
   Diagnostics diagnostics_;
 };
 
-struct Writer {
+struct TraceWriter {
   const char* name;
   std::function<std::string(int)> event;  // the i-th
 };
@@ -56,7 +56,7 @@ struct Writer {
 std::string number(std::int64_t value) { return std::to_string(value); }
 
 // One row a style of writing that was seen in a trace.
-const Writer kWriters[] = {
+const TraceWriter kWriters[] = {
     {"times since 1970, whole microseconds (up to PyTorch 2.2)",
      [](int i) {
        return "{\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1102, \"tid\": 1262,\n    "
@@ -110,7 +110,7 @@ const Writer kWriters[] = {
 
 TEST(LayoutTrie, NeedsAFewEventsOfEachWriterOnly) {
   constexpr int kEvents = 2000;
-  for (const Writer& writer : kWriters) {
+  for (const TraceWriter& writer : kWriters) {
     std::string text;
     for (int i = 0; i < kEvents; ++i) text += writer.event(i);
     Pupil pupil;

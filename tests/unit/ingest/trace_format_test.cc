@@ -8,10 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/output_file.h"
 #include "base/try.h"
 #include "ingest/container.h"
 #include "ingest/reader.h"
+#include "rewrite/combine.h"
 #include "support/files.h"
+#include "support/says.h"
 #include "support/trace_lines.h"
 #include "trace/tables.h"
 
@@ -139,6 +142,22 @@ TEST(TraceFormat, LongerThanItsHead) {
   for (int i = 0; i < 10'000; ++i) many += "cpu_op,aten::mm,1," + std::to_string(5000 + i) + ",400,\n";
   ASSERT_GT(many.size(), TraceInput::kHeadBytes);
   EXPECT_EQ(read_with(known_formats(), many)->events.size(), 10'000U);
+}
+
+TEST(TraceFormat, WithoutPlacesCannotBeRewritten) {
+  const auto formats = known_formats();
+  ReadOptions read;
+  read.formats = formats;
+  read.keep_places = true;
+  const std::string path = testing::TempDir() + "ridge_rewritten_lines.json";
+  auto file = OutputFile::create(path);
+  ASSERT_TRUE(file);
+  PackedFile out(std::move(*file), Packing::none);
+  const CombineInput inputs[] = {{.path = "lines", .bytes = kThreeLines}};
+  const auto combined = combine(inputs, read, {}, &out);
+  ASSERT_FALSE(combined);
+  EXPECT_EQ(combined.error().code, ErrorCode::usage);
+  EXPECT_TRUE(says(combined.error().message, {"lines"}));
 }
 
 TEST(TraceFormat, UnknownWithoutItsRow) {
