@@ -9,8 +9,9 @@ namespace ridge {
 
 tbb::task_arena& Threads::arena() {
   std::call_once(made_, [&] {
-    constexpr unsigned kMostThreads = 1024;
-    const int most = most_ != 0 ? static_cast<int>(std::min(most_, kMostThreads)) : tbb::info::default_concurrency();
+    const auto cores = static_cast<unsigned>(tbb::info::default_concurrency());
+    // oneTBB's pool has no more workers than cores, and prints a warning of its own where more are asked for.
+    const int most = static_cast<int>(most_ != 0 ? std::min(most_, cores) : cores);
     arena_.emplace(kAskers + most - 1, kAskers);
   });
   return *arena_;

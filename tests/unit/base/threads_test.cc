@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <tbb/parallel_for.h>
 
 #include "base/in_parallel.h"
 #include "model/once.h"
@@ -75,6 +76,13 @@ TEST(Threads, AnyNumberMayAskAtATime) {
       ASSERT_EQ(wrong, 0);
     }
   }
+}
+
+TEST(Threads, MoreThanCoresSayNothing) {
+  testing::internal::CaptureStderr();
+  Threads threads(64);
+  threads.run([] { tbb::parallel_for(0, 10'000, [](int) {}); });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace
