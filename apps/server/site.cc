@@ -261,9 +261,9 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   const bool one_trace = rest.query.contains("t");
   const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
-  const auto report = engine_.run(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
+  const auto report = engine_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
-  auto text = report_text(*report, **find_format("json"), view, {.longest_text = longest_text});
+  auto text = report_text(**report, **find_format("json"), view, {.longest_text = longest_text});
   if (!text) return tl::unexpected(text.error());
   return answer(200, std::move(*text));
 }

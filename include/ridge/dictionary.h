@@ -20,6 +20,7 @@ class Dictionary {
     return std::string_view(bytes_).substr(begin, ends_[code] - begin);
   }
   std::size_t size() const { return ends_.size(); }
+  std::uint64_t heap_bytes() const;  // what it holds on the heap
 
  private:
   void grow();

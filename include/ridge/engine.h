@@ -59,6 +59,10 @@ class Engine {
   Result<Report> run(std::string_view analysis, const Arguments& arguments,
                      std::optional<std::size_t> trace = std::nullopt) const;
 
+  // The same, kept within cache_bytes for who asks again: the pages of a table are views of one report.
+  Result<std::shared_ptr<const Report>> kept_report(std::string_view analysis, const Arguments& arguments,
+                                                    std::optional<std::size_t> trace = std::nullopt) const;
+
   std::size_t trace_count() const;
   // What is kept of tables now, as cache_bytes counts it.
   std::uint64_t cached_bytes() const;

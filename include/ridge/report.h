@@ -62,6 +62,8 @@ struct Report {
   std::string headline;      // the answer in a sentence, or empty; people only
   std::string next;          // one suggested next command, or empty; people only
   bool gate_failed = false;  // a gate that the user asked for failed: exit code 3
+
+  std::uint64_t memory_bytes() const;  // about: of tables and series, which are what grows with a trace
 };
 
 }  // namespace ridge

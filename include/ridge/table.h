@@ -50,6 +50,7 @@ class Values {
   void push(Type type, const CellView& cell);
   void reserve(Type type, std::size_t rows);
   void truncate(std::size_t rows);
+  std::uint64_t heap_bytes() const;
 
  private:
   struct Texts {
@@ -117,6 +118,7 @@ struct Table {
   void add_column(Column column, const Row& cells);
   void reserve(std::size_t rows);
   void truncate(std::size_t rows);
+  std::uint64_t heap_bytes() const;  // of its columns' values: names and hints are nothing beside them
 
   CellView cell(std::size_t row, std::size_t column) const { return columns[column].at(row); }
   Row row(std::size_t i) const;                         // a copy

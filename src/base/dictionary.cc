@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/heap_bytes.h"
 
 namespace ridge {
 namespace {
@@ -39,5 +40,7 @@ void Dictionary::grow() {
   slots_.assign(std::max<std::size_t>(8, 2 * slots_.size()), 0);
   for (std::uint32_t code = 0; code < ends_.size(); ++code) slots_[slot_of(text(code))] = code + 1;
 }
+
+std::uint64_t Dictionary::heap_bytes() const { return ridge::heap_bytes(bytes_, ends_, slots_); }
 
 }  // namespace ridge

@@ -1,8 +1,11 @@
 // How the values of a Table are kept and given back.
+#include <ridge/report.h>
 #include <ridge/table.h>
 
 #include <algorithm>
 #include <cassert>
+
+#include "base/heap_bytes.h"
 
 namespace ridge {
 namespace {
@@ -139,6 +142,27 @@ const Column& Table::column(std::string_view called) const {
   const Column* found = find(called);
   assert(found != nullptr);
   return *found;
+}
+
+std::uint64_t Values::heap_bytes() const {
+  return ridge::heap_bytes(known_) +
+         std::visit(Overloaded{[](std::monostate) { return std::uint64_t{0}; },
+                               [](const Texts& texts) { return ridge::heap_bytes(texts.codes, texts.dictionary); },
+                               [](const auto& values) { return ridge::heap_bytes(values); }},
+                    of_);
+}
+
+std::uint64_t Table::heap_bytes() const {
+  std::uint64_t bytes = hints.joined.titles.values.heap_bytes();
+  for (const Column& each : columns) bytes += each.values.heap_bytes();
+  return bytes;
+}
+
+std::uint64_t Report::memory_bytes() const {
+  std::uint64_t bytes = sizeof(Report);
+  for (const Table& table : tables) bytes += sizeof(Table) + table.heap_bytes();
+  for (const Series& each : series) bytes += sizeof(Series) + each.points.capacity() * sizeof each.points[0];
+  return bytes;
 }
 
 }  // namespace ridge

@@ -130,6 +130,17 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   return report;
 }
 
+Result<std::shared_ptr<const Report>> Engine::kept_report(std::string_view analysis, const Arguments& arguments,
+                                                          std::optional<std::size_t> trace) const {
+  std::string key = "report " + std::string(analysis) + (trace ? " " + std::to_string(*trace) : "");
+  for (const auto& [name, value] : arguments) key += '\n' + name + '=' + value;
+  const TrimAtEnd trim{&state_->tables.cache()};
+  return state_->tables.cache().get<Report>(key, [&]() -> Result<std::shared_ptr<const Report>> {
+    TRY(Report report, run(analysis, arguments, trace));
+    return std::make_shared<const Report>(std::move(report));
+  });
+}
+
 std::size_t Engine::trace_count() const { return state_->tables.size(); }
 
 std::uint64_t Engine::cached_bytes() const { return state_->tables.cache().bytes(); }

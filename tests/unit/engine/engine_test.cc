@@ -92,5 +92,25 @@ TEST(Parameters, AnAnalysisMayDescribeASharedOneInItsOwnWords) {
   EXPECT_TRUE(names.contains("runs"));
 }
 
+TEST(Engine, PagesOfATableAreViewsOfOneReport) {
+  const Engine engine = open_fixture("gpt_compiled_train");
+  const Arguments by_launch = {{"by", "launch"}};
+  const auto first = engine.kept_report("kernels", by_launch), again = engine.kept_report("kernels", by_launch);
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(first->get(), again->get());
+  EXPECT_NE(first->get(), engine.kept_report("kernels", {{"by", "op"}})->get());
+  EXPECT_NE(first->get(), engine.kept_report("kernels", by_launch, 0)->get());
+  EXPECT_GT((*first)->memory_bytes(), (*first)->tables[0].size() * 8 * 10);  // ten columns of numbers at least
+  EXPECT_FALSE(engine.kept_report("kernels", {{"by", "nothing"}}));
+}
+
+TEST(Engine, AReportStaysWhereTheBudgetHasNoRoomForIt) {
+  const Engine engine = open_fixture("gpt_compiled_train", {.cache_bytes = 1});
+  const auto report = engine.kept_report("kernels", {{"by", "launch"}});
+  ASSERT_TRUE(report);
+  EXPECT_GT((*report)->tables[0].size(), 0U);
+  EXPECT_EQ(json_of(engine, "kernels", {{"by", "launch"}}), report_text(**report, **find_format("json")).value());
+}
+
 }  // namespace
 }  // namespace ridge
