@@ -14,13 +14,13 @@ def test_standard_input(folder):
 
 
 def test_not_a_trace(folder):
-    refused(1, "info", folder.write("n.json", '{"a": 1}'), error=".")
-    refused(1, "info", folder.write("e.json", ""), error=".")
+    refused(1, "info", folder.write("n.json", '{"a": 1}'), error="traceEvents")
+    refused(1, "info", folder.write("e.json", ""), error="empty")
 
 
 def test_a_folder_of_several_traces_lists_them(folder):
     folder.write("u.json", TRACE)
-    run = refused(2, "info", folder.path, error=".")
+    run = refused(2, "info", folder.path, error="traces")
     check("t.json" in run.err and "u.json" in run.err, run.err)
 
 
@@ -39,7 +39,7 @@ def test_a_folder_stands_for_its_traces(folder):
     equal([trace["name"] for trace in answer["traces"]], ranks, "compared")
     succeeds("report", folder.at("ranks"), "-o", folder.at("page.html"))
     check(all(rank in folder.read("page.html") for rank in ranks), "the page holds all")
-    refused(2, "combine", folder.at("ranks"), folder.at("ranks/rank1.json"), error=".")
+    refused(2, "combine", folder.at("ranks"), folder.at("ranks/rank1.json"), error="rank1")
     os.mkdir(folder.at("none"))
     refused(1, "combine", folder.at("none"), folder.at("o.json"), error="folder")
     os.mkdir(folder.at("one"))
@@ -97,7 +97,7 @@ def test_a_gate_that_fails_is_3(folder):
 def test_times_outside_the_window_are_refused(folder):
     refused(2, "gaps", folder.trace, "--from", "1000", error="--from 1000", hint="ends")
     refused(2, "gaps", folder.trace, "--to", "0", error="--to 0")
-    refused(2, "cut", folder.trace, folder.at("out.json"), "--from", "1000", "--to", "2000", error=".")
+    refused(2, "cut", folder.trace, folder.at("out.json"), "--from", "1000", "--to", "2000", error="--from")
     equal(folder.names(), ["t.json"], "files")
 
 
