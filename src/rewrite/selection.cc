@@ -39,6 +39,7 @@ class Selection {
   std::vector<bool> run() {
     by_time();
     device_work_and_launches();
+    frames_of_the_background();
     device_annotations();
     ends_of_pairs();
     flows_whole();
@@ -105,6 +106,31 @@ class Selection {
       for (NodeId n = from; n != kNoNode && !climbed[n.value]; n = tree.parent[n.value]) {
         climbed[n.value] = true;
         if (tree.class_of(n) == EventClass::op) keep(tree.event[n.value]);
+      }
+    }
+  }
+
+  // A thread that launches nothing of the range mostly waits, for as long as it likes: of its frames go those that lie inside
+  // whole, so that none stretches the range. Where no thread launches anything, the one that runs ops counts.
+  void frames_of_the_background() {
+    const CallTree& tree = model_.tree();
+    const auto holds_kept = [&](const HostThread& thread, EventClass wanted) {
+      for (std::uint32_t i = thread.first; i < thread.first + thread.count; ++i) {
+        if (tree.event_class[i] == wanted && kept(tree.event[i])) return true;
+      }
+      return false;
+    };
+    const auto any_holds = [&](EventClass wanted) {
+      return std::ranges::any_of(tree.threads, [&](const HostThread& thread) { return holds_kept(thread, wanted); });
+    };
+    const EventClass work = any_holds(EventClass::launch) ? EventClass::launch : EventClass::op;
+    if (!any_holds(work)) return;
+    for (const HostThread& thread : tree.threads) {
+      if (holds_kept(thread, work)) continue;
+      for (std::uint32_t i = thread.first; i < thread.first + thread.count; ++i) {
+        const TimeRange& window = window_of(tree.event[i]);
+        const bool inside = tree.start_ns[i] >= window.start_ns && tree.end_ns[i] <= window.end_ns;
+        if (tree.event_class[i] == EventClass::python_frame && !inside) keep(tree.event[i], false);
       }
     }
   }
