@@ -16,6 +16,7 @@
 #include "model/annotations.h"
 #include "model/frame_name.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -63,7 +64,7 @@ class KernelDetailBuilder {
 
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
-    if (trace_.kind(event).work != DeviceWork::kernel) return;
+    if (work_of(trace_, event) != DeviceWork::kernel) return;
     saturating_add(&out_.kernel_time_ns, duration_ns(work));
     if (trace_.text(trace_.events.name(event)) != kernel_) return;
     identify(work);
@@ -206,7 +207,7 @@ std::vector<KernelCandidate> candidates_in(const Scope& scope) {
   const Trace& trace = scope.trace();
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const EventId event = trace.of(EventClass::device_work)[work.row];
-    if (trace.kind(event).work != DeviceWork::kernel) return;
+    if (work_of(trace, event) != DeviceWork::kernel) return;
     saturating_add(&times[{trace.events.name(event).value, scope.model().identities().of_row[work.row]}], duration_ns(work));
   });
   std::vector<KernelCandidate> candidates;
