@@ -68,6 +68,7 @@ bool all_zero(const Times& times) {
 std::string_view change_word(const Group& group, std::size_t t) {
   if (group.sides[0].positions.empty()) return group.sides[t].positions.empty() ? "" : "added";
   if (group.sides[t].positions.empty()) return "removed";
+  if (group.changes[t].delta_ns == 0) return "same";
   return group.changes[t].significant ? "changed" : "n.s.";
 }
 

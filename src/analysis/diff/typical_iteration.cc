@@ -186,7 +186,7 @@ class Builder {
     const KernelIdentity& identity = identities_[row];
     CallKind kind;
     kind.kernels.push_back({static_cast<Key>(name), kNoKey, trace_.text(trace_.events.name(rows_[row])), &identity});
-    kind.kernel_names = kind.counterless_names = combine(0, name);
+    kind.kernel_names = kind.counterless_names = kind.untuned_names = combine(0, name);
     kind.category = identity.category;
     if (kind.category == Category::gemm || kind.category == Category::conv) kind.heavy = Heavy::matrix;
     if (kind.category == Category::attention) kind.heavy = Heavy::attention;
