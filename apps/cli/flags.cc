@@ -46,6 +46,7 @@ Result<void> set_format(Settings& settings, const std::string& text) {
 Result<void> set_json(Settings& settings, const std::string&) { return set_format(settings, "json"); }
 
 Result<void> set_output(Settings& settings, const std::string& text) {
+  if (text.empty()) return bad_value("--output", text, "give a file, or - for standard output");
   settings.output = text;
   return {};
 }
@@ -58,6 +59,7 @@ Result<void> set_limit(Settings& settings, const std::string& text) {
 }
 
 Result<void> set_sort(Settings& settings, const std::string& text) {
+  if (text.empty()) return bad_value("--sort", text, "give the name of a column, -COLUMN for the other way round");
   settings.sort = text;
   return {};
 }
@@ -88,6 +90,7 @@ constexpr std::array kFlags = {
     Flag{"-o,--output", "FILE", "write to FILE, which appears only when complete", set_output},
     Flag{"-n,--limit", "N", "rows per table, 0 for all (default: 20 for table and md, all for json and csv)", set_limit, true},
     Flag{"--sort", "COLUMN", "sort by COLUMN, numbers descending, text ascending; -COLUMN reverses", set_sort, true},
+    Flag{"--wide", "", "all columns of a table, however long its lines", set_switch<&Settings::wide, true>, true},
     Flag{"--threads", "N", "number of threads (default: one per core)", set_threads},
     Flag{"--max-bytes", "SIZE", "largest uncompressed trace to read: 4G, 512MiB", set_max_bytes},
     Flag{"-q,--quiet", "", "no warnings, no progress bar", set_switch<&Settings::quiet, true>},

@@ -31,7 +31,7 @@ Result<int> run_report(const Invocation& given) {
   }
   const auto page = server::report_page();
   if (!page) return tl::unexpected(page.error());
-  const auto engine = open_traces(invocation);
+  const auto engine = open_traces(invocation, {.keep_places = true});
   if (!engine) return tl::unexpected(engine.error());
   const server::Site site(*engine, analysis_defaults(invocation.arguments, {}));
   const auto text = server::make_report(site, *page);

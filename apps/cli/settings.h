@@ -16,6 +16,7 @@ struct Settings {
   std::string sort;
   unsigned threads = 0;
   std::uint64_t max_bytes = 0;
+  bool wide = false;  // every column of a table, however long the lines
   bool quiet = false;
   bool color = true;  // false: --no-color
   bool help = false;
