@@ -204,12 +204,33 @@ Result<std::optional<std::string>> value_for(const Parameter& parameter, const s
   return fail(ErrorCode::usage, fmt::format("invalid value for '{}'", parameter.name), "", std::string(parameter.description));
 }
 
+// The engine speaks of flags, since most ask it from a command line: "--min-pct" is the parameter 'min_pct' here.
+std::string with_parameter_names(std::string_view words) {
+  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  std::string out;
+  for (std::size_t at = 0; at < words.size();) {
+    const bool begins = words.substr(at, 2) == "--" && (at == 0 || !is_name(words[at - 1]));
+    std::size_t end = at + 2;
+    while (begins && end < words.size() && is_name(words[end])) ++end;
+    if (!begins || end == at + 2) {
+      out += words[at++];
+      continue;
+    }
+    std::string name(words.substr(at + 2, end - at - 2));
+    std::ranges::replace(name, '-', '_');
+    out += "'" + name + "'";
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 Answer refusal(const Error& error) {
   const auto row = std::ranges::find(kStatuses, error.code, &StatusRow::code);
   const bool known = row != kStatuses.end();
-  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", error.message, error.hint));
+  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", with_parameter_names(error.message),
+                                                      with_parameter_names(error.hint)));
 }
 
 Site::Site(const Engine& engine, Arguments defaults)
