@@ -32,7 +32,8 @@ double groups_of(const OpCall& call, const At& at, const TensorShape& a, const T
   return divides_k ? numel(*ends) : 1;
 }
 
-OpWork product(const OpCall& call, const Part& part, const At& at) {
+// `otherwise`: the result's type where no argument says it; unknown: that of the factors.
+OpWork product_of(const OpCall& call, const Part& part, const At& at, DType otherwise) {
   const TensorShape* a = tensor_at(call, static_cast<std::size_t>(at.a));
   const TensorShape* b = tensor_at(call, static_cast<std::size_t>(at.b));
   const GemmPart own = part.as<GemmPart>();
@@ -41,7 +42,8 @@ OpWork product(const OpCall& call, const Part& part, const At& at) {
   const auto s = sizes_of(a, b);
   if (!s) return work;
   work.dtype = a->dtype;
-  const DType out_type = at.out_dtype < 0 ? a->dtype : scalar_type(call, static_cast<std::size_t>(at.out_dtype), a->dtype);
+  if (otherwise == DType::unknown) otherwise = a->dtype;
+  const DType out_type = at.out_dtype < 0 ? otherwise : scalar_type(call, static_cast<std::size_t>(at.out_dtype), otherwise);
   const double out = s->out() * groups_of(call, at, *a, *b) * item_bytes(out_type);
   const auto factor = at.beta < 0 ? std::optional(1.0) : number_at(call, static_cast<std::size_t>(at.beta));
   const double added = at.added < 0 || factor == 0.0 ? 0 : touched_or_zero(tensor_at(call, static_cast<std::size_t>(at.added)));
@@ -57,6 +59,7 @@ OpWork product(const OpCall& call, const Part& part, const At& at) {
   work.written = own.partial_bytes > 0 ? own.partial_bytes : out;
   return work;
 }
+OpWork product(const OpCall& c, const Part& p, const At& at) { return product_of(c, p, at, DType::unknown); }
 
 // (self, a, b, beta, alpha, ..), or (self, a, b, out_dtype, beta, alpha, ..); a result that is given stands last.
 OpWork with_dtype_between(const OpCall& c, const Part& p, const At& at) {
@@ -72,11 +75,7 @@ OpWork scaled_mm(const OpCall& c, const Part& p, const At& at) {
   }
   return work;
 }
-OpWork int_mm(const OpCall& c, const Part& p, const At& at) {
-  OpWork work = product(c, p, at);
-  if (work.written && p.role == KernelRole::main) *work.written *= item_bytes(DType::i32);
-  return work;
-}
+OpWork int_mm(const OpCall& c, const Part& p, const At& at) { return product_of(c, p, at, DType::i32); }
 
 // (x [.., K], w [N, K], bias): x flattened to two dimensions.
 OpWork linear(const OpCall& c, const Part& p, const At& at) {

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "model/device_properties.h"
 #include "model/model.h"
+#include "trace/tables.h"
 
 namespace ridge {
 namespace {
@@ -24,6 +25,11 @@ std::set<std::string> unknown_devices(const Scope& scope) {
     names.insert(named ? "'" + properties->name + "'" : "device " + std::to_string(device.id));
   }
   return names;
+}
+
+bool shapes_recorded(const Trace& trace) {
+  const OpTable table = ops(trace);
+  return std::ranges::any_of(table.events, [&](EventId event) { return table.input_dims.text(event).has_value(); });
 }
 
 std::string joined(const std::set<std::string>& names) {
@@ -91,8 +97,10 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
   if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
   if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
   if (total.time_ns > 0 && !total.flops.known && !total.bytes.known) {
-    found.push_back(
-        {"no_costs", 1, "FLOPs and bytes are unknown for all kernels: they need shapes, record with record_shapes=True"});
+    found.push_back({"no_costs", 1,
+                     shapes_recorded(scope.trace())
+                         ? "FLOPs and bytes are unknown for all kernels: no op with a known formula launched them"
+                         : "FLOPs and bytes are unknown for all kernels: they need shapes, record with record_shapes=True"});
   }
   return found;
 }
