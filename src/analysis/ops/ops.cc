@@ -18,13 +18,14 @@
 #include "model/annotations.h"
 #include "model/locations.h"
 #include "model/phases.h"
+#include "model/server_steps.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase"};
+constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase", "stage"};
 
 // What one call of an op took.
 struct OpCost {
@@ -212,6 +213,11 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
                 return static_cast<std::uint32_t>(n == kNoNode ? Phase::forward : (*phases)[n.value]);
               },
               [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
+    }
+    case OpsBy::stage: {
+      const auto steps = std::make_shared<ServerSteps>(build_server_steps(trace, tree));
+      return {[steps](EventId, NodeId n) { return static_cast<std::uint32_t>(steps->stage_of(n)); },
+              [](std::uint32_t id) { return std::string(name_of(static_cast<Stage>(id))); }};
     }
     default: {
       const Locations* locations = &scope.model().locations();
