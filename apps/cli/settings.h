@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <ridge/render.h>
 
@@ -16,6 +17,7 @@ struct Settings {
   std::string sort;
   unsigned threads = 0;
   std::uint64_t max_bytes = 0;
+  std::vector<std::string> captures;  // one per trace, in order; "-": none
   bool quiet = false;
   bool color = true;  // false: --no-color
   bool help = false;

@@ -100,7 +100,7 @@ void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compiler
     }
     if (done.is_op) leave(done.node, done.cost);
   };
-  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+  for (std::uint32_t i = 0; i < tree.recorded; ++i) {
     const NodeId n{i};
     const bool is_op = tree.event_class[i] == EventClass::op;
     const bool is_call = is_op || tree.event_class[i] == EventClass::launch;
