@@ -125,7 +125,11 @@ std::string slice_json(const SliceDetails& details, std::size_t longest_text) {
     out.key("args").object([&] {
       for (const SliceArg& arg : details.args) arg.text ? out.key(arg.key).text(arg.json) : out.key(arg.key).raw(arg.json);
     });
-    write_short_ref(out.key("op"), details.op);
+    if (!details.op_name.empty()) {
+      out.key("op").record("id", std::optional<std::int64_t>(), "name", details.op_name);
+    } else {
+      write_short_ref(out.key("op"), details.op);
+    }
     out.members("op_from", TextOrNull{details.op_from}, "frame", TextOrNull{details.frame}, "module",
                 TextOrNull{details.module});
     write_cost(out.key("cost"), details.cost);

@@ -2,10 +2,16 @@
 #include "analysis/diff/typical_iteration.h"
 
 #include <algorithm>
-
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::Pair;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 std::int64_t add_saturated(std::int64_t a, std::int64_t b) {

@@ -19,7 +19,7 @@ enum class Program : std::uint8_t { unknown, trains, infers };
 
 Program program_of(Facts& facts) {
   if (facts.trace().of(EventClass::op).empty()) return Program::unknown;
-  for (std::uint32_t n = 0; n < facts.tree().size(); ++n) {
+  for (std::uint32_t n = 0; n < facts.tree().recorded; ++n) {
     if (facts.phase(NodeId{n}) != Phase::forward) return Program::trains;
   }
   return Program::infers;

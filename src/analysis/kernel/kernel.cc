@@ -144,15 +144,15 @@ class KernelDetailBuilder {
   }
 
   KernelStack& stack(std::size_t row) {
-    const NodeId launch = model_.links().launch[row];
+    const NodeId launch = model_.links().launch[row], caller = caller_of(model_, row);
     std::vector<std::uint32_t> frames;
-    for (NodeId n = frame_at(launch); n != kNoNode && frames.size() < kMostFrames;
+    for (NodeId n = frame_at(caller); n != kNoNode && frames.size() < kMostFrames;
          n = frame_at(model_.tree().parent[n.value])) {
       frames.push_back(name_id(n));
     }
     const NodeId annotation = annotations_.of(launch);
-    const std::string_view place = launch == kNoNode ? std::string_view() : model_.locations().location(launch);
-    const std::string_view module = launch == kNoNode ? std::string_view() : model_.locations().module_path(launch);
+    const std::string_view place = caller == kNoNode ? std::string_view() : model_.locations().location(caller);
+    const std::string_view module = caller == kNoNode ? std::string_view() : model_.locations().module_path(caller);
     const std::uint32_t mark = annotation == kNoNode ? 0 : name_id(annotation);
     return stacks_.at(std::tuple(frames, place, module, mark), [&](KernelStack* s) {
       s->location = place;

@@ -111,7 +111,7 @@ void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compiler
     }
     if (done.is_op && !done.is_merged) leave(done.node, done.cost);
   };
-  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+  for (std::uint32_t i = 0; i < tree.recorded; ++i) {
     const NodeId n{i};
     // A utility op that launched something has its row: no device time is lost.
     while (work != launched.end() && work->op < n) ++work;
