@@ -9,6 +9,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
+#include "analysis/shared/cpu_kernels_table.h"
 #include "base/saturating.h"
 #include "facts/graph_busy.h"
 #include "model/frame_name.h"
@@ -320,6 +321,10 @@ std::int64_t Graphs::gpu_ns() const {
 
 Graphs compute_graphs(const Scope& scope) { return GraphsReader(scope).compute(); }
 
-Result<Report> run_graphs(const Scope& scope, const Arguments&) { return report_graphs(compute_graphs(scope)); }
+Result<Report> run_graphs(const Scope& scope, const Arguments&) {
+  Report report = report_graphs(compute_graphs(scope));
+  if (auto kernels = cpu_kernels_table(scope)) report.tables.push_back(std::move(*kernels));
+  return report;
+}
 
 }  // namespace ridge

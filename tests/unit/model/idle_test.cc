@@ -85,6 +85,17 @@ TEST(Idle, AHostThatIsLateIsLaunch) {
   EXPECT_EQ(blamed(*trace, IdleCause::launch, true), "aten::relu");
 }
 
+// A generated module computes on the host from 100 to 400 us. Anybody may have a function called kernel.
+TEST(Idle, AHostThatComputesForCompiledCode) {
+  const auto idle = [](std::string_view caller) {
+    return idle_of(*a_and_b().frame(caller, 90'000, 450'000).frame("<built-in function kernel>", 100'000, 400'000).read());
+  };
+  const Causes computes = {{"head_tail", 5'000}, {"cpu_kernel", 300'000}, {"launch", 180'000}};
+  EXPECT_EQ(idle("/tmp/torchinductor_u/vd/cvdbwtljjoxx5dvzrgbyowp3gozhkggbcfd4ichs27f5el2o2a55.py(88): call"), computes);
+  EXPECT_EQ(idle("train.py(88): call"), (Causes{{"head_tail", 5'000}, {"launch", 480'000}}));
+  EXPECT_EQ(idle_of(*a_and_b().op("graph_0_cpp_fused_add_sin_0", 100'000, 400'000).read()), computes);
+}
+
 TEST(Idle, AWaitCountsUntilItReturnsAndAsLongAsTheDeviceWorkedMeanwhile) {
   // The wait [9, 220) us lasts 211 us, in 11 of which a runs: without it the host would have been 211 us earlier, so it counts
   // up to 231.
