@@ -78,8 +78,9 @@ constexpr StallRule kRules[] = {
     {kAnnotation, Match::prefix, "enumerate(DataLoader)", IdleCause::dataloader},
     {kOp, Match::prefix, "enumerate(DataLoader)", IdleCause::dataloader},
     {kFrame, Match::part, "torch/utils/data/dataloader.py(", IdleCause::dataloader},
-    {kFrame, Match::exact, kCpuKernelFrame, IdleCause::cpu_kernel},
-    {kOp, Match::part, kCpuKernelOp, IdleCause::cpu_kernel},
+    // Whoever computes launches late: the kernel is to blame, and not the launch behind it.
+    {kFrame, Match::exact, kCpuKernelFrame, IdleCause::launch},
+    {kOp, Match::part, kCpuKernelOp, IdleCause::launch},
     {kAnnotation, Match::prefix, "gloo:", IdleCause::dependency},
     {kAnnotation, Match::prefix, "mpi:", IdleCause::dependency},
 };
@@ -198,7 +199,7 @@ class StallFinder {
     const EventClass c = tree_.class_of(node);
     const StringId name = trace_.events.name(tree_.event[node.value]);
     const auto cause = names_.cause(c, name);
-    if (cause == IdleCause::cpu_kernel && !is_cpu_kernel(trace_, tree_, node)) return std::nullopt;
+    if (cause == IdleCause::launch && !is_cpu_kernel(trace_, tree_, node)) return std::nullopt;
     if (c != EventClass::launch) return cause;
     if (cause == IdleCause::sync) return waits_for_copy(node) ? IdleCause::copy_wait : IdleCause::sync;
     if (cause) return cause;

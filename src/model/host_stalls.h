@@ -1,6 +1,5 @@
 // HostStalls: when a host thread was held up by something other than its own work, and by what: waits for the device, blocking
-// copies, compilation, guard lookups, the allocator, the data loader, CPU kernels of compiled code, a collective that runs on
-// the host.
+// copies, compilation, guard lookups, the allocator, the data loader, a collective that runs on the host.
 //
 // The outermost one counts: a wait inside a compilation is part of the compilation. So a thread's stalls are disjoint and in
 // order of time. The names that make a slice a stall are a table with one row each, in host_stalls.cc.

@@ -18,7 +18,6 @@ constexpr std::array<CauseRow, kIdleCauses> kCauses = {{
     {"allocator", "the host allocated or freed device memory"},
     {"dataloader", "the host waited for the next batch"},
     {"copy_wait", "the host waited for a blocking copy"},
-    {"cpu_kernel", "the host ran a CPU kernel of compiled code"},
     {"launch", "the host launched too late"},
     {"dependency", "queued work waited for another stream, collective or process"},
     {"kernel_gap", "gap between queued kernels"},

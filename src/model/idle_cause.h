@@ -14,7 +14,6 @@ enum class IdleCause : std::uint8_t {
   allocator,   // the host asked the driver for memory, or gave it back
   dataloader,  // the host waited for the next batch
   copy_wait,   // the host was held by a blocking or pageable copy to the device
-  cpu_kernel,  // the host computed: a CPU kernel of compiled code (cpu_kernels.h)
   launch,      // the host was late for any other reason: the queue was empty
   dependency,  // work was queued and waited: for another stream, a collective, another process
   kernel_gap,  // work was queued and ready: the device's own pause between two pieces of work

@@ -33,16 +33,19 @@ class GapNames {
   }
 
   std::string_view blame(const IdlePiece& piece) const {
-    return piece.cause == IdleCause::cpu_kernel ? name_cpu_kernel(trace_, tree_, piece.node).kernel : name(piece.node);
+    return computes(piece) ? name_cpu_kernel(trace_, tree_, piece.node).kernel : name(piece.node);
   }
   // What the blamed slice is known by: its op; of a CPU kernel the file of the module that calls it.
   std::string_view blame_op(const IdlePiece& piece) const {
-    if (piece.cause == IdleCause::cpu_kernel) return name_cpu_kernel(trace_, tree_, piece.node).file;
+    if (computes(piece)) return name_cpu_kernel(trace_, tree_, piece.node).file;
     const bool is_op = piece.node == kNoNode || tree_.class_of(piece.node) == EventClass::op;
     return is_op ? "" : name(outer_op(trace_, tree_, piece.node));
   }
 
  private:
+  bool computes(const IdlePiece& piece) const {
+    return piece.cause == IdleCause::launch && piece.node != kNoNode && is_cpu_kernel(trace_, tree_, piece.node);
+  }
   std::string_view name(NodeId node) const {
     return node == kNoNode ? "" : trace_.text(trace_.events.name(tree_.event[node.value]));
   }

@@ -165,7 +165,8 @@ TEST(Breaks, TheWayBackCostsToo) {
                         .tid = 2})});
   };
   const auto gradient = [](int ts) {
-    return event({.name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", .ts = ts, .dur = 10, .tid = 2});
+    return event(
+        {.name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", .ts = ts, .dur = 10, .tid = 2});
   };
   const LoadedTrace t = load_events(join({
       region("0/0", 0, 100),
@@ -176,9 +177,11 @@ TEST(Breaks, TheWayBackCostsToo) {
       forward(2, 48, 43),
       graph_call("b", 50, 40),
       "{\"ph\": \"s\", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"id\": 1, \"pid\": 1, \"tid\": 1, \"ts\": 8}",
-      "{\"ph\": \"f\", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"id\": 1, \"pid\": 1, \"tid\": 2, \"ts\": 301, \"bp\": \"e\"}",
+      "{\"ph\": \"f\", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"id\": 1, \"pid\": 1, \"tid\": 2, \"ts\": 301, \"bp\": "
+      "\"e\"}",
       "{\"ph\": \"s\", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"id\": 2, \"pid\": 1, \"tid\": 1, \"ts\": 48}",
-      "{\"ph\": \"f\", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"id\": 2, \"pid\": 1, \"tid\": 2, \"ts\": 211, \"bp\": \"e\"}",
+      "{\"ph\": \"f\", \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\", \"id\": 2, \"pid\": 1, \"tid\": 2, \"ts\": 211, \"bp\": "
+      "\"e\"}",
       backward(2, "bb", 210),
       launch(3, 230, 5, "k", 236, 5, "cudaLaunchKernel", 2),
       gradient(275),

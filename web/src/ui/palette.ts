@@ -64,7 +64,6 @@ const kCauses: Record<string, string> = {
   allocator: "#cc79a7",
   dataloader: "#009e73",
   copy_wait: "#7ccfc0",
-  cpu_kernel: "#9c755f",
   launch: "#e69f00",
   dependency: "#b98a5a",
   kernel_gap: "#7f8896",
