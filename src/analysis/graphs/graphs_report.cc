@@ -42,7 +42,9 @@ std::string categories_text(const GraphCost& graph) {
 
 std::string fallbacks_text(const GraphCost& graph) {
   std::string text;
-  for (const FallbackOp& op : graph.fallbacks) text += (text.empty() ? "" : ", ") + std::string(op.op);
+  for (const FallbackOp& op : graph.fallbacks) {
+    if (!op.custom) text += (text.empty() ? "" : ", ") + std::string(op.op);
+  }
   return text;
 }
 
@@ -166,11 +168,12 @@ Table fallbacks_table(const Graphs& graphs) {
                    {"calls", Type::integer, Unit::count},
                    {"cpu_ns", Type::integer, Unit::ns},
                    {"gpu_ns", Type::integer, Unit::ns},
+                   {"custom", Type::boolean},
                    {"graph", Type::text}};
   for (const GraphCost& g : graphs.graphs) {
     for (const FallbackOp& op : g.fallbacks) {
       table.add_row({std::string(op.op), phase_of(g), frame_cell(g.id), op.calls, op.cpu_ns,
-                     graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), std::string(g.graph)});
+                     graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), op.custom, std::string(g.graph)});
     }
   }
   return table;

@@ -11,6 +11,7 @@
 #include "analysis/catalog.h"
 #include "analysis/ops/table_calls.h"
 #include "analysis/shared/choice.h"
+#include "analysis/shared/cpu_kernels_table.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
 #include "base/try.h"
@@ -394,7 +395,9 @@ std::span<const std::string_view> ops_by_names() { return kOpsBy; }
 
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments) {
   TRY(const std::optional<std::size_t> by, choice(arguments, "by", kOpsBy));
-  return report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+  Report report = report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+  if (auto kernels = cpu_kernels_table(scope)) report.tables.push_back(std::move(*kernels));
+  return report;
 }
 
 }  // namespace ridge
