@@ -6,10 +6,9 @@ import { Rows } from "../ui/rows";
 
 export function finding_links(table: Table, t: number, has_claim: (id: string) => boolean): (row: Cell[]) => string | null {
   const rows = new Rows(table);
-  const claims = rows.has("at_most_ns") ? "at_most_ns" : "saves_ns";
   return (row) => {
     const [id, event] = [rows.text(row, "id"), rows.number(row, "event")];
-    if (rows.number(row, claims) && has_claim(id)) return link("timeline", { t: t || null, f: id });
+    if (rows.number(row, "at_most_ns") && has_claim(id)) return link("timeline", { t: t || null, f: id });
     return event === null ? null : event_link(t, event);
   };
 }

@@ -54,7 +54,7 @@ function read_claim(report: Report, id: string): Claim | null {
     id,
     title: found.text(row, "finding"),
     action: found.text(row, "do"),
-    at_most_ns: found.number(row, "at_most_ns") ?? found.number(row, "saves_ns"),
+    at_most_ns: found.number(row, "at_most_ns"),
     event: found.number(row, "event"),
     pieces: pieces.filter((each) => each.device === best.device).sort((a, b) => a.from - b.from),
     sums,
