@@ -37,13 +37,14 @@ bool accepts_gzip(std::string_view accept_encoding) {
   return false;
 }
 
-std::string gzip(std::string_view bytes) {
+std::string gzip(std::string_view bytes, Effort effort) {
   if (bytes.size() > std::numeric_limits<std::uint32_t>::max() / 2) return {};
   std::string out(bytes.size(), '\0');
-  std::vector<unsigned char> work(ISAL_DEF_LVL1_DEFAULT);
+  const bool quick = effort == Effort::quick;
+  std::vector<unsigned char> work(quick ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL3_EXTRA_LARGE);
   isal_zstream stream;
   isal_deflate_init(&stream);
-  stream.level = 1;
+  stream.level = quick ? 1 : 3;
   stream.level_buf = work.data();
   stream.level_buf_size = static_cast<std::uint32_t>(work.size());
   stream.gzip_flag = IGZIP_GZIP;

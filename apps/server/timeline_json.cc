@@ -162,6 +162,7 @@ std::string search_json(const SearchHits& hits) {
   return written(0, [&](JsonWriter& out) {
     out.members("hits", hits.hits);
     out.key("results").array(hits.results, [&](const SliceRef& ref) { out.object([&] { write_ref_members(out, ref); }); });
+    hits.names ? out.members("names", *hits.names) : out.key("names").null();
   });
 }
 
@@ -180,6 +181,10 @@ std::string busy_json(const BusyCurve& curve, std::size_t longest_text) {
     out.key("devices").array(curve.devices,
                              [&](const auto& device) { out.record("device", device.first, "busy", device.second); });
   });
+}
+
+std::string rows_json(const std::vector<std::uint32_t>& rows) {
+  return written(0, [&](JsonWriter& out) { out.members("rows", rows); });
 }
 
 std::string error_json(std::string_view code, std::string_view message, std::string_view hint) {

@@ -172,6 +172,20 @@ export interface Hit {
 export interface Hits {
   hits: number;
   results: Hit[];
+  names: string[] | null; // that match, as slices of a window have them; null: too many
+  shown?: number; // how many of the hits can be walked to; absent: all of them
+}
+
+// A value holds from its time to the next.
+export interface Counter {
+  name: string;
+  unit: Unit;
+  group: "memory" | "queue" | "bandwidth";
+  device: number | null;
+  peak: number | null;
+  known_pct: number | null;
+  at: number[];
+  value: number[];
 }
 
 export interface Mark {

@@ -4,6 +4,7 @@ import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { roof_bar } from "../ui/roof_bar";
 import { chip } from "../ui/columns";
+import { exactly } from "../ui/links";
 
 const kNameLength = 4000;
 const kValueLength = 4000;
@@ -32,7 +33,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
         { class: "row" },
         slice.category ? chip(slice.category) : null,
         button("Zoom to it", actions.frame, { class: "btn small", title: "f" }),
-        button("Find all with this name", () => actions.search(slice.name.slice(0, 200)), { class: "btn small" }),
+        button("Find all with this name", () => actions.search(exactly(slice.name)), { class: "btn small" }),
         kernel_page ? el("a", { class: "btn small", href: kernel_page }, "About this kernel →") : null,
       ),
     ),
