@@ -18,7 +18,7 @@ namespace ridge::server {
 namespace {
 
 constexpr std::size_t kCacheEntries = 256;
-constexpr std::size_t kCacheBytes = std::size_t{96} << 20;
+constexpr std::size_t kCacheBytes = std::size_t{32} << 20;  // as they are kept: packed
 
 struct StatusRow {
   ErrorCode code;
@@ -69,7 +69,7 @@ Result<Answer> get_traces(const Asked& asked, const Target& target) {
     if (!timeline) return tl::unexpected(timeline.error());
     traces.push_back((*timeline)->facts());
   }
-  return answer(200, traces_json(traces, asked.longest_text));
+  return answer(200, traces_json(traces, asked.defaults(), asked.longest_text));
 }
 
 Result<Answer> get_tracks(const Asked& asked, const Target& target) {
@@ -189,7 +189,7 @@ Answer page_file(std::string_view path) {
   }
   const auto found = std::ranges::find(web_files(), path, &WebFile::path);
   if (found == web_files().end()) return not_found("");
-  return {200, found->content_type, std::make_shared<const std::string>(found->bytes), false};
+  return {200, found->content_type, std::make_shared<const PackedText>(found->bytes), false};
 }
 
 template <class Number>
@@ -247,12 +247,19 @@ Site::Site(const Engine& engine, Arguments defaults)
     : engine_(engine), defaults_(std::move(defaults)), cache_(kCacheEntries, kCacheBytes) {}
 
 Answer Site::get(const Target& target, std::size_t longest_text) const {
-  if (!target.path.starts_with(kApi)) return page_file(target.path);
+  if (!target.path.starts_with(kApi)) return cache_.get(target.path, [&] { return page_file(target.path); });
   const std::string_view name = std::string_view(target.path).substr(kApi.size());
   const auto route = std::ranges::find(kRoutes, name, &Route::name);
   if (route == kRoutes.end()) return analysis(name, target, longest_text);
   const auto ask = [&] { return settled(route->get({*this, longest_text}, target)); };
   return route->cached ? cache_.get(cache_key(target, longest_text), ask) : ask();
+}
+
+bool Site::takes_long(const Target& target) const {
+  if (!target.path.starts_with(kApi)) return false;
+  const std::string_view name = std::string_view(target.path).substr(kApi.size());
+  const bool is_route = std::ranges::find(kRoutes, name, &Route::name) != kRoutes.end();
+  return !is_route && !cache_.has(cache_key(target, 0));
 }
 
 Answer Site::analysis(std::string_view name, const Target& target, std::size_t longest_text) const {
@@ -281,6 +288,10 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
     }
     if (parameter->names_file)
       return fail(ErrorCode::usage, fmt::format("'{}' names a file: pass it to ridge serve instead", name));
+    if (value.empty() && defaults_.contains(name)) {  // as if the server had not been given it
+      arguments.erase(name);
+      continue;
+    }
     auto text = value_for(*parameter, value);
     if (!text) return tl::unexpected(text.error());
     if (*text) {
@@ -297,9 +308,11 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
   const auto report = engine_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
-  auto text = report_text(**report, **find_format("json"), view, {.longest_text = longest_text});
-  if (!text) return tl::unexpected(text.error());
-  return answer(200, std::move(*text));
+  TextPacker packer;
+  const auto written = write_report(**report, **find_format("json"), view, {.longest_text = longest_text},
+                                    [&](std::string_view piece) -> Result<void> { return packer.add(piece), Result<void>(); });
+  if (!written) return tl::unexpected(written.error());
+  return Answer{.body = std::make_shared<const PackedText>(packer.finish())};
 }
 
 // Which rows of a table a regular expression lets through: for the page, which has the rows, and filters by the same rules as

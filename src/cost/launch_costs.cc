@@ -239,7 +239,8 @@ class Builder {
     const std::vector<std::uint32_t> made =
         asks_for_made(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
     key_.clear();
-    key_.insert(key_.end(), {signature, first.form | (guessed ? kGuessed : 0U), parameters, step, static_cast<std::uint32_t>(made.size())});
+    key_.insert(key_.end(),
+                {signature, first.form | (guessed ? kGuessed : 0U), parameters, step, static_cast<std::uint32_t>(made.size())});
     key_.insert(key_.end(), made.begin(), made.end());
     for (const Entry& e : call) {
       const EventId event = work_.events[e.row];
@@ -253,8 +254,7 @@ class Builder {
 
   // The index of the first of the launches' costs.
   std::uint32_t work_out(const OpFormula& row, std::uint32_t signature, std::uint32_t parameters, std::uint32_t step,
-                         std::span<const std::uint32_t> made, std::span<const Entry> call,
-                         bool guessed) {
+                         std::span<const std::uint32_t> made, std::span<const Entry> call, bool guessed) {
     std::vector<CallLaunch> launches;
     launches.reserve(call.size());
     for (const Entry& e : call) {

@@ -63,6 +63,7 @@ export interface AnalysisInfo {
 }
 
 export interface Traces {
+  scope?: Partial<Record<"step" | "from" | "to" | "gpu", string>>; // what the server was given
   ridge: string;
   traces: TraceInfo[];
   analyses: AnalysisInfo[];
