@@ -1,4 +1,4 @@
-// See gzip.h.
+// Compresses with the most thorough level of ISA-L.
 #include "gzip.h"
 
 #include <cstdint>
