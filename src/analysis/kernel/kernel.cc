@@ -17,6 +17,7 @@
 #include "model/annotations.h"
 #include "model/frame_name.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -64,7 +65,7 @@ class KernelDetailBuilder {
 
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
-    if (trace_.kind(event).work != DeviceWork::kernel) return;
+    if (work_of(trace_, event) != DeviceWork::kernel) return;
     saturating_add(&out_.kernel_time_ns, duration_ns(work));
     if (trace_.text(trace_.events.name(event)) != kernel_) return;
     identify(work);
@@ -143,15 +144,15 @@ class KernelDetailBuilder {
   }
 
   KernelStack& stack(std::size_t row) {
-    const NodeId launch = model_.links().launch[row];
+    const NodeId launch = model_.links().launch[row], caller = caller_of(model_, row);
     std::vector<std::uint32_t> frames;
-    for (NodeId n = frame_at(launch); n != kNoNode && frames.size() < kMostFrames;
+    for (NodeId n = frame_at(caller); n != kNoNode && frames.size() < kMostFrames;
          n = frame_at(model_.tree().parent[n.value])) {
       frames.push_back(name_id(n));
     }
     const NodeId annotation = annotations_.of(launch);
-    const std::string_view place = launch == kNoNode ? std::string_view() : model_.locations().location(launch);
-    const std::string_view module = launch == kNoNode ? std::string_view() : model_.locations().module_path(launch);
+    const std::string_view place = caller == kNoNode ? std::string_view() : model_.locations().location(caller);
+    const std::string_view module = caller == kNoNode ? std::string_view() : model_.locations().module_path(caller);
     const std::uint32_t mark = annotation == kNoNode ? 0 : name_id(annotation);
     return stacks_.at(std::tuple(frames, place, module, mark), [&](KernelStack* s) {
       s->location = place;
@@ -208,7 +209,7 @@ std::vector<KernelCandidate> candidates_in(const Scope& scope) {
   const Trace& trace = scope.trace();
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const EventId event = trace.of(EventClass::device_work)[work.row];
-    if (trace.kind(event).work != DeviceWork::kernel) return;
+    if (work_of(trace, event) != DeviceWork::kernel) return;
     saturating_add(&times[{trace.events.name(event).value, scope.model().identities().of_row[work.row]}], duration_ns(work));
   });
   std::vector<KernelCandidate> candidates;

@@ -39,6 +39,7 @@ void assign_loss_roles(CallParts& c);         // sums or values of rows
 void assign_recurrent_roles(CallParts& c);    // steps, layers, weights
 void assign_sort_roles(CallParts& c);         // topk: counts of digits
 void assign_list_roles(CallParts& c);         // which chunks of foreach lists
+void assign_experts_roles(CallParts& c);      // which of the two products, and how wide they are
 
 // Whether kernels of such ops are told apart by more than their names.
 bool has_roles(OpFamily family);
