@@ -78,6 +78,13 @@ Result<void> set_max_bytes(Settings& settings, const std::string& text) {
   return parse_byte_count(text).map([&](std::uint64_t bytes) { settings.max_bytes = bytes; });
 }
 
+// Given once per trace; the order is theirs.
+Result<void> add_capture(Settings& settings, const std::string& text) {
+  if (text.empty()) return bad_value("--capture", text, "give the trace of the capture, or - for none");
+  settings.captures.push_back(text);
+  return {};
+}
+
 template <bool Settings::* Member, bool Value>
 Result<void> set_switch(Settings& settings, const std::string&) {
   settings.*Member = Value;
@@ -93,6 +100,10 @@ constexpr std::array kFlags = {
     Flag{"--wide", "", "all columns of a table, however long its lines", set_switch<&Settings::wide, true>, true},
     Flag{"--threads", "N", "number of threads (default: one per core)", set_threads},
     Flag{"--max-bytes", "SIZE", "largest uncompressed trace to read: 4G, 512MiB", set_max_bytes},
+    Flag{"--capture", "FILE",
+         "trace of the capture of the graphs that TRACE replays: its ops, shapes and Python lines serve the replays; once per "
+         "TRACE, in order, - for none",
+         add_capture},
     Flag{"-q,--quiet", "", "no warnings, no progress bar", set_switch<&Settings::quiet, true>},
     Flag{"--no-color", "", "no colours; NO_COLOR=1 does the same", set_switch<&Settings::color, false>},
     Flag{"-h,--help", "", "show help for the command", set_switch<&Settings::help, true>},

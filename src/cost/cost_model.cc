@@ -79,7 +79,9 @@ void CostModel::build() const { costs(); }
 const LaunchCost& CostModel::operator[](std::size_t row) const { return costs()[row]; }
 
 Roof CostModel::roof(std::size_t row) const {
-  const LaunchCost& cost = (*this)[row];
+  LaunchCost cost = (*this)[row];
+  // What holds a collective back is the link between devices, not this one's memory.
+  if (model_.identities()[row].category == Category::comm) cost.bytes_read = cost.bytes_written = std::nullopt;
   const Trace& trace = model_.trace();
   const EventId event = trace.of(EventClass::device_work)[row];
   const std::vector<Device>& devices = model_.timeline().devices;

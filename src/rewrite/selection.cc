@@ -25,7 +25,7 @@ struct PairHash {
 class Selection {
  public:
   explicit Selection(const Scope& scope)
-      : scope_(scope), model_(scope.model()), trace_(scope.trace()), kept_(trace_.events.size(), false) {
+      : scope_(scope), model_(scope.model()), trace_(scope.trace()), kept_(trace_.recorded_events(), false) {
     const TimeRange whole = trace_.window.value_or(TimeRange{});
     for (std::size_t t = 0; t < trace_.forms.tracks().size(); ++t) {
       TimeRange window = scope.host_window(TrackId{t});
@@ -80,7 +80,7 @@ class Selection {
   }
 
   void by_time() {
-    for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
+    for (std::uint32_t i = 0; i < trace_.recorded_events(); ++i) {
       const EventClass c = trace_.kind(EventId{i}).event_class;
       const bool later = c == EventClass::device_work || c == EventClass::flow;
       if (!later) keep(EventId{i}, starts_or_belongs(EventId{i}));
@@ -154,7 +154,7 @@ class Selection {
   // An E goes with its B.
   void ends_of_pairs() {
     std::vector<EventId> marks;
-    for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
+    for (std::uint32_t i = 0; i < trace_.recorded_events(); ++i) {
       const char phase = trace_.kind(EventId{i}).phase;
       if (phase == 'B' || phase == 'E') marks.push_back(EventId{i});
     }
@@ -182,7 +182,7 @@ class Selection {
   std::unordered_map<TrackTime, Slice, PairHash> slices_at_flows() const {
     std::unordered_map<TrackTime, Slice, PairHash> slices;
     for (const EventId flow : trace_.of(EventClass::flow)) slices.emplace(place_of(flow), Slice::none);
-    for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
+    for (std::uint32_t i = 0; i < trace_.recorded_events(); ++i) {
       const EventId event{i};
       const char phase = trace_.kind(event).phase;
       if (phase != 'X' && phase != 'B') continue;

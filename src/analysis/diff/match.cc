@@ -5,10 +5,16 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/diff/align.h"
 #include "analysis/diff/regions.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 constexpr std::string_view kNames[] = {"kernel", "call", "shape", "anchor", "fused", "region", "moved", "family"};

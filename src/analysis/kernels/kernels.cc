@@ -25,7 +25,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
+constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream", "stage"};
 
 struct RowKey {
   std::uint32_t name = 0, label = 0, hash = 0;

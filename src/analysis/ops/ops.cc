@@ -11,6 +11,7 @@
 #include "analysis/catalog.h"
 #include "analysis/ops/table_calls.h"
 #include "analysis/shared/choice.h"
+#include "analysis/shared/cpu_kernels_table.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
 #include "base/try.h"
@@ -18,13 +19,14 @@
 #include "model/annotations.h"
 #include "model/locations.h"
 #include "model/phases.h"
+#include "model/server_steps.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase"};
+constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase", "stage"};
 
 // What one call of an op took.
 struct OpCost {
@@ -110,7 +112,7 @@ void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compiler
     }
     if (done.is_op && !done.is_merged) leave(done.node, done.cost);
   };
-  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+  for (std::uint32_t i = 0; i < tree.recorded; ++i) {
     const NodeId n{i};
     // A utility op that launched something has its row: no device time is lost.
     while (work != launched.end() && work->op < n) ++work;
@@ -212,6 +214,11 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
                 return static_cast<std::uint32_t>(n == kNoNode ? Phase::forward : (*phases)[n.value]);
               },
               [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
+    }
+    case OpsBy::stage: {
+      const auto steps = std::make_shared<ServerSteps>(build_server_steps(trace, tree));
+      return {[steps](EventId, NodeId n) { return static_cast<std::uint32_t>(steps->stage_of(n)); },
+              [](std::uint32_t id) { return std::string(name_of(static_cast<Stage>(id))); }};
     }
     default: {
       const Locations* locations = &scope.model().locations();
@@ -388,7 +395,9 @@ std::span<const std::string_view> ops_by_names() { return kOpsBy; }
 
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments) {
   TRY(const std::optional<std::size_t> by, choice(arguments, "by", kOpsBy));
-  return report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+  Report report = report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+  if (auto kernels = cpu_kernels_table(scope)) report.tables.push_back(std::move(*kernels));
+  return report;
 }
 
 }  // namespace ridge
