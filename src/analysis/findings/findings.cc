@@ -46,6 +46,20 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   return ids;
 }
 
+// What was looked for, in the order in which causes claim time.
+Table causes_table(const Findings& findings) {
+  Table table;
+  table.name = "causes";
+  table.columns = {{"id", Type::text}, {"rank", Type::integer}, {"cause", Type::text}};
+  for (const FindingRow& rule : finding_catalog()) {
+    const auto row = std::find_if(findings.rows.begin(), findings.rows.end(),
+                                  [&](const RankedFinding& found) { return found.id == rule.id; });
+    table.add_row({std::string(rule.id), row == findings.rows.end() ? Cell() : Cell(row - findings.rows.begin() + 1),
+                   std::string(rule.description)});
+  }
+  return table;
+}
+
 }  // namespace
 
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known) {
@@ -119,7 +133,10 @@ Report report_findings(const Findings& findings) {
 Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
-  return report_findings(compute_findings(scope, *ignored));
+  const Findings findings = compute_findings(scope, *ignored);
+  Report report = report_findings(findings);
+  if (arguments.contains("all")) report.tables.push_back(causes_table(findings));
+  return report;
 }
 
 }  // namespace ridge
