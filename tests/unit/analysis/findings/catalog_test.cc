@@ -47,7 +47,7 @@ TEST(FindingCatalog, IsDescribedToReaders) {
     const FindingRow& rule = finding_catalog()[i];
     EXPECT_EQ(rows[i][0], Cell(std::string(rule.id)));
     EXPECT_EQ(rows[i][2], Cell(std::string(rule.description)));
-    found += rows[i][1] == Cell() ? 0 : 1;
+    found += rows[i][1] == Cell() ? 0U : 1U;
     EXPECT_NE(page.find("| `" + std::string(rule.id) + "` | " + std::string(rule.description) + " |"), std::string::npos)
         << rule.id;
   }
