@@ -76,7 +76,7 @@ class BreaksReader {
     last_work_ns_.assign(regions_.calls.size(), INT64_MIN);
     last_nested_.assign(regions_.calls.size(), kNoCall);
     const NameFlags starting(trace_, starts_work);
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const EventClass c = tree_.event_class[n];
       if (c == EventClass::python_frame) continue;
       const std::uint32_t call = regions_.call_of_node[n];
@@ -96,7 +96,7 @@ class BreaksReader {
   // The Python frame that a region runs: the first one directly inside it.
   std::optional<FrameName> frame_of(NodeId region) const {
     if (!has_stacks_) return std::nullopt;
-    for (std::uint32_t n = region.value + 1; n < tree_.size() && n < region.value + 64 && tree_.start_ns[n] < end(region);
+    for (std::uint32_t n = region.value + 1; n < tree_.recorded && n < region.value + 64 && tree_.start_ns[n] < end(region);
          ++n) {
       if (tree_.parent[n] == region && tree_.event_class[n] == EventClass::python_frame)
         return parse_frame_name(name(NodeId{n}));
@@ -259,7 +259,7 @@ class BreaksReader {
   }
 
   NodeId first_work(NodeId region) const {
-    for (std::uint32_t n = region.value + 1; n < tree_.size() && tree_.start_ns[n] < end(region); ++n) {
+    for (std::uint32_t n = region.value + 1; n < tree_.recorded && tree_.start_ns[n] < end(region); ++n) {
       const EventClass c = tree_.event_class[n];
       if (c == EventClass::python_frame || (c == EventClass::annotation && !is_call(NodeId{n}))) continue;
       const std::string_view op = name(NodeId{n});

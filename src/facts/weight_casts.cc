@@ -92,7 +92,7 @@ class WeightCasts {
       return row != nullptr && (product_positions(*row) != nullptr || row->family == OpFamily::convolution);
     });
     if (!products.any()) return;
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const bool forward = tree_.event_class[n] == EventClass::op && phases_[n] == Phase::forward;
       if (forward && products[trace_.events.name(tree_.event[n])]) add_parameters(calls_.at(NodeId{n}));
     }
@@ -137,7 +137,7 @@ class WeightCasts {
   void count_gradients() {
     const NameFlags sums(trace_, [](std::string_view op) { return op == "torch::autograd::AccumulateGrad"; });
     if (!sums.any()) return;
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       if (!sums[trace_.events.name(tree_.event[n])] || tree_.event_class[n] != EventClass::op) continue;
       const OpCall& call = calls_.at(NodeId{n});
       const auto iteration = model_.iterations().at(tree_.start_ns[n]);

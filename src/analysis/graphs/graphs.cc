@@ -130,7 +130,7 @@ class GraphsReader {
     const NameFlags starting(trace_, starts_work);
     top_op_.assign(tree_.size(), kNoNode);
     const CompilerWork& compilers = model_.compiler_work();
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const std::uint32_t unit = unit_at(NodeId{n});
       if (unit == kNoCall || regions_.calls[unit].node.value == n) continue;
       if (const NodeId parent = tree_.parent[n]; parent != kNoNode) top_op_[n] = top_op_[parent.value];
@@ -211,7 +211,7 @@ class GraphsReader {
   // The Python frame that runs behind a lookup: the next slice with the same parent.
   NodeId frame_behind(NodeId lookup) const {
     const std::int64_t end = tree_.end_ns[lookup.value];
-    for (std::uint32_t n = lookup.value + 1; n < tree_.size() && n < lookup.value + 200; ++n) {
+    for (std::uint32_t n = lookup.value + 1; n < tree_.recorded && n < lookup.value + 200; ++n) {
       if (tree_.start_ns[n] < end || tree_.parent[n] != tree_.parent[lookup.value]) continue;
       return tree_.event_class[n] == EventClass::python_frame ? NodeId{n} : kNoNode;
     }
