@@ -1,17 +1,12 @@
-// Answers made smaller for clients that accept gzip.
+// gzip(): a text as small as it gets, for what is written once and kept: the slices inside a report.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ridge::server {
 
-// Whether an Accept-Encoding header allows gzip.
-bool accepts_gzip(std::string_view accept_encoding);
-
-// Empty when it did not get smaller. `smallest`: for what is written once and kept.
-enum class Effort : std::uint8_t { quick, smallest };
-std::string gzip(std::string_view bytes, Effort effort = Effort::quick);
+// Empty when it did not get smaller.
+std::string gzip(std::string_view text);
 
 }  // namespace ridge::server

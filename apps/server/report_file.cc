@@ -42,7 +42,7 @@ struct Asker {
   // Nothing where the site cannot answer (the diff of one trace).
   std::shared_ptr<const std::string> get(const Target& target) const {
     const Answer made = site.get(target, longest);
-    return made.status == 200 ? made.body : nullptr;
+    return made.status == 200 ? std::make_shared<const std::string>(made.text()) : nullptr;
   }
   std::shared_ptr<const std::string> get(const std::string& target) const {
     const auto parsed = parse_target(target);

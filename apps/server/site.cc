@@ -19,7 +19,7 @@ namespace ridge::server {
 namespace {
 
 constexpr std::size_t kCacheEntries = 256;
-constexpr std::size_t kCacheBytes = std::size_t{96} << 20;
+constexpr std::size_t kCacheBytes = std::size_t{32} << 20;  // as they are kept: packed
 
 struct StatusRow {
   ErrorCode code;
@@ -70,7 +70,7 @@ Result<Answer> get_traces(const Asked& asked, const Target& target) {
     if (!timeline) return tl::unexpected(timeline.error());
     traces.push_back((*timeline)->facts());
   }
-  return answer(200, traces_json(traces, asked.longest_text));
+  return answer(200, traces_json(traces, asked.defaults(), asked.longest_text));
 }
 
 Result<Answer> get_tracks(const Asked& asked, const Target& target) {
@@ -190,7 +190,7 @@ Answer page_file(std::string_view path) {
   }
   const auto found = std::ranges::find(web_files(), path, &WebFile::path);
   if (found == web_files().end()) return not_found("");
-  return {200, found->content_type, std::make_shared<const std::string>(found->bytes), false};
+  return {200, found->content_type, std::make_shared<const PackedText>(found->bytes), false};
 }
 
 template <class Number>
@@ -215,24 +215,52 @@ Result<std::optional<std::string>> value_for(const Parameter& parameter, const s
   return fail(ErrorCode::usage, fmt::format("invalid value for '{}'", parameter.name), "", std::string(parameter.description));
 }
 
+// The engine speaks of flags, since most ask it from a command line: "--min-pct" is the parameter 'min_pct' here.
+std::string with_parameter_names(std::string_view words) {
+  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  std::string out;
+  for (std::size_t at = 0; at < words.size();) {
+    const bool begins = words.substr(at, 2) == "--" && (at == 0 || !is_name(words[at - 1]));
+    std::size_t end = at + 2;
+    while (begins && end < words.size() && is_name(words[end])) ++end;
+    if (!begins || end == at + 2) {
+      out += words[at++];
+      continue;
+    }
+    std::string name(words.substr(at + 2, end - at - 2));
+    std::ranges::replace(name, '-', '_');
+    out += "'" + name + "'";
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 Answer refusal(const Error& error) {
   const auto row = std::ranges::find(kStatuses, error.code, &StatusRow::code);
   const bool known = row != kStatuses.end();
-  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", error.message, error.hint));
+  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", with_parameter_names(error.message),
+                                                      with_parameter_names(error.hint)));
 }
 
 Site::Site(const Engine& engine, Arguments defaults)
     : engine_(engine), defaults_(std::move(defaults)), cache_(kCacheEntries, kCacheBytes) {}
 
 Answer Site::get(const Target& target, std::size_t longest_text) const {
-  if (!target.path.starts_with(kApi)) return page_file(target.path);
+  if (!target.path.starts_with(kApi)) return cache_.get(target.path, [&] { return page_file(target.path); });
   const std::string_view name = std::string_view(target.path).substr(kApi.size());
   const auto route = std::ranges::find(kRoutes, name, &Route::name);
   if (route == kRoutes.end()) return analysis(name, target, longest_text);
   const auto ask = [&] { return settled(route->get({*this, longest_text}, target)); };
   return route->cached ? cache_.get(cache_key(target, longest_text), ask) : ask();
+}
+
+bool Site::takes_long(const Target& target) const {
+  if (!target.path.starts_with(kApi)) return false;
+  const std::string_view name = std::string_view(target.path).substr(kApi.size());
+  const bool is_route = std::ranges::find(kRoutes, name, &Route::name) != kRoutes.end();
+  return !is_route && !cache_.has(cache_key(target, 0));
 }
 
 Answer Site::analysis(std::string_view name, const Target& target, std::size_t longest_text) const {
@@ -261,6 +289,10 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
     }
     if (parameter->names_file)
       return fail(ErrorCode::usage, fmt::format("'{}' names a file: pass it to ridge serve instead", name));
+    if (value.empty() && defaults_.contains(name)) {  // as if the server had not been given it
+      arguments.erase(name);
+      continue;
+    }
     auto text = value_for(*parameter, value);
     if (!text) return tl::unexpected(text.error());
     if (*text) {
@@ -282,9 +314,11 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   if (!report) return tl::unexpected(report.error());
   const auto rows_answer = [](const std::vector<std::uint32_t>& rows) { return answer(200, rows_json(rows)); };
   if (filters) return matching_rows(**report, table, match, view).map(rows_answer);
-  auto text = report_text(**report, **find_format("json"), view, {.longest_text = longest_text});
-  if (!text) return tl::unexpected(text.error());
-  return answer(200, std::move(*text));
+  TextPacker packer;
+  const auto written = write_report(**report, **find_format("json"), view, {.longest_text = longest_text},
+                                    [&](std::string_view piece) -> Result<void> { return packer.add(piece), Result<void>(); });
+  if (!written) return tl::unexpected(written.error());
+  return Answer{.body = std::make_shared<const PackedText>(packer.finish())};
 }
 
 void Site::prepare() const {

@@ -24,6 +24,10 @@ class Site {
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
   Answer get(const Target& target, std::size_t longest_text = 0) const;
 
+  // Whether get() would run an analysis. Those take the memory that answers are made of: who asks for many lets few run at
+  // once.
+  bool takes_long(const Target& target) const;
+
   // Makes what the first page shows, so that it is there when asked for.
   void prepare() const;
 

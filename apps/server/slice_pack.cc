@@ -39,7 +39,7 @@ std::vector<std::int64_t> differences(const std::vector<Value>& values) {
 
 // As it is where it is too short to become shorter.
 std::string packed(std::string json) {
-  const std::string smaller = gzip(json, Effort::smallest);
+  const std::string smaller = gzip(json);
   if (smaller.empty()) return json;
   JsonWriter out;
   out.record("gzip", base64(smaller));

@@ -84,9 +84,14 @@ std::string written(std::size_t longest_text, Fill fill) {
 
 }  // namespace
 
-std::string traces_json(std::span<const TraceFacts> traces, std::size_t longest_text) {
+std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, std::size_t longest_text) {
   return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
+    out.key("scope").object([&] {  // which part of the traces is shown unless another is asked for
+      for (const std::string_view name : {"step", "from", "to", "gpu"}) {
+        if (const auto given = defaults.find(name); given != defaults.end()) out.members(name, given->second);
+      }
+    });
     std::int64_t index = 0;
     out.key("traces").array(traces, [&](const TraceFacts& facts) {
       out.object([&] {
@@ -125,7 +130,11 @@ std::string slice_json(const SliceDetails& details, std::size_t longest_text) {
     out.key("args").object([&] {
       for (const SliceArg& arg : details.args) arg.text ? out.key(arg.key).text(arg.json) : out.key(arg.key).raw(arg.json);
     });
-    write_short_ref(out.key("op"), details.op);
+    if (!details.op_name.empty()) {
+      out.key("op").record("id", std::optional<std::int64_t>(), "name", details.op_name);
+    } else {
+      write_short_ref(out.key("op"), details.op);
+    }
     out.members("op_from", TextOrNull{details.op_from}, "frame", TextOrNull{details.frame}, "module",
                 TextOrNull{details.module});
     write_cost(out.key("cost"), details.cost);

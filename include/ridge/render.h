@@ -18,8 +18,9 @@ struct ReportView;  // a report with what of it is shown; src/render/report_view
 }
 
 struct RenderOptions {
-  bool color = false;            // terminal escapes allowed
-  int width = 0;                 // columns of the terminal; 0: not a terminal, nothing is truncated
+  bool color = false;  // terminal escapes allowed
+  int width = 0;       // columns of the terminal; 0: not a terminal, nothing is truncated
+  bool wide = true;    // every column of a table; else those that matter most, where not all are readable side by side
   std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see <ridge/json.h>; 0: every text is whole
 };
 

@@ -102,6 +102,7 @@ struct SliceDetails {
   std::optional<std::int64_t> self_ns;
   std::vector<SliceArg> args;
   std::optional<SliceRef> op, parent;
+  std::string op_name;  // of an op without a slice here: it ran when a graph was captured, in another trace
   std::string_view
       op_from;  // empty: the trace itself names the op; else where it was recovered from, as a graph's replay hides it
   std::string frame, module;  // of the op where it was recovered; empty: not known

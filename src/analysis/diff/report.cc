@@ -72,6 +72,7 @@ Cell event_cell(const GroupSide& side) { return side.event ? Cell(std::int64_t{s
 std::string_view change_word(const Group& group, std::size_t t) {
   if (group.sides[0].positions.empty()) return group.sides[t].positions.empty() ? "" : "added";
   if (group.sides[t].positions.empty()) return "removed";
+  if (group.changes[t].delta_ns == 0) return "same";
   return group.changes[t].significant ? "changed" : "n.s.";
 }
 

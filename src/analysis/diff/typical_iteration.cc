@@ -2,10 +2,16 @@
 #include "analysis/diff/typical_iteration.h"
 
 #include <algorithm>
-
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::Pair;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 std::int64_t add_saturated(std::int64_t a, std::int64_t b) {
@@ -186,7 +192,7 @@ class Builder {
     const KernelIdentity& identity = identities_[row];
     CallKind kind;
     kind.kernels.push_back({static_cast<Key>(name), kNoKey, trace_.text(trace_.events.name(rows_[row])), &identity});
-    kind.kernel_names = kind.counterless_names = combine(0, name);
+    kind.kernel_names = kind.counterless_names = kind.untuned_names = combine(0, name);
     kind.category = identity.category;
     if (kind.category == Category::gemm || kind.category == Category::conv) kind.heavy = Heavy::matrix;
     if (kind.category == Category::attention) kind.heavy = Heavy::attention;

@@ -45,6 +45,9 @@ export class EmbeddedSource implements DataSource {
     }
   }
 
+  watch(): void {}
+  check(): void {}
+
   has(path: string, parameters: Parameters = {}): boolean {
     return this.key(path, parameters) !== null;
   }

@@ -14,6 +14,11 @@ export interface DataSource {
   // False: this answer is not embedded, so a control that would ask for it is not shown.
   has(path: string, parameters?: Parameters): boolean;
 
+  // Tells whenever the server is lost and whenever it is there again. Of a fixed set: never.
+  watch(told: (there: boolean) => void): void;
+  // Asks whether it is there: somebody else's question failed.
+  check(): void;
+
   traces(): Promise<Traces>;
   analysis(name: string, parameters?: Parameters): Promise<Report>;
   tracks(t: number): Promise<TrackGroup[]>;

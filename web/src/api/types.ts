@@ -63,6 +63,7 @@ export interface AnalysisInfo {
 }
 
 export interface Traces {
+  scope?: Partial<Record<"step" | "from" | "to" | "gpu", string>>; // what the server was given
   ridge: string;
   traces: TraceInfo[];
   analyses: AnalysisInfo[];
@@ -136,8 +137,8 @@ export interface SliceDetails {
   depth: number;
   self_ns: number | null;
   args: Record<string, unknown>;
-  op: { id: number; name: string } | null;
-  op_from: "eager_run" | "capture" | null; // where the op was recovered from, when a graph's replay hides it
+  op: { id: number | null; name: string } | null; // id null: an op of the capture, which is another trace
+  op_from: "eager_run" | "capture" | "capture_file" | null; // where the op was recovered from, when a graph's replay hides it
   frame: string | null;
   module: string | null;
   cost: Cost | null;

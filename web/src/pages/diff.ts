@@ -73,7 +73,7 @@ function sides(table: Table): NonNullable<TableOptions["cell"]> {
 }
 
 export async function diff_page(context: Context): Promise<Page> {
-  const report: Report = await context.source.analysis("diff");
+  const report: Report = await context.source.analysis("diff", context.scope);
   const { traces } = context.all;
   const ways = kWays.filter((way) => rows_of(table_of(report, way.table)).length > 0);
   const box = el("div", {});

@@ -72,6 +72,7 @@ class TimelinePage implements Page, Screen {
     this.state = {
       source: context.source,
       t: context.t,
+      scope: context.scope,
       trace: context.trace,
       view,
       lanes: new Lanes(ordered(groups, counter_group(counters))),
