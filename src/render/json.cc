@@ -1,4 +1,4 @@
-// JSON, the stable contract: schema 1. Everything in the report, exact, in base units; unknown and not-finite values are null.
+// JSON, the stable contract: schema 2. Everything in the report, exact, in base units; unknown and not-finite values are null.
 // One row stands on one line, so that the text can be searched and compared with line tools.
 #include <array>
 #include <string_view>
@@ -26,7 +26,7 @@ class JsonReport {
 
   Result<void> write() {
     const Report& report = *report_.report;
-    out_ += "{\"schema\":1,\"ridge\":";
+    out_ += "{\"schema\":2,\"ridge\":";
     string(version());
     out_ += ",\"command\":";
     string(report.command);

@@ -17,7 +17,7 @@ def test_json_is_the_contract(folder):
     check(run.out.endswith("}\n"), "no newline at the end")
     report = json.loads(run.out)
     equal(list(report), ["schema", "ridge", "command", "traces", "tables", "series", "diagnostics"], "keys")
-    equal((report["schema"], report["command"]), (1, "info"), "schema and command")
+    equal((report["schema"], report["command"]), (2, "info"), "schema and command")
     equal([trace["name"] for trace in report["traces"]], ["t.json"], "traces")
     equal(report["tables"][0]["name"], "trace", "first table")
     for table in report["tables"]:

@@ -24,7 +24,7 @@ std::optional<Finding> find_allocator(Facts& facts) {
   if (later == 0 || !claim.keep()) return std::nullopt;
   const bool one = facts.model().iterations().count() == 1;
   return Finding{.finding = "the device waits while the driver allocates or frees device memory",
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = one ? Confidence::medium : Confidence::high,
                  .evidence = tally.text(),
                  .action =

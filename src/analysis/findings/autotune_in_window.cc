@@ -39,7 +39,7 @@ std::optional<Finding> find_autotune_in_window(Facts& facts) {
   }
   if (!claim.keep()) return std::nullopt;
   return Finding{.finding = "autotuning inside the window",
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tuned_kernels(facts),
                  .action = "warm up before measuring, and keep Inductor's cache (TORCHINDUCTOR_CACHE_DIR) between runs",

@@ -56,7 +56,7 @@ std::optional<Finding> find_compile_in_window(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   return Finding{.finding = "compilation (torch.compile or Triton) inside the window",
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = compilations(facts, tally),
                  .action = "run a few warm-up iterations before recording (torch.profiler.schedule with wait and warmup)",

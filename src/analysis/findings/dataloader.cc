@@ -11,7 +11,7 @@ std::optional<Finding> find_dataloader(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   return Finding{.finding = "the data loader starves the device",
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
                  .action =

@@ -118,7 +118,7 @@ std::optional<Finding> find_duplicate_casts(Facts& facts) {
   if (trips.pairs() == 0 || !claim.keep()) return std::nullopt;
   return Finding{
       .finding = "tensors are cast to another dtype and straight back: " + per_iteration(facts, trips.pairs(), "round trip"),
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = trips.tally().text(),
       .action =

@@ -63,7 +63,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
   return Finding{
       .finding =
           on_host ? "the device waits for collectives that run on the host" : "communication does not overlap with computation",
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = work.tally().empty() ? host.text()
                   : waited_ns == 0

@@ -18,8 +18,8 @@ enum class Confidence : std::uint8_t {
 std::string_view name_of(Confidence confidence);
 
 struct Finding {
-  std::string finding;                   // what is wrong, in words
-  std::optional<std::int64_t> saves_ns;  // at most; nothing when the trace cannot bound it
+  std::string finding;                     // what is wrong, in words
+  std::optional<std::int64_t> at_most_ns;  // at most; nothing when the trace cannot bound it
   Confidence confidence = Confidence::medium;
   std::string evidence;  // kernels, ops, frames
   std::string action;    // one thing to do

@@ -12,11 +12,11 @@ namespace ridge {
 namespace {
 
 RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
-  RankedFinding row{.id = rule.id, .finding = std::move(finding), .saves_ns = {}, .saves_pct = {}, .start_ns = {}};
+  RankedFinding row{.id = rule.id, .finding = std::move(finding), .at_most_ns = {}, .at_most_pct = {}, .start_ns = {}};
   if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.origin_ns();
-  if (!row.finding.saves_ns) return row;
-  row.saves_ns = *row.finding.saves_ns / of.iterations;
-  if (of.span_ns > 0) row.saves_pct = 100.0 * static_cast<double>(*row.finding.saves_ns) / static_cast<double>(of.span_ns);
+  if (!row.finding.at_most_ns) return row;
+  row.at_most_ns = *row.finding.at_most_ns / of.iterations;
+  if (of.span_ns > 0) row.at_most_pct = 100.0 * static_cast<double>(*row.finding.at_most_ns) / static_cast<double>(of.span_ns);
   return row;
 }
 
@@ -65,7 +65,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   }
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
-    return a.saves_ns.value_or(-1) > b.saves_ns.value_or(-1);
+    return a.at_most_ns.value_or(-1) > b.at_most_ns.value_or(-1);
   });
   return out;
 }
@@ -76,8 +76,8 @@ Table findings_table(const Findings& findings, bool brief) {
   table.columns = {{"rank", Type::integer},
                    {"id", Type::text},
                    {"finding", Type::text, Unit::none, Role::plain, true},
-                   {"saves_ns", Type::integer, Unit::ns},
-                   {"saves_pct", Type::number, Unit::percent},
+                   {"at_most_ns", Type::integer, Unit::ns},
+                   {"at_most_pct", Type::number, Unit::percent},
                    {"confidence", Type::text},
                    {"evidence", Type::text, Unit::none, Role::plain, true},
                    {"do", Type::text, Unit::none, Role::plain, true},
@@ -89,8 +89,8 @@ Table findings_table(const Findings& findings, bool brief) {
     Row cells = {static_cast<std::int64_t>(i + 1),
                  std::string(row.id),
                  row.finding.finding,
-                 row.saves_ns ? Cell(*row.saves_ns) : Cell(),
-                 row.saves_pct ? Cell(*row.saves_pct) : Cell(),
+                 row.at_most_ns ? Cell(*row.at_most_ns) : Cell(),
+                 row.at_most_pct ? Cell(*row.at_most_pct) : Cell(),
                  std::string(name_of(row.finding.confidence)),
                  row.finding.evidence,
                  row.finding.action,

@@ -1,8 +1,8 @@
 // findings: what to fix first. Each row is one cause, what it costs at most, how sure that is, what shows it, and what to do.
 //
 // Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger
-// (findings/ledger.h), so that no nanosecond is counted twice. saves_ns is per iteration, an upper bound, and nothing where the
-// trace cannot bound it; saves_pct is of the time from a device's first work to its last, per iteration.
+// (findings/ledger.h), so that no nanosecond is counted twice. at_most_ns is per iteration, an upper bound, and nothing where
+// the trace cannot bound it; at_most_pct is of the time from a device's first work to its last, per iteration.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace ridge {
 
 struct RankedFinding {
   std::string_view id;
-  Finding finding;                       // its saves_ns is of the whole scope
-  std::optional<std::int64_t> saves_ns;  // per iteration
-  std::optional<double> saves_pct;
+  Finding finding;                         // its at_most_ns is of the whole scope
+  std::optional<std::int64_t> at_most_ns;  // per iteration
+  std::optional<double> at_most_pct;
   std::optional<std::int64_t> start_ns;  // of its event, from the window's start
 };
 

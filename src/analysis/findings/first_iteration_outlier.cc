@@ -34,7 +34,7 @@ std::optional<Finding> find_first_iteration_outlier(Facts& facts) {
   if (!first || first->ratio() <= kOutlyingFirst) return std::nullopt;
   return Finding{
       .finding = fmt::format("the first iteration takes {:.1f} times as long as the median of the others", first->ratio()),
-      .saves_ns = std::nullopt,
+      .at_most_ns = std::nullopt,
       .confidence = Confidence::high,
       .evidence = fmt::format("first {}, median {}", format_duration(static_cast<double>(first->first_ns)),
                               format_duration(static_cast<double>(first->median_ns))),

@@ -111,7 +111,7 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   claim.keep_anyway();
   return Finding{.finding = misaligned ? "GEMMs with rows that are not 16-byte aligned"
                                        : "GEMMs with poorly filled last tiles (tile quantization)",
-                 .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
+                 .at_most_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = misaligned ? Confidence::medium : Confidence::low,
                  .evidence = evidence_of(facts, tally,
                                          [&](std::uint32_t row) {

@@ -42,7 +42,7 @@ std::optional<Finding> find_graph_breaks(Facts& facts) {
   Largest costliest;
   for (const BreakSite& site : breaks.sites) costliest.see(site.node.value, site.cpu_ns);
   return Finding{.finding = per_iteration(facts, breaks.occurrences(), "graph break"),
-                 .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
+                 .at_most_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = Confidence::high,
                  .evidence = list(facts, breaks.breaks),
                  .action =

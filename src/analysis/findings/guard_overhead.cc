@@ -41,7 +41,7 @@ std::optional<Finding> find_guard_overhead(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   return Finding{.finding = "the device idles while Dynamo checks guards",
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = "TorchDynamo Cache Lookup: " + per_iteration(facts, lookups, "lookup") +
                              " with the device idle, " + duration_text(facts, claim.ns()) + churn(facts),

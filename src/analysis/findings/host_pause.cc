@@ -60,7 +60,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   if (calls_ns >= other_ns) {
     return Finding{
         .finding = "the device waits for slow driver calls: " + per_iteration(facts, in_calls.tally().count(), "call"),
-        .saves_ns = claim.ns(),
+        .at_most_ns = claim.ns(),
         .confidence = Confidence::medium,
         .evidence = in_calls.text() + (tally.tally().empty() ? "" : "; " + pauses),
         .action =
@@ -70,7 +70,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   }
   return Finding{
       .finding = "long GPU idle while the host does other work: " + per_iteration(facts, tally.tally().count(), "pause"),
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::low,
       .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
       .action =

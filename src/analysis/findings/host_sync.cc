@@ -72,7 +72,7 @@ std::optional<Finding> find_host_sync(Facts& facts) {
   const NodeId sample{tally.tally().top().front().sample};
   const std::string_view worst = facts.name(sample);
   return Finding{.finding = "host sync leaves the device idle: " + std::string(worst),
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
                  .action = std::string(remedy_for(worst, to_device[facts.name_id(sample).value] > 0).action),

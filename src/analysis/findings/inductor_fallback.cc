@@ -37,7 +37,7 @@ std::optional<Finding> find_inductor_fallback(Facts& facts) {
   if (by_op.size() > kShown) list += and_more(by_op.size() - kShown);
   return Finding{
       .finding = "Inductor falls back to ATen for " + counted(static_cast<std::int64_t>(by_op.size()), "op"),
-      .saves_ns = std::nullopt,
+      .at_most_ns = std::nullopt,
       .confidence = Confidence::high,
       .evidence = list,
       .action =

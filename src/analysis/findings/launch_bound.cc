@@ -52,7 +52,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
   const bool compiled = facts.graphs().compiled() && compiled_pct(facts.graphs()).value_or(100) >= kMostlyCompiledPct;
   return Finding{.finding = (first_of_all ? "launch-bound" : "late launches (secondary cause)") +
                             std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = first_of_all ? Confidence::high : Confidence::medium,
                  .evidence = tally.text(),
                  .action = remedy(compiled, any([](const DeviceLaunches& d) { return d.takes_graphs; })),

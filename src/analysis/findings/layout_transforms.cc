@@ -40,7 +40,7 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
   if (!claim.keep()) return std::nullopt;
   return Finding{
       .finding = "layout transforms around convolutions: " + per_iteration(facts, tally.tally().count(), "transform"),
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
       .action =

@@ -112,7 +112,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
   };
   return Finding{
       .finding = "memory-bound kernels run far below peak bandwidth",
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = evidence_of(facts, tally,
                               [&](std::uint32_t row) {

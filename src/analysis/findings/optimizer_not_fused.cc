@@ -120,7 +120,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   return Finding{.finding = (loop ? "the optimizer launches separate kernels for each parameter: "
                                   : "the optimizer launches one foreach kernel after another: ") +
                             per_iteration(facts, launches, "kernel"),
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = loop ? Confidence::high : Confidence::medium,
                  .evidence = tally.text() + waits_between(waited_ns / facts.ledger().iterations()),
                  .action = what_to_do(step.optimizers, loop),

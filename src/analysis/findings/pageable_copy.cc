@@ -136,7 +136,7 @@ std::optional<Finding> find_pageable_copy(Facts& facts) {
   const bool to_host = facts.kernel(tally.tally().top().front().sample).find("DtoH") != std::string_view::npos;
   return Finding{
       .finding = "copies from or to pageable host memory block host and device",
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
       .action = to_host ? "keep the results on the device, or copy them to pinned memory with non_blocking=True and read them "

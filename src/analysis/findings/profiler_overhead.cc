@@ -81,7 +81,7 @@ std::optional<Finding> find_profiler_overhead(Facts& facts) {
   const std::optional<std::uint32_t> largest = tally.largest();
   return Finding{
       .finding = "the profiler slowed the program down: the device idled during its overhead events",
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = evidence_of(
           facts, tally, [&](std::uint32_t event) { return std::string(facts.trace().text(events.name(EventId{event}))); }),

@@ -94,7 +94,7 @@ std::optional<Finding> find_recompile_limit(Facts& facts) {
   claim.keep_anyway();
   const bool named = !facts.trace().of(EventClass::python_frame).empty();
   return Finding{.finding = "frames run eager because they hit Dynamo's recompile limit",
-                 .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
+                 .at_most_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = named ? Confidence::high : Confidence::medium,
                  .evidence = frames(facts),
                  .action =

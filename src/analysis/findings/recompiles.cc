@@ -87,7 +87,7 @@ std::optional<Finding> find_recompiles(Facts& facts) {
   take(facts, recompiling(facts), &claim);
   claim.keep_anyway();
   return Finding{.finding = counted(static_cast<std::int64_t>(recompiles.size()), "recompile") + " inside the window",
-                 .saves_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
+                 .at_most_ns = claim.ns() > 0 ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = Confidence::high,
                  .evidence = list(recompiles),
                  .action =

@@ -117,7 +117,7 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     if (its.seen) action += (action.empty() ? "" : " and ") + std::string(its.action);
   }
   return Finding{.finding = "float32 matmuls and convolutions run without TF32",
-                 .saves_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
+                 .at_most_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
                  .action = action + " (10-bit mantissa), or autocast to bfloat16",

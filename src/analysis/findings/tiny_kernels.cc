@@ -119,7 +119,7 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
   return Finding{
       .finding = "long runs of kernels shorter than their launch: " +
                  (one_loop ? counted(runs.longest(), "kernel") + " in a row" : per_iteration(facts, runs.kernels(), "kernel")),
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
       .action = "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",

@@ -100,7 +100,7 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
   return Finding{
       .finding = "unfused attention writes its scores to memory and reads them back: " +
                  per_iteration(facts, attention.found(), "call"),
-      .saves_ns = claim.ns(),
+      .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = attention.tally().text(),
       .action = attention.by_sdpa()

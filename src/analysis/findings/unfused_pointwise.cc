@@ -123,7 +123,7 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   if (chains.chains() == 0 || !claim.keep()) return std::nullopt;
   return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
                             fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
-                 .saves_ns = claim.ns(),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::medium,
                  .evidence = chains.tally().text(),
                  .action = chains.split_by_break()

@@ -32,7 +32,7 @@ TEST(Json, IsTheDocumentedShape) {
   report.series = {{"allocated", Unit::bytes, {{0, 1.5}, {1000, 2.0}}}};
   report.diagnostics = {{"no_device_events", 1, "the trace has no device events"}};
   report.next = "ridge ops";
-  EXPECT_EQ(json(report), "{\"schema\":1,\"ridge\":\"" + std::string(version()) + R"(","command":"kernels",
+  EXPECT_EQ(json(report), "{\"schema\":2,\"ridge\":\"" + std::string(version()) + R"(","command":"kernels",
 "traces":[
 {"path":"runs/a.json","name":"a.json"}],
 "tables":[
@@ -46,7 +46,7 @@ TEST(Json, IsTheDocumentedShape) {
 }
 
 TEST(Json, EmptyReportIsStillWhole) {
-  EXPECT_EQ(json({}), "{\"schema\":1,\"ridge\":\"" + std::string(version()) +
+  EXPECT_EQ(json({}), "{\"schema\":2,\"ridge\":\"" + std::string(version()) +
                           "\",\"command\":\"\",\n\"traces\":[],\n\"tables\":[],\n\"series\":[],\n\"diagnostics\":[]}\n");
 }
 

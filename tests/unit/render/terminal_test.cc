@@ -69,7 +69,7 @@ TEST(Terminal, SentencesStandWholeUnderTheirRow) {
   table.columns = {{"rank", Type::integer},
                    {"id", Type::text},
                    {"finding", Type::text},
-                   {"saves_ns", Type::integer, Unit::ns},
+                   {"at_most_ns", Type::integer, Unit::ns},
                    {"do", Type::text}};
   table.columns[2].sentence = table.columns[4].sentence = true;
   set_rows(table, {{integer(1), text("sync"), text("the host waits for the device"), integer(7), text("read the value later")},
@@ -77,24 +77,24 @@ TEST(Terminal, SentencesStandWholeUnderTheirRow) {
   table.total = Row{Cell(), Cell(), Cell(), integer(12), Cell()};
   EXPECT_EQ(terminal(report),
             "findings\n"
-            "  rank  id     saves\n"
-            "     1  sync    7 ns\n"
+            "  rank  id     at_most\n"
+            "     1  sync      7 ns\n"
             "        the host waits for the device\n"
             "        do: read the value later\n"
-            "     2  copy    5 ns\n"
+            "     2  copy      5 ns\n"
             "        do: pin the memory\n"
-            "        TOTAL  12 ns\n");
+            "        TOTAL    12 ns\n");
   EXPECT_EQ(terminal(report, {.color = false, .width = 26}),
             "findings\n"
-            "  rank  id     saves\n"
-            "     1  sync    7 ns\n"
+            "  rank  id     at_most\n"
+            "     1  sync      7 ns\n"
             "        the host waits for\n"
             "        the device\n"
             "        do: read the value\n"
             "        later\n"
-            "     2  copy    5 ns\n"
+            "     2  copy      5 ns\n"
             "        do: pin the memory\n"
-            "        TOTAL  12 ns\n");
+            "        TOTAL    12 ns\n");
 }
 
 TEST(Terminal, EmptyTableSaysSo) {

@@ -109,8 +109,8 @@ function findings(report: Report, marks: Mark[], context: Context, missing: stri
 }
 
 function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
-  const saves = table.number(row, "saves_ns");
-  const share = table.number(row, "saves_pct");
+  const at_most = table.number(row, "at_most_ns");
+  const share = table.number(row, "at_most_pct");
   const confidence = table.text(row, "confidence");
   const title = shorten(format.prose(table.text(row, "finding")), 400);
   return el(
@@ -118,8 +118,8 @@ function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
     { class: "finding" },
     el(
       "div",
-      { class: "finding-saves" },
-      saves === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", {}, format.time(saves)),
+      { class: "finding-at-most" },
+      at_most === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", {}, `≤ ${format.time(at_most)}`),
       share === null ? null : el("small", { class: "muted" }, format.percent(share)),
     ),
     el(

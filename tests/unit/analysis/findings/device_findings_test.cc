@@ -24,7 +24,7 @@ TEST(DeviceFindings, ExposedCommunication) {
       .kernel(310, "k", 200);
   const Found found = found_in(program.text);
   ASSERT_TRUE(found.has("exposed_communication")) << found.ids();
-  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, 200 * kUs);
+  EXPECT_EQ(found.find("exposed_communication")->finding.at_most_ns, 200 * kUs);
   Program covered;
   covered.kernel(10, "k", 500)
       .kernel(110, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20);
@@ -73,7 +73,7 @@ TEST(DeviceFindings, TinyKernelsLeaveOneAnIteration) {
   }
   const Found found = found_in(p.text);
   ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
-  EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, 3 * 149 * (2 + 18) * kUs);
+  EXPECT_EQ(found.find("tiny_kernels")->finding.at_most_ns, 3 * 149 * (2 + 18) * kUs);
 }
 
 // A loop over small tensors with nothing around it: the device's period takes each turn for an iteration. The run tells what it
@@ -91,7 +91,7 @@ TEST(DeviceFindings, TinyKernelsOfALoopThatPassesForIterations) {
     ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
     const std::string& finding = found.find("tiny_kernels")->finding.finding;
     EXPECT_TRUE(test::says(finding, {" 600 kernels"}));
-    EXPECT_EQ(found.find("tiny_kernels")->finding.saves_ns, found.findings.span_ns - 2 * kUs);  // one kernel stays
+    EXPECT_EQ(found.find("tiny_kernels")->finding.at_most_ns, found.findings.span_ns - 2 * kUs);  // one kernel stays
     EXPECT_FALSE(found.has("launch_bound")) << found.ids();
     EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
   }
@@ -124,7 +124,7 @@ TEST(DeviceFindings, OptimizerByForeach) {
       "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>()";
   const Found foreach = program(7, kForeach);
   ASSERT_TRUE(foreach.has("optimizer_not_fused")) << foreach.ids();
-  EXPECT_EQ(foreach.find("optimizer_not_fused")->finding.saves_ns, (6 * 100 + 6 * 50) * kUs);
+  EXPECT_EQ(foreach.find("optimizer_not_fused")->finding.at_most_ns, (6 * 100 + 6 * 50) * kUs);
   constexpr std::string_view kFused =
       "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
       "FusedOptimizerTensorListMetadata<{}>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4>>()";
@@ -175,7 +175,7 @@ std::string cast_up(int correlation, int at) {
 TEST(DeviceFindings, CastsForthAndBack) {
   const Found trip = test::found_in_events(test::join({cast_down(1, 100), cast_up(2, 160)}));
   ASSERT_TRUE(trip.has("duplicate_casts")) << trip.ids();
-  EXPECT_EQ(trip.find("duplicate_casts")->finding.saves_ns, 100 * kUs);
+  EXPECT_EQ(trip.find("duplicate_casts")->finding.at_most_ns, 100 * kUs);
   // Down for a product, as autocast does.
   const Found needed = test::found_in_events(
       test::join({cast_down(1, 100), test::launch(2, 155, 4, "nvjet_sm90_tst_128x64", 160, 50), cast_up(3, 220)}));
@@ -194,7 +194,7 @@ TEST(DeviceFindings, RoundTripsOfCastsAreCountedOnce) {
   ASSERT_TRUE(found.has("duplicate_casts")) << found.ids();
   const Finding& finding = found.find("duplicate_casts")->finding;
   EXPECT_TRUE(test::says(finding.finding, {" 3 round trips"}));
-  EXPECT_EQ(finding.saves_ns, 12 * 50 * kUs);
+  EXPECT_EQ(finding.at_most_ns, 12 * 50 * kUs);
 }
 
 // A step that casts its input down and its result up: what stands side by side is of two steps.
@@ -233,7 +233,7 @@ TEST(DeviceFindings, AttentionByHand) {
   };
   const Found by_hand = program("aten::bmm", "aten::_softmax");
   ASSERT_TRUE(by_hand.has("unfused_attention")) << by_hand.ids();
-  EXPECT_EQ(by_hand.find("unfused_attention")->finding.saves_ns, 60 * kUs);
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.at_most_ns, 60 * kUs);
   EXPECT_EQ(by_hand.find("unfused_attention")->finding.action.find("math backend"), std::string::npos);
   const Found math =
       program("aten::bmm", "aten::_safe_softmax");  // what scaled_dot_product_attention does where no fused kernel fits

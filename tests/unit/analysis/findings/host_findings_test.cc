@@ -25,7 +25,7 @@ TEST(HostFindings, Dataloader) {
   with.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 110 * kUs, 510 * kUs);
   const Found found = found_in(with.text);
   ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
-  EXPECT_EQ(found.find("dataloader")->finding.saves_ns, 400 * kUs);
+  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 400 * kUs);
   Program without;
   without.kernel(10).kernel(520);
   EXPECT_FALSE(found_in(without.text).has("dataloader"));
@@ -46,7 +46,7 @@ TEST(HostFindings, BatchOfAMarkedStepIsAFinding) {
   program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
   const Found found = found_in(program.text);
   ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
-  EXPECT_EQ(found.find("dataloader")->finding.saves_ns, 890 * kUs);
+  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 890 * kUs);
 }
 
 // An overhead event from 120 to 320 us while the device idles from 110 to 400; none in the twin.
@@ -55,7 +55,7 @@ TEST(HostFindings, ProfilerOverhead) {
   const std::string overhead = test::event({.name = "Command Buffer Full", .ts = 120, .dur = 200, .cat = "overhead", .tid = 0});
   const Found found = test::found_in_events(kernels + ", " + overhead);
   ASSERT_TRUE(found.has("profiler_overhead")) << found.ids();
-  EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 200 * kUs);
+  EXPECT_EQ(found.find("profiler_overhead")->finding.at_most_ns, 200 * kUs);
   EXPECT_FALSE(test::found_in_events(kernels).has("profiler_overhead"));
   const std::string outside = test::event({.name = "Buffer Flush", .ts = 600, .dur = 200, .cat = "overhead", .tid = 0});
   EXPECT_FALSE(test::found_in_events(kernels + ", " + outside).has("profiler_overhead"));
@@ -84,7 +84,7 @@ TEST(HostFindings, ProfilerOverheadOfAnotherProcess) {
   };
   const Found found = test::found_in_events(rank(0, 100) + ", " + rank(1, 160));
   ASSERT_TRUE(found.has("profiler_overhead")) << found.ids();
-  EXPECT_EQ(found.find("profiler_overhead")->finding.saves_ns, 160 * kUs);
+  EXPECT_EQ(found.find("profiler_overhead")->finding.at_most_ns, 160 * kUs);
 }
 
 // Reading a value: 30 us of aten::item, 4 of which the host waits, while the device is idle but for the copy. Without the op
@@ -98,7 +98,7 @@ TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
   const Found found = found_in(p.text);
   ASSERT_TRUE(found.has("host_sync")) << found.ids();
   // 120 to 150 us less the copy's 2; and the 2 us behind the wait that it took beside the copy.
-  EXPECT_EQ(found.find("host_sync")->finding.saves_ns, 28 * kUs);
+  EXPECT_EQ(found.find("host_sync")->finding.at_most_ns, 28 * kUs);
 }
 
 // A first use: the launch itself takes 5 ms, in which there is nothing to move elsewhere.
@@ -162,7 +162,7 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   const Found bound = found_in(late.text);
   EXPECT_TRUE(bound.has("launch_bound")) << bound.ids();
   EXPECT_FALSE(bound.has("host_pause")) << bound.ids();
-  EXPECT_EQ(bound.find("launch_bound")->finding.saves_ns, 199 * 20 * kUs);
+  EXPECT_EQ(bound.find("launch_bound")->finding.at_most_ns, 199 * 20 * kUs);
 }
 
 TEST(HostFindings, AutotuningAndTheCompilationAroundIt) {
@@ -176,10 +176,10 @@ TEST(HostFindings, AutotuningAndTheCompilationAroundIt) {
   const Found found = found_in(program.text);
   ASSERT_TRUE(found.has("autotune_in_window")) << found.ids();
   // The tuner's two kernels and the idle time between 120 and 300 us.
-  EXPECT_EQ(found.find("autotune_in_window")->finding.saves_ns, 180 * kUs);
+  EXPECT_EQ(found.find("autotune_in_window")->finding.at_most_ns, 180 * kUs);
   ASSERT_TRUE(found.has("compile_in_window")) << found.ids();
   // 112 to 120 and 300 to 600.
-  EXPECT_EQ(found.find("compile_in_window")->finding.saves_ns, 308 * kUs);
+  EXPECT_EQ(found.find("compile_in_window")->finding.at_most_ns, 308 * kUs);
   EXPECT_TRUE(test::says(found.find("compile_in_window")->finding.evidence, {"308.000 us"}));
 }
 
@@ -195,11 +195,11 @@ TEST(HostFindings, RecompilesAndFirstCompilations) {
   };
   const Found again = program("0/1");
   ASSERT_EQ(again.rank("recompiles"), 1U) << again.ids();
-  EXPECT_EQ(again.find("recompiles")->finding.saves_ns, 390 * kUs);  // from the lookup's end to the region's start
+  EXPECT_EQ(again.find("recompiles")->finding.at_most_ns, 390 * kUs);  // from the lookup's end to the region's start
   EXPECT_FALSE(again.has("compile_in_window")) << again.ids();
   const Found first = program("0/0");
   ASSERT_EQ(first.rank("compile_in_window"), 1U) << first.ids();
-  EXPECT_EQ(first.find("compile_in_window")->finding.saves_ns, 384 * kUs);
+  EXPECT_EQ(first.find("compile_in_window")->finding.at_most_ns, 384 * kUs);
   EXPECT_FALSE(first.has("recompiles")) << first.ids();
 }
 
@@ -215,11 +215,11 @@ TEST(HostFindings, KernelsOfTheCompilerGoWithTheCompilation) {
   };
   const Found again = program("0/1");
   ASSERT_EQ(again.rank("recompiles"), 1U) << again.ids();
-  EXPECT_EQ(again.find("recompiles")->finding.saves_ns, 390 * kUs);
+  EXPECT_EQ(again.find("recompiles")->finding.at_most_ns, 390 * kUs);
   EXPECT_FALSE(again.has("compile_in_window")) << again.ids();
   const Found first = program("0/0");
   ASSERT_EQ(first.rank("compile_in_window"), 1U) << first.ids();
-  EXPECT_EQ(first.find("compile_in_window")->finding.saves_ns, 384 * kUs);
+  EXPECT_EQ(first.find("compile_in_window")->finding.at_most_ns, 384 * kUs);
 }
 
 // cudaMalloc in each iteration, against cudaMalloc in the first one only.
@@ -285,21 +285,21 @@ std::string host_copy(int correlation, int at, int us, std::string_view name, in
 // 64 MB in 10 ms; from pinned memory they take 1 ms at the 64 GB/s of PCIe 5, which the kernel behind them may cover.
 TEST(HostFindings, CopiesFromPinnedMemoryTakeTimeToo) {
   constexpr std::string_view kToDevice = "Memcpy HtoD (Pageable -> Device)", kToHost = "Memcpy DtoH (Device -> Pageable)";
-  const auto saves_us = [](std::string_view events) {
+  const auto at_most_us = [](std::string_view events) {
     const Found found = test::found_on_h200(events);
     const RankedFinding* row = found.find("pageable_copy");
-    return row == nullptr ? -1 : row->finding.saves_ns.value_or(-1) / kUs;
+    return row == nullptr ? -1 : row->finding.at_most_ns.value_or(-1) / kUs;
   };
   const std::string copy = host_copy(1, 100, 10'000, kToDevice, 64);
   const std::string kernel = test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 200);
-  EXPECT_EQ(saves_us(test::join({copy, kernel})), 10'000 - (1'000 - 200));
-  EXPECT_EQ(saves_us(test::join({copy, test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 5'000)})), 10'000);
+  EXPECT_EQ(at_most_us(test::join({copy, kernel})), 10'000 - (1'000 - 200));
+  EXPECT_EQ(at_most_us(test::join({copy, test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 5'000)})), 10'000);
   // The link carries both ways at once.
   const std::string back = host_copy(3, 10'300, 5'000, kToHost, 32);
-  EXPECT_EQ(saves_us(test::join({copy, kernel, back})), 15'000 - (1'000 - 200));
+  EXPECT_EQ(at_most_us(test::join({copy, kernel, back})), 15'000 - (1'000 - 200));
   // Another copy shows that this link is twice as fast.
   const std::string faster = host_copy(3, 10'300, 500, "Memcpy HtoD (Pinned -> Device)", 64);
-  EXPECT_EQ(saves_us(test::join({copy, kernel, faster})), 10'000 - (500 - 200));
+  EXPECT_EQ(at_most_us(test::join({copy, kernel, faster})), 10'000 - (500 - 200));
 }
 
 }  // namespace

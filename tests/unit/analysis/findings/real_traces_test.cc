@@ -134,7 +134,7 @@ TEST(FindingsOfRealTraces, SaveNoMoreThanTheRemedyCould) {
     const Found found(test::load_file(path.value_or("")));
     const RankedFinding* row = found.find(id);
     if (row == nullptr) return std::int64_t{-1};
-    return found.findings.span_ns / found.findings.iterations - row->saves_ns.value_or(0);
+    return found.findings.span_ns / found.findings.iterations - row->at_most_ns.value_or(0);
   };
   const std::int64_t copy = left_ns("fault_pageable_copy", "pageable_copy");
   EXPECT_GE(copy, 4'190'000);
@@ -148,7 +148,7 @@ TEST(FindingsOfRealTraces, ClaimNoTimeTwice) {
     const Found found(test::load_file(path));
     std::int64_t sum = 0;
     for (const RankedFinding& row : found.findings.rows) {
-      sum += row.finding.saves_ns.value_or(0);
+      sum += row.finding.at_most_ns.value_or(0);
       EXPECT_FALSE(row.finding.finding.empty() || row.finding.evidence.empty() || row.finding.action.empty())
           << path << " " << row.id;
     }
@@ -165,7 +165,7 @@ TEST(FindingsOfRealTraces, IgnoredOnesKeepTheirTime) {
   ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
   const Findings without = compute_findings(Scope(*found.loaded.model), {"tiny_kernels"});
   ASSERT_EQ(without.rows.size() + 1, found.findings.rows.size());
-  for (const RankedFinding& row : without.rows) EXPECT_EQ(row.saves_ns, found.find(row.id)->saves_ns) << row.id;
+  for (const RankedFinding& row : without.rows) EXPECT_EQ(row.at_most_ns, found.find(row.id)->at_most_ns) << row.id;
 }
 
 // Every id is shown to be found, and shown not to be, here or in {host,device}_findings_test.cc, by what the repository itself

@@ -29,7 +29,7 @@ Found one_all_reduce(bool launched) {
 TEST(WhoseTime, WorkQueuedBeforeTheRecordingIsClaimedByNobody) {
   const Found own = one_all_reduce(true);
   ASSERT_TRUE(own.has("exposed_communication")) << own.ids();
-  EXPECT_EQ(own.find("exposed_communication")->finding.saves_ns, 301 * kUs);
+  EXPECT_EQ(own.find("exposed_communication")->finding.at_most_ns, 301 * kUs);
   const Found inherited = one_all_reduce(false);
   EXPECT_FALSE(inherited.has("exposed_communication")) << inherited.ids();
 }
@@ -47,7 +47,7 @@ TEST(WhoseTime, WaitingForACollectiveIsToldPerIteration) {
   }
   const Found found = found_in(text);
   ASSERT_TRUE(found.has("exposed_communication")) << found.ids();
-  EXPECT_EQ(found.find("exposed_communication")->finding.saves_ns, std::int64_t{640} * kUs);
+  EXPECT_EQ(found.find("exposed_communication")->finding.at_most_ns, std::int64_t{640} * kUs);
   const std::string& evidence = found.find("exposed_communication")->finding.evidence;
   EXPECT_TRUE(test::says(evidence, {" 20.000 us"}));
 }
