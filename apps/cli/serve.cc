@@ -102,7 +102,7 @@ Result<int> run_serve(const Invocation& given) {
   if (!checked) return tl::unexpected(checked.error());
   const auto options = options_of(invocation.arguments);
   if (!options) return tl::unexpected(options.error());
-  const auto engine = open_traces(invocation, {.named_files_only = true});
+  const auto engine = open_traces(invocation, {.named_files_only = true, .keep_places = true});
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 

@@ -10,6 +10,7 @@
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 
+#include "counters.h"
 #include "timeline_json.h"
 #include "web_page.h"
 
@@ -151,15 +152,24 @@ Result<Answer> get_overview(const Asked& asked, const Target& target) {
   });
 }
 
+Result<Answer> get_counters(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(asked.site, p);
+  const auto px = static_cast<std::uint32_t>(p.integer("px", 4000, 1, kMostPixels));
+  if (const auto finished = p.finish(); !finished) return tl::unexpected(finished.error());
+  return counters_json(asked.site, *trace, px).map([](const std::string& body) { return answer(200, body); });
+}
+
 struct Route {
   std::string_view name;  // behind kApi
   Result<Answer> (*get)(const Asked&, const Target&);
   bool cached;  // few different questions, and the answer takes a while
 };
 constexpr std::array kRoutes = {
-    Route{"traces", get_traces, true},  Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
-    Route{"slice", get_slice, false},   Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
-    Route{"search", get_search, false}, Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
+    Route{"traces", get_traces, true},     Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
+    Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
+    Route{"search", get_search, false},    Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
+    Route{"counters", get_counters, true},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {
@@ -204,12 +214,33 @@ Result<std::optional<std::string>> value_for(const Parameter& parameter, const s
   return fail(ErrorCode::usage, fmt::format("invalid value for '{}'", parameter.name), "", std::string(parameter.description));
 }
 
+// The engine speaks of flags, since most ask it from a command line: "--min-pct" is the parameter 'min_pct' here.
+std::string with_parameter_names(std::string_view words) {
+  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  std::string out;
+  for (std::size_t at = 0; at < words.size();) {
+    const bool begins = words.substr(at, 2) == "--" && (at == 0 || !is_name(words[at - 1]));
+    std::size_t end = at + 2;
+    while (begins && end < words.size() && is_name(words[end])) ++end;
+    if (!begins || end == at + 2) {
+      out += words[at++];
+      continue;
+    }
+    std::string name(words.substr(at + 2, end - at - 2));
+    std::ranges::replace(name, '-', '_');
+    out += "'" + name + "'";
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 Answer refusal(const Error& error) {
   const auto row = std::ranges::find(kStatuses, error.code, &StatusRow::code);
   const bool known = row != kStatuses.end();
-  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", error.message, error.hint));
+  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", with_parameter_names(error.message),
+                                                      with_parameter_names(error.hint)));
 }
 
 Site::Site(const Engine& engine, Arguments defaults)
@@ -235,7 +266,9 @@ Answer Site::analysis(std::string_view name, const Target& target, std::size_t l
   const auto all = analyses();
   const auto info = std::ranges::find(all, name, &AnalysisInfo::name);
   if (info == all.end()) return not_found("/api/v1/traces lists the analyses");
-  return cache_.get(cache_key(target, longest_text), [&] { return settled(run_analysis(*info, target, longest_text)); });
+  const auto ask = [&] { return settled(run_analysis(*info, target, longest_text)); };
+  if (target.query.contains("match")) return ask();  // a new one with every letter that is typed
+  return cache_.get(cache_key(target, longest_text), ask);
 }
 
 Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const {
@@ -270,6 +303,7 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   Parameters others(rest);
   const auto trace = trace_of(*this, others);
   const bool one_trace = rest.query.contains("t");
+  if (rest.query.contains("match")) return matching(info, arguments, one_trace ? std::optional(*trace) : std::nullopt, others);
   const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
   const auto report = engine_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
@@ -279,6 +313,21 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
                                     [&](std::string_view piece) -> Result<void> { return packer.add(piece), Result<void>(); });
   if (!written) return tl::unexpected(written.error());
   return Answer{.body = std::make_shared<const PackedText>(packer.finish())};
+}
+
+// Which rows of a table a regular expression lets through: for the page, which has the rows, and filters by the same rules as
+// the command line.
+Result<Answer> Site::matching(const AnalysisInfo& info, const Arguments& arguments, std::optional<std::size_t> trace,
+                              Parameters& others) const {
+  const std::string expression = others.text("match", std::nullopt), name = others.text("table", std::string(info.name));
+  if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
+  const auto report = engine_.kept_report(info.name, arguments, trace);
+  if (!report) return tl::unexpected(report.error());
+  const auto table = std::ranges::find((*report)->tables, name, &Table::name);
+  if (table == (*report)->tables.end()) return fail(ErrorCode::usage, "'table' names no table of this analysis");
+  return matching_rows(*table, expression).map([](const std::vector<std::uint32_t>& rows) {
+    return answer(200, rows_json(rows));
+  });
 }
 
 void Site::prepare() const {

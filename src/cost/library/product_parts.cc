@@ -26,10 +26,16 @@ double batch(const CallParts& c, const ProductPositions& at) {
   return a != nullptr && a->sizes.size() == 3 ? static_cast<double>(a->sizes[0]) : 1;
 }
 
+// Bytes of an element of the result: products of 8 bits give 16 or 32.
+double result_item(const CallParts& c, double elements, double item) {
+  const std::optional<double> written = c.work().written;
+  return written && elements > 0 ? *written / elements : std::max(item, item_bytes(DType::bf16));
+}
+
 // Of the result, and of the sums.
 struct Product {
   double columns, rows, depth, item;
-  double result_item;  // 8-bit operands give results of 16 bits
+  double result_item;
 
   double result_bytes() const { return rows * columns * result_item; }
   double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
@@ -223,7 +229,7 @@ void assign_gemm_roles(CallParts& c) {
                           .rows = rows,
                           .depth = static_cast<double>(a->sizes[1]),
                           .item = item,
-                          .result_item = std::max(item, item_bytes(DType::bf16))};
+                          .result_item = result_item(c, rows * columns, item)};
     const Reread again = reread(c.launches[i], product, c.context.device);
     c.parts[i].edit<GemmPart>().reread_bytes = serial_splits(c, i, product, batch(c, *at)) + again.bytes;
     c.parts[i].guessed = again.guessed;
@@ -235,7 +241,9 @@ void assign_gemm_roles(CallParts& c) {
     // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
     const double splits = std::max({split_of(c.launches[product], batch(c, *at), columns, rows),
                                     blocks_of_a_tile(c.launches[product], columns, rows), 2.0});
-    const double partial = output_elements(c) * item_bytes(DType::f32) * splits;
+    const bool grouped = at->ends >= 0;  // each group may have a result
+    const double elements = columns > 0 && !grouped ? rows * columns * batch(c, *at) : output_elements(c);
+    const double partial = elements * item_bytes(DType::f32) * splits;
     c.parts[i].edit<GemmPart>().partial_bytes = c.parts[product].edit<GemmPart>().partial_bytes = partial;
   }
 }

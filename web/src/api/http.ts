@@ -1,8 +1,10 @@
 // The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
+import { filter_with } from "./row_filter";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
-import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 const kOverviewPixels = 1000;
+const kCounterPixels = 8000;
 const kLook_ms = { there: 10_000, lost: 2_000 }; // how often the server is looked for while the page is looked at
 
 // Integers beyond 2^53 (pointers, hashes) stay exact as text, where the browser tells the digits.
@@ -45,12 +47,20 @@ export class HttpSource implements DataSource {
   has(): boolean {
     return true;
   }
+  windows(): boolean {
+    return true;
+  }
 
   traces(): Promise<Traces> {
     return this.keep("traces");
   }
-  analysis(name: string, parameters: Parameters = {}): Promise<Report> {
-    return this.keep(name, parameters);
+  // Its tables are filtered by the server, whose regular expressions take no longer than the text is long.
+  async analysis(name: string, parameters: Parameters = {}): Promise<Report> {
+    const report = await this.keep<Report>(name, parameters);
+    const { sort: _sort, limit, ...scope } = parameters;
+    for (const table of limit ? [] : report.tables)
+      filter_with(table, async (match) => (await this.get<{ rows: number[] }>(name, { ...scope, table: table.name, match }, undefined)).rows);
+    return report;
   }
   async tracks(t: number): Promise<TrackGroup[]> {
     return (await this.keep<{ groups: TrackGroup[] }>("tracks", { t })).groups;
@@ -78,6 +88,9 @@ export class HttpSource implements DataSource {
   }
   overview(t: number): Promise<Overview> {
     return this.keep("overview", { t, px: kOverviewPixels });
+  }
+  async counters(t: number): Promise<Counter[]> {
+    return (await this.keep<{ counters: Counter[] }>("counters", { t, px: kCounterPixels })).counters;
   }
 
   private keep<T>(path: string, parameters: Parameters = {}): Promise<T> {
