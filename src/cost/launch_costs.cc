@@ -15,6 +15,7 @@
 #include "cost/triton/kernel_source.h"
 #include "cost/triton/triton_cost.h"
 #include "model/server_steps.h"
+#include "ops/allocations.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -219,7 +220,7 @@ class Builder {
     const std::uint32_t step =
         std::holds_alternative<PagedPositions>(row->positions) ? step_around(links_.launch[first.row]) : 0;
     const std::vector<std::uint32_t> made =
-        asks_for_made(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
+        asks_for_allocations(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
     key_.clear();
     key_.insert(key_.end(), {signature, first.form, parameters, step, static_cast<std::uint32_t>(made.size())});
     key_.insert(key_.end(), made.begin(), made.end());
