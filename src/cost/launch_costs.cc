@@ -16,6 +16,7 @@
 #include "cost/triton/triton_cost.h"
 #include "model/server_steps.h"
 #include "ops/allocations.h"
+#include "ops/dispatcher_op.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -38,7 +39,8 @@ struct Entry {
   std::uint32_t order = 0;
   std::uint32_t row = 0;
 
-  bool same_call(const Entry& other) const { return owner == other.owner && instance == other.instance && form == other.form; }
+  bool same_owner(const Entry& other) const { return owner == other.owner && instance == other.instance; }
+  bool same_call(const Entry& other) const { return same_owner(other) && form == other.form; }
   auto operator<=>(const Entry&) const = default;
 };
 
@@ -64,8 +66,8 @@ class Builder {
     if (!std::is_sorted(entries_.begin(), entries_.end())) std::sort(entries_.begin(), entries_.end());
     for (std::size_t i = 0; i < entries_.size();) {
       std::size_t end = i + 1;
-      while (end < entries_.size() && entries_[end].same_call(entries_[i])) ++end;
-      cost_call(std::span(entries_).subspan(i, end - i));
+      while (end < entries_.size() && entries_[end].same_owner(entries_[i])) ++end;
+      cost_owner(std::span(entries_).subspan(i, end - i));
       i = end;
     }
     return std::move(result_);
@@ -147,10 +149,6 @@ class Builder {
 
   // --- which op a kernel belongs to ---
 
-  struct NameInfo {
-    const OpFormula* row = nullptr;
-    bool known = false;
-  };
   const OpFormula* row_of(StringId name) {
     const auto [it, is_new] = rows_.try_emplace(name, nullptr);
     if (is_new) it->second = find_op(trace_.text(name));
@@ -166,11 +164,13 @@ class Builder {
   // formula it does that op's work; also where a part of a server's op stands between them ("vllm::moe_forward", "TopK").
   bool of_library(std::size_t row, NodeId op) {
     if (identities_[row].category != Category::triton_user || op == kNoNode) return false;
-    if (row_of_op(op) != nullptr) return true;
-    for (NodeId above = op; above != kNoNode; above = tree_.op_above(above)) {
-      if (const OpFormula* found = row_of_op(above)) return found->family == OpFamily::experts;
-    }
-    return false;
+    return row_of_op(op) != nullptr || experts_around(op) != kNoNode;
+  }
+
+  // The nearest op around that has a formula, if it is a mixture of experts.
+  NodeId experts_around(NodeId op) {
+    while (op != kNoNode && row_of_op(op) == nullptr) op = tree_.op_above(op);
+    return op != kNoNode && row_of_op(op)->family == OpFamily::experts ? op : kNoNode;
   }
 
   // Of a collective: whether its op says what it moves.
@@ -181,11 +181,16 @@ class Builder {
 
   const OpFormula* row_of_op(NodeId op) { return row_of(trace_.events.name(tree_.event[op.value])); }
 
+  // What only calls ops (CompiledFunction, an autograd node, a hook) tells nothing of a kernel's operands.
   bool find_owner(Entry* entry) {
     const NodeId innermost = entry->owner;
     if (innermost == kNoNode) return false;
     const StringId name = trace_.events.name(tree_.event[innermost.value]);
     if (row_of(name) != nullptr) return true;
+    if (!is_dispatcher_op(trace_.text(name))) {
+      entry->owner = experts_around(innermost);
+      return entry->owner != kNoNode;
+    }
     const KernelFacts& kernel = facts(trace_.events.name(work_.events[entry->row]));
     if (kernel.elementwise || kernel.reduce) {
       entry->form = kernel.elementwise ? kPointwise : kReduction;
@@ -195,9 +200,12 @@ class Builder {
     NodeId node = innermost;
     for (int level = 0; level < kMostLevels && node != kNoNode; ++level, node = tree_.parent[node.value]) {
       if (tree_.class_of(node) != EventClass::op) continue;
-      if (row_of(trace_.events.name(tree_.event[node.value])) == nullptr) continue;
-      entry->owner = node;
-      return true;
+      const StringId around = trace_.events.name(tree_.event[node.value]);
+      if (row_of(around) != nullptr) {
+        entry->owner = node;
+        return true;
+      }
+      if (!is_dispatcher_op(trace_.text(around))) break;
     }
     // Of other libraries' ops the arguments may be caches and buffers of which a kernel touches a part.
     entry->form = kAny;
@@ -206,14 +214,29 @@ class Builder {
 
   // --- op calls ---
 
-  void cost_call(std::span<const Entry> call) {
+  // All launches under one call of an op. Where the op has no row, a general form stands for the op's only kernel: of several,
+  // nobody says which of the arguments each takes. ATen's own elementwise kernels and reductions are still taken to go over
+  // them, as a guess.
+  void cost_owner(std::span<const Entry> launches) {
+    const bool several = launches.size() > 1;
+    const bool aten = trace_.text(trace_.events.name(tree_.event[launches[0].owner.value])).starts_with("aten::");
+    for (std::size_t i = 0; i < launches.size();) {
+      std::size_t end = i + 1;
+      while (end < launches.size() && launches[end].same_call(launches[i])) ++end;
+      const auto call = launches.subspan(i, end - i);
+      i = end;
+      if (call[0].form != 0 && several && (call[0].form == kAny || !aten)) {
+        for (const Entry& e : call) result_.of_row[e.row] = unknown_op(trace_.events.name(work_.events[e.row]));
+      } else {
+        cost_call(call, call[0].form != 0 && several);
+      }
+    }
+  }
+
+  void cost_call(std::span<const Entry> call, bool guessed) {
     const Entry& first = call[0];
     const EventId op = tree_.event[first.owner.value];
     const OpFormula* row = first.form == 0 ? row_of(trace_.events.name(op)) : general_[first.form];
-    if (first.form == kAny && call.size() > 1) {
-      for (const Entry& e : call) result_.of_row[e.row] = unknown_op(trace_.events.name(work_.events[e.row]));
-      return;
-    }
     const std::uint32_t signature = signatures_.of(op);
     const std::uint32_t parameters =
         needs_parameters(*row, signature) ? parameter_sizes().before(tree_.start_ns[first.owner.value]) + 1 : 0;
@@ -222,7 +245,8 @@ class Builder {
     const std::vector<std::uint32_t> made =
         asks_for_allocations(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
     key_.clear();
-    key_.insert(key_.end(), {signature, first.form, parameters, step, static_cast<std::uint32_t>(made.size())});
+    key_.insert(key_.end(),
+                {signature, first.form | (guessed ? kGuessed : 0U), parameters, step, static_cast<std::uint32_t>(made.size())});
     key_.insert(key_.end(), made.begin(), made.end());
     for (const Entry& e : call) {
       const EventId event = work_.events[e.row];
@@ -230,13 +254,13 @@ class Builder {
                                work_.block.text(event).value_or(StringId{}).value});
     }
     auto it = calls_.find(key_);
-    if (it == calls_.end()) it = calls_.emplace(key_, work_out(*row, signature, parameters, step, made, call)).first;
+    if (it == calls_.end()) it = calls_.emplace(key_, work_out(*row, signature, parameters, step, made, call, guessed)).first;
     for (std::size_t i = 0; i < call.size(); ++i) result_.of_row[call[i].row] = it->second + static_cast<std::uint32_t>(i);
   }
 
   // The index of the first of the launches' costs.
   std::uint32_t work_out(const OpFormula& row, std::uint32_t signature, std::uint32_t parameters, std::uint32_t step,
-                         std::span<const std::uint32_t> made, std::span<const Entry> call) {
+                         std::span<const std::uint32_t> made, std::span<const Entry> call, bool guessed) {
     std::vector<CallLaunch> launches;
     launches.reserve(call.size());
     for (const Entry& e : call) {
@@ -250,7 +274,10 @@ class Builder {
     const std::vector<TensorShape> tensors = made_tensors(signatures_, made);
     context.made = tensors;
     const auto first = static_cast<std::uint32_t>(result_.costs.size());
-    for (const LaunchCost& cost : call_costs(row, signatures_.call(signature), launches, context)) keep(cost);
+    for (LaunchCost cost : call_costs(row, signatures_.call(signature), launches, context)) {
+      if (guessed && cost.estimate != Estimate::none) cost.estimate = Estimate::ambiguous;
+      keep(cost);
+    }
     return first;
   }
 
@@ -350,6 +377,7 @@ class Builder {
   }
 
   static constexpr std::uint32_t kPointwise = 1, kReduction = 2, kAny = 3;
+  static constexpr std::uint32_t kGuessed = 1U << 31;  // in a call's key, beside its form
 
   const Model& model_;
   const CostOptions& options_;

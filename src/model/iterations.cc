@@ -46,7 +46,7 @@ std::vector<TrackPart> programs(const Trace& trace, const CallTree& tree, const 
   }
   const bool launched = std::any_of(launches.begin(), launches.end(), [](std::uint64_t n) { return n > 0; });
   if (!launched) {
-    for (std::size_t n = 0; n < tree.size(); ++n) ++slices[trace.track(tree.event[n]).value];
+    for (std::size_t n = 0; n < tree.recorded; ++n) ++slices[trace.track(tree.event[n]).value];
   }
   std::map<TrackPart, std::uint64_t> counts;
   for (std::size_t t = 0; t < launches.size(); ++t) counts[trace.forms.tracks()[t].pid] += launched ? launches[t] : slices[t];

@@ -119,11 +119,6 @@ OpWork scaled_mm(const OpCall& c, const Part& p, const At& at) {
   const bool old_form = c.arguments.size() > 3 && c.arguments[3].kind != OpArgument::Kind::tensor;
   return product(c, p, old_form ? At{.added = 2, .out_dtype = 3} : at);
 }
-OpWork int_mm(const OpCall& c, const Part& p, const At& at) {
-  OpWork work = product(c, p, at);
-  if (work.written && p.role == KernelRole::main) *work.written *= item_bytes(DType::i32);
-  return work;
-}
 
 // A matrix and a vector, two vectors: PyTorch counts no FLOPs for them, so none are claimed.
 OpWork vectors(const OpCall& c, const Part& p) {
@@ -169,7 +164,7 @@ constexpr OpFormula kRows[] = {
     product_row<kAddmm, with_dtype_between>("aten::_baddbmm_mkl_"),
     product_row<kScaledMm, scaled_mm>("aten::_scaled_mm"),
     product_row<kScaledMmV2>("aten::_scaled_mm_v2"),
-    product_row<At{}, int_mm>("aten::_int_mm"),
+    product_row<At{.result = DType::i32}>("aten::_int_mm"),
     product_row<kGroupedMm>("aten::_grouped_mm"),
     product_row<kScaledGroupedMm>("aten::_scaled_grouped_mm"),
     product_row<kScaledGroupedMmV2>("aten::_scaled_grouped_mm_v2"),

@@ -39,12 +39,17 @@ std::string LaunchKey::of(const WorkRow& work) {
   if (by_ == KernelsBy::stream) return std::to_string(work.stream);
   if (by_ == KernelsBy::stage) return stage(work, launch);
   if (launch == kNoNode) return std::string(without_launch(model_.trace()));
+  const NodeId caller = caller_of(model_, work.row);
   switch (by_) {
     case KernelsBy::op: return std::string(op_name(model_, work.row));
     case KernelsBy::shape: return std::string(op_name(model_, work.row)) + shape(op_of(model_, work.row));
     case KernelsBy::annotation: return or_else(name(annotations_->of(launch)), "[no annotation]");
-    case KernelsBy::module: return or_else(std::string(model_.locations().module_path(launch)), "[no module]");
-    default: return or_else(std::string(model_.trace().text(graphs_[launch.value].name)), "[not compiled]");
+    case KernelsBy::module: return or_else(std::string(model_.locations().module_path(caller)), "[no module]");
+    default: {
+      const StringId around =
+          graphs_[launch.value].name != StringId{} ? graphs_[launch.value].name : graphs_[caller.value].name;
+      return or_else(std::string(model_.trace().text(around)), "[not compiled]");
+    }
   }
 }
 

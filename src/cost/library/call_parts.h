@@ -44,10 +44,13 @@ void assign_experts_roles(CallParts& c);      // which of the two products, and 
 // Whether kernels of such ops are told apart by more than their names.
 bool has_roles(OpFamily family);
 
+// Of a convolution: MIOpen's transposes, casts and fills, the roles of the kernels that compute being known.
+void assign_miopen_layouts(CallParts& c, const ConvolutionPositions& at);
 // Of one launch of a convolution, its role being known.
 void assign_convolution_rereads(CallParts& c, std::size_t i);
 
-// Elements of the whole op's result, as its own formula has it; 0 where it does not tell.
+// Elements of the whole op's result, as its own formula has it, where the result is of the operands' type; 0 where it does not
+// tell.
 double output_elements(const CallParts& c);
 
 // Roles that do the op's arithmetic.

@@ -150,5 +150,12 @@ TEST(DescribeKernel, ReadsFusedOps) {
   EXPECT_TRUE(fused("triton_poi_fused_7").empty());
 }
 
+TEST(DescribeKernel, NamesInBracketsAreTheirOwnLabel) {
+  for (const std::string_view name :
+       {"<unknown>", "<barrier packet>", "<Unnamed kernel>(int)", "<", "<>", "void <x>::f<int>(y)"})
+    EXPECT_FALSE(describe_kernel(name).label.empty()) << name;
+  EXPECT_EQ(describe_kernel("<barrier packet>").label, "<barrier packet>");
+}
+
 }  // namespace
 }  // namespace ridge
