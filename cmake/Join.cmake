@@ -9,6 +9,7 @@ set(ridge_batch_tests 16)
 set(ridge_apart
   apps/cli/arguments\.cc          # CLI11, the heaviest header there; it brings a std::quoted that hides ours
   apps/server/server\.cc          # Boost.Beast: as long as all others of the server together
+  apps/server/connection\.cc      # the same
   src/ops/.*                      # every family of ops has its own kFamily, kRules, ...
   src/cost/triton/kernel_source_reader\.cc
   src/device/device_table\.cc)    # has short units of its own

@@ -54,6 +54,7 @@ if(RIDGE_TESTS)
     ridge_add_script(cli "${Python3_EXECUTABLE}" tests/cli/run.py --ridge "$<TARGET_FILE:ridge>")
   endif()
   ridge_add_script(server "${Python3_EXECUTABLE}" tests/cli/server.py --ridge "$<TARGET_FILE:ridge>")
+  ridge_add_script(server_load "${Python3_EXECUTABLE}" tests/cli/server_load.py --ridge "$<TARGET_FILE:ridge>")
   ridge_add_script(profile_analysis "${Python3_EXECUTABLE}" tests/cli/profile_analysis.py --program "$<TARGET_FILE:profile_analysis>")
   if(NOT RIDGE_SANITIZE)  # these do not depend on how the binary was built: once is enough
     ridge_add_script(layers "${Python3_EXECUTABLE}" tools/check_layers)

@@ -33,8 +33,15 @@ void check_parameters(const Target& target) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Policy policy{.loopback = true, .host = "127.0.0.1", .machine_name = "box", .token = "0123456789abcdef", .port = 1};
-  const RequestFacts facts{
-      .method = "GET", .host = text, .origin = text, .fetch_site = text, .cookie = text, .has_body = false};
+  const RequestFacts facts{.method = "GET",
+                           .host = text,
+                           .origin = text,
+                           .fetch_site = text,
+                           .fetch_mode = text,
+                           .fetch_dest = text,
+                           .path = text,
+                           .cookie = text,
+                           .has_body = false};
   if (!refuse_request(policy, facts)) require(text.find("evil") == std::string_view::npos);
   auto target = parse_target(text);
   if (!target) return 0;

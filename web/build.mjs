@@ -13,17 +13,15 @@ const dist = join(here, "dist");
 const inline_script = (text) => text.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
+const common = { bundle: true, minify: true, format: "iife", target: ["es2020"], charset: "utf8", legalComments: "none", write: false, logLevel: "warning" };
+// A page of one file has its worker inside.
+const regex_worker = await build({ ...common, entryPoints: [join(here, "src/api/regex_worker.ts")] });
+
 const result = await build({
+  ...common,
   entryPoints: { app: join(here, "src/main.ts"), tile_worker: join(here, "src/timeline/tile_worker.ts"), style: join(here, "src/style/style.css") },
-  bundle: true,
-  minify: true,
-  format: "iife",
-  target: ["es2020"],
-  charset: "utf8",
-  legalComments: "none",
   outdir: dist,
-  write: false,
-  logLevel: "warning",
+  define: { RIDGE_REGEX_WORKER: JSON.stringify(regex_worker.outputFiles[0].text) },
 });
 const output = (ending) => result.outputFiles.find((file) => file.path.endsWith(ending)).text;
 const script = output("app.js");
@@ -37,7 +35,7 @@ const served = page
   .replace("<!--data-->\n", "");
 
 const inlined = inline_script(script);
-const policy = `default-src 'none'; script-src ${hash(inlined)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
+const policy = `default-src 'none'; script-src ${hash(inlined)}; style-src ${hash(style)}; worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'`;
 const report = page
   .replace("<!--policy-->", () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`)
   .replace("<!--style-->", () => `<style>${style}</style>`)

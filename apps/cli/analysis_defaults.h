@@ -1,4 +1,5 @@
-// Flags that commands over many analyses (serve, report) hand on to each: whose peaks to use, how many iterations there are.
+// Flags that commands over many analyses (serve, report) hand on to each: which part of the trace, whose peaks to use, how many
+// iterations there are.
 #pragma once
 
 #include <span>
@@ -13,5 +14,9 @@ std::vector<Parameter> with_analysis_defaults(std::span<const Parameter> own);
 
 // The arguments that are handed on.
 Arguments analysis_defaults(const Arguments& arguments, std::span<const Parameter> own);
+
+// Whether each trace has the part that the arguments, as handed on, ask for: said before a page is opened that could show
+// nothing.
+Result<void> check_scope(const Engine& engine, const Arguments& arguments);
 
 }  // namespace ridge::cli

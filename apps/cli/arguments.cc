@@ -101,6 +101,12 @@ class Parser {
   }
 
   Result<Invocation> parse(std::vector<std::string> args) {
+    // The parser would take the next word for the value.
+    const auto bare =
+        std::ranges::find_if(args, [](const std::string& w) { return w.starts_with("--") && w.find('=') == w.size() - 1; });
+    if (bare != args.end() && takes_next_word(bare->substr(0, bare->size() - 1)))
+      return fail(ErrorCode::usage, fmt::format("{} needs a value", bare->substr(0, bare->size() - 1)), {},
+                  help_hint(analysis_));
     std::ranges::reverse(args);  // CLI11 takes them from the back
     try {
       app_.parse(args);

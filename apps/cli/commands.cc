@@ -28,6 +28,7 @@ Result<void> check_answer_flags(const Command& command, const Settings& settings
   const std::string_view flag = settings.format != nullptr   ? "--format"
                                 : settings.limit.has_value() ? "--limit"
                                 : !settings.sort.empty()     ? "--sort"
+                                : settings.wide              ? "--wide"
                                                              : "";
   if (flag.empty()) return {};
   return fail(ErrorCode::usage, fmt::format("{} prints no tables: {} does not apply", command.name, flag), {},

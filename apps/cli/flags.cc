@@ -46,6 +46,7 @@ Result<void> set_format(Settings& settings, const std::string& text) {
 Result<void> set_json(Settings& settings, const std::string&) { return set_format(settings, "json"); }
 
 Result<void> set_output(Settings& settings, const std::string& text) {
+  if (text.empty()) return bad_value("--output", text, "give a file, or - for standard output");
   settings.output = text;
   return {};
 }
@@ -58,6 +59,7 @@ Result<void> set_limit(Settings& settings, const std::string& text) {
 }
 
 Result<void> set_sort(Settings& settings, const std::string& text) {
+  if (text.empty()) return bad_value("--sort", text, "give the name of a column, -COLUMN for the other way round");
   settings.sort = text;
   return {};
 }
@@ -76,6 +78,13 @@ Result<void> set_max_bytes(Settings& settings, const std::string& text) {
   return parse_byte_count(text).map([&](std::uint64_t bytes) { settings.max_bytes = bytes; });
 }
 
+// Given once per trace; the order is theirs.
+Result<void> add_capture(Settings& settings, const std::string& text) {
+  if (text.empty()) return bad_value("--capture", text, "give the trace of the capture, or - for none");
+  settings.captures.push_back(text);
+  return {};
+}
+
 template <bool Settings::* Member, bool Value>
 Result<void> set_switch(Settings& settings, const std::string&) {
   settings.*Member = Value;
@@ -88,8 +97,13 @@ constexpr std::array kFlags = {
     Flag{"-o,--output", "FILE", "write to FILE, which appears only when complete", set_output},
     Flag{"-n,--limit", "N", "rows per table, 0 for all (default: 20 for table and md, all for json and csv)", set_limit, true},
     Flag{"--sort", "COLUMN", "sort by COLUMN, numbers descending, text ascending; -COLUMN reverses", set_sort, true},
+    Flag{"--wide", "", "all columns of a table, however long its lines", set_switch<&Settings::wide, true>, true},
     Flag{"--threads", "N", "number of threads (default: one per core)", set_threads},
     Flag{"--max-bytes", "SIZE", "largest uncompressed trace to read: 4G, 512MiB", set_max_bytes},
+    Flag{"--capture", "FILE",
+         "trace of the capture of the graphs that TRACE replays: its ops, shapes and Python lines serve the replays; once per "
+         "TRACE, in order, - for none",
+         add_capture},
     Flag{"-q,--quiet", "", "no warnings, no progress bar", set_switch<&Settings::quiet, true>},
     Flag{"--no-color", "", "no colours; NO_COLOR=1 does the same", set_switch<&Settings::color, false>},
     Flag{"-h,--help", "", "show help for the command", set_switch<&Settings::help, true>},

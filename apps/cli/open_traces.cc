@@ -30,6 +30,7 @@ Result<Engine> open_traces(const Invocation& invocation, OpenOptions options) {
   ProgressBar bar(shows_progress(invocation.settings));
   options.threads = invocation.settings.threads;
   options.max_bytes = invocation.settings.max_bytes;
+  options.captures = invocation.settings.captures;
   options.max_memory = machine_memory_limit();
   options.progress = [&bar](const Progress& progress) {
     bar.update(progress);

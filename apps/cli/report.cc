@@ -31,9 +31,11 @@ Result<int> run_report(const Invocation& given) {
   }
   const auto page = server::report_page();
   if (!page) return tl::unexpected(page.error());
-  const auto engine = open_traces(invocation);
+  const auto engine = open_traces(invocation, {.keep_places = true});
   if (!engine) return tl::unexpected(engine.error());
-  const server::Site site(*engine, analysis_defaults(invocation.arguments, {}));
+  const Arguments defaults = analysis_defaults(invocation.arguments, {});
+  if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
+  const server::Site site(*engine, defaults);
   const auto text = server::make_report(site, *page);
   if (!text) return tl::unexpected(text.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");

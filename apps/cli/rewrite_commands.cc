@@ -48,6 +48,7 @@ Result<int> run_rewrite(const Invocation& invocation) {
   const OpenOptions options{.threads = invocation.settings.threads,
                             .max_bytes = invocation.settings.max_bytes,
                             .max_memory = machine_memory_limit(),
+                            .captures = invocation.settings.captures,
                             .progress = [&bar](const Progress& progress) {
                               bar.update(progress);
                               return !interrupted();

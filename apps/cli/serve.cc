@@ -102,12 +102,15 @@ Result<int> run_serve(const Invocation& given) {
   if (!checked) return tl::unexpected(checked.error());
   const auto options = options_of(invocation.arguments);
   if (!options) return tl::unexpected(options.error());
-  const auto engine = open_traces(invocation, {.named_files_only = true});
+  const auto engine = open_traces(invocation, {.named_files_only = true, .keep_places = true});
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 
+  const Arguments defaults = analysis_defaults(invocation.arguments, kOwn);
+  if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
+
   end_at_signals();  // nothing is left to save, and an answer under way may take long
-  const server::Site site(*engine, analysis_defaults(invocation.arguments, kOwn));
+  const server::Site site(*engine, defaults);
   const auto server = server::Server::start(site, *options);
   if (!server) return tl::unexpected(server.error());
   if (auto announced = announce(**server, invocation.settings); !announced) return tl::unexpected(announced.error());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <ridge/render.h>
 
@@ -16,6 +17,8 @@ struct Settings {
   std::string sort;
   unsigned threads = 0;
   std::uint64_t max_bytes = 0;
+  bool wide = false;  // every column of a table, however long the lines
+  std::vector<std::string> captures;  // one per trace, in order; "-": none
   bool quiet = false;
   bool color = true;  // false: --no-color
   bool help = false;

@@ -32,8 +32,10 @@ int columns_of(int file) {
 }
 
 RenderOptions render_options(const Settings& settings) {
-  if (!to_standard_output(settings) || ::isatty(STDOUT_FILENO) == 0) return {};
-  return {.color = settings.color && !color_refused() && understands_escapes(), .width = columns_of(STDOUT_FILENO)};
+  if (!to_standard_output(settings) || ::isatty(STDOUT_FILENO) == 0) return {.wide = settings.wide};
+  return {.color = settings.color && !color_refused() && understands_escapes(),
+          .width = settings.wide ? 0 : columns_of(STDOUT_FILENO),
+          .wide = settings.wide};
 }
 
 bool shows_progress(const Settings& settings) {

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <ridge/engine.h>
-
 namespace ridge::profile_analysis {
 namespace {
 
@@ -201,8 +199,8 @@ const DeviceTable* find(const Tables& tables, std::int64_t device) {
 
 }  // namespace
 
-Result<Tables> tables_of(const std::string& path, const std::string& dtype) {
-  const auto engine = Engine::open({path}, {});
+Result<Tables> tables_of(const std::string& path, const std::string& dtype, const OpenOptions& options) {
+  const auto engine = Engine::open({path}, options);
   if (!engine) return tl::unexpected(engine.error());
   const auto info = engine->run("info", {});
   if (!info) return tl::unexpected(info.error());

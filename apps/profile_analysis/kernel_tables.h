@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ridge/engine.h>
 #include <ridge/report.h>
 #include <ridge/result.h>
 
@@ -24,7 +25,7 @@ struct DeviceTable {
 using Tables = std::map<std::int64_t, DeviceTable>;  // by device
 
 // The trace at `path`; `dtype` is for kernels that do not tell theirs.
-Result<Tables> tables_of(const std::string& path, const std::string& dtype);
+Result<Tables> tables_of(const std::string& path, const std::string& dtype, const OpenOptions& options);
 
 std::string analysis_text(const Tables& tables, long name_limit);
 std::string diff_text(const Tables& a, std::string_view name_a, const Tables& b, std::string_view name_b, long name_limit);

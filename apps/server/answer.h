@@ -5,17 +5,21 @@
 #include <string>
 #include <string_view>
 
+#include "packed_text.h"
+
 namespace ridge::server {
 
 struct Answer {
   unsigned status = 200;
   std::string_view content_type = "application/json";
-  std::shared_ptr<const std::string> body = std::make_shared<const std::string>();
+  std::shared_ptr<const PackedText> body = std::make_shared<const PackedText>();
   bool lasting = false;  // a client may keep it: its name changes with its content
+
+  std::string text() const { return body->text(); }
 };
 
-inline Answer answer(unsigned status, std::string body, std::string_view content_type = "application/json") {
-  return {status, content_type, std::make_shared<const std::string>(std::move(body)), false};
+inline Answer answer(unsigned status, std::string_view body, std::string_view content_type = "application/json") {
+  return {status, content_type, std::make_shared<const PackedText>(body), false};
 }
 
 }  // namespace ridge::server

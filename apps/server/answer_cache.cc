@@ -30,14 +30,20 @@ Answer AnswerCache::get(const std::string& key, const std::function<Answer()>& m
   }
 }
 
+bool AnswerCache::has(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  return found != by_key_.end() && found->second->done;
+}
+
 void AnswerCache::settle(const std::string& key, const Answer& answer) {
   const std::lock_guard lock(mutex_);
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return;
   Entry& entry = *found->second;
   entry.done = true;
-  entry.bytes += answer.body->size();
-  bytes_ += answer.body->size();
+  entry.bytes += answer.body->bytes().size();
+  bytes_ += answer.body->bytes().size();
   if (answer.status != 200) forget(found->second);
   shrink();
 }

@@ -21,6 +21,8 @@ class AnswerCache {
   // What `make` gives for the key; only answers with status 200 are kept.
   Answer get(const std::string& key, const std::function<Answer()>& make);
 
+  bool has(const std::string& key) const;  // made, and kept: get() will not make it
+
   std::size_t entries() const;
   std::size_t bytes() const;
 

@@ -1,4 +1,4 @@
-// Answers made smaller for clients that accept gzip.
+// gzip(): a text as small as it gets, for what is written once and kept: the slices inside a report.
 #pragma once
 
 #include <string>
@@ -6,10 +6,7 @@
 
 namespace ridge::server {
 
-// Whether an Accept-Encoding header allows gzip.
-bool accepts_gzip(std::string_view accept_encoding);
-
 // Empty when it did not get smaller.
-std::string gzip(std::string_view bytes);
+std::string gzip(std::string_view text);
 
 }  // namespace ridge::server

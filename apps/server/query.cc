@@ -124,7 +124,8 @@ std::int64_t Parameters::integer(std::string_view name, std::optional<std::int64
   if (text == nullptr) {
     if (!otherwise) refuse(fmt::format("'{}' is missing", name));
   } else if (!read(*text, &value) || value < least || value > most) {
-    refuse(fmt::format("'{}' must be a whole number from {} to {}", name, least, most));
+    refuse(least == most ? fmt::format("'{}' can only be {}", name, least)
+                         : fmt::format("'{}' must be a whole number from {} to {}", name, least, most));
     return least;
   }
   return value;

@@ -13,6 +13,7 @@
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 
+#include "slice_pack.h"
 #include "web_page.h"
 
 namespace ridge::server {
@@ -41,7 +42,7 @@ struct Asker {
   // Nothing where the site cannot answer (the diff of one trace).
   std::shared_ptr<const std::string> get(const Target& target) const {
     const Answer made = site.get(target, longest);
-    return made.status == 200 ? made.body : nullptr;
+    return made.status == 200 ? std::make_shared<const std::string>(made.text()) : nullptr;
   }
   std::shared_ptr<const std::string> get(const std::string& target) const {
     const auto parsed = parse_target(target);
@@ -60,6 +61,7 @@ class Analyses {
         add(target.canonical(), {target, kRows});
       }
       add_kernels(t);
+      add_claims(t);
     }
   }
 
@@ -76,6 +78,7 @@ class Analyses {
   static constexpr std::size_t kFewestRows = 5;
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
+  static constexpr std::size_t kClaimRows = 400;  // pieces of a finding's time, the longest
 
   struct Question {
     Target target;
@@ -95,6 +98,19 @@ class Analyses {
         return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
       };
       add(target(short_text(name, ask_.longest)).canonical(), {target(name), kKernelRows});
+    }
+  }
+
+  // Where each finding is to be seen.
+  void add_claims(std::size_t t) {
+    const auto findings = ask_.site.engine().run("findings", {}, t);
+    if (!findings || findings->tables.empty()) return;
+    const Column& ids = findings->tables.front().column("id");
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+      const Target target{"/api/v1/findings", {{"claim", std::string(ids.text(row).value_or(""))}, {"t", std::to_string(t)}}};
+      Target sorted = target;
+      sorted.query["sort"] = "time_ns";
+      add(target.canonical(), {sorted, kClaimRows});
     }
   }
 
@@ -122,11 +138,12 @@ class Analyses {
 
 // How much of the timeline is embedded: the first that fits is taken.
 struct Detail {
-  int px;
+  int px;      // 0: every slice is there one by one
   int depths;  // rows of slices per track
   int tracks;
   int slices;  // whose details are embedded
 };
+constexpr Detail kWhole = {0, 0, 0, 200};
 constexpr std::array kDetails = {
     Detail{1600, 12, 64, 200}, Detail{1600, 8, 48, 100}, Detail{1600, 6, 32, 50}, Detail{1200, 5, 24, 20},
     Detail{800, 4, 16, 0},     Detail{400, 3, 8, 0},     Detail{200, 2, 4, 0},    Detail{100, 1, 1, 0},
@@ -146,6 +163,43 @@ std::vector<std::uint32_t> tracks_of(const Timeline& timeline, int most) {
   return ids;
 }
 
+// The slices of a trace one by one, if they are few enough, and how often each name occurs if not.
+constexpr std::uint64_t kMostWholeSlices = 400'000;
+constexpr std::size_t kMostWholeBytes = 1'400'000;  // of all traces
+constexpr std::size_t kMostNameBytes = 400'000;
+constexpr std::string_view kAllSlices = "/api/v1/all_slices?t=", kNameCounts = "/api/v1/name_counts?t=";
+
+std::uint64_t slices_of(const Timeline& timeline) {
+  std::uint64_t slices = 0;
+  for (const TrackGroup& group : timeline.groups()) {
+    for (const TrackInfo& track : group.tracks) slices += track.slices;
+  }
+  return slices;
+}
+
+// Of all traces; empty where it would take too much.
+struct Packs {
+  Responses whole, counts;
+};
+Result<Packs> packs_of(const Asker& ask) {
+  Packs packs;
+  std::uint64_t slices = 0;
+  const Engine& engine = ask.site.engine();
+  for (std::size_t t = 0; t < engine.trace_count(); ++t) {
+    const auto timeline = engine.timeline(t, ask.site.defaults());
+    if (!timeline) return tl::unexpected(timeline.error());
+    slices += slices_of(**timeline);
+    const auto keep = [&](std::string_view target, std::string pack, Responses* into) {
+      (*into)[fmt::format("{}{}", target, t)] = std::make_shared<const std::string>(std::move(pack));
+    };
+    if (slices <= kMostWholeSlices) keep(kAllSlices, packed_slices(**timeline, ask.longest), &packs.whole);
+    keep(kNameCounts, packed_name_counts(**timeline, ask.longest), &packs.counts);
+  }
+  if (slices > kMostWholeSlices || bytes_of(packs.whole) > kMostWholeBytes) packs.whole.clear();
+  if (bytes_of(packs.counts) > kMostNameBytes) packs.counts.clear();
+  return packs;
+}
+
 void add_timeline(const Asker& ask, std::size_t t, const Timeline& timeline, const Detail& detail, Responses* out) {
   const auto add = [&](const std::string& target, const std::string& more = {}) {
     if (auto body = ask.get(target + more)) (*out)[target] = std::move(body);
@@ -153,8 +207,11 @@ void add_timeline(const Asker& ask, std::size_t t, const Timeline& timeline, con
   add(fmt::format("/api/v1/tracks?t={}", t));
   add(fmt::format("/api/v1/marks?t={}", t));
   add(fmt::format("/api/v1/overview?px=1000&t={}", t));
+  add(fmt::format("/api/v1/counters?px=1000&t={}", t));
   const std::int64_t window = timeline.facts().window_ns;
-  for (const std::uint32_t track : window > 0 ? tracks_of(timeline, detail.tracks) : std::vector<std::uint32_t>{}) {
+  const bool drawn_whole = detail.px == 0;
+  for (const std::uint32_t track :
+       window > 0 && !drawn_whole ? tracks_of(timeline, detail.tracks) : std::vector<std::uint32_t>{}) {
     add(fmt::format("/api/v1/slices?from=0&px={}&t={}&to={}&track={}", detail.px, t, window, track),
         fmt::format("&depths={}", detail.depths));
   }
@@ -197,10 +254,16 @@ Result<std::string> bundle_for(const Asker& ask, std::span<const Detail> details
   Analyses analyses_of_all(ask);
   analyses_of_all.shrink_to(room / 2);
   const auto traces = ask.get("/api/v1/traces");
+  const auto packs = packs_of(ask);
+  if (!packs) return tl::unexpected(packs.error());
+  std::vector<Detail> tried(details.begin(), details.end());
+  if (!packs->whole.empty()) tried.insert(tried.begin(), kWhole);
   std::string data;
-  for (const Detail& detail : details) {
+  for (const Detail& detail : tried) {
     auto responses = timelines(ask, detail);
     if (!responses) return tl::unexpected(responses.error());
+    const Responses& slices = detail.px == 0 ? packs->whole : packs->counts;
+    responses->insert(slices.begin(), slices.end());
     if (traces != nullptr) (*responses)["/api/v1/traces"] = traces;
     responses->insert(analyses_of_all.responses().begin(), analyses_of_all.responses().end());
     data = bundle(*responses);

@@ -70,6 +70,12 @@ bool is_own_origin(std::string_view origin, std::string_view host) {
   return origin.starts_with(kScheme) && origin.substr(kScheme.size()) == host;
 }
 
+// A click on a link: the browser leaves the other site for this page. Not a frame in it, nor anything that its scripts read.
+bool follows_link(const RequestFacts& facts) {
+  const bool is_page = facts.path == "/" || facts.path == "/index.html";
+  return is_page && facts.fetch_mode == "navigate" && facts.fetch_dest == "document";
+}
+
 Answer forbidden(std::string_view message, std::string_view hint) {
   return answer(403, error_json("forbidden", message, hint));
 }
@@ -107,7 +113,8 @@ std::optional<Answer> refuse_request(const Policy& policy, const RequestFacts& f
   if (!facts.origin.empty() && !is_own_origin(facts.origin, facts.host))
     return forbidden("cross-origin requests are refused", "");
   const bool foreign = facts.fetch_site == "cross-site" || facts.fetch_site == "same-site";
-  if (foreign) return forbidden("cross-origin requests are refused", "type the URL, or open it in a new tab");
+  if (foreign && !follows_link(facts))
+    return forbidden("cross-origin requests are refused", "type the URL, or open it in a new tab");
   return std::nullopt;
 }
 

@@ -1,8 +1,8 @@
 // Who may ask: the checks that every request passes before its target is looked at, and the headers that every answer carries.
 //
 // A page of another site must not read a trace through the user's browser: `Host` must be a name of this server (a rebound DNS
-// name is not), `Origin` and Sec-Fetch-Site must be its own page's, and no CORS header is ever sent. Beyond loopback a token of
-// the run is needed besides.
+// name is not), `Origin` and Sec-Fetch-Site must be its own page's, and no CORS header is ever sent. A link there may lead
+// here: the page itself, which holds no data, opens as a tab of its own. Beyond loopback a token of the run is needed besides.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,12 @@ struct Policy {
 
 struct RequestFacts {
   std::string_view method;
-  std::string_view host;    // empty: the header is absent
-  std::string_view origin;  // the same
-  std::string_view fetch_site;
+  std::string_view host;        // empty: the header is absent
+  std::string_view origin;      // the same
+  std::string_view fetch_site;  // Sec-Fetch-Site, and so on
+  std::string_view fetch_mode;
+  std::string_view fetch_dest;
+  std::string_view path;  // of the target, as sent
   std::string_view cookie;
   bool has_body = false;
 };

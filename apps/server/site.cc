@@ -10,6 +10,7 @@
 #include <ridge/render.h>
 #include <ridge/timeline.h>
 
+#include "counters.h"
 #include "timeline_json.h"
 #include "web_page.h"
 
@@ -17,7 +18,7 @@ namespace ridge::server {
 namespace {
 
 constexpr std::size_t kCacheEntries = 256;
-constexpr std::size_t kCacheBytes = std::size_t{96} << 20;
+constexpr std::size_t kCacheBytes = std::size_t{32} << 20;  // as they are kept: packed
 
 struct StatusRow {
   ErrorCode code;
@@ -68,7 +69,7 @@ Result<Answer> get_traces(const Asked& asked, const Target& target) {
     if (!timeline) return tl::unexpected(timeline.error());
     traces.push_back((*timeline)->facts());
   }
-  return answer(200, traces_json(traces, asked.longest_text));
+  return answer(200, traces_json(traces, asked.defaults(), asked.longest_text));
 }
 
 Result<Answer> get_tracks(const Asked& asked, const Target& target) {
@@ -151,15 +152,24 @@ Result<Answer> get_overview(const Asked& asked, const Target& target) {
   });
 }
 
+Result<Answer> get_counters(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(asked.site, p);
+  const auto px = static_cast<std::uint32_t>(p.integer("px", 4000, 1, kMostPixels));
+  if (const auto finished = p.finish(); !finished) return tl::unexpected(finished.error());
+  return counters_json(asked.site, *trace, px).map([](const std::string& body) { return answer(200, body); });
+}
+
 struct Route {
   std::string_view name;  // behind kApi
   Result<Answer> (*get)(const Asked&, const Target&);
   bool cached;  // few different questions, and the answer takes a while
 };
 constexpr std::array kRoutes = {
-    Route{"traces", get_traces, true},  Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
-    Route{"slice", get_slice, false},   Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
-    Route{"search", get_search, false}, Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
+    Route{"traces", get_traces, true},     Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
+    Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
+    Route{"search", get_search, false},    Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
+    Route{"counters", get_counters, true},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {
@@ -179,7 +189,7 @@ Answer page_file(std::string_view path) {
   }
   const auto found = std::ranges::find(web_files(), path, &WebFile::path);
   if (found == web_files().end()) return not_found("");
-  return {200, found->content_type, std::make_shared<const std::string>(found->bytes), false};
+  return {200, found->content_type, std::make_shared<const PackedText>(found->bytes), false};
 }
 
 template <class Number>
@@ -204,19 +214,40 @@ Result<std::optional<std::string>> value_for(const Parameter& parameter, const s
   return fail(ErrorCode::usage, fmt::format("invalid value for '{}'", parameter.name), "", std::string(parameter.description));
 }
 
+// The engine speaks of flags, since most ask it from a command line: "--min-pct" is the parameter 'min_pct' here.
+std::string with_parameter_names(std::string_view words) {
+  const auto is_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  std::string out;
+  for (std::size_t at = 0; at < words.size();) {
+    const bool begins = words.substr(at, 2) == "--" && (at == 0 || !is_name(words[at - 1]));
+    std::size_t end = at + 2;
+    while (begins && end < words.size() && is_name(words[end])) ++end;
+    if (!begins || end == at + 2) {
+      out += words[at++];
+      continue;
+    }
+    std::string name(words.substr(at + 2, end - at - 2));
+    std::ranges::replace(name, '-', '_');
+    out += "'" + name + "'";
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 Answer refusal(const Error& error) {
   const auto row = std::ranges::find(kStatuses, error.code, &StatusRow::code);
   const bool known = row != kStatuses.end();
-  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", error.message, error.hint));
+  return answer(known ? row->status : 500, error_json(known ? row->name : "failed", with_parameter_names(error.message),
+                                                      with_parameter_names(error.hint)));
 }
 
 Site::Site(const Engine& engine, Arguments defaults)
     : engine_(engine), defaults_(std::move(defaults)), cache_(kCacheEntries, kCacheBytes) {}
 
 Answer Site::get(const Target& target, std::size_t longest_text) const {
-  if (!target.path.starts_with(kApi)) return page_file(target.path);
+  if (!target.path.starts_with(kApi)) return cache_.get(target.path, [&] { return page_file(target.path); });
   const std::string_view name = std::string_view(target.path).substr(kApi.size());
   const auto route = std::ranges::find(kRoutes, name, &Route::name);
   if (route == kRoutes.end()) return analysis(name, target, longest_text);
@@ -224,11 +255,20 @@ Answer Site::get(const Target& target, std::size_t longest_text) const {
   return route->cached ? cache_.get(cache_key(target, longest_text), ask) : ask();
 }
 
+bool Site::takes_long(const Target& target) const {
+  if (!target.path.starts_with(kApi)) return false;
+  const std::string_view name = std::string_view(target.path).substr(kApi.size());
+  const bool is_route = std::ranges::find(kRoutes, name, &Route::name) != kRoutes.end();
+  return !is_route && !cache_.has(cache_key(target, 0));
+}
+
 Answer Site::analysis(std::string_view name, const Target& target, std::size_t longest_text) const {
   const auto all = analyses();
   const auto info = std::ranges::find(all, name, &AnalysisInfo::name);
   if (info == all.end()) return not_found("/api/v1/traces lists the analyses");
-  return cache_.get(cache_key(target, longest_text), [&] { return settled(run_analysis(*info, target, longest_text)); });
+  const auto ask = [&] { return settled(run_analysis(*info, target, longest_text)); };
+  if (target.query.contains("match")) return ask();  // a new one with every letter that is typed
+  return cache_.get(cache_key(target, longest_text), ask);
 }
 
 Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const {
@@ -248,6 +288,10 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
     }
     if (parameter->names_file)
       return fail(ErrorCode::usage, fmt::format("'{}' names a file: pass it to ridge serve instead", name));
+    if (value.empty() && defaults_.contains(name)) {  // as if the server had not been given it
+      arguments.erase(name);
+      continue;
+    }
     auto text = value_for(*parameter, value);
     if (!text) return tl::unexpected(text.error());
     if (*text) {
@@ -259,13 +303,31 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   Parameters others(rest);
   const auto trace = trace_of(*this, others);
   const bool one_trace = rest.query.contains("t");
+  if (rest.query.contains("match")) return matching(info, arguments, one_trace ? std::optional(*trace) : std::nullopt, others);
   const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
   const auto report = engine_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
-  auto text = report_text(**report, **find_format("json"), view, {.longest_text = longest_text});
-  if (!text) return tl::unexpected(text.error());
-  return answer(200, std::move(*text));
+  TextPacker packer;
+  const auto written = write_report(**report, **find_format("json"), view, {.longest_text = longest_text},
+                                    [&](std::string_view piece) -> Result<void> { return packer.add(piece), Result<void>(); });
+  if (!written) return tl::unexpected(written.error());
+  return Answer{.body = std::make_shared<const PackedText>(packer.finish())};
+}
+
+// Which rows of a table a regular expression lets through: for the page, which has the rows, and filters by the same rules as
+// the command line.
+Result<Answer> Site::matching(const AnalysisInfo& info, const Arguments& arguments, std::optional<std::size_t> trace,
+                              Parameters& others) const {
+  const std::string expression = others.text("match", std::nullopt), name = others.text("table", std::string(info.name));
+  if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
+  const auto report = engine_.kept_report(info.name, arguments, trace);
+  if (!report) return tl::unexpected(report.error());
+  const auto table = std::ranges::find((*report)->tables, name, &Table::name);
+  if (table == (*report)->tables.end()) return fail(ErrorCode::usage, "'table' names no table of this analysis");
+  return matching_rows(*table, expression).map([](const std::vector<std::uint32_t>& rows) {
+    return answer(200, rows_json(rows));
+  });
 }
 
 void Site::prepare() const {

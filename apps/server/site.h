@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,10 @@ class Site {
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
   Answer get(const Target& target, std::size_t longest_text = 0) const;
 
+  // Whether get() would run an analysis. Those take the memory that answers are made of: who asks for many lets few run at
+  // once.
+  bool takes_long(const Target& target) const;
+
   // Makes what the first page shows, so that it is there when asked for.
   void prepare() const;
 
@@ -33,6 +38,9 @@ class Site {
  private:
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
   Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const;
+
+  Result<Answer> matching(const AnalysisInfo& info, const Arguments& arguments, std::optional<std::size_t> trace,
+                          Parameters& others) const;
 
   const Engine& engine_;
   const Arguments defaults_;

@@ -84,9 +84,14 @@ std::string written(std::size_t longest_text, Fill fill) {
 
 }  // namespace
 
-std::string traces_json(std::span<const TraceFacts> traces, std::size_t longest_text) {
+std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, std::size_t longest_text) {
   return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
+    out.key("scope").object([&] {  // which part of the traces is shown unless another is asked for
+      for (const std::string_view name : {"step", "from", "to", "gpu"}) {
+        if (const auto given = defaults.find(name); given != defaults.end()) out.members(name, given->second);
+      }
+    });
     std::int64_t index = 0;
     out.key("traces").array(traces, [&](const TraceFacts& facts) {
       out.object([&] {
@@ -125,7 +130,11 @@ std::string slice_json(const SliceDetails& details, std::size_t longest_text) {
     out.key("args").object([&] {
       for (const SliceArg& arg : details.args) arg.text ? out.key(arg.key).text(arg.json) : out.key(arg.key).raw(arg.json);
     });
-    write_short_ref(out.key("op"), details.op);
+    if (!details.op_name.empty()) {
+      out.key("op").record("id", std::optional<std::int64_t>(), "name", details.op_name);
+    } else {
+      write_short_ref(out.key("op"), details.op);
+    }
     out.members("op_from", TextOrNull{details.op_from}, "frame", TextOrNull{details.frame}, "module",
                 TextOrNull{details.module});
     write_cost(out.key("cost"), details.cost);
@@ -158,6 +167,7 @@ std::string search_json(const SearchHits& hits) {
   return written(0, [&](JsonWriter& out) {
     out.members("hits", hits.hits);
     out.key("results").array(hits.results, [&](const SliceRef& ref) { out.object([&] { write_ref_members(out, ref); }); });
+    hits.names ? out.members("names", *hits.names) : out.key("names").null();
   });
 }
 
@@ -176,6 +186,10 @@ std::string busy_json(const BusyCurve& curve, std::size_t longest_text) {
     out.key("devices").array(curve.devices,
                              [&](const auto& device) { out.record("device", device.first, "busy", device.second); });
   });
+}
+
+std::string rows_json(const std::vector<std::uint32_t>& rows) {
+  return written(0, [&](JsonWriter& out) { out.members("rows", rows); });
 }
 
 std::string error_json(std::string_view code, std::string_view message, std::string_view hint) {

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <ridge/engine.h>
 #include <ridge/timeline.h>
 
 namespace ridge::server {
 
-std::string traces_json(std::span<const TraceFacts> traces, std::size_t longest_text);
+std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, std::size_t longest_text);
 std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text);
 std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories, std::size_t longest_text);
 std::string slice_json(const SliceDetails& details, std::size_t longest_text);
@@ -20,6 +21,7 @@ std::string area_json(const Area& area);
 std::string search_json(const SearchHits& hits);
 std::string marks_json(const std::vector<Mark>& marks, std::size_t longest_text);
 std::string busy_json(const BusyCurve& curve, std::size_t longest_text);
+std::string rows_json(const std::vector<std::uint32_t>& rows);
 std::string error_json(std::string_view code, std::string_view message, std::string_view hint);
 
 }  // namespace ridge::server

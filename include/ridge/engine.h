@@ -37,6 +37,9 @@ struct OpenOptions {
   std::uint64_t cache_bytes = 0;
   // Read no file but those that the caller names: not the kernel sources whose paths a trace tells. For who serves others.
   bool named_files_only = false;
+  // Of each trace in turn: the trace of the capture of the graphs that it replays, whose ops, shapes and Python lines then
+  // serve the replayed kernels. "" or "-": none; may be fewer than traces.
+  std::vector<std::string> captures = {};
   bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
   std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
@@ -45,7 +48,8 @@ inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{256} << 30;
 
 class Engine {
  public:
-  // Opens and reads every trace. A path is a file, "-" for standard input, or a folder of traces.
+  // Opens and reads every trace. A path is a file, "-" for standard input, or a folder of traces. A capture that does not fit
+  // is a diagnostic of every report; one that cannot be read is an error.
   static Result<Engine> open(const std::vector<std::string>& paths, const OpenOptions& options);
   // For the analyses that need no trace.
   static Engine without_trace();

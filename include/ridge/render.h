@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <ridge/report.h>
 #include <ridge/result.h>
@@ -18,8 +19,9 @@ struct ReportView;  // a report with what of it is shown; src/render/report_view
 }
 
 struct RenderOptions {
-  bool color = false;            // terminal escapes allowed
-  int width = 0;                 // columns of the terminal; 0: not a terminal, nothing is truncated
+  bool color = false;  // terminal escapes allowed
+  int width = 0;       // columns of the terminal; 0: not a terminal, nothing is truncated
+  bool wide = true;    // every column of a table; else those that matter most, where not all are readable side by side
   std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see <ridge/json.h>; 0: every text is whole
 };
 
@@ -51,6 +53,9 @@ Result<void> write_report(const Report& report, const Format& format, const View
 // The same as one text.
 Result<std::string> report_text(const Report& report, const Format& format, const View& view = {},
                                 const RenderOptions& options = {});
+
+// The rows, in order, of which some text matches an RE2 expression, in any case. An error says what is wrong with it.
+Result<std::vector<std::uint32_t>> matching_rows(const Table& table, std::string_view expression);
 
 // The pieces that clients need for their own lines (warnings, errors, progress), the same as in tables.
 

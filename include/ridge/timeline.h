@@ -102,6 +102,7 @@ struct SliceDetails {
   std::optional<std::int64_t> self_ns;
   std::vector<SliceArg> args;
   std::optional<SliceRef> op, parent;
+  std::string op_name;  // of an op without a slice here: it ran when a graph was captured, in another trace
   std::string_view
       op_from;  // empty: the trace itself names the op; else where it was recovered from, as a graph's replay hides it
   std::string frame, module;  // of the op where it was recovered; empty: not known
@@ -126,6 +127,35 @@ struct Area {
 struct SearchHits {
   std::int64_t hits = 0;          // all of them
   std::vector<SliceRef> results;  // the first, in order of time
+  // The names that match, cut as those of slices are; nothing where there are more than kMostMatchedNames.
+  std::optional<std::vector<std::string>> names;
+};
+inline constexpr std::size_t kMostMatchedNames = 2000;
+
+// Every slice of a trace, for who keeps them all: by track, row by row, each in order of start.
+struct TrackSlices {
+  std::uint32_t track = 0;
+  std::uint32_t upper_rows = 0;  // of a stream: rows without work
+  struct Row {
+    std::vector<std::int64_t> start_ns, dur_ns;
+    std::vector<std::uint32_t> name, id, category;
+  };
+  std::vector<Row> rows;
+};
+struct AllSlices {
+  std::vector<std::string> names;  // whole
+  std::vector<TrackSlices> tracks;
+};
+
+// How often each name occurs on each track.
+struct NameCounts {
+  std::vector<std::string> names;  // whole
+  struct OfTrack {
+    std::uint32_t track = 0;
+    std::vector<std::uint32_t> name;
+    std::vector<std::int64_t> count;
+  };
+  std::vector<OfTrack> tracks;
 };
 
 struct Mark {
@@ -139,6 +169,19 @@ struct BusyCurve {
   std::int64_t bucket_ns = 0;
   std::vector<std::uint8_t> host;  // share of each bucket in which any thread ran an op or a call of the runtime
   std::vector<std::pair<std::int64_t, std::vector<std::uint8_t>>> devices;
+};
+
+// How fast the kernels of a device moved bytes, bucket by bucket of the window: the bytes of a launch are spread evenly over
+// its time.
+struct BandwidthCurve {
+  std::int64_t device = 0;
+  std::optional<double> peak_bytes_per_s;
+  std::optional<double> known_pct;  // of the kernels' time: whose bytes are known; of the others nothing is in the curve
+  std::vector<double> bytes_per_s;
+};
+struct Bandwidth {
+  std::int64_t bucket_ns = 0;
+  std::vector<BandwidthCurve> devices;  // those of which anything is known
 };
 
 struct TraceFacts {
@@ -172,11 +215,14 @@ class Timeline {
   Result<SliceDetails> slice(std::uint32_t id) const;
   Result<std::optional<std::uint32_t>> neighbour(std::uint32_t id, bool next) const;  // on its row; nothing at the end
   Result<Area> area(std::int64_t from_ns, std::int64_t to_ns, const std::optional<std::vector<std::uint32_t>>& tracks) const;
-  // A part of names in any case; "re:..." an RE2 expression. Counts all hits; returns those from number `skip` on, at most
-  // `limit`, in order of time.
+  // A part of names in any case; "=..." exactly that name, or where it ends in "…" those that begin so; "re:..." an RE2
+  // expression. Counts all hits; returns those from number `skip` on, at most `limit`, in order of time.
   Result<SearchHits> search(std::string_view text, std::size_t limit, std::size_t skip = 0) const;
+  AllSlices all_slices() const;
+  NameCounts name_counts() const;
   std::vector<Mark> marks() const;  // the longest 200 of each kind, in order of time
   Result<BusyCurve> busy(std::uint32_t px) const;
+  Result<Bandwidth> bandwidth(std::uint32_t px) const;
 
   std::uint64_t memory_bytes() const;  // of the tables made so far
 

@@ -79,10 +79,13 @@ void CostModel::build() const { costs(); }
 const LaunchCost& CostModel::operator[](std::size_t row) const { return costs()[row]; }
 
 Roof CostModel::roof(std::size_t row) const {
-  const LaunchCost& cost = (*this)[row];
+  LaunchCost cost = (*this)[row];
+  // What holds a collective back is the link between devices, not this one's memory.
+  if (model_.identities()[row].category == Category::comm) cost.bytes_read = cost.bytes_written = std::nullopt;
   const Trace& trace = model_.trace();
   const EventId event = trace.of(EventClass::device_work)[row];
-  const std::int64_t id = state_->device_of.integer(event).value_or(-1);
+  const std::vector<Device>& devices = model_.timeline().devices;
+  const std::int64_t id = state_->device_of.integer(event).value_or(devices.size() == 1 ? devices.front().id : -1);
   const auto duration = trace.events.dur_ns(event);
   const bool matrix_work = cost.matrix || is_matrix_work(model_.identities()[row].category);
   return roof_of(cost, matrix_work, static_cast<double>(duration.value_or(0)), 1, device(id));

@@ -9,10 +9,13 @@
 
 #include "base/hash.h"
 #include "cost/library/call_cost.h"
+#include "cost/library/made_tensors.h"
 #include "cost/library/op_signatures.h"
 #include "cost/library/parameter_sizes.h"
 #include "cost/triton/kernel_source.h"
 #include "cost/triton/triton_cost.h"
+#include "model/server_steps.h"
+#include "ops/dispatcher_op.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -35,7 +38,8 @@ struct Entry {
   std::uint32_t order = 0;
   std::uint32_t row = 0;
 
-  bool same_call(const Entry& other) const { return owner == other.owner && instance == other.instance && form == other.form; }
+  bool same_owner(const Entry& other) const { return owner == other.owner && instance == other.instance; }
+  bool same_call(const Entry& other) const { return same_owner(other) && form == other.form; }
   auto operator<=>(const Entry&) const = default;
 };
 
@@ -61,8 +65,8 @@ class Builder {
     if (!std::is_sorted(entries_.begin(), entries_.end())) std::sort(entries_.begin(), entries_.end());
     for (std::size_t i = 0; i < entries_.size();) {
       std::size_t end = i + 1;
-      while (end < entries_.size() && entries_[end].same_call(entries_[i])) ++end;
-      cost_call(std::span(entries_).subspan(i, end - i));
+      while (end < entries_.size() && entries_[end].same_owner(entries_[i])) ++end;
+      cost_owner(std::span(entries_).subspan(i, end - i));
       i = end;
     }
     return std::move(result_);
@@ -109,7 +113,7 @@ class Builder {
       result_.of_row[row] = triton(row, entry.owner);
       return;
     }
-    if (identities_[row].category == Category::comm) {
+    if (identities_[row].category == Category::comm && !tells_transfer(entry.owner)) {
       result_.of_row[row] = collective();
       return;
     }
@@ -144,10 +148,6 @@ class Builder {
 
   // --- which op a kernel belongs to ---
 
-  struct NameInfo {
-    const OpFormula* row = nullptr;
-    bool known = false;
-  };
   const OpFormula* row_of(StringId name) {
     const auto [it, is_new] = rows_.try_emplace(name, nullptr);
     if (is_new) it->second = find_op(trace_.text(name));
@@ -159,19 +159,32 @@ class Builder {
     return it->second;
   }
 
-  // A plain name may be a user's Triton kernel or one that a library compiled as it ran ("conv1D_NCHW"): under an op of
-  // PyTorch's that has a formula it does that op's work.
+  // A plain name may be a user's Triton kernel or one that a library compiled as it ran ("conv1D_NCHW"): under an op that has a
+  // formula it does that op's work; also where a part of a server's op stands between them ("vllm::moe_forward", "TopK").
   bool of_library(std::size_t row, NodeId op) {
     if (identities_[row].category != Category::triton_user || op == kNoNode) return false;
-    const StringId name = trace_.events.name(tree_.event[op.value]);
-    return trace_.text(name).starts_with("aten::") && row_of(name) != nullptr;
+    if (row_of_op(op) != nullptr) return true;
+    for (NodeId above = op; above != kNoNode; above = tree_.op_above(above)) {
+      if (const OpFormula* found = row_of_op(above)) return found->family == OpFamily::experts;
+    }
+    return false;
   }
 
+  // Of a collective: whether its op says what it moves.
+  bool tells_transfer(NodeId op) {
+    const OpFormula* row = op == kNoNode ? nullptr : row_of_op(op);
+    return row != nullptr && row->family == OpFamily::transfer;
+  }
+
+  const OpFormula* row_of_op(NodeId op) { return row_of(trace_.events.name(tree_.event[op.value])); }
+
+  // What only calls ops (CompiledFunction, an autograd node, a hook) tells nothing of a kernel's operands.
   bool find_owner(Entry* entry) {
     const NodeId innermost = entry->owner;
     if (innermost == kNoNode) return false;
     const StringId name = trace_.events.name(tree_.event[innermost.value]);
     if (row_of(name) != nullptr) return true;
+    if (!is_dispatcher_op(trace_.text(name))) return false;
     const KernelFacts& kernel = facts(trace_.events.name(work_.events[entry->row]));
     if (kernel.elementwise || kernel.reduce) {
       entry->form = kernel.elementwise ? kPointwise : kReduction;
@@ -181,9 +194,12 @@ class Builder {
     NodeId node = innermost;
     for (int level = 0; level < kMostLevels && node != kNoNode; ++level, node = tree_.parent[node.value]) {
       if (tree_.class_of(node) != EventClass::op) continue;
-      if (row_of(trace_.events.name(tree_.event[node.value])) == nullptr) continue;
-      entry->owner = node;
-      return true;
+      const StringId around = trace_.events.name(tree_.event[node.value]);
+      if (row_of(around) != nullptr) {
+        entry->owner = node;
+        return true;
+      }
+      if (!is_dispatcher_op(trace_.text(around))) break;
     }
     // Of other libraries' ops the arguments may be caches and buffers of which a kernel touches a part.
     entry->form = kAny;
@@ -192,31 +208,53 @@ class Builder {
 
   // --- op calls ---
 
-  void cost_call(std::span<const Entry> call) {
+  // All launches under one call of an op. Where the op has no row, a general form stands for the op's only kernel: of several,
+  // nobody says which of the arguments each takes. ATen's own elementwise kernels and reductions are still taken to go over
+  // them, as a guess.
+  void cost_owner(std::span<const Entry> launches) {
+    const bool several = launches.size() > 1;
+    const bool aten = trace_.text(trace_.events.name(tree_.event[launches[0].owner.value])).starts_with("aten::");
+    for (std::size_t i = 0; i < launches.size();) {
+      std::size_t end = i + 1;
+      while (end < launches.size() && launches[end].same_call(launches[i])) ++end;
+      const auto call = launches.subspan(i, end - i);
+      i = end;
+      if (call[0].form != 0 && several && (call[0].form == kAny || !aten)) {
+        for (const Entry& e : call) result_.of_row[e.row] = unknown_op(trace_.events.name(work_.events[e.row]));
+      } else {
+        cost_call(call, call[0].form != 0 && several);
+      }
+    }
+  }
+
+  void cost_call(std::span<const Entry> call, bool guessed) {
     const Entry& first = call[0];
     const EventId op = tree_.event[first.owner.value];
     const OpFormula* row = first.form == 0 ? row_of(trace_.events.name(op)) : general_[first.form];
-    if (first.form == kAny && call.size() > 1) {
-      for (const Entry& e : call) result_.of_row[e.row] = unknown_op(trace_.events.name(work_.events[e.row]));
-      return;
-    }
     const std::uint32_t signature = signatures_.of(op);
     const std::uint32_t parameters =
         needs_parameters(*row, signature) ? parameter_sizes().before(tree_.start_ns[first.owner.value]) + 1 : 0;
+    const std::uint32_t step =
+        std::holds_alternative<PagedPositions>(row->positions) ? step_around(links_.launch[first.row]) : 0;
+    const std::vector<std::uint32_t> made =
+        asks_for_made(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
     key_.clear();
-    key_.insert(key_.end(), {signature, first.form, parameters});
+    key_.insert(key_.end(),
+                {signature, first.form | (guessed ? kGuessed : 0U), parameters, step, static_cast<std::uint32_t>(made.size())});
+    key_.insert(key_.end(), made.begin(), made.end());
     for (const Entry& e : call) {
       const EventId event = work_.events[e.row];
       key_.insert(key_.end(), {trace_.events.name(event).value, work_.grid.text(event).value_or(StringId{}).value,
                                work_.block.text(event).value_or(StringId{}).value});
     }
     auto it = calls_.find(key_);
-    if (it == calls_.end()) it = calls_.emplace(key_, work_out(*row, signature, parameters, call)).first;
+    if (it == calls_.end()) it = calls_.emplace(key_, work_out(*row, signature, parameters, step, made, call, guessed)).first;
     for (std::size_t i = 0; i < call.size(); ++i) result_.of_row[call[i].row] = it->second + static_cast<std::uint32_t>(i);
   }
 
   // The index of the first of the launches' costs.
-  std::uint32_t work_out(const OpFormula& row, std::uint32_t signature, std::uint32_t parameters, std::span<const Entry> call) {
+  std::uint32_t work_out(const OpFormula& row, std::uint32_t signature, std::uint32_t parameters, std::uint32_t step,
+                         std::span<const std::uint32_t> made, std::span<const Entry> call, bool guessed) {
     std::vector<CallLaunch> launches;
     launches.reserve(call.size());
     for (const Entry& e : call) {
@@ -226,8 +264,14 @@ class Builder {
     }
     CallContext context{.tf32 = options_.tf32, .dtype = options_.dtype, .parameters = {}, .device = limits_};
     if (parameters > 0) context.parameters = parameter_sizes().sizes(parameters - 1);
+    if (step > 0) context.tokens = server_steps().steps[step - 1].tokens;
+    const std::vector<TensorShape> tensors = made_tensors(signatures_, made);
+    context.made = tensors;
     const auto first = static_cast<std::uint32_t>(result_.costs.size());
-    for (const LaunchCost& cost : call_costs(row, signatures_.call(signature), launches, context)) keep(cost);
+    for (LaunchCost cost : call_costs(row, signatures_.call(signature), launches, context)) {
+      if (guessed && cost.estimate != Estimate::none) cost.estimate = Estimate::ambiguous;
+      keep(cost);
+    }
     return first;
   }
 
@@ -239,6 +283,16 @@ class Builder {
   ParameterSizes& parameter_sizes() {
     if (!parameters_) parameters_.emplace(model_);
     return *parameters_;
+  }
+
+  // 1 + the index of the server's step that a launch belongs to; 0 where no mark says so.
+  std::uint32_t step_around(NodeId launch) {
+    const ServerSteps& steps = server_steps();
+    return launch == kNoNode || steps.of.empty() ? 0 : steps.of[launch.value];
+  }
+  const ServerSteps& server_steps() {
+    if (!steps_) steps_ = build_server_steps(trace_, tree_);
+    return *steps_;
   }
 
   std::optional<Dim3> dim3(const ArgColumn& column, EventId event) const {
@@ -317,6 +371,7 @@ class Builder {
   }
 
   static constexpr std::uint32_t kPointwise = 1, kReduction = 2, kAny = 3;
+  static constexpr std::uint32_t kGuessed = 1U << 31;  // in a call's key, beside its form
 
   const Model& model_;
   const CostOptions& options_;
@@ -329,6 +384,7 @@ class Builder {
   OpSignatures signatures_;
   std::array<const OpFormula*, 4> general_{};
   std::optional<ParameterSizes> parameters_;
+  std::optional<ServerSteps> steps_;
   std::unordered_map<std::uint32_t, Replayed> replayed_;
   std::vector<Entry> entries_;
   Key key_;

@@ -154,6 +154,8 @@ Result<DeviceSpec> device_of(element value, const std::string& where) {
   if (value.get(object) != simdjson::SUCCESS) return bad("a device must be a JSON object", where);
   TRY(DeviceSpec device, base_of(object, where));
   const std::string base = std::exchange(device.source, {});
+  // A clock of its own is that of all its figures, unless it gives the matrix units another.
+  if (element clock; object["boost_mhz"].get(clock) == simdjson::SUCCESS) device.matrix_mhz = 0;
   for (const auto& [key, member] : object) {
     const auto known = std::ranges::find(kKeys, key, &Key::name);
     if (known == kKeys.end()) {

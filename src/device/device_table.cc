@@ -38,36 +38,37 @@ struct Figures {
   double boost_mhz = 0;
   double matrix_mhz = 0;  // the clock behind the matrix figures, where it is not the boost clock
   std::string_view source;
+  std::int64_t capability = 0;  // NVIDIA's: 90 for 9.0
 };
 
 // clang-format off: one device, a few lines
 // Families whose members differ in memory or in form alone.
 Figures v100(std::string_view name, std::string_view words, double memory_gib) {
   return {.name = name, .vendor = kNvidia, .names = {words}, .f64 = 7.8, .f32 = 15.7, .f16 = 125, .bandwidth = 900,
-          .memory_gib = memory_gib, .multiprocessors = 80, .l2_mib = 6, .boost_mhz = 1530, .source = kNvidiaSheet};
+          .memory_gib = memory_gib, .multiprocessors = 80, .l2_mib = 6, .boost_mhz = 1530, .source = kNvidiaSheet, .capability = 70};
 }
 
 Figures v100_pcie(std::string_view name, std::string_view words, double memory_gib) {
   return {.name = name, .vendor = kNvidia, .names = {words}, .f64 = 7.0, .f32 = 14, .f16 = 112, .bandwidth = 900,
-          .memory_gib = memory_gib, .multiprocessors = 80, .l2_mib = 6, .boost_mhz = 1380, .source = kNvidiaSheet};
+          .memory_gib = memory_gib, .multiprocessors = 80, .l2_mib = 6, .boost_mhz = 1380, .source = kNvidiaSheet, .capability = 70};
 }
 
 Figures a100(std::string_view name, std::string_view words, double memory_gib, double bandwidth, std::string_view source = kNvidiaSheet) {
   return {.name = name, .vendor = kNvidia, .names = {words}, .f64 = 9.7, .f64_matrix = 19.5, .f32 = 19.5, .tf32 = 156, .f16 = 312,
           .bf16 = 312, .i8 = 624, .bandwidth = bandwidth, .memory_gib = memory_gib, .multiprocessors = 108, .l2_mib = 40,
-          .boost_mhz = 1410, .source = source};
+          .boost_mhz = 1410, .source = source, .capability = 80};
 }
 
 Figures gh200(std::string_view name, std::vector<std::string_view> words, double memory_gib, double bandwidth) {
   return {.name = name, .vendor = kNvidia, .names = std::move(words), .f64 = 34, .f64_matrix = 67, .f32 = 67, .tf32 = 494, .f16 = 990,
           .bf16 = 990, .f8 = 1979, .i8 = 1979, .bandwidth = bandwidth, .memory_gib = memory_gib, .multiprocessors = 132, .l2_mib = 60,
-          .boost_mhz = 1980, .matrix_mhz = 1830, .source = kNvidiaSheet};
+          .boost_mhz = 1980, .matrix_mhz = 1830, .source = kNvidiaSheet, .capability = 90};
 }
 
 Figures h20(std::string_view name, std::string_view words, double memory_gib, double bandwidth, std::string_view source) {
   return {.name = name, .vendor = kNvidia, .names = {words}, .f64 = 1, .f64_matrix = 1, .f32 = 44, .tf32 = 74, .f16 = 148, .bf16 = 148,
           .f8 = 296, .i8 = 296, .bandwidth = bandwidth, .memory_gib = memory_gib, .multiprocessors = 78, .l2_mib = 60,
-          .boost_mhz = 1980, .matrix_mhz = 1830, .source = source};
+          .boost_mhz = 1980, .matrix_mhz = 1830, .source = source, .capability = 90};
 }
 
 Figures mi300x(std::string_view name, std::string_view words, double memory_gib, double bandwidth) {
@@ -83,14 +84,14 @@ std::vector<Figures> figures() {
       v100_pcie("Tesla V100-PCIE-16GB", "v100 pcie 16gb", 16),
       v100_pcie("Tesla V100-PCIE-32GB", "v100 pcie 32gb", 32),
       {.name = "Tesla T4", .vendor = kNvidia, .names = {"t4"}, .f64 = 0.25, .f32 = 8.1, .f16 = 65, .i8 = 130, .bandwidth = 320,
-       .memory_gib = 16, .multiprocessors = 40, .l2_mib = 4, .boost_mhz = 1590, .source = kNvidiaSheet},
+       .memory_gib = 16, .multiprocessors = 40, .l2_mib = 4, .boost_mhz = 1590, .source = kNvidiaSheet, .capability = 75},
       {.name = "NVIDIA A10", .vendor = kNvidia, .names = {"a10"}, .f64 = 0.98, .f32 = 31.2, .tf32 = 62.5, .f16 = 125, .bf16 = 125,
-       .i8 = 250, .bandwidth = 600, .memory_gib = 24, .multiprocessors = 72, .l2_mib = 6, .boost_mhz = 1695, .source = kNvidiaSheet},
+       .i8 = 250, .bandwidth = 600, .memory_gib = 24, .multiprocessors = 72, .l2_mib = 6, .boost_mhz = 1695, .source = kNvidiaSheet, .capability = 86},
       {.name = "NVIDIA A10G", .vendor = kNvidia, .names = {"a10g"}, .f32 = 35, .tf32 = 35, .f16 = 70, .bf16 = 70, .i8 = 140,
-       .bandwidth = 600, .memory_gib = 24, .l2_mib = 6, .source = kUnsure},
+       .bandwidth = 600, .memory_gib = 24, .l2_mib = 6, .source = kUnsure, .capability = 86},
       {.name = "NVIDIA A30", .vendor = kNvidia, .names = {"a30"}, .f64 = 5.2, .f64_matrix = 10.3, .f32 = 10.3, .tf32 = 82, .f16 = 165,
        .bf16 = 165, .i8 = 330, .bandwidth = 933, .memory_gib = 24, .multiprocessors = 56, .l2_mib = 24, .boost_mhz = 1440,
-       .source = kNvidiaSheet},
+       .source = kNvidiaSheet, .capability = 80},
       a100("NVIDIA A100-SXM4-40GB", "a100 sxm 40gb", 40, 1555),
       a100("NVIDIA A100-SXM4-80GB", "a100 sxm 80gb", 80, 2039),
       a100("NVIDIA A100-PCIE-40GB", "a100 pcie 40gb", 40, 1555),
@@ -98,54 +99,54 @@ std::vector<Figures> figures() {
       a100("NVIDIA A100-PG509-200", "a100 pg509 200", 40, 1555, "as the A100 of 40 GB; its bandwidth is unsure"),
       a100("NVIDIA A800-SXM4-80GB", "a800 sxm 80gb", 80, 2039, "as the A100 of 80 GB"),
       {.name = "NVIDIA L4", .vendor = kNvidia, .names = {"l4"}, .f64 = 0.47, .f32 = 30.3, .tf32 = 60, .f16 = 121, .bf16 = 121, .f8 = 242,
-       .i8 = 242, .bandwidth = 300, .memory_gib = 24, .multiprocessors = 58, .l2_mib = 48, .boost_mhz = 2040, .source = kNvidiaSheet},
+       .i8 = 242, .bandwidth = 300, .memory_gib = 24, .multiprocessors = 58, .l2_mib = 48, .boost_mhz = 2040, .source = kNvidiaSheet, .capability = 89},
       {.name = "NVIDIA L40S", .vendor = kNvidia, .names = {"l40s"}, .f64 = 1.43, .f32 = 91.6, .tf32 = 183, .f16 = 362, .bf16 = 362,
        .f8 = 733, .i8 = 733, .bandwidth = 864, .memory_gib = 48, .multiprocessors = 142, .l2_mib = 96, .boost_mhz = 2520,
-       .source = kNvidiaSheet},
+       .source = kNvidiaSheet, .capability = 89},
       {.name = "NVIDIA GeForce RTX 3090", .vendor = kNvidia, .names = {"3090 rtx"}, .f64 = 0.56, .f32 = 35.6, .tf32 = 35.6, .f16 = 71,
        .bf16 = 71, .i8 = 284, .bandwidth = 936, .memory_gib = 24, .multiprocessors = 82, .l2_mib = 6, .boost_mhz = 1695,
-       .source = "NVIDIA white paper of GA102"},
+       .source = "NVIDIA white paper of GA102", .capability = 86},
       {.name = "NVIDIA GeForce RTX 4090", .vendor = kNvidia, .names = {"4090 rtx"}, .f64 = 1.29, .f32 = 82.6, .tf32 = 82.6, .f16 = 165.2,
        .bf16 = 165.2, .f8 = 330.3, .i8 = 660.6, .bandwidth = 1008, .memory_gib = 24, .multiprocessors = 128, .l2_mib = 72,
-       .boost_mhz = 2520, .source = "NVIDIA white paper of Ada"},
+       .boost_mhz = 2520, .source = "NVIDIA white paper of Ada", .capability = 89},
       {.name = "NVIDIA GeForce RTX 5090", .vendor = kNvidia, .names = {"5090 rtx"}, .f64 = 1.64, .f32 = 104.8, .tf32 = 104.8,
        .f16 = 209.5, .bf16 = 209.5, .f8 = 419, .f4 = 1676, .i8 = 838, .bandwidth = 1792, .memory_gib = 32, .multiprocessors = 170,
-       .l2_mib = 96, .boost_mhz = 2407, .source = "NVIDIA white paper of Blackwell RTX"},
+       .l2_mib = 96, .boost_mhz = 2407, .source = "NVIDIA white paper of Blackwell RTX", .capability = 120},
       {.name = "NVIDIA H100 80GB HBM3", .vendor = kNvidia, .names = {"h100"}, .f64 = 33.5, .f64_matrix = 66.9, .f32 = 66.9,
        .tf32 = 494.7, .f16 = 989.4, .bf16 = 989.4, .f8 = 1978.9, .i8 = 1978.9, .bandwidth = 3352, .memory_gib = 80,
-       .multiprocessors = 132, .l2_mib = 50, .boost_mhz = 1980, .matrix_mhz = 1830, .source = kNvidiaTables},
+       .multiprocessors = 132, .l2_mib = 50, .boost_mhz = 1980, .matrix_mhz = 1830, .source = kNvidiaTables, .capability = 90},
       {.name = "NVIDIA H100 PCIe", .vendor = kNvidia, .names = {"h100 pcie"}, .f64 = 26, .f64_matrix = 51, .f32 = 51, .tf32 = 378,
        .f16 = 756, .bf16 = 756, .f8 = 1513, .i8 = 1513, .bandwidth = {2000, 2039}, .memory_gib = 80, .multiprocessors = 114,
-       .l2_mib = 50, .boost_mhz = 1755, .source = kNvidiaTables},
+       .l2_mib = 50, .boost_mhz = 1755, .source = kNvidiaTables, .capability = 90},
       {.name = "NVIDIA H100 NVL", .vendor = kNvidia, .names = {"h100 nvl"}, .f64 = 30, .f64_matrix = 60, .f32 = 60, .tf32 = 418,
        .f16 = 835, .bf16 = 835, .f8 = 1671, .i8 = 1671, .bandwidth = 3938, .memory_gib = 94, .multiprocessors = 132, .l2_mib = 50,
-       .boost_mhz = 1785, .source = kNvidiaSheet},
+       .boost_mhz = 1785, .source = kNvidiaSheet, .capability = 90},
       {.name = "NVIDIA H200", .vendor = kNvidia, .names = {"h200"}, .f64 = 33.5, .f64_matrix = 66.9, .f32 = 66.9, .tf32 = 494.7,
        .f16 = 989.4, .bf16 = 989.4, .f8 = 1979, .i8 = 1979, .bandwidth = 4800, .memory_gib = 141, .multiprocessors = 132, .l2_mib = 60,
-       .boost_mhz = 1980, .matrix_mhz = 1830, .source = kNvidiaTables},
+       .boost_mhz = 1980, .matrix_mhz = 1830, .source = kNvidiaTables, .capability = 90},
       {.name = "NVIDIA H200 NVL", .vendor = kNvidia, .names = {"h200 nvl"}, .f64 = 30, .f64_matrix = 60, .f32 = 60, .tf32 = 418,
        .f16 = 835, .bf16 = 835, .f8 = 1671, .i8 = 1671, .bandwidth = 4800, .memory_gib = 141, .multiprocessors = 132, .l2_mib = 50,
-       .boost_mhz = 1785, .source = kNvidiaSheet},
+       .boost_mhz = 1785, .source = kNvidiaSheet, .capability = 90},
       h20("NVIDIA H20", "h20", 96, 4000, "secondary sources"),
       h20("NVIDIA H20-3e", "h20 3e", 141, 4800, "as the H20; its bandwidth is unsure"),
       {.name = "NVIDIA H800", .vendor = kNvidia, .names = {"h800"}, .f64 = 1, .f64_matrix = 1, .f32 = 66.9, .tf32 = 494.7, .f16 = 989.4,
        .bf16 = 989.4, .f8 = 1979, .i8 = 1979, .bandwidth = 3350, .memory_gib = 80, .multiprocessors = 132, .l2_mib = 50,
-       .boost_mhz = 1980, .matrix_mhz = 1830, .source = kUnsure},
+       .boost_mhz = 1980, .matrix_mhz = 1830, .source = kUnsure, .capability = 90},
       gh200("NVIDIA GH200 480GB", {"gh200"}, 96, 4000),
       gh200("NVIDIA GH200 144G HBM3e", {"gh200 144g", "gh200 144gb"}, 144, 4900),
       {.name = "NVIDIA B100", .vendor = kNvidia, .names = {"b100"}, .f64 = 30, .f64_matrix = 30, .f32 = 60, .tf32 = 900, .f16 = 1750,
-       .bf16 = 1750, .f8 = 3500, .f4 = 7000, .i8 = 3500, .bandwidth = 8000, .memory_gib = 192, .source = kUnsure},
+       .bf16 = 1750, .f8 = 3500, .f4 = 7000, .i8 = 3500, .bandwidth = 8000, .memory_gib = 192, .source = kUnsure, .capability = 100},
       {.name = "NVIDIA B200", .vendor = kNvidia, .names = {"b200"}, .f64 = {37, 40}, .f64_matrix = {37, 40}, .f32 = {75, 80},
        .tf32 = {1100, 1125}, .f16 = 2250, .bf16 = 2250, .f8 = 4500, .f4 = 9000, .i8 = 4500, .bandwidth = {7700, 8000},
-       .memory_gib = 180, .multiprocessors = 148, .l2_mib = 126, .boost_mhz = 1965, .source = kBlackwell},
+       .memory_gib = 180, .multiprocessors = 148, .l2_mib = 126, .boost_mhz = 1965, .source = kBlackwell, .capability = 100},
       {.name = "NVIDIA GB200", .vendor = kNvidia, .names = {"gb200"}, .f64 = {40, 45}, .f64_matrix = {40, 45}, .f32 = {80, 90},
        .tf32 = 1250, .f16 = 2500, .bf16 = 2500, .f8 = 5000, .f4 = 10000, .i8 = 5000, .bandwidth = 8000, .memory_gib = 186,
-       .l2_mib = 126, .source = kBlackwell},
+       .l2_mib = 126, .source = kBlackwell, .capability = 100},
       {.name = "NVIDIA B300 SXM6 AC", .vendor = kNvidia, .names = {"b300"}, .f64 = 1.25, .f64_matrix = 1.25, .f32 = 75, .tf32 = 1125,
        .f16 = 2250, .bf16 = 2250, .f8 = 4500, .f4 = {13125, 14000}, .i8 = {150, 190}, .bandwidth = 8000, .memory_gib = 270,
-       .source = kBlackwell},
+       .source = kBlackwell, .capability = 103},
       {.name = "NVIDIA GB300", .vendor = kNvidia, .names = {"gb300"}, .f64 = 1.3, .f64_matrix = 1.3, .f32 = 77, .tf32 = 1250,
-       .f16 = 2500, .bf16 = 2500, .f8 = 5000, .f4 = 15000, .i8 = 170, .bandwidth = 8000, .memory_gib = 279, .source = kUnsure},
+       .f16 = 2500, .bf16 = 2500, .f8 = 5000, .f4 = 15000, .i8 = 170, .bandwidth = 8000, .memory_gib = 279, .source = kUnsure, .capability = 103},
       {.name = "AMD Instinct MI210", .vendor = kAmd, .names = {"mi210"}, .f64 = 22.6, .f64_matrix = 45.3, .f32 = 22.6,
        .f32_matrix = 45.3, .f16 = 181, .bf16 = 181, .i8 = 181, .bandwidth = 1638, .memory_gib = 64, .multiprocessors = 104, .l2_mib = 8,
        .boost_mhz = 1700, .source = kAmdSheet},
@@ -202,7 +203,8 @@ DeviceRow make_row(const Figures& row) {
                    .boost_mhz = row.boost_mhz,
                    .matrix_mhz = row.matrix_mhz,
                    .source = std::string(row.source)},
-          .names = row.names};
+          .names = row.names,
+          .capability = row.capability};
 }
 
 }  // namespace

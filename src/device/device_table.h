@@ -2,6 +2,7 @@
 // device.h.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ struct DeviceRow {
   // Each a set of words, normalised as device_name.h does: a device is meant when all of them stand in its name.
   // The first word is the family; the row with most words wins.
   std::vector<std::string_view> names;
+  std::int64_t capability = 0;  // NVIDIA's, 90 for 9.0; 0: another vendor's, or not known
 };
 
 std::span<const DeviceRow> device_rows();

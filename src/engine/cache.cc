@@ -5,22 +5,28 @@
 
 namespace ridge {
 
-Cache::Value Cache::find(const std::string& key) {
-  const std::lock_guard lock(mutex_);
+Cache::Value Cache::find_or_begin(const std::string& key) {
+  std::unique_lock lock(mutex_);
+  made_.wait(lock, [&] { return !making_.contains(key); });
   const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return nullptr;
+  if (found == by_key_.end()) {
+    making_.insert(key);
+    return nullptr;
+  }
   entries_.splice(entries_.begin(), entries_, found->second);
   return found->second->value;
 }
 
-Cache::Value Cache::keep(const std::string& key, Value value, Size size) {
+void Cache::keep(const std::string& key, Value value, Size size) {
   const std::lock_guard lock(mutex_);
-  const auto [found, is_new] = by_key_.try_emplace(key);
-  if (is_new) {
-    entries_.push_front({key, std::move(value), size});
-    found->second = entries_.begin();
-  }
-  return found->second->value;
+  entries_.push_front({key, std::move(value), size});
+  by_key_[key] = entries_.begin();
+}
+
+void Cache::end_making(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  making_.erase(key);
+  made_.notify_all();
 }
 
 std::uint64_t Cache::bytes_locked() const {

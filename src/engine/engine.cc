@@ -74,10 +74,11 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   const auto threads = std::make_shared<Threads>(options.threads);
   const Threads::Use use(threads.get());
   const ReadOptions read = read_options(options);
+  if (auto good = check_captures(options, paths.size()); !good) return tl::unexpected(good.error());
   TraceTables::Traces traces;
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
-    TRY(std::unique_ptr<Trace> trace, read_trace(path, read));
+    TRY(std::unique_ptr<Trace> trace, load_trace(path, capture_of(options, traces.size()), read));
     traces.push_back(std::move(trace));
   }
   return Engine(
@@ -125,6 +126,7 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     const Trace& asked = tables.trace(i);
     report.traces.push_back({asked.path, std::filesystem::path(asked.path).filename().string()});
     explain_no_device_events(asked, report.diagnostics);
+    for (Diagnostic& diagnostic : capture_diagnostics(asked)) report.diagnostics.push_back(std::move(diagnostic));
     for (Diagnostic& diagnostic : diagnostics_of(asked.diagnostics)) report.diagnostics.push_back(std::move(diagnostic));
   }
   return report;

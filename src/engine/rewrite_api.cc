@@ -34,8 +34,9 @@ struct Job {
   BlockOptions blocks;
   PackedFile* out;
   RewriteSummary summary;
+  std::string capture = {};  // of the graphs that the only input replays
 
-  Result<std::unique_ptr<Trace>> load(const std::string& path) { return read_trace(path, read); }
+  Result<std::unique_ptr<Trace>> load(const std::string& path) { return load_trace(path, capture, read); }
 };
 
 void add_diagnostics(const Diagnostics& found, RewriteSummary* summary) {
@@ -53,6 +54,7 @@ Result<void> run_augment(Job* job) {
                          {"with_flops", counts.with_flops},
                          {"with_bytes", counts.with_bytes},
                          {"ops", counts.ops}};
+  for (Diagnostic& diagnostic : capture_diagnostics(*trace)) job->summary.diagnostics.push_back(std::move(diagnostic));
   add_diagnostics(trace->diagnostics, &job->summary);
   return {};
 }
@@ -96,7 +98,7 @@ Result<void> run_cut(Job* job) {
   TRY(const Scope scope, make_scope(model, job->arguments));
   TRY(OpenedSource source, open_source(job->paths[0]));
   TRY(const CutCounts counts, cut(scope, std::move(source), job->blocks, job->out));
-  job->summary.counts = {{"events", counts.events}, {"events_before", trace->events.size()}};
+  job->summary.counts = {{"events", counts.events}, {"events_before", trace->recorded_events()}};
   add_diagnostics(trace->diagnostics, &job->summary);
   return {};
 }
@@ -104,6 +106,7 @@ Result<void> run_cut(Job* job) {
 struct RewriteRow {
   RewriteInfo info;
   Result<void> (*run)(Job*);
+  bool uses_capture = false;
 };
 
 const std::vector<Parameter>& cost_parameters() {
@@ -130,7 +133,8 @@ std::span<const RewriteRow> rows() {
   static const std::array table = {
       RewriteRow{
           {{"augment", "copy a trace and add FLOPs, bytes and roofs to its kernels and ops", cost_parameters()}, "IN OUT"},
-          run_augment},
+          run_augment,
+          true},
       RewriteRow{
           {{"combine", "merge several traces into one: the ranks of a job side by side", {}}, "IN... OUT", 1, kAnyNumber},
           run_combine},
@@ -226,6 +230,11 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
     TRY(std::string path, resolve_folder(inputs.front()));
     paths.push_back(std::move(path));
   }
+  if (!options.captures.empty() && !row->uses_capture) {
+    return fail(ErrorCode::usage, std::string(name) + " copies events as they are: --capture changes nothing", "",
+                "give it to the command that reads the result");
+  }
+  if (auto good = check_captures(options, paths.size()); !good) return tl::unexpected(good.error());
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
   Threads threads(options.threads);
   const Threads::Use use(&threads);
@@ -234,7 +243,8 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
   Asking asking(options);
   TRY(OutputFile file, OutputFile::create(output, asking.while_waiting()));
   PackedFile out(std::move(file), packing_of(output));
-  Job job{std::move(paths), arguments, read, block_options(options, read, out.packing(), &asking), &out, {}};
+  Job job{std::move(paths),      arguments, read, block_options(options, read, out.packing(), &asking), &out, {},
+          capture_of(options, 0)};
   if (auto done = row->run(&job); !done) return tl::unexpected(done.error());
   if (auto done = out.finish(); !done) return tl::unexpected(done.error());
   return std::move(job.summary);

@@ -5,16 +5,19 @@
 #include <cstdint>
 #include <string>
 
+#include "base/interval_set.h"
 #include "model/model.h"
 
 namespace ridge {
 
 struct BreakEvidence {
-  std::string reason;       // empty when the trace shows none
-  std::int64_t own_ns = 0;  // of eager ops that do not wait, compilation and other regions: not the break's
+  std::string reason;    // empty when the trace shows none
+  IntervalSet left_out;  // eager ops that do not wait, compilation, other compiled code: not the break's
 };
 
-// From `from_ns` to the start of the resumed region, on its thread (index into tree().threads).
-BreakEvidence evidence_at_break(const Model& model, std::size_t thread, std::int64_t from_ns, NodeId region);
+// From `from_ns` to the start of the resumed region, on its thread.
+BreakEvidence evidence_at_break(const Model& model, std::int64_t from_ns, NodeId region);
+// The same of any stretch that ends where `next` starts, on the thread of `next`: no reason is looked for.
+IntervalSet left_out_before(const Model& model, std::int64_t from_ns, NodeId next);
 
 }  // namespace ridge

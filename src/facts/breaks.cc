@@ -1,4 +1,4 @@
-// Finds resume calls among nested regions, then measures what the host and the device lost at each.
+// Finds resume calls among nested regions, then has what the host and the device lost at each measured (break_costs.h).
 #include "facts/breaks.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/saturating.h"
+#include "facts/break_costs.h"
 #include "facts/break_evidence.h"
 #include "facts/scoped_work.h"
 #include "model/frame_name.h"
@@ -13,13 +14,6 @@
 
 namespace ridge {
 namespace {
-
-struct Launch {
-  std::int64_t start_ns;
-  std::int64_t end_ns;
-  const WorkRow* work;
-  std::uint32_t device;  // index
-};
 
 class BreaksReader {
  public:
@@ -40,7 +34,6 @@ class BreaksReader {
     }
     shape_regions();
     find_tails();
-    collect_launches();
     list_regions();
     list_breaks();
     list_recompiles();
@@ -83,7 +76,7 @@ class BreaksReader {
     last_work_ns_.assign(regions_.calls.size(), INT64_MIN);
     last_nested_.assign(regions_.calls.size(), kNoCall);
     const NameFlags starting(trace_, starts_work);
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const EventClass c = tree_.event_class[n];
       if (c == EventClass::python_frame) continue;
       const std::uint32_t call = regions_.call_of_node[n];
@@ -100,36 +93,10 @@ class BreaksReader {
     }
   }
 
-  // Device work in order of launch, by thread.
-  void collect_launches() {
-    launches_.resize(tree_.threads.size());
-    const auto& devices = model_.timeline().devices;
-    for (std::uint32_t d = 0; d < devices.size(); ++d) {
-      busy_.push_back(busy_time(devices[d], trace_.window.value_or(TimeRange{})));
-      if (!scope_.has_device(devices[d].id)) continue;
-      for (const WorkRow& work : devices[d].work) {
-        const NodeId launch = model_.links().launch[work.row];
-        if (launch == kNoNode || model_.compiler_work().holds_work(work.row)) continue;
-        launches_[thread_of(launch)].push_back({start(launch), end(launch), &work, d});
-      }
-    }
-    for (auto& list : launches_) {
-      std::sort(list.begin(), list.end(), [](const Launch& a, const Launch& b) {
-        return std::tuple(a.start_ns, a.work->start_ns, a.work->row) < std::tuple(b.start_ns, b.work->start_ns, b.work->row);
-      });
-    }
-  }
-
-  std::size_t thread_of(NodeId n) const {
-    const auto it = std::upper_bound(tree_.threads.begin(), tree_.threads.end(), n.value,
-                                     [](std::uint32_t v, const HostThread& t) { return v < t.first; });
-    return static_cast<std::size_t>(it - tree_.threads.begin() - 1);
-  }
-
   // The Python frame that a region runs: the first one directly inside it.
   std::optional<FrameName> frame_of(NodeId region) const {
     if (!has_stacks_) return std::nullopt;
-    for (std::uint32_t n = region.value + 1; n < tree_.size() && n < region.value + 64 && tree_.start_ns[n] < end(region);
+    for (std::uint32_t n = region.value + 1; n < tree_.recorded && n < region.value + 64 && tree_.start_ns[n] < end(region);
          ++n) {
       if (tree_.parent[n] == region && tree_.event_class[n] == EventClass::python_frame)
         return parse_frame_name(name(NodeId{n}));
@@ -188,11 +155,13 @@ class BreaksReader {
   void list_breaks() {
     std::map<std::tuple<CompileId, CompileId, std::int64_t, std::string>, std::size_t> rows;
     std::vector<std::size_t> row_of_site;
-    std::vector<std::int64_t> last_graph_end(regions_.calls.size(), INT64_MIN);
+    const BreakCosts costs(scope_);
+    find_backward_graphs();
+    left_graph_ns_.assign(regions_.calls.size(), INT64_MIN);
     for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
       const CompiledCall& call = regions_.calls[i];
       if (call.sort != CompiledSort::region) {
-        if (around_[i] != kNoCall) last_graph_end[around_[i]] = std::max(last_graph_end[around_[i]], end(call.node));
+        leave_graph(i);
         continue;
       }
       if (!scope_.holds(call.node)) continue;
@@ -203,7 +172,7 @@ class BreaksReader {
       found.frame.compile = found.parent.compile = -1;
       if (frame && parse_resume_name(frame->function)) found.location = location_of(*frame);
       if (!scope_.matches(found.location)) continue;
-      measure(i, std::max(last_graph_end[around_[i]], start(parent.node)), &found);
+      measure(costs, i, &found);
       out_.sites.push_back({call.node, found.cpu_ns, found.location, found.reason});
       const auto [it, added] =
           rows.try_emplace({found.frame, found.parent, call.id.known() ? 0 : depth_[i], found.location}, out_.breaks.size());
@@ -224,70 +193,80 @@ class BreaksReader {
     });
   }
 
-  // Cost and evidence of one break: from the parent's last graph call to the resumed frame's first work.
-  void measure(std::uint32_t i, std::int64_t from_ns, GraphBreak* found) {
-    const NodeId region = regions_.calls[i].node;
-    const std::size_t thread = thread_of(region);
-    const std::int64_t to_ns = first_work(region);
-    BreakEvidence evidence = evidence_at_break(model_, thread, from_ns, region);
-    found->cpu_ns = std::max<std::int64_t>(0, to_ns - from_ns - evidence.own_ns);
-    list_idle(thread, regions_.calls[around_[i]].node, from_ns, to_ns, end(region));
-    found->reason = std::move(evidence.reason);
+  // A call inside a region is over, in order of start: of an autograd function and the graph in it the graph counts.
+  void leave_graph(std::uint32_t call) {
+    const CompiledCall& done = regions_.calls[call];
+    if (around_[call] == kNoCall || done.backward) return;
+    std::int64_t& left = left_graph_ns_[around_[call]];
+    const bool in_function = done.parent != kNoCall && regions_.calls[done.parent].sort == CompiledSort::function;
+    left = in_function ? end(done.node) : std::max(left, end(done.node));
   }
 
-  std::int64_t first_work(NodeId region) const {
-    for (std::uint32_t n = region.value + 1; n < tree_.size() && tree_.start_ns[n] < end(region); ++n) {
+  // The backward graphs of each forward region: the last one of the resumed frame and the first of the broken one stand around
+  // the break on the way back.
+  void find_backward_graphs() {
+    first_backward_.assign(regions_.calls.size(), kNoCall);
+    last_backward_.assign(regions_.calls.size(), kNoCall);
+    for (std::uint32_t i = 0; i < regions_.calls.size(); ++i) {
+      const CompiledCall& call = regions_.calls[i];
+      if (!call.backward || call.sort != CompiledSort::graph || call.region == kNoCall || !scope_.holds(call.node)) continue;
+      if (first_backward_[call.region] == kNoCall) first_backward_[call.region] = i;
+      last_backward_[call.region] = i;
+    }
+  }
+
+  // Cost and evidence of one break: from the graph that the parent left to the one in which the resumed frame goes on.
+  void measure(const BreakCosts& costs, std::uint32_t i, GraphBreak* found) {
+    const NodeId region = regions_.calls[i].node;
+    const std::uint32_t parent = around_[i];
+    const std::int64_t from_ns = broken_at(i);
+    BreakEvidence evidence = evidence_at_break(model_, from_ns, region);
+    found->reason = std::move(evidence.reason);
+    add_cost(costs, {thread_of(tree_, region), {from_ns, resumed_at(i)}, std::move(evidence.left_out), end(region)}, found);
+    const std::uint32_t back = last_backward_[i], next = first_backward_[parent];
+    if (back == kNoCall || next == kNoCall) return;
+    const NodeId left = regions_.calls[back].node, entered = regions_.calls[next].node;
+    const std::size_t thread = thread_of(tree_, entered);
+    if (thread != thread_of(tree_, left) || end(left) > start(entered)) return;
+    add_cost(costs, {thread, {end(left), start(entered)}, left_out_before(model_, end(left), entered), end(entered)}, found);
+  }
+
+  void add_cost(const BreakCosts& costs, const BreakStretch& stretch, GraphBreak* found) {
+    saturating_add(&found->cpu_ns, costs.host_ns(stretch));
+    for (const BreakCosts::Idle& idle : costs.idle(stretch))
+      out_.idle.push_back({idle.device, idle.time.start_ns, idle.time.end_ns, out_.sites.size()});
+  }
+
+  // Where the parent left compiled code. Without recorded graphs that is not known: no earlier than its last work, which may
+  // be an eager op at the break.
+  std::int64_t broken_at(std::uint32_t i) const {
+    const std::uint32_t parent = around_[i];
+    if (left_graph_ns_[parent] != INT64_MIN) return left_graph_ns_[parent];
+    const std::int64_t began = start(regions_.calls[parent].node), work = last_work_ns_[parent];
+    return work < start(regions_.calls[i].node) ? std::max(began, work) : began;
+  }
+
+  // Where the resumed frame is in compiled code again: its first graph, be it inside an autograd function; else its first work.
+  std::int64_t resumed_at(std::uint32_t i) const {
+    const NodeId first = first_work(regions_.calls[i].node);
+    if (first == kNoNode) return end(regions_.calls[i].node);
+    const std::uint32_t call = regions_.call_at(first);
+    if (regions_.calls[call].sort != CompiledSort::function) return start(first);
+    for (std::uint32_t c = call + 1; c < regions_.calls.size() && regions_.calls[c].parent == call; ++c) {
+      if (regions_.calls[c].sort == CompiledSort::graph) return start(regions_.calls[c].node);
+    }
+    return start(first);
+  }
+
+  NodeId first_work(NodeId region) const {
+    for (std::uint32_t n = region.value + 1; n < tree_.recorded && tree_.start_ns[n] < end(region); ++n) {
       const EventClass c = tree_.event_class[n];
       if (c == EventClass::python_frame || (c == EventClass::annotation && !is_call(NodeId{n}))) continue;
       const std::string_view op = name(NodeId{n});
       if (op != "TorchDynamo Cache Lookup" && is_compile_overhead(op)) continue;
-      return tree_.start_ns[n];
+      return NodeId{n};
     }
-    return end(region);
-  }
-
-  // Where the device ran dry at a break of `parent`: when the work that the parent launched last before it was done, be the
-  // host still in the graph call; where it launched none, no earlier than the graph call's end, for what came before the parent
-  // is not the break's.
-  std::int64_t dry_from(const std::vector<Launch>& list, std::uint32_t device, NodeId parent, std::int64_t from_ns) const {
-    auto before =
-        std::lower_bound(list.begin(), list.end(), from_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
-    while (before != list.begin() && (--before)->start_ns >= start(parent)) {
-      if (before->device == device) return before->work->end_ns;
-    }
-    return from_ns;
-  }
-
-  // Idle time of the device between the work launched before the break and the first launched after it; none when that work had
-  // to queue.
-  void list_idle(std::size_t thread, NodeId parent, std::int64_t from_ns, std::int64_t to_ns, std::int64_t region_end_ns) {
-    const std::vector<Launch>& list = launches_[thread];
-    const auto after =
-        std::lower_bound(list.begin(), list.end(), to_ns, [](const Launch& l, std::int64_t t) { return l.start_ns < t; });
-    if (after == list.end() || after->start_ns >= region_end_ns) return;
-    const std::int64_t resumed_ns = after->work->start_ns;
-    const auto busy = busy_[after->device].intervals();
-    const auto it = std::lower_bound(busy.begin(), busy.end(), resumed_ns,
-                                     [](const Interval& i, std::int64_t t) { return i.start_ns < t; });
-    if (it != busy.begin() && (it - 1)->end_ns > after->end_ns) return;  // busy when the launch came: hidden
-    const TimeRange window = scope_.window();
-    const Interval gap{std::max(dry_from(list, after->device, parent, from_ns), window.start_ns),
-                       std::min(resumed_ns, window.end_ns)};
-    std::vector<Interval> parts;
-    for (auto b = it; b != busy.begin() && (b - 1)->end_ns > gap.start_ns;) parts.push_back(*--b);
-    IntervalSet left = subtract(IntervalSet(std::vector<Interval>{gap}), IntervalSet(std::move(parts)));
-    const CompilePhases& phases = model_.compile_phases();
-    if (!phases.of_thread.empty()) {
-      const auto compile = phases.of_thread[thread].intervals();
-      auto c = std::upper_bound(compile.begin(), compile.end(), gap.start_ns,
-                                [](std::int64_t t, const Interval& i) { return t < i.end_ns; });
-      std::vector<Interval> during;
-      for (; c != compile.end() && c->start_ns < gap.end_ns; ++c) during.push_back(*c);
-      left = subtract(left, IntervalSet(std::move(during)));
-    }
-    const std::int64_t device = model_.timeline().devices[after->device].id;
-    for (const Interval& piece : left.intervals())
-      out_.idle.push_back({device, piece.start_ns, piece.end_ns, out_.sites.size()});
+    return kNoNode;
   }
 
   // Breaks without work between them wait for the same work, and so do breaks of two threads: the one whose wait began first
@@ -331,12 +310,12 @@ class BreaksReader {
   const CompiledRegions& regions_;
   bool has_stacks_ = false;
   Breaks out_;
-  std::vector<std::uint32_t> around_;          // by call: the region call around it
-  std::vector<std::int64_t> depth_;            // by call: regions around it
-  std::vector<std::int64_t> last_work_ns_;     // by region call: start of its last own op, launch or graph call
-  std::vector<std::uint32_t> last_nested_;     // by region call: its last nested region
-  std::vector<std::vector<Launch>> launches_;  // by thread
-  std::vector<IntervalSet> busy_;              // by device
+  std::vector<std::uint32_t> around_;                          // by call: the region call around it
+  std::vector<std::int64_t> depth_;                            // by call: regions around it
+  std::vector<std::int64_t> last_work_ns_;                     // by region call: start of its last own op, launch or graph call
+  std::vector<std::uint32_t> last_nested_;                     // by region call: its last nested region
+  std::vector<std::int64_t> left_graph_ns_;                    // by region call: the end of its last graph so far
+  std::vector<std::uint32_t> first_backward_, last_backward_;  // by region call: the graphs of its backward
 };
 
 }  // namespace

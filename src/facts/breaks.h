@@ -23,11 +23,11 @@ struct GraphBreak {
   std::int64_t occurrences = 0;
   std::string location;  // empty when the trace has no stacks
   std::string reason;    // what the trace shows at the break; empty when nothing does
-  // From the parent's last graph call to the resumed frame's first work: lookup, bytecode around the graphs, waiting for a
-  // value that Python needs. Compilation and ops that run eager in between are left out.
+  // From the graph that the parent left to the one in which the resumed frame goes on, and between their backward graphs:
+  // lookup, bytecode around the graphs, autograd, waiting for a value that Python needs. Compilation and ops that run eager in
+  // between are left out (break_costs.h).
   std::int64_t cpu_ns = 0;
-  // In which the device had nothing to do, from the end of the last work that the parent launched before the break to the start
-  // of the first launched after it. None where that one had to queue; compilation is left out here too.
+  // Of that time, in which the device had nothing to do; none where its next work had to queue.
   std::int64_t gpu_idle_ns = 0;
 };
 

@@ -36,6 +36,13 @@ inline NodeId op_of(const Model& model, std::size_t row) {
   return recovered != kNoNode ? recovered : model.links().op[row];
 }
 
+// The call that launched it: outside of the replay where a graph hides it and it was recovered, else as recorded. It tells the
+// Python frames and the module. kNoNode when there is none.
+inline NodeId caller_of(const Model& model, std::size_t row) {
+  const NodeId recovered = model.graph_replays().recovered_op(row).launch;
+  return recovered != kNoNode ? recovered : model.links().launch[row];
+}
+
 // What stands for the op of work without a launch.
 inline std::string_view without_launch(const Trace& trace) {
   return trace.of(EventClass::launch).empty() ? kNoLaunches : kBeforeWindow;

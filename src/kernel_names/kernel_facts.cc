@@ -76,6 +76,14 @@ constexpr std::string_view kAccumulating[] = {
 };
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+// As an identifier of its own: "at::native::reduce_kernel<", not "cublasLt::splitKreduce_kernel<".
+bool holds_name(std::string_view text, std::string_view name) {
+  const auto in_identifier = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if (at == 0 || !in_identifier(text[at - 1])) return true;
+  }
+  return false;
+}
 
 // The number that stands at `at`.
 std::optional<double> number(std::string_view text, std::size_t at) {
@@ -217,7 +225,7 @@ KernelFacts facts_of(std::string_view kernel) {
   facts.fill = holds(kernel, "FillFunctor");
   facts.sums = sums_losses(kernel);
   facts.sparse = holds(kernel, "cusparse::") || holds(kernel, "rocsparse::");
-  if (holds(kernel, "reduce_kernel<")) read_reduction(kernel, &facts);
+  if (holds_name(kernel, "reduce_kernel<")) read_reduction(kernel, &facts);
   facts.transpose = holds(kernel, "nchwToNhwc") || holds(kernel, "nhwcToNchw");
   facts.folds = holds(kernel, "FoldedNhwc") || holds(kernel, "foldedNhwc");
   facts.accumulates = std::any_of(std::begin(kAccumulating), std::end(kAccumulating),

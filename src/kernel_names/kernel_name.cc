@@ -225,6 +225,10 @@ KernelName take_apart(std::string_view name) {
   parts.plain = std::all_of(parts.text.begin(), parts.text.end(), is_identifier);
   erase_all(&parts.text, "(anonymous namespace)::");
   parts.text = last_word(without_parameters(parts.text));
+  if (parts.text.starts_with('<')) {  // "<unnamed>": brackets around a name, not a template's
+    parts.text = parts.head = parts.base = name;
+    return parts;
+  }
   const std::size_t open = parts.text.find('<');
   parts.head = parts.text.substr(0, open);
   if (open != std::string::npos) parts.arguments = parts.text.substr(open + 1, closing(parts.text, open) - open - 1);

@@ -57,7 +57,7 @@ Autotuning build_autotuning(const Trace& trace, const CallTree& tree, const Laun
   });
   if (!names.any()) return tuning;
   std::vector<std::uint8_t> inside(tree.size());
-  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+  for (std::uint32_t n = 0; n < tree.recorded; ++n) {
     const NodeId parent = tree.parent[n];
     inside[n] = parent != kNoNode && inside[parent.value] != 0;
     if (inside[n] != 0) continue;

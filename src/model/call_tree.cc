@@ -207,6 +207,29 @@ Nested nest(Merge merge, std::uint32_t first, CallTree* tree) {
   return nested;
 }
 
+void add_borrowed(const Trace& trace, const BorrowedCalls& borrowed, CallTree* tree) {
+  const std::uint32_t first = tree->recorded;
+  const std::size_t size = first + borrowed.nodes.size();
+  tree->event.resize(size);
+  tree->parent.resize(size);
+  tree->start_ns.resize(size);
+  tree->end_ns.resize(size);
+  tree->event_class.resize(size);
+  tree->op.resize(size);
+  for (std::uint32_t i = 0; i < borrowed.nodes.size(); ++i) {
+    const BorrowedCalls::Node& node = borrowed.nodes[i];
+    const std::uint32_t n = first + i;
+    const NodeId parent = node.parent == BorrowedCalls::kNone ? kNoNode : NodeId{first + node.parent};
+    tree->event[n] = node.event;
+    tree->parent[n] = parent;
+    const Slice slice = slice_of(trace.events, node.event);
+    tree->start_ns[n] = slice.start_ns;
+    tree->end_ns[n] = slice.end_ns;
+    tree->event_class[n] = trace.kind(node.event).event_class;
+    tree->op[n] = tree->event_class[n] == EventClass::op ? NodeId{n} : tree->op_of(parent);
+  }
+}
+
 }  // namespace
 
 CallTree build_call_tree(const Trace& trace) {
@@ -241,6 +264,8 @@ CallTree build_call_tree(const Trace& trace) {
     tree.overlaps += thread.overlaps;
     tree.rungs.insert(tree.rungs.end(), thread.rungs.begin(), thread.rungs.end());
   }
+  tree.recorded = size;
+  if (trace.borrowed) add_borrowed(trace, *trace.borrowed, &tree);
   return tree;
 }
 

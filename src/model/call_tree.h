@@ -6,6 +6,8 @@
 //  3. A child lies inside its parent. Slices that overlap without nesting are counted in `overlaps`, and none is dropped: a
 //  python frame ends
 //     with what is around it, others hang under the innermost node that holds both ends.
+//  4. Behind the nodes of all threads stand those that were borrowed from a capture (trace/borrowed_calls.h): they tell whose
+//     work a replayed kernel is and are part of no thread. What asks what this trace's host did stops at `recorded`.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,7 @@ struct CallTree {
   BulkVector<EventClass> event_class;
   BulkVector<NodeId> op;  // the innermost op at or around each node; kNoNode when there is none
   std::int64_t overlaps = 0;
+  std::uint32_t recorded = 0;  // the nodes of this trace itself: ids below this
 
   // A short cut up a deep stack: from some of the nodes to one far above.
   struct Rung {
@@ -46,7 +49,7 @@ struct CallTree {
   };
   std::vector<Rung> rungs;  // in order of node
 
-  std::size_t size() const { return event.size(); }
+  std::size_t size() const { return event.size(); }  // of all nodes, borrowed ones too
   EventClass class_of(NodeId n) const { return event_class[n.value]; }
   std::int64_t duration_ns(NodeId n) const { return end_ns[n.value] - start_ns[n.value]; }
 

@@ -76,7 +76,7 @@ class Builder {
 
   CompilePhases build() {
     inner_.assign(tree_.size(), kNoPhase);
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const NodeId parent = tree_.parent[n];
       inner_[n] = parent == kNoNode ? kNoPhase : inner_[parent.value];
       const EventClass c = tree_.event_class[n];

@@ -43,7 +43,7 @@ std::int64_t length_between(const IntervalSet& set, std::int64_t from_ns, std::i
 
 void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names, CompiledRegions* out) {
   out->call_of_node.assign(tree.size(), kNoCall);
-  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+  for (std::uint32_t n = 0; n < tree.recorded; ++n) {
     const NodeId parent = tree.parent[n];
     const std::uint32_t around = parent == kNoNode ? kNoCall : out->call_of_node[parent.value];
     out->call_of_node[n] = around;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "base/sort_runs.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -18,6 +21,25 @@ WorkSort sort_of(DeviceWork work, Category category) {
 
 std::int64_t number_of(const TrackPart& part) { return part.type == TrackPart::Type::integer ? part.value : -1; }
 
+// Which device work is of that names none: the one whose number is its pid, as MTIA has it. A pid under which ops run is a
+// process and no device: there it is the only one that the trace lists, if it lists one.
+class DevicesByPid {
+ public:
+  explicit DevicesByPid(const Trace& trace) {
+    const std::vector<DeviceProperties>& listed = trace.metadata.devices;
+    if (listed.size() == 1) only_ = listed.front().id;
+    for (const Form& form : trace.forms.forms()) {
+      if (trace.forms.kinds()[form.kind.value].event_class == EventClass::op)
+        processes_.insert(trace.forms.track(form.track).pid);
+    }
+  }
+  std::int64_t of(const TrackPart& pid) const { return only_ && processes_.contains(pid) ? *only_ : number_of(pid); }
+
+ private:
+  std::optional<std::int64_t> only_;
+  std::set<TrackPart> processes_;
+};
+
 }  // namespace
 
 const Device* DeviceTimeline::find(std::int64_t id) const {
@@ -27,14 +49,17 @@ const Device* DeviceTimeline::find(std::int64_t id) const {
 
 DeviceTimeline build_device_timeline(const Trace& trace, const KernelIdentities& identities) {
   const DeviceWorkTable table = device_work(trace);
+  const DevicesByPid by_pid(trace);
   std::map<std::int64_t, Device> devices;
   Device* device = nullptr;  // of the last event: neighbours mostly share it
   for (std::size_t row = 0; row < table.events.size(); ++row) {
     const EventId event = table.events[row];
     const std::int64_t start = trace.events.ts_ns(event);
-    if (start == kNoTime || trace.is_stray(start)) continue;
+    const DeviceWork work = work_of(trace, event);
+    if (start == kNoTime || trace.is_stray(start) || work == DeviceWork::none) continue;
     const Track& track = trace.forms.track(trace.track(event));
-    const std::int64_t id = table.device.integer(event).value_or(number_of(track.pid));
+    const auto named = table.device.integer(event);
+    const std::int64_t id = named ? *named : by_pid.of(track.pid);
     if (device == nullptr || device->id != id) {
       if (devices.empty()) devices[id].work.reserve(table.events.size() - row);  // mostly the only one
       device = &devices[id];
@@ -44,7 +69,7 @@ DeviceTimeline build_device_timeline(const Trace& trace, const KernelIdentities&
                             .end_ns = start + trace.events.dur_ns(event).value_or(0),
                             .stream = table.stream.integer(event).value_or(number_of(track.tid)),
                             .row = static_cast<std::uint32_t>(row),
-                            .sort = sort_of(trace.kind(event).work, identities[row].category)});
+                            .sort = sort_of(work, identities[row].category)});
   }
   DeviceTimeline timeline;
   for (auto& [id, found] : devices) {

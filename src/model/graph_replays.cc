@@ -53,7 +53,8 @@ void group_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& 
     for (; i < under.size() && under[i].first == replay.launch; ++i) out->rows.push_back(under[i].second);
     const std::span<std::uint32_t> rows = std::span(out->rows).subspan(replay.first);
     order_nodes(trace, table, rows);
-    ReplayedGraph graph{.id = table.graph_id.integer(table.events[rows[0]]), .nodes = {}, .grids = {}, .ops = {}};
+    ReplayedGraph graph;
+    graph.id = table.graph_id.integer(table.events[rows[0]]);
     for (const std::uint32_t row : rows) {
       graph.nodes.push_back(trace.events.name(table.events[row]));
       graph.grids.push_back(table.grid.text(table.events[row]).value_or(StringId{}));
@@ -74,6 +75,36 @@ void group_replays(const Trace& trace, const CallTree& tree, const LaunchLinks& 
   }
 }
 
+// The ops that a capture in another trace lends to the nodes (trace/borrowed_calls.h).
+void take_borrowed(const Trace& trace, const CallTree& tree, const BorrowedCalls& borrowed, GraphReplays* out) {
+  const std::span<const EventId> work = trace.of(EventClass::device_work);
+  const auto loan_of = [&](std::uint32_t row) -> const BorrowedCalls::Loan* {
+    const auto it = std::lower_bound(borrowed.loans.begin(), borrowed.loans.end(), work[row],
+                                     [](const BorrowedCalls::Loan& loan, EventId event) { return loan.work < event; });
+    return it != borrowed.loans.end() && it->work == work[row] ? &*it : nullptr;
+  };
+  const auto node = [&](std::uint32_t index) {
+    return index == BorrowedCalls::kNone ? kNoNode : NodeId{tree.recorded + index};
+  };
+  for (const GraphReplay& replay : out->replays) {
+    ReplayedGraph& graph = out->graphs[replay.graph];
+    if (graph.source != OpSource::none) continue;
+    const auto rows = out->rows_of(replay);
+    std::vector<NodeId> ops(rows.size(), kNoNode), launches(rows.size(), kNoNode);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const BorrowedCalls::Loan* loan = loan_of(rows[i]);
+      if (loan == nullptr) continue;
+      ops[i] = node(loan->op);
+      launches[i] = node(loan->launch);
+      graph.source = OpSource::capture_file;
+      graph.from = borrowed.sources[loan->source];
+    }
+    if (graph.source == OpSource::none) continue;
+    graph.ops = std::move(ops);
+    graph.launches = std::move(launches);
+  }
+}
+
 void list_recovered(const Trace& trace, GraphReplays* out) {
   for (const GraphReplay& replay : out->replays) {
     const ReplayedGraph& graph = out->graphs[replay.graph];
@@ -81,7 +112,7 @@ void list_recovered(const Trace& trace, GraphReplays* out) {
     if (out->recovered.empty()) out->recovered.resize(trace.of(EventClass::device_work).size());
     const auto rows = out->rows_of(replay);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (graph.ops[i] != kNoNode) out->recovered[rows[i]] = {graph.ops[i], graph.source};
+      if (graph.launches[i] != kNoNode) out->recovered[rows[i]] = {graph.ops[i], graph.launches[i], graph.source};
     }
   }
 }
@@ -92,6 +123,7 @@ std::string_view name_of(OpSource source) {
   switch (source) {
     case OpSource::eager_run: return "eager_run";
     case OpSource::capture: return "capture";
+    case OpSource::capture_file: return "capture_file";
     default: return "";
   }
 }
@@ -111,7 +143,8 @@ GraphReplays build_graph_replays(const Trace& trace, const CallTree& tree, const
   if (!launches.any()) return out;
   group_replays(trace, tree, links, launches, &out);
   if (out.graphs.empty()) return out;
-  recover_ops(trace, tree, links, out.graphs);
+  if (trace.borrowed) take_borrowed(trace, tree, *trace.borrowed, &out);
+  recover_ops(trace, tree, links, &out);
   list_recovered(trace, &out);
   return out;
 }

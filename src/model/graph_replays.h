@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,12 @@ struct GraphReplay {
   std::uint32_t first = 0;  // its device work: rows[first, first + nodes of the graph), in the graph's order
 };
 
-enum class OpSource : std::uint8_t { none, eager_run, capture };
+enum class OpSource : std::uint8_t {
+  none,
+  eager_run,     // of this trace
+  capture,       // in this trace
+  capture_file,  // another trace, given as the capture of this one
+};
 std::string_view name_of(OpSource source);
 
 struct ReplayedGraph {
@@ -32,13 +38,16 @@ struct ReplayedGraph {
   std::vector<StringId> nodes;     // names, in order
   std::vector<StringId> grids;     // of each node; none where the trace does not tell
   std::vector<NodeId> ops;         // of each node, recovered; empty when nothing was
+  std::vector<NodeId> launches;    // the launch call of each node, outside of the replay; as many as ops
   OpSource source = OpSource::none;
+  std::string from;  // which run or capture: "capture_32_DECODE"
   std::int64_t replays = 0;
 };
 
-// The op of device work, where a replay hid it and it was recovered.
+// The op of device work, where a replay hid it and it was recovered, and the call that launched it then.
 struct RecoveredOp {
   NodeId op = kNoNode;
+  NodeId launch = kNoNode;  // may be known where no op is
   OpSource source = OpSource::none;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/in_parallel.h"
+#include "model/cpu_kernels.h"
 
 namespace ridge {
 namespace {
@@ -77,6 +78,9 @@ constexpr StallRule kRules[] = {
     {kAnnotation, Match::prefix, "enumerate(DataLoader)", IdleCause::dataloader},
     {kOp, Match::prefix, "enumerate(DataLoader)", IdleCause::dataloader},
     {kFrame, Match::part, "torch/utils/data/dataloader.py(", IdleCause::dataloader},
+    // Whoever computes launches late: the kernel is to blame, and not the launch behind it.
+    {kFrame, Match::exact, kCpuKernelFrame, IdleCause::launch},
+    {kOp, Match::part, kCpuKernelOp, IdleCause::launch},
     {kAnnotation, Match::prefix, "gloo:", IdleCause::dependency},
     {kAnnotation, Match::prefix, "mpi:", IdleCause::dependency},
 };
@@ -195,6 +199,7 @@ class StallFinder {
     const EventClass c = tree_.class_of(node);
     const StringId name = trace_.events.name(tree_.event[node.value]);
     const auto cause = names_.cause(c, name);
+    if (cause == IdleCause::launch && !is_cpu_kernel(trace_, tree_, node)) return std::nullopt;
     if (c != EventClass::launch) return cause;
     if (cause == IdleCause::sync) return waits_for_copy(node) ? IdleCause::copy_wait : IdleCause::sync;
     if (cause) return cause;

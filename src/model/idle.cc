@@ -44,7 +44,7 @@ class EventWaits {
 struct Context {
   explicit Context(const Model& m)
       : tree(m.tree()), links(m.links()), stalls(m.host_stalls()), event_waits(m.trace(), tree, links) {
-    for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree.recorded; ++n) {
       if (tree.parent[n] == kNoNode) roots.push_back(n);
     }
   }

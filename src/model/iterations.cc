@@ -10,6 +10,7 @@
 
 #include "model/name_flags.h"
 #include "model/region_id.h"
+#include "model/server_steps.h"
 
 namespace ridge {
 namespace {
@@ -44,7 +45,7 @@ std::vector<TrackPart> programs(const Trace& trace, const CallTree& tree, const 
   }
   const bool launched = std::any_of(launches.begin(), launches.end(), [](std::uint64_t n) { return n > 0; });
   if (!launched) {
-    for (std::size_t n = 0; n < tree.size(); ++n) ++slices[trace.track(tree.event[n]).value];
+    for (std::size_t n = 0; n < tree.recorded; ++n) ++slices[trace.track(tree.event[n]).value];
   }
   std::map<TrackPart, std::uint64_t> counts;
   for (std::size_t t = 0; t < launches.size(); ++t) counts[trace.forms.tracks()[t].pid] += launched ? launches[t] : slices[t];
@@ -86,6 +87,26 @@ List cut_at(std::vector<std::int64_t> starts, TimeRange window) {
   return list;
 }
 
+// ---- a server's marks
+// -----------------------------------------------------------------------------------------------------------
+
+// A step reaches to the next: what the server does between them (sampling, scheduling) belongs to it. Marks inside another are
+// the same step's.
+List by_server_step(const Inputs& in) {
+  std::vector<std::int64_t> starts;
+  std::int64_t covered_ns = INT64_MIN;
+  std::vector<std::uint32_t> marks = marks_named(in, is_server_step);
+  std::erase_if(marks, [&](std::uint32_t n) { return in.tree.event_class[n] != EventClass::annotation; });
+  std::stable_sort(marks.begin(), marks.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return in.tree.start_ns[a] < in.tree.start_ns[b]; });
+  for (const std::uint32_t n : marks) {
+    if (in.tree.start_ns[n] < covered_ns) continue;
+    covered_ns = in.tree.end_ns[n];
+    starts.push_back(in.tree.start_ns[n]);
+  }
+  return starts.empty() ? List{} : cut_at(starts, *in.trace.window);
+}
+
 // ---- ProfilerStep#N
 // -------------------------------------------------------------------------------------------------------------
 
@@ -103,7 +124,8 @@ List by_profiler_step(const Inputs& in) {
   list.erase(std::unique(list.begin(), list.end(), [](const Iteration& a, const Iteration& b) { return a.number == b.number; }),
              list.end());
   for (std::size_t i = 1; i < list.size(); ++i) list[i - 1].end_ns = std::min(list[i - 1].end_ns, list[i].start_ns);
-  return list;
+  // A recording of one step, in which a server ran several of its own.
+  return list.size() == 1 && by_server_step(in).size() > 1 ? List{} : list;
 }
 
 // ---- Optimizer.step
@@ -341,6 +363,7 @@ struct RuleRow {
 constexpr RuleRow kIterationRules[] = {
     {IterationRule::runs, "runs", [](const Inputs& in) { return in.runs > 0 ? by_runs(in) : List{}; }},
     {IterationRule::profiler_step, "profiler_step", by_profiler_step, true},
+    {IterationRule::server_step, "server_step", by_server_step, true},
     {IterationRule::optimizer_step, "optimizer_step", by_optimizer_step, true},
     {IterationRule::compiled_graph, "compiled_graph", by_compiled_graph, true},
     {IterationRule::python_frame, "python_frame", by_python_frame, true},

@@ -18,6 +18,7 @@ namespace ridge {
 enum class IterationRule : std::uint8_t {
   runs,            // --runs: the user said so
   profiler_step,   // ProfilerStep# spans
+  server_step,     // steps that a server marks
   optimizer_step,  // Optimizer.step calls
   compiled_graph,  // the greatest common divisor of the compiled graphs' call counts
   python_frame,    // the outermost Python frame that recurs and holds the launches

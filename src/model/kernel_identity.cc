@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -76,10 +77,11 @@ KernelIdentities build_kernel_identities(const Trace& trace, const CallTree& tre
   result.of_row.resize(events.size());
   std::unordered_map<IdentityKey, std::uint32_t, IdentityKeyHash> known;
   for (std::size_t row = 0; row < events.size(); ++row) {
-    const NodeId recovered = replays.recovered_op(row).op;
-    const NodeId op = recovered != kNoNode ? recovered : links.op[row];
+    const RecoveredOp recovered = replays.recovered_op(row);
+    const NodeId op = recovered.op != kNoNode ? recovered.op : links.op[row];
+    const NodeId launch = recovered.launch != kNoNode ? recovered.launch : links.launch[row];
     const IdentityKey key{trace.events.name(events[row]), op == kNoNode ? StringId{} : trace.events.name(tree.event[op.value]),
-                          trace.kind(events[row]).work, hint_of(trace, tree, ops_table, links.launch[row], op)};
+                          work_of(trace, events[row]), hint_of(trace, tree, ops_table, launch, op)};
     const auto [it, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(result.identities.size()));
     if (is_new) result.identities.push_back(identify_kernel(trace.text(key.name), key.work, trace.text(key.op), key.hint));
     result.of_row[row] = it->second;

@@ -53,7 +53,7 @@ std::optional<std::vector<bool>> tracks_of_device(const Model& model, std::int64
     if (process) (elsewhere.contains(*process) ? launched_elsewhere : launched_here)[trace.track(work[row]).value] = true;
   }
   std::map<TrackPart, FileRange> ranges;
-  for (std::uint32_t i = 0; i < trace.events.size(); ++i) ranges[process_of(trace.track(EventId{i}))].add(i);
+  for (std::uint32_t i = 0; i < trace.recorded_events(); ++i) ranges[process_of(trace.track(EventId{i}))].add(i);
   const auto among = [&](const TrackPart& process, const std::set<TrackPart>& programs) {
     return std::any_of(programs.begin(), programs.end(), [&](const TrackPart& p) { return ranges[p].meets(ranges[process]); });
   };

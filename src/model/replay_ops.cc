@@ -1,243 +1,313 @@
-// Looks for the graph's sequence at its rarest kernel name; captures are compared launch by launch. Bounded against hostile
-// traces.
+// Looks for a graph's sequence: in eager runs at the places of its rarest names, in captures one by one. Bounded against
+// hostile traces.
 #include "model/replay_ops.h"
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
+#include <utility>
 
-#include "model/kernel_identity.h"
-#include "model/name_flags.h"
-#include "trace/tables.h"
+#include "base/hash.h"
+#include "model/graph_alignment.h"
 
 namespace ridge {
 namespace {
 
-// Runs and captures of one graph that are compared with each other, and captures that are looked at: a bound on what a hostile
-// trace may cost.
-constexpr std::size_t kMostCompared = 64, kMostTried = 1024;
+// What a hostile trace may cost: sequences that fit and are compared with each other, places that are tried for one graph, and
+// alignments and what they go through for all graphs.
+constexpr std::size_t kMostCompared = 64, kMostPlaces = 1024, kMostAligned = 24;
+constexpr std::size_t kMostAlignments = 4096;
+constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 26;
+constexpr std::size_t kMostSeeds = 16, kMostVotes = std::size_t{1} << 16;
 
-// Takes the ops of one that fits, or keeps those of earlier ones that it agrees with.
-class OpMerge {
- public:
-  OpMerge(const Trace& trace, const CallTree& tree) : trace_(trace), tree_(tree), dims_(ops(trace).input_dims) {}
+constexpr std::size_t kLeastNamed = 2;  // one name says nothing about who launched it
+constexpr std::size_t kLeastAlike = 3;  // products, copies and sets where the capture has them, in a graph that has others too
 
-  void add(std::span<const NodeId> found) {
-    if (++fits_ == 1) {
-      ops_.assign(found.begin(), found.end());
-      return;
-    }
-    for (std::size_t i = 0; i < ops_.size(); ++i) {
-      if (ops_[i] == kNoNode || found[i] == kNoNode || !is_same_call(ops_[i], found[i])) ops_[i] = kNoNode;
-    }
-  }
-  bool full() const { return fits_ == kMostCompared; }
-
-  bool give(OpSource source, ReplayedGraph* graph) {
-    if (std::all_of(ops_.begin(), ops_.end(), [](NodeId op) { return op == kNoNode; })) return false;
-    graph->ops = std::move(ops_);
-    graph->source = source;
-    return true;
-  }
-
- private:
-  bool is_same_call(NodeId a, NodeId b) const {
-    const EventId x = tree_.event[a.value], y = tree_.event[b.value];
-    return trace_.events.name(x) == trace_.events.name(y) && dims_.text(x) == dims_.text(y);
-  }
-
-  const Trace& trace_;
-  const CallTree& tree_;
-  ArgColumn dims_;
-  std::vector<NodeId> ops_;
-  std::size_t fits_ = 0;
+// A stretch of a sequence that may be the graph.
+struct SequenceFit {
+  std::span<const LaunchItem> items;
+  GraphAlignment alignment;
+  std::size_t sequence = 0;
 };
 
-// ---- eager runs
-// -----------------------------------------------------------------------------------------------------------------
-
-// Work launched one by one, in order of launch, where a graph's sequence may be found again.
-struct EagerRun {
-  std::vector<StringId> names, grids;
-  std::vector<NodeId> ops;
-  std::vector<std::uint32_t> thread;
-  std::unordered_map<StringId, std::vector<std::uint32_t>> places;  // of each name
-};
-
-EagerRun eager_work(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const NameFlags& launches) {
-  const DeviceWorkTable table = device_work(trace);
-  const auto& work = trace.of(EventClass::device_work);
-  std::vector<std::pair<NodeId, std::uint32_t>> order;
-  for (std::uint32_t row = 0; row < work.size(); ++row) {
-    const NodeId launch = links.launch[row];
-    if (launch != kNoNode && !launches[trace.events.name(tree.event[launch.value])]) order.emplace_back(launch, row);
-  }
-  std::sort(order.begin(), order.end());
-  EagerRun run;
-  for (const auto& [launch, row] : order) {
-    run.places[trace.events.name(work[row])].push_back(static_cast<std::uint32_t>(run.names.size()));
-    run.names.push_back(trace.events.name(work[row]));
-    run.grids.push_back(table.grid.text(work[row]).value_or(StringId{}));
-    run.ops.push_back(links.op[row]);
-    run.thread.push_back(trace.track(tree.event[launch.value]).value);
-  }
-  return run;
+// How many nodes may be without a place.
+std::size_t most_missing(std::size_t nodes, Trust trust) {
+  return std::max<std::size_t>(1, nodes / (trust == Trust::given ? 2 : 5));
 }
 
-bool is_at(const EagerRun& run, const ReplayedGraph& graph, std::size_t first) {
-  const std::size_t last = first + graph.nodes.size() - 1;
-  if (last >= run.names.size() || run.thread[first] != run.thread[last]) return false;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (graph.nodes[i] != run.names[first + i]) return false;
-    const StringId grid = graph.grids[i], ran = run.grids[first + i];
-    if (grid != StringId{} && ran != StringId{} && grid != ran) return false;  // the same kernel on another shape
-  }
-  return true;
-}
-
-// Looks for the sequence at the places of its rarest name; a name that never ran eager ends the search at once.
-bool recover_from(const Trace& trace, const CallTree& tree, const EagerRun& run, ReplayedGraph* graph) {
-  // One name alone says nothing about who launched it; `triton_` is the name of any generated kernel where unique names are
-  // off.
-  const auto telling =
-      std::count_if(graph->nodes.begin(), graph->nodes.end(), [&](StringId name) { return trace.text(name) != "triton_"; });
-  if (telling < 2) return false;
-  const std::vector<std::uint32_t>* places = nullptr;
-  std::size_t offset = 0;
-  for (std::size_t i = 0; i < graph->nodes.size(); ++i) {
-    const auto it = run.places.find(graph->nodes[i]);
-    if (it == run.places.end()) return false;
-    if (places == nullptr || it->second.size() < places->size()) {
-      places = &it->second;
-      offset = i;
-    }
-  }
-  OpMerge merge(trace, tree);
-  for (const std::uint32_t place : *places) {
-    if (place < offset || !is_at(run, *graph, place - offset)) continue;
-    merge.add(std::span(run.ops).subspan(place - offset, graph->nodes.size()));
-    if (merge.full()) break;
-  }
-  return merge.give(OpSource::eager_run, graph);
-}
-
-// ---- captures
-// -------------------------------------------------------------------------------------------------------------------
-
-// Products, copies and sets that stand where the capture has them, in a graph that has other kernels too.
-constexpr std::size_t kLeastAlike = 3;
-
-// A capture: the launch calls between Begin and EndCapture of a thread start nothing on the device, but become the graph's
-// nodes in order.
-struct Capture {
-  std::vector<NodeId> launches;
-};
-
-std::vector<Capture> captures(const Trace& trace, const CallTree& tree) {
-  const NameFlags names(trace, [](std::string_view name) {
-    return name.ends_with("StreamBeginCapture") || name.ends_with("StreamEndCapture") || starts_work(name);
-  });
-  std::vector<Capture> found;
-  for (const HostThread& thread : tree.threads) {
-    bool open = false;
-    Capture capture;
-    for (std::uint32_t n = thread.first; n < thread.first + thread.count; ++n) {
-      if (tree.event_class[n] != EventClass::launch) continue;
-      const StringId id = trace.events.name(tree.event[n]);
-      if (!names[id]) continue;
-      const std::string_view name = trace.text(id);
-      if (name.ends_with("StreamBeginCapture")) {
-        open = true;
-        capture = {};
-      } else if (name.ends_with("StreamEndCapture")) {
-        if (open && !capture.launches.empty()) found.push_back(std::move(capture));
-        open = false;
-        capture = {};
-      } else if (open) {
-        capture.launches.push_back(NodeId{n});
-      }
-    }
-  }
-  return found;
-}
-
-// What a captured launch says of its kernel: the `kernel` argument (ROCm), or the Triton op around it. Empty when it says
-// nothing.
-std::string_view kernel_name(const Trace& trace, const CallTree& tree, NodeId launch, NodeId op) {
-  const auto kernel = find_arg(trace, tree.event[launch.value], "kernel");
-  if (kernel && kernel->as_text()) return *kernel->as_text();
-  if (op == kNoNode) return {};
-  const std::string_view name = trace.text(trace.events.name(tree.event[op.value]));
-  return name.starts_with("triton_") ? name : std::string_view{};
-}
-
-// The sort of a node, from its name; copies and sets have names of their own.
-DeviceWork sort_of_node(std::string_view name) {
-  if (name.starts_with("Memcpy")) return DeviceWork::copy;
-  return name.starts_with("Memset") ? DeviceWork::set : DeviceWork::kernel;
-}
-DeviceWork sort_of_call(std::string_view call) {
-  if (call.find("emcpy") != call.npos) return DeviceWork::copy;
-  return call.find("emset") != call.npos ? DeviceWork::set : DeviceWork::kernel;
-}
-
-bool is_matrix_kernel(std::string_view kernel, DeviceWork sort) {
-  const Category category = identify_kernel(kernel, sort, {}, LaunchHint::none).category;
-  return category == Category::gemm || category == Category::conv;
-}
-bool is_matrix_op(std::string_view op) {
-  return op.ends_with("mm") || op.find("convolution") != op.npos || op.find("conv_") != op.npos;
-}
-
-// The ops of a capture with as many launches as the graph has nodes, if it fits; else nothing.
-std::vector<NodeId> ops_if_fits(const Trace& trace, const CallTree& tree, const Capture& capture, const ReplayedGraph& graph) {
-  std::vector<NodeId> found;
-  bool named = graph.id.has_value();
-  std::size_t alike = 0;  // nodes that tell themselves apart from a plain kernel, and agree
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const NodeId launch = capture.launches[i];
-    found.push_back(tree.op_of(launch));
-    const std::string_view said = kernel_name(trace, tree, launch, found.back());
-    const std::string_view node = trace.text(graph.nodes[i]);
-    if (!said.empty() && node != "triton_" && said != node) return {};
-    named = named || !said.empty();
-    const DeviceWork sort = sort_of_node(node);
-    if (sort != sort_of_call(trace.text(trace.events.name(tree.event[launch.value])))) return {};
-    if (sort != DeviceWork::kernel) {
-      ++alike;
-    } else if (is_matrix_kernel(node, sort)) {
-      const bool matrix_op =
-          found.back() != kNoNode && is_matrix_op(trace.text(trace.events.name(tree.event[found.back().value])));
-      if (!matrix_op) return {};
-      ++alike;
-    }
-  }
+bool is_proof(const SequenceFit& fit, bool ran, bool told_apart, Trust trust) {
+  const GraphAlignment& found = fit.alignment;
+  const std::size_t nodes = found.place.size();
+  if (nodes - found.matched > most_missing(nodes, trust)) return false;
+  if (ran) return found.named >= kLeastNamed && found.skipped <= most_missing(nodes, trust);
+  if (found.named > 0) return true;
+  const bool whole = found.whole() && fit.items.size() == nodes;
   // An equal count alone proves nothing; neither does a row of equals.
-  const bool pattern = alike >= kLeastAlike && alike < graph.nodes.size();
-  return named || pattern ? found : std::vector<NodeId>();
+  const bool pattern = found.alike >= kLeastAlike && found.alike < nodes && (whole || found.alike * 8 >= nodes);
+  return pattern || (whole && told_apart);
 }
 
-using Captures = std::unordered_map<std::size_t, std::vector<Capture>>;  // by number of launches
+std::optional<std::int64_t> first_number(std::string_view text) {
+  const std::size_t at = text.find_first_of("0123456789");
+  if (at == text.npos) return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;
+}
 
-bool recover_from(const Trace& trace, const CallTree& tree, const Captures& captured, ReplayedGraph* graph) {
-  const auto it = captured.find(graph->nodes.size());
-  if (it == captured.end()) return false;
-  OpMerge merge(trace, tree);
-  for (const Capture& capture : std::span(it->second).first(std::min(kMostTried, it->second.size()))) {
-    const std::vector<NodeId> found = ops_if_fits(trace, tree, capture, *graph);
-    if (!found.empty()) merge.add(found);
-    if (merge.full()) break;
+// The innermost annotation around a node that names a number and is the user's.
+std::string_view numbered_annotation(const Trace& trace, const CallTree& tree, NodeId node) {
+  for (NodeId n = node; n != kNoNode; n = tree.parent[n.value]) {
+    if (tree.class_of(n) != EventClass::annotation) continue;
+    const std::string_view name = trace.text(trace.events.name(tree.event[n.value]));
+    if (name.starts_with("ProfilerStep#") || name.starts_with("## Call ")) continue;
+    if (first_number(name)) return name;
   }
-  return merge.give(OpSource::capture, graph);
+  return {};
 }
 
 }  // namespace
 
-void recover_ops(const Trace& trace, const CallTree& tree, const LaunchLinks& links, std::span<ReplayedGraph> graphs) {
-  const EagerRun run = eager_work(trace, tree, links, NameFlags(trace, is_graph_launch));
-  Captures captured;
-  for (Capture& capture : captures(trace, tree)) captured[capture.launches.size()].push_back(std::move(capture));
-  for (ReplayedGraph& graph : graphs) {
-    if (!recover_from(trace, tree, run, &graph)) recover_from(trace, tree, captured, &graph);
+std::optional<std::int64_t> batch_of(const Trace& trace, const CallTree& tree, NodeId node) {
+  return first_number(numbered_annotation(trace, tree, node));
+}
+
+struct OpFinder::State {
+  const Trace& trace;
+  const CallTree& tree;
+  Trust trust;
+  std::vector<LaunchSequence> sequences;  // captures, then eager runs
+  std::size_t captures = 0;
+  // Of each eager run, where each name stands.
+  std::vector<std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>> places;
+  mutable std::size_t alignments = 0;
+  mutable std::uint64_t steps = 0;
+
+  bool may_align(std::size_t nodes, std::size_t items) const {
+    if (alignments >= kMostAlignments || steps > kMostSteps) return false;
+    ++alignments;
+    steps += nodes + items;
+    return true;
+  }
+
+  // Keeps the best, and those as good as it.
+  static void keep(SequenceFit fit, std::vector<SequenceFit>* best) {
+    if (!best->empty() && fit.alignment.matched > best->front().alignment.matched) best->clear();
+    if (!best->empty() && fit.alignment.matched < best->front().alignment.matched) return;
+    if (best->size() < kMostCompared) best->push_back(std::move(fit));
+  }
+
+  void keep_exact(std::span<const LaunchItem> items, std::size_t sequence, std::vector<SequenceFit>* best) const;
+  std::vector<std::int64_t> offsets(std::span<const LaunchSign> nodes, std::size_t run) const;
+  void search_run(std::span<const LaunchSign> nodes, std::size_t run, std::vector<SequenceFit>* best) const;
+  std::vector<SequenceFit> search_runs(std::span<const LaunchSign> nodes) const;
+  std::vector<SequenceFit> search_captures(std::span<const LaunchSign> nodes, bool told_apart) const;
+  void prefer_batch(std::int64_t batch, std::vector<SequenceFit>* fits) const;
+  FoundOps merge(std::vector<SequenceFit> fits, std::optional<std::int64_t> batch) const;
+  std::string name_of_sequence(const SequenceFit& fit) const;
+};
+
+void OpFinder::State::keep_exact(std::span<const LaunchItem> items, std::size_t sequence,
+                                 std::vector<SequenceFit>* best) const {
+  SequenceFit fit{items, {}, sequence};
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    fit.alignment.place.push_back(i);
+    fit.alignment.named += items[i].sign.kind != NodeKind::short_triton;
+  }
+  fit.alignment.matched = items.size();
+  keep(std::move(fit), best);
+}
+
+// Where in a run the graph may begin: what most of its rarest names say first.
+std::vector<std::int64_t> OpFinder::State::offsets(std::span<const LaunchSign> nodes, std::size_t run) const {
+  const auto& where = places[run];
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_nodes;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    if (where.contains(nodes[i].name) && nodes[i].kind != NodeKind::short_triton) of_nodes[nodes[i].name].push_back(i);
+  }
+  std::vector<std::pair<std::size_t, std::uint64_t>> seeds;  // how many pairs it makes, the name
+  for (const auto& [name, at] : of_nodes) seeds.emplace_back(at.size() * where.at(name).size(), name);
+  std::sort(seeds.begin(), seeds.end());
+  std::unordered_map<std::int64_t, std::uint32_t> votes;
+  std::size_t cast = 0;
+  for (std::size_t s = 0; s < seeds.size() && s < kMostSeeds; ++s) {
+    if (cast + seeds[s].first > kMostVotes) break;
+    cast += seeds[s].first;
+    for (const std::uint32_t i : of_nodes[seeds[s].second]) {
+      for (const std::uint32_t place : where.at(seeds[s].second)) ++votes[std::int64_t{place} - i];
+    }
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> order;  // (fewest votes last, offset)
+  for (const auto& [offset, count] : votes) order.emplace_back(-std::int64_t{count}, offset);
+  std::sort(order.begin(), order.end());
+  std::vector<std::int64_t> found;
+  for (const auto& [count, offset] : order) found.push_back(offset);
+  return found;
+}
+
+void OpFinder::State::search_run(std::span<const LaunchSign> nodes, std::size_t run, std::vector<SequenceFit>* best) const {
+  const std::size_t sequence = captures + run;
+  const std::span<const LaunchItem> items = sequences[sequence].items;
+  const auto size = static_cast<std::int64_t>(items.size()), length = static_cast<std::int64_t>(nodes.size());
+  std::vector<std::int64_t> at = offsets(nodes, run);
+  if (at.size() > kMostPlaces) at.resize(kMostPlaces);
+  bool exact = false;
+  for (const std::int64_t offset : at) {
+    if (offset < 0 || offset + length > size) continue;
+    const auto stretch = items.subspan(static_cast<std::size_t>(offset), nodes.size());
+    if (!is_exact(nodes, stretch, true)) continue;
+    keep_exact(stretch, sequence, best);
+    exact = true;
+  }
+  if (exact) return;
+  const std::int64_t slack = std::max<std::int64_t>(8, length / 8);
+  std::vector<std::int64_t> tried;
+  for (const std::int64_t offset : at) {
+    if (tried.size() >= kMostAligned) break;
+    const auto near = [&](std::int64_t other) { return std::abs(other - offset) <= slack / 2; };
+    if (std::any_of(tried.begin(), tried.end(), near)) continue;
+    tried.push_back(offset);
+    const std::int64_t from = std::max<std::int64_t>(0, offset - slack), to = std::min(size, offset + length + slack);
+    if (from >= to) continue;
+    const auto stretch = items.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
+    const std::size_t bound = most_matches(nodes, stretch);
+    if (bound + most_missing(nodes.size(), trust) < nodes.size()) continue;
+    if (!best->empty() && bound < best->front().alignment.matched) continue;
+    if (!may_align(nodes.size(), stretch.size())) return;
+    SequenceFit fit{stretch, align_graph(nodes, stretch, true), sequence};
+    if (is_proof(fit, true, false, trust)) keep(std::move(fit), best);
+  }
+}
+
+std::vector<SequenceFit> OpFinder::State::search_runs(std::span<const LaunchSign> nodes) const {
+  std::vector<SequenceFit> best;
+  const auto tells = [](const LaunchSign& sign) { return sign.kind != NodeKind::short_triton; };
+  if (static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), tells)) < kLeastNamed) return best;
+  for (std::size_t run = 0; run < places.size(); ++run) search_run(nodes, run, &best);
+  return best;
+}
+
+std::vector<SequenceFit> OpFinder::State::search_captures(std::span<const LaunchSign> nodes, bool told_apart) const {
+  std::vector<SequenceFit> best;
+  for (std::size_t c = 0; c < captures; ++c) {
+    const std::span<const LaunchItem> items = sequences[c].items;
+    const std::size_t bound = std::min(items.size(), nodes.size());
+    if (bound + most_missing(nodes.size(), trust) < nodes.size()) continue;
+    if (!best.empty() && bound < best.front().alignment.matched) continue;
+    if (is_exact(nodes, items, false)) {
+      keep_exact(items, c, &best);
+      continue;
+    }
+    const std::size_t likely = most_matches(nodes, items);
+    if (likely + most_missing(nodes.size(), trust) < nodes.size()) continue;
+    if (!best.empty() && likely < best.front().alignment.matched) continue;
+    if (!may_align(nodes.size(), items.size())) break;
+    SequenceFit fit{items, align_graph(nodes, items, false), c};
+    if (is_proof(fit, false, told_apart, trust)) keep(std::move(fit), &best);
+  }
+  return best;
+}
+
+// A server captures its graph once per batch size and pads a batch to the next one.
+void OpFinder::State::prefer_batch(std::int64_t batch, std::vector<SequenceFit>* fits) const {
+  const auto size_of = [&](const SequenceFit& fit) { return batch_of(trace, tree, fit.items.front().launch); };
+  std::optional<std::int64_t> nearest;
+  for (const SequenceFit& fit : *fits) {
+    const auto size = size_of(fit);
+    if (!size) return;
+    if (*size >= batch && (!nearest || *size < *nearest)) nearest = size;
+  }
+  if (nearest) std::erase_if(*fits, [&](const SequenceFit& fit) { return size_of(fit) != nearest; });
+}
+
+std::string OpFinder::State::name_of_sequence(const SequenceFit& fit) const {
+  if (fit.sequence >= captures) return "eager run";
+  const std::string_view named = numbered_annotation(trace, tree, fit.items.front().launch);
+  if (!named.empty()) return std::string(named);
+  return captures == 1 ? "the capture" : "capture " + std::to_string(fit.sequence + 1) + " of " + std::to_string(captures);
+}
+
+FoundOps OpFinder::State::merge(std::vector<SequenceFit> fits, std::optional<std::int64_t> batch) const {
+  FoundOps out;
+  if (fits.empty()) return out;
+  const auto item_at = [](const SequenceFit& fit, std::size_t node) -> const LaunchItem* {
+    const std::uint32_t at = fit.alignment.place[node];
+    return at == GraphAlignment::kNowhere ? nullptr : &fit.items[at];
+  };
+  const auto disputed = [&](std::size_t node) {
+    const LaunchItem* first = item_at(fits.front(), node);
+    return std::any_of(fits.begin() + 1, fits.end(), [&](const SequenceFit& fit) {
+      const LaunchItem* other = item_at(fit, node);
+      return (other == nullptr) != (first == nullptr) || (other != nullptr && other->call != first->call);
+    });
+  };
+  const std::size_t nodes = fits.front().alignment.place.size();
+  bool agreed = true;
+  for (std::size_t i = 0; i < nodes && agreed; ++i) agreed = !disputed(i);
+  if (!agreed && batch) prefer_batch(*batch, &fits);
+  const SequenceFit& best = fits.front();
+  out.source = best.sequence < captures ? OpSource::capture : OpSource::eager_run;
+  out.name = name_of_sequence(best);
+  out.launches.assign(nodes, kNoNode);
+  out.ops.assign(nodes, kNoNode);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const LaunchItem* item = item_at(best, i);
+    if (item == nullptr) continue;
+    ++out.matched;
+    if (disputed(i)) {
+      ++out.disputed;
+      continue;
+    }
+    out.launches[i] = item->launch;
+    out.ops[i] = item->op;
+  }
+  const auto known = [](NodeId n) { return n != kNoNode; };
+  if (std::none_of(out.launches.begin(), out.launches.end(), known)) out.source = OpSource::none;
+  return out;
+}
+
+OpFinder::OpFinder(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Trust trust)
+    : state_(new State{.trace = trace, .tree = tree, .trust = trust, .sequences = ridge::captures(trace, tree), .places = {}}) {
+  State& s = *state_;
+  s.captures = s.sequences.size();
+  for (LaunchSequence& run : eager_runs(trace, tree, links)) {
+    auto& places = s.places.emplace_back();
+    for (std::uint32_t i = 0; i < run.items.size(); ++i) places[run.items[i].sign.name].push_back(i);
+    s.sequences.push_back(std::move(run));
+  }
+}
+OpFinder::~OpFinder() = default;
+
+FoundOps OpFinder::find(std::span<const LaunchSign> nodes, bool told_apart, std::optional<std::int64_t> batch) const {
+  FoundOps ran = state_->merge(state_->search_runs(nodes), batch);
+  if (ran.matched == nodes.size() && ran.disputed == 0) return ran;
+  FoundOps captured = state_->merge(state_->search_captures(nodes, told_apart), batch);
+  const auto worth = [](const FoundOps& found) { return std::pair(found.matched - found.disputed, found.matched); };
+  return worth(captured) > worth(ran) ? captured : ran;
+}
+
+std::size_t OpFinder::captures() const { return state_->captures; }
+
+std::uint64_t OpFinder::launches() const {
+  std::uint64_t sum = 0;
+  for (const LaunchSequence& sequence : state_->sequences) sum += sequence.items.size();
+  return sum;
+}
+
+void recover_ops(const Trace& trace, const CallTree& tree, const LaunchLinks& links, GraphReplays* replays) {
+  const OpFinder finder(trace, tree, links, Trust::coincidence);
+  std::vector<bool> sought(replays->graphs.size());
+  for (const GraphReplay& replay : replays->replays) {
+    ReplayedGraph& graph = replays->graphs[replay.graph];
+    if (graph.source != OpSource::none || sought[replay.graph]) continue;
+    sought[replay.graph] = true;
+    FoundOps found =
+        finder.find(signs_of(trace, graph.nodes, graph.grids), graph.id.has_value(), batch_of(trace, tree, replay.launch));
+    if (found.source == OpSource::none) continue;
+    graph.ops = std::move(found.ops);
+    graph.launches = std::move(found.launches);
+    graph.source = found.source;
+    graph.from = std::move(found.name);
   }
 }
 

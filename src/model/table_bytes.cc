@@ -6,7 +6,9 @@ namespace {
 
 std::uint64_t heap_bytes(const KernelIdentity& identity) { return ridge::heap_bytes(identity.label, identity.fused_ops); }
 std::uint64_t heap_bytes(const Device& device) { return ridge::heap_bytes(device.work); }
-std::uint64_t heap_bytes(const ReplayedGraph& graph) { return ridge::heap_bytes(graph.nodes, graph.grids, graph.ops); }
+std::uint64_t heap_bytes(const ReplayedGraph& graph) {
+  return ridge::heap_bytes(graph.nodes, graph.grids, graph.ops, graph.launches);
+}
 
 // Of values that have an overload here.
 template <class T>

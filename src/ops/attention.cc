@@ -28,8 +28,8 @@ double at(const TensorShape& t, std::size_t i) { return static_cast<double>(t.si
 // Lengths are values of a tensor, which no trace holds: every sequence counts as the longest, as PyTorch's counter does without
 // them. Where that is not told either, a square of all tokens would be off by as many times as there are sequences: nothing is
 // counted.
-void take_longest(const OpCall& call, std::size_t lengths_at, const TensorShape* lengths, Sizes* s) {
-  const auto longest_q = number_at(call, lengths_at + 2), longest_k = number_at(call, lengths_at + 3);
+void take_longest(const OpCall& call, std::size_t longest_at, const TensorShape* lengths, Sizes* s) {
+  const auto longest_q = number_at(call, longest_at), longest_k = number_at(call, longest_at + 1);
   s->ambiguous = true;
   s->counted = lengths != nullptr && lengths->sizes.size() == 1 && longest_q && longest_k;
   if (!s->counted) return;
@@ -66,7 +66,8 @@ std::optional<Sizes> sizes_of(const OpCall& call, const At& spelling) {
   if (spelling.lengths >= 0) {
     const auto lengths_at = static_cast<std::size_t>(spelling.lengths);
     const TensorShape* lengths = tensor_at(call, lengths_at);
-    if (lengths != nullptr || rank == 3) take_longest(call, lengths_at, lengths, &s);
+    const std::size_t longest_at = spelling.longest < 0 ? lengths_at + 2 : static_cast<std::size_t>(spelling.longest);
+    if (lengths != nullptr || rank == 3) take_longest(call, longest_at, lengths, &s);
   }
   if (spelling.causal >= 0) {
     const auto causal = static_cast<std::size_t>(spelling.causal);
@@ -148,6 +149,10 @@ constexpr At kFlash{.layout = kTokensFirst, .causal = 8, .lengths = 3};
 constexpr At kEfficient{.layout = kTokensFirst, .causal = 9, .bias = 3, .lengths = 4};
 constexpr At kCudnn{.causal = 10, .bias = 3, .lengths = 4};
 constexpr At kFlashPackage{.layout = kTokensFirst, .causal = 5};
+// Of other libraries: flash-attention's flash_attn_interface.py, AITER's aiter/ops/mha.py, xFormers' ops/fmha/flash.py.
+constexpr At kFlashPackageVarlen{.layout = kTokensFirst, .causal = 9, .lengths = 3};
+constexpr At kAiterVarlen{.layout = kTokensFirst, .causal = 12, .lengths = 3};
+constexpr At kXformersFlash{.layout = kTokensFirst, .causal = 10, .lengths = 3, .longest = 6};
 constexpr At kSdpaFlashBackward{.q = 1, .causal = 11, .backward = true};
 constexpr At kSdpaEfficientBackward{.q = 1, .causal = 11, .bias = 4, .backward = true, .reads_out = true};
 constexpr At kSdpaCudnnBackward{.q = 1, .causal = 14, .bias = 8, .lengths = 9, .backward = true};
@@ -166,6 +171,13 @@ constexpr OpFormula kRows[] = {
     row<kEfficient>("aten::_efficient_attention_forward"),
     row<kCudnn>("aten::_cudnn_attention_forward"),
     row<kFlashPackage>("flash_attn::_flash_attn_forward"),
+    row<kFlashPackageVarlen>("flash_attn::_flash_attn_varlen_forward"),
+    row<kFlashPackage>("aiter::mha_fwd"),
+    row<kFlashPackage>("aiter::fmha_v3_fwd"),
+    row<kFlashPackage>("aiter::_flash_attn_forward"),
+    row<kAiterVarlen>("aiter::mha_varlen_fwd"),
+    row<kAiterVarlen>("aiter::fmha_v3_varlen_fwd"),
+    row<kXformersFlash>("xformers_flash::flash_fwd"),
     row<kSdpaFlashBackward>("aten::_scaled_dot_product_flash_attention_backward"),
     row<kSdpaEfficientBackward>("aten::_scaled_dot_product_efficient_attention_backward"),
     row<kSdpaCudnnBackward>("aten::_scaled_dot_product_cudnn_attention_backward"),

@@ -110,7 +110,7 @@ std::optional<OpWork> helper(const OpCall& call, KernelRole role, const Convolut
   const auto result_bytes = dense_bytes(&result);
   switch (role) {
     case KernelRole::initialise: return moves(0, 0, dtype);
-    case KernelRole::fill: return moves(0, result_bytes, dtype);
+    case KernelRole::fill: return moves(0, part.partial_bytes > 0 ? part.partial_bytes : result_bytes, dtype);
     case KernelRole::layout_out:
       return moves(part.partial_bytes > 0 ? part.partial_bytes : in_layout(&result, part), result_bytes, dtype);
     case KernelRole::bias: return moves(result_bytes, result_bytes, dtype);
@@ -137,8 +137,7 @@ OpWork forward(const OpCall& call, const Part& whole_part, double cache, const A
   if (positions) {
     const bool transposed = is_transposed(call, at);
     // Channels of a transposed output: w[1] times the groups, which its input channels tell: x[1] = w[0] is split over them.
-    const int groups_at = at.transposed == Transposed::argument ? 8 : -1;
-    const double groups = groups_at < 0 ? 1 : number_at(call, static_cast<std::size_t>(groups_at)).value_or(1);
+    const double groups = at.groups < 0 ? 1 : number_at(call, static_cast<std::size_t>(at.groups)).value_or(1);
     const double channels =
         transposed ? static_cast<double>(w->sizes[1]) * std::max(groups, 1.0) : static_cast<double>(w->sizes[0]);
     const auto whole = [](double n) { return static_cast<std::int64_t>(std::min(n, 9e18)); };

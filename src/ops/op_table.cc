@@ -39,6 +39,13 @@ const OpFormula* find_form(const Rows& rows, std::string_view op, std::string_vi
   return op.starts_with(foreach_prefix) ? find(rows, foreach_prefix) : nullptr;
 }
 
+// SGLang's recorder of shapes numbers its calls: "sglang_profiler::attention_paged_attention_ragged_100".
+std::string_view without_number(std::string_view op) {
+  if (!op.starts_with("sglang_profiler::")) return op;
+  const std::size_t end = op.find_last_not_of("0123456789");
+  return end != std::string_view::npos && op[end] == '_' ? op.substr(0, end) : op;
+}
+
 OpWork reads_all(const OpCall& call, const Part&) {
   OpWork work{.flops = std::nullopt, .ambiguous = true};
   double read = 0;
@@ -59,14 +66,30 @@ constexpr OpFormula kAnySingle{"", OpFamily::copy, reads_all};
 }  // namespace
 
 std::span<const std::span<const OpFormula>> all_ops() {
-  static const std::array families = {gemm_ops(), convolution_ops(), attention_ops(), pointwise_ops(), reduction_ops(),
-                                      norm_ops(), gather_ops(),      copy_ops(),      pooling_ops(),   loss_ops(),
-                                      sort_ops(), optimizer_ops(),   recurrent_ops(), detection_ops()};
+  static const std::array families = {gemm_ops(),
+                                      convolution_ops(),
+                                      attention_ops(),
+                                      pointwise_ops(),
+                                      reduction_ops(),
+                                      norm_ops(),
+                                      gather_ops(),
+                                      copy_ops(),
+                                      pooling_ops(),
+                                      loss_ops(),
+                                      sort_ops(),
+                                      optimizer_ops(),
+                                      recurrent_ops(),
+                                      detection_ops(),
+                                      quantised_product_ops(),
+                                      paged_attention_ops(),
+                                      experts_ops(),
+                                      transfer_ops()};
   return families;
 }
 
 const OpFormula* find_op(std::string_view op) {
   static const Rows rows = index_by([](std::string_view name) { return name; });
+  op = without_number(op);
   const std::size_t name = op.find("::");
   return name == std::string_view::npos ? nullptr : find_form(rows, op.substr(0, op.find('.', name)), "aten::_foreach_");
 }

@@ -29,6 +29,8 @@ enum class OpFamily : std::uint8_t {
   recurrent,  // LSTM, GRU in one library call
   sort,       // what goes over its tensor in passes, each over all of it: sort, topk, unique, Fourier transforms
   optimizer,
+  experts,   // mixtures of experts: two products with the weights that each token chose
+  transfer,  // what moves each tensor once whatever it computes: a server's norms, activations, caches, collectives
 };
 
 struct OpWork {
@@ -102,6 +104,10 @@ std::span<const OpFormula> recurrent_ops();
 std::span<const OpFormula> sort_ops();
 std::span<const OpFormula> detection_ops();
 std::span<const OpFormula> optimizer_ops();
+std::span<const OpFormula> quantised_product_ops();
+std::span<const OpFormula> paged_attention_ops();
+std::span<const OpFormula> experts_ops();
+std::span<const OpFormula> transfer_ops();
 std::span<const std::span<const OpFormula>> all_ops();
 
 }  // namespace ridge

@@ -53,6 +53,11 @@ const TensorShape* tensor_at(const OpCall& call, std::size_t i) {
   return a != nullptr && a->kind == OpArgument::Kind::tensor ? &a->tensor : nullptr;
 }
 
+bool has_list(const OpCall& call) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [](const OpArgument& a) { return a.kind == OpArgument::Kind::tensor_list; });
+}
+
 bool flag_at(const OpCall& call, std::size_t i) {
   const OpArgument* a = argument_at(call, i);
   return a != nullptr && (a->value == "True" || a->value == "true");

@@ -12,6 +12,7 @@ namespace ridge {
 
 // The tensor at that position; nullptr when it is none.
 const TensorShape* tensor_at(const OpCall& call, std::size_t i);
+bool has_list(const OpCall& call);                // of tensors, recorded or not
 bool flag_at(const OpCall& call, std::size_t i);  // "True"; false also when it is not told
 std::optional<double> number_at(const OpCall& call, std::size_t i);
 // "[2, 2]" or "2"; nothing when it is neither.

@@ -33,6 +33,9 @@ enum class KernelRole : std::uint8_t {
   index_helper,    // sorts and counts indices
   combine_helper,  // finds the runs of equal indices: a value or two per run
   step,            // recurrent networks: one time step's product with the recurrent weights
+  up,              // experts: the first product alone, into the width between the two
+  down,            // experts: the second
+  unknown,         // several kernels that could be any: nothing is claimed of them
 };
 
 struct GemmPart {
@@ -51,9 +54,36 @@ struct ConvolutionPart {
   bool accumulates = false;     // adds to its result with atomics, which read it
 };
 
+// What a server says of the step that it runs: tokens whose keys it makes (queries) and tokens they attend to (keys), over all
+// requests of a sort; sums of products where it tells them.
+struct ServerTokens {
+  struct Sum {
+    double requests = 0;
+    double queries = 0;
+    double keys = -1;     // -1: not told
+    double pairs = -1;    // of each request queries x keys; -1: not told
+    double squares = -1;  // of each request queries x queries; -1: not told
+    bool operator==(const Sum&) const = default;
+  };
+  Sum context, generation;  // requests that are being read, and those that have tokens already
+  bool known = false;
+  bool operator==(const ServerTokens&) const = default;
+};
+
 struct AttentionPart {
   double partial_bytes = 0;       // of splits over keys
   double accumulator_bytes = -1;  // backward: sums of the queries' gradient, which are read; -1: as large as float32 queries
+  ServerTokens tokens = {};       // paged: what the server's own mark says of the step that the launch belongs to
+  bool window = false;            // only the last keys of each query count, and how many is not told
+};
+
+// The products of a mixture of experts: what the arguments do not tell, from what the call allocates as it runs and from the
+// names of its kernels.
+struct ExpertsPart {
+  double top_k = 0, inner = 0;  // experts of a token; width between the two products; 0: not told
+  bool gated = false;           // the first product is twice as wide, one half gates the other
+  // Bytes of a value of the weights (block scales counted in), of what is multiplied with them and of the result; 0: not told
+  double weight_item = 0, in_item = 0, out_item = 0;
 };
 
 struct PointwisePart {
@@ -122,7 +152,7 @@ struct Part {
   KernelRole role = KernelRole::main;
   bool guessed = false;  // something that decides its traffic is not told: more than one reading fits
   std::variant<std::monostate, GemmPart, ConvolutionPart, AttentionPart, PointwisePart, ReductionPart, SoftmaxPart, NormPart,
-               GatherPart, CatPart, PoolingPart, LossPart, RecurrentPart, SelectionPart, ListPart>
+               GatherPart, CatPart, PoolingPart, LossPart, RecurrentPart, SelectionPart, ListPart, ExpertsPart>
       of = {};
 
   // What the family knows of it; where nobody said anything, what the type says of a plain kernel.

@@ -75,8 +75,9 @@ template <int inputs, Gives gives = Gives::input>
 OpWork reads(const OpCall& c, const Part& p, double cache) {
   return elementwise(c, p, cache, inputs, gives);
 }
-// As many as the kernel's name says, else every tensor.
+// As many as the kernel's name says, else every tensor. A list may hold what the kernel takes.
 OpWork general(const OpCall& c, const Part& p, double cache) {
+  if (has_list(c)) return {.flops = 0};
   OpWork work = elementwise(c, p, cache, -1);
   work.ambiguous = !c.op.starts_with("aten::");
   return work;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <variant>
 
+#include "base/dtype.h"
+
 namespace ridge {
 
 struct ProductPositions {
@@ -14,6 +16,11 @@ struct ProductPositions {
   int beta = -1;           // its factor: 0 means that it is not read
   int out_dtype = -1;
   int ends = -1;  // grouped products: the groups' ends
+  // quantised products
+  int out = -1;                    // the result, where it is given
+  int scale_a = -1, scale_b = -1;  // scales of the factors
+  int packed_a = 1, packed_b = 1;  // values in one element of a factor
+  DType result = DType::unknown;   // of a new result, where the library always makes the same
 };
 
 struct ConvolutionPositions {
@@ -34,11 +41,39 @@ struct AttentionPositions {
   int causal = -1;  // the flag, or a mask type where 1 and 2 are causal
   int bias = -1;
   int lengths = -1;  // cumulative lengths of q; those of k and the two greatest lengths follow
+  int longest = -1;  // the two greatest lengths, where they do not follow at once
   bool backward = false;
   // backward without a kernel for dO * O: reads O itself; but for float32, where ops before it make the sums
   bool reads_out = false;
 };
 
-using Positions = std::variant<std::monostate, ProductPositions, ConvolutionPositions, AttentionPositions>;
+// Attention over a cache of pages: which keys belong to which query is in tensors of indices, whose values no trace holds.
+struct PagedPositions {
+  enum class Keys : std::uint8_t {
+    fresh,   // k and v are those of the new tokens, [tokens, heads, depth]; the cache is no argument
+    paged,   // the cache, [pages, page, heads, depth]
+    blocks,  // the cache, [pages, heads, depth / x, page, x] and [pages, heads, depth, page]
+    latent,  // one cache of latents that all heads share, [pages, .., depth]; v: a part of them
+  };
+
+  Keys keys = Keys::fresh;
+  int q = 0, k = 1, v = 2, out = -1;
+  int longest = -1;    // the number of keys of the longest sequence, where the call is told
+  int sequences = -1;  // a tensor with one value for each sequence
+};
+
+// A mixture of experts in one call: x [tokens, hidden], weights [experts, ..], the chosen experts [tokens, k].
+struct ExpertsPositions {
+  int x = 0, up = -1, down = -1, chosen = -1;
+  int top_k = -1;   // the number, where the chosen experts are no argument
+  int router = -1;  // logits [tokens, experts]
+  int out = -1;
+  int scale_up = -1, scale_down = -1;
+  // Which of the two products the op is: ck_moe_stage1 and the like are one each.
+  enum class Product : std::uint8_t { both, up, down } product = Product::both;
+};
+
+using Positions =
+    std::variant<std::monostate, ProductPositions, ConvolutionPositions, AttentionPositions, PagedPositions, ExpertsPositions>;
 
 }  // namespace ridge

@@ -65,10 +65,14 @@ OpWork norm(const OpCall& c, const Part& p) {
   const TensorShape* x = tensor_at(c, 0);
   return reduce(c, p, 2, x != nullptr ? item_bytes(real_of(x->dtype)) : 0);
 }
+// The only tensor; of several the first, which is a guess. A list may hold what the kernel takes.
 OpWork general(const OpCall& c, const Part& p) {
+  if (has_list(c)) return {.flops = 0};
   std::size_t input = 0;
   while (input < c.arguments.size() && tensor_at(c, input) == nullptr) ++input;
-  return reduce(c, p, input + 1, 0, input);
+  OpWork work = reduce(c, p, input + 1, 0, input);
+  for (std::size_t i = input + 1; i < c.arguments.size(); ++i) work.ambiguous |= tensor_at(c, i) != nullptr;
+  return work;
 }
 
 // What a scan or a softmax goes over: an old form of cumsum lists the result first.

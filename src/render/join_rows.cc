@@ -1,4 +1,5 @@
-// Rows are joined by title and by every cell that is no figure; figures are summed, percentages of the sums computed anew.
+// Rows are joined by title and by every cell that is no figure; figures are summed, percentages of the sums computed anew. What
+// grew and what shrank stay apart: their sum would say that nothing changed.
 #include "render/join_rows.h"
 
 #include <algorithm>
@@ -29,9 +30,15 @@ void add(const CellView& cell, Cell& sum) {
   }
 }
 
-// What rows must have in common: the title and every cell that is no figure. The first column is told by the title.
+// What rows must have in common: the title, every cell that is no figure, and the sign of the figures that they are ordered by.
+// The first column is told by the title.
 std::string key_of(const Table& table, std::size_t row, std::string_view title) {
   std::string key(title);
+  for (const std::size_t c : columns_named(table, table.hints.joined.ordered_by)) {
+    const CellView cell = table.cell(row, c);
+    const auto* value = std::get_if<std::int64_t>(&cell);
+    key += value != nullptr && *value < 0 ? '-' : '+';
+  }
   for (std::size_t c = 1; c < table.columns.size(); ++c) {
     if (joined(table, c) != Joined::same) continue;
     const CellView cell = table.cell(row, c);

@@ -92,10 +92,10 @@ class Drawing {
     const auto inside = [](double place) { return place >= 0 && place <= 1; };
     if (!inside(x_.place(point.x)) || !inside(y_.place(point.y))) return;
     const double radius = kSmallest + (kLargest - kSmallest) * std::sqrt(std::clamp(point.weight, 0.0, 1.0));
-    add("<circle class=\"point\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{}, {}: {} FLOP per byte, {} of the "
+    add("<circle class=\"point\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{}: {} at {} {}, {} of the "
         "time</title></circle>\n",
         at_x(point.x), at_y(point.y), radius, escaped(point.label), with_unit(point.y, plot_.y.unit),
-        with_unit(point.x, plot_.x.unit), with_unit(100 * point.weight, Unit::percent));
+        with_unit(point.x, plot_.x.unit), escaped(plot_.x.label), with_unit(100 * point.weight, Unit::percent));
   }
 
   const Plot& plot_;

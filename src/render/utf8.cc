@@ -55,6 +55,18 @@ std::string escaped(char32_t c) {
   return c <= 0xFFFF ? fmt::format("\\u{:04x}", number) : fmt::format("\\u{{{:x}}}", number);
 }
 
+// How many bytes of the beginning of `text` take at most `columns`.
+std::size_t bytes_within(std::string_view text, std::size_t columns) {
+  std::size_t kept = 0;
+  for (std::size_t used = 0; kept < text.size();) {
+    const CodePoint c = first_code_point(text.substr(kept));
+    used += columns_of(c.value);
+    if (used > columns) break;
+    kept += c.bytes;
+  }
+  return kept;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -70,14 +82,20 @@ std::size_t display_width(std::string_view text) {
 std::string truncated(std::string_view text, std::size_t columns) {
   if (display_width(text) <= columns) return std::string(text);
   if (columns == 0) return {};
-  std::size_t kept = 0;
-  for (std::size_t used = 0; kept < text.size();) {
-    const CodePoint c = first_code_point(text.substr(kept));
-    used += columns_of(c.value);
-    if (used > columns - 1) break;
-    kept += c.bytes;
-  }
-  return std::string(text.substr(0, kept)) + "…";
+  return std::string(text.substr(0, bytes_within(text, columns - 1))) + "…";
+}
+
+std::string shortened_in_middle(std::string_view text, std::size_t columns, double head_share) {
+  const std::size_t whole = display_width(text);
+  if (whole <= columns) return std::string(text);
+  if (columns == 0) return {};
+  const auto head = static_cast<std::size_t>(static_cast<double>(columns - 1) * head_share);
+  const std::string_view begin = text.substr(0, bytes_within(text, head));
+  const std::size_t tail = columns - 1 - display_width(begin);
+  // What goes takes at least as much as is too much; a wide character at the cut goes too.
+  std::size_t cut = bytes_within(text, whole - tail);
+  while (cut < text.size() && display_width(text.substr(cut)) > tail) cut += first_code_point(text.substr(cut)).bytes;
+  return std::string(begin) + "…" + std::string(text.substr(cut));
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {

@@ -16,6 +16,9 @@ std::size_t display_width(std::string_view text);
 // `text` cut to `columns` with an ellipsis, unless it fits.
 std::string truncated(std::string_view text, std::size_t columns);
 
+// `text` cut to `columns` in its middle, unless it fits: both ends stay, `head_share` of what is shown from its beginning.
+std::string shortened_in_middle(std::string_view text, std::size_t columns, double head_share);
+
 // `text` in lines of at most `columns`, broken at spaces; a longer word stays whole. With 0 columns one line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 

@@ -22,7 +22,7 @@ constexpr std::string_view name_of_key(std::string_view key) {
 constexpr std::string_view kWorkKeys[] = {name_of_key(kFlop),         name_of_key(kGigabytes),
                                           name_of_key(kFlopsPercent), name_of_key(kBandwidthPercent),
                                           name_of_key(kBound),        name_of_key(kRoof)};
-constexpr std::string_view kOpKeys[] = {"ridge"};
+constexpr std::string_view kOpKeys[] = {name_of_key(kFlop), name_of_key(kGigabytes), "ridge"};
 
 constexpr int kGiga = 9;     // decimals
 constexpr int kNsPerUs = 3;  // decimals
@@ -72,6 +72,7 @@ std::optional<double> divided(std::optional<double> value, double by) {
 
 std::span<const std::string_view> added_work_keys() { return kWorkKeys; }
 std::span<const std::string_view> added_op_keys() { return kOpKeys; }
+std::span<const std::string_view> added_generated_op_keys() { return std::span(kOpKeys).last(1); }
 
 std::optional<double> total_bytes(const LaunchCost& cost) {
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
@@ -88,7 +89,15 @@ void append_work_members(const LaunchCost& cost, const Roof& roof, std::string* 
   members.rounded(kRoof, divided(roof.roof_ns, kNsInUs));
 }
 
-void append_op_members(const OpSum& sum, std::string* out) {
+void append_op_members(const OpSum& op, bool generated, std::string* out) {
+  if (!generated && op.own.kernels > 0) {
+    const std::size_t before = out->size();
+    MemberWriter own(out);
+    if (op.own.without_flops == 0) own.number(kFlop, op.own.flops);
+    if (op.own.without_bytes == 0) own.scaled(kGigabytes, op.own.bytes, kGiga);
+    if (out->size() > before) out->append(", ");
+  }
+  const WorkSum& sum = op.all;
   out->append("\"ridge\": {");
   MemberWriter members(out);
   members.number(", \"kernels\": ", sum.kernels);

@@ -11,13 +11,14 @@
 
 namespace ridge {
 
-// The keys of what is added.
+// The keys of what is added. Ops of generated kernels have some of an op's keys from Inductor: there only the others are ours.
 std::span<const std::string_view> added_work_keys();
 std::span<const std::string_view> added_op_keys();
+std::span<const std::string_view> added_generated_op_keys();
 
 // What is not known is left out, so that nothing may be appended at all.
 void append_work_members(const LaunchCost& cost, const Roof& roof, std::string* out);
-void append_op_members(const OpSum& sum, std::string* out);
+void append_op_members(const OpSum& sum, bool generated, std::string* out);
 
 // Of all that a launch reads and writes.
 std::optional<double> total_bytes(const LaunchCost& cost);

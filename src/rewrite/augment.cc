@@ -12,6 +12,7 @@
 #include "rewrite/args_edit.h"
 #include "rewrite/args_end.h"
 #include "rewrite/op_sums.h"
+#include "trace/args.h"
 
 namespace ridge {
 namespace {
@@ -85,8 +86,10 @@ class Augmenter {
         trace_(costs.model().trace()),
         sums_(costs),
         valid_(needs_no_mending(trace_)),
+        backend_(trace_, ArgKey::kernel_backend),
         work_{added_work_keys(), shapes_with(trace_, added_work_keys())},
-        ops_{added_op_keys(), shapes_with(trace_, added_op_keys())} {}
+        ops_{added_op_keys(), shapes_with(trace_, added_op_keys())},
+        generated_ops_{added_generated_op_keys(), shapes_with(trace_, added_generated_op_keys())} {}
 
   // Thread-safe.
   void rewrite(Block* block) {
@@ -148,12 +151,19 @@ class Augmenter {
 
   void add_op(EventId event, Progress* progress) const {
     const OpSum* sum = sums_.of(event);
+    const bool generated = is_generated(event);
+    const Target& target = generated ? generated_ops_ : ops_;
     // Where nothing is to be added, what is there of ours goes all the same.
-    if (sum == nullptr && !holds_keys(event, ops_)) return;
+    if (sum == nullptr && !holds_keys(event, target)) return;
     progress->text.clear();
-    if (sum != nullptr) append_op_members(*sum, &progress->text);
+    if (sum != nullptr) append_op_members(*sum, generated, &progress->text);
     progress->counts.ops += static_cast<std::uint64_t>(sum != nullptr);
-    put(event, ops_, progress);
+    put(event, target, progress);
+  }
+
+  // An op that launches a kernel which Inductor wrote, and may say itself how much that computes.
+  bool is_generated(EventId op) const {
+    return backend_.text(op).has_value() || trace_.text(trace_.events.name(op)).starts_with("triton_");
   }
 
   void put(EventId event, const Target& target, Progress* progress) const {
@@ -166,7 +176,8 @@ class Augmenter {
   const Trace& trace_;
   OpSums sums_;
   bool valid_;  // all events of the trace
-  Target work_, ops_;
+  ArgColumn backend_;
+  Target work_, ops_, generated_ops_;
   std::array<std::atomic<std::uint64_t>, std::size(kCounts)> counts_{};
 };
 

@@ -2,8 +2,9 @@
 //
 // Device events get kernel_flop, kernel_num_gb, achieved_flops_pct, achieved_bandwidth_pct, bound and roof_us; ops whose
 // subtree launched device work get one object `ridge`: kernels, device_us, flops, gb, and how many of the kernels are not in
-// these sums because nothing is known of them. A value that is not known is left out. Keys of ours that are there already are
-// replaced. Events that are damaged, and all other bytes, are copied as they are.
+// these sums because nothing is known of them. Ops that launched some themselves get kernel_flop and kernel_num_gb of it, as
+// PyTorch's script does, but for those of generated kernels, where these are Inductor's own. A value that is not known is left
+// out. Keys of ours that are there already are replaced. Events that are damaged, and all other bytes, are copied as they are.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,7 @@ Result<void> PackedFile::finish() {
 
 Result<void> rewrite_blocks(const Trace& trace, OpenedSource source, const BlockOptions& options,
                             const std::function<void(Block*)>& transform, PackedFile* out) {
-  if (trace.places.size() != trace.events.size()) {
+  if (trace.places.size() != trace.recorded_events()) {
     return fail(ErrorCode::usage, "the events of a " + std::string(trace.format) + " trace cannot be rewritten", trace.path,
                 "augment, combine and cut copy events that are JSON objects");
   }

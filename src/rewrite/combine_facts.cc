@@ -58,10 +58,7 @@ void find_largest(const Trace& trace, InputFacts* facts) {
   }
 }
 
-void find_devices(const Trace& trace, InputFacts* facts) {
-  for (const DeviceProperties& device : trace.metadata.devices) {
-    if (device.id && *device.id >= 0) facts->devices.insert(*device.id);
-  }
+void find_devices(const Trace& trace, InputFacts* facts, std::set<std::int64_t>* working) {
   const ArgColumn device_type(trace, ArgKey::device_type);
   for (const DeviceKey& row : kDeviceKeys) {
     const ArgColumn column(trace, row.key);
@@ -70,6 +67,7 @@ void find_devices(const Trace& trace, InputFacts* facts) {
       if (!device || *device < 0) continue;
       if (row.event_class == EventClass::memory && device_type.integer(event) == kHostDeviceType) continue;
       facts->devices.insert(*device);
+      if (row.event_class == EventClass::device_work && row.key == ArgKey::device) working->insert(*device);
       const TrackPart& pid = trace.forms.track(trace.track(event)).pid;
       if (row.key == ArgKey::device && pid == TrackPart{TrackPart::Type::integer, *device})
         facts->pids[pid_of(trace, pid)].is_device = true;
@@ -78,13 +76,32 @@ void find_devices(const Trace& trace, InputFacts* facts) {
 }
 
 // Work that names no device (MTIA's) is that of the device whose number is its pid, as the device timeline has it.
-void find_devices_by_pid(const Trace& trace, InputFacts* facts) {
+void find_devices_by_pid(const Trace& trace, InputFacts* facts, std::set<std::int64_t>* working) {
   const ArgColumn device(trace, ArgKey::device);
+  std::set<TrackPart> processes;  // with ops: no devices
+  for (const Form& form : trace.forms.forms()) {
+    if (trace.forms.kinds()[form.kind.value].event_class == EventClass::op) processes.insert(trace.forms.track(form.track).pid);
+  }
   for (const EventId event : trace.of(EventClass::device_work)) {
     const TrackPart& pid = trace.forms.track(trace.track(event)).pid;
-    if (device.integer(event) || pid.type != TrackPart::Type::integer || pid.value < 0) continue;
+    if (device.integer(event) || pid.type != TrackPart::Type::integer || pid.value < 0 || processes.contains(pid)) continue;
     facts->devices.insert(pid.value);
+    working->insert(pid.value);
     facts->pids[pid_of(trace, pid)].is_device = true;
+  }
+}
+
+// A process that sees one GPU lists it as device 0, and its memory events call it so, while its work may bear the number that
+// the GPU has on the machine.
+void find_listed_devices(const Trace& trace, const std::set<std::int64_t>& working, InputFacts* facts) {
+  const std::vector<DeviceProperties>& rows = trace.metadata.devices;
+  if (rows.size() == 1 && rows.front().id && working.size() == 1 && *rows.front().id != *working.begin()) {
+    facts->listed_as[*rows.front().id] = *working.begin();
+    facts->devices.erase(*rows.front().id);
+    return;
+  }
+  for (const DeviceProperties& row : rows) {
+    if (row.id && *row.id >= 0) facts->devices.insert(*row.id);
   }
 }
 
@@ -117,8 +134,10 @@ InputFacts facts_of(const Trace& trace) {
   facts.clock = clock_of(trace, std::filesystem::path(trace.path).filename().string());
   facts.metadata = trace.metadata.texts;
   find_largest(trace, &facts);
-  find_devices(trace, &facts);
-  find_devices_by_pid(trace, &facts);
+  std::set<std::int64_t> working;  // devices
+  find_devices(trace, &facts, &working);
+  find_devices_by_pid(trace, &facts, &working);
+  find_listed_devices(trace, working, &facts);
   find_processes(trace, &facts);
   return facts;
 }

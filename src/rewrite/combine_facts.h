@@ -56,6 +56,8 @@ struct InputFacts {
   RawMembers metadata;
   std::array<std::int64_t, kIdSpaces> largest{};  // -1: none
   std::set<std::int64_t> devices;
+  // Numbers that deviceProperties has for a device whose work bears another (model/device_properties.h): to that other one.
+  std::map<std::int64_t, std::int64_t> listed_as;
   std::map<Pid, PidFacts> pids;
 };
 

@@ -30,7 +30,7 @@ Result<void> plan_ids(const std::vector<InputFacts>& inputs, CombinePlan* plan) 
   return {};
 }
 
-// The first input keeps its numbers; those of the others follow, one after another.
+// The first input keeps its numbers, but for a device that has two; those of the others follow, one after another.
 Result<void> plan_devices(const std::vector<InputFacts>& inputs, CombinePlan* plan) {
   std::int64_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -40,6 +40,7 @@ Result<void> plan_devices(const std::vector<InputFacts>& inputs, CombinePlan* pl
       plan->inputs[i].devices[device] = number;
       next = number + 1;
     }
+    for (const auto& [listed, device] : inputs[i].listed_as) plan->inputs[i].devices[listed] = plan->inputs[i].device(device);
   }
   return {};
 }

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
-OpSum sum_of(const LaunchCost& cost, std::int64_t duration_ns) {
-  OpSum sum{.kernels = 1, .device_ns = duration_ns};
+WorkSum sum_of(const LaunchCost& cost, std::int64_t duration_ns) {
+  WorkSum sum{.kernels = 1, .device_ns = duration_ns};
   sum.without_flops = !cost.flops;
   sum.flops = cost.flops.value_or(0);
   const bool known = cost.bytes_read && cost.bytes_written;
@@ -20,7 +20,7 @@ OpSum sum_of(const LaunchCost& cost, std::int64_t duration_ns) {
 
 }  // namespace
 
-void OpSum::add(const OpSum& other) {
+void WorkSum::add(const WorkSum& other) {
   kernels += other.kernels;
   without_flops += other.without_flops;
   without_bytes += other.without_bytes;
@@ -40,11 +40,12 @@ OpSums::OpSums(const CostModel& costs) : node_of_(costs.model().node_of()) {
   sums_.resize(ops.size());
   for (std::size_t row = 0; row < work.size(); ++row) {
     if (links.op[row] == kNoNode) continue;
-    sums_[index_[links.op[row].value]].add(sum_of(costs[row], trace.events.dur_ns(work[row]).value_or(0)));
+    sums_[index_[links.op[row].value]].own.add(sum_of(costs[row], trace.events.dur_ns(work[row]).value_or(0)));
   }
   for (std::size_t i = ops.size(); i-- > 0;) {  // parents stand before their children
+    sums_[i].all.add(sums_[i].own);
     const NodeId above = tree.op_above(ops[i]);
-    if (above != kNoNode) sums_[index_[above.value]].add(sums_[i]);
+    if (above != kNoNode) sums_[index_[above.value]].all.add(sums_[i].all);
   }
 }
 

@@ -1,4 +1,5 @@
-// OpSums: per op call, the device work launched inside it, nested ops included. What augment writes as `ridge`.
+// OpSums: per op call, the device work launched inside it, nested ops included, which augment writes as `ridge`; and apart that
+// which the op itself launched, which PyTorch's script writes.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,17 @@
 
 namespace ridge {
 
-struct OpSum {
+struct WorkSum {
   std::uint32_t kernels = 0;  // kernels, copies and sets
   std::uint32_t without_flops = 0, without_bytes = 0;
   std::int64_t device_ns = 0;
   double flops = 0, bytes = 0;
 
-  void add(const OpSum& other);
+  void add(const WorkSum& other);
+};
+
+struct OpSum {
+  WorkSum all, own;
 };
 
 class OpSums {

@@ -25,7 +25,7 @@ struct PairHash {
 class Selection {
  public:
   explicit Selection(const Scope& scope)
-      : scope_(scope), model_(scope.model()), trace_(scope.trace()), kept_(trace_.events.size(), false) {
+      : scope_(scope), model_(scope.model()), trace_(scope.trace()), kept_(trace_.recorded_events(), false) {
     const TimeRange whole = trace_.window.value_or(TimeRange{});
     for (std::size_t t = 0; t < trace_.forms.tracks().size(); ++t) {
       TimeRange window = scope.host_window(TrackId{t});
@@ -39,6 +39,7 @@ class Selection {
   std::vector<bool> run() {
     by_time();
     device_work_and_launches();
+    frames_of_the_background();
     device_annotations();
     ends_of_pairs();
     flows_whole();
@@ -79,7 +80,7 @@ class Selection {
   }
 
   void by_time() {
-    for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
+    for (std::uint32_t i = 0; i < trace_.recorded_events(); ++i) {
       const EventClass c = trace_.kind(EventId{i}).event_class;
       const bool later = c == EventClass::device_work || c == EventClass::flow;
       if (!later) keep(EventId{i}, starts_or_belongs(EventId{i}));
@@ -109,6 +110,31 @@ class Selection {
     }
   }
 
+  // A thread that launches nothing of the range mostly waits, for as long as it likes: of its frames go those that lie inside
+  // whole, so that none stretches the range. Where no thread launches anything, the one that runs ops counts.
+  void frames_of_the_background() {
+    const CallTree& tree = model_.tree();
+    const auto holds_kept = [&](const HostThread& thread, EventClass wanted) {
+      for (std::uint32_t i = thread.first; i < thread.first + thread.count; ++i) {
+        if (tree.event_class[i] == wanted && kept(tree.event[i])) return true;
+      }
+      return false;
+    };
+    const auto any_holds = [&](EventClass wanted) {
+      return std::ranges::any_of(tree.threads, [&](const HostThread& thread) { return holds_kept(thread, wanted); });
+    };
+    const EventClass work = any_holds(EventClass::launch) ? EventClass::launch : EventClass::op;
+    if (!any_holds(work)) return;
+    for (const HostThread& thread : tree.threads) {
+      if (holds_kept(thread, work)) continue;
+      for (std::uint32_t i = thread.first; i < thread.first + thread.count; ++i) {
+        const TimeRange& window = window_of(tree.event[i]);
+        const bool inside = tree.start_ns[i] >= window.start_ns && tree.end_ns[i] <= window.end_ns;
+        if (tree.event_class[i] == EventClass::python_frame && !inside) keep(tree.event[i], false);
+      }
+    }
+  }
+
   // The shadow of an annotation stays with the annotation, whenever the device came to it.
   void device_annotations() {
     const ArgColumn external_id(trace_, ArgKey::external_id);
@@ -128,7 +154,7 @@ class Selection {
   // An E goes with its B.
   void ends_of_pairs() {
     std::vector<EventId> marks;
-    for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
+    for (std::uint32_t i = 0; i < trace_.recorded_events(); ++i) {
       const char phase = trace_.kind(EventId{i}).phase;
       if (phase == 'B' || phase == 'E') marks.push_back(EventId{i});
     }
@@ -156,7 +182,7 @@ class Selection {
   std::unordered_map<TrackTime, Slice, PairHash> slices_at_flows() const {
     std::unordered_map<TrackTime, Slice, PairHash> slices;
     for (const EventId flow : trace_.of(EventClass::flow)) slices.emplace(place_of(flow), Slice::none);
-    for (std::uint32_t i = 0; i < trace_.events.size(); ++i) {
+    for (std::uint32_t i = 0; i < trace_.recorded_events(); ++i) {
       const EventId event{i};
       const char phase = trace_.kind(event).phase;
       if (phase != 'X' && phase != 'B') continue;

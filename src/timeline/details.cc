@@ -110,7 +110,7 @@ struct Origin {
 Origin origin_of(const Model& model, EventId event, std::optional<std::size_t> row) {
   if (row) {
     const RecoveredOp recovered = model.graph_replays().recovered_op(*row);
-    if (recovered.op != kNoNode) return {recovered.op, recovered.op, recovered.source};
+    if (recovered.launch != kNoNode) return {recovered.launch, recovered.op, recovered.source};
     const NodeId launch = model.links().launch[*row];
     return {launch != kNoNode ? launch : model.links().op[*row], model.links().op[*row]};
   }
@@ -138,7 +138,11 @@ Result<SliceDetails> Timeline::slice(std::uint32_t id) const {
   out.args = args_of(trace, event);
   if (const auto parent = parent_of(place)) out.parent = state_->ref(*parent);
   const Origin origin = origin_of(model, event, row);
-  if (origin.op != kNoNode) out.op = state_->ref(model.tree().event[origin.op.value]);
+  if (origin.op != kNoNode) {
+    const EventId op = model.tree().event[origin.op.value];
+    out.op = state_->ref(op);
+    if (!out.op) out.op_name = cut(trace.text(trace.events.name(op)));
+  }
   if (origin.op_from != OpSource::none) out.op_from = name_of(origin.op_from);
   if (origin.node != kNoNode) {
     out.frame = model.locations().location(origin.node);

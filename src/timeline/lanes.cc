@@ -223,7 +223,7 @@ const Lane* Lanes::find(TrackId track) const {
 }
 
 std::optional<Place> Lanes::place_of(const Trace& trace, EventId event) const {
-  if (event.value >= trace.events.size() || !is_slice(trace.kind(event))) return std::nullopt;
+  if (event.value >= trace.recorded_events() || !is_slice(trace.kind(event))) return std::nullopt;
   const Lane* lane = find(trace.track(event));
   if (lane == nullptr) return std::nullopt;
   const std::int64_t start = trace.events.ts_ns(event);

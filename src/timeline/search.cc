@@ -10,8 +10,41 @@
 namespace ridge {
 namespace {
 
-constexpr std::size_t kLongestPattern = 1000;
-constexpr std::string_view kRegexMark = "re:";
+constexpr std::size_t kLongestPattern = 1000, kLongestName = 6000;
+constexpr std::string_view kRegexMark = "re:", kExactMark = "=", kMore = "…";
+
+// What is looked for: a part of names, a name or the beginning of one, an expression.
+class Wanted {
+ public:
+  explicit Wanted(std::string_view text) {
+    if (text.starts_with(kExactMark)) {
+      begins_ = text.ends_with(kMore);
+      name_ = text.substr(kExactMark.size());
+      if (begins_) name_->resize(name_->size() - kMore.size());
+      return;
+    }
+    RE2::Options options;
+    options.set_log_errors(false);
+    const bool regex = text.starts_with(kRegexMark);
+    options.set_case_sensitive(regex);
+    if (regex) text.remove_prefix(kRegexMark.size());
+    const re2::StringPiece piece(text.data(), text.size());
+    expression_.emplace(regex ? std::string(text) : RE2::QuoteMeta(piece), options);
+  }
+
+  // Empty: none.
+  std::string error() const { return expression_ && !expression_->ok() ? expression_->error() : ""; }
+
+  bool matches(std::string_view name) const {
+    if (expression_) return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *expression_);
+    return name == *name_ || (begins_ && name.starts_with(*name_));
+  }
+
+ private:
+  std::optional<RE2> expression_;
+  std::optional<std::string> name_;
+  bool begins_ = false;
+};
 
 enum class Match : std::uint8_t { not_asked, no, yes };
 
@@ -19,7 +52,7 @@ std::int64_t start_of(const Place& place) { return place.lane->rows[place.row].s
 EventId event_of(const Place& place) { return place.lane->rows[place.row].event[place.index]; }
 
 template <class Visit>
-void for_each_hit(const Lanes& lanes, const Trace& trace, const RE2& expression, std::vector<Match>& matches,
+void for_each_hit(const Lanes& lanes, const Trace& trace, const Wanted& wanted, std::vector<Match>& matches,
                   const Visit& visit) {
   for (const Lane& lane : lanes.lanes) {
     for (std::size_t r = 0; r < lane.rows.size(); ++r) {
@@ -27,8 +60,7 @@ void for_each_hit(const Lanes& lanes, const Trace& trace, const RE2& expression,
       for (std::size_t i = 0; i < row.size(); ++i) {
         Match& match = matches[row.name[i].value];
         if (match == Match::not_asked) {
-          const std::string_view name = trace.text(row.name[i]);
-          match = RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), expression) ? Match::yes : Match::no;
+          match = wanted.matches(trace.text(row.name[i])) ? Match::yes : Match::no;
         }
         if (match == Match::yes) visit(Place{&lane, r, i});
       }
@@ -36,27 +68,35 @@ void for_each_hit(const Lanes& lanes, const Trace& trace, const RE2& expression,
   }
 }
 
+std::optional<std::vector<std::string>> matched_names(const Trace& trace, const std::vector<Match>& matches) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < matches.size(); ++i) {
+    if (matches[i] != Match::yes) continue;
+    if (names.size() == kMostMatchedNames) return std::nullopt;
+    names.push_back(short_name(trace.text(StringId{i})));
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit, std::size_t skip) const {
   const Threads::Use use(state_->threads.get());
-  if (text.empty() || text.size() > kLongestPattern) return fail(ErrorCode::usage, "'q' must have 1 to 1000 bytes");
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_case_sensitive(text.starts_with(kRegexMark));
-  const bool regex = text.starts_with(kRegexMark);
-  const std::string pattern =
-      regex ? std::string(text.substr(kRegexMark.size())) : RE2::QuoteMeta(re2::StringPiece(text.data(), text.size()));
-  const RE2 expression(pattern, options);
-  if (!expression.ok())
-    return fail(ErrorCode::usage, "'q' is not a valid regular expression: " + expression.error(), "", "the syntax is RE2's");
+  const bool exact = text.starts_with(kExactMark);
+  const std::size_t longest = exact ? kLongestName : kLongestPattern;
+  if (text.size() <= (exact ? kExactMark.size() : 0) || text.size() > longest)
+    return fail(ErrorCode::usage, "'q' must have 1 to " + std::to_string(longest) + " bytes");
+  const Wanted wanted(text);
+  if (const std::string error = wanted.error(); !error.empty())
+    return fail(ErrorCode::usage, "'q' is not a valid regular expression: " + error, "", "the syntax is RE2's");
 
   const Trace& trace = state_->trace();
   std::vector<Match> matches(trace.strings.size(), Match::not_asked);
   std::vector<std::int64_t> starts;
-  for_each_hit(state_->lanes(), trace, expression, matches, [&](const Place& place) { starts.push_back(start_of(place)); });
+  for_each_hit(state_->lanes(), trace, wanted, matches, [&](const Place& place) { starts.push_back(start_of(place)); });
   SearchHits out;
   out.hits = static_cast<std::int64_t>(starts.size());
+  out.names = matched_names(trace, matches);
   if (skip >= starts.size() || limit == 0) return out;
 
   const std::size_t last = std::min(starts.size() - skip, limit) + skip - 1;
@@ -69,7 +109,7 @@ Result<SearchHits> Timeline::search(std::string_view text, std::size_t limit, st
   const std::int64_t last_ns = nth(last, skip);
   std::vector<Place> page;
   std::size_t before = 0;  // hits that start before the page does
-  for_each_hit(state_->lanes(), trace, expression, matches, [&](const Place& place) {
+  for_each_hit(state_->lanes(), trace, wanted, matches, [&](const Place& place) {
     const std::int64_t start_ns = start_of(place);
     if (start_ns < first_ns) ++before;
     if (start_ns >= first_ns && start_ns <= last_ns) page.push_back(place);

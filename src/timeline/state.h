@@ -54,6 +54,9 @@ struct Timeline::State {
   Result<Place> place(std::uint32_t id);  // an error when the event is no slice
 };
 
+// A name as slices of a window have it: cut to some 120 bytes, at the end of a character.
+std::string short_name(std::string_view text);
+
 // [from, to) as a client gives it: ordered, and not so far away that sums overflow.
 Result<TimeRange> checked_range(std::int64_t from_ns, std::int64_t to_ns, std::int64_t origin_ns);
 

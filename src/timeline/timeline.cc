@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t kNameBytes = 120;
 
-// `text` cut to some bytes, at the end of a character.
-std::string cut(std::string_view text) {
-  if (text.size() <= kNameBytes) return std::string(text);
-  std::size_t end = kNameBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "…";
-}
-
 // About how many bytes of JSON a row's entries take, names left out; the words around them are 150 for each row.
 std::size_t bytes_of(const DepthSlices& row) { return 150 + row.slices.id.size() * 34 + row.buckets.id.size() * 24; }
 
@@ -34,7 +26,7 @@ class NameList {
   std::uint32_t index_of(StringId name) {
     const auto [it, added] = known_.try_emplace(name, static_cast<std::uint32_t>(out_->size()));
     if (added) {
-      out_->push_back(cut(trace_.text(name)));
+      out_->push_back(short_name(trace_.text(name)));
       bytes_ += out_->back().size() + 3;
     }
     return it->second;
@@ -92,6 +84,13 @@ std::optional<std::int64_t> unix_start(const Trace& trace) {
 }
 
 }  // namespace
+
+std::string short_name(std::string_view text) {
+  if (text.size() <= kNameBytes) return std::string(text);
+  std::size_t end = kNameBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
 
 Timeline::Timeline(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Timeline::~Timeline() = default;

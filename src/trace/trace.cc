@@ -19,7 +19,8 @@ Trace::Trace(const Trace& whole, const std::vector<bool>& keeps_track)
       storage(whole.storage),
       metadata(whole.metadata),
       diagnostics(whole.diagnostics),
-      window(whole.window) {
+      window(whole.window),
+      borrowed(whole.borrowed) {
   for (std::size_t c = 0; c < by_class.size(); ++c) {
     for (const EventId event : whole.by_class[c]) {
       if (keeps_track[track(event).value]) by_class[c].push_back(event);

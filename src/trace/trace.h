@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "base/string_pool.h"
 #include "base/time_limits.h"
+#include "trace/borrowed_calls.h"
 #include "trace/diagnostics.h"
 #include "trace/event_class.h"
 #include "trace/event_places.h"
@@ -70,6 +71,11 @@ struct Trace {
   std::optional<TimeRange> window;
   // The events of each class, in file order.
   std::array<GrowArray<EventId>, kEventClasses> by_class;
+
+  // Of the capture of the graphs that this trace replays; null unless one was given.
+  std::shared_ptr<const BorrowedCalls> borrowed;
+  // The events of this trace itself: ids below this. Those of a capture stand behind them.
+  std::uint32_t recorded_events() const { return borrowed ? borrowed->first_event : events.size(); }
 
   // Whether an event at this time is one of those that the window leaves out: at time 0, with all activity a day or more later.
   bool is_stray(std::int64_t ts_ns) const { return ts_ns == 0 && window && window->start_ns > kFarFromZeroNs; }

@@ -165,6 +165,14 @@ def test_wrong_flags(folder):
     refused(2, "info", "--json", error="info ")
 
 
+def test_an_empty_value_swallows_nothing(folder):
+    for words in (["--sort=", "-n", "3"], ["--output=", "--json"], ["--filter=", "-n", "3"], ["--limit=", "3"]):
+        refused(2, "kernels", folder.trace, *words, error=f"{words[0][:-1]} needs a value")
+    refused(2, "kernels", folder.trace, "-o", "", error="invalid value ''", hint="- for standard output")
+    refused(2, "kernels", folder.trace, "--sort", "", error="invalid value ''", hint="column")
+    refused(2, "kernels", folder.trace, "--sorted=", error="unknown flag --sorted", hint="--sort")
+
+
 def test_byte_counts(folder):
     for text in ("1000000", "64k", "64K", "64kB", "1.5G", "2GiB", "1T", "512MiB"):
         succeeds("info", folder.trace, "--max-bytes", text)

@@ -6,7 +6,7 @@ import re
 import xml.dom.minidom
 
 from checks import check, equal
-from harness import refused, succeeds, TRACE
+from harness import refused, Run, succeeds, TRACE
 
 
 DEVICE = '{"name": "X1", "bf16_tflops": 100, "bandwidth_gb_per_s": 1000}'
@@ -82,3 +82,78 @@ def test_pictures(folder):
     check(svg.count("<circle") > 5, "points of kernels")
     text = succeeds("roofline", trace).out
     check("FLOP per byte" in text and "of the time" in text, "the picture under the table")
+
+
+def captured_model(kernels, ops, batch=4):
+    """ROCm's capture: ops with launch calls that name their kernels."""
+    call = lambda name, at, **args: {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 1, "ts": at, "dur": 1, "args": args}
+    events = [call("hipStreamBeginCapture", 0)]
+    for i, (kernel, op) in enumerate(zip(kernels, ops)):
+        events.append({"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1, "ts": 10 + 20 * i, "dur": 10,
+                       "args": {"Input Dims": [[batch, 4], [4, 4]], "Input type": ["float", "float"]}})
+        events.append(call("hipLaunchKernel", 12 + 20 * i, kernel=kernel))
+    events.append(call("hipStreamEndCapture", 1000))
+    return json.dumps({"traceEvents": events})
+
+
+def replayed_model(kernels):
+    events = [{"ph": "X", "cat": "cuda_runtime", "name": "hipGraphLaunch", "pid": 1, "tid": 1, "ts": 0, "dur": 5, "args": {"correlation": 1}}]
+    for i, kernel in enumerate(kernels):
+        events.append({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 20 + 10 * i, "dur": 5,
+                       "args": {"correlation": 1, "device": 0, "stream": 7}})
+    return json.dumps({"traceEvents": events})
+
+
+def diagnostics(done):
+    return {found["code"]: found["message"] for found in json.loads(done.out)["diagnostics"]}
+
+
+def test_captures(folder):
+    kernels, ops = ["Cijk_a", "add_kernel", "Cijk_b", "relu_kernel"], ["aten::mm", "aten::add", "aten::mm", "aten::relu"]
+    replay, capture = folder.write("replay.json", replayed_model(kernels)), folder.write("capture.json", captured_model(kernels, ops))
+    short = folder.write("short.json", replayed_model(kernels[:1] + kernels[2:]))
+    other = folder.write("other.json", captured_model(["x", "y"], ["aten::exp", "aten::sin"]))
+
+    hint = diagnostics(succeeds("kernels", replay, "--json"))
+    check("--capture" in hint["replays_without_ops"], hint)
+    done = succeeds("ops", replay, "--capture", capture, "--json")
+    table = json.loads(done.out)["tables"][0]
+    rows = [dict(zip((column["name"] for column in table["columns"]), row)) for row in table["rows"]]
+    equal({row["op"]: row["kernels"] for row in rows}, {"aten::mm": 2, "aten::add": 1, "aten::relu": 1}, "ops of the replay")
+    equal({row["op_from"] for row in rows}, {"capture_file"}, "where they are from")
+    equal({row["count"] for row in rows}, {0}, "calls in this trace")
+    check("4 of 4" in diagnostics(done)["capture_matched"], diagnostics(done))
+    equal(done.err, "", "nothing to warn of")
+    check("3 of 3" in diagnostics(succeeds("kernels", "--capture", capture, short, "--json"))["capture_matched"], "a missing record")
+    check("capture_mismatch" in diagnostics(succeeds("summary", replay, "--capture", other, "--json")), "another program's")
+    check("capture_unused" in diagnostics(succeeds("kernels", capture, "--capture", capture, "--json")), "no replays")
+
+    both = succeeds("diff", replay, short, "--capture", capture, "--capture", capture, "--json")
+    equal(sum(found["code"] == "capture_matched" for found in json.loads(both.out)["diagnostics"]), 2, "a capture for each trace")
+    second = succeeds("diff", replay, short, "--capture", "-", "--capture", capture, "--json")
+    equal(sum(found["code"] == "capture_matched" for found in json.loads(second.out)["diagnostics"]), 1, "- skips one")
+    refused(2, "kernels", replay, "--capture", capture, "--capture", capture, error="2 captures for 1 trace", hint="- skips")
+    refused(2, "cut", replay, folder.at("cut.json"), "--step", "0", "--capture", capture, error="--capture", hint="result")
+    refused(1, "kernels", replay, "--capture", folder.at("absent.json"), error="--capture: ")
+
+    augmented = folder.at("augmented.json")
+    succeeds("augment", replay, augmented, "--capture", capture)
+    with open(augmented) as file:
+        events = json.load(file)["traceEvents"]
+    equal(len(events), 5, "events")
+    equal([event["args"].get("kernel_flop") for event in events if event["cat"] == "kernel"][0], 128, "FLOPs of 4x4 by 4x4")
+
+
+def test_damaged_captures(folder):
+    kernels, ops = ["Cijk_a", "add_kernel", "Cijk_b", "relu_kernel"], ["aten::mm", "aten::add", "aten::mm", "aten::relu"]
+    replay, whole = folder.write("replay.json", replayed_model(kernels)), captured_model(kernels, ops)
+    for size in range(0, len(whole), 97):  # cut anywhere
+        succeeds_or_refuses(folder.write("cut.json", whole[:size]), replay)
+    for text in ("[]", "{}", '{"traceEvents": []}', whole.replace("BeginCapture", "Begin"), whole.replace('"kernel"', '"no"'),
+                 whole.replace('"ts": 1', '"ts": -9e18'), whole.replace("aten::mm", "\\ud800")):
+        succeeds_or_refuses(folder.write("odd.json", text), replay)
+
+
+def succeeds_or_refuses(capture, replay):
+    done = Run("kernels", replay, "--capture", capture, "--json")
+    check(done.code in (0, 1), f"exit {done.code}: {done.err}")

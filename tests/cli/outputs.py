@@ -44,6 +44,34 @@ def test_limit_cuts_tables_and_tells_people(folder):
     check(not re.search(r"\[\d+ others?\]", succeeds("info", "-n", "0", folder.trace).out), "[N others] although nothing was cut")
 
 
+def long_names(folder):
+    """A trace whose kernels have long names, the shape of CUTLASS's and PyTorch's."""
+    name = "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_%s_32x3_tn_align4, at::native::Functor<float, %s>>" + "(Params)" * 20
+    events = []
+    for i, tile in enumerate(["64x128", "128x64", "128x128"]):
+        events.append({"ph": "X", "cat": "kernel", "name": name % (tile, "x" * 40), "pid": 0, "tid": 7, "ts": 100 * i, "dur": 50 - i,
+                       "args": {"device": 0, "stream": 7, "correlation": i + 1}})
+    return folder.write("long.json", json.dumps({"traceEvents": events})), [event["name"] for event in events]
+
+
+def test_a_piped_table_is_readable(folder):
+    trace, names = long_names(folder)
+    lines = succeeds("kernels", trace, "-q").out.splitlines()
+    heading = lines[1]
+    check(heading.endswith("label") or heading.endswith("kernel"), f"the name stands last: {heading!r}")
+    check(len(heading) <= 110, f"the columns before the name take {len(heading)}")
+    for word in ("time", "pct_gpu_time", "count"):
+        check(word in heading.split(), f"no {word} in {heading!r}")
+    check(any(re.fullmatch(r"  \(--wide shows \d+ more columns: .*\)", line) for line in lines), "what is left out is said")
+    wide = succeeds("kernels", trace, "-q", "--wide").out
+    json_columns = [column["name"] for column in json.loads(succeeds("kernels", trace, "--json", "-q").out)["tables"][0]["columns"]]
+    check(len(wide.splitlines()[1].split()) >= len(json_columns) - 3 and "--wide" not in wide, "all columns")
+    for name in names:
+        check(name in wide and "…" not in wide, "whole names")
+    succeeds("kernels", trace, "-q", "-o", folder.at("out"))
+    equal(folder.read("out"), "\n".join(lines) + "\n", "a file is as a pipe")
+
+
 def test_output_is_stable(folder):
     for fmt in ("table", "json", "csv", "md"):
         outputs = {succeeds("info", "-f", fmt, "--threads", threads, folder.trace).out for threads in ("1", "2", "8")}

@@ -7,9 +7,11 @@ import argparse
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
@@ -120,6 +122,64 @@ def example_of_the_script(program):
         assert count == "1" and duration == f"{us:.4f}", by_name[name]
         assert abs(float(rate) / (flop / us * 1e6) - 1) < 1e-6, by_name[name]
         assert 0 < float(percent) < 10, by_name[name]
+
+
+@check
+def the_scripts_own_profile_is_on_the_device_that_it_lists(program):
+    """Its kernels name no device, and stand under the pid of the process."""
+    profile = small_profile()
+    for event in profile["traceEvents"]:
+        event["pid"] = event["tid"] = 1147039
+        event["args"].pop("device", None)
+        event["args"].pop("stream", None)
+    path = program.file("own.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(profile, file)
+    (title, _, rows), = tables(program.run("--analysis", path, "float32"))
+    assert title.startswith("Device(NVIDIA H100, 0): DeviceInfo(tops={"), title
+    assert len(rows) == 2 and all(float(row[5]) > 0 for row in rows), rows
+
+
+@check
+def ops_get_what_the_script_gives_them(program):
+    path, out = program.file("small.json"), program.file("small.out.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(small_profile(), file)
+    program.run("--augment_trace", path, out, "float32")
+    with open(out, encoding="utf-8") as file:
+        ops = {event["name"]: event["args"] for event in json.load(file)["traceEvents"] if event["cat"] == "cpu_op"}
+    kernels = {event["args"]["External id"]: event["args"] for event in device_events(out)}
+    for args in ops.values():
+        kernel_args = kernels[args["External id"]]
+        assert args["kernel_flop"] == kernel_args["kernel_flop"], args
+        assert args["kernel_num_gb"] == kernel_args["kernel_num_gb"], args
+
+
+@check
+def a_full_disk_is_an_error(program):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([program.path, "--analysis", fixture("opzoo_eager"), "float"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and b"No space left" in done.stderr, (done.returncode, done.stderr)
+    reader, writer = os.pipe()
+    os.close(reader)  # who reads no more has seen what he wanted
+    done = subprocess.run([program.path, "--analysis", fixture("opzoo_eager"), "float"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b""), (done.returncode, done.stderr)
+
+
+@check
+def a_signal_leaves_no_unfinished_file(program):
+    event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"External id":%d}}'
+    with open(program.file("long.json"), "w", encoding="utf-8") as file:
+        file.write('{"traceEvents":[' + ",\n".join(event % (i, i) for i in range(300_000)) + "]}")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([program.path, "-a", "long.json", "out.json", "float"], cwd=program.folder, stderr=subprocess.PIPE)
+        while len(os.listdir(program.folder)) == 1 and process.poll() is None:
+            time.sleep(0.001)
+        assert any(".unfinished-" in name for name in os.listdir(program.folder)), "it ended before it could be asked to"
+        process.send_signal(number)
+        assert (process.wait(60), process.stderr.read()) == (128 + number, b"interrupted\n"), number
+        assert os.listdir(program.folder) == ["long.json"], os.listdir(program.folder)
 
 
 @check

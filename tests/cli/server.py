@@ -134,6 +134,30 @@ def test_options_are_query_parameters():
             equal(served.get(target)[0], 400, target)
 
 
+def test_check_tells_where_problems_are():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "damaged.json")
+        good = '{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}'
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"traceEvents":[' + ",\n".join([good, '{"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":"x","dur":1}', good]) + "]}")
+        with Served(traces=(path,)) as served:
+            answer = served.json("/api/v1/check")
+            columns = [column["name"] for column in answer["tables"][0]["columns"]]
+            places = [row[columns.index("first_offset")] for row in answer["tables"][0]["rows"]]
+            check(any(place is not None for place in places), f"no place in {answer['tables'][0]['rows']}")
+            equal(answer, cli_json("check", path), "check")
+
+
+def test_errors_speak_of_parameters():
+    with Served() as served:
+        for target, words in (("/api/v1/kernels?t=1", "'t' can only be 0"), ("/api/v1/kernels?step=x-", "'step' takes A or A-B"),
+                              ("/api/v1/kernels?filter=(", "'filter' is not a valid regular expression")):
+            status, _, body = served.get(target)
+            message = json.loads(body)["error"]["message"]
+            check(status == 400 and words in message, f"{target}: {status} {message!r}")
+            check("--" not in message + json.loads(body)["error"]["hint"], f"{target}: {body!r}")
+
+
 def test_any_number_of_combinations_is_answered():
     """Each has tables of its own in the engine, which makes room for them."""
     with Served() as served:

@@ -1,6 +1,7 @@
 """Terminals and signals: colour, progress, interrupts."""
 
 import fcntl
+import json
 import os
 import pty
 import signal
@@ -50,6 +51,21 @@ def test_colour_only_where_wanted(folder):
     check("\x1b" in on_terminal("info", folder.trace, env={"NO_COLOR": ""}), "an empty NO_COLOR refuses nothing")
     check("\x1b" not in on_terminal("info", folder.trace, env={"TERM": "dumb"}), "TERM=dumb")
     check("\x1b" not in succeeds("info", folder.trace, env={"TERM": "xterm"}).out, "a pipe")
+
+
+def test_names_are_cut_in_the_middle(folder):
+    """What tells kernels apart, tiles and suffixes, stays."""
+    names = [f"nvjet_sm90_tst_{tile}_64x4_1x2_h_bz_coopA_{end}" for tile, end in (("256x128", "NNT"), ("256x128", "TNN"), ("320x128", "NNT"))]
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 100 * i, "dur": 50 - i,
+               "args": {"device": 0, "stream": 7, "correlation": i + 1}} for i, name in enumerate(names)]
+    trace = folder.write("names.json", json.dumps({"traceEvents": events}))
+    lines = on_terminal("kernels", trace, "-q", "--no-color", columns=60).splitlines()
+    shown = [line.split()[-1] for line in lines[2:5]]
+    equal(len(set(shown)), 3, f"names that differ, in {shown}")
+    for name, cut in zip(names, shown):
+        check("…" in cut and not cut.endswith("…"), f"{cut!r} is not cut in the middle")
+        begin, end = cut.split("…")
+        check(name.startswith(begin) and name.endswith(end), f"{cut!r} is not {name!r}")
 
 
 def slowly(text, pieces=12, pause_s=0.1):

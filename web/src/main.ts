@@ -5,7 +5,9 @@ import type { Traces } from "./api/types";
 import type { Page } from "./pages/page";
 import { pages_for, type PageRow } from "./pages/pages";
 import { button, el, fill, shorten, svg } from "./ui/dom";
-import { here, link } from "./ui/router";
+import { go, here, link, note } from "./ui/router";
+import { effective, range_of, scope_key, scope_of, scope_query, scope_text, whole, type Scope } from "./ui/scope";
+import { scope_picker } from "./ui/scope_picker";
 import { apply_theme, next_theme, theme_name } from "./ui/theme_choice";
 
 function failure(error: unknown): HTMLElement {
@@ -25,7 +27,10 @@ class Shell {
   private readonly pages: PageRow[];
   private page: Page | null = null;
   private shown = "";
+  private readonly lost = el("div", { class: "lost", role: "alert", hidden: true });
   private turn = 0;
+  private scope: Scope = {};
+  private failed = false; // the page that is shown is an error
 
   constructor(
     private readonly source: DataSource,
@@ -48,19 +53,35 @@ class Shell {
         },
         "Skip to content",
       ),
+      this.lost,
       el("div", { class: "shell" }, this.nav, this.main),
     );
+    source.watch((there) => this.is_there(there));
     window.addEventListener("hashchange", () => void this.show());
     void this.show();
   }
 
+  // What is shown stays; what is asked for meanwhile fails, and is asked for again once the server is there.
+  private is_there(there: boolean): void {
+    this.lost.hidden = there;
+    fill(this.lost, there ? null : "The server does not answer. Is `ridge serve` still running? This page shows what it has already loaded.");
+    if (!there || !this.failed) return;
+    this.shown = "";
+    void this.show();
+  }
+
   private async show(): Promise<void> {
-    const { page: name, parameters } = here();
+    const { page: name } = here();
+    let { parameters } = here();
     const row = this.pages.find((each) => each.name === name) ?? this.pages[0]!;
     const t = this.trace_of(parameters);
-    const key = `${row.name}/${t}`;
+    const scope = this.source.fixed ? {} : scope_of(parameters);
+    const is_timeline = row.name === "timeline";
+    const key = `${row.name}/${t}${is_timeline ? "" : `/${scope_key(scope)}`}`;
+    if (is_timeline && this.look_at(scope, t, key === this.shown)) ({ parameters } = here());
+    this.scope = scope;
     const from_menu = this.nav.contains(document.activeElement);
-    this.draw_nav(row.under ?? row.name, t);
+    this.draw_nav(row.under ?? row.name, t, scope);
     if (from_menu) this.nav.querySelector<HTMLElement>("[aria-current]")?.focus();
     const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
@@ -77,9 +98,12 @@ class Shell {
     }, 150);
     let made: Page;
     try {
-      made = await row.make({ source: this.source, all: this.all, t, trace: this.all.traces[t]!, parameters });
+      made = await row.make({ source: this.source, all: this.all, t, trace: this.all.traces[t]!, parameters, scope: scope_query(scope, this.given) });
+      if (!is_timeline) this.say_scope(made.element, scope, t);
+      this.failed = false;
     } catch (error) {
       made = { element: failure(error) };
+      this.failed = true;
     }
     clearTimeout(waiting);
     if (turn !== this.turn) return made.close?.();
@@ -93,12 +117,40 @@ class Shell {
     document.documentElement.dataset.ready = row.name;
   }
 
+  // Whether the timeline is to show another range: it is opened without one, or another part of the trace was chosen on it.
+  private look_at(scope: Scope, t: number, is_open: boolean): boolean {
+    const chosen = is_open && scope_key(scope) !== scope_key(this.scope);
+    const { parameters } = here();
+    if (!chosen && ["r", "s", "q"].some((name) => parameters.has(name))) return false;
+    const range = range_of(effective(scope, this.given), this.all.traces[t]!);
+    if (!range && !chosen) return false;
+    note({ r: range ? `${Math.round(range[0])}-${Math.round(Math.max(range[1], range[0] + 1))}` : null, s: null, a: null });
+    return true;
+  }
+
+  // What a page shows is said on it: it may be printed, and not all of it is of the trace.
+  private say_scope(page: HTMLElement, scope: Scope, t: number): void {
+    const text = scope_text(effective(scope, this.given), this.all.traces[t]!);
+    if (!text) return;
+    const clear = button("Whole trace", () => this.choose(whole(this.given)), { class: "btn small" });
+    page.prepend(el("p", { class: "note info scope-note", role: "status" }, `Only ${text} `, this.source.fixed ? null : clear));
+  }
+
+  private choose(changes: Record<string, string | null>): void {
+    const { page, parameters } = here();
+    go(link(page || "summary", { ...Object.fromEntries(parameters), ...changes }));
+  }
+
+  private get given(): Scope {
+    return this.all.scope ?? {};
+  }
+
   private trace_of(parameters: URLSearchParams): number {
     const t = Number(parameters.get("t") ?? 0);
     return Number.isInteger(t) && t >= 0 && t < this.all.traces.length ? t : 0;
   }
 
-  private draw_nav(current: string, t: number): void {
+  private draw_nav(current: string, t: number, scope: Scope): void {
     const groups = [...new Set(this.pages.map((page) => page.group))];
     const choice =
       this.all.traces.length > 1
@@ -133,6 +185,7 @@ class Shell {
       this.nav,
       el("a", { class: "brand", href: link("summary", { t: t || null }) }, logo(), "ridge"),
       choice,
+      this.source.fixed ? null : scope_picker(this.all.traces[t]!, scope, this.given, (changes) => this.choose(changes)),
       ...groups.flatMap((group) => [
         el("div", { class: "nav-group" }, group),
         ...this.pages

@@ -11,6 +11,7 @@
 #include "facts/scope_diagnostics.h"
 #include "facts/scoped_work.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -58,13 +59,19 @@ Copies compute_copies(const Scope& scope) {
     const EventId event = table.events[work.row];
     const std::string_view name = trace.text(trace.events.name(event));
     if (!scope.matches(name)) return;
-    CopyKind kind = copy_kind(name, trace.kind(event).work);
+    CopyKind kind = copy_kind(name, work_of(trace, event));
+    auto bytes = table.bytes.integer(event);
+    if (trace.kind(event).work == DeviceWork::other) {
+      const VendorCopy copy = vendor_copy(trace, event);
+      bytes = copy.bytes;
+      if (!copy.direction.empty()) kind.direction = copy.direction;
+    }
     CopyRow& row = rows[{kind, device.id}];
     row.kind = std::move(kind);
     row.device = device.id;
     ++row.count;
     saturating_add(&row.time_ns, duration_ns(work));
-    if (const auto bytes = table.bytes.integer(event)) {
+    if (bytes) {
       if (!row.bytes) row.bytes = 0;
       saturating_add(&*row.bytes, *bytes);
       if (duration_ns(work) <= 0) return;

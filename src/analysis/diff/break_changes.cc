@@ -6,10 +6,17 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/diff/align.h"
+#include "base/align.h"
 #include "facts/breaks.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::Pair;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 // "model.py:95 (forward)" without its line.

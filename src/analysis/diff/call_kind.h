@@ -42,6 +42,7 @@ struct CallKind {
   std::vector<KernelSlot> kernels;      // in order of launch
   std::uint64_t kernel_names = 0;       // all their names
   std::uint64_t counterless_names = 0;  // the same without the counters of generated names
+  std::uint64_t untuned_names = 0;      // the same without what only tunes a kernel
   std::uint64_t grids = 0;              // names and grids; 0 when a grid is not known
   std::vector<Key> fused;  // of an Inductor kernel: canonical names of the ops it fuses, sorted, matrix work left out
   bool generated = false;  // an Inductor kernel that is no typical iteration

@@ -31,6 +31,7 @@ struct GroupSide {
   double count = 0;  // kernels, copies and sets
   double calls = 0;  // that launched them
   std::int64_t time_ns = 0;
+  std::optional<EventId> event;  // a launch of the kernel that it goes by; nothing where the trace has none
   MeanVariance estimate;
 };
 

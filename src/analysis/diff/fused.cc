@@ -6,11 +6,15 @@
 #include <map>
 #include <unordered_map>
 
-#include "analysis/diff/align.h"
 #include "analysis/diff/match.h"
 #include "analysis/diff/matrix_work.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::Evidence;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 constexpr std::int32_t kMostGaps = 3;

@@ -197,7 +197,11 @@ Heavy heavy_of_side(const TypicalIteration& t, std::span<const std::uint32_t> po
 }
 
 void describe(std::span<const TypicalIteration> typical, Group& group) {
-  for (std::size_t t = 0; t < typical.size(); ++t) group.heavy.push_back(heavy_of_side(typical[t], group.sides[t].positions));
+  for (std::size_t t = 0; t < typical.size(); ++t) {
+    group.heavy.push_back(heavy_of_side(typical[t], group.sides[t].positions));
+    const SlotTime* slot = main_slot(typical[t], group.sides[t].positions);
+    if (slot != nullptr) group.sides[t].event = slot->event;
+  }
   for (std::size_t t = 0; t < typical.size(); ++t) {
     const std::vector<std::uint32_t>& positions = group.sides[t].positions;
     if (positions.empty()) continue;

@@ -94,6 +94,7 @@ void KindTable::add_kernels(std::span<const std::uint32_t> rows, CallKind* kind)
     kind->kernels.push_back({key, key_of(grid), nameless ? std::string_view(identity.label) : trace_.text(name), &identity});
     kind->kernel_names = combine(kind->kernel_names, key);
     kind->counterless_names = combine(kind->counterless_names, pool_.of(without_counter(kind->kernels.back().text)));
+    kind->untuned_names = combine(kind->untuned_names, pool_.of(untuned_name(kind->kernels.back().text)));
     with_grids = combine(combine(with_grids, key), key_of(grid));
     grids_known = grids_known && (grid.value != 0 || trace_.kind(event).work != DeviceWork::kernel);
   }

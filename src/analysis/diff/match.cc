@@ -5,10 +5,16 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/diff/align.h"
 #include "analysis/diff/regions.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 constexpr std::string_view kNames[] = {"kernel", "call", "shape", "anchor", "fused", "region", "moved", "family"};
@@ -19,8 +25,8 @@ std::uint64_t place_of(const CallKind& k) {
 
 std::uint64_t dims_of(const CallKind& k, const CommonEvidence& common) { return common.shapes ? k.dims : 0; }
 
-// The op where one is known; the kernels' names without counters elsewhere.
-std::uint64_t name_of_call(const CallKind& k) { return k.op != kNoKey && !k.generated ? k.op : k.counterless_names; }
+// The op where one is known; the kernels' names, however they are tuned, elsewhere.
+std::uint64_t name_of_call(const CallKind& k) { return k.op != kNoKey && !k.generated ? k.op : k.untuned_names; }
 
 using KeyOf = std::uint64_t (*)(const CallKind&, const CommonEvidence&);
 
@@ -55,6 +61,7 @@ int likeness(const CallKind& a, const CallKind& b, const CommonEvidence& common)
   if (a.heavy != b.heavy || a.phase != b.phase || a.device != b.device) return 0;
   const bool same_dims = common.shapes && a.dims != kNoKey && a.dims == b.dims;
   if (a.kernel_names == b.kernel_names) return 8;
+  if (a.untuned_names == b.untuned_names) return 7;
   if (a.canonical != kNoKey && a.canonical == b.canonical) return a.op == b.op ? 6 : 5;
   if (a.heavy != Heavy::none) {
     if (a.sort != b.sort && a.sort != kNoKey && b.sort != kNoKey) return 0;
@@ -127,7 +134,7 @@ Match evidence_of_pair(const CallKind& a, const CallKind& b) {
   if (a.kernel_names == b.kernel_names) return Match::kernel;
   const bool dims_differ = a.dims != kNoKey && b.dims != kNoKey && a.dims != b.dims;
   if (a.op != kNoKey && a.op == b.op && !dims_differ) return Match::call;
-  if (a.counterless_names == b.counterless_names) return Match::kernel;
+  if (a.untuned_names == b.untuned_names) return Match::kernel;
   if (a.heavy_shape != 0 && a.heavy_shape == b.heavy_shape) return Match::shape;
   if (a.canonical != kNoKey && a.canonical == b.canonical) return dims_differ ? Match::anchor : Match::call;
   return a.dims != kNoKey && a.dims == b.dims ? Match::shape : Match::anchor;

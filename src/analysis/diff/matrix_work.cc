@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 // The kernel that does the matrix work, without its helpers.

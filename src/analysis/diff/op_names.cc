@@ -71,6 +71,17 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// Behind "512", "-1" or "4u" where it is a whole argument: a comma or the end of the list follows. `at` itself otherwise.
+std::size_t end_of_integer(std::string_view text, std::size_t at) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t end = at < text.size() && text[at] == '-' ? at + 1 : at;
+  const std::size_t first = end;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  if (end == first) return at;
+  while (end < text.size() && std::string_view("uUlL").find(text[end]) != std::string_view::npos) ++end;
+  return end < text.size() && (text[end] == ',' || text[end] == '>' || text[end] == ' ') ? end : at;
+}
+
 }  // namespace
 
 bool is_call(std::string_view op) {
@@ -128,6 +139,24 @@ std::string_view without_counter(std::string_view kernel) {
   const std::size_t underscore = kernel.rfind('_');
   return underscore != std::string_view::npos && all_digits(kernel.substr(underscore + 1)) ? kernel.substr(0, underscore)
                                                                                            : kernel;
+}
+
+std::string untuned_name(std::string_view kernel) {
+  kernel = without_counter(kernel);
+  std::string name;
+  int depth = 0;
+  for (std::size_t at = 0; at < kernel.size();) {
+    const char c = kernel[at];
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    name += c;
+    ++at;
+    const bool begins_argument = depth > 0 && (c == '<' || c == ',' || c == ' ' || c == ')');  // "(int)4" too
+    const std::size_t end = begins_argument ? end_of_integer(kernel, at) : at;
+    if (end == at) continue;
+    name += '#';
+    at = end;
+  }
+  return name;
 }
 
 }  // namespace ridge::diff

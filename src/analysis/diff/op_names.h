@@ -35,4 +35,8 @@ Heavy heavy_of(std::string_view canonical);
 // "triton_poi_fused_add_relu" for triton_poi_fused_add_relu_12: the number is a counter of the graph. Other names as they are.
 std::string_view without_counter(std::string_view kernel);
 
+// "reduce_kernel<#, #, Sum<float>>" for reduce_kernel<512, 1, Sum<float>>, without its counter too: whole numbers among
+// template arguments are how a library tiles the work, and with other ones it is the same kernel tuned otherwise.
+std::string untuned_name(std::string_view kernel);
+
 }  // namespace ridge::diff

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Pair;
+
 namespace {
 
 // Within a tenth of each other.

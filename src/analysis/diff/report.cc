@@ -65,9 +65,14 @@ bool all_zero(const Times& times) {
   return std::all_of(times.begin(), times.end(), [](const auto& time) { return time.value_or(0) == 0; });
 }
 
+// Where a group is to be seen: an event of each trace, `event_b` one of trace b.
+Column event_column(std::size_t trace) { return {"event_" + letter_of(trace), Type::integer, Unit::none, Role::event}; }
+Cell event_cell(const GroupSide& side) { return side.event ? Cell(std::int64_t{side.event->value}) : Cell(); }
+
 std::string_view change_word(const Group& group, std::size_t t) {
   if (group.sides[0].positions.empty()) return group.sides[t].positions.empty() ? "" : "added";
   if (group.sides[t].positions.empty()) return "removed";
+  if (group.changes[t].delta_ns == 0) return "same";
   return group.changes[t].significant ? "changed" : "n.s.";
 }
 
@@ -105,6 +110,10 @@ Table groups_table(const Diff& diff) {
   }
   table.hints.joined.percent_of = "time_a_ns";
   for (const char* name : {"phase", "note", "kernel", "shape"}) table.columns.push_back({name, Type::text});
+  for (std::size_t t = 0; t < n; ++t) {
+    table.columns.push_back(event_column(t));
+    table.hints.joined.unknown.push_back(table.columns.back().name);
+  }
   for (const Group& group : diff.groups) {
     Row row{group.name, group.match ? cells::text(name_of(*group.match)) : Cell(), std::string(name_of(group.category))};
     for (const GroupSide& side : group.sides) row.emplace_back(side.count);
@@ -122,6 +131,7 @@ Table groups_table(const Diff& diff) {
       row.push_back(interval ? Cell(interval->high) : Cell());
     }
     for (const std::string& text : {group.phase, note_of(group), group.kernel, group.shape}) row.push_back(cells::text(text));
+    for (const GroupSide& side : group.sides) row.push_back(event_cell(side));
     table.add_row(row);
     table.hints.joined.titles.push(group.title);
   }
@@ -224,8 +234,10 @@ Table only_in_table(const Diff& diff, std::size_t t) {
                    {"time_ns", Type::integer, Unit::ns},
                    {"note", Type::text},
                    {"kernel", Type::text},
-                   {"shape", Type::text}};
+                   {"shape", Type::text},
+                   event_column(t)};
   table.hints.joined.ordered_by = {"time_ns"};
+  table.hints.joined.unknown = {table.columns.back().name};
   struct Lacking {
     Row row;
     std::int64_t time_ns;
@@ -252,7 +264,7 @@ Table only_in_table(const Diff& diff, std::size_t t) {
     }
     if (!lacking) continue;
     found.push_back({{group.name, std::string(name_of(group.category)), count, time, cells::text(note),
-                      cells::text(group.kernel), cells::text(group.shape)},
+                      cells::text(group.kernel), cells::text(group.shape), event_cell(side)},
                      time,
                      group.title});
   }
@@ -269,11 +281,16 @@ Table renamed_table(const Diff& diff) {
   table.name = "renamed";
   table.columns = {
       {"group", Type::text}, {"match", Type::text}, {"category", Type::text}, {"time_a_ns", Type::integer, Unit::ns}};
+  for (std::size_t t = 0; t < diff.sides.size(); ++t) {
+    table.columns.push_back(event_column(t));
+    table.hints.joined.unknown.push_back(table.columns.back().name);
+  }
   table.hints.joined.ordered_by = {"time_a_ns"};
   for (const Group& group : diff.groups) {
     if (!group.renamed) continue;
-    table.add_row(
-        {group.name, std::string(name_of(*group.match)), std::string(name_of(group.category)), group.sides[0].time_ns});
+    Row row{group.name, std::string(name_of(*group.match)), std::string(name_of(group.category)), group.sides[0].time_ns};
+    for (const GroupSide& side : group.sides) row.push_back(event_cell(side));
+    table.add_row(row);
     table.hints.joined.titles.push(group.title);
   }
   return table;

@@ -139,7 +139,7 @@ SideTotals compute_totals(const Scope& scope, const TypicalIteration& iteration)
   out.time_range = scope.by_time();
   out.per = out.time_range ? "time_range" : name_of(scope.model().iterations().rule);
   out.folded_ns = iteration.folded_ns;
-  out.has_host_events = scope.model().tree().size() > 0;
+  out.has_host_events = scope.model().tree().recorded > 0;
   out.cut_short = is_cut_short(scope.trace());
   out.gpu_time = {iteration.gpu_time.count, 0, iteration.gpu_time.variance()};
   add_time(scope, out);

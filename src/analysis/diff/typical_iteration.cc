@@ -2,10 +2,16 @@
 #include "analysis/diff/typical_iteration.h"
 
 #include <algorithm>
-
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
 namespace ridge::diff {
+
+using alignment::align;
+using alignment::AlignInput;
+using alignment::Evidence;
+using alignment::Pair;
+using alignment::pair_by_occurrence;
+
 namespace {
 
 std::int64_t add_saturated(std::int64_t a, std::int64_t b) {
@@ -129,7 +135,7 @@ class Builder {
       // The slot of that kernel behind the last one used; calls of one kind have equal slots.
       std::size_t slot = next;
       while (slot < p.slots.size() && p.slots[slot].kernel.name != kernels[i].name) ++slot;
-      if (slot == p.slots.size()) p.slots.push_back({.kernel = kernels[i]});
+      if (slot == p.slots.size()) p.slots.push_back({.kernel = kernels[i], .event = rows_[rows[i]]});
       next = slot + 1;
       const std::int64_t time = duration(rows[i]);
       p.slots[slot].sum_ns = add_saturated(p.slots[slot].sum_ns, time);
@@ -186,7 +192,7 @@ class Builder {
     const KernelIdentity& identity = identities_[row];
     CallKind kind;
     kind.kernels.push_back({static_cast<Key>(name), kNoKey, trace_.text(trace_.events.name(rows_[row])), &identity});
-    kind.kernel_names = kind.counterless_names = combine(0, name);
+    kind.kernel_names = kind.counterless_names = kind.untuned_names = combine(0, name);
     kind.category = identity.category;
     if (kind.category == Category::gemm || kind.category == Category::conv) kind.heavy = Heavy::matrix;
     if (kind.category == Category::attention) kind.heavy = Heavy::attention;
@@ -195,7 +201,8 @@ class Builder {
     p.kind = static_cast<std::uint32_t>(out_.sequence.kinds.size() - 1);
     p.orphan = true;
     p.calls = 1;
-    p.slots.push_back({.kernel = out_.sequence.kinds.back().kernels[0], .sum_ns = duration(row), .launches = 1});
+    p.slots.push_back(
+        {.kernel = out_.sequence.kinds.back().kernels[0], .event = rows_[row], .sum_ns = duration(row), .launches = 1});
     p.observed.add(static_cast<double>(duration(row)));
   }
 

@@ -18,6 +18,7 @@ namespace ridge::diff {
 
 struct SlotTime {
   KernelSlot kernel;
+  EventId event;  // its first launch
   std::int64_t sum_ns = 0;
   std::int64_t launches = 0;
   std::int64_t extra_iterations = 0;    // in which it was seen besides the recorded ones: work launched before the window

@@ -1,23 +1,36 @@
 // autotune_in_window: the tuner's kernels and the idle time under its spans. It runs once per kernel, so all of it goes with a
 // warm-up.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 #include "base/units.h"
 
 namespace ridge {
 namespace {
 
+// Each name once: two graphs may have kernels of one name.
 std::string tuned_kernels(Facts& facts) {
-  const Compile& compile = facts.compile();
   std::int64_t launches = 0;
-  for (const TunedKernel& kernel : compile.kernels) launches += kernel.launches;
+  std::vector<std::pair<std::string_view, std::int64_t>> times;  // in order of time
+  for (const TunedKernel& kernel : facts.compile().kernels) {
+    launches += kernel.launches;
+    if (kernel.kernel.empty()) continue;
+    const auto same = std::find_if(times.begin(), times.end(), [&](const auto& t) { return t.first == kernel.kernel; });
+    if (same == times.end()) {
+      times.emplace_back(kernel.kernel, kernel.total_ns);
+    } else {
+      saturating_add(&same->second, kernel.total_ns);
+    }
+  }
+  std::stable_sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string out = format_count(launches) + (launches == 1 ? " autotuner launch" : " autotuner launches");
-  std::size_t shown = 0;
-  for (const TunedKernel& kernel : compile.kernels) {
-    if (kernel.kernel.empty() || shown == kShown) continue;
-    out += fmt::format("{} {} ({})", shown++ == 0 ? ":" : ",", kernel.kernel,
-                       format_duration(static_cast<double>(kernel.total_ns)));
+  for (std::size_t i = 0; i < times.size() && i < kShown; ++i) {
+    out += fmt::format("{} {} ({})", i == 0 ? ":" : ",", times[i].first, format_duration(static_cast<double>(times[i].second)));
   }
   return out;
 }

@@ -14,17 +14,6 @@ bool waits_for_comm(const Facts& facts, const IdleSlot& slot) {
   return on_host || is_comm(facts, slot.last_work) || is_comm(facts, slot.next_work);
 }
 
-// Whether the program trains; of a trace without ops nothing is known.
-enum class Program : std::uint8_t { unknown, trains, infers };
-
-Program program_of(Facts& facts) {
-  if (facts.trace().of(EventClass::op).empty()) return Program::unknown;
-  for (std::uint32_t n = 0; n < facts.tree().size(); ++n) {
-    if (facts.phase(NodeId{n}) != Phase::forward) return Program::trains;
-  }
-  return Program::infers;
-}
-
 constexpr std::string_view kTrainingAdvice =
     "overlap it with larger or earlier buckets (DDP bucket_cap_mb, FSDP prefetch), or send less often: gradient accumulation "
     "with no_sync()";
@@ -33,10 +22,10 @@ constexpr std::string_view kInferenceAdvice =
     "around them, less tensor parallelism";
 constexpr std::string_view kAnyAdvice = "overlap it with computation, or send less";
 
-std::string advice(Program program) {
-  const std::string_view what = program == Program::trains   ? kTrainingAdvice
-                                : program == Program::infers ? kInferenceAdvice
-                                                             : kAnyAdvice;
+std::string advice(ProgramKind program) {
+  const std::string_view what = program == ProgramKind::trains   ? kTrainingAdvice
+                                : program == ProgramKind::infers ? kInferenceAdvice
+                                                                 : kAnyAdvice;
   return std::string(what) + "; to find a late rank, record one trace per rank";
 }
 
@@ -72,7 +61,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       .action =
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; to find a late rank, record one trace per rank"
-              : advice(program_of(facts)),
+              : advice(facts.program()),
       .event = work.tally().empty() ? host.event() : work.event()};
 }
 

@@ -63,6 +63,16 @@ Phase Facts::phase(NodeId node) {
   return node == kNoNode ? Phase::forward : phases_[node.value];
 }
 
+ProgramKind Facts::program() {
+  if (!program_) program_ = program_kind(model_);
+  return *program_;
+}
+
+void Facts::replace(std::uint32_t row) {
+  if (replaced_.empty()) replaced_.resize(work_.events.size());
+  replaced_[row] = true;
+}
+
 std::string_view Facts::location(NodeId node) const {
   const bool stacks = node != kNoNode && !trace_.of(EventClass::python_frame).empty();
   return stacks ? model_.locations().location(node) : std::string_view();

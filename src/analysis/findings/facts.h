@@ -16,6 +16,7 @@
 #include "analysis/graphs/graphs.h"
 #include "analysis/launches/launches.h"
 #include "facts/breaks.h"
+#include "facts/program_kind.h"
 #include "facts/scope.h"
 #include "model/name_flags.h"
 #include "model/once.h"
@@ -54,6 +55,7 @@ class Facts {
   const Compile& compile();
   const std::vector<DeviceLaunches>& launch_rates();
   Phase phase(NodeId node);
+  ProgramKind program();
 
   // Host slices.
   std::string_view name(NodeId node) const { return trace_.text(trace_.events.name(tree_.event[node.value])); }
@@ -83,7 +85,10 @@ class Facts {
   std::optional<EventId> event_of_work(std::optional<std::uint32_t> row) const {
     return row ? std::optional(work_.events[*row]) : std::nullopt;
   }
-  // The arguments of an op, parsed once per distinct text.
+  // Work that a finding's remedy replaces by other kernels: what else is wrong with it is moot.
+  void replace(std::uint32_t row);
+  bool is_replaced(std::uint32_t row) const { return row < replaced_.size() && replaced_[row]; }
+  // The arguments of an op, parsed once per distinct text; without strides and values.
   const OpCall& call(NodeId op);
   double elements(std::uint32_t row);  // of the largest tensor that the launching op took; 0 when not recorded
 
@@ -104,6 +109,8 @@ class Facts {
   std::unique_ptr<Compile> compile_;
   LaunchRates launch_rates_;
   std::vector<Phase> phases_;
+  std::optional<ProgramKind> program_;
+  std::vector<bool> replaced_;  // by row; empty: none is
   struct ParsedCall {
     OpCall call;
     double elements = 0;

@@ -5,6 +5,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/claim_table.h"
 #include "analysis/shared/iteration_table.h"
 #include "base/nearest.h"
 #include "facts/scope_diagnostics.h"
@@ -29,20 +30,24 @@ std::string near_or_all(const std::string& id, const std::vector<std::string_vie
   return hint;
 }
 
+Result<void> known_id(const std::string& flag, const std::string& id) {
+  std::vector<std::string_view> known;
+  for (const FindingRow& rule : finding_catalog()) known.push_back(rule.id);
+  if (std::find(known.begin(), known.end(), id) != known.end()) return {};
+  return fail(ErrorCode::usage, "--" + flag + ": unknown finding '" + id + "'", "", near_or_all(id, known));
+}
+
 Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   std::vector<std::string> ids;
   const auto given = arguments.find("ignore");
   if (given == arguments.end()) return ids;
-  std::vector<std::string_view> known;
-  for (const FindingRow& rule : finding_catalog()) known.push_back(rule.id);
   const std::string& text = given->second;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
     std::string id = text.substr(from, comma - from);
     from = comma + 1;
     if (id.empty()) continue;
-    if (std::find(known.begin(), known.end(), id) == known.end())
-      return fail(ErrorCode::usage, "--ignore: unknown finding '" + id + "'", "", near_or_all(id, known));
+    if (const auto known = known_id("ignore", id); !known) return tl::unexpected(known.error());
     ids.push_back(std::move(id));
   }
   return ids;
@@ -50,7 +55,8 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
 
 }  // namespace
 
-Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known) {
+Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known,
+                          std::string_view claim_of) {
   Findings out;
   out.no_device_events = scope.model().timeline().devices.empty();
   if (out.no_device_events) return out;
@@ -61,6 +67,8 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   for (const FindingRow& rule : finding_catalog()) {
     ledger.allow(rule.idle, rule.work);
     std::optional<Finding> finding = rule.find(facts);
+    std::vector<ClaimPart> kept = ledger.take_kept();
+    if (finding && rule.id == claim_of) out.claim = std::move(kept);
     const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
     if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
     out.left_out += finding && !listed;
@@ -122,7 +130,15 @@ Report report_findings(const Findings& findings) {
 Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
-  return report_findings(compute_findings(scope, *ignored));
+  const auto claim_of = arguments.find("claim");
+  if (claim_of == arguments.end() || scope.model().timeline().devices.empty())
+    return report_findings(compute_findings(scope, *ignored));
+  if (const auto known = known_id("claim", claim_of->second); !known) return tl::unexpected(known.error());
+  Ledger ledger(scope);
+  const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger}, claim_of->second);
+  Report report = report_findings(findings);
+  for (Table& table : claim_tables(scope, ledger, findings.claim)) report.tables.push_back(std::move(table));
+  return report;
 }
 
 }  // namespace ridge

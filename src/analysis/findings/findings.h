@@ -31,11 +31,14 @@ struct Findings {
   std::vector<RankedFinding> rows;  // most savings first, unknown ones last
   IterationTime time;               // that the percentages are of
   bool no_device_events = false;
-  std::int64_t left_out = 0;  // by --ignore or --filter
+  std::vector<ClaimPart> claim;  // of the finding that was asked for
+  std::int64_t left_out = 0;     // by --ignore or --filter
 };
 
 // `ignored`: ids that are not listed. Their time stays claimed: who knows of a cause does not want it under another name.
-Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored = {}, const KnownAnswers& known = {});
+// `claim_of`: the id of the finding whose pieces of time are kept, of the ledger in `known`.
+Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored = {}, const KnownAnswers& known = {},
+                          std::string_view claim_of = {});
 // Of an answer without findings: that there are none, or that --ignore or --filter leave out those that there are.
 inline constexpr std::string_view kNoFindings = "no_findings";
 Report report_findings(const Findings& findings);

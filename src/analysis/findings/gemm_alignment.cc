@@ -1,11 +1,14 @@
 // gemm_alignment: matrix products whose operands the tensor cores cannot load well, because rows do not start at multiples of
-// 16 bytes, or whose size fills the last tiles badly. Sizes come from the op's shapes, the tile from the kernel's name.
+// 16 bytes, or whose size fills the last tiles badly. Sizes come from the op's shapes, the layout from its strides, the tile
+// from the kernel's name. What to pad is told by what the odd dimension is in a layer. Products that another finding replaces
+// have no size to mend.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/product_shape.h"
@@ -47,13 +50,29 @@ class Products {
     if (roof.pct_peak_flops.value_or(0) >= kGoodPeakPct) return std::nullopt;
     // float32 on the ordinary units loads element by element: its trouble is another one (tf32_off).
     const bool cores = shape->item < 4 || kernel.find("tf32") != kernel.npos;
-    if (cores && shape->misaligned) return Trouble{true, roof.headroom_ns};
+    if (cores && shape->misaligned()) return Trouble{true, roof.headroom_ns};
     const auto tile = first_tile(kernel);
     const double part = tile ? wasted(*shape, *tile) : 0;
     // A matrix smaller than one tile has nothing to fill it with.
     const bool several = tile && shape->m * shape->n > tile->first * tile->second;
     if (!several || part < kWastedPart) return std::nullopt;
     return Trouble{false, part * static_cast<double>(slot.owned_ns)};
+  }
+
+  // "output features 30522 to 30528": what would be padded.
+  std::vector<std::string> to_pad(std::uint32_t row) {
+    std::vector<std::string> parts;
+    const auto shape = shape_at(facts_.op(row));
+    if (!shape) return parts;
+    const bool backward = facts_.phase(facts_.op(row)) == Phase::backward;
+    const double grid = static_cast<double>(shape->grid());
+    for (const char dimension : shape->odd) {
+      const double size = shape->size(dimension);
+      parts.push_back(
+          fmt::format("{} {:.0f} to {:.0f}", name_of(shape->side(dimension, backward)), size, std::ceil(size / grid) * grid));
+    }
+    if (shape->odd_strides) parts.push_back(fmt::format("the tensor that a view of {} cuts out", size_text(row)));
+    return parts;
   }
 
   std::string size_text(std::uint32_t row) {
@@ -86,6 +105,18 @@ class Products {
   std::map<std::array<std::uint32_t, 4>, std::optional<ProductShape>> shapes_;
 };
 
+// What to pad, of the products with most time: each once.
+std::string padding(Products& products, const Tally& tally) {
+  std::vector<std::string> parts;
+  const std::vector<Tally::Entry> top = tally.top();
+  for (std::size_t i = 0; i < top.size() && i < kShown; ++i) {
+    for (std::string& part : products.to_pad(top[i].sample)) {
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::optional<Finding> find_gemm_alignment(Facts& facts) {
@@ -97,7 +128,9 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const KernelIdentity& kernel = facts.identity(row);
-    if (kernel.category != Category::gemm || kernel.helper || slot.work.end_ns - slot.work.start_ns < kLeastProductNs) return;
+    if (kernel.category != Category::gemm || kernel.helper || slot.work.end_ns - slot.work.start_ns < kLeastProductNs ||
+        facts.is_replaced(row))
+      return;
     const auto trouble = products.trouble(slot);
     if (!trouble) return;
     tally.add(products.dims(row), facts.kernel_id(row).value, row, slot.open_ns);
@@ -118,8 +151,8 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
                                            return fmt::format("{} by {} ({})", products.size_text(row),
                                                               facts.name(facts.op(row)), facts.identity(row).label);
                                          }),
-                 .action = misaligned ? "pad sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): vocabulary, "
-                                        "hidden and batch dimensions first"
+                 .action = misaligned ? "pad sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): " +
+                                            padding(products, tally)
                                       : "choose sizes that are multiples of 64 or 128",
                  .event = facts.event_of_work(tally.largest())};
 }

@@ -1,5 +1,5 @@
-// inductor_fallback: ops inside compiled graphs for which Inductor has no code of its own. They cannot be fused; by how much a
-// kernel of Inductor's own would be faster cannot be told.
+// inductor_fallback: ATen's ops inside graphs of Inductor's for which it has no code of its own. They cannot be fused; by how
+// much a kernel of Inductor's own would be faster cannot be told. Custom ops are called because their author wants them to be.
 #include <map>
 
 #include <fmt/format.h>
@@ -16,6 +16,7 @@ std::optional<Finding> find_inductor_fallback(Facts& facts) {
   Largest longest;
   for (const GraphCost& graph : facts.graphs().graphs) {
     for (const FallbackOp& fallback : graph.fallbacks) {
+      if (fallback.custom) continue;
       FallbackOp& sum = by_op[fallback.op];
       sum.calls += fallback.calls;
       saturating_add(&sum.cpu_ns, fallback.cpu_ns);

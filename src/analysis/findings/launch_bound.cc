@@ -7,7 +7,9 @@
 #include "analysis/findings/catalog.h"
 #include "analysis/graphs/compiled_share.h"
 #include "analysis/launches/launches.h"
+#include "base/saturating.h"
 #include "base/units.h"
+#include "facts/capture_sizes.h"
 #include "model/recorder_cost.h"
 
 #include <fmt/format.h>
@@ -88,14 +90,39 @@ std::int64_t take_late_launches(Facts& facts, Claim* claim, HostTally* tally) {
   return late;
 }
 
-std::string remedy(bool compiled, bool takes_graphs) {
-  constexpr std::string_view kLarger = "give each kernel more work, e.g. a larger batch";
-  if (!takes_graphs) {
-    return (compiled ? "" : "launch fewer kernels: torch.compile fuses them, or ") + std::string(kLarger);
+// What would make launches cheaper. CUDA graphs only where most of the waiting is for kernels of which a graph would hold
+// several.
+struct LaunchRemedy {
+  bool compiled = false;      // most of the device time
+  bool takes_graphs = false;  // the device's API
+  bool several = false;
+  ProgramKind program = ProgramKind::unknown;
+
+  std::string text() const {
+    const std::string larger = "give each kernel more work, e.g. a larger batch";
+    if (takes_graphs && several) {
+      if (compiled) return "use CUDA graphs: torch.compile(mode=\"reduce-overhead\")";
+      return fmt::format("use CUDA graphs (torch.compile(mode=\"reduce-overhead\") or {}), or {}",
+                         program == ProgramKind::infers ? "torch.cuda.graph" : "torch.cuda.make_graphed_callables", larger);
+    }
+    if (!compiled) return "launch fewer kernels: torch.compile fuses them, or " + larger;
+    return takes_graphs ? "compile more of the program at once, or " + larger +
+                              "; CUDA graphs do not help: a graph of so few kernels costs more to replay than they to launch"
+                        : larger;
   }
-  if (compiled) return "use CUDA graphs: torch.compile(mode=\"reduce-overhead\")";
-  return "use CUDA graphs (torch.compile(mode=\"reduce-overhead\") or torch.cuda.make_graphed_callables), or " +
-         std::string(kLarger);
+};
+
+bool mostly_several(Facts& facts) {
+  const CaptureSizes sizes(facts.scope());
+  std::int64_t several_ns = 0, whole_ns = 0;
+  for (const DeviceLedger& device : facts.ledger().devices()) {
+    for (const IdleSlot& slot : device.idle) {
+      if (slot.piece.cause != IdleCause::launch || slot.next_work == kNoWork || facts.by_graph_launch(slot.next_work)) continue;
+      saturating_add(&whole_ns, slot.piece.length());
+      if (sizes.worthwhile(slot.next_work)) saturating_add(&several_ns, slot.piece.length());
+    }
+  }
+  return several_ns * 2 >= whole_ns;
 }
 
 }  // namespace
@@ -120,7 +147,11 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
                  .at_most_ns = claim.ns(),
                  .confidence = first_of_all ? Confidence::high : Confidence::medium,
                  .evidence = tally.text(),
-                 .action = remedy(compiled, any([](const DeviceLaunches& d) { return d.takes_graphs; })),
+                 .action = LaunchRemedy{.compiled = compiled,
+                                        .takes_graphs = any([](const DeviceLaunches& d) { return d.takes_graphs; }),
+                                        .several = mostly_several(facts),
+                                        .program = facts.program()}
+                               .text(),
                  .event = tally.event()};
 }
 

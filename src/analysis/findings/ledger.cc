@@ -154,7 +154,7 @@ bool Claim::keep() {
 }
 
 void Claim::give_back() {
-  for (const Part& part : parts_) {
+  for (const ClaimPart& part : parts_) {
     DeviceLedger& device = ledger_.devices()[part.device];
     (part.idle ? device.idle[part.slot].open_ns : device.work[part.slot].open_ns) += part.ns;
     sums_[part.device] -= part.ns;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "facts/iteration_time.h"
@@ -61,6 +62,14 @@ struct DeviceLedger {
   std::vector<WorkSlot> work;  // in order of start
 };
 
+// A piece of time that a claim took, and how much of it.
+struct ClaimPart {
+  std::uint32_t device;  // index in the ledger
+  bool idle;
+  std::uint32_t slot;  // of its idle or of its work
+  std::int64_t ns;
+};
+
 class Ledger {
  public:
   explicit Ledger(const Scope& scope);
@@ -87,21 +96,24 @@ class Ledger {
   // does not wait any more.
   std::int64_t least_work_ns() const;
 
+  // What claims kept since this was asked last: who runs one rule after the other learns what each claims.
+  std::vector<ClaimPart> take_kept() { return std::exchange(kept_, {}); }
+  void note_kept(std::vector<ClaimPart> parts) { kept_.insert(kept_.end(), parts.begin(), parts.end()); }
+
  private:
   std::vector<DeviceLedger> devices_;
   IterationTime time_;
   CauseSet allowed_ = CauseSet::all();
   bool work_allowed_ = true;
   std::int64_t programs_ = 1;  // processes that launch the work
+  std::vector<ClaimPart> kept_;
 };
 
 // What one finding takes out of the ledger. Taken time is given back when the claim goes, unless it was kept.
 class Claim {
  public:
   explicit Claim(Ledger& ledger) : ledger_(ledger), sums_(ledger.devices().size()), work_sums_(ledger.devices().size()) {}
-  ~Claim() {
-    if (!kept_) give_back();
-  }
+  ~Claim() { kept_ ? ledger_.note_kept(std::move(parts_)) : give_back(); }
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
@@ -118,16 +130,10 @@ class Claim {
   void give_back();
 
  private:
-  struct Part {
-    std::uint32_t device;
-    bool idle;
-    std::uint32_t slot;
-    std::int64_t ns;
-  };
   std::int64_t take(std::size_t device, bool idle, std::size_t slot, std::int64_t* open_ns, std::int64_t most_ns);
 
   Ledger& ledger_;
-  std::vector<Part> parts_;
+  std::vector<ClaimPart> parts_;
   std::vector<std::int64_t> sums_;       // by device
   std::vector<std::int64_t> work_sums_;  // of it, work
   bool kept_ = false;

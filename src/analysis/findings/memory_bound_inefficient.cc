@@ -9,6 +9,7 @@
 
 #include "analysis/findings/catalog.h"
 #include "base/units.h"
+#include "cost/roof/launch_occupancy.h"
 
 namespace ridge {
 namespace {
@@ -53,14 +54,6 @@ bool moves_data(Category category) {
          category != Category::memset && category != Category::other;
 }
 
-// Blocks that the device holds at once, from the occupancy that the profiler computed.
-std::optional<double> resident_blocks(const DeviceProperties& device, const Dim3& block, double occupancy_pct) {
-  const double threads = static_cast<double>(block.x) * static_cast<double>(block.y) * static_cast<double>(block.z);
-  if (!device.multiprocessors || !device.threads_per_multiprocessor || threads <= 0 || occupancy_pct <= 0) return std::nullopt;
-  const double per_sm = static_cast<double>(*device.threads_per_multiprocessor) * occupancy_pct / 100 / threads;
-  return std::max(1.0, per_sm) * static_cast<double>(*device.multiprocessors);
-}
-
 // "occupancy 12 %; 64 blocks for 132 multiprocessors", as far as the trace tells.
 std::string launch_text(const Facts& facts, std::uint32_t row, std::int64_t device_id) {
   const DeviceWorkTable& work = facts.work();
@@ -70,17 +63,17 @@ std::string launch_text(const Facts& facts, std::uint32_t row, std::int64_t devi
     return id ? parse_dim3(facts.trace().text(*id)) : std::nullopt;
   };
   std::string out;
-  const auto occupancy = work.occupancy_pct.number(event);
-  if (occupancy) out += fmt::format(", occupancy {:.0f} %{}", *occupancy, *occupancy < kLowOccupancyPct ? " (low)" : "");
-  const auto grid = dim(work.grid), block = dim(work.block);
+  const LaunchOccupancy occupancy = occupancy_of(facts.scope().costs(), work, event, device_id);
+  if (occupancy.pct)
+    out += fmt::format(", occupancy {:.0f} %{}", *occupancy.pct, *occupancy.pct < kLowOccupancyPct ? " (low)" : "");
+  const auto grid = dim(work.grid);
   const DeviceProperties* device = facts.properties(device_id);
-  if (!grid || !block || device == nullptr || !device->multiprocessors) return out;
+  if (!grid || device == nullptr || !device->multiprocessors) return out;
   const double blocks = static_cast<double>(grid->x) * static_cast<double>(grid->y) * static_cast<double>(grid->z);
   out += fmt::format(", {:.0f} blocks for {} multiprocessors", blocks, *device->multiprocessors);
   if (blocks < static_cast<double>(*device->multiprocessors)) return out + " (some are idle)";
-  const auto resident = resident_blocks(*device, *block, occupancy.value_or(0));
-  if (!resident) return out;
-  const double waves = blocks / *resident;
+  if (!occupancy.resident_blocks) return out;
+  const double waves = blocks / *occupancy.resident_blocks;
   if (waves > 1 && waves < kFewWaves) out += fmt::format(", {:.1f} waves (the last is not full)", waves);
   return out;
 }

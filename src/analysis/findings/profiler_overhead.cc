@@ -14,7 +14,7 @@ class Profilers {
  public:
   explicit Profilers(const Facts& facts) : facts_(facts) {
     if (facts.ledger().devices().size() < 2) return;
-    for (std::size_t n = 0; n < facts.tree().size(); ++n) see(facts.tree().event[n], &processes_);
+    for (std::size_t n = 0; n < facts.tree().recorded; ++n) see(facts.tree().event[n], &processes_);
     for (const EventId event : facts.trace().of(EventClass::overhead)) see(event, &profilers_);
     for (const DeviceLedger& device : facts.ledger().devices()) process_of_device_.push_back(process_of(device));
   }

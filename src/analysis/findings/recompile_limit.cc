@@ -22,7 +22,7 @@ Interval eager_time(const Facts& facts, const CacheLookup& lookup, std::int64_t 
   const std::int64_t from = tree.end_ns[lookup.node.value];
   const NodeId parent = tree.parent[lookup.node.value];
   if (!facts.trace().of(EventClass::python_frame).empty()) {
-    for (std::uint32_t n = lookup.node.value + 1; n < tree.size() && n < lookup.node.value + kNodesLookedAt; ++n) {
+    for (std::uint32_t n = lookup.node.value + 1; n < tree.recorded && n < lookup.node.value + kNodesLookedAt; ++n) {
       if (tree.start_ns[n] < from || tree.parent[n] != parent) continue;
       const auto frame = parse_frame_name(facts.name(NodeId{n}));
       const bool user = tree.event_class[n] == EventClass::python_frame && frame && is_user_file(frame->file);

@@ -91,6 +91,7 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
   WorkTally tally(facts);
   std::int64_t time_ns = 0;
   bool bounded = true;
+  std::vector<std::uint32_t> rows;
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     if (!is_matrix_work(facts, row) || !plain[facts.kernel_id(row)]) return;
@@ -106,12 +107,14 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     const auto factor = speedup(facts, device);
     bounded = bounded && factor.has_value();
     its.seen = true;
+    rows.push_back(row);
     tally.add(row, slot.open_ns);
     saturating_add(&time_ns, slot.open_ns);
     if (factor) claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device, *factor)));
   });
   if (time_ns < facts.ledger().least_ns() || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();
+  for (const std::uint32_t row : rows) facts.replace(row);
   std::string action;
   for (const Switch& its : switches) {
     if (its.seen) action += (action.empty() ? "" : " and ") + std::string(its.action);
@@ -120,7 +123,8 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
                  .at_most_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = Confidence::high,
                  .evidence = tally.text(),
-                 .action = action + " (10-bit mantissa), or autocast to bfloat16",
+                 .action = action + " (10-bit mantissa), or " +
+                           (facts.program() == ProgramKind::infers ? "cast the model to bfloat16" : "autocast to bfloat16"),
                  .event = tally.event()};
 }
 

@@ -27,8 +27,8 @@ class Attention {
       if (work.sort == WorkSort::set) continue;  // belongs to a kernel
       Pending& pending = streams[work.stream];
       if (work.sort == WorkSort::compute && is_batched_product(work.row)) {
-        if (pending.softmax) take(device, pending);
-        pending = {.open = true, .softmax = false, .between = {}};
+        if (pending.softmax) take(device, pending, work.row);
+        pending = {.open = true, .softmax = false, .product = work.row, .between = {}};
       } else if (pending.open && work.sort == WorkSort::compute && is_light(work.row) &&
                  pending.between.size() < kMostBetweenProducts) {
         pending.softmax = pending.softmax || is_softmax(work.row);
@@ -42,11 +42,13 @@ class Attention {
   std::int64_t found() const { return found_; }
   bool by_sdpa() const { return by_sdpa_; }
   const WorkTally& tally() const { return tally_; }
+  const std::vector<std::uint32_t>& products() const { return products_; }  // rows: what a fused kernel does too
 
  private:
   // What a stream did since its last batched product.
   struct Pending {
     bool open = false, softmax = false;
+    std::uint32_t product = 0;  // row of that product
     std::vector<std::size_t> between;
   };
 
@@ -72,7 +74,8 @@ class Attention {
   }
   bool is_softmax(std::uint32_t row) const { return is_softmax_name(op_name(row)) || fuses(row, is_softmax_name); }
 
-  void take(std::size_t device, const Pending& pending) {
+  void take(std::size_t device, const Pending& pending, std::uint32_t second) {
+    products_.insert(products_.end(), {pending.product, second});
     for (const std::size_t i : pending.between) {
       const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
       tally_.add(row, claim_.take_work(device, i));
@@ -86,6 +89,7 @@ class Attention {
   Facts& facts_;
   Claim& claim_;
   WorkTally tally_;
+  std::vector<std::uint32_t> products_;
   std::int64_t found_ = 0;
   bool by_sdpa_ = false;
 };
@@ -97,6 +101,8 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
   Attention attention(facts, claim);
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) attention.walk(d);
   if (attention.found() == 0 || !claim.keep()) return std::nullopt;
+  for (const std::uint32_t row : attention.products()) facts.replace(row);
+  const std::string_view gradient = facts.program() == ProgramKind::infers ? "" : " (no mask that needs a gradient)";
   return Finding{
       .finding = "unfused attention writes its scores to memory and reads them back: " +
                  per_iteration(facts, attention.found(), "call"),
@@ -105,7 +111,8 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
       .evidence = attention.tally().text(),
       .action = attention.by_sdpa()
                     ? "scaled_dot_product_attention uses its math backend here: give it float16 or bfloat16 tensors, and a "
-                      "head size and mask that its fused kernels support (no mask that needs a gradient)"
+                      "head size and mask that its fused kernels support" +
+                          std::string(gradient)
                     : "call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on chip; pass bias and "
                       "mask as attn_mask",
       .event = attention.tally().event()};

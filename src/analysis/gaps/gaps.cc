@@ -12,6 +12,7 @@
 #include "analysis/shared/iteration_table.h"
 #include "base/saturating.h"
 #include "facts/scope_diagnostics.h"
+#include "model/cpu_kernels.h"
 #include "model/locations.h"
 
 namespace ridge {
@@ -32,13 +33,20 @@ class GapNames {
     return launch == kNoNode ? "" : locations_.location(launch);
   }
 
-  std::string_view blame(const IdlePiece& piece) const { return name(piece.node); }
+  std::string_view blame(const IdlePiece& piece) const {
+    return computes(piece) ? name_cpu_kernel(trace_, tree_, piece.node).kernel : name(piece.node);
+  }
+  // What the blamed slice is known by: its op; of a CPU kernel the file of the module that calls it.
   std::string_view blame_op(const IdlePiece& piece) const {
+    if (computes(piece)) return name_cpu_kernel(trace_, tree_, piece.node).file;
     const bool is_op = piece.node == kNoNode || tree_.class_of(piece.node) == EventClass::op;
     return is_op ? "" : name(outer_op(trace_, tree_, piece.node));
   }
 
  private:
+  bool computes(const IdlePiece& piece) const {
+    return piece.cause == IdleCause::launch && piece.node != kNoNode && is_cpu_kernel(trace_, tree_, piece.node);
+  }
   std::string_view name(NodeId node) const {
     return node == kNoNode ? "" : trace_.text(trace_.events.name(tree_.event[node.value]));
   }

@@ -9,8 +9,10 @@
 
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
+#include "analysis/shared/cpu_kernels_table.h"
 #include "base/saturating.h"
 #include "facts/graph_busy.h"
+#include "model/cpu_kernels.h"
 #include "model/frame_name.h"
 #include "model/name_flags.h"
 #include "ops/op_work.h"
@@ -51,6 +53,7 @@ class GraphsReader {
                   [&](const GraphCost& g) { return (g.calls == 0 && g.kernels == 0) || !scope_.matches(g.graph); });
     count_regions();
     for (GraphCost& graph : out_.graphs) {
+      if (!graph.inductor) graph.fallbacks.clear();
       std::sort(graph.fallbacks.begin(), graph.fallbacks.end(), [](const FallbackOp& a, const FallbackOp& b) {
         return std::tuple(-a.gpu_ns, -a.cpu_ns, a.op) < std::tuple(-b.gpu_ns, -b.cpu_ns, b.op);
       });
@@ -88,6 +91,7 @@ class GraphsReader {
         GraphCost graph;
         graph.graph = name;
         graph.backward = call.backward;
+        graph.inductor = call.sort == CompiledSort::graph;
         graph.id = call.id;
         out_.graphs.push_back(std::move(graph));
       }
@@ -126,7 +130,7 @@ class GraphsReader {
     const NameFlags starting(trace_, starts_work);
     top_op_.assign(tree_.size(), kNoNode);
     const CompilerWork& compilers = model_.compiler_work();
-    for (std::uint32_t n = 0; n < tree_.size(); ++n) {
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const std::uint32_t unit = unit_at(NodeId{n});
       if (unit == kNoCall || regions_.calls[unit].node.value == n) continue;
       if (const NodeId parent = tree_.parent[n]; parent != kNoNode) top_op_[n] = top_op_[parent.value];
@@ -137,6 +141,7 @@ class GraphsReader {
       } else if (tree_.event_class[n] == EventClass::op && top_op_[n] == kNoNode) {
         top_op_[n] = NodeId{n};
         const std::string_view op = trace_.text(id);
+        if (op.starts_with("triton_") || is_cpu_kernel(trace_, tree_, NodeId{n})) out_.graphs[graph_of_[unit]].inductor = true;
         if (is_mark(op) || is_by_design(op)) continue;
         FallbackOp& fallback = fallback_of(graph_of_[unit], id, op);
         const std::int64_t duration = tree_.duration_ns(NodeId{n});
@@ -150,7 +155,7 @@ class GraphsReader {
   FallbackOp& fallback_of(std::uint32_t graph, StringId name, std::string_view op) {
     std::vector<FallbackOp>& list = out_.graphs[graph].fallbacks;
     const auto [it, added] = fallback_index_.try_emplace({graph, name.value}, static_cast<std::uint32_t>(list.size()));
-    if (added) list.push_back({.op = op});
+    if (added) list.push_back({.op = op, .custom = !op.starts_with("aten::")});
     return list[it->second];
   }
 
@@ -172,6 +177,7 @@ class GraphsReader {
         GraphCost& graph = out_.graphs[graph_of_[unit]];
         saturating_add(&graph.gpu_ns, duration);
         ++graph.kernels;
+        graph.inductor = graph.inductor || model_.identities()[work.row].library == "inductor";
         const auto category = static_cast<std::size_t>(model_.identities()[work.row].category);
         saturating_add(&graph.category_ns[category], duration);
         ++graph.category_kernels[category];
@@ -205,7 +211,7 @@ class GraphsReader {
   // The Python frame that runs behind a lookup: the next slice with the same parent.
   NodeId frame_behind(NodeId lookup) const {
     const std::int64_t end = tree_.end_ns[lookup.value];
-    for (std::uint32_t n = lookup.value + 1; n < tree_.size() && n < lookup.value + 200; ++n) {
+    for (std::uint32_t n = lookup.value + 1; n < tree_.recorded && n < lookup.value + 200; ++n) {
       if (tree_.start_ns[n] < end || tree_.parent[n] != tree_.parent[lookup.value]) continue;
       return tree_.event_class[n] == EventClass::python_frame ? NodeId{n} : kNoNode;
     }
@@ -320,6 +326,10 @@ std::int64_t Graphs::gpu_ns() const {
 
 Graphs compute_graphs(const Scope& scope) { return GraphsReader(scope).compute(); }
 
-Result<Report> run_graphs(const Scope& scope, const Arguments&) { return report_graphs(compute_graphs(scope)); }
+Result<Report> run_graphs(const Scope& scope, const Arguments&) {
+  Report report = report_graphs(compute_graphs(scope));
+  if (auto kernels = cpu_kernels_table(scope)) report.tables.push_back(std::move(*kernels));
+  return report;
+}
 
 }  // namespace ridge

@@ -15,8 +15,10 @@
 
 namespace ridge {
 
+// An op that a graph of Inductor's calls instead of code that Inductor generated.
 struct FallbackOp {
   std::string_view op;
+  bool custom = false;  // not ATen's: its author gave Inductor nothing to generate code from, and wants it called
   std::int64_t calls = 0;
   std::int64_t cpu_ns = 0;
   std::int64_t gpu_ns = 0;
@@ -26,6 +28,7 @@ struct FallbackOp {
 struct GraphCost {
   std::string_view graph;  // cache key of the graph; the function's or region's name where the trace has no graph calls
   bool backward = false;
+  bool inductor = false;  // known to be Inductor's: its call or its kernels say so; other backends run ops as they are
   CompileId id;
   std::int64_t calls = 0;
   std::int64_t cpu_ns = 0;
@@ -36,7 +39,7 @@ struct GraphCost {
   std::int64_t busy_ns = 0;   // of that, with their work on the device
   std::array<std::int64_t, kCategories> category_ns{};
   std::array<std::int64_t, kCategories> category_kernels{};
-  std::vector<FallbackOp> fallbacks;  // in order of time
+  std::vector<FallbackOp> fallbacks;  // in order of time; none where the graph is not Inductor's
 };
 
 // Where device work stands to compiled code. Every piece is in exactly one part.

@@ -42,7 +42,9 @@ std::string categories_text(const GraphCost& graph) {
 
 std::string fallbacks_text(const GraphCost& graph) {
   std::string text;
-  for (const FallbackOp& op : graph.fallbacks) text += (text.empty() ? "" : ", ") + std::string(op.op);
+  for (const FallbackOp& op : graph.fallbacks) {
+    if (!op.custom) text += (text.empty() ? "" : ", ") + std::string(op.op);
+  }
   return text;
 }
 
@@ -166,11 +168,12 @@ Table fallbacks_table(const Graphs& graphs) {
                    {"calls", Type::integer, Unit::count},
                    {"cpu_ns", Type::integer, Unit::ns},
                    {"gpu_ns", Type::integer, Unit::ns},
+                   {"custom", Type::boolean},
                    {"graph", Type::text}};
   for (const GraphCost& g : graphs.graphs) {
     for (const FallbackOp& op : g.fallbacks) {
       table.add_row({std::string(op.op), phase_of(g), frame_cell(g.id), op.calls, op.cpu_ns,
-                     graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), std::string(g.graph)});
+                     graphs.has_device_work ? Cell(op.gpu_ns) : Cell(), op.custom, std::string(g.graph)});
     }
   }
   return table;
@@ -214,12 +217,15 @@ Table replays_table(const Graphs& graphs) {
                    {"gpu_min_ns", Type::integer, Unit::ns},
                    {"gpu_max_ns", Type::integer, Unit::ns},
                    {"launch_mean_ns", Type::integer, Unit::ns},
-                   {"ops_from", Type::text}};
+                   {"ops_from", Type::text},
+                   {"ops_known", Type::integer, Unit::count},
+                   {"capture", Type::text}};
   for (const ReplayCost& cost : graphs.replays) {
     const ReplayedGraph& graph = replays.graphs[cost.graph];
+    const auto known = std::count_if(graph.ops.begin(), graph.ops.end(), [](NodeId op) { return op != kNoNode; });
     table.add_row({graph_name(replays, cost.graph), cost.replays, static_cast<std::int64_t>(cost.nodes.size()), cost.gpu_ns,
                    mean(cost.gpu_ns, cost.replays), cost.min_gpu_ns, cost.max_gpu_ns, mean(cost.launch_ns, cost.replays),
-                   cells::text(name_of(graph.source))});
+                   cells::text(name_of(graph.source)), static_cast<std::int64_t>(known), cells::text(graph.from)});
   }
   return table;
 }

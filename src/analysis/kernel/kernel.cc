@@ -12,10 +12,12 @@
 #include "analysis/shared/cost_diagnostics.h"
 #include "base/saturating.h"
 #include "base/try.h"
+#include "cost/roof/launch_occupancy.h"
 #include "facts/scoped_work.h"
 #include "model/annotations.h"
 #include "model/frame_name.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -63,7 +65,7 @@ class KernelDetailBuilder {
 
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
-    if (trace_.kind(event).work != DeviceWork::kernel) return;
+    if (work_of(trace_, event) != DeviceWork::kernel) return;
     saturating_add(&out_.kernel_time_ns, duration_ns(work));
     if (trace_.text(trace_.events.name(event)) != kernel_) return;
     identify(work);
@@ -77,7 +79,7 @@ class KernelDetailBuilder {
     if (trace_.events.dur_ns(event)) out_.durations_ns.push_back(duration_ns(work));
     out_.autotune_count += model_.autotuning().holds_work(work.row) ? 1 : 0;
     out_.graph_count += work_.graph_node_id.integer(event).value_or(0) != 0 ? 1 : 0;
-    count(&config(event));
+    count(&config(event, device.id));
     count(&shape(work.row));
     count(&stack(work.row));
     count(&streams_.at(work.stream, [&](Stream* s) { s->stream = work.stream; }));
@@ -116,7 +118,7 @@ class KernelDetailBuilder {
     out_.category = identity.category;
   }
 
-  LaunchConfig& config(EventId event) {
+  LaunchConfig& config(EventId event, std::int64_t device) {
     LaunchConfig c;
     c.grid = text(work_.grid, event);
     c.block = text(work_.block, event);
@@ -124,9 +126,10 @@ class KernelDetailBuilder {
     c.shared_memory_bytes = work_.shared_memory.integer(event);
     c.blocks_per_sm = work_.blocks_per_sm.number(event);
     c.warps_per_sm = work_.warps_per_sm.number(event);
-    c.occupancy_pct = work_.occupancy_pct.number(event);
-    return configs_.at(std::tuple(c.grid, c.block, c.registers_per_thread, c.shared_memory_bytes),
-                       [&](LaunchConfig* row) { *row = c; });
+    return configs_.at(std::tuple(c.grid, c.block, c.registers_per_thread, c.shared_memory_bytes), [&](LaunchConfig* row) {
+      *row = c;
+      row->occupancy_pct = occupancy_of(scope_.costs(), work_, event, device).pct;
+    });
   }
 
   KernelShape& shape(std::size_t row) {
@@ -141,15 +144,15 @@ class KernelDetailBuilder {
   }
 
   KernelStack& stack(std::size_t row) {
-    const NodeId launch = model_.links().launch[row];
+    const NodeId launch = model_.links().launch[row], caller = caller_of(model_, row);
     std::vector<std::uint32_t> frames;
-    for (NodeId n = frame_at(launch); n != kNoNode && frames.size() < kMostFrames;
+    for (NodeId n = frame_at(caller); n != kNoNode && frames.size() < kMostFrames;
          n = frame_at(model_.tree().parent[n.value])) {
       frames.push_back(name_id(n));
     }
     const NodeId annotation = annotations_.of(launch);
-    const std::string_view place = launch == kNoNode ? std::string_view() : model_.locations().location(launch);
-    const std::string_view module = launch == kNoNode ? std::string_view() : model_.locations().module_path(launch);
+    const std::string_view place = caller == kNoNode ? std::string_view() : model_.locations().location(caller);
+    const std::string_view module = caller == kNoNode ? std::string_view() : model_.locations().module_path(caller);
     const std::uint32_t mark = annotation == kNoNode ? 0 : name_id(annotation);
     return stacks_.at(std::tuple(frames, place, module, mark), [&](KernelStack* s) {
       s->location = place;
@@ -206,7 +209,7 @@ std::vector<KernelCandidate> candidates_in(const Scope& scope) {
   const Trace& trace = scope.trace();
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const EventId event = trace.of(EventClass::device_work)[work.row];
-    if (trace.kind(event).work != DeviceWork::kernel) return;
+    if (work_of(trace, event) != DeviceWork::kernel) return;
     saturating_add(&times[{trace.events.name(event).value, scope.model().identities().of_row[work.row]}], duration_ns(work));
   });
   std::vector<KernelCandidate> candidates;

@@ -20,11 +20,12 @@
 #include "facts/scoped_work.h"
 #include "model/autotune.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream"};
+constexpr std::string_view kKernelsBy[] = {"launch", "op", "shape", "annotation", "module", "graph", "stream", "stage"};
 
 struct RowKey {
   std::uint32_t name = 0, label = 0, hash = 0;
@@ -68,7 +69,7 @@ class KernelRows {
   // Whether it is a kernel that --filter lets through.
   bool holds(const WorkRow& work) {
     const EventId event = event_of(work);
-    return trace_.kind(event).work == DeviceWork::kernel && matches(trace_.events.name(event));
+    return work_of(trace_, event) == DeviceWork::kernel && matches(trace_.events.name(event));
   }
 
   void add(const Device& device, const WorkRow& work) {

@@ -30,7 +30,7 @@
 
 namespace ridge {
 
-enum class KernelsBy : std::uint8_t { launch, op, shape, annotation, module, graph, stream };
+enum class KernelsBy : std::uint8_t { launch, op, shape, annotation, module, graph, stream, stage };
 
 // Texts belong to the trace or to its model.
 struct KernelRow {

@@ -1,4 +1,5 @@
-// LaunchKey: under which key a launch falls where `kernels` regroups: its op, shape, annotation, module, graph or stream.
+// LaunchKey: under which key a launch falls where `kernels` regroups: its op, shape, annotation, module, graph, stream, or the
+// stage of a server's step.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "analysis/kernels/kernels.h"
 #include "model/annotations.h"
+#include "model/server_steps.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -28,12 +30,14 @@ class LaunchKey {
 
   std::string name(NodeId n) const;
   std::string shape(NodeId op) const;
+  std::string stage(const WorkRow& work, NodeId launch) const;
 
   const Model& model_;
   KernelsBy by_;
   OpTable ops_;
   std::optional<Annotations> annotations_;
   std::vector<GraphAround> graphs_;  // by node
+  ServerSteps steps_;
 };
 
 }  // namespace ridge

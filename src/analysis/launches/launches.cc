@@ -178,7 +178,7 @@ std::vector<LaunchCall> count_calls(const Scope& scope) {
     if (call != kNoNode) ++launched[call.value];
   }
   std::map<StringId, LaunchCall> by_name;
-  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+  for (std::uint32_t n = 0; n < tree.recorded; ++n) {
     const NodeId node{n};
     if (tree.class_of(node) != EventClass::launch || !scope.holds(node)) continue;
     LaunchCall& call = by_name[trace.events.name(tree.event[n])];

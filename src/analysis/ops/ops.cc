@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "analysis/catalog.h"
+#include "analysis/ops/table_calls.h"
 #include "analysis/shared/choice.h"
+#include "analysis/shared/cpu_kernels_table.h"
 #include "base/saturating.h"
 #include "base/sort_runs.h"
 #include "base/try.h"
@@ -17,12 +19,14 @@
 #include "model/annotations.h"
 #include "model/locations.h"
 #include "model/phases.h"
+#include "model/server_steps.h"
 #include "trace/tables.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase"};
+constexpr std::string_view kOpsBy[] = {"shape", "module", "location", "annotation", "phase", "stage"};
 
 // What one call of an op took.
 struct OpCost {
@@ -42,7 +46,7 @@ struct LaunchedWork {
 };
 
 bool is_kernel(const Trace& trace, std::uint32_t row) {
-  return trace.kind(trace.of(EventClass::device_work)[row]).work == DeviceWork::kernel;
+  return work_of(trace, trace.of(EventClass::device_work)[row]) == DeviceWork::kernel;
 }
 
 // Kernels that may compute anything, and copies that are known to compute nothing.
@@ -73,19 +77,21 @@ std::vector<LaunchedWork> launched_work(const Scope& scope, CompilerWorkFilter c
   return list;
 }
 
-// Walks the call tree with the ops and runtime calls around the current node on a stack. Each op is handed over twice: to
-// enter(NodeId) before those below it, and to leave(NodeId, const OpCost&) when everything below it was seen. Without the
-// compiler's own, whatever of it stands in an op takes from the op's own time, as a call does.
+// Walks the call tree with the calls around the current node on a stack (see table_calls.h). Each op is handed over twice: to
+// enter(NodeId) before those below it, and to leave(NodeId, const OpCost&) when everything below it was seen; one that is part
+// of the call around it, never. Without the compiler's own, whatever of it stands in an op takes from the op's own time, as a
+// call does.
 template <class Enter, class Leave>
 void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compilers, Enter enter, Leave leave) {
   const CallTree& tree = scope.model().tree();
   const CompilerWork& apart = left_out(scope, compilers);
+  const TableCalls calls(scope.trace(), tree);
   const std::vector<LaunchedWork> launched = launched_work(scope, compilers);
   auto work = launched.begin();
-  std::vector<NodeId> call_at_or_above(tree.size());  // the nearest op or runtime call
   struct Open {
     NodeId node;
     bool is_op;
+    bool is_merged;
     OpCost cost;
   };
   std::vector<Open> open;
@@ -94,28 +100,35 @@ void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compiler
     open.pop_back();
     // Work under a call without an op of its own belongs to the next op above it.
     if (!open.empty()) {
-      saturating_add(&open.back().cost.device_total_ns, done.cost.device_total_ns);
-      open.back().cost.flops.add(done.cost.flops);
-      open.back().cost.pieces += done.cost.pieces;
+      OpCost& above = open.back().cost;
+      saturating_add(&above.device_total_ns, done.cost.device_total_ns);
+      above.flops.add(done.cost.flops);
+      above.pieces += done.cost.pieces;
+      if (done.is_merged) {
+        saturating_add(&above.child_cpu_ns, done.cost.child_cpu_ns);
+        saturating_add(&above.device_self_ns, done.cost.device_self_ns);
+        above.kernels += done.cost.kernels;
+      }
     }
-    if (done.is_op) leave(done.node, done.cost);
+    if (done.is_op && !done.is_merged) leave(done.node, done.cost);
   };
-  for (std::uint32_t i = 0; i < tree.size(); ++i) {
+  for (std::uint32_t i = 0; i < tree.recorded; ++i) {
     const NodeId n{i};
-    const bool is_op = tree.event_class[i] == EventClass::op;
-    const bool is_call = is_op || tree.event_class[i] == EventClass::launch;
-    const NodeId above = tree.parent[i] == kNoNode ? kNoNode : call_at_or_above[tree.parent[i].value];
-    call_at_or_above[i] = is_call ? n : above;
+    // A utility op that launched something has its row: no device time is lost.
+    while (work != launched.end() && work->op < n) ++work;
+    const bool has_work = work != launched.end() && work->op == n;
+    const bool is_call = calls.is_call(n) || has_work;
+    const bool is_op = is_call && tree.event_class[i] == EventClass::op;
+    const NodeId above = calls.above(n);
     const bool begins_apart = apart.holds(n) && !apart.holds(tree.parent[i]);
     if (!is_call && !begins_apart) continue;
     while (!open.empty() && open.back().node != above) close();
     const bool inside_apart = apart.holds(n) && !apart.holds(above);  // of a slice that is no call and was subtracted whole
-    if (!open.empty() && open.back().is_op && (begins_apart || !inside_apart))
+    if (!open.empty() && open.back().is_op && !calls.is_merged(n) && (begins_apart || !inside_apart))
       saturating_add(&open.back().cost.child_cpu_ns, tree.duration_ns(n));
     if (!is_call) continue;
     OpCost cost;
-    for (; work != launched.end() && work->op <= n; ++work) {
-      if (work->op != n) continue;
+    for (; work != launched.end() && work->op == n; ++work) {
       ++cost.pieces;
       saturating_add(&cost.device_total_ns, work->time_ns);
       if (with == WithCosts::yes) add_flops(scope, work->row, work->time_ns, &cost.flops);
@@ -123,8 +136,8 @@ void for_each_op(const Scope& scope, WithCosts with, CompilerWorkFilter compiler
       saturating_add(&cost.device_self_ns, work->time_ns);
       cost.kernels += work->is_kernel;
     }
-    if (is_op) enter(n);
-    open.push_back({n, is_op, cost});
+    if (is_op && !calls.is_merged(n)) enter(n);
+    open.push_back({n, is_op, calls.is_merged(n), cost});
   }
   while (!open.empty()) close();
 }
@@ -201,6 +214,11 @@ Detail make_detail(const Scope& scope, std::optional<OpsBy> by) {
                 return static_cast<std::uint32_t>(n == kNoNode ? Phase::forward : (*phases)[n.value]);
               },
               [](std::uint32_t id) { return std::string(name_of(static_cast<Phase>(id))); }};
+    }
+    case OpsBy::stage: {
+      const auto steps = std::make_shared<ServerSteps>(build_server_steps(trace, tree));
+      return {[steps](EventId, NodeId n) { return static_cast<std::uint32_t>(steps->stage_of(n)); },
+              [](std::uint32_t id) { return std::string(name_of(static_cast<Stage>(id))); }};
     }
     default: {
       const Locations* locations = &scope.model().locations();
@@ -377,7 +395,9 @@ std::span<const std::string_view> ops_by_names() { return kOpsBy; }
 
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments) {
   TRY(const std::optional<std::size_t> by, choice(arguments, "by", kOpsBy));
-  return report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+  Report report = report_ops(compute_ops(scope, by ? std::optional(static_cast<OpsBy>(*by)) : std::nullopt));
+  if (auto kernels = cpu_kernels_table(scope)) report.tables.push_back(std::move(*kernels));
+  return report;
 }
 
 }  // namespace ridge

@@ -40,7 +40,7 @@ class FlopSum {
   std::int64_t whole_ns_ = 0;
 };
 
-enum class OpsBy : std::uint8_t { shape, module, location, annotation, phase };
+enum class OpsBy : std::uint8_t { shape, module, location, annotation, phase, stage };
 
 struct OpRow {
   std::string_view op;  // the trace owns it

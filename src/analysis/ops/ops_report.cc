@@ -12,7 +12,7 @@ namespace {
 
 std::string by_name(const Ops& ops) { return std::string(ops_by_names()[static_cast<std::size_t>(*ops.by)]); }
 
-// What each phase cost in all: the rows of --by phase, added up.
+// What each phase, or stage, cost in all: the rows of --by phase, added up.
 Table phases_table(const Ops& ops) {
   struct Sum {
     std::int64_t count = 0, timed = 0, cpu_self_ns = 0, device_self_ns = 0, kernels = 0;
@@ -27,8 +27,8 @@ Table phases_table(const Ops& ops) {
     saturating_add(&sum.device_self_ns, row.device_self_ns);
   }
   Table table;
-  table.name = "phases";
-  table.columns = {{"phase", Type::text},
+  table.name = by_name(ops) + "s";
+  table.columns = {{by_name(ops), Type::text},
                    {"count", Type::integer, Unit::count},
                    {"cpu_self_ns", Type::integer, Unit::ns},
                    {"device_self_ns", Type::integer, Unit::ns},
@@ -104,7 +104,7 @@ Report report_ops(const Ops& ops) {
   if (any_recovered) total[8] = recovered;
   Report report;
   report.tables.push_back(std::move(table));
-  if (ops.by == OpsBy::phase) report.tables.push_back(phases_table(ops));
+  if (ops.by == OpsBy::phase || ops.by == OpsBy::stage) report.tables.push_back(phases_table(ops));
   if (ops.no_shapes)
     report.diagnostics.push_back({"no_shapes", 1, "the trace has no input shapes: record with record_shapes=True"});
   if (ops.no_stacks)

@@ -1,10 +1,17 @@
 // The tables of `roofline` and its picture.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "analysis/roofline/roofline.h"
 #include "analysis/shared/cells.h"
+#include "base/saturating.h"
+#include "base/units.h"
 
 namespace ridge {
 namespace {
@@ -123,33 +130,78 @@ PlotLine roof_line(const DeviceRoof& roof, double left, double right) {
   return line;
 }
 
-// One picture for each sort of device, because devices of a sort share their roofs.
-Plot plot_of(const Roofline& roofline, const DeviceSpec& spec, const std::vector<std::int64_t>& devices) {
-  Plot plot;
-  plot.title = spec.name + ", " + std::string(spec.measured ? "measured peaks" : "data sheet peaks");
-  plot.x = {"FLOP per byte", Unit::none};
-  plot.y = {"FLOP/s", Unit::flop_per_s};
-  std::int64_t without = 0;
-  double left = 1, right = 1;
+// Where a kernel is drawn: under the roofs, by its FLOPs and bytes; by its bytes alone; or nowhere, as neither is known.
+enum class DrawnBy : std::uint8_t { intensity, bandwidth, nothing };
+
+DrawnBy drawn_by(const KernelRow& kernel, const RoofPoint& point) {
+  if (drawable(point.intensity.value_or(0)) && drawable(point.flops_per_s.value_or(0))) return DrawnBy::intensity;
+  return drawable(kernel.cost.told().bytes.per_second().value_or(0)) && kernel.time_ns > 0 ? DrawnBy::bandwidth
+                                                                                           : DrawnBy::nothing;
+}
+
+// The kernels of some devices, by where they are drawn, with the time of each part.
+struct KernelParts {
+  std::array<std::vector<const KernelRow*>, 3> kernels;
+  std::array<std::int64_t, 3> time_ns{};
+  std::int64_t whole_ns = 0;
+
+  const std::vector<const KernelRow*>& of(DrawnBy part) const { return kernels[static_cast<std::size_t>(part)]; }
+  std::string share(DrawnBy part) const {
+    return format_percent(100.0 * static_cast<double>(time_ns[static_cast<std::size_t>(part)]) /
+                          static_cast<double>(std::max<std::int64_t>(1, whole_ns)));
+  }
+};
+
+KernelParts parts_of(const Roofline& roofline, const std::vector<std::int64_t>& devices) {
+  KernelParts parts;
   for (const KernelRow& k : roofline.kernels.rows) {
     if (std::ranges::count(devices, k.device) == 0) continue;
-    const RoofPoint point = roof_point(k.cost);
-    if (!drawable(point.intensity.value_or(0)) || !drawable(point.flops_per_s.value_or(0))) {
-      ++without;
-      continue;
-    }
-    const double weight =
-        static_cast<double>(k.time_ns) / static_cast<double>(std::max<std::int64_t>(1, roofline.kernels.time_ns));
-    plot.points.push_back({*point.intensity, *point.flops_per_s, weight, std::string(k.label)});
+    const auto part = static_cast<std::size_t>(drawn_by(k, roof_point(k.cost)));
+    parts.kernels[part].push_back(&k);
+    saturating_add(&parts.time_ns[part], k.time_ns);
+    saturating_add(&parts.whole_ns, k.time_ns);
+  }
+  return parts;
+}
+
+double weight_of(const KernelRow& kernel, const Roofline& roofline) {
+  return static_cast<double>(kernel.time_ns) / static_cast<double>(std::max<std::int64_t>(1, roofline.kernels.time_ns));
+}
+
+std::string title_of(const DeviceSpec& spec, std::string_view what) {
+  return fmt::format("{}, {}{}", spec.name, spec.measured ? "measured peaks" : "data sheet peaks", what);
+}
+
+// "3 kernels (4.1 %) are not drawn: neither their FLOPs nor their bytes are known: a, b, c"
+std::string not_drawn(const KernelParts& parts) {
+  constexpr std::size_t kNamed = 3;
+  const std::vector<const KernelRow*>& left = parts.of(DrawnBy::nothing);
+  if (left.empty()) return "";
+  std::string text = fmt::format("; {} {} ({}) not drawn, neither FLOPs nor bytes known: ", left.size(),
+                                 left.size() == 1 ? "kernel" : "kernels", parts.share(DrawnBy::nothing));
+  for (std::size_t i = 0; i < std::min(kNamed, left.size()); ++i) text += (i == 0 ? "" : ", ") + std::string(left[i]->label);
+  return text + (left.size() > kNamed ? ", ..." : "");
+}
+
+// One picture for each sort of device, because devices of a sort share their roofs.
+Plot roof_plot(const Roofline& roofline, const KernelParts& parts, const DeviceSpec& spec, std::int64_t device) {
+  Plot plot;
+  plot.title = title_of(spec, "");
+  plot.x = {"FLOP per byte", Unit::none};
+  plot.y = {"FLOP/s", Unit::flop_per_s};
+  double left = 1, right = 1;
+  for (const KernelRow* k : parts.of(DrawnBy::intensity)) {
+    const RoofPoint point = roof_point(k->cost);
+    plot.points.push_back({*point.intensity, *point.flops_per_s, weight_of(*k, roofline), std::string(k->label)});
     left = std::min(left, *point.intensity);
     right = std::max(right, *point.intensity);
   }
   for (const DeviceRoof& roof : roofline.roofs) {
-    if (roof.device == devices.front() && roof.spec.bandwidth.known())
+    if (roof.device == device && roof.spec.bandwidth.known())
       right = std::max(right, 4 * roof.peak.high / roof.spec.bandwidth.high);
   }
   for (const DeviceRoof& roof : roofline.roofs) {
-    if (roof.device != devices.front() || !roof.spec.bandwidth.known()) continue;
+    if (roof.device != device || !roof.spec.bandwidth.known()) continue;
     const auto same =
         std::ranges::find_if(plot.lines, [&](const PlotLine& line) { return line.points.back().second == roof.peak.high; });
     if (same == plot.lines.end()) {
@@ -158,7 +210,28 @@ Plot plot_of(const Roofline& roofline, const DeviceSpec& spec, const std::vector
       same->label += ", " + label_of(roof);
     }
   }
-  if (without > 0) plot.note = std::to_string(without) + " kernels are not drawn: they have no FLOPs, or theirs are unknown";
+  plot.note = parts.share(DrawnBy::intensity) + " of kernel time";
+  return plot;
+}
+
+// Kernels that only move data, or whose FLOPs are unknown: how near they come to the memory's bandwidth, over how long a
+// launch takes, as short ones cannot reach it.
+Plot bandwidth_plot(const Roofline& roofline, const KernelParts& parts, const DeviceSpec& spec) {
+  Plot plot;
+  plot.title = title_of(spec, ": kernels without known FLOPs");
+  plot.x = {"time per launch", Unit::ns};
+  plot.y = {"bytes/s", Unit::bytes_per_s};
+  double left = std::numeric_limits<double>::max(), right = 0;
+  for (const KernelRow* k : parts.of(DrawnBy::bandwidth)) {
+    const double each_ns = static_cast<double>(k->time_ns) / static_cast<double>(std::max<std::int64_t>(1, k->count));
+    plot.points.push_back(
+        {each_ns, k->cost.told().bytes.per_second().value_or(0), weight_of(*k, roofline), std::string(k->label)});
+    left = std::min(left, each_ns);
+    right = std::max(right, each_ns);
+  }
+  if (spec.bandwidth.known() && !plot.points.empty())
+    plot.lines.push_back({"memory", {{left / 2, spec.bandwidth.high}, {right * 2, spec.bandwidth.high}}});
+  plot.note = parts.share(DrawnBy::bandwidth) + " of kernel time";
   return plot;
 }
 
@@ -172,8 +245,12 @@ std::vector<Plot> plots_of(const Roofline& roofline) {
   }
   std::vector<Plot> plots;
   for (const auto& [name, ids] : devices) {
-    Plot plot = plot_of(roofline, *specs[name], ids);
-    if (!plot.points.empty()) plots.push_back(std::move(plot));
+    const KernelParts parts = parts_of(roofline, ids);
+    std::vector<Plot> both = {roof_plot(roofline, parts, *specs[name], ids.front()),
+                              bandwidth_plot(roofline, parts, *specs[name])};
+    std::erase_if(both, [](const Plot& plot) { return plot.points.empty(); });
+    if (!both.empty()) both.back().note += not_drawn(parts);
+    std::ranges::move(both, std::back_inserter(plots));
   }
   return plots;
 }

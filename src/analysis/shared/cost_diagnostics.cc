@@ -5,14 +5,18 @@
 #include <set>
 #include <string>
 
+#include "base/saturating.h"
 #include "base/units.h"
+#include "facts/scoped_work.h"
 #include "model/device_properties.h"
 #include "model/model.h"
+#include "trace/tables.h"
 
 namespace ridge {
 namespace {
 
 constexpr double kMostlyUnknown = 50;  // percent: where less is known, the reader is told
+constexpr double kMuchHidden = 10;     // percent of kernel time that graphs replayed without ops: what would help is told
 
 // Names of the devices that have work in the scope and no peaks.
 std::set<std::string> unknown_devices(const Scope& scope) {
@@ -24,6 +28,11 @@ std::set<std::string> unknown_devices(const Scope& scope) {
     names.insert(named ? "'" + properties->name + "'" : "device " + std::to_string(device.id));
   }
   return names;
+}
+
+bool shapes_recorded(const Trace& trace) {
+  const OpTable table = ops(trace);
+  return std::ranges::any_of(table.events, [&](EventId event) { return table.input_dims.text(event).has_value(); });
 }
 
 std::string joined(const std::set<std::string>& names) {
@@ -69,6 +78,20 @@ std::optional<Diagnostic> no_peak(const Scope& scope, const CostSum& total) {
                         ": kernels of that dtype have no percent of peak and no roof; give the peak in a --device-file FILE"};
 }
 
+// Kernel time of the scope that graphs replayed and whose costs are unknown because the op is.
+std::int64_t replayed_without_ops_ns(const Scope& scope) {
+  const GraphReplays& replays = scope.model().graph_replays();
+  if (replays.replays.empty()) return 0;
+  std::vector<bool> hidden(scope.trace().of(EventClass::device_work).size());
+  for (const std::uint32_t row : replays.rows) hidden[row] = replays.recovered_op(row).op == kNoNode;
+  std::int64_t sum = 0;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    const bool kernel = scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work == DeviceWork::kernel;
+    if (hidden[work.row] && kernel && !scope.costs()[work.row].flops) saturating_add(&sum, duration_ns(work));
+  });
+  return sum;
+}
+
 }  // namespace
 
 std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total) {
@@ -90,9 +113,19 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
   }
   if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
   if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
-  if (total.time_ns > 0 && !total.flops.known && !total.bytes.known) {
-    found.push_back(
-        {"no_costs", 1, "FLOPs and bytes are unknown for all kernels: they need shapes, record with record_shapes=True"});
+  const std::int64_t hidden_ns = scope.trace().borrowed ? 0 : replayed_without_ops_ns(scope);
+  const double hidden_pct = total.time_ns > 0 ? 100.0 * static_cast<double>(hidden_ns) / static_cast<double>(total.time_ns) : 0;
+  if (hidden_pct >= kMuchHidden) {
+    found.push_back({"replays_without_ops", 1,
+                     format_percent(hidden_pct) +
+                         " of kernel time was replayed by graphs, which hide its ops: give the trace of their capture, or of a "
+                         "run without graphs, with --capture FILE"});
+  }
+  if (total.time_ns > 0 && !total.flops.known && !total.bytes.known && hidden_pct < kMostlyUnknown) {
+    found.push_back({"no_costs", 1,
+                     shapes_recorded(scope.trace())
+                         ? "FLOPs and bytes are unknown for all kernels: no op with a known formula launched them"
+                         : "FLOPs and bytes are unknown for all kernels: they need shapes, record with record_shapes=True"});
   }
   return found;
 }

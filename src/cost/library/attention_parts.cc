@@ -1,9 +1,12 @@
-// Attention: splits over the keys and what adds them up, heads that share keys, sums of the queries' gradient.
+// Attention: splits over the keys and what adds them up, heads that share keys, sums of the queries' gradient; over pages:
+// which of a step's requests a kernel serves, and whether it looks at the last keys only.
 #include <algorithm>
 #include <cmath>
 
 #include "cost/library/call_parts.h"
+#include "kernel_names/kernel_description.h"
 #include "kernel_names/tile_in_name.h"
+#include "model/server_steps.h"
 #include "ops/operands.h"
 
 namespace ridge {
@@ -39,10 +42,49 @@ void accumulate_queries(CallParts& c, std::size_t i) {
   c.parts[i].edit<AttentionPart>().accumulator_bytes = launch.grid->x > 1 ? sums : 0;
 }
 
+// Names that tell that a query looks at the last keys only, though not at how many. AITER takes its two-dimensional kernel for
+// tokens that are generated where there is a window, or where all sequences are short.
+bool may_have_window(std::string_view kernel, const ServerTokens& tokens) {
+  const auto holds = [&](std::string_view text) { return kernel.find(text) != std::string_view::npos; };
+  return holds("Sliding") || holds("sliding") || (holds("unified_attention_2d") && tokens.context.queries <= 0);
+}
+
+// Partial results of a sequence's keys: one for each range of 256 keys (ROCm's paged kernel), else as many as the grid is deep.
+double partial_results(const CallParts& c, std::size_t i, const ServerTokens& tokens) {
+  const std::string_view kernel = c.launches[i].kernel;
+  const std::optional<Dim3>& grid = c.launches[i - 1].grid;
+  if (kernel.find("ll4mi_reduce") == std::string_view::npos) return grid ? static_cast<double>(grid->z) : 0;
+  constexpr double kRange = 256;
+  const ServerTokens::Sum& sum = tokens.generation;
+  return sum.requests > 0 && sum.keys > 0 ? std::ceil(sum.keys / sum.requests / kRange) : 0;
+}
+
+void assign_paged_roles(CallParts& c, const PagedPositions& at) {
+  const TensorShape* q = tensor_at(c.call, static_cast<std::size_t>(at.q));
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    const std::string_view kernel = c.launches[i].kernel;
+    AttentionPart& part = c.parts[i].edit<AttentionPart>();
+    part.tokens = c.context.tokens;
+    const bool attends = describe_kernel(kernel).category == Category::attention;
+    if (c.parts[i].role == KernelRole::main && !attends) c.parts[i].role = KernelRole::unknown;
+    const Stage serves = stage_of_kernel(kernel);
+    if (serves == Stage::prefill) part.tokens.generation = {};
+    if (serves == Stage::decode) part.tokens.context = {};
+    part.window = may_have_window(kernel, part.tokens);
+    if (c.parts[i].role != KernelRole::combine || i == 0 || q == nullptr) continue;
+    // Sums of float32; the paged kernel's are of the result's type.
+    const bool own_type = kernel.find("ll4mi_reduce") != std::string_view::npos;
+    const double item = own_type ? item_bytes(q->dtype) : item_bytes(DType::f32);
+    const double partial = numel(*q) * item * partial_results(c, i, part.tokens);
+    part.partial_bytes = c.parts[i - 1].edit<AttentionPart>().partial_bytes = partial;
+  }
+}
+
 }  // namespace
 
 // flash-decoding: the grid's second dimension is the number of splits.
 void assign_attention_roles(CallParts& c) {
+  if (const auto* paged = std::get_if<PagedPositions>(&c.row.positions)) return assign_paged_roles(c, *paged);
   for (std::size_t i = 0; i < c.parts.size(); ++i) accumulate_queries(c, i);
   for (std::size_t i = 1; i < c.parts.size(); ++i) {
     if (c.parts[i].role != KernelRole::combine) continue;

@@ -37,11 +37,13 @@ constexpr FamilyRule kFamilyRules[] = {
     {OpFamily::recurrent, assign_recurrent_roles},
     {OpFamily::sort, assign_sort_roles},
     {OpFamily::optimizer, assign_list_roles},
+    {OpFamily::experts, assign_experts_roles},
 };
 
 // Products of vectors count with those of matrices here: they run kernels of the same library.
 bool on_matrix_units(OpFamily family) {
-  return family == OpFamily::gemm || family == OpFamily::convolution || family == OpFamily::attention;
+  return family == OpFamily::gemm || family == OpFamily::convolution || family == OpFamily::attention ||
+         family == OpFamily::experts;
 }
 
 // From parts to costs.
@@ -58,7 +60,7 @@ class PartCosts {
       if (c_.launches[i].facts->sparse) work = {.dtype = work.dtype};
       LaunchCost& cost = out[i];
       const bool main = computes(c_.parts[i].role);
-      if (!main) work.flops = 0;
+      if (!main && c_.parts[i].role != KernelRole::unknown) work.flops = 0;
       double share = 1;
       if (c_.parts.size() > 1 && matrix && main) share = share_of(i);
       if (c_.parts.size() > 1 && cut_by_grid()) share = share_of_grid(i);
@@ -118,7 +120,8 @@ class PartCosts {
 
 bool computes(KernelRole role) {
   return role == KernelRole::main || role == KernelRole::step || role == KernelRole::grad_input ||
-         role == KernelRole::grad_weight || role == KernelRole::grad_query || role == KernelRole::grad_key_value;
+         role == KernelRole::grad_weight || role == KernelRole::grad_query || role == KernelRole::grad_key_value ||
+         role == KernelRole::up || role == KernelRole::down;
 }
 
 bool has_roles(OpFamily family) {

@@ -28,6 +28,8 @@ struct CallContext {
   DType dtype = DType::unknown;        // --dtype
   std::span<const double> parameters;  // sizes of the model's parameters, for lists that the trace left out
   DeviceLimits device = {};
+  std::span<const TensorShape> made = {};  // what the call allocates as it runs, for experts whose weights are no argument
+  ServerTokens tokens = {};                // of the server's step that the launches belong to, for attention over pages
 };
 
 // In launch order. One cost per launch.

@@ -39,14 +39,18 @@ void assign_loss_roles(CallParts& c);         // sums or values of rows
 void assign_recurrent_roles(CallParts& c);    // steps, layers, weights
 void assign_sort_roles(CallParts& c);         // topk: counts of digits
 void assign_list_roles(CallParts& c);         // which chunks of foreach lists
+void assign_experts_roles(CallParts& c);      // which of the two products, and how wide they are
 
 // Whether kernels of such ops are told apart by more than their names.
 bool has_roles(OpFamily family);
 
+// Of a convolution: MIOpen's transposes, casts and fills, the roles of the kernels that compute being known.
+void assign_miopen_layouts(CallParts& c, const ConvolutionPositions& at);
 // Of one launch of a convolution, its role being known.
 void assign_convolution_rereads(CallParts& c, std::size_t i);
 
-// Elements of the whole op's result, as its own formula has it; 0 where it does not tell.
+// Elements of the whole op's result, as its own formula has it, where the result is of the operands' type; 0 where it does not
+// tell.
 double output_elements(const CallParts& c);
 
 // Roles that do the op's arithmetic.

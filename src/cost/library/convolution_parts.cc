@@ -44,18 +44,19 @@ class ConvolutionParts {
       transposes_by_place();
     }
     library_layout();
+    assign_miopen_layouts(c_, at_);
     std::size_t product = c_.parts.size();
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       if (computes(c_.parts[i].role)) {
         product = i;
         taken_.clear();  // the other gradient may bring the same operands again
       }
-      if (c_.parts[i].role == KernelRole::layout_in) own(i).operand = operand_of(i);
+      if (c_.parts[i].role == KernelRole::layout_in && !of_miopen(i)) own(i).operand = operand_of(i);
       if (c_.launches[i].kernel.find("nhwcSliceC") != std::string_view::npos) take_group(i);
       // What was computed channel by channel has no padding.
       const bool from_planes = c_.launches[i].kernel.find("nchwToNhwc") != std::string_view::npos;
       if (c_.parts[i].role == KernelRole::layout_out && from_planes) own(i).channel_multiple = 1;
-      c_.parts[i].guessed = not_told(c_.launches[i].kernel);
+      c_.parts[i].guessed |= not_told(c_.launches[i].kernel);
       assign_convolution_rereads(c_, i);
       if (c_.parts[i].role != KernelRole::combine) continue;
       own(i).partial_bytes = partial_bytes(i, product);
@@ -280,6 +281,11 @@ class ConvolutionParts {
         return static_cast<int>(operand);
     }
     return -1;
+  }
+
+  bool of_miopen(std::size_t i) const {
+    const std::string_view kernel = c_.launches[i].kernel;
+    return kernel.find("batched_transpose") != std::string_view::npos || kernel.find("SubTensorOp") != std::string_view::npos;
   }
 
   bool adds_padding(std::size_t i) const { return c_.launches[i].kernel.find("nhwcAddPadding") != std::string_view::npos; }

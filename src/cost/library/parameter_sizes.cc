@@ -17,7 +17,7 @@ ParameterSizes::ParameterSizes(const Model& model) {
   enum class Is : std::uint8_t { neither, gradient, optimizer };
   std::unordered_map<StringId, Is> kinds;
   std::unordered_map<StringId, double> elements;  // of distinct dims
-  for (std::size_t i = 0; i < tree.size(); ++i) {
+  for (std::size_t i = 0; i < tree.recorded; ++i) {
     if (tree.event_class[i] != EventClass::op) continue;
     const EventId event = tree.event[i];
     const StringId name = trace.events.name(event);

@@ -26,19 +26,27 @@ double batch(const CallParts& c, const ProductPositions& at) {
   return a != nullptr && a->sizes.size() == 3 ? static_cast<double>(a->sizes[0]) : 1;
 }
 
+// Bytes of an element of the result: products of 8 bits give 16 or 32.
+double result_item(const CallParts& c, double elements, double item) {
+  const std::optional<double> written = c.work().written;
+  return written && elements > 0 ? *written / elements : std::max(item, item_bytes(DType::bf16));
+}
+
 // Of the result, and of the sums.
 struct Product {
   double columns, rows, depth, item;
-  double result_item;  // 8-bit operands give results of 16 bits
+  double result_item;
 
   double result_bytes() const { return rows * columns * result_item; }
   double all_bytes() const { return (rows + columns) * depth * item + result_bytes(); }
 };
 
 // Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side,
-// as many at a time as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by
-// rows ("..T") it is m that they go along, groups are of 16 clusters where 8 make a wave higher than wide, and where they are
-// of 8 a little stays at the turn. Most of what is not within 10 % are such kernels: the library may choose another width.
+// as many at a time as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Groups are of 16 clusters
+// where 8 make a wave higher than wide, and the result is not over 48 clusters along or 64 across. Where the result is by rows
+// ("..T") it is m that they go along, however large it is, and where groups are of 8 a little stays at the turn; an m of 8
+// clusters or fewer is cut in groups of 4 that go along n. The library chooses the width by more than the name tells: most of
+// what is not within 10 % has another.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
@@ -57,22 +65,27 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
   if (facts.transposed && tiles <= 1.5 * blocks) return {};  // nearly all at once
   const double tile_m = facts.block_m * facts.cluster_m, tile_n = facts.block_n * facts.cluster_n;
   const double running = std::max(std::floor(blocks / (facts.cluster_m * facts.cluster_n)), 1.0);
-  const bool along_m = facts.transposed || facts.sweeps_m;
+  const double clusters_m = std::ceil(m / tile_m), clusters_n = std::ceil(n / tile_n);
+  constexpr double kGroup = 8, kMostAlong = 48, kMostAcross = 64, kAtTurn = 1.5e6, kSmall = 2.5e6;
+  const bool halves_m = facts.transposed && clusters_m <= kGroup && clusters_n >= kGroup;
+  const bool along_m = (facts.transposed || facts.sweeps_m) && !halves_m;
   const double along = along_m ? tile_m : tile_n, across = along_m ? tile_n : tile_m;
-  constexpr double kGroup = 8, kAtTurn = 1.5e6, kSmall = 2.5e6;
-  const double square = std::sqrt(running * tile_m / tile_n);  // clusters across a wave that is as wide as it is high
-  const bool wide = facts.transposed && square > 8.5;
+  const double clusters_along = along_m ? clusters_m : clusters_n, clusters_across = along_m ? clusters_n : clusters_m;
+  const double square = std::sqrt(running * along / across);  // clusters across a wave that is as wide as it is high
+  const bool within = clusters_along <= kMostAlong && clusters_across <= kMostAcross;
+  const bool wide = square > 8.5 && (facts.transposed || within) && !halves_m;
   const double of_depth = p.depth * p.item;
   // An operand that takes next to nothing is gone across at once.
-  const double all = facts.transposed && n * of_depth <= kSmall * cache ? std::ceil(n / tile_n) : kGroup;
-  Reread again = noticed(reread_by_walk({.along = std::ceil((along_m ? m : n) / along),
-                                         .across = std::ceil((along_m ? n : m) / across),
-                                         .group = std::max(wide ? 2 * kGroup : kGroup, all),
+  const double all = facts.transposed && !halves_m && n * of_depth <= kSmall * cache ? clusters_n : 0;
+  const double group = halves_m ? kGroup / 2 : wide ? 2 * kGroup : kGroup;
+  Reread again = noticed(reread_by_walk({.along = clusters_along,
+                                         .across = clusters_across,
+                                         .group = std::max(group, all),
                                          .blocks = running,
                                          .along_bytes = along * of_depth,
                                          .across_bytes = across * of_depth,
                                          .result_bytes = along * across * p.result_item,
-                                         .at_turn = facts.transposed && !wide ? kAtTurn : 0},
+                                         .at_turn = facts.transposed && !wide && !halves_m ? kAtTurn : 0},
                                         cache),
                          p);
   constexpr double kFilled = 42e6;
@@ -104,7 +117,10 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
                                    .blocks = running,
                                    .along_bytes = tile_n * p.depth * p.item,
                                    .across_bytes = tile_m * p.depth * p.item,
-                                   .result_bytes = tile_m * tile_n * p.result_item},
+                                   .result_bytes = tile_m * tile_n * p.result_item,
+                                   .kept = 26e6,
+                                   .lost = 40e6,
+                                   .of_written = 0.75},
                                   device.cache),
                    p);
   }
@@ -113,7 +129,7 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
   return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
 }
 
-// Kernels named by their "tilesize". Counters of an H200 (36 products of one kernel each):
+// Kernels named by their "tilesize". Counters of an H200 (54 products of one kernel each):
 // - Persistent ones (sm90) go over the result in groups of 8 tiles along the rows, each group along all columns, whose operand
 // is read again
 //   as far as it has left the cache. Where there are fewer than 8 columns of tiles and neither operand is transposed ("nn"),
@@ -151,7 +167,8 @@ Reread read_by_tiles(const CallLaunch& launch, const Product& p, const DeviceLim
   // operand is lost to what streams past it.
   const double read = of_rows + of_columns / sweeps, written = p.result_bytes() / sweeps;
   const double leaks = 0.065 * std::max(1 - 45e6 * device.cache / p.all_bytes(), 0.0);
-  return {(sweeps - 1) * std::max(share_lost_between_passes(read, written, device.cache), leaks) * of_rows, true};
+  const double lost = share_lost(read + 0.75 * written, 20e6 * device.cache, 42e6 * device.cache);
+  return {(sweeps - 1) * std::max(lost, leaks) * of_rows, true};
 }
 
 Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {
@@ -223,7 +240,7 @@ void assign_gemm_roles(CallParts& c) {
                           .rows = rows,
                           .depth = static_cast<double>(a->sizes[1]),
                           .item = item,
-                          .result_item = std::max(item, item_bytes(DType::bf16))};
+                          .result_item = result_item(c, rows * columns, item)};
     const Reread again = reread(c.launches[i], product, c.context.device);
     c.parts[i].edit<GemmPart>().reread_bytes = serial_splits(c, i, product, batch(c, *at)) + again.bytes;
     c.parts[i].guessed = again.guessed;
@@ -235,7 +252,9 @@ void assign_gemm_roles(CallParts& c) {
     // A sum of one part would need no kernel: where the grid does not tell, there are two at least.
     const double splits = std::max({split_of(c.launches[product], batch(c, *at), columns, rows),
                                     blocks_of_a_tile(c.launches[product], columns, rows), 2.0});
-    const double partial = output_elements(c) * item_bytes(DType::f32) * splits;
+    const bool grouped = at->ends >= 0;  // each group may have a result
+    const double elements = columns > 0 && !grouped ? rows * columns * batch(c, *at) : output_elements(c);
+    const double partial = elements * item_bytes(DType::f32) * splits;
     c.parts[i].edit<GemmPart>().partial_bytes = c.parts[product].edit<GemmPart>().partial_bytes = partial;
   }
 }

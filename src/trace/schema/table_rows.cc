@@ -21,7 +21,7 @@ std::uint64_t TableRows::owner_of(std::uint64_t* row) const {
 TableRows every_event(const Trace& trace) {
   TableRows rows(trace);
   rows.every_event = true;
-  rows.count = trace.events.size();
+  rows.count = trace.recorded_events();
   return rows;
 }
 

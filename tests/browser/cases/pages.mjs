@@ -149,7 +149,7 @@ export const cases = {
     await page.click(".t-row:first-child .t-c:nth-child(3)");
     await page.waitForFunction(() => window.__ridge?.state?.hits);
     const hits = await page.evaluate(() => window.__ridge.state.hits.hits);
-    equal(hits, (await server.api(`search?t=0&q=${encodeURIComponent(kernel.slice(0, 200))}&limit=1`)).hits, "hits of the kernel");
+    equal(hits, (await server.api(`search?t=0&q=${encodeURIComponent(`=${kernel}`)}&limit=1`)).hits, "hits of the kernel");
     await finish();
   },
 
@@ -232,23 +232,30 @@ export const cases = {
     await finish();
   },
 
-  "a roofline has a dot for every kernel whose work is known": async () => {
-    const server = await serve(eager);
-    if (!(await server.api("traces")).analyses.some((each) => each.name === "roofline")) return;
-    const { page, finish } = await open(server.url);
-    await visit(page, "roofline");
-    const report = await server.api("roofline");
-    const [intensity, rate] = [column(report, "roofline", "intensity"), column(report, "roofline", "flops_per_s")];
-    const known = intensity.filter((value, i) => value > 0 && rate[i] > 0).length;
-    check(known > 0, "the fixture has kernels with known work");
-    equal(await page.$$eval(".dot", (nodes) => nodes.length), known, "dots");
-    await shoot(page, "roofline_eager_light");
-    const kernel = await page.getAttribute(".dot", "data-kernel");
-    await page.focus(".dot");
-    await page.keyboard.press("Enter");
-    await page.waitForSelector('html[data-ready="kernel"]');
-    check((await page.textContent("main .pairs")).includes(kernel), "the page of that kernel");
-    await finish();
+  "a roofline places every kernel, and says which share of the time is where": async () => {
+    for (const path of [eager, fixture("omni_eager_double.json.gz")]) {
+      const server = await serve(path);
+      const { page, finish } = await open(server.url);
+      await visit(page, "roofline");
+      const report = await server.api("roofline");
+      const of = (name) => column(report, "roofline", name);
+      const under = of("intensity").map((value, i) => value > 0 && of("flops_per_s")[i] > 0);
+      const moved = under.map((known, i) => !known && of("bytes_per_s")[i] > 0);
+      const count = (flags) => flags.filter(Boolean).length;
+      equal(await page.$$eval(".roofline:not(.by-bandwidth) .dot", (nodes) => nodes.length), count(under), "dots under the roofs");
+      equal(await page.$$eval(".by-bandwidth .dot", (nodes) => nodes.length), count(moved), "dots on the bandwidth axis");
+      const left = under.length - count(under) - count(moved);
+      equal((await page.$$eval(".unplaced a", (nodes) => nodes.length)) > 0, left > 0, `${left} kernels in the list`);
+      const shares = [...(await page.textContent(".shares")).matchAll(/([0-9.]+) %/g)].map((each) => Number(each[1]));
+      near(shares.reduce((sum, each) => sum + each, 0), 100, 0.3, `shares: ${shares}`);
+      await shoot(page, `roofline_${path === eager ? "eager" : "omni"}_light`);
+      const kernel = await page.getAttribute(".dot", "data-kernel");
+      await page.focus(".dot");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector('html[data-ready="kernel"]');
+      check((await page.textContent("main .pairs")).includes(kernel), "the page of that kernel");
+      await finish();
+    }
   },
 
   "the region tree follows the breaks": async () => {

@@ -556,4 +556,28 @@ export const cases = {
     equal((await page.evaluate(() => location.hash)).split("?")[0], "#/summary", "the URL stays");
     await finish();
   },
+
+  "counters of memory, queue depth and bandwidth are drawn over time": async () => {
+    const server = await serve(fixture("resnet18_compiled_stack_mem.json.gz"));
+    const { page, finish } = await open(server.url, { viewport: { width: 1280, height: 3000 } });
+    await visit(page, "timeline");
+    const { counters } = await server.api("counters?t=0&px=8000");
+    for (const group of ["memory", "queue", "bandwidth"]) check(counters.some((each) => each.group === group), `a counter of ${group}`);
+    equal(await page.evaluate(() => window.__ridge.state.counters.map((each) => each.name)), counters.map((each) => each.name), "counters");
+    for (const each of counters.filter((one) => one.peak !== null)) check(Math.max(...each.value) <= each.peak * 1.5, `${each.name} is near what the device can do`);
+    const memory = counters.findIndex((each) => each.group === "memory");
+    const drawn = await page.evaluate((i) => {
+      const { row_at, state } = window.__ridge;
+      const row = row_at(-1 - i, 0);
+      const canvas = document.querySelector(".tl-canvas");
+      const ratio = canvas.width / state.view.width;
+      const pixels = canvas.getContext("2d").getImageData(0, Math.round((row.y + row.height - 8) * ratio), canvas.width, 1).data;
+      let blue = 0;
+      for (let at = 0; at < pixels.length; at += 4) if (pixels[at + 2] > pixels[at] + 40) ++blue;
+      return blue / canvas.width;
+    }, memory);
+    check(drawn > 0.5, `memory fills ${drawn} of its track`);
+    await shoot(page, "counters_light");
+    await finish();
+  },
 };

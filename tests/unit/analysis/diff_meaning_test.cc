@@ -38,6 +38,33 @@ std::string names(const Diffed& diffed) {
 
 constexpr MadeCall kSoftmax{.op = "aten::_softmax", .kernel = "softmax_warp_forward", .us = 500};
 
+// ---- a kernel tuned otherwise
+
+TEST(DiffMeaning, AKernelWithOtherTemplateIntegersIsTheSameKernelChanged) {
+  const auto step = [](std::string_view elementwise, std::string_view reduce) {
+    return replayed_step(
+        {kSoftmax, {.op = "", .kernel = elementwise, .us = 10}, {.op = "", .kernel = reduce, .us = 20}, kSoftmax});
+  };
+  const Diffed diffed =
+      diff_events(step("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)",
+                       "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, 4>>(int)"),
+                  step("void at::native::vectorized_elementwise_kernel<8, at::native::FillFunctor<float>>(int)",
+                       "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float, 4>>(int)"));
+  for (const Group& group : diffed.answer.groups) EXPECT_EQ(group.match, Match::kernel) << group.name;
+  EXPECT_EQ(diffed.answer.groups.size(), 4U) << names(diffed);
+  // Another type is another kernel.
+  const Diffed other = diff_events(step("void fill_kernel<4, float>(int)", "void reduce_kernel<512, Sum<float>>(int)"),
+                                   step("void fill_kernel<4, double>(int)", "void reduce_kernel<512, Sum<float>>(int)"));
+  EXPECT_EQ(other.answer.groups.size(), 5U) << names(other);
+}
+
+TEST(DiffMeaning, WhatTookTheSameTimeIsCalledTheSame) {
+  const std::string step = made_step({kSoftmax, {.op = "aten::mul_", .kernel = "mul_kernel", .us = 10}});
+  const Diffed diffed = diff_events(step, step);
+  const Table table = report_diff(diffed.answer).tables[0];
+  for (std::size_t i = 0; i < table.size(); ++i) EXPECT_EQ(table.find("change")->text(i), "same");
+}
+
 // ---- a list at once
 // ---------------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 // kernels, ops, copies and collectives on traces made by hand, where every figure can be told beforehand.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -99,13 +100,39 @@ TEST(Ops, HaveTheWorkOfTheScopeInAllTheirColumns) {
   EXPECT_EQ(mm->flops.value(), ops.flops.value());
 }
 
+// f does something else before it calls itself: two calls.
 TEST(Ops, CountEachCallOfARecursiveOpWhole) {
-  const Scoped scoped({slice("cpu_op", "f", 1, 0, 100), slice("cpu_op", "f", 1, 10, 50)});
+  const Scoped scoped({slice("cpu_op", "f", 1, 0, 100), slice("cpu_op", "g", 1, 2, 5), slice("cpu_op", "f", 1, 10, 50)});
   const Ops ops = compute_ops(scoped.scope);
-  ASSERT_EQ(ops.rows.size(), 1U);
-  EXPECT_EQ(ops.rows[0].count, 2);
-  EXPECT_EQ(ops.rows[0].cpu_total_ns, 150'000);
-  EXPECT_EQ(ops.rows[0].cpu_self_ns, 100'000);
+  EXPECT_EQ(find(ops, "f")->count, 2);
+  EXPECT_EQ(find(ops, "f")->cpu_total_ns, 150'000);
+  EXPECT_EQ(find(ops, "f")->cpu_self_ns, 95'000);
+}
+
+// aten::sum calls the overload with a list of dimensions, of the same name, and nothing else: one call, of which the inner
+// one's children and kernels are.
+TEST(Ops, AnOpThatOnlyCallsItselfIsOneCall) {
+  const Scoped scoped({slice("cpu_op", "f", 1, 0, 100), slice("python_function", "x.py(1): f", 1, 5, 90),
+                       slice("cpu_op", "f", 1, 10, 80), slice("cpu_op", "f", 1, 20, 60), slice("cpu_op", "g", 1, 22, 10),
+                       launch(1, 40, 5, 3), work("kernel", "k", 7, 200, 40, 3), slice("cpu_op", "f", 1, 300, 7)});
+  const Ops ops = compute_ops(scoped.scope);
+  const OpRow* f = find(ops, "f");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->count, 2);
+  EXPECT_EQ(f->cpu_total_ns, 107'000);
+  EXPECT_EQ(f->cpu_self_ns, 92'000);  // less g and the launch
+  EXPECT_EQ(f->device_self_ns, 40'000);
+  EXPECT_EQ(f->device_total_ns, 40'000);
+  EXPECT_EQ(f->kernels, 1);
+}
+
+TEST(Ops, AnnotationsAreNotTheOpsOwnTime) {
+  const Scoped scoped({slice("cpu_op", "CompiledFunction", 1, 0, 100), slice("user_annotation", "## Call graph ##", 1, 10, 80),
+                       slice("cpu_op", "aten::mm", 1, 20, 30), slice("cpu_op", "aten::is_leaf", 1, 92, 3)});
+  const Ops ops = compute_ops(scoped.scope);
+  EXPECT_EQ(find(ops, "CompiledFunction")->cpu_self_ns, 20'000);
+  EXPECT_EQ(find(ops, "aten::mm")->cpu_self_ns, 30'000);
+  EXPECT_EQ(find(ops, "aten::is_leaf"), nullptr);  // PyTorch's table leaves it out
 }
 
 TEST(Ops, TellShapesAnnotationsAndPhasesApart) {
@@ -346,6 +373,84 @@ TEST(Collectives, CountTheBytesOfACallOnceAndTakeThemFromItsOp) {
                    20 / 8e-6);  // in the time of both kernels
   ASSERT_EQ(found.host.size(), 1U);
   EXPECT_EQ(found.host[0].cpu_ns, 30'000);
+}
+
+// PyTorch before 2.1 writes no collective's arguments: the shapes of the call tell what a rank gives and what it gets.
+TEST(Collectives, TakeBytesFromTheShapesOfTheCall) {
+  const auto call = [](std::string_view name, int ts, std::string_view dims, std::string_view types) {
+    return slice("cpu_op", name, 1, ts, 50, fmt::format(R"("Input Dims":{},"Input type":{})", dims, types));
+  };
+  const auto annotation = [](std::string_view name, int ts, std::string_view dims, std::string_view type) {
+    return slice("user_annotation", name, 1, ts, 40, fmt::format(R"("Input Dims":[{}],"Input type":["{}"])", dims, type));
+  };
+  const Scoped scoped(
+      {call("c10d::_allgather_base_", 0, "[[800],[100],[]]", R"(["c10::BFloat16","c10::BFloat16",""])"),
+       annotation("nccl:_all_gather_base", 5, "[100]", "c10::BFloat16"), launch(1, 10, 2, 1), launch(1, 20, 2, 2),
+       call("c10d::allreduce_", 100, "[[],[],[]]", R"(["TensorList","","Scalar"])"),
+       annotation("nccl:all_reduce", 105, "[30]", "float"), launch(1, 110, 2, 3),
+       call("c10d::allreduce_", 200, "[[[5],[2,3]],[],[]]", R"(["TensorList","","Scalar"])"),
+       annotation("nccl:all_reduce", 205, "[5]", "float"), launch(1, 210, 2, 4),
+       call("c10d::allgather_", 300, "[[],[],[]]", R"(["TensorList","",""])"),
+       annotation("nccl:all_gather", 305, "[7]", "float"), launch(1, 310, 2, 5),
+       work("kernel", "ncclKernel_AllGather", 20, 500, 4, 1), work("kernel", "ncclKernel_AllGather", 20, 510, 4, 2),
+       work("kernel", "ncclKernel_AllReduce", 20, 600, 4, 3), work("kernel", "ncclKernel_AllReduce", 20, 700, 4, 4),
+       work("kernel", "ncclKernel_AllGather", 20, 800, 2, 5)});
+  const Collectives found = compute_collectives(scoped.scope);
+  const auto row = [&](std::string_view name) { return *std::ranges::find(found.rows, name, &CollectiveRow::name); };
+  ASSERT_EQ(found.rows.size(), 3U);
+  EXPECT_EQ(row("_all_gather_base").bytes, 1600);  // what it gets; two kernels, one call
+  EXPECT_EQ(row("_all_gather_base").dtype, "BFloat16");
+  EXPECT_EQ(row("all_reduce").bytes, 30 * 4 + 11 * 4);
+  EXPECT_EQ(row("all_reduce").dtype, "Float");
+  EXPECT_EQ(row("all_gather").bytes, std::nullopt);  // what it gets is not told
+}
+
+// An accelerator whose work is all of one category: executables, transfers with their size, and marks and waits of streams,
+// which are no work.
+TEST(Kernels, OfMtiaAreToldByName) {
+  const auto ccp = [](std::string_view name, int ts, int dur, std::string_view args) {
+    return fmt::format(
+        R"({{"ph":"X","cat":"mtia_ccp_events","name":"{}","pid":17,"tid":3536,"ts":{},"dur":{},"args":{{"stream":101{}}}}})",
+        name, ts, dur, args);
+  };
+  const Scoped scoped({ccp("event_wait", 0, 1000, R"(,"wait_on_stream":104)"),
+                       ccp("dma_request", 1000, 10, R"(,"direction":"HOST_TO_DEVICE","size":4096)"),
+                       ccp("dma_request", 1020, 10, R"(,"direction":"HOST_TO_DEVICE","size":1024)"),
+                       ccp("remote", 1100, 200, R"(,"column":"0","row":"0")"), ccp("pe_exe", 1400, 50, R"(,"column":"0")"),
+                       ccp("dma_request", 1500, 5, R"(,"direction":"DEVICE_TO_HOST","size":9216)"),
+                       ccp("event_record", 1600, 1, R"(,"seq_num":1)")});
+  const Kernels kernels = compute_kernels(scoped.scope);
+  ASSERT_EQ(kernels.rows.size(), 2U);
+  EXPECT_EQ(kernels.rows[0].kernel, "remote");
+  EXPECT_EQ(kernels.rows[0].time_ns, 200'000);
+  EXPECT_EQ(kernels.rows[0].device, 17);
+  EXPECT_EQ(kernels.rows[1].kernel, "pe_exe");
+  const Copies copies = compute_copies(scoped.scope);
+  ASSERT_EQ(copies.rows.size(), 2U);
+  EXPECT_EQ(copies.rows[0].kind.direction, "HtoD");
+  EXPECT_EQ(copies.rows[0].bytes, 5120);
+  EXPECT_EQ(copies.rows[1].kind.direction, "DtoH");
+  EXPECT_EQ(copies.rows[1].bytes, 9216);
+  const Device& device = scoped.model.timeline().devices.at(0);
+  EXPECT_EQ(busy_time(device, {INT64_MIN, INT64_MAX}).length(), 275'000);  // no wait
+}
+
+TEST(Kernels, OfTheMtiaRecordingAreThere) {
+  const std::string path = std::string(RIDGE_SOURCE_DIR) + "/../shared/traces/public/mtia_inference.json.gz";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no mtia_inference.json.gz";
+  const auto trace = read_trace(path, {});
+  ASSERT_TRUE(trace.has_value());
+  const Model model(**trace);
+  const Scope scope(model);
+  std::int64_t launches = 0, copied = 0, bytes = 0;
+  for (const KernelRow& row : compute_kernels(scope).rows) launches += row.count;
+  for (const CopyRow& row : compute_copies(scope).rows) {
+    copied += row.count;
+    bytes += row.bytes.value_or(0);
+  }
+  EXPECT_EQ(launches, 37 + 36 + 24);  // remote, merge, pe_exe
+  EXPECT_EQ(copied, 877);             // dma_request
+  EXPECT_EQ(bytes, 788'900'408);
 }
 
 }  // namespace

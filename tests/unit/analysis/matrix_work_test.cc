@@ -67,7 +67,7 @@ TEST(MatrixWork, OfProductsIsKnownToAlignment) {
     const auto shape = product_shape(call_of(*row, *at));
     ASSERT_TRUE(shape) << row->op;
     EXPECT_EQ(shape->n, 256) << row->op;
-    EXPECT_FALSE(shape->misaligned) << row->op;
+    EXPECT_FALSE(shape->misaligned()) << row->op;
   }
 }
 

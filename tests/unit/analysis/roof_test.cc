@@ -126,6 +126,19 @@ TEST(Roof, NoShapesIsSaid) {
   EXPECT_FALSE(kernels.cost.flops.value().has_value());
   ASSERT_EQ(kernels.diagnostics.size(), 1U);
   EXPECT_EQ(kernels.diagnostics[0].code, "no_costs");
+  EXPECT_NE(kernels.diagnostics[0].message.find("record_shapes=True"), std::string::npos);
+}
+
+// Shapes are there; what is missing is a formula.
+TEST(Roof, AMissingFormulaIsNotAskedForAsShapes) {
+  const std::string op =
+      test::event({.name = "mine::op", .ts = 0, .dur = 20, .args = R"("Input Dims": [[64, 64]], "Input type": ["float"])"});
+  const OnDevice h200(join({op, launch(1, 1, 2, "my_kernel<int>()", 100, 10)}), "h200");
+  const Kernels kernels = compute_kernels(h200.scope);
+  ASSERT_EQ(kernels.diagnostics.size(), 1U);
+  EXPECT_EQ(kernels.diagnostics[0].code, "no_costs");
+  EXPECT_EQ(kernels.diagnostics[0].message.find("record_shapes"), std::string::npos);
+  EXPECT_NE(kernels.diagnostics[0].message.find("formula"), std::string::npos);
 }
 
 TEST(Roof, ThePointOfAKernel) {
@@ -214,13 +227,16 @@ TEST(Roof, OpsHaveTheFlopsOfWhatTheyLaunchAndTheTotalCountsThemOnce) {
 
 // Autocast calls an op again with its arguments cast: one product, though both calls have it below them.
 TEST(Roof, OpsThatCallThemselvesCountFlopsOnce) {
-  const OnDevice h200(join({event({.name = "aten::linear", .ts = 0, .dur = 40}),
+  const OnDevice h200(join({event({.name = "aten::linear", .ts = 0, .dur = 40}), event({.name = "aten::to", .ts = 1, .dur = 2}),
                             event({.name = "aten::linear", .ts = 5, .dur = 30}), mm(10, 10), launch(1, 11, 2, kGemm, 100, 10)}),
                       "h200");
   for (const std::optional<OpsBy> by : {std::optional<OpsBy>(), std::optional(OpsBy::shape), std::optional(OpsBy::phase)}) {
     const Ops ops = compute_ops(h200.scope, by);
-    ASSERT_EQ(ops.rows.size(), 2U);
-    for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.op;
+    ASSERT_EQ(ops.rows.size(), 3U);
+    for (const OpRow& row : ops.rows) {
+      if (row.op == "aten::to") continue;
+      EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.op;
+    }
     const auto linear = std::ranges::find(ops.rows, "aten::linear", &OpRow::op);
     EXPECT_EQ(linear->device_total_ns, 20'000);  // as PyTorch's table has it
     EXPECT_EQ(linear->count, 2);
@@ -229,12 +245,15 @@ TEST(Roof, OpsThatCallThemselvesCountFlopsOnce) {
 
 // Of one row each: an op of the same name with other shapes is another row, and has its own FLOPs.
 TEST(Roof, OpsThatCallThemselvesWithOtherShapesCountFlopsInBothRows) {
-  const OnDevice h200(join({event({.name = "aten::mm", .ts = 0, .dur = 40, .args = "\"Input Dims\": [[7, 7]]"}), mm(10, 10),
-                            launch(1, 11, 2, kGemm, 100, 10)}),
+  const OnDevice h200(join({event({.name = "aten::mm", .ts = 0, .dur = 40, .args = "\"Input Dims\": [[7, 7]]"}),
+                            event({.name = "aten::to", .ts = 1, .dur = 2}), mm(10, 10), launch(1, 11, 2, kGemm, 100, 10)}),
                       "h200");
   const Ops ops = compute_ops(h200.scope, OpsBy::shape);
-  ASSERT_EQ(ops.rows.size(), 2U);
-  for (const OpRow& row : ops.rows) EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.detail;
+  ASSERT_EQ(ops.rows.size(), 3U);
+  for (const OpRow& row : ops.rows) {
+    if (row.op == "aten::to") continue;
+    EXPECT_DOUBLE_EQ(row.flops.value().value(), kFlops) << row.detail;
+  }
 }
 
 // An addition of 10 us that is known to have no FLOPs, beside a product of 90 us without shapes: together they do not have 0.

@@ -344,5 +344,38 @@ TEST(CallCost, ACatOfTwoTypesCopiesEachTensor) {
   EXPECT_EQ(costs[1].estimate, Estimate::ambiguous);
 }
 
+TEST(CallCost, PartialSumsAreOfTheResultsElementsWhateverItsType) {
+  struct Split {
+    std::string_view op, args;
+  };
+  // 8 bits in; 32 and 16 out.
+  constexpr Split kProducts[] = {
+      {"aten::_int_mm", R"("Input Dims": [[192, 12544], [12544, 192]], "Input type": ["signed char", "signed char"])"},
+      {"aten::_scaled_mm",
+       R"("Input Dims": [[192, 12544], [12544, 192], [], [], [], [], [], []], )"
+       R"("Input type": ["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"], )"
+       R"("Concrete Inputs": ["", "", "", "", "", "", "15", "False"])"}};
+  for (const Split& p : kProducts) {
+    const auto loaded =
+        test::load_events(test::join({test::event({.name = p.op, .ts = 5, .dur = 50, .args = p.args}),
+                                      launch(1, "nvjet_sm90_qqtst_64x32_64x16_1x4_h_bz_splitK_TNT", "[4, 30, 1]"),
+                                      launch(2, "void cublasLt::splitKreduce_kernel<32, 16, int, float>(x)", "[6, 12, 1]")}));
+    const CostModel costs(*loaded.model, {});
+    EXPECT_EQ(costs[0].bytes_written, 5.0 * 192 * 192 * 4) << p.op;
+    EXPECT_EQ(costs[1].bytes_read, 5.0 * 192 * 192 * 4) << p.op;
+  }
+}
+
+TEST(CallCost, ALibrarysReductionOverKIsNoReductionOfAten) {
+  constexpr std::string_view kArgs = R"("Input Dims": [[192, 192]], "Input type": ["float"])";
+  const LaunchCost cost =
+      only("mine::product", kArgs, "void cublasLt::splitKreduce_kernel<32, 16, int, float, x>(y)", "[6, 12, 1]");
+  EXPECT_EQ(cost.bytes_read, std::nullopt);
+  EXPECT_EQ(cost.estimate, Estimate::none);
+  const LaunchCost own =
+      only("aten::my_sum", kArgs, "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, x>>(y)", "[1, 1, 1]");
+  EXPECT_EQ(own.bytes_read, 4.0 * 192 * 192);
+}
+
 }  // namespace
 }  // namespace ridge

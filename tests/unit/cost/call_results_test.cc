@@ -221,5 +221,20 @@ TEST(CallResults, BothTrianglesKeepTheDiagonal) {
   EXPECT_EQ(read("aten::triu", "[[3,3],[]]", R"(["","9"])"), 0);
 }
 
+TEST(CallResults, AGroupedTransposedConvolutionHasTheChannelsOfAllGroups) {
+  constexpr std::string_view kTypes = R"(["float","float","ScalarList","ScalarList","ScalarList","ScalarList","Scalar"])";
+  const auto written = [&](std::string_view groups) {
+    const std::string constants = R"(["","","[1, 1]","[0, 0]","[2, 2]","[1, 1]",")" + std::string(groups) + "\"]";
+    return cost_of_one({.op = "aten::cudnn_convolution_transpose",
+                        .dims = "[[4,64,28,28],[64,16,4,4],[],[],[],[],[]]",
+                        .types = kTypes,
+                        .constants = constants,
+                        .kernel = "sm90_xmma_dgrad_implicit_gemm"})
+        .bytes_written;
+  };
+  EXPECT_EQ(written("1"), 4.0 * 4 * 16 * 56 * 56);
+  EXPECT_EQ(written("2"), 4.0 * 4 * 32 * 56 * 56);
+}
+
 }  // namespace
 }  // namespace ridge

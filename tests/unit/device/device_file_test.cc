@@ -100,5 +100,13 @@ TEST(DeviceFile, TheRecordedPeaksAreRead) {
   EXPECT_NEAR(device.bandwidth.high, 4274.01e9, 1e7);
 }
 
+TEST(DeviceFile, AClockOfItsOwnIsThatOfAllItsFigures) {
+  EXPECT_DOUBLE_EQ(one(R"({"name": "X", "like": "h200"})").matrix_mhz, 1830);
+  const DeviceSpec own = one(R"({"name": "X", "like": "h200", "bf16_tflops": 800, "boost_mhz": 1500})");
+  EXPECT_DOUBLE_EQ(own.matrix_mhz, 0);
+  EXPECT_DOUBLE_EQ(at_clock(own, 750).bf16.high, 400e12);
+  EXPECT_DOUBLE_EQ(one(R"({"name": "X", "like": "h200", "matrix_mhz": 1400, "boost_mhz": 1500})").matrix_mhz, 1400);
+}
+
 }  // namespace
 }  // namespace ridge

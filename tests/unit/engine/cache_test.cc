@@ -1,6 +1,10 @@
 // The cache: within its budget, the least recently used first, and never what somebody holds.
 #include "engine/cache.h"
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace ridge {
@@ -33,6 +37,32 @@ TEST(Cache, MakesAThingOnce) {
   EXPECT_EQ(things.made, 1);
   EXPECT_EQ(things.cache.entries(), 1U);
   EXPECT_EQ(things.cache.bytes(), 10U);
+}
+
+TEST(Cache, ManyWhoAskAtOnceWaitForOneThatIsMade) {
+  Cache cache(100);
+  std::atomic<int> made = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const auto got = cache.get<Thing>("slow", [&]() -> Result<std::shared_ptr<const Thing>> {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        ++made;
+        return std::make_shared<const Thing>(10U);
+      });
+      EXPECT_EQ((*got)->bytes, 10U);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 1);
+}
+
+TEST(Cache, WhatCouldNotBeMadeIsTriedAgain) {
+  Cache cache(100);
+  const auto fails = []() -> Result<std::shared_ptr<const Thing>> { return fail(ErrorCode::usage, "no"); };
+  EXPECT_FALSE(cache.get<Thing>("a", fails));
+  EXPECT_FALSE(cache.get<Thing>("a", fails));
+  EXPECT_EQ(cache.entries(), 0U);
 }
 
 TEST(Cache, TheLeastRecentlyUsedGoesFirst) {

@@ -92,12 +92,47 @@ TEST(DescribeKernel, OfOtherVendors) {
       // moving data
       {"at::native::xpu::IndexKernel<int>", layout, "aten"},
       {"gen9_concat", layout, "onednn"},
-      // and none of these
-      {"void rocprim::detail::onesweep_iteration_kernel<int>(int)", other, "rocprim"},
-      {"void ck_tile::kentry<256, 2, ck_tile::MoeSortingKernel<int>>(int)", other, "ck"},
-      {"void vllm::moe::moe_align_block_size_kernel<int>(int*)", other, "vllm"},
+      {"void rocprim::detail::onesweep_iteration_kernel<int>(int)", layout, "rocprim"},
+      {"void ck_tile::kentry<256, 2, ck_tile::MoeSortingKernel<int>>(int)", layout, "ck"},
+      {"void vllm::moe::moe_align_block_size_kernel<int>(int*)", layout, "vllm"},
       // communication
       {"mscclpp::allreduce7", comm, "msccl"},
+  };
+  for (const Named& c : kNames) {
+    SCOPED_TRACE(c.name);
+    const KernelDescription kernel = describe_kernel(c.name);
+    EXPECT_EQ(name_of(kernel.category), name_of(c.category));
+    EXPECT_EQ(kernel.library, c.library);
+  }
+}
+
+// Each stood under "other" or "triton_user", or in the wrong category, in a public trace or source.
+TEST(DescribeKernel, OfServersAndRecommenders) {
+  constexpr Named kNames[] = {
+      {"_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", gemm, "triton"},
+      {"_finalize_matmul_scatter_bf16", gemm, "triton"},
+      {"fused_moe_kernel", gemm, "vllm"},
+      {"_topk_forward", reduction, "triton"},
+      {"_sum_bitmatrix_rows", reduction, "triton"},
+      {"_combined_routing_compute", layout, "triton"},
+      {"void moe::dev::routing::routingIndicesHistogramKernel<moe::dev::routing::KernelParams<__nv_bfloat16> >(int)", layout,
+       "trtllm"},
+      {"void moe::dev::finalize::finalizeKernelVecLoad<moe::dev::finalize::KernelParams<cutlass::bfloat16_t> >(int)", reduction,
+       "trtllm"},
+      {"void qk_int_sv_f8_attn_kernel<128, 64, 32, 64, 128>(signed char*)", attention, "sage"},
+      {"void QuantInt8Kernel<128, 128, false, __nv_bfloat16>(__nv_bfloat16*)", elementwise, "sage"},
+      {"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_diiiiiiib", norm, ""},
+      {"void cub::DeviceRadixSortOnesweepKernel<cub::DeviceRadixSortPolicy<long, int, int>::Policy800, false>(long)", layout,
+       "cub"},
+      {"void cub::DeviceRadixSortHistogramKernel<cub::DeviceRadixSortPolicy<long, int, int>::Policy800>(int*)", reduction,
+       "cub"},
+      {"void bounds_check_indices_kernel<long, false>(long)", elementwise, "fbgemm"},
+      {"void compute_cuda_kernel<long>(long*, long*, long*, long, long)", layout, "aten"},
+      {"void (anonymous namespace)::store_kvcache<2048l, 4, false, long>((anonymous namespace)::StoreKVCacheParams)", layout,
+       "sglang"},
+      {"create_flashinfer_kv_indices_triton", layout, "sglang"},
+      {"void (anonymous namespace)::clamp_position_kernel<long>(long*, long const*, unsigned long)", elementwise, "sglang"},
+      {"void vllm::indexer_k_quant_and_cache_kernel<__nv_bfloat16>(int)", layout, "vllm"},
   };
   for (const Named& c : kNames) {
     SCOPED_TRACE(c.name);
@@ -113,6 +148,13 @@ TEST(DescribeKernel, ReadsFusedOps) {
             (std::vector<std::string>{"_native_batch_norm_legit_functional", "copy_"}));
   EXPECT_EQ(fused("triton_poi_fused_add_3_0d1d2de"), (std::vector<std::string>{"add"}));
   EXPECT_TRUE(fused("triton_poi_fused_7").empty());
+}
+
+TEST(DescribeKernel, NamesInBracketsAreTheirOwnLabel) {
+  for (const std::string_view name :
+       {"<unknown>", "<barrier packet>", "<Unnamed kernel>(int)", "<", "<>", "void <x>::f<int>(y)"})
+    EXPECT_FALSE(describe_kernel(name).label.empty()) << name;
+  EXPECT_EQ(describe_kernel("<barrier packet>").label, "<barrier packet>");
 }
 
 }  // namespace

@@ -85,6 +85,31 @@ TEST(Idle, AHostThatIsLateIsLaunch) {
   EXPECT_EQ(blamed(*trace, IdleCause::launch, true), "aten::relu");
 }
 
+// A generated module computes on the host from 100 to 400 us: to blame for that is its kernel, for the rest the launch behind
+// it. Anybody may have a function called kernel.
+TEST(Idle, AHostThatComputesForCompiledCodeIsLate) {
+  const auto blamed_ns = [](TraceText text, std::string_view name) {
+    const auto trace = text.read();
+    const Model model(*trace);
+    std::int64_t ns = 0;
+    for (const IdlePiece& piece : split_idle(model, *trace->window)[0].pieces) {
+      const bool its = piece.node != kNoNode && trace->text(trace->events.name(model.tree().event[piece.node.value])) == name;
+      ns += its && piece.cause == IdleCause::launch ? piece.length() : 0;
+    }
+    return ns;
+  };
+  const auto computes = [](std::string_view caller) {
+    return a_and_b().frame(caller, 90'000, 450'000).frame("<built-in function kernel>", 100'000, 400'000);
+  };
+  constexpr std::string_view kModule =
+      "/tmp/torchinductor_u/vd/cvdbwtljjoxx5dvzrgbyowp3gozhkggbcfd4ichs27f5el2o2a55.py(88): call";
+  EXPECT_EQ(blamed_ns(computes(kModule), "<built-in function kernel>"), 300'000);
+  EXPECT_EQ(blamed_ns(computes(kModule), "cudaLaunchKernel"), 180'000);
+  EXPECT_EQ(blamed_ns(computes("train.py(88): call"), "<built-in function kernel>"), 0);
+  constexpr std::string_view kNamed = "graph_0_cpp_fused_add_sin_0";
+  EXPECT_EQ(blamed_ns(a_and_b().op(kNamed, 100'000, 400'000), kNamed), 300'000);
+}
+
 TEST(Idle, AWaitCountsUntilItReturnsAndAsLongAsTheDeviceWorkedMeanwhile) {
   // The wait [9, 220) us lasts 211 us, in 11 of which a runs: without it the host would have been 211 us earlier, so it counts
   // up to 231.

@@ -57,6 +57,7 @@ const std::map<std::string, Truth> kTruth = {
     {"resnet18_compiled", {3, compiled_graph}},
     {"resnet18_compiled_stack_mem", {3, compiled_graph}},
     {"resnet18_eager_shapes", {3, device_period}},
+    {"server_steps", {8, server_step}},
     {"triton_short_names", {3, compiled_graph}},
     {"user_triton_kernel", {3, device_period}},
 };

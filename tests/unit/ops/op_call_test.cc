@@ -78,6 +78,7 @@ decltype(Part::of) hostile_part(OpFamily family) {
     case OpFamily::recurrent: return RecurrentPart{.partial_bytes = 1};
     case OpFamily::sort: return SelectionPart{.partial_bytes = 1};
     case OpFamily::optimizer: return ListPart{.item = DType::f32, .count = 1LL << 62};
+    case OpFamily::experts: return ExpertsPart{.top_k = 4, .inner = 9e18, .weight_item = 1};
     default: return {};
   }
 }
@@ -121,6 +122,20 @@ TEST(OpCall, HostileTextsAreHarmless) {
   const std::string values[] = {"", R"(["","","","[0, 0]","[-9223372036854775808]","1e999","nan","inf","","[]","[True, ",""])",
                                 R"(["9223372036854775807","9223372036854775807","0"])"};
   constexpr const char* kOps[] = {"torchvision::nms",
+                                  "_C::rms_norm",
+                                  "_C::rotary_embedding",
+                                  "_C_cache_ops::reshape_and_cache_flash",
+                                  "vllm::rocm_aiter_rmsnorm_fused_add_dynamic_quant",
+                                  "_C::cutlass_scaled_fp4_mm",
+                                  "_C::gptq_gemm",
+                                  "_C::marlin_gemm",
+                                  "aten::_weight_int4pack_mm",
+                                  "vllm::unified_attention_with_output",
+                                  "_rocm_C::paged_attention",
+                                  "vllm::rocm_aiter_mla_decode_fwd",
+                                  "vllm::moe_forward",
+                                  "vllm::fused_experts",
+                                  "aiter::ck_moe_stage2",
                                   "torchvision::roi_align",
                                   "torchvision::_roi_align_backward",
                                   "aten::grid_sampler_2d_backward",
@@ -183,7 +198,7 @@ TEST(OpCall, HostileTextsAreHarmless) {
           const OpFormula* row = find_op(op);
           ASSERT_NE(row, nullptr) << op;
           call.op = op;
-          for (int role = 0; role <= static_cast<int>(KernelRole::step); ++role) {
+          for (int role = 0; role <= static_cast<int>(KernelRole::unknown); ++role) {
             const Part part{.role = static_cast<KernelRole>(role), .of = hostile_part(row->family)};
             const OpWork work = row->work(call, part);
             if (call.has_shapes) continue;

@@ -1,5 +1,8 @@
 // Alignment, widths, cut tables and hostile names on a terminal.
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -159,12 +162,53 @@ TEST(Terminal, LongNamesAreCutToTheWidth) {
   EXPECT_EQ(all.find("--json"), std::string::npos);
 }
 
+TEST(Terminal, NamesAreCutWhereTheyStayApart) {
+  Report report = long_names();
+  const std::string same(60, 's');
+  std::vector<std::string> names = {same + "_64x128_" + same + "tn", same + "_128x64_" + same + "tn",
+                                    same + "_64x128_" + same + "nt"};
+  std::size_t next = 0;
+  edit_rows(report.tables[0], [&](Row& row) { row[0] = text(names[next++]); });
+  const std::string all = terminal(report, {.color = false, .width = 80});
+  std::set<std::string> shown;
+  for (std::size_t at = 0; (at = all.find("…", at)) != std::string::npos; at += 1) {
+    const std::size_t begin = all.rfind(' ', at) + 1;
+    shown.insert(all.substr(begin, all.find('\n', at) - begin));
+  }
+  EXPECT_GE(shown.size(), 2U) << all;  // tn and nt at least
+  for (const std::string& name : shown) EXPECT_TRUE(name.ends_with("tn") || name.ends_with("nt")) << name;
+}
+
+// In a file: every name whole, and beside the first only what can be read side by side.
+TEST(Terminal, WithoutAWidthTheColumnsThatMatter) {
+  Report report = long_names();
+  Table& table = report.tables[0];
+  for (const char* name : {"one", "two", "three", "four", "five", "six", "seven", "eight"}) {
+    table.add_column({name, Type::text}, Row(3, text(std::string(20, 'v'))));
+    table.total->emplace_back();
+  }
+  table.add_column({"hash", Type::text}, Row(3, text(std::string(64, 'h'))));
+  table.total->emplace_back();
+  table.hints.important = {"kernel", "time_ns", "five"};
+  const std::string all = terminal(report, {.color = false, .width = 0, .wide = false});
+  const std::string heading = second_line(all);
+  for (const char* name : {" time ", " five ", " kernel"}) EXPECT_NE((heading + " ").find(name), std::string::npos) << heading;
+  EXPECT_TRUE(heading.ends_with("kernel")) << heading;
+  EXPECT_LE(heading.size(), 110U) << heading;
+  EXPECT_EQ(heading.find("hash"), std::string::npos);
+  EXPECT_NE(all.find("gemm" + std::string(200, 'x') + "\n"), std::string::npos) << "the whole name";
+  EXPECT_NE(all.find("  (--wide shows "), std::string::npos) << all;
+  EXPECT_EQ(terminal(report, {.color = false, .width = 0, .wide = true}), terminal(report));
+  // What is readable anyway is whole.
+  EXPECT_EQ(terminal(sample_report(), {.color = false, .width = 0, .wide = false}), terminal(sample_report()));
+}
+
 TEST(Terminal, ColumnsWithoutRoomAreNamed) {
   Report report = long_names();
   edit_rows(report.tables[0], [](Row& row) { row[2] = Cell(); });  // nothing known: the first to go
   const std::string all = terminal(report, {.color = false, .width = 60});
   EXPECT_EQ(widest_line(all), 60u);
-  EXPECT_NE(all.find("(--json shows 1 more column: time)"), std::string::npos) << all;
+  EXPECT_NE(all.find("(--wide shows 1 more column: time)"), std::string::npos) << all;
 }
 
 TEST(Terminal, NarrowTerminalNeverFails) {

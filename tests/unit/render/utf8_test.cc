@@ -23,6 +23,13 @@ TEST(Utf8, TruncatedFitsAndNeverSplitsACharacter) {
   EXPECT_EQ(truncated("漢字漢字", 5), "漢字…");
   EXPECT_EQ(truncated("漢字漢字", 4), "漢…");
   EXPECT_EQ(truncated("abc", 1), "…");
+  EXPECT_EQ(shortened_in_middle("abcdefgh", 5, 0.5), "ab…gh");
+  EXPECT_EQ(shortened_in_middle("abcdefgh", 5, 0.25), "a…fgh");
+  EXPECT_EQ(shortened_in_middle("abcdefgh", 8, 0.5), "abcdefgh");
+  EXPECT_EQ(shortened_in_middle("漢字漢字漢字", 7, 0.5), "漢…漢字");
+  EXPECT_EQ(shortened_in_middle("漢字漢字漢字", 6, 0.5), "漢…字");
+  EXPECT_EQ(shortened_in_middle("abc", 1, 0.5), "…");
+  EXPECT_EQ(shortened_in_middle("abc", 0, 0.5), "");
   EXPECT_EQ(truncated("abc", 0), "");
 }
 

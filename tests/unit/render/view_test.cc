@@ -169,5 +169,18 @@ TEST(View, JoinsEqualRowsForPeople) {
   EXPECT_EQ(names_of(viewed(report, {})->tables[0]), "b a #1 a #2 a #3 ");
 }
 
+// One that grew and one that shrank are no change of 0.
+TEST(View, DoesNotJoinWhatGrewWithWhatShrank) {
+  Report report;
+  Table& table = report.tables.emplace_back();
+  table.columns = {{"group", Type::text}, {"delta_ns", Type::integer, Unit::ns}};
+  set_rows(table, {{"a #1", std::int64_t{5}}, {"a #2", std::int64_t{-5}}, {"a #3", std::int64_t{2}}});
+  for (int i = 0; i < 3; ++i) table.hints.joined.titles.push("a");
+  table.hints.joined.ordered_by = {"delta_ns"};
+  const TableView joined = viewed(report, {.sort = "", .limit = 20, .fold = true})->tables[0];
+  EXPECT_EQ(names_of(joined), "a x2 a #2 ");
+  EXPECT_EQ(joined.cell(0, 1), CellView(std::int64_t{7}));
+}
+
 }  // namespace
 }  // namespace ridge::render

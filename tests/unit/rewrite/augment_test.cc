@@ -6,6 +6,7 @@
 
 #include "rewriting.h"
 #include "support/files.h"
+#include "support/loaded_trace.h"
 #include "support/sample.h"
 #include "support/spans.h"
 #include "support/trace_lines.h"
@@ -54,6 +55,10 @@ std::string stripped(std::string_view json) {
       for (auto key = std::rbegin(kDeviceKeys); key != std::rend(kDeviceKeys); ++key) take_out(*key, &event);
     } else {
       take_out("ridge", &event);
+      if (event.find("\"name\": \"triton_") == std::string::npos) {  // else they are Inductor's
+        take_out("kernel_num_gb", &event);
+        take_out("kernel_flop", &event);
+      }
     }
     out.append(event);
     copied = span.end;
@@ -91,6 +96,29 @@ TEST(Augment, KnowsTheKernelsOfTheExample) {
   EXPECT_GT(count(once, "\"achieved_bandwidth_pct\": "), 100U);
   EXPECT_GT(count(once, "\"bound\": \"memory\""), 10U);
   EXPECT_GT(count(once, "\"ridge\": {\"kernels\": 1, \"device_us\": "), 100U);
+}
+
+// As PyTorch's script does: the op that launched a kernel tells what it computes, the one around it only in `ridge`. What
+// Inductor wrote on its ops stays.
+TEST(Augment, OpsTellWhatTheyThemselvesLaunched) {
+  const auto product = [](std::string_view name, int ts, int dur, std::string_view more) {
+    return event({.name = name,
+                  .ts = ts,
+                  .dur = dur,
+                  .args = "\"Input Dims\": [[8, 16], [16, 4]], \"Input type\": [\"float\", \"float\"]" + std::string(more)});
+  };
+  const std::string once = augmented(
+      trace_of(join({product("aten::matmul", 0, 50, ""), product("aten::mm", 10, 30, ""), launch(1, 20, 5, "gemm", 100, 40),
+                     event({.name = "triton_poi_fused_add_0", .ts = 60, .dur = 20, .args = "\"kernel_num_gb\": 0.25"}),
+                     launch(2, 65, 5, "triton_poi_fused_add_0", 150, 10)})));
+  const auto event_of = [&](std::string_view name) {
+    const std::size_t begin = once.find("\"name\": \"" + std::string(name) + "\"");
+    return once.substr(begin, once.find("\"ridge\"", begin) - begin);
+  };
+  EXPECT_NE(event_of("aten::mm").find("\"kernel_flop\": 1024, \"kernel_num_gb\": 8.96e-7, "), std::string::npos) << once;
+  EXPECT_EQ(event_of("aten::matmul").find("kernel_flop"), std::string::npos) << once;
+  EXPECT_NE(event_of("triton_poi_fused_add_0").find("\"kernel_num_gb\": 0.25, "), std::string::npos) << once;
+  EXPECT_EQ(augmented(once), once);
 }
 
 // The same in any layout: what json.dump writes, pretty or in one line, and with args that are missing, empty or odd.

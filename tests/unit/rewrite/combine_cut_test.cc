@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "model/device_properties.h"
 #include "rewrite/combine_plan.h"
 #include "rewriting.h"
 #include "support/files.h"
@@ -221,6 +222,29 @@ TEST(Combine, TheFirstKeepsTheDevicesThatOnlyPidsName) {
   EXPECT_EQ(devices(combined({by_arg, by_pid})), (std::vector<std::int64_t>{0, 1}));
 }
 
+// ROCm: the process lists the one GPU that it sees as device 0, its work bears the number that the GPU has on the machine, its
+// memory events that of the list.
+TEST(Combine, ADeviceWithTwoNumbersKeepsItsName) {
+  const auto rank = [](std::string_view name) {
+    return R"({"deviceProperties":[{"id":0,"name":")" + std::string(name) + R"(","totalGlobalMem":1}],"traceEvents":[)" +
+           R"({"ph":"X","cat":"kernel","name":"k","pid":2,"tid":7,"ts":1,"dur":5,"args":{"device":2,"stream":7}},)" +
+           R"({"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":9,"tid":9,"ts":2,"s":"t",)" +
+           R"("args":{"Device Type":1,"Device Id":0,"Bytes":512,"Addr":1,"Total Allocated":512}}]})";
+  };
+  const LoadedTrace both = load_text(combined({rank("first"), rank("second")}));
+  std::map<std::int64_t, std::string> names;
+  for (const Device& device : both.model->timeline().devices) {
+    const DeviceProperties* properties = properties_of(*both.model, device.id);
+    ASSERT_NE(properties, nullptr) << device.id;
+    names[device.id] = properties->name;
+  }
+  EXPECT_EQ(names, (std::map<std::int64_t, std::string>{{2, "first"}, {3, "second"}}));
+  const MemoryTable memory = memory_events(*both.trace);
+  std::set<std::int64_t> allocated_on;
+  for (const EventId event : memory.events) allocated_on.insert(memory.device_id.integer(event).value_or(-1));
+  EXPECT_EQ(allocated_on, (std::set<std::int64_t>{2, 3}));
+}
+
 // What a later input calls "" is no number: that could be another's pid.
 TEST(Combine, AnEmptyPidIsNotTakenForANumber) {
   const std::string part = R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":"","tid":1,"ts":1,"dur":5},)"
@@ -298,6 +322,25 @@ TEST(Cut, AFrameGoesWithMostOfIt) {
   for (const EventId each : part.trace->of(EventClass::python_frame))
     names.emplace(part.trace->text(part.trace->events.name(each)));
   EXPECT_EQ(names, (std::set<std::string>{"first", "inside"}));
+}
+
+// A thread beside the one that works waits in one frame for most of a step and far beyond it: its time is not the step's.
+TEST(Cut, FramesOfBackgroundThreadsDoNotStretchTheRange) {
+  const auto frame = [](const char* name, int ts, int dur, int tid) {
+    return event({.name = name, .ts = ts, .dur = dur, .cat = "python_function", .tid = tid});
+  };
+  const std::string json =
+      "{\"traceEvents\":[" +
+      join({event({.name = "aten::sub", .ts = 0, .dur = 10}), frame("step", 95, 205, 1),
+            event({.name = "aten::add", .ts = 110, .dur = 50}), launch(1, 120, 5, "k", 130, 100), frame("wait", 120, 340, 2),
+            frame("inside", 150, 20, 2), frame("late", 210, 150, 2), event({.name = "aten::mul", .ts = 400, .dur = 100})}) +
+      "]}";
+  const LoadedTrace part = load_text(cut_between(json, 100'000, 300'000));
+  std::set<std::string> names;
+  for (const EventId each : part.trace->of(EventClass::python_frame))
+    names.emplace(part.trace->text(part.trace->events.name(each)));
+  EXPECT_EQ(names, (std::set<std::string>{"step", "inside"}));
+  EXPECT_EQ(part.trace->window->duration_ns(), 205'000);
 }
 
 TEST(Cut, FlowsAreWholeOrGone) {

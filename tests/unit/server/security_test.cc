@@ -15,7 +15,15 @@ Policy at_home() { return {.loopback = true, .host = "127.0.0.1", .machine_name 
 Policy abroad() { return {.loopback = false, .host = "0.0.0.0", .machine_name = "box", .token = make_token(), .port = 8000}; }
 
 RequestFacts get(std::string_view host) {
-  return {.method = "GET", .host = host, .origin = "", .fetch_site = "", .cookie = "", .has_body = false};
+  return {.method = "GET",
+          .host = host,
+          .origin = "",
+          .fetch_site = "",
+          .fetch_mode = "",
+          .fetch_dest = "",
+          .path = "/api/v1/traces",
+          .cookie = "",
+          .has_body = false};
 }
 
 TEST(Security, OnlyGetAndNoBody) {
@@ -63,6 +71,39 @@ TEST(Security, OriginMustBeThePagesOwn) {
   for (const char* site : {"same-origin", "none"}) {
     facts.fetch_site = site;
     EXPECT_EQ(status(at_home(), facts), 200U) << site;
+  }
+}
+
+TEST(Security, ALinkOfAnotherSiteOpensThePageAndNothingElse) {
+  for (const char* site : {"cross-site", "same-site"}) {
+    RequestFacts facts = get("localhost:8000");
+    facts.fetch_site = site;
+    facts.fetch_mode = "navigate";
+    facts.fetch_dest = "document";
+    for (const char* page : {"/", "/index.html"}) {
+      facts.path = page;
+      EXPECT_EQ(status(at_home(), facts), 200U) << page;
+    }
+    for (const char* other : {"/api/v1/traces", "/assets/app.js", "/api/v1/", "", "//"}) {
+      facts.path = other;
+      EXPECT_EQ(status(at_home(), facts), 403U) << other;
+    }
+    facts.path = "/";
+    for (const char* dest : {"iframe", "frame", "object", "embed", "empty", "script", ""}) {
+      facts.fetch_dest = dest;
+      EXPECT_EQ(status(at_home(), facts), 403U) << dest;
+    }
+    facts.fetch_dest = "document";
+    for (const char* mode : {"cors", "no-cors", "same-origin", ""}) {
+      facts.fetch_mode = mode;
+      EXPECT_EQ(status(at_home(), facts), 403U) << mode;
+    }
+    facts.fetch_mode = "navigate";
+    facts.host = "evil.example";
+    EXPECT_EQ(status(at_home(), facts), 403U);
+    facts.host = "localhost:8000";
+    facts.origin = "http://evil.example";
+    EXPECT_EQ(status(at_home(), facts), 403U);
   }
 }
 

@@ -38,14 +38,14 @@ TEST(Site, AnalysesAnswerAsTheEngineDoes) {
   ASSERT_TRUE(report);
   const Answer answer = get(site, "/api/v1/kernels?filter=gemm");
   EXPECT_EQ(answer.status, 200U);
-  EXPECT_EQ(*answer.body, *report_text(*report, **find_format("json")));
+  EXPECT_EQ(answer.text(), *report_text(*report, **find_format("json")));
 }
 
 TEST(Site, AnswersNameTheTracesThatTheyAreAbout) {
   const Engine engine = open_fixtures({"clean_no_sync", "fault_item_sync"});
   const Site site(engine, {});
   const auto names = [&](std::string_view target) {
-    const std::string body = *get(site, target).body;
+    const std::string body = get(site, target).text();
     return std::pair(body.find("clean_no_sync.json.gz") != body.npos, body.find("fault_item_sync.json.gz") != body.npos);
   };
   EXPECT_EQ(names("/api/v1/gpu"), std::pair(true, false));  // of the first, unless another is asked for
@@ -56,8 +56,8 @@ TEST(Site, AnswersNameTheTracesThatTheyAreAbout) {
 TEST(Site, DefaultsHoldUnlessAskedOtherwise) {
   const Engine engine = open_fixtures({"fault_item_sync"});
   const Site plain(engine, {}), narrowed(engine, {{"filter", "nothing_is_called_so"}});
-  EXPECT_NE(*get(plain, "/api/v1/kernels").body, *get(narrowed, "/api/v1/kernels").body);
-  EXPECT_EQ(*get(plain, "/api/v1/kernels?filter=gemm").body, *get(narrowed, "/api/v1/kernels?filter=gemm").body);
+  EXPECT_NE(get(plain, "/api/v1/kernels").text(), get(narrowed, "/api/v1/kernels").text());
+  EXPECT_EQ(get(plain, "/api/v1/kernels?filter=gemm").text(), get(narrowed, "/api/v1/kernels?filter=gemm").text());
 }
 
 TEST(Site, ParametersThatNameFilesAreRefused) {

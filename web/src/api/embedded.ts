@@ -1,9 +1,13 @@
-// The data of a `ridge report` file: a fixed set of answers inside the page. Search and neighbours work on the slices that are embedded;
-// what would need the trace itself says so.
+// The data of a `ridge report` file: a fixed set of answers inside the page. Where the report holds every slice (slice_pack.ts), the timeline, search
+// and areas are those of the trace; else search counts by the names and walks over the slices that are drawn one by one. What would need the trace
+// itself says so.
+import { matches_name } from "./name_match";
+import { SlicePack, unpacked, window_name, type Packed, type PackPlace } from "./slice_pack";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
-import type { Area, AreaRow, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, Track, TrackGroup, Traces } from "./types";
+import type { Area, Counter, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, Track, TrackGroup, Traces } from "./types";
 
 const kHint = "Open the trace with `ridge serve` to see it.";
+const kMostNames = 2000; // that a search lights up
 
 interface Embedded {
   version: number;
@@ -15,11 +19,19 @@ interface Known extends Hit {
   depth: number;
 }
 
+interface NameCounts {
+  names: string[];
+  tracks: { track: number; name: number[]; count: number[] }[];
+}
+
 export class EmbeddedSource implements DataSource {
   readonly fixed = true;
   private readonly responses = new Map<string, unknown>(); // by canonical target
-  private readonly tracks_of = new Map<string, Slices>(); // "t/track"
+  private readonly tracks_of = new Map<string, Slices>(); // "t/track", where the slices are not there one by one
   private readonly known = new Map<number, Map<number, Known>>(); // trace -> id -> slice, filled on first use
+  private readonly packs = new Map<number, Promise<SlicePack>>();
+  private readonly counts = new Map<number, Promise<NameCounts>>();
+  private searched: { key: string; found: PackPlace[]; names: string[] | null } | null = null; // the last search of a pack
 
   constructor(text: string) {
     const data = JSON.parse(text) as Embedded | null;
@@ -33,8 +45,14 @@ export class EmbeddedSource implements DataSource {
     }
   }
 
+  watch(): void {}
+  check(): void {}
+
   has(path: string, parameters: Parameters = {}): boolean {
     return this.key(path, parameters) !== null;
+  }
+  windows(t: number): boolean {
+    return this.has("all_slices", { t });
   }
 
   // The first trace may be named or not.
@@ -42,6 +60,18 @@ export class EmbeddedSource implements DataSource {
     const { t, ...others } = parameters;
     const candidates = [canonical(path, parameters), ...(t === 0 ? [canonical(path, others)] : [])];
     return candidates.find((key) => this.responses.has(key)) ?? null;
+  }
+
+  private pack(t: number): Promise<SlicePack> | null {
+    if (!this.windows(t)) return null;
+    let pack = this.packs.get(t);
+    if (!pack) this.packs.set(t, (pack = this.get<unknown>("all_slices", { t }).then((each) => unpacked<Packed>(each)).then((each) => new SlicePack(each))));
+    return pack;
+  }
+  private name_counts(t: number): Promise<NameCounts> {
+    let counts = this.counts.get(t);
+    if (!counts) this.counts.set(t, (counts = this.get<unknown>("name_counts", { t }).then((each) => unpacked<NameCounts>(each))));
+    return counts;
   }
 
   traces(): Promise<Traces> {
@@ -52,6 +82,7 @@ export class EmbeddedSource implements DataSource {
   }
   async tracks(t: number): Promise<TrackGroup[]> {
     const { groups } = await this.get<{ groups: TrackGroup[] }>("tracks", { t });
+    if (this.windows(t)) return groups;
     return groups
       .map((group) => ({ ...group, tracks: group.tracks.flatMap((track) => this.embedded(t, track)) }))
       .filter((group) => group.tracks.length);
@@ -61,20 +92,28 @@ export class EmbeddedSource implements DataSource {
     const slices = this.tracks_of.get(`${t}/${track.id}`);
     return slices ? [{ ...track, depth: Math.max(1, ...slices.depths.map((each) => each.depth + 1)) }] : [];
   }
-  async slices(t: number, track: number): Promise<Slices> {
-    return this.tracks_of.get(`${t}/${track}`) ?? missing("This track");
+  async slices(t: number, track: number, from: number, to: number, px: number): Promise<Slices> {
+    const pack = await this.pack(t);
+    return pack ? pack.window(track, from, to, px) : (this.tracks_of.get(`${t}/${track}`) ?? missing("This track"));
   }
   slices_url(): string {
     return missing("This track");
   }
   async slice(t: number, id: number): Promise<SliceDetails> {
     if (this.has("slice", { t, id })) return this.get("slice", { t, id });
-    const slice = this.slices_of(t).get(id);
+    const pack = await this.pack(t);
+    const place = pack?.place(id);
+    const slice = pack ? place && pack.hit(place) : this.slices_of(t).get(id);
     if (!slice) return missing("This slice");
     const unknown = { self_ns: null, op: null, op_from: null, frame: null, module: null, cost: null, parent: null };
     return { ...slice, ...unknown, args: {}, flows: [] };
   }
   async neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null> {
+    const pack = await this.pack(t);
+    if (pack) {
+      const place = pack.place(id);
+      return place?.row.id[place.at + (direction === "next" ? 1 : -1)] ?? null;
+    }
     const all = this.slices_of(t);
     const here = all.get(id);
     if (!here) return null;
@@ -87,29 +126,45 @@ export class EmbeddedSource implements DataSource {
     return best?.id ?? null;
   }
   async area(t: number, from: number, to: number, tracks: number[]): Promise<Area> {
-    const by_name = new Map<string, AreaRow>();
-    const by_category = new Map<string, AreaRow>();
-    let slices = 0;
-    for (const slice of this.slices_of(t).values()) {
-      const inside = Math.min(slice.start_ns + slice.dur_ns, to) - Math.max(slice.start_ns, from);
-      if (inside <= 0 || (tracks.length && !tracks.includes(slice.track))) continue;
-      ++slices;
-      add(by_name, slice.name, slice.category, inside);
-      add(by_category, slice.category, slice.category, inside);
-    }
-    return { busy_pct: {}, by_name: largest(by_name), by_category: largest(by_category), slices };
+    const pack = await this.pack(t);
+    if (!pack) return missing("What an area holds");
+    const [{ traces }, groups] = await Promise.all([this.traces(), this.tracks(t)]);
+    return pack.area(from, to, tracks, traces[t]!.window_ns, groups);
   }
   async search(t: number, text: string, skip: number): Promise<Hits> {
-    const wanted = text.toLowerCase();
-    const results = [...this.slices_of(t).values()].filter((slice) => slice.name.toLowerCase().includes(wanted));
-    results.sort((a, b) => a.start_ns - b.start_ns);
-    return { hits: results.length, results: results.slice(skip, skip + kSearchPage) };
+    const pack = await this.pack(t);
+    return pack ? this.search_pack(pack, t, text, skip) : this.search_names(t, text, skip);
+  }
+  private async search_pack(pack: SlicePack, t: number, text: string, skip: number): Promise<Hits> {
+    const key = `${t}/${text}`;
+    if (this.searched?.key !== key) {
+      const wanted = await matches_name(pack.names, text);
+      this.searched = { key, found: pack.named(wanted), names: lit(pack.names, wanted) };
+    }
+    const { found, names } = this.searched;
+    return { hits: found.length, results: found.slice(skip, skip + kSearchPage).map((place) => pack.hit(place)), names };
+  }
+  // All hits are counted; those drawn one by one can be walked to.
+  private async search_names(t: number, text: string, skip: number): Promise<Hits> {
+    if (!this.has("name_counts", { t })) return missing("Search by name");
+    const counts = await this.name_counts(t);
+    const wanted = await matches_name(counts.names, text);
+    let hits = 0;
+    for (const { name, count } of counts.tracks) name.forEach((each, i) => (hits += wanted[each] ? count[i]! : 0));
+    const names = lit(counts.names, wanted, Infinity)!;
+    const short = new Set(names);
+    const results = [...this.slices_of(t).values()].filter((slice) => short.has(slice.name)).sort((a, b) => a.start_ns - b.start_ns);
+    return { hits, results: results.slice(skip, skip + kSearchPage), names: names.length > kMostNames ? null : names, shown: results.length };
   }
   async marks(t: number): Promise<Mark[]> {
     return this.has("marks", { t }) ? (await this.get<{ marks: Mark[] }>("marks", { t })).marks : [];
   }
   overview(t: number): Promise<Overview> {
     return this.get("overview", { px: 1000, t });
+  }
+  async counters(t: number): Promise<Counter[]> {
+    const parameters = { px: 1000, t };
+    return this.has("counters", parameters) ? (await this.get<{ counters: Counter[] }>("counters", parameters)).counters : [];
   }
 
   private async get<T>(path: string, parameters: Parameters = {}): Promise<T> {
@@ -145,15 +200,10 @@ function collect(track: Slices, into: Map<number, Known>): void {
   }
 }
 
-function add(rows: Map<string, AreaRow>, name: string, category: string, time_ns: number): void {
-  const row = rows.get(name) ?? { name, category, count: 0, total_ns: 0, self_ns: null };
-  row.count += 1;
-  row.total_ns += time_ns;
-  rows.set(name, row);
-}
-
-function largest(rows: Map<string, AreaRow>): AreaRow[] {
-  return [...rows.values()].sort((a, b) => b.total_ns - a.total_ns).slice(0, 200);
+// The names that match, as windows of slices have them.
+function lit(names: string[], wanted: Uint8Array, most = kMostNames): string[] | null {
+  const found = names.filter((_, i) => wanted[i]);
+  return found.length > most ? null : found.map(window_name);
 }
 
 function missing(what: string): never {

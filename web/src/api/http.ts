@@ -1,8 +1,11 @@
 // The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
+import { filter_with } from "./row_filter";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
-import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 const kOverviewPixels = 1000;
+const kCounterPixels = 8000;
+const kLook_ms = { there: 10_000, lost: 2_000 }; // how often the server is looked for while the page is looked at
 
 // Integers beyond 2^53 (pointers, hashes) stay exact as text, where the browser tells the digits.
 function exact(_key: string, value: unknown, context?: { source?: string }): unknown {
@@ -16,15 +19,48 @@ export class HttpSource implements DataSource {
   private readonly root = new URL(".", document.baseURI).href;
   private readonly token = new URLSearchParams(location.search).get("token");
 
+  private there = true;
+  private told: ((there: boolean) => void) | null = null;
+  private looking = 0;
+
+  watch(told: (there: boolean) => void): void {
+    this.told = told;
+    document.addEventListener("visibilitychange", () => this.check());
+    this.look_later();
+  }
+  check(): void {
+    clearTimeout(this.looking);
+    this.look_later();
+    if (document.visibilityState !== "hidden") void this.get("traces", {}).catch(() => undefined);
+  }
+  private look_later(): void {
+    this.looking = window.setTimeout(() => this.check(), this.there ? kLook_ms.there : kLook_ms.lost);
+  }
+  private is_there(there: boolean): void {
+    if (there === this.there) return;
+    this.there = there;
+    this.told?.(there);
+    clearTimeout(this.looking);
+    this.look_later();
+  }
+
   has(): boolean {
+    return true;
+  }
+  windows(): boolean {
     return true;
   }
 
   traces(): Promise<Traces> {
     return this.keep("traces");
   }
-  analysis(name: string, parameters: Parameters = {}): Promise<Report> {
-    return this.keep(name, parameters);
+  // Its tables are filtered by the server, whose regular expressions take no longer than the text is long.
+  async analysis(name: string, parameters: Parameters = {}): Promise<Report> {
+    const report = await this.keep<Report>(name, parameters);
+    const { sort: _sort, limit, ...scope } = parameters;
+    for (const table of limit ? [] : report.tables)
+      filter_with(table, async (match) => (await this.get<{ rows: number[] }>(name, { ...scope, table: table.name, match }, undefined)).rows);
+    return report;
   }
   async tracks(t: number): Promise<TrackGroup[]> {
     return (await this.keep<{ groups: TrackGroup[] }>("tracks", { t })).groups;
@@ -53,6 +89,9 @@ export class HttpSource implements DataSource {
   overview(t: number): Promise<Overview> {
     return this.keep("overview", { t, px: kOverviewPixels });
   }
+  async counters(t: number): Promise<Counter[]> {
+    return (await this.keep<{ counters: Counter[] }>("counters", { t, px: kCounterPixels })).counters;
+  }
 
   private keep<T>(path: string, parameters: Parameters = {}): Promise<T> {
     const key = canonical(path, parameters);
@@ -72,10 +111,12 @@ export class HttpSource implements DataSource {
   private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
     const lost = (error: Error): never => {
       if (error.name === "AbortError") throw error;
+      this.is_there(false);
       throw new SourceError("unreachable", "The server does not answer", "Is `ridge serve` still running?");
     };
     const response = await fetch(this.place(path, parameters), { signal: signal ?? null, credentials: "same-origin" }).catch(lost);
     const text = await response.text().catch(lost); // it may end in the middle of an answer
+    this.is_there(true);
     if (!response.ok) throw error_of(text, response.status);
     return JSON.parse(text, path === "slice" || path === "info" ? exact : undefined) as T;
   }

@@ -1,16 +1,23 @@
 // Where the page's data comes from: a door of two forms, HTTP (ridge serve) and JSON embedded in the file (ridge report).
 // Every view asks this and nothing else, so both show the same. Which form a page has: open_source.ts.
-import type { Area, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 export const kSearchPage = 1000; // hits an answer
 
 export type Parameters = Record<string, string | number>;
 
 export interface DataSource {
-  // True: answers are a fixed set (a report on disk). The whole window of each track is one answer, and what is missing stays missing.
+  // True: answers are a fixed set (a report on disk), and what is missing stays missing.
   readonly fixed: boolean;
+  // False: the whole window of each track is one answer.
+  windows(t: number): boolean;
   // False: this answer is not embedded, so a control that would ask for it is not shown.
   has(path: string, parameters?: Parameters): boolean;
+
+  // Tells whenever the server is lost and whenever it is there again. Of a fixed set: never.
+  watch(told: (there: boolean) => void): void;
+  // Asks whether it is there: somebody else's question failed.
+  check(): void;
 
   traces(): Promise<Traces>;
   analysis(name: string, parameters?: Parameters): Promise<Report>;
@@ -23,6 +30,7 @@ export interface DataSource {
   search(t: number, text: string, skip: number, signal?: AbortSignal): Promise<Hits>; // at most kSearchPage of them, from number `skip` on
   marks(t: number): Promise<Mark[]>;
   overview(t: number): Promise<Overview>;
+  counters(t: number): Promise<Counter[]>;
 }
 
 // An answer that says no: `message` and `hint` are for the reader.

@@ -63,6 +63,7 @@ export interface AnalysisInfo {
 }
 
 export interface Traces {
+  scope?: Partial<Record<"step" | "from" | "to" | "gpu", string>>; // what the server was given
   ridge: string;
   traces: TraceInfo[];
   analyses: AnalysisInfo[];
@@ -136,8 +137,8 @@ export interface SliceDetails {
   depth: number;
   self_ns: number | null;
   args: Record<string, unknown>;
-  op: { id: number; name: string } | null;
-  op_from: "eager_run" | "capture" | null; // where the op was recovered from, when a graph's replay hides it
+  op: { id: number | null; name: string } | null; // id null: an op of the capture, which is another trace
+  op_from: "eager_run" | "capture" | "capture_file" | null; // where the op was recovered from, when a graph's replay hides it
   frame: string | null;
   module: string | null;
   cost: Cost | null;
@@ -172,6 +173,20 @@ export interface Hit {
 export interface Hits {
   hits: number;
   results: Hit[];
+  names: string[] | null; // that match, as slices of a window have them; null: too many
+  shown?: number; // how many of the hits can be walked to; absent: all of them
+}
+
+// A value holds from its time to the next.
+export interface Counter {
+  name: string;
+  unit: Unit;
+  group: "memory" | "queue" | "bandwidth";
+  device: number | null;
+  peak: number | null;
+  known_pct: number | null;
+  at: number[];
+  value: number[];
 }
 
 export interface Mark {

@@ -2,7 +2,7 @@
 import { bars } from "../ui/charts";
 import { button, el } from "../ui/dom";
 import * as format from "../ui/format";
-import { search_link } from "../ui/links";
+import { name_link } from "../ui/links";
 import { colour_of } from "../ui/palette";
 import { card, diagnostics, page_head } from "../ui/report_view";
 import { rows_of, table_of } from "../ui/rows";
@@ -31,7 +31,7 @@ export async function categories_page(context: Context): Promise<Page> {
           text: format.time(kernels!.number(each, "time_ns")),
           note: `× ${format.count(kernels!.number(each, "launches") ?? 0)}`,
           colour: colour_of(name),
-          href: door(each, (column) => kernels!.value(each, column)) ?? search_link(context.t, kernels!.text(each, "kernel")),
+          href: door(each, (column) => kernels!.value(each, column)) ?? name_link(context.t, kernels!.text(each, "kernel")),
         })),
         `Kernels of ${name}`,
       ),

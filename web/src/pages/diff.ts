@@ -1,12 +1,14 @@
 // Traces compared, per iteration: the totals, a waterfall from the first to another (by category, by group, by cause of idle time), and the
 // tables behind it. With more than two traces one chooses which to hold against the first.
-import type { Cell, Report } from "../api/types";
+import type { Cell, Report, Table } from "../api/types";
 import { waterfall } from "../ui/charts";
 import { button, el, fill, shorten } from "../ui/dom";
 import * as format from "../ui/format";
+import { event_link, events_of } from "../ui/links";
 import { any_report, card, diagnostics, figures, page_head, table_card } from "../ui/report_view";
 import { note } from "../ui/router";
 import { rows_of, Rows, table_of } from "../ui/rows";
+import type { TableOptions } from "../ui/table";
 import type { Context, Page } from "./page";
 
 const kSteps = 14;
@@ -59,8 +61,19 @@ function total_figures(report: Report, b: string): HTMLElement | null {
   );
 }
 
+// The times of a group are links to where it stands in each trace; the row as a whole leads to the first that has it.
+function sides(table: Table): NonNullable<TableOptions["cell"]> {
+  const events = new Map(events_of(table, 0).map(({ at, t }) => [`time_${letter(t)}_ns`, { at, t }]));
+  return (column, value, row) => {
+    const side = events.get(column.name);
+    const event = side ? row[side.at] : null;
+    if (!side || typeof event !== "number") return undefined;
+    return el("a", { href: event_link(side.t, event), title: `Show in trace ${letter(side.t).toUpperCase()}` }, format.cell(value, column));
+  };
+}
+
 export async function diff_page(context: Context): Promise<Page> {
-  const report: Report = await context.source.analysis("diff");
+  const report: Report = await context.source.analysis("diff", context.scope);
   const { traces } = context.all;
   const ways = kWays.filter((way) => rows_of(table_of(report, way.table)).length > 0);
   const box = el("div", {});
@@ -132,7 +145,7 @@ export async function diff_page(context: Context): Promise<Page> {
       diagnostics(report.diagnostics),
       numbers,
       card("What changed", el("div", { class: "row" }, ...buttons), box),
-      groups ? table_card(groups.table, 0, traces.length > 2 ? {} : { only: [...first, "phase", "note", "shape"], first }, "Groups") : null,
+      groups ? table_card(groups.table, 0, { ...(traces.length > 2 ? {} : { only: [...first, "phase", "note", "shape"], first }), cell: sides(groups.table) }, "Groups") : null,
       ...any_report({ ...report, diagnostics: [] }, context.trace.window_ns, 0, ["diff", "waterfall", "totals", "idle"]),
     ),
   };

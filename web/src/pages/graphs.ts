@@ -3,7 +3,7 @@ import type { Cell, Report } from "../api/types";
 import { stacked } from "../ui/charts";
 import { el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
-import { search_link } from "../ui/links";
+import { name_link, prefix_link } from "../ui/links";
 import { step_colour } from "../ui/palette";
 import { any_report, card, diagnostics, page_head, table_card } from "../ui/report_view";
 import { rows_of, table_of, type Rows } from "../ui/rows";
@@ -48,7 +48,7 @@ export async function graphs_page(context: Context): Promise<Page> {
 const resumed =
   (context: Context): TableOptions["open"] =>
   (_row, at) =>
-    search_link(context.t, `Torch-Compiled Region: ${at("frame")}/`);
+    prefix_link(context.t, `Torch-Compiled Region: ${at("frame")}/`);
 
 function coverage(graphs: Report): Child {
   const table = table_of(graphs, "coverage");
@@ -85,7 +85,7 @@ function region_tree(breaks: Report, context: Context): Child {
           const cpu = table.number(row, "cpu_ns") ?? 0;
           return el(
             "a",
-            { class: "tree-row", role: "treeitem", "aria-level": depth + 1, href: search_link(context.t, `Torch-Compiled Region: ${id}`) },
+            { class: "tree-row", role: "treeitem", "aria-level": depth + 1, href: name_link(context.t, `Torch-Compiled Region: ${id}`) },
             el(
               "span",
               { class: "tree-name", style: { "padding-left": `${depth * 18}px` } },

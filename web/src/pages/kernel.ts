@@ -3,7 +3,7 @@ import type { Cell, Report } from "../api/types";
 import { bars } from "../ui/charts";
 import { el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
-import { search_link } from "../ui/links";
+import { name_link } from "../ui/links";
 import { colour_of } from "../ui/palette";
 import { card, diagnostics, figures, page_head, table_card } from "../ui/report_view";
 import { link } from "../ui/router";
@@ -33,7 +33,7 @@ export async function kernel_page(context: Context): Promise<Page> {
         null,
         category ? chip(category) : el("span", { class: "grow" }),
         el("a", { class: "btn small", href: link("kernels", { t: context.t || null }) }, "All kernels"),
-        el("a", { class: "btn small primary", href: search_link(context.t, table.text(row, "kernel")) }, "Timeline →"),
+        el("a", { class: "btn small primary", href: name_link(context.t, table.text(row, "kernel")) }, "Timeline →"),
       ),
       head_figures(table, row),
       el("div", { class: "columns" }, work(table, row), spread(report, table, row, category)),

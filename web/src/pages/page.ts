@@ -8,6 +8,7 @@ export interface Context {
   t: number; // the chosen trace
   trace: TraceInfo;
   parameters: URLSearchParams;
+  scope: Record<string, string>; // the part of the trace, as parameters of a question
 }
 
 export interface Page {
@@ -20,5 +21,5 @@ export type Make = (context: Context) => Promise<Page>;
 
 // The parameters that an analysis of the chosen trace is asked with.
 export function asked(context: Context, more: Record<string, string> = {}): Record<string, string | number> {
-  return { ...more, t: context.t };
+  return { ...context.scope, ...more, t: context.t };
 }

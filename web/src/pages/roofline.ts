@@ -1,39 +1,61 @@
-// The roofline: each kernel as a dot (FLOP per byte against FLOP/s, sized by time) under the roofs of its device, on logarithmic axes.
+// The roofline: each kernel as a dot (FLOP per byte against FLOP/s, sized by time) under the roofs of its device, on logarithmic axes; those without
+// FLOPs by their bytes per second; and a list of those of which neither is known.
 import type { Report } from "../api/types";
 import { Tooltip } from "../timeline/tooltip";
 import { button, el, fill, shorten, svg, type Child } from "../ui/dom";
 import * as format from "../ui/format";
-import { search_link } from "../ui/links";
+import { name_link } from "../ui/links";
 import { card, diagnostics, figures, page_head, table_view } from "../ui/report_view";
 import { go } from "../ui/router";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { asked, type Context, type Page } from "./page";
-import { Axes, grid, label_places, roof_line, slope_names, type Dot, type Roof } from "./roofline_axes";
+import {
+  bandwidth_axes,
+  bandwidth_line,
+  grid,
+  kBandwidthNames,
+  kRooflineNames,
+  label_places,
+  roof_line,
+  roofline_axes,
+  slope_names,
+  type Axes,
+  type Dot,
+  type Roof,
+} from "./roofline_axes";
 import { kernel_door } from "./tables";
 
 const kUsualWidth = 1012; // px, until the page has been laid out, and on paper
-const kMostDots = 3000; // those with most time; all are in the table
+const kMostDots = 3000; // of each picture, those with most time; all are in the table
+const kListed = 60; // kernels of which nothing is known
 const kBoundColours: Record<string, string> = { memory: "#e69f00", compute: "#0072b2", latency: "#8f98a5", overhead: "#8f98a5" };
 
 const positive = (value: number | null): value is number => value !== null && Number.isFinite(value) && value > 0;
 
-function dots_of(table: Rows): Dot[] {
-  const dots: Dot[] = [];
-  for (const row of table.table.rows) {
-    const intensity = table.number(row, "intensity");
-    const rate = table.number(row, "flops_per_s");
-    if (positive(intensity) && positive(rate))
-      dots.push({
-        kernel: table.text(row, "kernel"),
-        label: table.text(row, "label") || table.text(row, "kernel"),
-        intensity,
-        rate,
-        time: table.number(row, "time_ns") ?? 0,
-        row,
-      });
-  }
-  return dots.sort((a, b) => b.time - a.time).slice(0, kMostDots);
+// Every kernel has its place: under the roofs, on the bandwidth axis where it has no FLOPs or theirs are unknown, or in the list of those of
+// which neither is known.
+interface Placed {
+  under_roofs: Dot[];
+  by_bandwidth: Dot[];
+  unknown: Dot[];
 }
+
+function placed(table: Rows): Placed {
+  const parts: Placed = { under_roofs: [], by_bandwidth: [], unknown: [] };
+  for (const row of table.table.rows) {
+    const [intensity, rate, bytes] = [table.number(row, "intensity"), table.number(row, "flops_per_s"), table.number(row, "bytes_per_s")];
+    const time = table.number(row, "time_ns") ?? 0;
+    const each_ns = time / Math.max(1, table.number(row, "count") ?? 1);
+    const dot = { kernel: table.text(row, "kernel"), label: table.text(row, "label") || table.text(row, "kernel"), time, row };
+    if (positive(intensity) && positive(rate)) parts.under_roofs.push({ ...dot, x: intensity, rate });
+    else if (positive(bytes) && positive(each_ns)) parts.by_bandwidth.push({ ...dot, x: each_ns, rate: bytes });
+    else parts.unknown.push({ ...dot, x: 0, rate: 0 });
+  }
+  for (const part of Object.values(parts) as Dot[][]) part.sort((a, b) => b.time - a.time);
+  return parts;
+}
+
+const time_of = (dots: Dot[]): number => dots.reduce((sum, dot) => sum + dot.time, 0);
 
 // Roofs of one height are one: "float32 matrix, float32 vector".
 function roofs_of(report: Report): Roof[] {
@@ -53,18 +75,39 @@ function roofs_of(report: Report): Roof[] {
   return [...roofs.values()].sort((a, b) => b.peak - a.peak);
 }
 
-function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tooltip: Tooltip, width: number): SVGSVGElement {
-  const axes = new Axes(dots, roofs, width);
-  const most = Math.max(1, ...dots.map((dot) => dot.time));
+function roofline(dots: Dot[], roofs: Roof[], draw: DotDrawer, width: number): SVGSVGElement {
+  const axes = roofline_axes(dots, roofs, width);
   const places = label_places(roofs, axes);
-  const door = kernel_door(context);
   const lines = roofs.map((roof, i) => roof_line(roof, i, axes, places[i]!));
   return svg(
     "svg",
     { class: "roofline", viewBox: `0 0 ${axes.width} ${axes.height}`, role: "group", "aria-label": `Roofline of ${dots.length} kernels` },
-    ...grid(axes),
+    ...grid(axes, kRooflineNames),
     ...lines.map((each) => each.line),
-    ...dots.map((dot, nth) => {
+    ...draw(dots, axes, (dot) => `${format.scaled(dot.rate, "flop_per_s")} at ${format.number(dot.x, null)} FLOP/byte`),
+    ...lines.map((each) => each.name),
+    ...slope_names(roofs, axes),
+  );
+}
+
+function bandwidth_picture(dots: Dot[], bandwidths: number[], draw: DotDrawer, width: number): SVGSVGElement {
+  const axes = bandwidth_axes(dots, bandwidths, width);
+  return svg(
+    "svg",
+    { class: "roofline by-bandwidth", viewBox: `0 0 ${axes.width} ${axes.height}`, role: "group", "aria-label": `Bandwidth of ${dots.length} kernels` },
+    ...grid(axes, kBandwidthNames),
+    ...draw(dots, axes, (dot) => `${format.scaled(dot.rate, "bytes_per_s")}, ${format.time(dot.x)} per launch`),
+    ...bandwidths.flatMap((each) => bandwidth_line(each, axes)),
+  );
+}
+
+type DotDrawer = (dots: Dot[], axes: Axes, about: (dot: Dot) => string) => SVGElement[];
+
+// Dots are as large as their time, against the longest of all.
+function dot_drawer(most: number, table: Rows, context: Context, tooltip: Tooltip): DotDrawer {
+  const door = kernel_door(context);
+  return (dots, axes, about) =>
+    dots.slice(0, kMostDots).map((dot, nth) => {
       const bound = table.text(dot.row, "bound");
       const radius = 3 + 15 * Math.sqrt(dot.time / most);
       const show = (x: number, y: number): void =>
@@ -72,14 +115,14 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
           x,
           y,
           el("b", { class: "code" }, shorten(dot.label, 300)),
-          el("div", {}, `${format.scaled(dot.rate, "flop_per_s")} at ${format.number(dot.intensity, null)} FLOP/byte`),
+          el("div", {}, about(dot)),
           el("div", {}, `${format.percent(table.number(dot.row, "pct_of_roof"))} of its roof, ${bound || "bound unknown"}`),
           el("div", { class: "muted" }, `${format.time(dot.time)} total, headroom ${format.time(table.number(dot.row, "headroom_ns"))}`),
         );
-      const open = (): void => go(door(dot.row, (column) => table.value(dot.row, column)) ?? search_link(context.t, dot.kernel));
+      const open = (): void => go(door(dot.row, (column) => table.value(dot.row, column)) ?? name_link(context.t, dot.kernel));
       return svg("circle", {
         class: "dot",
-        cx: axes.x(dot.intensity),
+        cx: axes.x(dot.x),
         cy: axes.y(dot.rate),
         r: radius,
         fill: kBoundColours[bound] ?? "#8a7fd1",
@@ -107,9 +150,19 @@ function picture(dots: Dot[], roofs: Roof[], table: Rows, context: Context, tool
           },
         },
       });
-    }),
-    ...lines.map((each) => each.name),
-    ...slope_names(roofs, axes),
+    });
+}
+
+// The kernels of which neither FLOPs nor bytes are known, with their time.
+function unknown_list(dots: Dot[], context: Context): Child {
+  if (!dots.length) return null;
+  return el(
+    "ul",
+    { class: "unplaced" },
+    ...dots
+      .slice(0, kListed)
+      .map((dot) => el("li", {}, el("a", { class: "code", href: name_link(context.t, dot.kernel) }, shorten(dot.label, 200)), el("span", { class: "num" }, format.time(dot.time)))),
+    dots.length > kListed ? el("li", { class: "muted" }, `and ${format.count(dots.length - kListed)} more`) : null,
   );
 }
 
@@ -124,6 +177,18 @@ function walk_dots(event: KeyboardEvent): void {
   here.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");
   next.focus();
+}
+
+// Of which part of the time each picture tells; the parts add up to all of it.
+function shares_text(parts: Placed, share: (part: Dot[]) => string, left_out: string): string {
+  const words: [Dot[], string][] = [
+    [parts.under_roofs, "under the roofs"],
+    [parts.by_bandwidth, "on the bandwidth axis"],
+    [parts.unknown, "listed below them, as neither FLOPs nor bytes are known"],
+  ];
+  const told = words.filter(([part]) => part.length).map(([part, where]) => `${share(part)} ${where} (${format.plural(part.length, "kernel", "kernels")})`);
+  if (left_out) told.push(`${left_out} of kernels that are not in this report`);
+  return `Of kernel time: ${told.join(", ")}.`;
 }
 
 function use_figures(report: Report): Child {
@@ -150,34 +215,27 @@ export async function roofline_page(context: Context): Promise<Page> {
   const report = await context.source.analysis("roofline", asked(context));
   const table = table_of(report, "roofline") ?? table_of(report, report.tables[0]!.name)!;
   const all_roofs = roofs_of(report);
-  const dots = dots_of(table);
+  const parts = placed(table);
+  const dots = parts.under_roofs;
+  const listed = time_of([...dots, ...parts.by_bandwidth, ...parts.unknown]);
+  const whole = Math.max(1, listed, table.table.total ? (table.number(table.table.total, "time_ns") ?? 0) : 0);
+  const share = (part: Dot[]): string => format.percent((100 * time_of(part)) / whole);
+  const bandwidths = [...new Set(all_roofs.map((roof) => roof.bandwidth))];
   const tooltip = new Tooltip();
   // dtypes that kernels have come first; the others are there to be switched on
   const used = new Set(table.table.rows.map((row) => table.text(row, "dtype")).filter(Boolean));
   const on = new Set(all_roofs.filter((roof) => [...used].some((dtype) => roof.name.includes(dtype))).map((roof) => roof.name));
   if (!on.size) for (const roof of all_roofs.slice(0, 3)) on.add(roof.name);
   const box = el("div", {});
+  const strip = el("div", {});
   let width = kUsualWidth;
-  const draw = (): void =>
-    fill(
-      box,
-      dots.length
-        ? picture(
-            dots,
-            all_roofs.filter((roof) => on.has(roof.name)),
-            table,
-            context,
-            tooltip,
-            width,
-          )
-        : el(
-            "p",
-            { class: "empty muted" },
-            table.size
-              ? "No kernel has known FLOPs and bytes, so there is nothing to plot. Record with record_shapes=True."
-              : "This trace has no kernels.",
-          ),
-    );
+  const draw_dots = dot_drawer(Math.max(1, ...table.table.rows.map((row) => table.number(row, "time_ns") ?? 0)), table, context, tooltip);
+  const draw = (): void => {
+    const empty = table.size ? "No kernel has known FLOPs and bytes. Record with record_shapes=True." : "This trace has no kernels.";
+    const shown = all_roofs.filter((roof) => on.has(roof.name));
+    fill(box, dots.length ? roofline(dots, shown, draw_dots, width) : el("p", { class: "empty muted" }, empty));
+    fill(strip, parts.by_bandwidth.length ? bandwidth_picture(parts.by_bandwidth, bandwidths, draw_dots, width) : null);
+  };
   const toggles = all_roofs.map((roof) => {
     const toggle = button(
       roof.name,
@@ -193,12 +251,11 @@ export async function roofline_page(context: Context): Promise<Page> {
   draw();
   // drawn anew for the width that there is: letters stay as large as the others of the page
   new ResizeObserver(() => {
-    if (box.clientWidth < 200 || box.clientWidth === width || box.contains(document.activeElement)) return;
+    if (box.clientWidth < 200 || box.clientWidth === width || box.contains(document.activeElement) || strip.contains(document.activeElement)) return;
     width = box.clientWidth;
     draw();
   }).observe(box);
   const bounds = [...new Set(table.table.rows.map((row) => table.text(row, "bound")).filter(Boolean))];
-  const without = table.size - dots.length;
   const view = table_view(table.table, context.t, {
     only: [
       "label",
@@ -223,6 +280,7 @@ export async function roofline_page(context: Context): Promise<Page> {
       page_head("Roofline", [...new Set(all_roofs.map((roof) => roof.device))].join(", ") || null),
       diagnostics(report.diagnostics),
       use_figures(report),
+      table.size ? el("p", { class: "shares" }, shares_text(parts, share, whole > listed ? format.percent((100 * (whole - listed)) / whole) : "")) : null,
       card(
         "",
         el(
@@ -241,14 +299,9 @@ export async function roofline_page(context: Context): Promise<Page> {
           ...(dots.length ? toggles : []),
         ),
         box,
-        without > 0 && dots.length
-          ? el(
-              "p",
-              { class: "muted" },
-              `${format.count(without)} kernels are only in the table: they have no FLOPs, or theirs are unknown.`,
-            )
-          : null,
       ),
+      parts.by_bandwidth.length ? card(`Kernels without known FLOPs: ${share(parts.by_bandwidth)} of kernel time`, el("p", { class: "lead" }, "By the bytes they moved and the time of a launch. Short ones cannot reach the memory's bandwidth."), strip) : null,
+      parts.unknown.length ? card(`Neither FLOPs nor bytes known: ${share(parts.unknown)} of kernel time`, unknown_list(parts.unknown, context)) : null,
       card("Kernels", view.element),
       tooltip.element,
     ),

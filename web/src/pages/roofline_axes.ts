@@ -1,4 +1,4 @@
-// The logarithmic axes of the roofline, its grid, the roofs and their names. The dots are placed by roofline.ts.
+// The logarithmic axes of the roofline and of bandwidth, their grids, the roofs and their names. The dots are placed by roofline.ts.
 import type { Cell } from "../api/types";
 import { svg } from "../ui/dom";
 import * as format from "../ui/format";
@@ -12,11 +12,28 @@ const kRoofShapes = ["", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
 export interface Dot {
   kernel: string;
   label: string;
-  intensity: number;
-  rate: number;
+  x: number; // FLOP per byte, or ns per launch
+  rate: number; // FLOP/s, or bytes/s
   time: number;
   row: Cell[];
 }
+
+// What an axis is called, and how its powers of ten are written.
+export interface AxisNames {
+  x: string;
+  x_tick: (value: number, power: number) => string;
+  y_tick: (value: number) => string;
+}
+export const kRooflineNames: AxisNames = {
+  x: "FLOP per byte of memory traffic",
+  x_tick: (value, power) => (power > -4 && power < 5 ? String(Number(value.toPrecision(1))) : `1e${power}`),
+  y_tick: (value) => format.scaled(value, "flop_per_s", 1),
+};
+export const kBandwidthNames: AxisNames = {
+  x: "time per launch",
+  x_tick: (value) => format.time(value).replace(/\.0+(?= )/, ""),
+  y_tick: (value) => format.scaled(value, "bytes_per_s", 1),
+};
 
 export interface Roof {
   name: string;
@@ -31,21 +48,25 @@ export class Axes {
   readonly y0: number;
   readonly y1: number;
   readonly height: number;
+
+  // Far enough for all of these.
   constructor(
-    dots: Dot[],
-    roofs: Roof[],
+    xs: number[],
+    ys: number[],
     readonly width: number,
+    tall = 1, // of the usual height
   ) {
-    this.height = Math.round(Math.min(kMostHeight, Math.max(kHeight, width * 0.36)));
-    const xs = [
-      ...dots.map((dot) => dot.intensity),
-      ...roofs.flatMap((roof) => [(roof.peak / roof.bandwidth) * 3, roof.peak / roof.bandwidth / 30]),
-    ];
-    const ys = [...dots.map((dot) => dot.rate), ...roofs.map((roof) => roof.peak * 1.4), ...roofs.map((roof) => roof.peak / 300)];
-    this.x0 = Math.floor(Math.log10(Math.min(...xs, 1)));
-    this.x1 = Math.ceil(Math.log10(Math.max(...xs, 10)) * 2) / 2;
-    this.y0 = Math.floor(Math.log10(Math.min(...ys, 1e12)) * 2) / 2;
-    this.y1 = Math.ceil(Math.log10(Math.max(...ys, 1e12)) * 4) / 4;
+    this.height = Math.round(Math.min(kMostHeight, Math.max(kHeight, width * 0.36)) * tall);
+    this.x0 = Math.floor(Math.log10(Math.min(...xs)));
+    this.x1 = Math.ceil(Math.log10(Math.max(...xs)) * 2) / 2;
+    this.y0 = Math.floor(Math.log10(Math.min(...ys)) * 2) / 2;
+    this.y1 = Math.ceil(Math.log10(Math.max(...ys)) * 4) / 4;
+  }
+  get left(): number {
+    return kEdge.left;
+  }
+  get right(): number {
+    return this.width - kEdge.right;
   }
   x(value: number): number {
     return kEdge.left + ((Math.log10(value) - this.x0) / Math.max(0.1, this.x1 - this.x0)) * (this.width - kEdge.left - kEdge.right);
@@ -57,7 +78,27 @@ export class Axes {
   }
 }
 
-export function grid(axes: Axes): SVGElement[] {
+export function roofline_axes(dots: Dot[], roofs: Roof[], width: number): Axes {
+  const ridges = roofs.map((roof) => roof.peak / roof.bandwidth);
+  const xs = [...dots.map((dot) => dot.x), ...ridges.flatMap((ridge) => [ridge * 3, ridge / 30]), 1, 10];
+  const ys = [...dots.map((dot) => dot.rate), ...roofs.flatMap((roof) => [roof.peak * 1.4, roof.peak / 300]), 1e12];
+  return new Axes(xs, ys, width);
+}
+export function bandwidth_axes(dots: Dot[], bandwidths: number[], width: number): Axes {
+  const ys = [...dots.map((dot) => dot.rate), ...bandwidths.flatMap((each) => [each * 1.4, each / 100])];
+  return new Axes([...dots.flatMap((dot) => [dot.x * 0.8, dot.x * 1.25])], ys, width, 0.7);
+}
+
+// The line of a memory's bandwidth over the whole width.
+export function bandwidth_line(bandwidth: number, axes: Axes): SVGElement[] {
+  const y = axes.y(bandwidth);
+  return [
+    svg("path", { class: "roof-line", d: `M${axes.left},${y}H${axes.right}` }),
+    svg("text", { class: "roof-name", x: axes.left + 8, y: y - 6 }, `memory bandwidth ${format.scaled(bandwidth, "bytes_per_s", 3)}`),
+  ];
+}
+
+export function grid(axes: Axes, names: AxisNames): SVGElement[] {
   const parts: SVGElement[] = [];
   for (let power = Math.ceil(axes.x0); power <= axes.x1; ++power) {
     const x = axes.x(10 ** power);
@@ -66,7 +107,7 @@ export function grid(axes: Axes): SVGElement[] {
       svg(
         "text",
         { class: "tick", x, y: axes.height - kEdge.bottom + 16, "text-anchor": "middle" },
-        power > -4 && power < 5 ? String(Number((10 ** power).toPrecision(1))) : `1e${power}`,
+        names.x_tick(10 ** power, power),
       ),
     );
   }
@@ -74,14 +115,14 @@ export function grid(axes: Axes): SVGElement[] {
     const y = axes.y(10 ** power);
     parts.push(
       svg("line", { class: "grid", x1: kEdge.left, x2: axes.width - kEdge.right, y1: y, y2: y }),
-      svg("text", { class: "tick", x: kEdge.left - 8, y: y + 4, "text-anchor": "end" }, format.scaled(10 ** power, "flop_per_s", 1)),
+      svg("text", { class: "tick", x: kEdge.left - 8, y: y + 4, "text-anchor": "end" }, names.y_tick(10 ** power)),
     );
   }
   parts.push(
     svg(
       "text",
       { class: "axis-name", x: (axes.width + kEdge.left) / 2, y: axes.height - 8, "text-anchor": "middle" },
-      "FLOP per byte of memory traffic",
+      names.x,
     ),
   );
   return parts;

@@ -1,9 +1,9 @@
 // The page that is read first: what to fix, then where the time went.
-import type { Cell, Mark, Report } from "../api/types";
+import type { Cell, Report } from "../api/types";
 import { bars, stacked, type Part } from "../ui/charts";
 import { el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
-import { search_link } from "../ui/links";
+import { name_link } from "../ui/links";
 import { colour_of, step_colour } from "../ui/palette";
 import { card, diagnostics, figures, page_head } from "../ui/report_view";
 import { link } from "../ui/router";
@@ -19,12 +19,11 @@ export async function summary_page(context: Context): Promise<Page> {
     context.all.analyses.some((each) => each.name === name)
       ? context.source.analysis(name, asked(context, more)).catch(() => null)
       : Promise.resolve(null);
-  const [summary, found, gpu, kernels, marks] = await Promise.all([
+  const [summary, found, gpu, kernels] = await Promise.all([
     context.source.analysis("summary", asked(context)),
     optional("findings"),
     optional("gpu"),
     optional("kernels", context.source.fixed ? {} : { limit: String(kTopRows) }),
-    context.source.marks(context.t).catch(() => []),
   ]);
   const head = table_of(summary, "summary");
   const missing = missing_of(summary);
@@ -35,7 +34,7 @@ export async function summary_page(context: Context): Promise<Page> {
       page_head(context.trace.name, lead(context, head)),
       diagnostics(summary.diagnostics),
       head ? key_figures(head, missing) : null,
-      findings(found ?? summary, marks, context, missing),
+      findings(found ?? summary, context, missing),
       gpu ? window_bars(gpu, summary) : null,
       el(
         "div",
@@ -101,11 +100,11 @@ function nothing_found(missing: string[]): string {
     : "Nothing stands out: no rule found time to save.";
 }
 
-function findings(report: Report, marks: Mark[], context: Context, missing: string[]): HTMLElement | null {
+function findings(report: Report, context: Context, missing: string[]): HTMLElement | null {
   const table = table_of(report, "findings");
   if (!table) return null;
   if (!table.size) return card("Findings", el("p", { class: "muted" }, nothing_found(missing)));
-  const open = finding_links(table.table, marks, context.t);
+  const open = finding_links(table.table, context.t, (id) => context.source.has("findings", asked(context, { claim: id })));
   return card("Findings", el("ol", { class: "findings" }, ...table.table.rows.map((row) => finding(table, row, open(row)))));
 }
 
@@ -218,7 +217,7 @@ function top(
     text: format.time(table.number(row, value)),
     note: `× ${format.count(table.number(row, "count") ?? 0)}`,
     colour: table.has("category") ? colour_of(table.text(row, "category")) : colour_of("cpu_op"),
-    href: (name === "kernel" ? door(row, (column) => table.value(row, column)) : null) ?? search_link(context.t, table.text(row, name)),
+    href: (name === "kernel" ? door(row, (column) => table.value(row, column)) : null) ?? name_link(context.t, table.text(row, name)),
   }));
   const box = card(title, bars(items, title));
   box.classList.add("names");

@@ -1,4 +1,5 @@
 // The timeline page: puts the parts of ../timeline together and connects them with the mouse, the keys and the URL.
+import { counter_group } from "../timeline/counters";
 import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
 import { Input } from "../timeline/input";
@@ -26,9 +27,9 @@ import type { Context, Page } from "./page";
 
 const kLabels = 232; // width of the names
 
-// Devices first: that is where the time is looked for. Otherwise the trace's own order.
-function ordered(groups: TrackGroup[]): TrackGroup[] {
-  return [...groups.filter((group) => group.kind === "device"), ...groups.filter((group) => group.kind !== "device")];
+// Devices first: that is where the time is looked for. Then what is counted over time; otherwise the trace's own order.
+function ordered(groups: TrackGroup[], counters: TrackGroup[]): TrackGroup[] {
+  return [...groups.filter((group) => group.kind === "device"), ...counters, ...groups.filter((group) => group.kind !== "device")];
 }
 
 class TimelinePage implements Page, Screen {
@@ -55,6 +56,7 @@ class TimelinePage implements Page, Screen {
     private readonly context: Context,
     groups: TrackGroup[],
     marks: State["marks"],
+    counters: State["counters"],
   ) {
     const paints = new Paints();
     const view = new View(context.trace.window_ns);
@@ -72,16 +74,19 @@ class TimelinePage implements Page, Screen {
       t: context.t,
       trace: context.trace,
       view,
-      lanes: new Lanes(ordered(groups)),
+      lanes: new Lanes(ordered(groups, counter_group(counters))),
       tiles,
       paints,
       marks,
+      counters,
       notes: [],
       selection: null,
       area: null,
+      claim: null,
       hovered: null,
       cursor: null,
       query: "",
+      lit: null,
       hits: null,
       hit: -1,
       selecting: true,
@@ -107,6 +112,8 @@ class TimelinePage implements Page, Screen {
       select: (id) => void this.control.select(id, true),
       fit: () => this.control.fit(),
       find: (text) => this.find(text),
+      show: (from, to) => this.control.show(from, to),
+      close_claim: () => this.control.show_claim(null),
     });
     this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.canvas, this.overlay.canvas);
     this.mouse = new Mouse(this.state, this.stage, this.control, this.front, {
@@ -211,6 +218,10 @@ class TimelinePage implements Page, Screen {
     const top = this.state.lanes.pinned_height;
     if (row.y < top + 20) this.scroll.scrollTop += row.y - top - 60;
     else if (row.y > this.stage.height - 40) this.scroll.scrollTop += row.y - this.stage.height + 100;
+  }
+  reveal_device(device: number): void {
+    const busiest = this.state.lanes.tracks.filter((track) => track.id >= 0 && track.device === device).sort((a, b) => b.busy_ns - a.busy_ns)[0];
+    if (busiest) this.reveal(busiest.id, busiest.depth - 1);
   }
   scroll_to(y: number): void {
     this.scroll.scrollTop = y;
@@ -321,9 +332,13 @@ class TimelinePage implements Page, Screen {
 }
 
 export async function timeline_page(context: Context): Promise<Page> {
-  const [groups, marks] = await Promise.all([context.source.tracks(context.t), context.source.marks(context.t).catch(() => [])]);
+  const [groups, marks, counters] = await Promise.all([
+    context.source.tracks(context.t),
+    context.source.marks(context.t).catch(() => []),
+    context.source.counters(context.t).catch(() => []),
+  ]);
   if (!groups.some((group) => group.tracks.length)) return { element: el("p", { class: "empty muted" }, "This trace has no slices.") };
-  const page = new TimelinePage(context, groups, marks);
+  const page = new TimelinePage(context, groups, marks, counters);
   requestAnimationFrame(() => void page.start());
   return page;
 }

@@ -2,6 +2,7 @@
 import type { Area, AreaRow, Table } from "../api/types";
 import { button, el } from "../ui/dom";
 import * as format from "../ui/format";
+import { exactly } from "../ui/links";
 import { TableView } from "../ui/table";
 import type { Area as Selected } from "./state";
 
@@ -56,7 +57,7 @@ export function area_panel(selected: Selected, area: Area, zoom: () => void, sea
       label: "What is inside the area",
       cell: (column, value) =>
         by_name && column.name === "name" && typeof value === "string"
-          ? button(value.slice(0, 300), () => search(value.slice(0, 200)), { class: "link code" })
+          ? button(value.slice(0, 300), () => search(exactly(value)), { class: "link code" })
           : undefined,
     });
     body.replaceChildren(view.element);

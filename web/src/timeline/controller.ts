@@ -1,7 +1,9 @@
 // What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
+import { kExactMark, kRegexMark } from "../api/name_match";
 import type { DataSource } from "../api/source";
 import type { Hits } from "../api/types";
 import { note } from "../ui/router";
+import { load_claim, type Claim } from "./claim";
 import { HitList } from "./hit_list";
 import { slice_beside } from "./row_walk";
 import { RestTimer } from "./rest_timer";
@@ -12,6 +14,7 @@ const kRest_ms = 80; // without a move until the view is drawn at its finest
 const kUrlDelay_ms = 400;
 const kUrlPatience_ms = 1000; // then it is written even if the page has not been idle
 const kSearchDelay_ms = 150;
+const kMargin = 0.02; // of what is shown, on both sides
 const kLongestFilter = 200; // characters
 
 export interface Screen {
@@ -22,6 +25,7 @@ export interface Screen {
   relabel(): void; // lanes moved: heights, pins
   reveal(track: number, depth: number): void; // scroll there
   scroll_to(y: number): void; // px below the first track
+  reveal_device(device: number): void; // scroll to its streams
   panel(): void; // selection or area changed
   found(text: string): void; // result of a search, in words
   complain(message: string): void;
@@ -92,6 +96,31 @@ export class Controller {
     if (!range || (Math.abs(view.from - before[0]!) < 1 && Math.abs(view.to - before[1]!) < 1)) view.fit();
     if (selection && !area) this.screen.reveal(selection.track, selection.depth);
     this.moved();
+  }
+
+  // Exactly this time, with a little room.
+  show(from: number, to: number): void {
+    const margin = Math.max(1, (to - from) * kMargin);
+    this.state.view.set(from - margin, to + margin);
+    this.moved();
+  }
+
+  // What a finding claims: its time fills the view.
+  show_claim(claim: Claim | null, moves = true): void {
+    this.state.claim = claim;
+    if (claim && moves) this.show(claim.best.from, claim.best.to);
+    this.selected();
+    if (claim) this.screen.reveal_device(claim.best.device);
+  }
+  private async load_claim(id: string, moves: boolean): Promise<void> {
+    try {
+      const claim = await load_claim(this.source, this.state.t, id);
+      if (this.stopped) return;
+      this.show_claim(claim, moves);
+      if (!claim) this.screen.complain(`The finding ${id} claims no time of this trace`);
+    } catch (error) {
+      if (!this.stopped) this.screen.complain((error as Error).message);
+    }
   }
 
   // --- selection
@@ -183,6 +212,7 @@ export class Controller {
   clear(): void {
     this.state.area = null;
     this.state.selection = null;
+    this.state.claim = null;
     this.search("", false);
     this.selected();
     this.screen.redraw();
@@ -194,7 +224,9 @@ export class Controller {
   search(text: string, go_first: boolean): void {
     clearTimeout(this.search_timer);
     this.search_under_way?.abort();
-    this.state.query = text.startsWith("re:") ? "" : text;
+    this.state.query = text;
+    const plain = text !== "" && !text.startsWith(kRegexMark) && !text.startsWith(kExactMark);
+    this.state.lit = plain ? { key: text.toLowerCase(), names: null } : null;
     this.state.hits = null;
     this.state.hit = -1;
     this.remember();
@@ -210,6 +242,7 @@ export class Controller {
       const first = await ask(0);
       if (control.signal.aborted) return;
       this.state.hits = new HitList(first, ask);
+      if (!this.state.lit && first.names) this.state.lit = { key: text, names: new Set(first.names) };
       this.screen.found(this.hit_text());
       this.screen.redraw();
       if (go_first) await this.walk(1);
@@ -221,9 +254,9 @@ export class Controller {
   // From hit to hit, round and round; those of a page that has not come yet are asked for.
   async walk(step: number): Promise<void> {
     const { hits } = this.state;
-    if (!hits?.hits) return;
-    const next = this.state.hit < 0 ? (step > 0 ? 0 : hits.hits - 1) : this.state.hit + step;
-    const at = (this.state.hit = (next + hits.hits) % hits.hits);
+    if (!hits?.shown) return;
+    const next = this.state.hit < 0 ? (step > 0 ? 0 : hits.shown - 1) : this.state.hit + step;
+    const at = (this.state.hit = (next + hits.shown) % hits.shown);
     this.screen.found(this.hit_text());
     try {
       const hit = await hits.at(at);
@@ -237,7 +270,9 @@ export class Controller {
     const { hits, hit } = this.state;
     if (!hits) return "";
     const all = hits.hits.toLocaleString("en-US");
-    return hit < 0 ? `${all} ${hits.hits === 1 ? "hit" : "hits"}` : `${(hit + 1).toLocaleString("en-US")} of ${all}`;
+    const walked = hits.shown.toLocaleString("en-US");
+    const part = hits.shown < hits.hits ? `, ${hits.shown ? `${walked} of them` : "none of them"} one by one in this report` : "";
+    return hit < 0 ? `${all} ${hits.hits === 1 ? "hit" : "hits"}${part}` : `${(hit + 1).toLocaleString("en-US")} of ${part ? `${walked} (${all} hits)` : all}`;
   }
 
   // --- tracks
@@ -295,12 +330,13 @@ export class Controller {
   // Not when the URL was changed by somebody else since: that change is about to be read, and would be lost.
   write_url(): void {
     if (location.hash !== this.known_hash) return;
-    const { view, selection, area, query, notes, lanes } = this.state;
+    const { view, selection, area, claim, query, notes, lanes } = this.state;
     const whole = view.length >= view.window_ns;
     note({
       r: whole ? null : `${Math.round(view.from)}-${Math.round(view.to)}`,
       s: selection?.id ?? null,
       a: area ? `${Math.round(area.from)}-${Math.round(area.to)}${area.tracks.length ? `:${area.tracks.join(".")}` : ""}` : null,
+      f: claim?.id ?? null,
       q: query || null,
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
@@ -317,7 +353,7 @@ export class Controller {
     const { state } = this;
     const range = read_range(parameters.get("r"));
     if (range) state.view.set(range.from, range.to);
-    else if (!parameters.has("s") && !parameters.has("q")) state.view.fit();
+    else if (!parameters.has("s") && !parameters.has("q") && !parameters.has("f")) state.view.fit();
     state.notes = (parameters.get("m") ?? "")
       .split("_")
       .map(read_range)
@@ -339,6 +375,11 @@ export class Controller {
     if (query !== state.query || query) this.search(query, !selected && !range);
     if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
     else if (!query) await this.select(null);
+    const finding = parameters.get("f");
+    if (finding !== (state.claim?.id ?? null)) {
+      state.claim = null;
+      if (finding) await this.load_claim(finding, !range);
+    }
     if (read !== this.read || this.stopped) return; // another link was followed meanwhile
     if (y >= 0) this.screen.scroll_to(y); // the panel has opened meanwhile
     else if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);

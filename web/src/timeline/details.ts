@@ -4,6 +4,7 @@ import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { roof_bar } from "../ui/roof_bar";
 import { chip } from "../ui/columns";
+import { exactly } from "../ui/links";
 
 const kNameLength = 4000;
 const kValueLength = 4000;
@@ -32,7 +33,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
         { class: "row" },
         slice.category ? chip(slice.category) : null,
         button("Zoom to it", actions.frame, { class: "btn small", title: "f" }),
-        button("Find all with this name", () => actions.search(slice.name.slice(0, 200)), { class: "btn small" }),
+        button("Find all with this name", () => actions.search(exactly(slice.name)), { class: "btn small" }),
         kernel_page ? el("a", { class: "btn small", href: kernel_page }, "About this kernel →") : null,
       ),
     ),
@@ -49,7 +50,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
           ["Start", format.moment(slice.start_ns)],
           ["Track", track?.name ?? String(slice.track)],
           ["Inside", slice.parent ? link_to(slice.parent, actions) : null],
-          ["Op", slice.op ? link_to(slice.op, actions) : null],
+          ["Op", slice.op ? op_of(slice.op, actions) : null],
           ["Op known from", slice.op_from ? kOpSources[slice.op_from] : null],
           ["Module", slice.module],
           ["Python", slice.frame],
@@ -65,7 +66,13 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
 const kOpSources: Record<NonNullable<SliceDetails["op_from"]>, string> = {
   eager_run: "an eager run of the same kernels (the graph replay hides the op)",
   capture: "the capture of the graph (its replay hides the op)",
+  capture_file: "the trace given as the capture of the graph (its replay hides the op)",
 };
+
+// An op of the capture has no slice in this trace to go to.
+function op_of(op: NonNullable<SliceDetails["op"]>, actions: DetailActions): Child {
+  return op.id === null ? el("span", { class: "code" }, shorten(op.name, 200)) : link_to({ id: op.id, name: op.name }, actions);
+}
 
 function link_to(target: { id: number; name: string }, actions: DetailActions): HTMLElement {
   return button(shorten(target.name, 200), () => actions.select(target.id), { class: "link code", title: shorten(target.name, 600) });

@@ -4,6 +4,7 @@ import type { Hit, Hits } from "../api/types";
 
 export class HitList {
   readonly hits: number; // in all
+  readonly shown: number; // of them, those that one can walk to
   readonly known: Hit[][]; // by page; a page that nobody has walked to is missing
   private readonly coming = new Map<number, Promise<void>>();
 
@@ -12,6 +13,7 @@ export class HitList {
     private readonly ask: (skip: number) => Promise<Hits>,
   ) {
     this.hits = first.hits;
+    this.shown = first.shown ?? first.hits;
     this.known = [first.results];
   }
 

@@ -3,6 +3,7 @@
 // and the Tab key passes them by.
 import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
+import { counter_text } from "./counters";
 import type { LaneBox } from "./lanes";
 import type { Stage } from "./stage";
 import type { State } from "./state";
@@ -140,7 +141,9 @@ export class Labels {
     const track = box.track!;
     const pinned = state.lanes.pinned.has(track.id);
     const busy = state.trace.window_ns > 0 ? Math.min(100, (100 * track.busy_ns) / state.trace.window_ns) : 0;
-    const about = `${shorten(track.name, 300)}\n${format.count(track.slices)} slices, busy ${format.time(track.busy_ns)} (${format.percent(busy)})`;
+    const counter = track.id < 0 ? state.counters[-1 - track.id] : undefined;
+    const said = counter ? counter_text(counter) : `${format.count(track.slices)} slices, busy ${format.time(track.busy_ns)} (${format.percent(busy)})`;
+    const about = `${shorten(track.name, 300)}\n${said}`;
     return [
       this.fold(box, `t:${track.id}`, `Track ${shorten(track.name, 100)}`),
       el("span", { class: "tl-name", title: about }, shorten(track.name, 120)),

@@ -1,5 +1,6 @@
 // Where each track stands: groups and tracks from top to bottom, pinned ones above all and always in sight.
 import type { Track, TrackGroup } from "../api/types";
+import { kCounterHeight } from "./counters";
 
 export const kRow = 18; // height of one depth
 export const kPad = 4; // below a track
@@ -48,6 +49,10 @@ export class Lanes {
   get tracks(): Track[] {
     return this.groups.flatMap((group) => group.tracks);
   }
+  // Those with slices: the others are counters.
+  get sliced(): Track[] {
+    return this.tracks.filter((track) => track.id >= 0);
+  }
 
   find_tracks(filter: string): void {
     this.filter = filter;
@@ -55,7 +60,7 @@ export class Lanes {
   }
   // The tracks that a selection of "all" means: [] stands for every track of the trace.
   get chosen(): number[] {
-    return this.filter ? this.boxes.concat(this.pinned_boxes).flatMap((box) => (box.track ? [box.track.id] : [])) : [];
+    return this.filter ? this.boxes.concat(this.pinned_boxes).flatMap((box) => (box.track && box.track.id >= 0 ? [box.track.id] : [])) : [];
   }
 
   // The box of a track where it is seen: pinned first.
@@ -148,6 +153,11 @@ export class Lanes {
 
   private track_box(group: TrackGroup, track: Track, y: number, pinned: boolean): LaneBox {
     const collapsed = this.collapsed.has(`t:${track.id}`);
+    if (track.id < 0) {
+      const height = collapsed ? kCollapsed : kCounterHeight;
+      const key = `${pinned ? "p" : "t"}:${track.id}`;
+      return { kind: "track", group, track, y, height: height + kPad, row: height, rows: 1, pinned, collapsed, key, row_keys: [] };
+    }
     const depth = Math.max(1, track.depth);
     const row = collapsed ? Math.max(2, Math.min(kRow, Math.floor(kCollapsed / depth))) : kRow;
     const rows = collapsed ? Math.min(depth, Math.floor(kCollapsed / row)) : depth;

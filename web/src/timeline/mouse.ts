@@ -6,6 +6,9 @@ import { ruler_mark_at } from "./ruler";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 import { hover_text, mark_text, Tooltip } from "./tooltip";
+import { el, type Child } from "../ui/dom";
+import * as format from "../ui/format";
+import { counter_text, shown_name, value_at } from "./counters";
 
 const kRehearsedEvery = 60; // px
 const kRehearsed = 12; // slices that are hovered for nobody
@@ -104,10 +107,17 @@ export class Mouse {
     const mark = this.stage.mark_at(x, y);
     state.hovered = mark ? null : this.stage.hit(x, y);
     this.front.classList.toggle("over", Boolean(mark ?? state.hovered));
-    const text = mark ? mark_text(mark) : state.hovered ? hover_text(state.hovered) : null;
+    const text = mark ? mark_text(mark) : state.hovered ? hover_text(state.hovered) : this.counter_text(x, y);
     if (text) this.tooltip.show(event.clientX, event.clientY, ...text);
     else this.tooltip.hide();
     this.screen.retouch();
+  }
+
+  private counter_text(x: number, y: number): Child[] | null {
+    const counter = this.stage.counter_at(y);
+    if (!counter) return null;
+    const value = value_at(counter, this.state.view.time(x));
+    return [el("b", {}, shown_name(counter)), el("div", {}, value === null ? format.kUnknown : format.number(value, counter.unit)), el("div", { class: "muted" }, counter_text(counter))];
   }
 
   private click(x: number, y: number): void {
@@ -124,12 +134,12 @@ export class Mouse {
     const { view, lanes } = this.state;
     const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
     const whole = top === -Infinity;
-    const under = (box: LaneBox, y: number): boolean => box.kind === "track" && y < bottom && y + box.height > top;
+    const under = (box: LaneBox, y: number): boolean => box.kind === "track" && box.track!.id >= 0 && y < bottom && y + box.height > top;
     const boxes = this.stage.visible().filter(({ box, y }) => under(box, y));
     const tracks = whole ? lanes.chosen : boxes.map(({ box }) => box.track!.id);
     const from = Math.max(0, Math.round(view.time(Math.min(x0, x1))));
     const to = Math.min(view.window_ns, Math.round(view.time(Math.max(x0, x1))));
-    const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.tracks.length ? [] : tracks };
+    const area = { from, to: Math.max(from + 1, to), tracks: tracks.length === lanes.sliced.length ? [] : tracks };
     if (done) return this.control.select_area(area);
     this.state.area = area;
     this.screen.retouch();

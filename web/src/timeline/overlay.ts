@@ -3,11 +3,17 @@
 import type { Flow } from "../api/types";
 import { el } from "../ui/dom";
 import { first_after } from "./painter";
+import type { Claim, ClaimPiece } from "./claim";
+import { kPad } from "./lanes";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 import { prepare, theme } from "./theme";
 import type { Lane, Piece } from "./tile";
+import type { View } from "./view";
 
+const kVeil = 0.72; // over what a finding does not claim
+const kClaimBar = 3; // px, under what it does
+const kClaimColour = "#d55e00";
 const kSameName = 0.38; // how much a slice of the hovered name is darkened, or lightened where the page is dark
 
 export class Overlay {
@@ -24,8 +30,8 @@ export class Overlay {
   }
   private drawn = false; // such a thing is on the canvas
   private get shows_times(): boolean {
-    const { area, notes, hovered, selection } = this.state;
-    return Boolean(area ?? hovered ?? selection) || notes.length > 0;
+    const { area, notes, hovered, selection, claim } = this.state;
+    return Boolean(area ?? hovered ?? selection ?? claim) || notes.length > 0;
   }
 
   draw(): void {
@@ -34,6 +40,7 @@ export class Overlay {
     const context = prepare(this.canvas, view.width, this.stage.height);
     context.clearRect(0, 0, view.width, this.stage.height);
     const colours = theme();
+    if (this.state.claim) this.claim(context, this.state.claim);
     for (const note of notes) this.band(context, note.from, note.to, "#d8347b", 0.08);
     if (area) this.area(context);
     if (cursor !== null) {
@@ -63,6 +70,31 @@ export class Overlay {
     context.fillRect(a, 0, 1, this.stage.height);
     context.fillRect(a + width, 0, 1, this.stage.height);
     context.globalAlpha = 1;
+  }
+
+  // What a finding claims is lit on the streams of its device: work on its own stream, idle time on all; the rest of them is veiled.
+  private claim(context: CanvasRenderingContext2D, claim: Claim): void {
+    const { view } = this.state;
+    const colours = theme();
+    for (const { box, y } of this.stage.visible()) {
+      const track = box.track;
+      if (box.kind !== "track" || !track || track.kind !== "stream" || track.device !== claim.best.device) continue;
+      const top = box.pinned ? y : Math.max(y, this.state.lanes.pinned_height);
+      const height = y + box.height - kPad - top;
+      if (height <= 0) continue;
+      const lit = merged(claim.pieces, view, (piece) => piece.stream === null || piece.stream === track.stream);
+      let x = 0;
+      context.fillStyle = colours.background;
+      context.globalAlpha = kVeil;
+      for (const [a, b] of lit) {
+        if (a > x) context.fillRect(x, top, a - x, height);
+        x = b;
+      }
+      if (x < view.width) context.fillRect(x, top, view.width - x, height);
+      context.globalAlpha = 1;
+      context.fillStyle = kClaimColour;
+      for (const [a, b] of lit) context.fillRect(a, top + height - kClaimBar, Math.max(1, b - a), kClaimBar);
+    }
   }
 
   private area(context: CanvasRenderingContext2D): void {
@@ -167,4 +199,17 @@ export class Overlay {
     context.lineTo(to.x - 7, to.y + 4);
     context.fill();
   }
+}
+
+// The pieces in sight, as px; those that touch are one.
+function merged(pieces: ClaimPiece[], view: View, wanted: (piece: ClaimPiece) => boolean): [number, number][] {
+  const parts: [number, number][] = [];
+  for (const piece of pieces) {
+    if (piece.to <= view.from || piece.from >= view.to || !wanted(piece)) continue;
+    const [a, b] = [Math.max(0, Math.floor(view.x(piece.from))), Math.min(view.width, Math.max(view.x(piece.to), view.x(piece.from) + 1))];
+    const last = parts.at(-1);
+    if (last && a <= last[1]) last[1] = Math.max(last[1], b);
+    else parts.push([a, b]);
+  }
+  return parts;
 }

@@ -1,6 +1,7 @@
 // Draws slices on the canvas. Whatever is narrower than a pixel and a half is summed into coverage per pixel and drawn as a bar of that
 // height: a lane is never shown busier than it was, and idle stays visible at any zoom.
 import type { Paint } from "../ui/palette";
+import type { Lit } from "./state";
 import { label_of, type Lane, type Piece, type Tile } from "./tile";
 
 const kThin = 1.5; // px
@@ -13,7 +14,7 @@ export interface Frame {
   from: number; // ns at x = 0
   scale: number; // px per ns
   paints: Paint[];
-  query: string; // lower case; names without it are drawn dim
+  lit: Lit | null; // names that the search does not mean are drawn dim
   grain: number; // css px that share one bar of coverage: coarser while the view moves
   late: boolean; // the time of the frame is used up: no names
 }
@@ -64,7 +65,7 @@ export class Painter {
       const piece = pieces[i]!;
       const lane = piece.tile.lanes[depth];
       if (!lane) continue;
-      const hit = matches(piece.tile, frame.query);
+      const hit = matches(piece.tile, frame.lit);
       covered += this.slices(frame, lane, piece, y, height, hit, with_text);
       this.buckets(frame, lane, piece, hit);
     }
@@ -253,9 +254,11 @@ export function first_after(values: Float64Array, limit: number): number {
   return low;
 }
 
-function matches(tile: Tile, query: string): Uint8Array | null {
-  if (!query) return null;
-  if (tile.matches?.key !== query)
-    tile.matches = { key: query, hit: Uint8Array.from(tile.names, (name) => (name.toLowerCase().includes(query) ? 1 : 0)) };
+function matches(tile: Tile, lit: Lit | null): Uint8Array | null {
+  if (!lit) return null;
+  if (tile.matches?.key !== lit.key) {
+    const means = (name: string): boolean => (lit.names ? lit.names.has(name) : name.toLowerCase().includes(lit.key));
+    tile.matches = { key: lit.key, hit: Uint8Array.from(tile.names, (name) => (means(name) ? 1 : 0)) };
+  }
   return tile.matches.hit;
 }

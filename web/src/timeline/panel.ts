@@ -2,6 +2,7 @@
 import { el, fill } from "../ui/dom";
 import { kernel_link } from "../ui/links";
 import { area_panel } from "./area_panel";
+import { claim_panel } from "./claim_panel";
 import { details } from "./details";
 import type { State } from "./state";
 
@@ -13,6 +14,8 @@ export interface PanelActions {
   select(id: number): void;
   fit(): void;
   find(text: string): void;
+  show(from: number, to: number): void;
+  close_claim(): void;
 }
 
 export class Panel {
@@ -28,9 +31,9 @@ export class Panel {
   }
 
   show(): void {
-    const { selection, area, lanes, source, t } = this.state;
+    const { selection, area, claim, lanes, source, t } = this.state;
     this.under_way?.abort();
-    this.element.hidden = !selection && !area;
+    this.element.hidden = !selection && !area && !claim;
     if (selection) {
       const actions = {
         select: (id: number) => this.actions.select(id),
@@ -42,6 +45,10 @@ export class Panel {
       fill(this.body, details(selection, lanes.find(selection.track), actions));
       this.body.scrollTop = 0;
     } else if (area) void this.show_area();
+    else if (claim) {
+      const { show, select, close_claim } = this.actions;
+      fill(this.body, claim_panel(claim, { show, select, close: close_claim }));
+    }
   }
 
   close(): void {

@@ -7,7 +7,7 @@ const kBuckets = 1024;
 // The id of a slice in the next row down (step 1) or up (-1) that has any in view; without a selection, in the first row or the last. null: there is none.
 export async function slice_beside(state: State, step: 1 | -1): Promise<number | null> {
   const { lanes, view, selection, source, t } = state;
-  const tracks = [...lanes.pinned_boxes, ...lanes.boxes].flatMap((box) => (box.track ? [box.track.id] : []));
+  const tracks = [...lanes.pinned_boxes, ...lanes.boxes].flatMap((box) => (box.track && box.track.id >= 0 ? [box.track.id] : []));
   const middle = selection ? selection.start_ns + selection.dur_ns / 2 : (view.from + view.to) / 2;
   const time = Math.min(view.to, Math.max(view.from, middle));
   const range: [number, number] = [Math.max(0, Math.floor(view.from)), Math.max(1, Math.ceil(view.to))];

@@ -1,7 +1,9 @@
 // The lanes: a canvas over a tall scrolling box, drawn when the view or the data changes. What follows the mouse and the selection is
 // drawn above it, by overlay.ts.
 import { el } from "../ui/dom";
-import type { LaneBox } from "./lanes";
+import type { Counter } from "../api/types";
+import { draw_counter } from "./counters";
+import { kPad, type LaneBox } from "./lanes";
 import { first_after, Painter, type Frame } from "./painter";
 import { LaneMarks } from "./lane_marks";
 import { nice_step } from "./ruler";
@@ -65,7 +67,7 @@ export class Stage {
     const began = performance.now();
     const { view, lanes, moving } = this.state;
     const { theme: colours } = document.documentElement.dataset;
-    const sight = [view.from, view.to, view.width, this.height, this.state.scroll, lanes.version, this.state.query, this.state.show_marks];
+    const sight = [view.from, view.to, view.width, this.height, this.state.scroll, lanes.version, this.state.lit?.key, this.state.show_marks];
     const key = [...sight, colours, window.devicePixelRatio].join();
     if (key !== this.seen || (moving && this.arrived)) {
       this.seen = key;
@@ -110,7 +112,7 @@ export class Stage {
       from: view.from,
       scale: 1 / view.ns_per_px,
       paints: this.state.paints.all,
-      query: this.state.query.toLowerCase(),
+      lit: this.state.lit,
       grain,
       late: false,
     };
@@ -206,6 +208,8 @@ export class Stage {
       return;
     }
     const { view, tiles } = this.state;
+    const counter = this.counter_of(box);
+    if (counter) return draw_counter(context, counter, view, y, box.height - kPad);
     const pieces = tiles.pieces(box.track!.id, view.from, view.to, view.ns_per_px);
     if (!pieces.length) {
       context.fillStyle = colours.lane;
@@ -276,6 +280,14 @@ export class Stage {
       count: lane.bucket_count[b]!,
       share: lane.bucket_share[b]!,
     };
+  }
+
+  private counter_of(box: LaneBox): Counter | null {
+    return box.track && box.track.id < 0 ? (this.state.counters[-1 - box.track.id] ?? null) : null;
+  }
+  counter_at(y: number): Counter | null {
+    const found = this.box_at(y);
+    return found ? this.counter_of(found.box) : null;
   }
 
   box_at(y: number): Seen | null {

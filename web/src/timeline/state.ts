@@ -1,7 +1,8 @@
 // What the timeline shows besides the slices themselves; the one value that its parts share.
 import type { DataSource } from "../api/source";
-import type { Mark, SliceDetails, TraceInfo } from "../api/types";
+import type { Counter, Mark, SliceDetails, TraceInfo } from "../api/types";
 import { Paints } from "../ui/palette";
+import type { Claim } from "./claim";
 import type { HitList } from "./hit_list";
 import type { Lanes } from "./lanes";
 import type { Tiles } from "./tiles";
@@ -29,6 +30,12 @@ export interface Note {
   to: number;
 }
 
+// The names that a search means: a list, or those that hold the key.
+export interface Lit {
+  key: string;
+  names: Set<string> | null;
+}
+
 export interface State {
   source: DataSource;
   t: number;
@@ -38,12 +45,15 @@ export interface State {
   tiles: Tiles;
   paints: Paints;
   marks: Mark[];
+  counters: Counter[]; // by track: counters.ts
   notes: Note[]; // marks of the user
   selection: SliceDetails | null;
   area: Area | null;
+  claim: Claim | null; // the finding that is shown
   hovered: Hovered | null;
   cursor: number | null; // where the mouse is on the stage, px
-  query: string;
+  query: string; // as typed
+  lit: Lit | null; // null: all names are drawn alike
   hits: HitList | null;
   hit: number; // which of the hits, -1: none chosen
   selecting: boolean; // dragging selects an area; with Shift it moves. False: the other way round

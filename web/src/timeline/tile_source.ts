@@ -103,6 +103,7 @@ class TilesOfWorker implements TileSource {
     const asked = this.waiting.get(id);
     if (!asked) return;
     this.waiting.delete(id);
+    if (!tile) this.source.check();
     asked[4](tile && unpack(tile));
   }
 

@@ -5,7 +5,7 @@
 //   2. What a frame did not ask for and is still under way is cancelled; so is everything when the store is closed.
 //   3. While the view moves one request is made a frame: many are cancelled by the next one. Where a request costs the page (tile_source.ts) it is made
 //      between frames, one a turn.
-//   4. A source with fixed answers has one tile per track: the whole window.
+//   4. A source without windows has one tile per track: all of its time.
 //   5. A frame makes nothing that the one before it has made: the pieces of a track are kept until another part of time, level or tile is to be drawn.
 import type { DataSource } from "../api/source";
 import type { Paints } from "../ui/palette";
@@ -51,10 +51,11 @@ export class TileStore {
   private again = 0; // the timer that asks once more for what failed
   private frame = 0; // a number that grows from frame to frame
   private closed = false;
+  private readonly windows: boolean;
   private readonly top: number; // the level at which one or two tiles hold the window
 
   constructor(
-    private readonly source: DataSource,
+    source: DataSource,
     t: number,
     private readonly window_ns: number,
     paints: Paints,
@@ -62,6 +63,7 @@ export class TileStore {
     private readonly missing: () => void, // something in sight is to be asked for again
   ) {
     this.tile_source = open_tiles(source, t, paints);
+    this.windows = source.windows(t);
     this.top = Math.max(0, Math.ceil(Math.log2(Math.max(1, window_ns) / kTilePixels)));
   }
 
@@ -90,7 +92,8 @@ export class TileStore {
 
   // What can be drawn of [from, to) now, and notes what is still missing. The list is the store's own, and good until it is asked again.
   pieces(track: number, from: number, to: number, ns_per_px: number): readonly Piece[] {
-    if (this.source.fixed) return this.of_window(track);
+    if (track < 0) return kNothing; // a counter
+    if (!this.windows) return this.of_window(track);
     const level = Math.min(this.top, Math.max(0, Math.floor(Math.log2(ns_per_px))));
     const length = kTilePixels * 2 ** level;
     const first = Math.max(0, Math.floor(from / length));
@@ -187,7 +190,7 @@ export class TileStore {
     this.left -= 1;
     const { key, track, level, index } = next;
     const length = kTilePixels * 2 ** level;
-    const [from, to] = this.source.fixed ? [0, this.window_ns] : [index * length, (index + 1) * length];
+    const [from, to] = this.windows ? [index * length, (index + 1) * length] : [0, this.window_ns];
     const give_up = this.tile_source.ask(track, from, to, kTilePixels, (tile) => {
       this.under_way.delete(key);
       if (tile) this.keep(key, track, tile);

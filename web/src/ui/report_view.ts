@@ -54,7 +54,7 @@ export function diagnostics(list: Diagnostic[]): HTMLElement | null {
 // A table with one row and many columns reads better as names and values.
 function key_values(table: Table): HTMLElement {
   const row = table.rows[0]!;
-  const known = table.columns.map((column, at) => ({ column, value: row[at] ?? null })).filter(({ value }) => value !== null);
+  const known = table.columns.map((column, at) => ({ column, value: row[at] ?? null })).filter(({ column, value }) => value !== null && column.role !== "event");
   return el(
     "dl",
     { class: "pairs" },
@@ -83,7 +83,10 @@ export function table_view(table: Table, t: number, options: TableOptions = {}):
 
 export function table_card(table: Table, t: number, options: TableOptions = {}, title = format.heading(table.name)): HTMLElement | null {
   if (!table.rows.length) return null;
-  if (table.rows.length === 1 && table.columns.length > 5) return card(title, key_values(table));
+  if (table.rows.length === 1 && table.columns.length > 5) {
+    const target = row_link(table, t)(table.rows[0]!);
+    return card(title, key_values(table), target ? el("a", { class: "btn small", href: target }, "Timeline →") : null);
+  }
   return card(title, table_view(table, t, options).element);
 }
 

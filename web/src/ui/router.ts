@@ -22,8 +22,14 @@ function decode(text: string): string {
   }
 }
 
+// The part of the trace that is shown (scope.ts) goes along, unless the link says another or leads to another trace.
+const kCarried = ["step", "from", "to"];
+
 export function link(page: string, parameters: Record<string, string | number | null | undefined> = {}): string {
   const query = new URLSearchParams();
+  const now = here().parameters;
+  const same_trace = String(parameters.t ?? 0) === (now.get("t") ?? "0");
+  for (const key of same_trace ? kCarried : []) if (!(key in parameters) && now.get(key)) query.set(key, now.get(key)!);
   for (const [key, value] of Object.entries(parameters))
     if (value !== null && value !== undefined && value !== "") query.set(key, String(value));
   const text = query.toString();

@@ -1,18 +1,9 @@
 // Which rows of a table a filter lets through, and in which order they stand.
 import type { Cell } from "../api/types";
 
-// A plain text is looked for as it stands, "/…/" is a regular expression; null matches all.
+// A plain text is looked for as it stands; null matches all. Regular expressions are api/row_filter.ts's.
 export function matcher(text: string): ((value: string) => boolean) | null {
   if (!text) return null;
-  const pattern = /^\/(.+)\/?$/.exec(text);
-  if (pattern) {
-    try {
-      const expression = new RegExp(pattern[1]!.replace(/\/$/, ""), "i");
-      return (value) => expression.test(value.slice(0, 4096));
-    } catch {
-      // still being typed: taken as plain text
-    }
-  }
   const wanted = text.toLowerCase();
   return (value) => value.toLowerCase().includes(wanted);
 }

@@ -5,6 +5,7 @@ import { chip, is_code, numeric } from "./columns";
 import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
 import { paper_zoom, prints } from "./paper";
+import { expression_of, matching_rows } from "../api/row_filter";
 import { compare, matcher } from "./row_order";
 import { copy_button, tsv } from "./table_copy";
 
@@ -21,6 +22,7 @@ const kDigit = 8.4; // px, of a number; totals are bold
 const kHeadChar = 7.5; // px, of a column's head
 const kHeadRoom = 38; // px beside it, with the arrow of the sorted column
 const kMostCategory = 200; // px
+const kFilterDelay_ms = 150; // while an expression is typed
 
 export interface TableOptions {
   first?: string[]; // columns to show first, in this order; the others follow
@@ -52,6 +54,7 @@ export class TableView {
   private readonly foot = el("div", { class: "t-total", role: "row" });
   private readonly scroll: HTMLElement;
   private readonly caption = el("span", { class: "muted", "aria-live": "polite" });
+  private input: HTMLInputElement | null = null; // the filter
   private order: number[] = [];
   private shown: Shown[] = [];
   private all_columns = false;
@@ -88,6 +91,7 @@ export class TableView {
     if (table.rows.length > kInlineRows) this.scroll.style.setProperty("max-height", options.height ?? "max(320px, calc(100vh - 214px))");
     this.choose_columns();
     this.arrange();
+    if (expression_of(this.text) !== null) this.filter(this.text);
     prints(this);
     new ResizeObserver(() => this.draw()).observe(this.scroll); // first of all when the page takes it in: only now its height is known
   }
@@ -100,15 +104,16 @@ export class TableView {
   private toolbar(): Child {
     const wanted = this.options.filterable ?? this.table.rows.length > 8;
     if (!wanted) return null;
-    const input = el("input", {
+    const input = (this.input = el("input", {
       class: "input",
       type: "search",
       placeholder: "Filter rows…",
+      title: "Text as it stands, or /a regular expression/ (RE2)",
       "aria-label": "Filter rows",
       value: this.text,
       spellcheck: "false",
       on: { input: () => this.filter(input.value) },
-    });
+    }));
     const hidden = this.options.only && this.options.only.length < this.table.columns.length;
     const more = hidden ? button("All columns", () => this.toggle_columns(more!), { class: "btn small", "aria-pressed": "false" }) : null;
     const copies = copy_button(() => tsv(this.shown, this.rows));
@@ -118,6 +123,29 @@ export class TableView {
   private filter(text: string): void {
     this.text = text;
     this.options.on_filter?.(text);
+    clearTimeout(this.filter_timer);
+    this.passing = null;
+    this.complaint = "";
+    const expression = expression_of(text);
+    if (expression === null) this.arrange();
+    else this.filter_timer = window.setTimeout(() => void this.filter_by(expression), kFilterDelay_ms);
+  }
+  private filter_timer = 0;
+  private passing: Set<number> | null = null; // rows that a regular expression lets through
+  private complaint = ""; // what is wrong with it
+
+  // Rows stay as they are until the answer is there, and where there is none.
+  private async filter_by(expression: string): Promise<void> {
+    const { text } = this;
+    let [passing, complaint]: [Set<number> | null, string] = [null, ""];
+    try {
+      passing = new Set(await matching_rows(this.table, expression));
+    } catch (error) {
+      complaint = (error as Error).message;
+    }
+    if (text !== this.text) return; // typed on meanwhile
+    this.passing = passing;
+    this.complaint = complaint;
     this.arrange();
   }
 
@@ -138,7 +166,7 @@ export class TableView {
     const wanted = [...first, ...names.filter((name) => !first.includes(name))]
       .filter((name) => this.all_columns || !only || only.includes(name))
       .map((name) => names.indexOf(name))
-      .filter((at) => this.all_columns || known(at) || rows.length === 0);
+      .filter((at) => this.all_columns || ((known(at) || rows.length === 0) && columns[at]!.role !== "event")); // ids are for links
     this.shown = wanted.map((at, nth) => this.measure(columns[at]!, at, nth));
     this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + " 1fr"); // the rest stays empty
     const least = this.shown.reduce(
@@ -177,10 +205,11 @@ export class TableView {
   // Sorted and filtered, then drawn from the top.
   private arrange(): void {
     const { rows, columns } = this.table;
-    const match = matcher(this.text);
+    const { passing } = this;
+    const match = expression_of(this.text) === null ? matcher(this.text) : null;
     this.order = [];
     for (let i = 0; i < rows.length; ++i) {
-      if (!match || rows[i]!.some((value) => typeof value === "string" && match(value))) this.order.push(i);
+      if (passing ? passing.has(i) : !match || rows[i]!.some((value) => typeof value === "string" && match(value))) this.order.push(i);
     }
     const at = columns.findIndex((column) => column.name === this.sort_by);
     if (at >= 0) {
@@ -189,9 +218,13 @@ export class TableView {
     }
     this.active = -1;
     this.scroll.removeAttribute("aria-activedescendant");
+    this.input?.setAttribute("aria-invalid", String(this.complaint !== ""));
+    this.caption.classList.toggle("wrong", this.complaint !== "");
     fill(
       this.caption,
-      this.order.length === rows.length
+      this.complaint
+        ? shorten(this.complaint, 300)
+        : this.order.length === rows.length
         ? format.plural(rows.length, "row", "rows")
         : `${format.count(this.order.length)} of ${format.count(rows.length)} rows`,
     );

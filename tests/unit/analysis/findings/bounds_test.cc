@@ -147,7 +147,7 @@ TEST(Bounds, WhatRecordingCostsIsNotLaunchBound) {
   const Found found = found_in(text);
   ASSERT_TRUE(found.has("launch_bound")) << found.ids();
   const std::int64_t bound = found.find("launch_bound")->finding.at_most_ns.value_or(0);
-  EXPECT_EQ(bound, (199 * 20 - 200 * 2) * kUs);
+  EXPECT_EQ(bound, 199 * (20 - 2) * kUs);
 }
 
 // ---- the iteration

@@ -1,10 +1,10 @@
 // Anchors, then a table of scores for small gaps, then Myers for large ones: each step takes what the one before left.
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace ridge::diff {
+namespace ridge::alignment {
 namespace {
 
 struct Range {
@@ -232,4 +232,4 @@ std::vector<Pair> pair_by_occurrence(std::span<const std::uint32_t> a, std::span
   return pairs;
 }
 
-}  // namespace ridge::diff
+}  // namespace ridge::alignment

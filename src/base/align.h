@@ -1,9 +1,10 @@
-// Alignment of two sequences of calls: which of one stands for which of the other, in order.
+// Alignment of two sequences (calls of two traces, kernels of a graph and of its capture): which element of one stands for
+// which of the other, in order.
 //
-// Ends that are equal are taken off; calls that are unique on both sides anchor the rest (patience); between anchors the same
-// is tried with weaker evidence; small gaps are then aligned by the best total score, large ones by the fewest edits (Myers),
-// and where even that would take too long by the n-th occurrence of each call. Linear for equal sequences, near linear for
-// similar ones, never quadratic. Durations are no evidence: the aligner does not see them.
+// Ends that are equal are taken off; elements that are unique on both sides anchor the rest (patience); between anchors the
+// same is tried with weaker evidence; small gaps are then aligned by the best total score, large ones by the fewest edits
+// (Myers), and where even that would take too long by the n-th occurrence of each value. Linear for equal sequences, near
+// linear for similar ones, never quadratic. Durations are no evidence: the aligner does not see them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace ridge::diff {
+namespace ridge::alignment {
 
 // One strength of evidence: a value per element of either side; equal values pair, 0 pairs with nothing.
 struct Evidence {
@@ -37,4 +38,4 @@ std::vector<Pair> align(const AlignInput& input);
 std::vector<Pair> pair_by_occurrence(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
                                      const Evidence& evidence);
 
-}  // namespace ridge::diff
+}  // namespace ridge::alignment

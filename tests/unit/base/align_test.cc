@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <random>
 
-#include "analysis/diff/align.h"
+#include "base/align.h"
 
-namespace ridge::diff {
+namespace ridge::alignment {
 namespace {
 
 using Keys = std::vector<std::uint64_t>;
@@ -132,4 +132,4 @@ TEST(PairByOccurrence, TakesTheNthOfEach) {
 }
 
 }  // namespace
-}  // namespace ridge::diff
+}  // namespace ridge::alignment

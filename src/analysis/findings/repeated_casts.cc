@@ -1,0 +1,51 @@
+// repeated_casts: parameters are cast to the type of a product at every use, though they have not changed since the last one
+// (facts/weight_casts.h). Claimed are the casts, and the device's waiting for their launches: all of it goes when they are cast
+// once.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/findings/catalog.h"
+#include "base/units.h"
+#include "facts/weight_casts.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kCastOnceToInfer =
+    "cast the parameters once, before the loop (model.to(torch.bfloat16) or model.half()), and not at every call: under "
+    "autocast "
+    "that is every iteration";
+constexpr std::string_view kCastOnceAStep =
+    "cast each parameter once a step: keep the cast tensor for its other uses, or enter autocast once around the whole forward "
+    "pass with its cache on (cache_enabled=True)";
+
+}  // namespace
+
+std::optional<Finding> find_repeated_casts(Facts& facts) {
+  const std::vector<std::uint32_t> casts = repeated_weight_casts(facts.scope(), facts.program());
+  if (casts.empty()) return std::nullopt;
+  const auto is_one = [&](std::uint32_t row) { return std::binary_search(casts.begin(), casts.end(), row); };
+  Claim claim(facts.ledger());
+  WorkTally tally(facts);
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    if (is_one(slot.work.row)) tally.add(slot.work.row, claim.take_work(d, i));
+  });
+  std::int64_t waited_ns = 0;
+  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+    const bool before = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
+    if (before && slot.next_work != kNoWork && is_one(slot.next_work)) waited_ns += claim.take_idle(d, i);
+  });
+  if (!claim.keep()) return std::nullopt;
+  const std::string waits =
+      waited_ns == 0 ? "" : ", and the device waits " + duration_text(facts, waited_ns) + " for their launches";
+  return Finding{
+      .finding = "parameters are cast to another dtype at every use: " + per_iteration(facts, tally.tally().count(), "cast"),
+      .at_most_ns = claim.ns(),
+      .confidence = Confidence::medium,
+      .evidence = tally.text() + waits,
+      .action = std::string(facts.program() == ProgramKind::trains ? kCastOnceAStep : kCastOnceToInfer),
+      .event = tally.event()};
+}
+
+}  // namespace ridge

@@ -1,0 +1,32 @@
+// One count over the scope's kernels, by the innermost compiled call around their launch.
+#include "facts/capture_sizes.h"
+
+#include <algorithm>
+
+#include "facts/scoped_work.h"
+
+namespace ridge {
+
+CaptureSizes::CaptureSizes(const Scope& scope) : scope_(scope) {
+  std::int64_t eager = 0;
+  for_each_work(
+      scope,
+      [&](const Device&, const WorkRow& work) {
+        if (work.sort != WorkSort::compute) return;
+        const std::uint32_t call = call_of(work.row);
+        ++(call == kNoCall ? eager : by_call_[call]);
+      },
+      CompilerWorkFilter::without);
+  eager_ = eager / std::max<std::int64_t>(1, static_cast<std::int64_t>(scope.iterations().size()));
+}
+
+std::int64_t CaptureSizes::kernels_with(std::uint32_t row) const {
+  const auto found = by_call_.find(call_of(row));
+  return found == by_call_.end() ? eager_ : found->second;
+}
+
+std::uint32_t CaptureSizes::call_of(std::uint32_t row) const {
+  return scope_.model().compiled_regions().call_at(scope_.model().links().launch[row]);
+}
+
+}  // namespace ridge

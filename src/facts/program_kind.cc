@@ -1,0 +1,45 @@
+// Phases of host slices tell; where a whole step is one graph's replay, only its kernels do.
+#include "facts/program_kind.h"
+
+#include <algorithm>
+
+#include "model/name_flags.h"
+#include "model/phases.h"
+
+namespace ridge {
+namespace {
+
+bool trains_by_name(const KernelIdentity& kernel) {
+  if (kernel.category == Category::optimizer) return true;
+  const auto is_backward = [](std::string_view op) { return op.ends_with("_backward") || op.ends_with("_backward_data"); };
+  return std::any_of(kernel.fused_ops.begin(), kernel.fused_ops.end(), is_backward);
+}
+
+bool names_backward(std::string_view kernel) {
+  for (const std::string_view part : {"backward", "Backward", "_bwd", "dgrad", "wgrad"}) {
+    if (kernel.find(part) != kernel.npos) return true;
+  }
+  return false;
+}
+
+bool any_kernel_trains(const Model& model) {
+  const KernelIdentities& kernels = model.identities();
+  if (std::any_of(kernels.identities.begin(), kernels.identities.end(), trains_by_name)) return true;
+  const Trace& trace = model.trace();
+  const NameFlags backward(trace, names_backward);
+  const auto work = trace.of(EventClass::device_work);
+  return backward.any() &&
+         std::any_of(work.begin(), work.end(), [&](EventId event) { return backward[trace.events.name(event)]; });
+}
+
+}  // namespace
+
+ProgramKind program_kind(const Model& model) {
+  const std::vector<Phase> phases = build_phases(model.trace(), model.tree());
+  if (std::any_of(phases.begin(), phases.end(), [](Phase phase) { return phase != Phase::forward; }) ||
+      any_kernel_trains(model))
+    return ProgramKind::trains;
+  return model.trace().of(EventClass::op).empty() ? ProgramKind::unknown : ProgramKind::infers;
+}
+
+}  // namespace ridge

@@ -1,0 +1,143 @@
+// Matrix products of the libraries that serve models, most of them with weights of 8 or 4 bits: FLOPs 2 M N K whatever the
+// types; bytes: both factors as they lie in memory, their scales, the bias, the result.
+//
+// Arguments as the libraries declare them: vLLM csrc/libtorch_stable/torch_bindings.cpp (_C), csrc/rocm/torch_bindings.cpp
+// (_rocm_C), csrc/libtorch_stable/moe/torch_bindings.cpp (_moe_C), vllm/_aiter_ops.py and model_executor/layers/utils.py
+// (vllm); SGLang sgl-kernel csrc/common_extension*.cc (sgl_kernel); AITER aiter/ops/gemm_op_*.py, aiter/tuned_gemm.py (aiter);
+// TensorRT-LLM cpp/tensorrt_llm/thop (trtllm); bitsandbytes bitsandbytes/_ops.py.
+#include "ops/operands.h"
+#include "ops/product.h"
+
+namespace ridge {
+namespace {
+
+using At = ProductPositions;
+
+// (a, w, zeros, scales, ..., bits): how many bits a weight has is the last argument.
+OpWork by_bits(const OpCall& c, const Part& p, const At& at) {
+  const auto bits = c.arguments.empty() ? std::nullopt : number_at(c, c.arguments.size() - 1);
+  if (bits != 2.0 && bits != 3.0 && bits != 4.0 && bits != 8.0) return {};
+  At packed = at;
+  packed.packed_b = static_cast<int>(32 / *bits);
+  return product(c, p, packed);
+}
+
+// Weights of 4 or 8 bits in tiles of a layout of their own, and M, N, K as numbers from `sizes_from` on.
+template <std::size_t sizes_from>
+OpWork by_numbers(const OpCall& c, const Part& p, const At& at) {
+  OpWork work = product(c, p, at);
+  const auto m = number_at(c, sizes_from), n = number_at(c, sizes_from + 1), k = number_at(c, sizes_from + 2);
+  if (p.role != KernelRole::main || !m || !n || !k) return work;
+  const TensorShape* a = tensor_at(c, static_cast<std::size_t>(at.a));
+  const double item = a == nullptr ? 0 : item_bytes(a->dtype);
+  work.flops = 2 * *m * *n * *k;
+  if (p.as<GemmPart>().partial_bytes <= 0) work.written = *m * *n * item;
+  return work;
+}
+
+constexpr DType kBf16 = DType::bf16;
+
+// (out, a, b, scale_a, scale_b, ..)
+constexpr At kCutlass{.a = 1, .b = 2, .added = 5, .out = 0, .scale_a = 3, .scale_b = 4};
+constexpr At kCutlassAzp{.a = 1, .b = 2, .added = 7, .out = 0, .scale_a = 3, .scale_b = 4};
+constexpr At kCutlassFp4{.a = 1, .b = 2, .b_by_rows = true, .out = 0, .scale_a = 3, .scale_b = 4, .packed_a = 2, .packed_b = 2};
+constexpr At kOutFirst{.a = 1, .b = 2, .out = 0};                           // (out, a, b)
+constexpr At kOutFirstByRows{.a = 1, .b = 2, .b_by_rows = true, .out = 0};  // (out, a, b [N, K])
+// (a, b, scale_a, scale_b, ..): where the type of the result and a bias stand
+constexpr At kScaled{.added = 4, .out_dtype = 5, .scale_a = 2, .scale_b = 3};            // bias, out_dtype
+constexpr At kScaledDtypeFirst{.added = 5, .out_dtype = 4, .scale_a = 2, .scale_b = 3};  // out_dtype, bias
+// (x, w [N, K], x_scale, w_scale, ..)
+constexpr At kByRowsOut{.b_by_rows = true, .out = 4, .scale_a = 2, .scale_b = 3};  // out
+constexpr At kByRowsOutBias{.b_by_rows = true, .added = 5, .out = 4, .scale_a = 2, .scale_b = 3};
+constexpr At kByRowsOutBiasLater{.b_by_rows = true, .added = 6, .out = 4, .scale_a = 2, .scale_b = 3};
+constexpr At kByRowsDtype{.b_by_rows = true, .out_dtype = 4, .scale_a = 2, .scale_b = 3, .result = kBf16};
+constexpr At kByRowsBiasDtype{.b_by_rows = true, .added = 4, .out_dtype = 5, .scale_a = 2, .scale_b = 3, .result = kBf16};
+constexpr At kByRows{.b_by_rows = true, .scale_a = 2, .scale_b = 3, .result = kBf16};
+// The same of 4-bit factors, two to a byte.
+constexpr At kFp4Out{.b_by_rows = true, .out = 4, .scale_a = 2, .scale_b = 3, .packed_a = 2, .packed_b = 2};
+constexpr At kFp4BiasDtype{
+    .b_by_rows = true, .added = 4, .out_dtype = 5, .scale_a = 2, .scale_b = 3, .packed_a = 2, .packed_b = 2, .result = kBf16};
+constexpr At kFp4Dtype{
+    .b_by_rows = true, .out_dtype = 6, .scale_a = 2, .scale_b = 3, .packed_a = 2, .packed_b = 2, .result = kBf16};
+// Activations of 16 or 8 bits, weights of 4, eight to an int32.
+constexpr At kInt4{.scale_b = 2, .packed_b = 8};  // (a, w, scales, ..)
+constexpr At kInt4Fp8{.scale_b = 2, .packed_b = 8, .result = kBf16};
+constexpr At kInt4Groups{.scale_b = 3, .packed_b = 8};                  // (a, w, group size, scales and zeros)
+constexpr At kInt8{.b_by_rows = true, .scale_b = 2};                    // (a, w [N, K] int8, scales)
+constexpr At kGptq{.scale_b = 3};                                       // by_bits: (a, w, zeros, scales, ..)
+constexpr At kMarlin{.b = 2, .added = 3, .scale_b = 4, .packed_b = 8};  // (a, c, w, bias, scales, .., m, n, k at 12)
+constexpr At kGptqMarlin{.b = 2, .scale_b = 3, .packed_b = 8};          // (a, c, w, scales, .., m, n, k at 10)
+// Skinny products of ROCm: the weights stand first.
+constexpr At kSkinny{.a = 1, .b = 0, .b_by_rows = true, .added = 2};
+constexpr At kSkinnyFp8{.a = 1, .b = 0, .b_by_rows = true, .added = 2, .out = 3, .scale_a = 4, .scale_b = 5};
+constexpr At kLinear{.b_by_rows = true, .added = 2};                       // (x, w, bias)
+constexpr At kLinearDtype{.b_by_rows = true, .added = 2, .out_dtype = 3};  // (x, w, bias, out_dtype)
+
+constexpr OpFormula kRows[] = {
+    product_row<kInt4Groups>("aten::_weight_int4pack_mm"),
+    product_row<kInt8>("aten::_weight_int8pack_mm"),
+
+    product_row<kCutlass>("_C::cutlass_scaled_mm"),
+    product_row<kCutlassAzp>("_C::cutlass_scaled_mm_azp"),
+    product_row<kCutlassFp4>("_C::cutlass_scaled_fp4_mm"),
+    product_row<kInt4Fp8>("_C::cutlass_w4a8_mm"),
+    product_row<kInt4>("_C::awq_gemm"),
+    product_row<kGptq, by_bits>("_C::gptq_gemm"),
+    product_row<kMarlin, by_numbers<12>>("_C::marlin_gemm"),
+    product_row<kGptqMarlin, by_numbers<10>>("_C::gptq_marlin_gemm"),
+    product_row<kOutFirst>("_C::dsv3_fused_a_gemm"),
+    product_row<kOutFirstByRows>("_C::fp32_router_gemm"),
+    product_row<kOutFirstByRows>("_moe_C::dsv3_router_gemm"),
+    product_row<kSkinny>("_rocm_C::wvSplitK"),
+    product_row<kSkinny>("_rocm_C::wvSplitKrc"),
+    product_row<At{.a = 1, .b = 0, .b_by_rows = true}>("_rocm_C::LLMM1"),
+    product_row<kSkinnyFp8>("_rocm_C::wvSplitKQ"),
+    product_row<kLinear>("vllm::rocm_unquantized_gemm"),
+    product_row<kByRowsDtype>("vllm::rocm_aiter_gemm_a8w8_blockscale"),
+    product_row<kByRowsDtype>("vllm::rocm_aiter_triton_gemm_a8w8_blockscale"),
+    product_row<kByRowsBiasDtype>("vllm::rocm_aiter_w8a8_gemm"),
+
+    product_row<kScaledDtypeFirst>("sgl_kernel::fp8_scaled_mm"),
+    product_row<kScaledDtypeFirst>("sgl_kernel::int8_scaled_mm"),
+    product_row<kScaledDtypeFirst>("sgl_kernel::fp8_blockwise_scaled_mm"),
+    product_row<kCutlassFp4>("sgl_kernel::cutlass_scaled_fp4_mm"),
+    product_row<kGptq, by_bits>("sgl_kernel::gptq_gemm"),
+    product_row<kOutFirst>("sgl_kernel::dsv3_fused_a_gemm"),
+    product_row<kOutFirstByRows>("sgl_kernel::dsv3_router_gemm"),
+    product_row<kByRowsOut>("sglang_profiler::gemm_a8w8_blockscale_gemm_a8w8_blockscale"),
+
+    product_row<kLinearDtype>("aiter::gemm_a16w16"),
+    product_row<At{.b_by_rows = true, .added = 4, .out = 2}>("aiter::_gemm_a16w16_asm"),
+    product_row<At{.b_by_rows = true, .out = 3}>("aiter::gemm_a16w16_atomic_"),
+    product_row<kByRowsOutBias>("aiter::gemm_a8w8_ck"),
+    product_row<kByRowsOutBiasLater>("aiter::_gemm_a8w8_asm"),
+    product_row<kByRowsOut>("aiter::gemm_a8w8_bpreshuffle_ck"),
+    product_row<kByRowsOut>("aiter::gemm_a8w8_bpreshuffle_cktile"),
+    product_row<kByRowsOut>("aiter::gemm_a8w8_blockscale_ck"),
+    product_row<kByRowsOut>("aiter::gemm_a8w8_blockscale_cktile"),
+    product_row<kByRowsOut>("aiter::gemm_a8w8_blockscale_bpreshuffle_ck"),
+    product_row<kByRowsOut>("aiter::gemm_a8w8_blockscale_bpreshuffle_cktile"),
+    product_row<kByRowsOut>("aiter::_flatmm_a8w8_blockscale_asm"),
+    product_row<kByRowsOut>("aiter::flatmm_a8w8_blockscale_asm"),
+    product_row<kByRowsBiasDtype>("aiter::gemm_a8w8"),
+    product_row<kByRowsBiasDtype>("aiter::gemm_a8w8_bpreshuffle"),
+    product_row<kByRowsDtype>("aiter::gemm_a8w8_blockscale"),
+    product_row<kFp4BiasDtype>("aiter::gemm_a4w4"),
+    product_row<kFp4Out>("aiter::_gemm_a4w4_asm"),
+    product_row<kFp4Out>("aiter::gemm_a4w4_blockscale"),
+
+    product_row<kScaled>("trtllm::cublas_scaled_mm"),
+    product_row<At{.added = 2, .out_dtype = 3}>("trtllm::cublas_mm"),
+    product_row<kByRows>("trtllm::fp8_block_scaling_gemm"),
+    product_row<kByRowsDtype>("trtllm::fp8_block_scaling_bmm"),
+    product_row<kFp4Dtype>("trtllm::fp4_gemm"),
+    product_row<kFp4Dtype>("trtllm::cublas_fp4_scaled_mm"),
+
+    product_row<At{.b_by_rows = true, .result = DType::i32}>("bitsandbytes::int8_linear_matmul"),
+};
+
+}  // namespace
+
+std::span<const OpFormula> quantised_product_ops() { return kRows; }
+
+}  // namespace ridge

@@ -1,0 +1,69 @@
+// Whether a program trains, and how many kernels a graph of it would hold.
+#include "facts/program_kind.h"
+
+#include <gtest/gtest.h>
+
+#include "facts/capture_sizes.h"
+#include "facts/weight_casts.h"
+#include "support/loaded_trace.h"
+
+namespace ridge::test {
+namespace {
+
+ProgramKind kind_of(const std::string& events) { return program_kind(*load_events(events).model); }
+
+TEST(ProgramKinds, AreToldByOpsAndKernels) {
+  const std::string product = event({.name = "aten::mm", .ts = 1, .dur = 5});
+  EXPECT_EQ(kind_of(product), ProgramKind::infers);
+  EXPECT_EQ(kind_of(join({product, event({.name = "MmBackward0", .ts = 10, .dur = 5})})), ProgramKind::trains);
+  EXPECT_EQ(kind_of(join({product, event({.name = "Optimizer.step#SGD.step", .ts = 10, .dur = 5, .cat = "user_annotation"})})),
+            ProgramKind::trains);
+  // A step that one graph replays has no ops but those around it.
+  const std::string replay = launch(1, 10, 5, "triton_poi_fused_gelu_gelu_backward_0", 20, 5, "cudaGraphLaunch");
+  EXPECT_EQ(kind_of(join({product, replay})), ProgramKind::trains);
+  EXPECT_EQ(kind_of(launch(1, 10, 5, "k", 20, 5)), ProgramKind::unknown);
+}
+
+TEST(CaptureSizesOf, GraphsAndIterations) {
+  const LoadedTrace t = load_events(join({
+      event({.name = "Torch-Compiled Region: 0/0", .ts = 0, .dur = 50}),
+      event({.name = "## Call CompiledFxGraph a ##", .ts = 5, .dur = 40}),
+      launch(1, 10, 2, "k", 100, 5),
+      launch(2, 20, 2, "k", 110, 5),
+      launch(3, 60, 2, "k", 120, 5),
+  }));
+  const Scope scope(*t.model);
+  const CaptureSizes sizes(scope);
+  EXPECT_EQ(sizes.kernels_with(0), 2);
+  EXPECT_EQ(sizes.kernels_with(1), 2);
+  EXPECT_EQ(sizes.kernels_with(2), 1);
+  EXPECT_FALSE(sizes.worthwhile(0));
+}
+
+// x [8, 64] by w [64, 32], which is cast before each product.
+std::string step_with_cast(int number, int at, std::string_view rows = "8") {
+  const std::string to = R"("Input Dims": [[64, 32], [64, 32], []], "Input type": ["c10::BFloat16", "float", "Scalar"])";
+  const std::string product =
+      "\"Input Dims\": [[" + std::string(rows) + R"(, 64], [64, 32]], "Input type": ["c10::BFloat16", "c10::BFloat16"])";
+  return join({event({.name = "ProfilerStep#" + std::to_string(number), .ts = at, .dur = 100, .cat = "user_annotation"}),
+               event({.name = "aten::copy_", .ts = at + 10, .dur = 10, .args = to}),
+               launch(2 * number + 1, at + 12, 2, "copy", at + 20, 5),
+               event({.name = "aten::mm", .ts = at + 30, .dur = 10, .args = product}),
+               launch(2 * number + 2, at + 32, 2, "gemm", at + 40, 5)});
+}
+
+TEST(WeightCastsOf, InferenceRepeatOverIterations) {
+  const auto casts = [](const std::string& events, ProgramKind program = ProgramKind::infers) {
+    const LoadedTrace t = load_events(events);
+    return repeated_weight_casts(Scope(*t.model), program);
+  };
+  EXPECT_EQ(casts(join({step_with_cast(0, 0), step_with_cast(1, 100)})), (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_TRUE(casts(step_with_cast(0, 0)).empty()) << "once is not again and again";
+  // As many rows as the weight: which factor is the weight cannot be told.
+  EXPECT_TRUE(casts(join({step_with_cast(0, 0, "64"), step_with_cast(1, 100, "64")})).empty());
+  // Training changes the weight between steps; without a gradient's shape nothing tells how many weights there are.
+  EXPECT_TRUE(casts(join({step_with_cast(0, 0), step_with_cast(1, 100)}), ProgramKind::trains).empty());
+}
+
+}  // namespace
+}  // namespace ridge::test
