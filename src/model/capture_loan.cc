@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "model/replay_ops.h"
-#include "ops/allocations.h"
 #include "trace/borrowed_calls.h"
 #include "trace/tables.h"
 
