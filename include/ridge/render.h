@@ -22,6 +22,7 @@ struct RenderOptions {
   int width = 0;       // columns of the terminal; 0: not a terminal, nothing is truncated
   bool wide = true;    // every column of a table; else those that matter most, where not all are readable side by side
   std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see <ridge/json.h>; 0: every text is whole
+  bool paths = true;             // false: JSON has the traces' names in place of their paths
 };
 
 struct Format {
