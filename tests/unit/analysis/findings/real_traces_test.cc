@@ -141,7 +141,7 @@ TEST(FindingsOfRealTraces, SaveNoMoreThanTheRemedyCould) {
     const Found found(test::load_file(path.value_or("")));
     const RankedFinding* row = found.find(id);
     if (row == nullptr) return std::int64_t{-1};
-    return found.findings.span_ns / found.findings.iterations - row->at_most_ns.value_or(0);
+    return found.findings.time.mean_ns() - row->at_most_ns.value_or(0);
   };
   const std::int64_t copy = left_ns("fault_pageable_copy", "pageable_copy");
   EXPECT_GE(copy, 4'190'000);
@@ -160,7 +160,7 @@ TEST(FindingsOfRealTraces, ClaimNoTimeTwice) {
           << path << " " << row.id;
     }
     if (found.loaded.model->timeline().devices.size() == 1) {
-      EXPECT_LE(sum, found.findings.span_ns) << path << ": " << found.ids();
+      EXPECT_LE(sum, found.findings.time.total_ns()) << path << ": " << found.ids();
     }
   }
 }
