@@ -42,9 +42,11 @@ struct Product {
 };
 
 // Persistent kernels go over the result in groups of 8 clusters of tiles along one side, each group along the whole other side,
-// as many at a time as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Where the result is by
-// rows ("..T") it is m that they go along, groups are of 16 clusters where 8 make a wave higher than wide, and where they are
-// of 8 a little stays at the turn. Most of what is not within 10 % are such kernels: the library may choose another width.
+// as many at a time as they have blocks: product_waves follows them. "_v_" and "_h_" tell the sides. Groups are of 16 clusters
+// where 8 make a wave higher than wide, and the result is not over 48 clusters along or 64 across. Where the result is by rows
+// ("..T") it is m that they go along, however large it is, and where groups are of 8 a little stays at the turn; an m of 8
+// clusters or fewer is cut in groups of 4 that go along n. The library chooses the width by more than the name tells: most of
+// what is not within 10 % has another.
 struct Reread {
   double bytes = 0;
   bool guessed = false;  // close to the limits, or in an order that the name does not tell
@@ -63,22 +65,27 @@ Reread read_by_groups(const CallLaunch& launch, const Product& p, double cache) 
   if (facts.transposed && tiles <= 1.5 * blocks) return {};  // nearly all at once
   const double tile_m = facts.block_m * facts.cluster_m, tile_n = facts.block_n * facts.cluster_n;
   const double running = std::max(std::floor(blocks / (facts.cluster_m * facts.cluster_n)), 1.0);
-  const bool along_m = facts.transposed || facts.sweeps_m;
+  const double clusters_m = std::ceil(m / tile_m), clusters_n = std::ceil(n / tile_n);
+  constexpr double kGroup = 8, kMostAlong = 48, kMostAcross = 64, kAtTurn = 1.5e6, kSmall = 2.5e6;
+  const bool halves_m = facts.transposed && clusters_m <= kGroup && clusters_n >= kGroup;
+  const bool along_m = (facts.transposed || facts.sweeps_m) && !halves_m;
   const double along = along_m ? tile_m : tile_n, across = along_m ? tile_n : tile_m;
-  constexpr double kGroup = 8, kAtTurn = 1.5e6, kSmall = 2.5e6;
-  const double square = std::sqrt(running * tile_m / tile_n);  // clusters across a wave that is as wide as it is high
-  const bool wide = facts.transposed && square > 8.5;
+  const double clusters_along = along_m ? clusters_m : clusters_n, clusters_across = along_m ? clusters_n : clusters_m;
+  const double square = std::sqrt(running * along / across);  // clusters across a wave that is as wide as it is high
+  const bool within = clusters_along <= kMostAlong && clusters_across <= kMostAcross;
+  const bool wide = square > 8.5 && (facts.transposed || within) && !halves_m;
   const double of_depth = p.depth * p.item;
   // An operand that takes next to nothing is gone across at once.
-  const double all = facts.transposed && n * of_depth <= kSmall * cache ? std::ceil(n / tile_n) : kGroup;
-  Reread again = noticed(reread_by_walk({.along = std::ceil((along_m ? m : n) / along),
-                                         .across = std::ceil((along_m ? n : m) / across),
-                                         .group = std::max(wide ? 2 * kGroup : kGroup, all),
+  const double all = facts.transposed && !halves_m && n * of_depth <= kSmall * cache ? clusters_n : 0;
+  const double group = halves_m ? kGroup / 2 : wide ? 2 * kGroup : kGroup;
+  Reread again = noticed(reread_by_walk({.along = clusters_along,
+                                         .across = clusters_across,
+                                         .group = std::max(group, all),
                                          .blocks = running,
                                          .along_bytes = along * of_depth,
                                          .across_bytes = across * of_depth,
                                          .result_bytes = along * across * p.result_item,
-                                         .at_turn = facts.transposed && !wide ? kAtTurn : 0},
+                                         .at_turn = facts.transposed && !wide && !halves_m ? kAtTurn : 0},
                                         cache),
                          p);
   constexpr double kFilled = 42e6;
@@ -110,7 +117,10 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
                                    .blocks = running,
                                    .along_bytes = tile_n * p.depth * p.item,
                                    .across_bytes = tile_m * p.depth * p.item,
-                                   .result_bytes = tile_m * tile_n * p.result_item},
+                                   .result_bytes = tile_m * tile_n * p.result_item,
+                                   .kept = 26e6,
+                                   .lost = 40e6,
+                                   .of_written = 0.75},
                                   device.cache),
                    p);
   }
@@ -119,7 +129,7 @@ Reread read_by_waves(const CallLaunch& launch, const Product& p, const DeviceLim
   return {std::max((groups - 1) * swept + (waves - 1) * other - kept, 0.0)};
 }
 
-// Kernels named by their "tilesize". Counters of an H200 (36 products of one kernel each):
+// Kernels named by their "tilesize". Counters of an H200 (54 products of one kernel each):
 // - Persistent ones (sm90) go over the result in groups of 8 tiles along the rows, each group along all columns, whose operand
 // is read again
 //   as far as it has left the cache. Where there are fewer than 8 columns of tiles and neither operand is transposed ("nn"),
@@ -157,7 +167,8 @@ Reread read_by_tiles(const CallLaunch& launch, const Product& p, const DeviceLim
   // operand is lost to what streams past it.
   const double read = of_rows + of_columns / sweeps, written = p.result_bytes() / sweeps;
   const double leaks = 0.065 * std::max(1 - 45e6 * device.cache / p.all_bytes(), 0.0);
-  return {(sweeps - 1) * std::max(share_lost_between_passes(read, written, device.cache), leaks) * of_rows, true};
+  const double lost = share_lost(read + 0.75 * written, 20e6 * device.cache, 42e6 * device.cache);
+  return {(sweeps - 1) * std::max(lost, leaks) * of_rows, true};
 }
 
 Reread reread(const CallLaunch& launch, const Product& p, const DeviceLimits& device) {

@@ -14,6 +14,9 @@ struct TileWalk {
   double along_bytes = 0, across_bytes = 0;  // of both operands, what one tile takes
   double result_bytes = 0;                   // of a tile
   double at_turn = 0;                        // bytes along that are still there when the next group begins
+  // Bytes since the last use of a panel, of an H200: up to `kept` it is still there, from `lost` on it is gone; and how much of
+  // what is written counts.
+  double kept = 20e6, lost = 48e6, of_written = 0.6;
 };
 
 // `cache`: the device's, in units of an H200's. Nothing when there are too many tiles to follow.

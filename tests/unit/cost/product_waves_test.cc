@@ -36,6 +36,24 @@ TEST(ProductWaves, ALargerCacheKeepsMore) {
   EXPECT_EQ(*reread_by_walk(tiles_of(32, 4e6), 3), 0);
 }
 
+// 8192 x 5120 x 2048 of bfloat16 by nvjet_sm90_tst_320x128_64x3_1x2_h_bz_coopB_TNT, with 0, 8, 16 and 24 of 60 MiB of an H200's
+// L2 set aside for others: what the same kernel reads in all.
+TEST(ProductWaves, WhatIsLostIsLostForWantOfCache) {
+  const TileWalk walk{.along = 26,
+                      .across = 20,
+                      .group = 16,
+                      .blocks = 66,
+                      .along_bytes = 320 * 2048 * 2.0,
+                      .across_bytes = 256 * 2048 * 2.0,
+                      .result_bytes = 320 * 256 * 2.0};
+  const double once = (8192 + 5120) * 2048 * 2.0;
+  const auto read = [&](double mib) { return once + reread_by_walk(walk, (60 - mib) / 60).value(); };
+  EXPECT_NEAR(read(0), 132.2e6, 0.1 * 132.2e6);
+  EXPECT_NEAR(read(8), 171.8e6, 0.1 * 171.8e6);
+  EXPECT_NEAR(read(16), 192.5e6, 0.1 * 192.5e6);
+  EXPECT_NEAR(read(24), 198.8e6, 0.1 * 198.8e6);
+}
+
 TEST(ProductWaves, TilesWithoutEndAreNotFollowed) {
   EXPECT_EQ(reread_by_walk({.along = 1e3, .across = 1e2, .blocks = 132, .along_bytes = 1, .across_bytes = 1}, 1), std::nullopt);
   EXPECT_EQ(reread_by_walk({.along = 4, .across = 4}, 1), std::nullopt);  // the trace does not tell the blocks

@@ -124,6 +124,7 @@ TEST(ServingCosts, ReadWhatCountersSay) {
   const auto& events = trace.of(EventClass::device_work);
   std::vector<std::size_t> rows(events.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::erase_if(rows, [&](std::size_t row) { return trace.kind(events[row]).work != DeviceWork::kernel; });
   std::sort(rows.begin(), rows.end(),
             [&](std::size_t a, std::size_t b) { return trace.events.ts_ns(events[a]) < trace.events.ts_ns(events[b]); });
   simdjson::dom::parser parser;

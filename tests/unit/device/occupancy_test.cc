@@ -25,6 +25,23 @@ TEST(Occupancy, ThreadsBlocksRegistersAndSharedMemoryEachLimit) {
   EXPECT_EQ(held(8, 9, {1024, 32, 0}), 1);       // 1536 threads
 }
 
+// Threads, registers and shared memory of launches on an H200, with the blocks of ncu's theoretical occupancy: products,
+// convolutions, attention, sorts, norms, reductions, elementwise.
+TEST(Occupancy, IsThatOfNsightCompute) {
+  struct Counted {
+    BlockNeeds block;
+    std::int64_t blocks;
+  };
+  constexpr Counted kCounted[] = {
+      {{128, 32, 0}, 16},     {{512, 32, 2064}, 4},    {{128, 54, 2064}, 9},    {{1024, 30, 128}, 2},  {{128, 39, 24}, 12},
+      {{128, 18, 0}, 16},     {{384, 168, 231424}, 1}, {{384, 168, 134144}, 1}, {{64, 32, 0}, 32},     {{64, 16, 0}, 32},
+      {{128, 195, 33808}, 2}, {{512, 32, 4096}, 4},    {{256, 20, 1024}, 8},    {{288, 55, 16144}, 4}, {{80, 39, 6656}, 16},
+      {{384, 40, 33792}, 4},  {{256, 51, 0}, 4},       {{512, 40, 6145}, 3},    {{128, 38, 0}, 12},    {{1024, 32, 12288}, 2},
+  };
+  for (const Counted& c : kCounted)
+    EXPECT_EQ(held(9, 0, c.block), c.blocks) << c.block.threads << " " << c.block.registers_per_thread;
+}
+
 TEST(Occupancy, WhatDoesNotFitIsNoneAndWhatIsNoLaunchIsNothing) {
   EXPECT_EQ(held(8, 6, {1024, 255, 0}), 0);
   EXPECT_EQ(held(9, 0, {128, 32, 300000}), 0);
