@@ -134,6 +134,16 @@ Result<Answer> get_area(const Asked& asked, const Target& target) {
                          [&](const Timeline& timeline) { return timeline.area(from, to, tracks).map(area_json); });
 }
 
+Result<Answer> get_flame(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(asked.site, p);
+  const std::int64_t from = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
+  const std::int64_t to = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
+  const auto tracks = p.ids("tracks");
+  return handle_timeline(asked, p, *trace,
+                         [&](const Timeline& timeline) { return timeline.flame(from, to, tracks).map(flame_json); });
+}
+
 Result<Answer> get_search(const Asked& asked, const Target& target) {
   Parameters p(target);
   const auto trace = trace_of(asked.site, p);
@@ -177,8 +187,8 @@ struct Route {
 constexpr std::array kRoutes = {
     Route{"traces", get_traces, true},     Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
     Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
-    Route{"search", get_search, false},    Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
-    Route{"counters", get_counters, true},
+    Route{"flame", get_flame, false},      Route{"search", get_search, false},       Route{"marks", get_marks, true},
+    Route{"overview", get_overview, true}, Route{"counters", get_counters, true},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {

@@ -33,13 +33,14 @@ std::vector<std::size_t> by_rank(const Grid& grid) {
   return order;
 }
 
-// The name that stands last and may be as long as it is: of those that matter the longest, else the first; none: no column.
+// The name that stands last and may be as long as it is: the longest of those that matter, else of all; none: no column.
 std::size_t free_name(const Grid& grid, const std::vector<std::size_t>& order, const std::vector<std::size_t>& wanted) {
   std::size_t found = grid.columns.size();
   for (const std::size_t column : order) {
     if (!grid.columns[column].name) continue;
-    const bool longer = found < wanted.size() && grid.columns[column].hinted && wanted[column] > wanted[found];
-    if (found == grid.columns.size() || longer) found = column;
+    const bool none = found == grid.columns.size();
+    const bool matters = none || grid.columns[column].hinted || !grid.columns[found].hinted;
+    if (none || (matters && wanted[column] > wanted[found])) found = column;
   }
   return found;
 }

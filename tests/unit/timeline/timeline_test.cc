@@ -170,6 +170,42 @@ TEST(Timeline, AreasAddUp) {
   EXPECT_EQ(cut->by_name[1].total_ns, 5'000);
 }
 
+TEST(Timeline, AFlameIsTheTreeOfCallsInTheArea) {
+  const Opened t(test::load_events(R"json(
+  {"ph":"X","cat":"cpu_op","name":"step","pid":1,"tid":1,"ts":0,"dur":100},
+  {"ph":"X","cat":"cpu_op","name":"mm","pid":1,"tid":1,"ts":10,"dur":20},
+  {"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":15,"dur":5},
+  {"ph":"X","cat":"cpu_op","name":"mm","pid":1,"tid":1,"ts":40,"dur":30},
+  {"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":45,"dur":5},
+  {"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":90,"dur":5},
+  {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":120,"dur":10,"args":{"device":0,"stream":7}})json"));
+  using Row = std::tuple<std::int64_t, std::string, std::int64_t, std::int64_t, std::int64_t>;
+  const auto rows = [&](std::int64_t from, std::int64_t to) {
+    const auto flame = t.timeline.flame(from, to, std::nullopt);
+    EXPECT_TRUE(flame);
+    std::set<Row> all;
+    for (const FlameNode& node : flame->nodes) {
+      const std::int64_t above = node.parent < 0 ? -1 : flame->nodes[static_cast<std::size_t>(node.parent)].total_ns;
+      all.emplace(above, node.name, node.count, node.total_ns, node.self_ns);
+    }
+    return all;
+  };
+  EXPECT_EQ(rows(0, 110'000), (std::set<Row>{{-1, "", 0, 100'000, 0},
+                                             {100'000, "step", 1, 100'000, 45'000},
+                                             {100'000, "mm", 2, 50'000, 40'000},
+                                             {50'000, "launch", 2, 10'000, 10'000},
+                                             {100'000, "launch", 1, 5'000, 5'000}}));
+  // A cut through the second product counts with its part inside, and so does its caller.
+  EXPECT_EQ(rows(60'000, 125'000), (std::set<Row>{{-1, "", 0, 40'000, 0},
+                                                  {40'000, "step", 1, 40'000, 25'000},
+                                                  {40'000, "mm", 1, 10'000, 10'000},
+                                                  {40'000, "launch", 1, 5'000, 5'000},
+                                                  {-1, "", 0, 5'000, 0},
+                                                  {5'000, "gemm", 1, 5'000, 5'000}}));
+  EXPECT_FALSE(t.timeline.flame(5, 5, std::nullopt));
+  EXPECT_FALSE(t.timeline.flame(0, 5, std::vector<std::uint32_t>{12345}));
+}
+
 // Every real trace, at several zooms: all slices are there once, as themselves or counted in a bucket, and answers stay small.
 TEST(Timeline, WindowsOfRealTracesLoseNothingAndStaySmall) {
   for (const std::string& path : test::own_traces()) {

@@ -25,7 +25,7 @@ import { here } from "../ui/router";
 import { publish, withdraw } from "../ui/shown";
 import type { Context, Page } from "./page";
 
-const kLabels = 232; // width of the names
+const kLabels = innerWidth <= 720 ? 116 : 232; // width of the names, as in timeline.css and small.css
 
 // Devices first: that is where the time is looked for. Otherwise the trace's own order; last what is counted over time.
 function ordered(groups: TrackGroup[], counters: TrackGroup[]): TrackGroup[] {
@@ -137,6 +137,7 @@ class TimelinePage implements Page, Screen {
     this.element = el(
       "div",
       { class: "timeline" },
+      el("h1", { class: "unseen" }, `Timeline of ${context.trace.name}`),
       this.toolbar.element,
       el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.element, this.ruler),
       this.scroll,
