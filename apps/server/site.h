@@ -3,7 +3,6 @@
 // Thread-safe.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,9 +39,6 @@ class Site {
  private:
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
   Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const;
-
-  Result<Answer> matching(const AnalysisInfo& info, const Arguments& arguments, std::optional<std::size_t> trace,
-                          Parameters& others) const;
 
   const Engine& engine_;
   const Arguments defaults_;

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <ridge/report.h>
 #include <ridge/result.h>
@@ -54,9 +53,6 @@ Result<void> write_report(const Report& report, const Format& format, const View
 // The same as one text.
 Result<std::string> report_text(const Report& report, const Format& format, const View& view = {},
                                 const RenderOptions& options = {});
-
-// The rows, in order, of which some text matches an RE2 expression, in any case. An error says what is wrong with it.
-Result<std::vector<std::uint32_t>> matching_rows(const Table& table, std::string_view expression);
 
 // The pieces that clients need for their own lines (warnings, errors, progress), the same as in tables.
 

@@ -20,6 +20,7 @@ constexpr Parameter kOpsParameters[] = {
 
 constexpr Parameter kFindingsParameters[] = {
     {"ignore", Type::text, "ids of findings to hide, separated by commas; repeatable", false, true},
+    {"all", Type::boolean, "also list every cause that is looked for, found or not"},
     {"claim", Type::text, "list the time that this finding claims too, piece by piece, and by iteration"},
 };
 

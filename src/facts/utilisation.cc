@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/saturating.h"
 #include "facts/scoped_work.h"
 #include "model/iterations.h"
 
@@ -44,9 +45,11 @@ Utilisation compute_utilisation(const Scope& scope) {
   });
   out.devices = static_cast<std::int64_t>(devices.size());
   const std::vector<std::size_t> inside = scope.iterations();
-  for (const std::size_t i : inside) out.iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i]});
+  for (const std::size_t i : inside) {
+    out.iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i]});
+    saturating_add(&out.all.duration_ns, list[i].span.duration_ns());
+  }
   if (inside.empty()) return out;
-  out.all.duration_ns = list[inside.back()].span.end_ns - list[inside.front()].span.start_ns;
   out.all.cost = all;
   return out;
 }

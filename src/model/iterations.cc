@@ -8,7 +8,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "model/iteration_spans.h"
 #include "model/name_flags.h"
 #include "model/region_id.h"
 #include "model/server_steps.h"
@@ -435,7 +434,6 @@ Iterations build_iterations(const Trace& trace, const CallTree& tree, const Node
     }
     break;
   }
-  add_spans(trace, tree, links, &iterations);
   return iterations;
 }
 

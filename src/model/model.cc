@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "base/in_parallel.h"
+#include "model/iteration_spans.h"
 #include "model/once.h"
 #include "model/table_bytes.h"
 
@@ -58,7 +59,11 @@ const DeviceTimeline& Model::timeline() const {
 }
 const Iterations& Model::iterations() const {
   const auto when_needed = [this]() -> const DeviceTimeline& { return timeline(); };
-  return tables_->iterations.get([&] { return build_iterations(trace_, tree(), node_of(), links(), when_needed, runs_); });
+  return tables_->iterations.get([&] {
+    Iterations found = build_iterations(trace_, tree(), node_of(), links(), when_needed, runs_);
+    add_spans(trace_, tree(), links(), are_cut(found) ? &host_stalls() : nullptr, &found);
+    return found;
+  });
 }
 const Autotuning& Model::autotuning() const {
   return tables_->autotuning.get([&] { return build_autotuning(trace_, tree(), links()); });

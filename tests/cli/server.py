@@ -112,6 +112,20 @@ def test_every_analysis_is_the_clis_json():
             equal(json.loads(body), json.loads(run.stdout), name)
 
 
+def test_an_iteration_takes_the_same_in_every_answer():
+    def value(report, table, column):
+        found = next(t for t in report["tables"] if t["name"] == table)
+        return found["rows"][0][[c["name"] for c in found["columns"]].index(column)]
+
+    with Served(traces=(TRACE, TRACE)) as served:
+        figures = {name: value(served.json(f"/api/v1/{name}"), table, "iteration_ns") for name, table in (("summary", "summary"), ("findings", "iteration"), ("gaps", "iteration"))}
+        figures["diff"] = value(served.json("/api/v1/diff"), "traces", "wall_ns")
+        spans = served.json("/api/v1/info")["tables"]
+        columns, rows = next(([c["name"] for c in t["columns"]], t["rows"]) for t in spans if t["name"] == "iterations")
+        figures["info"] = round(sum(row[columns.index("duration_ns")] for row in rows) / len(rows))
+        equal(set(figures.values()), {figures["summary"]}, f"{figures}")
+
+
 def test_options_are_query_parameters():
     with Served() as served:
         equal(served.json("/api/v1/kernels?limit=2&sort=count"), cli_json("kernels", TRACE, "-n", "2", "--sort", "count"), "limit and sort")

@@ -6,7 +6,9 @@
 
 #include "analysis/gpu/gpu.h"
 #include "analysis/launches/launches.h"
+#include "base/interval_set.h"
 #include "base/saturating.h"
+#include "facts/iteration_time.h"
 #include "facts/scope_diagnostics.h"
 #include "facts/scoped_work.h"
 
@@ -17,25 +19,18 @@ std::int64_t per_iteration(std::int64_t total, std::int64_t iterations) {
   return total / iterations + (total % iterations * 2 >= iterations ? 1 : 0);
 }
 
-// What the iterations of the scope take, in order: work queued before the recording has ended where the first begins. Without
-// iterations, or in a stretch of time that holds no whole one, the whole window.
-std::vector<TimeRange> spans_of(const Scope& scope) {
-  const TimeRange window = scope.window();
-  std::vector<TimeRange> spans;
-  if (scope.by_time()) return {window};
-  for (const std::size_t i : scope.iterations()) {
-    const TimeRange span = scope.model().iterations().list[i].span;
-    const TimeRange inside{std::max(span.start_ns, window.start_ns), std::min(span.end_ns, window.end_ns)};
-    if (inside.start_ns < inside.end_ns) spans.push_back(inside);
-  }
-  if (spans.empty()) spans.push_back(window);
-  return spans;
+// What the iterations of the scope take. In a stretch of time that holds no whole one, the whole window.
+IterationTime time_of(const Scope& scope) {
+  if (!scope.by_time()) return iteration_time(scope);
+  IterationTime whole;
+  whole.spans = IntervalSet({{scope.window().start_ns, scope.window().end_ns}});
+  return whole;
 }
 
 using IdleTimes = std::array<std::int64_t, kIdleCauses>;
 
 // Pieces and spans both ascend.
-void add_idle_in(const std::vector<TimeRange>& spans, const DeviceIdle& idle, IdleTimes* times) {
+void add_idle_in(std::span<const Interval> spans, const DeviceIdle& idle, IdleTimes* times) {
   std::size_t first = 0;  // span that does not end before the piece begins
   for (const IdlePiece& piece : idle.pieces) {
     while (first < spans.size() && spans[first].end_ns <= piece.start_ns) ++first;
@@ -65,17 +60,15 @@ class EvenShares {
 
 // Wall time is busy time and idle time, of several devices their mean: all are measured over the same spans.
 void add_time(const Scope& scope, SideTotals& out) {
-  const std::vector<TimeRange> spans = spans_of(scope);
-  std::int64_t wall = 0;
-  for (const TimeRange& span : spans) saturating_add(&wall, span.duration_ns());
-  out.wall_ns = per_iteration(wall, out.iterations);
+  const IterationTime time = time_of(scope);
+  out.wall_ns = per_iteration(time.total_ns(), out.iterations);
   IdleTimes idle{};
   std::int64_t devices = 0;
   const std::vector<Device>& all = scope.model().timeline().devices;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!scope.has_device(all[i].id)) continue;
     ++devices;
-    add_idle_in(spans, scope.idle()[i], &idle);
+    add_idle_in(time.spans.intervals(), scope.idle()[i], &idle);
     if (out.device.empty()) out.device = device_name(scope.model(), all[i].id);
   }
   out.devices = devices;

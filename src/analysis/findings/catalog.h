@@ -14,6 +14,9 @@ struct FindingRow {
   std::string_view id;           // stable: what --ignore takes
   std::string_view description;  // one line, for help and documents
   std::optional<Finding> (*find)(Facts& facts);
+  // What it may claim, and the ledger gives it no other time: idle time by cause, and the time of work.
+  CauseSet idle;
+  bool work = false;
 };
 
 std::span<const FindingRow> finding_catalog();

@@ -6,6 +6,7 @@
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
+#include "analysis/shared/iteration_table.h"
 #include "base/nearest.h"
 #include "facts/scope_diagnostics.h"
 
@@ -16,8 +17,9 @@ RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of
   RankedFinding row{.id = rule.id, .finding = std::move(finding), .at_most_ns = {}, .at_most_pct = {}, .start_ns = {}};
   if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.origin_ns();
   if (!row.finding.at_most_ns) return row;
-  row.at_most_ns = *row.finding.at_most_ns / of.iterations;
-  if (of.span_ns > 0) row.at_most_pct = 100.0 * static_cast<double>(*row.finding.at_most_ns) / static_cast<double>(of.span_ns);
+  row.at_most_ns = *row.finding.at_most_ns / of.time.divisor();
+  if (const std::int64_t all = of.time.total_ns(); all > 0)
+    row.at_most_pct = 100.0 * static_cast<double>(*row.finding.at_most_ns) / static_cast<double>(all);
   return row;
 }
 
@@ -51,6 +53,20 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   return ids;
 }
 
+// What was looked for, in the order in which causes claim time.
+Table causes_table(const Findings& findings) {
+  Table table;
+  table.name = "causes";
+  table.columns = {{"id", Type::text}, {"rank", Type::integer}, {"cause", Type::text}};
+  for (const FindingRow& rule : finding_catalog()) {
+    const auto row = std::find_if(findings.rows.begin(), findings.rows.end(),
+                                  [&](const RankedFinding& found) { return found.id == rule.id; });
+    table.add_row({std::string(rule.id), row == findings.rows.end() ? Cell() : Cell(row - findings.rows.begin() + 1),
+                   std::string(rule.description)});
+  }
+  return table;
+}
+
 }  // namespace
 
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known,
@@ -60,10 +76,10 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   if (out.no_device_events) return out;
   std::optional<Ledger> own;
   Ledger& ledger = known.ledger != nullptr ? *known.ledger : own.emplace(scope);
-  out.iterations = ledger.iterations();
-  out.span_ns = ledger.span_ns();
+  out.time = ledger.time();
   Facts facts(scope, ledger, known);
   for (const FindingRow& rule : finding_catalog()) {
+    ledger.allow(rule.idle, rule.work);
     std::optional<Finding> finding = rule.find(facts);
     std::vector<ClaimPart> kept = ledger.take_kept();
     if (finding && rule.id == claim_of) out.claim = std::move(kept);
@@ -113,6 +129,7 @@ Table findings_table(const Findings& findings, bool brief) {
 Report report_findings(const Findings& findings) {
   Report report;
   report.tables = {findings_table(findings, false)};
+  if (!findings.no_device_events) report.tables.push_back(iteration_table(findings.time));
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {
@@ -127,15 +144,19 @@ Report report_findings(const Findings& findings) {
 Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
+  const auto report = [&](const Findings& findings) {
+    Report out = report_findings(findings);
+    if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
+    return out;
+  };
   const auto claim_of = arguments.find("claim");
-  if (claim_of == arguments.end() || scope.model().timeline().devices.empty())
-    return report_findings(compute_findings(scope, *ignored));
+  if (claim_of == arguments.end() || scope.model().timeline().devices.empty()) return report(compute_findings(scope, *ignored));
   if (const auto known = known_id("claim", claim_of->second); !known) return tl::unexpected(known.error());
   Ledger ledger(scope);
   const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger}, claim_of->second);
-  Report report = report_findings(findings);
-  for (Table& table : claim_tables(scope, ledger, findings.claim)) report.tables.push_back(std::move(table));
-  return report;
+  Report with_claim = report(findings);
+  for (Table& table : claim_tables(scope, ledger, findings.claim)) with_claim.tables.push_back(std::move(table));
+  return with_claim;
 }
 
 }  // namespace ridge

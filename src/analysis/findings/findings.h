@@ -2,7 +2,8 @@
 //
 // Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger
 // (findings/ledger.h), so that no nanosecond is counted twice. at_most_ns is per iteration, an upper bound, and nothing where
-// the trace cannot bound it; at_most_pct is of the time from a device's first work to its last, per iteration.
+// the trace cannot bound it; at_most_pct is of the iteration (facts/iteration_time.h), which no bound
+// exceeds.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,7 @@ struct RankedFinding {
 
 struct Findings {
   std::vector<RankedFinding> rows;  // most savings first, unknown ones last
-  std::int64_t iterations = 1;
-  std::int64_t span_ns = 0;  // that the percentages are of, over the scope
+  IterationTime time;               // that the percentages are of
   bool no_device_events = false;
   std::vector<ClaimPart> claim;  // of the finding that was asked for
   std::int64_t left_out = 0;     // by --ignore or --filter

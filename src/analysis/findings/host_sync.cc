@@ -1,6 +1,6 @@
 // host_sync: the host waited for the device (item, .cpu(), nonzero, synchronize, blocking copies), so that nothing was queued
-// when it went on. An op that only reads a value or copies goes with its wait, and with it the idle time in which the host ran
-// that op.
+// when it went on. An op that only reads a value or copies goes with its wait, and with it the idle time in which the device
+// waited for the host while that ran the op; not what the device waited for otherwise meanwhile.
 #include <unordered_map>
 
 #include "analysis/findings/catalog.h"

@@ -1,6 +1,8 @@
 // launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed
-// its part. Whether the host is too slow for the device is `launches`' to say.
+// its part. Whether the host is too slow for the device is `launches`' to say. What the host lost to being recorded
+// (model/recorder_cost.h) is not claimed: the program does not wait for it when nobody records.
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/findings/catalog.h"
 #include "analysis/graphs/compiled_share.h"
@@ -8,6 +10,7 @@
 #include "base/saturating.h"
 #include "base/units.h"
 #include "facts/capture_sizes.h"
+#include "model/recorder_cost.h"
 
 #include <fmt/format.h>
 
@@ -18,6 +21,74 @@ namespace {
 constexpr std::int64_t kStarvedPart = 10;
 constexpr double kMostlyCompiledPct =
     50;  // of the device time: below that it is not the compiled graphs that are launched late
+
+// How much of each wait for a launch, in order of time, is the recorder's: without its cost the host would have been that much
+// earlier. Earlier waits that it would have shortened have used up their part, and a host that waits for the device has nothing
+// left of it.
+class RecorderShare {
+ public:
+  explicit RecorderShare(const Facts& facts)
+      : facts_(facts),
+        cost_(facts.trace(), facts.tree(), facts.model().links()),
+        waits_(waits_of(facts.model().host_stalls())) {}
+
+  // Of a new device.
+  void restart(std::int64_t from_ns) {
+    since_ns_ = from_ns;
+    used_ns_ = 0;
+  }
+  std::int64_t of(const IdleSlot& slot) {
+    const NodeId launch = facts_.launch(slot.next_work);
+    if (launch == kNoNode) return 0;
+    const std::int64_t launched = facts_.time(launch).end_ns;
+    const auto next = std::upper_bound(waits_.begin(), waits_.end(), launched);
+    if (next != waits_.begin() && *std::prev(next) > since_ns_) restart(*std::prev(next));
+    const std::int64_t share = std::clamp<std::int64_t>(cost_.between(since_ns_, launched) - used_ns_, 0, slot.piece.length());
+    used_ns_ += share;
+    return share;
+  }
+
+ private:
+  // When the host had waited for the device.
+  static std::vector<std::int64_t> waits_of(const HostStalls& stalls) {
+    std::vector<std::int64_t> ends;
+    for (const std::vector<HostStall>& thread : stalls.of_thread) {
+      for (const HostStall& stall : thread) {
+        if (stall.cause == IdleCause::sync || stall.cause == IdleCause::copy_wait) ends.push_back(stall.end_ns);
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    return ends;
+  }
+
+  const Facts& facts_;
+  RecorderCost cost_;
+  std::vector<std::int64_t> waits_;
+  std::int64_t since_ns_ = 0, used_ns_ = 0;
+};
+
+// Takes what late launches cost; returns how many kernels were late.
+std::int64_t take_late_launches(Facts& facts, Claim* claim, HostTally* tally) {
+  RecorderShare recorder(facts);
+  std::int64_t late = 0;
+  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
+    const std::vector<IdleSlot>& slots = facts.ledger().devices()[d].idle;
+    recorder.restart(facts.ledger().time().spans.intervals().front().start_ns);
+    std::uint32_t last = kNoWork;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const IdleSlot& slot = slots[i];
+      if (slot.piece.cause != IdleCause::launch || slot.next_work == kNoWork) continue;
+      const std::int64_t own_ns = slot.piece.length() - recorder.of(slot);
+      if (facts.by_graph_launch(slot.next_work)) continue;  // launched at once already
+      const std::int64_t got = claim->take_idle(d, i, std::min(slot.open_ns, own_ns));
+      if (got <= 0) continue;
+      tally->add(facts.launch(slot.next_work), got);
+      late += slot.next_work != last ? 1 : 0;  // a wait may be in several pieces
+      last = slot.next_work;
+    }
+  }
+  return late;
+}
 
 // What would make launches cheaper. CUDA graphs only where most of the waiting is for kernels of which a graph would hold
 // several.
@@ -59,13 +130,7 @@ bool mostly_several(Facts& facts) {
 std::optional<Finding> find_launch_bound(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts);
-  std::int64_t launches = 0;
-  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    // Work of graphs is launched at once already.
-    if (slot.piece.cause != IdleCause::launch || slot.next_work == kNoWork || facts.by_graph_launch(slot.next_work)) return;
-    tally.add(facts.launch(slot.next_work), claim.take_idle(d, i));
-    ++launches;
-  });
+  const std::int64_t launches = take_late_launches(facts, &claim, &tally);
   if (claim.ns() < facts.ledger().span_ns() / kStarvedPart) return std::nullopt;
   const std::vector<DeviceLaunches>& devices = facts.launch_rates();
   const auto any = [&](auto wanted) { return std::any_of(devices.begin(), devices.end(), wanted); };

@@ -27,8 +27,9 @@ std::int64_t free_ns(std::span<const Interval> taken, std::size_t* at, std::int6
   return left;
 }
 
-void share_busy_time(std::vector<WorkSlot>* slots) {
-  IntervalSet taken;
+// `outside`: time that is nobody's.
+void share_busy_time(const IntervalSet& outside, std::vector<WorkSlot>* slots) {
+  IntervalSet taken = outside;
   for (const unsigned rank : kRanks) {
     std::vector<Interval> mine;
     std::size_t at = 0;
@@ -45,34 +46,37 @@ void share_busy_time(std::vector<WorkSlot>* slots) {
   }
 }
 
-// Before the first work and after the last the device waits for the recording itself, or for what every program does once, such
-// as starting the workers that fetch its data. What lies in a step that the program has marked is of the program all the same,
-// and so is compiling.
-bool is_programs(const IdlePiece& piece, bool edge, const Iterations& iterations) {
-  if (piece.cause == IdleCause::head_tail) return false;
-  if (!edge || piece.cause == IdleCause::compile) return true;
-  return iterations.rule == IterationRule::profiler_step && iterations.at(piece.start_ns).has_value();
+// The pieces of a gap that lie in the spans, cut to them. `at` walks along with ascending pieces.
+void add_pieces(const IdleSlot& like, std::span<const IdlePiece> pieces, std::span<const Interval> spans, std::size_t* at,
+                std::vector<IdleSlot>* slots) {
+  for (const IdlePiece& piece : pieces) {
+    while (*at < spans.size() && spans[*at].end_ns <= piece.start_ns) ++*at;
+    for (std::size_t s = *at; s < spans.size() && spans[s].start_ns < piece.end_ns; ++s) {
+      IdleSlot& slot = slots->emplace_back(like);
+      slot.piece = piece;
+      slot.piece.start_ns = std::max(piece.start_ns, spans[s].start_ns);
+      slot.piece.end_ns = std::min(piece.end_ns, spans[s].end_ns);
+      slot.open_ns = slot.piece.length();
+    }
+  }
 }
 
-DeviceLedger open_ledger(const Scope& scope, const Device& device, const DeviceIdle& idle) {
+DeviceLedger open_ledger(const Scope& scope, const IterationTime& time, const Device& device, const DeviceIdle& idle) {
   DeviceLedger ledger;
   ledger.device = device.id;
   for (const WorkRow& work : device.work) {  // what was queued before the recording is no iteration's
     if (scope.holds_work(work.row) && !scope.model().links().is_inherited(work.row)) ledger.work.push_back({work, 0, 0});
   }
-  share_busy_time(&ledger.work);
+  const IntervalSet always({{INT64_MIN, INT64_MAX}});
+  share_busy_time(subtract(always, time.spans), &ledger.work);
   for (const WorkSlot& slot : ledger.work) saturating_add(&ledger.busy_ns, slot.owned_ns);
-  ledger.span_ns = ledger.busy_ns;
   const LaunchLinks& links = scope.model().links();
+  std::size_t at = 0;
   for (const IdleGap& gap : idle.gaps) {
     const bool edge = gap.last_work == kNoWork || gap.next_work == kNoWork;
     const bool in_graph =
         !edge && links.launch[gap.next_work] != kNoNode && links.launch[gap.next_work] == links.launch[gap.last_work];
-    for (const IdlePiece& piece : idle.pieces_of(gap)) {
-      if (!is_programs(piece, edge, scope.model().iterations())) continue;
-      ledger.idle.push_back({piece, gap.last_work, gap.next_work, in_graph, piece.length()});
-      saturating_add(&ledger.span_ns, piece.length());
-    }
+    add_pieces({{}, gap.last_work, gap.next_work, in_graph, 0}, idle.pieces_of(gap), time.spans.intervals(), &at, &ledger.idle);
   }
   return ledger;
 }
@@ -89,13 +93,12 @@ std::optional<TrackPart> program_of(const Scope& scope, const DeviceLedger& devi
 
 }  // namespace
 
-Ledger::Ledger(const Scope& scope) {
+Ledger::Ledger(const Scope& scope) : time_(iteration_time(scope)) {
   const std::vector<Device>& devices = scope.model().timeline().devices;
   const std::vector<DeviceIdle>& idle = scope.idle();
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, devices[i], idle[i]));
+    if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, time_, devices[i], idle[i]));
   }
-  iterations_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(scope.iterations().size()));
   std::set<TrackPart> programs;
   for (const DeviceLedger& device : devices_) {
     if (const auto program = program_of(scope, device)) programs.insert(*program);
@@ -103,18 +106,12 @@ Ledger::Ledger(const Scope& scope) {
   programs_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(programs.size()));
 }
 
-std::int64_t Ledger::span_ns() const {
-  std::int64_t longest = 0;
-  for (const DeviceLedger& device : devices_) longest = std::max(longest, device.span_ns);
-  return longest;
-}
-
-std::int64_t Ledger::least_ns() const { return std::max(span_ns() / kLeastPart, iterations_ * kLeastPerIterationNs); }
+std::int64_t Ledger::least_ns() const { return std::max(span_ns() / kLeastPart, iterations() * kLeastPerIterationNs); }
 
 std::int64_t Ledger::least_work_ns() const {
   std::int64_t busiest = 0;
   for (const DeviceLedger& device : devices_) busiest = std::max(busiest, device.busy_ns);
-  return std::max(busiest / kLeastWorkPart, iterations_ * kLeastPerIterationNs);
+  return std::max(busiest / kLeastWorkPart, iterations() * kLeastPerIterationNs);
 }
 
 std::int64_t Claim::take(std::size_t device, bool idle, std::size_t slot, std::int64_t* open_ns, std::int64_t most_ns) {
@@ -128,11 +125,12 @@ std::int64_t Claim::take(std::size_t device, bool idle, std::size_t slot, std::i
 }
 
 std::int64_t Claim::take_idle(std::size_t device, std::size_t slot, std::int64_t most_ns) {
-  return take(device, true, slot, &ledger_.devices()[device].idle[slot].open_ns, most_ns);
+  IdleSlot& its = ledger_.devices()[device].idle[slot];
+  return ledger_.allows(its.piece.cause) ? take(device, true, slot, &its.open_ns, most_ns) : 0;
 }
 
 std::int64_t Claim::take_work(std::size_t device, std::size_t slot, std::int64_t most_ns) {
-  return take(device, false, slot, &ledger_.devices()[device].work[slot].open_ns, most_ns);
+  return ledger_.allows_work() ? take(device, false, slot, &ledger_.devices()[device].work[slot].open_ns, most_ns) : 0;
 }
 
 std::int64_t Claim::take_idle_within(std::size_t device, Interval time) {

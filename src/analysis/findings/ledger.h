@@ -1,25 +1,45 @@
-// Ledger: the time that findings may claim, each nanosecond once. What the devices of a scope did from their first work to
-// their last, as two lists per device: idle pieces (model/idle.h) and pieces of work with the busy time that is theirs.
+// Ledger: the time that findings may claim, each nanosecond once. What the devices of a scope did in its iterations
+// (facts/iteration_time.h), as two lists per device: idle pieces (model/idle.h) and pieces of work with the busy time that is
+// theirs.
 //
 // Invariants:
-//  1. Idle before a device's first work and after its last is not in the ledger, but for what a compilation filled: nobody can
-//  act on the rest.
+//  1. What lies outside of the iterations' spans is not in the ledger, idle or busy; idle time keeps the cause that `gaps` has.
 //  2. Of overlapping work, computation owns the time, then communication, then copies and sets; of equals, the one that started
 //  first. So the
 //     owned times of a device add up to its busy time.
 //  3. What a claim took is open to no other until it is given back; open time is never below 0. Claims of a device never add up
 //  to more than span_ns.
+//  4. A claim gets no time but of the sort that its finding may claim (findings/catalog.cc), whatever it asks for.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "facts/iteration_time.h"
 #include "facts/scope.h"
 #include "model/idle.h"
 
 namespace ridge {
+
+// Causes of idle time.
+class CauseSet {
+ public:
+  constexpr CauseSet(std::initializer_list<IdleCause> causes) {
+    for (const IdleCause cause : causes) bits_ |= 1U << static_cast<unsigned>(cause);
+  }
+  static constexpr CauseSet all() {
+    CauseSet set{};
+    set.bits_ = (1U << kIdleCauses) - 1;
+    return set;
+  }
+  constexpr bool holds(IdleCause cause) const { return (bits_ >> static_cast<unsigned>(cause) & 1U) != 0; }
+
+ private:
+  unsigned bits_ = 0;
+};
 
 struct IdleSlot {
   IdlePiece piece;
@@ -37,8 +57,7 @@ struct WorkSlot {
 
 struct DeviceLedger {
   std::int64_t device = 0;
-  std::int64_t span_ns = 0;    // idle and busy time in the ledger
-  std::int64_t busy_ns = 0;    // of it
+  std::int64_t busy_ns = 0;    // owned by its work
   std::vector<IdleSlot> idle;  // in order of time
   std::vector<WorkSlot> work;  // in order of start
 };
@@ -57,10 +76,19 @@ class Ledger {
 
   std::vector<DeviceLedger>& devices() { return devices_; }
   const std::vector<DeviceLedger>& devices() const { return devices_; }
-  std::int64_t iterations() const { return iterations_; }  // at least 1
+  const IterationTime& time() const { return time_; }
+  std::int64_t iterations() const { return time_.divisor(); }  // at least 1
   // What counts over all devices are divided by: in a trace of several ranks each goes through every iteration.
-  std::int64_t rounds() const { return iterations_ * programs_; }
-  std::int64_t span_ns() const;  // of the device with the longest span
+  std::int64_t rounds() const { return iterations() * programs_; }
+  std::int64_t span_ns() const { return time_.total_ns(); }
+
+  // From here on claims get idle time of these causes alone, and of work's time nothing unless `work`.
+  void allow(CauseSet causes, bool work) {
+    allowed_ = causes;
+    work_allowed_ = work;
+  }
+  bool allows(IdleCause cause) const { return allowed_.holds(cause); }
+  bool allows_work() const { return work_allowed_; }
 
   // Below this a claim is noise and no finding: a hundredth of the span, and kLeastNs an iteration.
   std::int64_t least_ns() const;
@@ -74,7 +102,9 @@ class Ledger {
 
  private:
   std::vector<DeviceLedger> devices_;
-  std::int64_t iterations_ = 1;
+  IterationTime time_;
+  CauseSet allowed_ = CauseSet::all();
+  bool work_allowed_ = true;
   std::int64_t programs_ = 1;  // processes that launch the work
   std::vector<ClaimPart> kept_;
 };
@@ -90,7 +120,7 @@ class Claim {
   // Takes up to `most_ns` of what is open; returns what it got.
   std::int64_t take_idle(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX);
   std::int64_t take_work(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX);
-  // All idle time of a device within an interval.
+  // All idle time of a device within an interval, of the causes that it may claim.
   std::int64_t take_idle_within(std::size_t device, Interval time);
 
   // The time taken, on the device with most of it: devices run side by side.

@@ -9,6 +9,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
+#include "analysis/shared/iteration_table.h"
 #include "base/saturating.h"
 #include "facts/scope_diagnostics.h"
 #include "model/cpu_kernels.h"
@@ -93,6 +94,7 @@ Gaps compute_gaps(const Scope& scope) {
   Gaps gaps;
   gaps.no_device_events = scope.model().timeline().devices.empty();
   if (gaps.no_device_events) return gaps;
+  gaps.time = iteration_time(scope);
   const GapNames names(scope.model());
   for (const DeviceIdle& idle : scope.idle()) {
     if (!scope.has_device(idle.device)) continue;
@@ -144,6 +146,7 @@ Report report_gaps(const Gaps& gaps) {
   if (!gaps.rows.empty()) table.total = Row{Cell(), Cell(), total, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()};
   Report report;
   report.tables.push_back(std::move(table));
+  if (!gaps.no_device_events) report.tables.push_back(iteration_table(gaps.time));
   if (gaps.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;
 }

@@ -8,6 +8,7 @@
 
 #include <ridge/report.h>
 
+#include "facts/iteration_time.h"
 #include "facts/scope.h"
 #include "model/idle.h"
 
@@ -35,6 +36,7 @@ struct GapRow {
 struct Gaps {
   std::vector<GapRow> rows;    // longest first
   std::vector<GapPart> parts;  // of all of them
+  IterationTime time;
   bool no_device_events = false;
 
   // The gap by cause, most time first: over all gaps they are the idle time of `gpu`.

@@ -23,35 +23,20 @@ namespace {
 constexpr std::size_t kTopRows = 8;
 
 void compute_iterations(const Scope& scope, Summary* summary) {
-  const std::vector<Iteration>& list = scope.model().iterations().list;
   summary->iterations = scope.iterations();
-  std::vector<std::int64_t> durations;
-  for (const std::size_t i : summary->iterations) durations.push_back(list[i].span.duration_ns());
-  if (durations.empty()) return;
-  // Of an even number the lower of the two in the middle: a time that an iteration really took.
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
-  std::nth_element(durations.begin(), middle, durations.end());
-  summary->median_iteration_ns = *middle;
+  summary->time = iteration_time(scope);
   const std::optional<FirstIteration> first = first_iteration(scope.model().iterations(), summary->iterations);
   if (!first) return;
   summary->first_iteration_ratio = first->ratio();
   summary->first_is_outlier = first->ratio() > kOutlyingFirst;
 }
 
-// The work of the iterations: all of the scope but what was queued before the recording.
-void add_own_work(const Scope& scope, Summary* summary) {
+// All of the scope but what was queued before the recording.
+std::int64_t own_events(const Scope& scope) {
   const LaunchLinks& links = scope.model().links();
-  std::int64_t device = 0, covered_ns = 0;
-  bool first = true;
-  for_each_work(scope, [&](const Device& d, const WorkRow& work) {
-    if (links.is_inherited(work.row)) return;
-    if (first || d.id != device) covered_ns = work.start_ns;
-    first = false;
-    device = d.id;
-    ++summary->own_events;
-    saturating_add(&summary->own_busy_ns, std::max<std::int64_t>(0, work.end_ns - std::max(covered_ns, work.start_ns)));
-    covered_ns = std::max(covered_ns, work.end_ns);
-  });
+  std::int64_t events = 0;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) { events += links.is_inherited(work.row) ? 0 : 1; });
+  return events;
 }
 
 bool any_op_has(const Trace& trace, ArgKey key) {
@@ -123,11 +108,12 @@ Table head_table(const Summary& s) {
   head.add("window_ns", Type::integer, Unit::ns, s.window.duration_ns());
   head.add("iterations", Type::integer, Unit::count, iterations == 0 ? Cell() : Cell(iterations));
   head.add("per", Type::text, Unit::none, iterations == 0 ? Cell() : Cell(std::string(name_of(s.model->iterations().rule))));
-  head.add("iteration_ns", Type::integer, Unit::ns, iterations == 0 ? Cell() : Cell(s.median_iteration_ns));
+  head.add("iteration_ns", Type::integer, Unit::ns, iterations == 0 ? Cell() : Cell(s.time.mean_ns()));
+  head.add("median_iteration_ns", Type::integer, Unit::ns, cells::integer(s.time.median_ns));
   head.add("first_iteration_ratio", Type::number, Unit::none,
            s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
   head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
-  head.add("gpu_busy_ns_per_iteration", Type::integer, Unit::ns,
+  head.add("gpu_busy_per_iteration_ns", Type::integer, Unit::ns,
            on_device ? per_iteration(s.own_busy_ns / static_cast<std::int64_t>(s.gpu.devices.size())) : Cell());
   head.add("device_events_per_iteration", Type::integer, Unit::count, on_device ? per_iteration(s.own_events) : Cell());
   const IterationUse& use = s.use.all;
@@ -288,7 +274,7 @@ Summary compute_summary(const Scope& scope) {
   at_once(
       job, [&] { scope.model().timeline(); }, [&] { scope.model().iterations(); }, [&] { scope.model().forward_backward(); });
   compute_iterations(scope, &summary);
-  add_own_work(scope, &summary);
+  summary.own_events = own_events(scope);
   const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
   at_once(
       job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
@@ -298,6 +284,7 @@ Summary compute_summary(const Scope& scope) {
       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, CompilerWorkFilter::without); },
       [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(scope); },
       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
+  for (const DeviceLedger& device : ledger->devices()) saturating_add(&summary.own_busy_ns, device.busy_ns);
   LaunchRates launch_rates;
   at_once(
       job,

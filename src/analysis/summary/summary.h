@@ -16,6 +16,7 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "facts/breaks.h"
+#include "facts/iteration_time.h"
 #include "facts/scope.h"
 #include "facts/utilisation.h"
 
@@ -31,9 +32,9 @@ struct Summary {
   const Model* model = nullptr;
   TimeRange window;
   std::vector<std::size_t> iterations;  // indexes, of the scope
-  std::int64_t median_iteration_ns = 0;
+  IterationTime time;
   std::int64_t own_events = 0;                  // device work, without what was queued before the recording
-  std::int64_t own_busy_ns = 0;                 // its union, summed over devices
+  std::int64_t own_busy_ns = 0;                 // its union inside the iterations, summed over devices
   std::optional<double> first_iteration_ratio;  // to the median; nothing for a single iteration
   bool first_is_outlier = false;
 

@@ -124,7 +124,7 @@ TEST(Summary, OfSeveralDevicesIsTheirMeanAndSaysSo) {
   const LoadedTrace loaded(text.read());
   const Report report = report_summary(compute_summary(Scope(*loaded.model)));
   EXPECT_EQ(cell(table(report, "summary"), "gpu_busy_pct"), Cell(30.0));
-  EXPECT_EQ(cell(table(report, "summary"), "gpu_busy_ns_per_iteration"), Cell(std::int64_t{30'000}));
+  EXPECT_EQ(cell(table(report, "summary"), "gpu_busy_per_iteration_ns"), Cell(std::int64_t{30'000}));
   EXPECT_TRUE(std::any_of(report.diagnostics.begin(), report.diagnostics.end(), [](const Diagnostic& d) {
     return d.code == "several_devices" && d.message.find("2 devices") != d.message.npos && d.severity == "warning";
   }));

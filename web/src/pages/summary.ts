@@ -60,8 +60,9 @@ function lead(context: Context, head: Rows | null): string {
 
 const kFigures: [string, string, (value: number) => string][] = [
   ["gpu_busy_pct", "GPU busy", format.percent],
-  ["iteration_ns", "Iteration", (value) => format.time(value)],
-  ["gpu_busy_ns_per_iteration", "GPU time per iteration", (value) => format.time(value)],
+  ["iteration_ns", "Iteration, mean", (value) => format.time(value)],
+  ["median_iteration_ns", "Iteration, median", (value) => format.time(value)],
+  ["gpu_busy_per_iteration_ns", "GPU time per iteration", (value) => format.time(value)],
   ["device_events_per_iteration", "Device events per iteration", format.count],
   ["mfu_pct", "MFU", format.percent],
   ["bandwidth_pct", "Memory bandwidth used", format.percent],

@@ -95,7 +95,7 @@ function date(ns: number): string {
   return Number.isNaN(when.getTime()) ? String(ns) : `${when.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-// "gpu_busy_ns_per_iteration" -> "GPU busy per iteration": units are in the cells, unless the column has none (a count of ns since the epoch).
+// "gpu_busy_per_iteration_ns" -> "GPU busy per iteration": units are in the cells, unless the column has none (a count of ns since the epoch).
 const kUpper: Record<string, string> = {
   gpu: "GPU",
   json: "JSON",

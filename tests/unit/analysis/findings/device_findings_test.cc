@@ -87,11 +87,12 @@ TEST(DeviceFindings, TinyKernelsOfALoopThatPassesForIterations) {
   };
   for (const int body : {1, 3}) {
     const Found found = program(600 / body, body);
-    ASSERT_EQ(found.findings.iterations, 600 / body);
+    ASSERT_EQ(found.findings.time.count, 600 / body);
     ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
     const std::string& finding = found.find("tiny_kernels")->finding.finding;
     EXPECT_TRUE(test::says(finding, {" 600 kernels"}));
-    EXPECT_EQ(found.find("tiny_kernels")->finding.at_most_ns, found.findings.span_ns - 2 * kUs);  // one kernel stays
+    EXPECT_EQ(found.find("tiny_kernels")->finding.at_most_ns,
+              found.findings.time.total_ns() - (2 + 6) * kUs);  // one kernel stays, and the first launch
     EXPECT_FALSE(found.has("launch_bound")) << found.ids();
     EXPECT_FALSE(found.has("first_iteration_outlier")) << found.ids();
   }
@@ -104,7 +105,7 @@ TEST(DeviceFindings, TinyKernelsBetweenLongOnesAreNoLoop) {
   Program p;
   for (int i = 0; i < 10 * 41; ++i) p.kernel(10 + i * 20, fmt::format("kernel {}", i % 41), i % 41 == 40 ? 12 : 2);
   const Found found = found_in(p.text);
-  ASSERT_EQ(found.findings.iterations, 10);
+  ASSERT_EQ(found.findings.time.count, 10);
   EXPECT_FALSE(found.has("tiny_kernels")) << found.ids();
 }
 

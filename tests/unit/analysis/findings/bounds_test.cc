@@ -1,0 +1,201 @@
+// Every bound against the analyses that know the time: `gaps` for idle time by cause, `gpu` for busy time, and the iteration,
+// which is one figure wherever it is told. Traces that are not in the repository are skipped where they are absent.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/findings/catalog.h"
+#include "analysis/gaps/gaps.h"
+#include "analysis/gpu/gpu.h"
+#include "analysis/summary/summary.h"
+#include "facts/iteration_time.h"
+#include "support/diffed.h"
+#include "support/files.h"
+#include "unit/analysis/findings/found.h"
+#include "unit/analysis/findings/program.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::found_in;
+using test::kUs;
+using test::Program;
+using test::TraceText;
+
+// ---- every finding of every trace
+
+// By device: what a finding may claim at most, told by other analyses.
+std::int64_t claimable_ns(const Scope& scope, const FindingRow& rule) {
+  std::map<std::int64_t, std::int64_t> by_device;
+  const Gaps gaps = compute_gaps(scope);
+  for (const GapRow& gap : gaps.rows) {
+    for (const GapPart& part : gaps.parts_of(gap)) {
+      if (rule.idle.holds(part.cause)) by_device[gap.device] += part.time_ns;
+    }
+  }
+  if (rule.work) {
+    for (const GpuDevice& device : compute_gpu(scope).devices) by_device[device.device] += device.busy_ns;
+  }
+  std::int64_t most = 0;
+  for (const auto& [device, time] : by_device) most = std::max(most, time);
+  return most;
+}
+
+void expect_bounded(const Scope& scope, const std::string& what) {
+  const Findings findings = compute_findings(scope);
+  for (const RankedFinding& row : findings.rows) {
+    if (!row.at_most_ns) continue;
+    const auto rule = std::ranges::find(finding_catalog(), row.id, &FindingRow::id);
+    EXPECT_LE(*row.finding.at_most_ns, claimable_ns(scope, *rule)) << what << ": " << row.id;
+    EXPECT_LE(*row.at_most_ns, findings.time.mean_ns()) << what << ": " << row.id;
+    EXPECT_LE(row.at_most_pct.value_or(0), 100) << what << ": " << row.id;
+  }
+}
+
+TEST(Bounds, AreIdleTimeOfTheirOwnCausesAndWork) {
+  for (const std::string& path : test::all_traces()) {
+    const test::LoadedTrace loaded = test::load_file(path);
+    expect_bounded(Scope(*loaded.model), path);
+    const std::vector<Iteration>& list = loaded.model->iterations().list;
+    for (std::size_t i = 0; i < std::min<std::size_t>(list.size(), 3) && list.size() > 1; ++i) {
+      const std::string step = std::to_string(list[i].number);
+      const auto scope = make_scope(*loaded.model, {{"step", step}});
+      ASSERT_TRUE(scope.has_value()) << path;
+      expect_bounded(*scope, path + " --step " + step);
+    }
+  }
+}
+
+// ---- made by hand
+
+// The host reads a value from 150 to 1150 us. From 200 to 1000 the device waits, with work queued, for what another stream has
+// to do first: who takes the read away takes nothing of that.
+TEST(Bounds, ASyncDoesNotClaimWaitsForAnotherStream) {
+  TraceText text;
+  text.call("cudaLaunchKernel", 90 * kUs, 95 * kUs, 1).kernel("k", 100 * kUs, 200 * kUs, 1);
+  text.call("cudaLaunchKernel", 120 * kUs, 125 * kUs, 2).kernel("k", 1'000 * kUs, 1'100 * kUs, 2, 8);
+  text.op("aten::item", 150 * kUs, 1'150 * kUs).call("cudaMemcpyAsync", 155 * kUs, 158 * kUs, 3);
+  text.copy("Memcpy DtoH (Device -> Pageable)", 1'100 * kUs, 1'102 * kUs, 3, 8);
+  text.call("cudaStreamSynchronize", 159 * kUs, 1'103 * kUs);
+  text.call("cudaLaunchKernel", 1'200 * kUs, 1'205 * kUs, 4).kernel("k", 1'206 * kUs, 1'300 * kUs, 4, 8);
+  const Found found = found_in(text);
+  ASSERT_TRUE(found.has("host_sync")) << found.ids();
+  EXPECT_LE(found.find("host_sync")->finding.at_most_ns.value_or(0), (1'206 - 1'102) * kUs);
+  const Gpu gpu = compute_gpu(Scope(*found.loaded.model));
+  EXPECT_EQ(gpu.devices.at(0).idle[static_cast<std::size_t>(IdleCause::dependency)].time_ns, 800 * kUs);
+}
+
+// A collective of the second step, 786 us on a stream of its own, most of it while the device still does the first step: of
+// the second step, which takes 446 us, only what lies in it counts.
+TEST(Bounds, OfOneStepAreWithinTheStep) {
+  TraceText text;
+  text.annotation("ProfilerStep#1", 0, 1'000 * kUs).annotation("ProfilerStep#2", 1'000 * kUs, 1'500 * kUs);
+  text.call("cudaLaunchKernel", 10 * kUs, 15 * kUs, 1).kernel("k", 20 * kUs, 1'700 * kUs, 1);
+  text.call("cudaLaunchKernel", 1'010 * kUs, 1'015 * kUs, 2).kernel("ncclDevKernel_AllReduce", 1'020 * kUs, 1'806 * kUs, 2, 8);
+  text.call("cudaLaunchKernel", 1'030 * kUs, 1'035 * kUs, 3).kernel("k", 1'806 * kUs, 2'146 * kUs, 3);
+  const test::LoadedTrace loaded(text.read());
+  const auto scope = make_scope(*loaded.model, {{"step", "2"}});
+  ASSERT_TRUE(scope.has_value());
+  const Findings findings = compute_findings(*scope);
+  ASSERT_EQ(findings.rows.size(), 1U);
+  EXPECT_EQ(findings.rows[0].id, "exposed_communication");
+  EXPECT_EQ(findings.rows[0].at_most_ns, 106 * kUs);
+  EXPECT_EQ(findings.time.mean_ns(), 446 * kUs);
+}
+
+// Memory given back behind the last kernel, as in every iteration before: 300 us of the driver in each of three.
+TEST(Bounds, WhatTheProgramDoesBehindItsLastKernelIsTheIterations) {
+  TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 1'000 * kUs;
+    text.op("step_" + std::to_string(i), at, at + 600 * kUs).call("cudaLaunchKernel", at + 10 * kUs, at + 15 * kUs, i + 1);
+    text.kernel("k", at + 20 * kUs, at + 120 * kUs, i + 1).call("cudaFree", at + 200 * kUs, at + 500 * kUs);
+  }
+  const Found found = found_in(text);
+  ASSERT_TRUE(found.has("allocator")) << found.ids();
+  const Gpu gpu = compute_gpu(Scope(*found.loaded.model));
+  EXPECT_EQ(found.find("allocator")->finding.at_most_ns,
+            gpu.devices.at(0).idle[static_cast<std::size_t>(IdleCause::allocator)].time_ns);
+  EXPECT_GE(found.find("allocator")->finding.at_most_ns.value_or(0), 3 * 300 * kUs);
+}
+
+// Each of 60 kernels is waited for in two pieces, with an allocation between: two kernels an iteration all the same.
+TEST(Bounds, LateKernelsAreCountedNotPiecesOfTheirWaits) {
+  TraceText text;
+  for (int i = 1; i <= 60; ++i) {
+    const std::int64_t at = i * 100 * kUs;
+    text.call("cudaMalloc", at - 50 * kUs, at - 49 * kUs).call("cudaLaunchKernel", at, at + 5 * kUs, i);
+    text.kernel(i % 2 == 0 ? "a" : "b", at + 6 * kUs, at + 16 * kUs, i);
+  }
+  const Found found = found_in(text);
+  ASSERT_TRUE(found.has("launch_bound")) << found.ids();
+  const std::string& finding = found.find("launch_bound")->finding.finding;
+  EXPECT_TRUE(finding.ends_with("before 2 kernels per iteration")) << finding;
+}
+
+// 200 kernels of 10 us, each of which the device waits 20 us for while the host runs one op: 2 of them are the recorder's.
+TEST(Bounds, WhatRecordingCostsIsNotLaunchBound) {
+  TraceText text;
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t at = (10 + i * 30) * kUs;
+    text.op("aten::add", at - 16 * kUs, at).call("cudaLaunchKernel", at - 6 * kUs, at - kUs, i + 1);
+    text.kernel(i % 2 == 0 ? "a" : "b", at, at + 10 * kUs, i + 1);
+  }
+  const Found found = found_in(text);
+  ASSERT_TRUE(found.has("launch_bound")) << found.ids();
+  const std::int64_t bound = found.find("launch_bound")->finding.at_most_ns.value_or(0);
+  EXPECT_EQ(bound, 199 * (20 - 2) * kUs);
+}
+
+// ---- the iteration
+
+std::int64_t cell(const Report& report, std::string_view table_name, std::string_view column_name) {
+  const auto table = std::ranges::find(report.tables, table_name, &Table::name);
+  if (table != report.tables.end()) {
+    const auto column = std::ranges::find(table->columns, column_name, &Column::name);
+    if (column != table->columns.end())
+      return std::get<std::int64_t>(table->row(0)[static_cast<std::size_t>(column - table->columns.begin())]);
+  }
+  ADD_FAILURE() << "no " << table_name << "." << column_name;
+  return -1;
+}
+
+TEST(Iteration, IsOneFigureInEveryAnalysis) {
+  for (const std::string& path : test::all_traces()) {
+    const test::Diffed twice = test::diff_files(path, path);
+    const Scope& scope = twice.scopes[0];
+    if (scope.window().duration_ns() == 0) continue;
+    const Report summary = report_summary(compute_summary(scope));
+    const std::int64_t iteration = cell(summary, "summary", "iteration_ns"),
+                       median = cell(summary, "summary", "median_iteration_ns");
+    EXPECT_EQ(twice.answer.sides[0].wall_ns, iteration) << path;
+    EXPECT_EQ(twice.answer.sides[1].wall_ns, iteration) << path;
+    if (scope.model().timeline().devices.empty()) continue;
+    for (const Report& report : {report_findings(compute_findings(scope)), report_gaps(compute_gaps(scope))}) {
+      EXPECT_EQ(cell(report, "iteration", "iteration_ns"), iteration) << path;
+      EXPECT_EQ(cell(report, "iteration", "median_iteration_ns"), median) << path;
+    }
+  }
+}
+
+// Steps of 10, 20, 40 and 90 us.
+TEST(Iteration, IsTheMeanAndTheMedianOfFourLiesBetweenTheMiddleTwo) {
+  TraceText text;
+  std::int64_t at = 0;
+  int step = 0;
+  for (const std::int64_t us : {20, 90, 10, 40}) {
+    text.annotation("ProfilerStep#" + std::to_string(++step), at, at + us * kUs);
+    text.call("cudaLaunchKernel", at + kUs, at + 2 * kUs, step).kernel("k", at + 3 * kUs, at + 4 * kUs, step);
+    at += us * kUs;
+  }
+  const test::LoadedTrace loaded(text.read());
+  const IterationTime time = iteration_time(Scope(*loaded.model));
+  EXPECT_EQ(time.mean_ns(), 40 * kUs);
+  EXPECT_EQ(time.median_ns, 30 * kUs);
+}
+
+}  // namespace
+}  // namespace ridge

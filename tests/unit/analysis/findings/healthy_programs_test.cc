@@ -1,0 +1,102 @@
+// Programs that are well, or were mended: none is blamed for what was mended, and one whose device is busy most of its real
+// step is told to change nothing much. What is truly left to do in each stands beside it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "unit/analysis/findings/found.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+
+constexpr double kBusyPct = 85, kNotablePct = 5;
+
+struct Healthy {
+  std::string_view trace;
+  std::int64_t real_step_us;             // when nobody records; 0 where that was not measured: then the trace's counts
+  std::vector<std::string_view> mended;  // must not be found
+  std::vector<std::string_view> left;    // what may be, because it is true
+};
+
+std::vector<Healthy> healthy_programs() {
+  return {
+      // Twins of faults/, recorded with stacks; their real step times are not known.
+      {"clean_busy_gemm", 0, {}, {}},
+      {"clean_pinned_copy", 0, {"pageable_copy", "host_sync"}, {}},
+      {"clean_tf32", 0, {"tf32_off"}, {}},
+      {"clean_no_sync", 0, {"host_sync"}, {"launch_bound", "first_iteration_outlier"}},
+      {"clean_channels_last",
+       0,
+       {"layout_transforms"},
+       {"launch_bound", "memory_bound_inefficient", "first_iteration_outlier"}},
+      {"clean_fused_pointwise", 0, {"unfused_pointwise"}, {"launch_bound", "guard_overhead", "first_iteration_outlier"}},
+      {"clean_optimizer_fused",
+       0,
+       {"optimizer_not_fused"},
+       {"launch_bound", "host_pause", "tf32_off", "memory_bound_inefficient"}},
+      // Pairs (tests/fixtures/README.md): busy 91, 91 and 93 % of the real step, then 7 to 45 %.
+      {"pair_sync_mask_mended", 798, {"host_sync", "launch_bound"}, {"memory_bound_inefficient"}},
+      {"pair_launch_encoder_mended", 390, {"launch_bound"}, {}},
+      {"pair_pointwise_mended", 137, {"unfused_pointwise", "launch_bound"}, {"guard_overhead"}},
+      {"pair_breaks_mended", 5'533, {"graph_breaks", "recompiles"}, {"launch_bound", "host_pause"}},
+      {"pair_casts_mended", 641, {"duplicate_casts", "repeated_casts"}, {"launch_bound"}},
+      {"pair_dataloader_mended",
+       3'909,
+       {"dataloader"},
+       {"launch_bound", "host_pause", "layout_transforms", "memory_bound_inefficient", "unfused_pointwise"}},
+      {"pair_optimizer_mended", 14'229, {"optimizer_not_fused"}, {"launch_bound", "host_pause", "tf32_off"}},
+  };
+}
+
+bool holds(const std::vector<std::string_view>& ids, std::string_view id) { return std::ranges::find(ids, id) != ids.end(); }
+
+double busy_pct(const Found& found, std::int64_t real_step_us) {
+  const Ledger ledger{Scope(*found.loaded.model)};
+  const double step = real_step_us > 0
+                          ? static_cast<double>(real_step_us * test::kUs) * static_cast<double>(ledger.iterations())
+                          : static_cast<double>(ledger.span_ns());
+  return 100 * static_cast<double>(ledger.devices().at(0).busy_ns) / step;
+}
+
+TEST(HealthyPrograms, AreBlamedForWhatIsLeftAlone) {
+  for (const Healthy& program : healthy_programs()) {
+    const auto path = test::path_of(std::string(program.trace));
+    if (!path) continue;  // a twin beside the repository
+    const Found found(test::load_file(*path));
+    const bool busy = busy_pct(found, program.real_step_us) >= kBusyPct;
+    for (const RankedFinding& row : found.findings.rows) {
+      EXPECT_FALSE(holds(program.mended, row.id)) << program.trace << " is blamed for " << row.id;
+      EXPECT_TRUE(holds(program.left, row.id)) << program.trace << ": " << row.id << ", " << row.finding.finding;
+      EXPECT_LE(row.at_most_pct.value_or(0), busy ? kNotablePct : 100) << program.trace << ": " << row.id;
+    }
+  }
+}
+
+// The list is of both sorts: else the test above would say little.
+TEST(HealthyPrograms, AreBusyOnesAndOthers) {
+  std::size_t busy = 0, others = 0;
+  for (const Healthy& program : healthy_programs()) {
+    if (const auto path = test::path_of(std::string(program.trace)))
+      ++(busy_pct(Found(test::load_file(*path)), program.real_step_us) >= kBusyPct ? busy : others);
+  }
+  EXPECT_GE(busy, 4U);
+  EXPECT_GE(others, 4U);
+}
+
+// A bound is at most what there is to be had: no more than the real step is longer than the device's work.
+TEST(HealthyPrograms, LateLaunchesAreNoLongerThanTheRealStepIdles) {
+  for (const Healthy& program : healthy_programs()) {
+    const auto path = test::path_of(std::string(program.trace));
+    if (!path || program.real_step_us == 0) continue;
+    const Found found(test::load_file(*path));
+    const RankedFinding* row = found.find("launch_bound");
+    if (row == nullptr) continue;
+    EXPECT_LE(*row->at_most_ns, program.real_step_us * test::kUs) << program.trace;
+  }
+}
+
+}  // namespace
+}  // namespace ridge
