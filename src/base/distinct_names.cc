@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 
 namespace ridge {
 namespace {
@@ -10,8 +11,11 @@ namespace {
 // The last `parts` components of a path.
 std::string tail_of(const std::string& path, std::size_t parts) {
   std::size_t at = path.size();
-  for (std::size_t i = 0; i < parts && at != std::string::npos && at > 0; ++i) at = path.rfind('/', at - 1);
-  return at == std::string::npos || at == 0 ? path : path.substr(at + 1);
+  for (std::size_t i = 0; i < parts; ++i) {
+    at = at == 0 ? std::string::npos : path.rfind('/', at - 1);
+    if (at == std::string::npos) return path;
+  }
+  return path.substr(at + 1);
 }
 
 }  // namespace
@@ -22,10 +26,10 @@ std::vector<std::string> distinct_names(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) names.push_back(tail_of(path, 1));
   for (bool grown = true; grown;) {
     grown = false;
-    std::map<std::string, std::size_t> count;
-    for (const std::string& name : names) ++count[name];
+    std::map<std::string, std::set<std::string>> called;  // by name
+    for (std::size_t i = 0; i < paths.size(); ++i) called[names[i]].insert(paths[i]);
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      if (count[names[i]] < 2 || names[i] == paths[i]) continue;
+      if (called[names[i]].size() < 2 || names[i] == paths[i]) continue;
       names[i] = tail_of(paths[i], ++parts[i]);
       grown = true;
     }

@@ -72,7 +72,9 @@ TEST(Captures, ASliceOfAReplayNamesTheOpOfTheCapture) {
   const auto timeline = engine.timeline(0, {});
   ASSERT_TRUE(timeline.has_value());
   std::size_t named = 0;
-  for (const auto& hit : (*timeline)->search("gelu", 1000, 0)->results) {
+  const auto found = (*timeline)->search("gelu", 1000);
+  ASSERT_TRUE(found.has_value());
+  for (const SliceRef& hit : found->results) {
     const auto slice = (*timeline)->slice(hit.id);
     if (slice && slice->op_from == "capture_file") {
       ++named;
