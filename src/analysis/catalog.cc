@@ -9,13 +9,13 @@ constexpr Parameter kCheckParameters[] = {
 };
 
 constexpr Parameter kKernelsParameters[] = {
-    {"by", Type::text, "group by launch, op, shape, annotation, module, graph or stream"},
+    {"by", Type::text, "group by launch, op, shape, annotation, module, graph, stream or stage (prefill, decode)"},
 };
 constexpr Parameter kKernelParameters[] = {
     {"name", Type::text, "the kernel: its name or label, a unique part of one, or a regular expression"},
 };
 constexpr Parameter kOpsParameters[] = {
-    {"by", Type::text, "group by shape, module, location, annotation or phase (forward, backward, optimizer)"},
+    {"by", Type::text, "group by shape, module, location, annotation, phase (forward, ..) or stage (prefill, decode)"},
 };
 
 constexpr Parameter kFindingsParameters[] = {
