@@ -35,7 +35,8 @@ Result<int> run_report(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, {});
   if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
-  const server::Site site(*engine, defaults);
+  // A report is sent to others: it says what the traces are called, not where they lie on this machine.
+  const server::Site site(*engine, defaults, false);
   const auto text = server::make_report(site, *page);
   if (!text) return tl::unexpected(text.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <ridge/folder.h>
 #include <ridge/render.h>
+#include <ridge/row_match.h>
 #include <ridge/timeline.h>
 
 #include "counters.h"
@@ -69,6 +71,13 @@ Result<Answer> get_traces(const Asked& asked, const Target& target) {
     if (!timeline) return tl::unexpected(timeline.error());
     traces.push_back((*timeline)->facts());
   }
+  std::vector<std::string> paths;
+  for (const TraceFacts& facts : traces) paths.push_back(facts.path);
+  const std::vector<std::string> names = short_names(paths);
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    traces[i].name = names[i];
+    if (!asked.site.tells_paths()) traces[i].path = names[i];
+  }
   return answer(200, traces_json(traces, asked.defaults(), asked.longest_text));
 }
 
@@ -125,6 +134,16 @@ Result<Answer> get_area(const Asked& asked, const Target& target) {
                          [&](const Timeline& timeline) { return timeline.area(from, to, tracks).map(area_json); });
 }
 
+Result<Answer> get_flame(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(asked.site, p);
+  const std::int64_t from = p.integer("from", std::nullopt, INT64_MIN, INT64_MAX);
+  const std::int64_t to = p.integer("to", std::nullopt, INT64_MIN, INT64_MAX);
+  const auto tracks = p.ids("tracks");
+  return handle_timeline(asked, p, *trace,
+                         [&](const Timeline& timeline) { return timeline.flame(from, to, tracks).map(flame_json); });
+}
+
 Result<Answer> get_search(const Asked& asked, const Target& target) {
   Parameters p(target);
   const auto trace = trace_of(asked.site, p);
@@ -168,8 +187,8 @@ struct Route {
 constexpr std::array kRoutes = {
     Route{"traces", get_traces, true},     Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
     Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
-    Route{"search", get_search, false},    Route{"marks", get_marks, true},          Route{"overview", get_overview, true},
-    Route{"counters", get_counters, true},
+    Route{"flame", get_flame, false},      Route{"search", get_search, false},       Route{"marks", get_marks, true},
+    Route{"overview", get_overview, true}, Route{"counters", get_counters, true},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {
@@ -243,8 +262,8 @@ Answer refusal(const Error& error) {
                                                       with_parameter_names(error.hint)));
 }
 
-Site::Site(const Engine& engine, Arguments defaults)
-    : engine_(engine), defaults_(std::move(defaults)), cache_(kCacheEntries, kCacheBytes) {}
+Site::Site(const Engine& engine, Arguments defaults, bool tells_paths)
+    : engine_(engine), defaults_(std::move(defaults)), tells_paths_(tells_paths), cache_(kCacheEntries, kCacheBytes) {}
 
 Answer Site::get(const Target& target, std::size_t longest_text) const {
   if (!target.path.starts_with(kApi)) return cache_.get(target.path, [&] { return page_file(target.path); });
@@ -303,31 +322,22 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   Parameters others(rest);
   const auto trace = trace_of(*this, others);
   const bool one_trace = rest.query.contains("t");
-  if (rest.query.contains("match")) return matching(info, arguments, one_trace ? std::optional(*trace) : std::nullopt, others);
   const View view{.sort = others.text("sort", ""), .limit = others.integer("limit", 0, 0, INT32_MAX)};
+  // Which rows of a table an expression lets through: for the page, which has the rows.
+  const bool filters = rest.query.contains("match");
+  const std::string match = filters ? others.text("match", "") : "";
+  const std::string table = filters ? others.text("table", std::string(info.name)) : "";
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
   const auto report = engine_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
+  const auto rows_answer = [](const std::vector<std::uint32_t>& rows) { return answer(200, rows_json(rows)); };
+  if (filters) return matching_rows(**report, table, match, view).map(rows_answer);
   TextPacker packer;
-  const auto written = write_report(**report, **find_format("json"), view, {.longest_text = longest_text},
-                                    [&](std::string_view piece) -> Result<void> { return packer.add(piece), Result<void>(); });
+  const auto written =
+      write_report(**report, **find_format("json"), view, {.longest_text = longest_text, .paths = tells_paths()},
+                   [&](std::string_view piece) -> Result<void> { return packer.add(piece), Result<void>(); });
   if (!written) return tl::unexpected(written.error());
   return Answer{.body = std::make_shared<const PackedText>(packer.finish())};
-}
-
-// Which rows of a table a regular expression lets through: for the page, which has the rows, and filters by the same rules as
-// the command line.
-Result<Answer> Site::matching(const AnalysisInfo& info, const Arguments& arguments, std::optional<std::size_t> trace,
-                              Parameters& others) const {
-  const std::string expression = others.text("match", std::nullopt), name = others.text("table", std::string(info.name));
-  if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
-  const auto report = engine_.kept_report(info.name, arguments, trace);
-  if (!report) return tl::unexpected(report.error());
-  const auto table = std::ranges::find((*report)->tables, name, &Table::name);
-  if (table == (*report)->tables.end()) return fail(ErrorCode::usage, "'table' names no table of this analysis");
-  return matching_rows(*table, expression).map([](const std::vector<std::uint32_t>& rows) {
-    return answer(200, rows_json(rows));
-  });
 }
 
 void Site::prepare() const {

@@ -3,7 +3,6 @@
 // Thread-safe.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +19,8 @@ inline constexpr std::string_view kApi = "/api/v1/";
 class Site {
  public:
   // `engine` must outlive it. `defaults` are arguments of the command line that hold for every analysis which knows them.
-  Site(const Engine& engine, Arguments defaults);
+  // `tells_paths`: where the traces lie on this machine; else answers have their names alone.
+  Site(const Engine& engine, Arguments defaults, bool tells_paths = true);
 
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
   Answer get(const Target& target, std::size_t longest_text = 0) const;
@@ -34,16 +34,15 @@ class Site {
 
   const Engine& engine() const { return engine_; }
   const Arguments& defaults() const { return defaults_; }
+  bool tells_paths() const { return tells_paths_; }
 
  private:
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
   Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const;
 
-  Result<Answer> matching(const AnalysisInfo& info, const Arguments& arguments, std::optional<std::size_t> trace,
-                          Parameters& others) const;
-
   const Engine& engine_;
   const Arguments defaults_;
+  const bool tells_paths_;
   mutable AnswerCache cache_;
 };
 

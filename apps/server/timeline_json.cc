@@ -163,6 +163,17 @@ std::string area_json(const Area& area) {
   });
 }
 
+std::string flame_json(const Flame& flame) {
+  return written(0, [&](JsonWriter& out) {
+    out.key("nodes").array(flame.nodes, [&](const FlameNode& node) {
+      out.record("parent", node.parent < 0 ? std::optional<std::int64_t>() : node.parent, "track", node.track, "name",
+                 TextOrNull{node.name}, "category", TextOrNull{node.category}, "count", node.count, "total_ns", node.total_ns,
+                 "self_ns", node.self_ns);
+    });
+    out.members("left_out", flame.left_out);
+  });
+}
+
 std::string search_json(const SearchHits& hits) {
   return written(0, [&](JsonWriter& out) {
     out.members("hits", hits.hits);

@@ -18,6 +18,7 @@ std::string slices_json(const SliceWindow& window, const std::vector<std::string
 std::string slice_json(const SliceDetails& details, std::size_t longest_text);
 std::string neighbour_json(std::optional<std::uint32_t> id);
 std::string area_json(const Area& area);
+std::string flame_json(const Flame& flame);
 std::string search_json(const SearchHits& hits);
 std::string marks_json(const std::vector<Mark>& marks, std::size_t longest_text);
 std::string busy_json(const BusyCurve& curve, std::size_t longest_text);

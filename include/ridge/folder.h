@@ -1,4 +1,4 @@
-// A folder given where traces are wanted.
+// A folder given where traces are wanted, and what to call the traces.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ namespace ridge {
 // The paths with every folder among them replaced by the traces in it (.json, .json.gz, .json.zst; not in folders below), in
 // natural order: rank2 before rank10. Whatever is no folder stays as it is.
 Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths);
+
+// Short names of files that tell them apart: the file's name, with as many of its folders as that takes.
+std::vector<std::string> short_names(const std::vector<std::string>& paths);
 
 }  // namespace ridge

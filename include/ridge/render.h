@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <ridge/report.h>
 #include <ridge/result.h>
@@ -23,6 +22,7 @@ struct RenderOptions {
   int width = 0;       // columns of the terminal; 0: not a terminal, nothing is truncated
   bool wide = true;    // every column of a table; else those that matter most, where not all are readable side by side
   std::size_t longest_text = 0;  // bytes of a text as JSON writes it, see <ridge/json.h>; 0: every text is whole
+  bool paths = true;             // false: JSON has the traces' names in place of their paths
 };
 
 struct Format {
@@ -53,9 +53,6 @@ Result<void> write_report(const Report& report, const Format& format, const View
 // The same as one text.
 Result<std::string> report_text(const Report& report, const Format& format, const View& view = {},
                                 const RenderOptions& options = {});
-
-// The rows, in order, of which some text matches an RE2 expression, in any case. An error says what is wrong with it.
-Result<std::vector<std::uint32_t>> matching_rows(const Table& table, std::string_view expression);
 
 // The pieces that clients need for their own lines (warnings, errors, progress), the same as in tables.
 

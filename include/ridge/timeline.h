@@ -124,6 +124,21 @@ struct Area {
   std::int64_t slices = 0;
 };
 
+// A node of an area's tree of calls: the track itself, or slices of one name below one parent.
+struct FlameNode {
+  std::int64_t parent = -1;  // index of the node above, which stands before it; -1: a track
+  std::uint32_t track = 0;
+  std::string name, category;  // empty for a track
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;  // the parts inside the area; of a track, of what stands below it
+  std::int64_t self_ns = 0;   // without what is below; 0 where slices below overlap by more than that
+};
+
+struct Flame {
+  std::vector<FlameNode> nodes;
+  std::int64_t left_out = 0;  // the smallest nodes, where there are very many
+};
+
 struct SearchHits {
   std::int64_t hits = 0;          // all of them
   std::vector<SliceRef> results;  // the first, in order of time
@@ -215,6 +230,7 @@ class Timeline {
   Result<SliceDetails> slice(std::uint32_t id) const;
   Result<std::optional<std::uint32_t>> neighbour(std::uint32_t id, bool next) const;  // on its row; nothing at the end
   Result<Area> area(std::int64_t from_ns, std::int64_t to_ns, const std::optional<std::vector<std::uint32_t>>& tracks) const;
+  Result<Flame> flame(std::int64_t from_ns, std::int64_t to_ns, const std::optional<std::vector<std::uint32_t>>& tracks) const;
   // A part of names in any case; "=..." exactly that name, or where it ends in "…" those that begin so; "re:..." an RE2
   // expression. Counts all hits; returns those from number `skip` on, at most `limit`, in order of time.
   Result<SearchHits> search(std::string_view text, std::size_t limit, std::size_t skip = 0) const;

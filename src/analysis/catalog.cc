@@ -9,17 +9,18 @@ constexpr Parameter kCheckParameters[] = {
 };
 
 constexpr Parameter kKernelsParameters[] = {
-    {"by", Type::text, "group by launch, op, shape, annotation, module, graph or stream"},
+    {"by", Type::text, "group by launch, op, shape, annotation, module, graph, stream or stage (prefill, decode)"},
 };
 constexpr Parameter kKernelParameters[] = {
     {"name", Type::text, "the kernel: its name or label, a unique part of one, or a regular expression"},
 };
 constexpr Parameter kOpsParameters[] = {
-    {"by", Type::text, "group by shape, module, location, annotation or phase (forward, backward, optimizer)"},
+    {"by", Type::text, "group by shape, module, location, annotation, phase (forward, ..) or stage (prefill, decode)"},
 };
 
 constexpr Parameter kFindingsParameters[] = {
     {"ignore", Type::text, "ids of findings to hide, separated by commas; repeatable", false, true},
+    {"all", Type::boolean, "also list every cause that is looked for, found or not"},
     {"claim", Type::text, "list the time that this finding claims too, piece by piece, and by iteration"},
 };
 

@@ -15,6 +15,7 @@
 #include "cost/triton/kernel_source.h"
 #include "cost/triton/triton_cost.h"
 #include "model/server_steps.h"
+#include "ops/allocations.h"
 #include "ops/dispatcher_op.h"
 #include "trace/tables.h"
 
@@ -163,11 +164,13 @@ class Builder {
   // formula it does that op's work; also where a part of a server's op stands between them ("vllm::moe_forward", "TopK").
   bool of_library(std::size_t row, NodeId op) {
     if (identities_[row].category != Category::triton_user || op == kNoNode) return false;
-    if (row_of_op(op) != nullptr) return true;
-    for (NodeId above = op; above != kNoNode; above = tree_.op_above(above)) {
-      if (const OpFormula* found = row_of_op(above)) return found->family == OpFamily::experts;
-    }
-    return false;
+    return row_of_op(op) != nullptr || experts_around(op) != kNoNode;
+  }
+
+  // The nearest op around that has a formula, if it is a mixture of experts.
+  NodeId experts_around(NodeId op) {
+    while (op != kNoNode && row_of_op(op) == nullptr) op = tree_.op_above(op);
+    return op != kNoNode && row_of_op(op)->family == OpFamily::experts ? op : kNoNode;
   }
 
   // Of a collective: whether its op says what it moves.
@@ -184,7 +187,10 @@ class Builder {
     if (innermost == kNoNode) return false;
     const StringId name = trace_.events.name(tree_.event[innermost.value]);
     if (row_of(name) != nullptr) return true;
-    if (!is_dispatcher_op(trace_.text(name))) return false;
+    if (!is_dispatcher_op(trace_.text(name))) {
+      entry->owner = experts_around(innermost);
+      return entry->owner != kNoNode;
+    }
     const KernelFacts& kernel = facts(trace_.events.name(work_.events[entry->row]));
     if (kernel.elementwise || kernel.reduce) {
       entry->form = kernel.elementwise ? kPointwise : kReduction;
@@ -237,7 +243,7 @@ class Builder {
     const std::uint32_t step =
         std::holds_alternative<PagedPositions>(row->positions) ? step_around(links_.launch[first.row]) : 0;
     const std::vector<std::uint32_t> made =
-        asks_for_made(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
+        asks_for_allocations(*row) ? allocations_under(trace_, tree_, first.owner, &signatures_) : std::vector<std::uint32_t>();
     key_.clear();
     key_.insert(key_.end(),
                 {signature, first.form | (guessed ? kGuessed : 0U), parameters, step, static_cast<std::uint32_t>(made.size())});

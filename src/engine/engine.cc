@@ -3,11 +3,11 @@
 #include <ridge/timeline.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "analysis/catalog.h"
 #include "analysis/findings/findings.h"
+#include "base/distinct_names.h"
 #include "base/threads.h"
 #include "base/try.h"
 #include "engine/cost_options.h"
@@ -23,6 +23,7 @@ namespace ridge {
 struct Engine::State {
   std::shared_ptr<Threads> threads;
   TraceTables tables;
+  std::vector<std::string> names;  // of the traces, short ones that differ
 };
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -81,13 +82,15 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
     TRY(std::unique_ptr<Trace> trace, load_trace(path, capture_of(options, traces.size()), read));
     traces.push_back(std::move(trace));
   }
-  return Engine(
-      std::unique_ptr<State>(new State{threads, {std::move(traces), options.cache_bytes, threads, options.named_files_only}}));
+  std::vector<std::string> read_from;
+  for (const auto& trace : traces) read_from.push_back(trace->path);
+  return Engine(std::unique_ptr<State>(new State{
+      threads, {std::move(traces), options.cache_bytes, threads, options.named_files_only}, distinct_names(read_from)}));
 }
 
 Engine Engine::without_trace() {
   const auto threads = std::make_shared<Threads>();
-  return Engine(std::unique_ptr<State>(new State{threads, {{}, 0, threads, false}}));
+  return Engine(std::unique_ptr<State>(new State{threads, {{}, 0, threads, false}, {}}));
 }
 
 Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const {
@@ -124,7 +127,7 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
   if (emptied) report.diagnostics.push_back(filter_matches_nothing(scopes.front()));
   for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
     const Trace& asked = tables.trace(i);
-    report.traces.push_back({asked.path, std::filesystem::path(asked.path).filename().string()});
+    report.traces.push_back({asked.path, state_->names[i]});
     explain_no_device_events(asked, report.diagnostics);
     for (Diagnostic& diagnostic : capture_diagnostics(asked)) report.diagnostics.push_back(std::move(diagnostic));
     for (Diagnostic& diagnostic : diagnostics_of(asked.diagnostics)) report.diagnostics.push_back(std::move(diagnostic));

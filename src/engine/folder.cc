@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/distinct_names.h"
 #include "base/try.h"
 
 namespace ridge {
@@ -89,5 +90,7 @@ Result<std::string> resolve_folder(const std::string& path) {
   if (traces.size() > kMostListed) message += "\n  and " + std::to_string(traces.size() - kMostListed) + " more";
   return fail(ErrorCode::too_many_traces, message, path, "choose one of them");
 }
+
+std::vector<std::string> short_names(const std::vector<std::string>& paths) { return distinct_names(paths); }
 
 }  // namespace ridge

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "facts/scoped_work.h"
+#include "model/iterations.h"
 
 namespace ridge {
 
@@ -17,7 +18,9 @@ CaptureSizes::CaptureSizes(const Scope& scope) : scope_(scope) {
         ++(call == kNoCall ? eager : by_call_[call]);
       },
       CompilerWorkFilter::without);
-  eager_ = eager / std::max<std::int64_t>(1, static_cast<std::int64_t>(scope.iterations().size()));
+  // What nothing marks may be the body of a loop, of which a graph can hold as many as there are.
+  const bool marked = !is_guess(scope.model().iterations().rule);
+  eager_ = eager / std::max<std::int64_t>(1, marked ? static_cast<std::int64_t>(scope.iterations().size()) : 1);
 }
 
 std::int64_t CaptureSizes::kernels_with(std::uint32_t row) const {

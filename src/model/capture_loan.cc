@@ -127,13 +127,15 @@ class Lender {
       if (loan.op != kNoIndex) use(NodeId{loan.op});
     }
     const CallTree& tree = capture_.tree();
+    use_ops_below();
     EventCopier copier(capture_.trace(), to, track_.value_or(TrackId{}));
-    std::vector<std::uint32_t> index(tree.size(), kNoIndex);
+    std::vector<std::uint32_t> index(tree.size(), kNoIndex);  // of each node's copy, or of the nearest one around it
     for (std::uint32_t n = 0; n < tree.size(); ++n) {
-      if (!used_[n]) continue;
-      index[n] = static_cast<std::uint32_t>(out->nodes.size());
       const NodeId parent = tree.parent[n];
-      out->nodes.push_back({EventId{out->first_event + index[n]}, parent == kNoNode ? kNoIndex : index[parent.value]});
+      const std::uint32_t around = parent == kNoNode ? kNoIndex : index[parent.value];
+      index[n] = used_[n] ? static_cast<std::uint32_t>(out->nodes.size()) : around;
+      if (!used_[n]) continue;
+      out->nodes.push_back({EventId{out->first_event + index[n]}, around});
       copier.add(tree.event[n]);
     }
     if (!copier.finish()) {
@@ -162,6 +164,18 @@ class Lender {
     loan.source = static_cast<std::uint32_t>(known - out->sources.begin());
     if (known == out->sources.end()) out->sources.push_back(loan.found.name);
     return loan;
+  }
+
+  // What an op called tells more of it than its arguments: the tensors that it made.
+  void use_ops_below() {
+    const CallTree& tree = capture_.tree();
+    std::vector<bool> below(tree.size());
+    for (std::uint32_t n = 0; n < tree.size(); ++n) {
+      const NodeId parent = tree.parent[n];
+      if (parent == kNoNode) continue;
+      below[n] = below[parent.value] || (used_[parent.value] && tree.class_of(parent) == EventClass::op);
+      if (below[n] && tree.event_class[n] == EventClass::op) used_[n] = true;
+    }
   }
 
   void use(NodeId node) {

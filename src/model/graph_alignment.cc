@@ -26,7 +26,7 @@ NodeKind kind_of_node(const LaunchSign& node) { return node.kind == NodeKind::sh
 class GraphAligner {
  public:
   GraphAligner(std::span<const LaunchSign> nodes, std::span<const LaunchItem> items, bool ran)
-      : nodes_(nodes), items_(items), ran_(ran), place_(nodes.size(), kNowhere) {
+      : nodes_(nodes), items_(items), ran_(ran), place_(nodes.size(), kNowhere), how_(nodes.size(), How::in_order) {
     const auto tells = [](const LaunchSign& sign) { return sign.grid != 0; };
     grids_ = std::any_of(nodes.begin(), nodes.end(), tells) &&
              std::any_of(items.begin(), items.end(), [&](const LaunchItem& item) { return tells(item.sign); });
@@ -126,7 +126,10 @@ class GraphAligner {
       }
       before = i;
     }
-    for (const std::size_t i : lost) place_[i] = kNowhere;
+    for (const std::size_t i : lost) {
+      place_[i] = kNowhere;
+      how_[i] = How::ambiguous;
+    }
   }
   // Items were skipped between nodes `a` and `b`.
   void slide(std::size_t a, std::size_t b, std::size_t skipped, std::vector<std::size_t>* lost) const {
@@ -175,11 +178,12 @@ class GraphAligner {
         continue;
       }
       const auto it = left.find(nodes_[i].name);
-      if (it == left.end()) continue;
+      if (it == left.end() || how_[i] == How::ambiguous) continue;
       auto near = it->second.lower_bound(expected < kNear ? 0 : expected - kNear);
       while (near != it->second.end() && *near <= expected + kNear && !may_pair(i, *near)) ++near;
       if (near == it->second.end() || *near > expected + kNear) continue;
       place_[i] = *near;
+      how_[i] = How::moved;
       it->second.erase(near);
     }
   }
@@ -191,11 +195,13 @@ class GraphAligner {
       const std::uint32_t j = place_[i];
       if (j == kNowhere) continue;
       ++out.matched;
+      first = std::min(first, j);
+      last = std::max(last, j);
+      out.moved += how_[i] == How::moved;
+      if (how_[i] == How::moved) continue;
       const bool tells = same_name(i, j) && nodes_[i].kind != NodeKind::short_triton;
       out.named += tells;
       out.alike += !tells && is_anchor(item(j).kind);
-      first = std::min(first, j);
-      last = std::max(last, j);
     }
     if (out.matched > 0) out.skipped = last - first + 1 - out.matched;
     out.place = std::move(place_);
@@ -206,6 +212,8 @@ class GraphAligner {
   std::span<const LaunchItem> items_;
   bool ran_, grids_ = false;
   std::vector<std::uint32_t> place_;
+  enum class How : std::uint8_t { in_order, moved, ambiguous };
+  std::vector<How> how_;  // each node has its place, or why it has none
 };
 
 }  // namespace

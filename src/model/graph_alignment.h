@@ -21,8 +21,9 @@ struct GraphAlignment {
 
   std::vector<std::uint32_t> place;  // of each node: index into the items, or kNowhere
   std::size_t matched = 0;           // nodes that have a place
-  std::size_t named = 0;             // of these, by a name that tells something ("triton_" does not)
-  std::size_t alike = 0;             // of the others: copies, sets, products
+  std::size_t moved = 0;             // of these, those that changed places with a neighbour: no evidence
+  std::size_t named = 0;             // of the others, by a name that tells something ("triton_" does not)
+  std::size_t alike = 0;             // of the others, not by name: copies, sets, products
   std::size_t skipped = 0;           // items between the first and the last place that no node has
 
   bool whole() const { return matched == place.size(); }

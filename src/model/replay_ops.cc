@@ -38,7 +38,7 @@ std::size_t most_missing(std::size_t nodes, Trust trust) {
 bool is_proof(const SequenceFit& fit, bool ran, bool told_apart, Trust trust) {
   const GraphAlignment& found = fit.alignment;
   const std::size_t nodes = found.place.size();
-  if (nodes - found.matched > most_missing(nodes, trust)) return false;
+  if (nodes - (found.matched - found.moved) > most_missing(nodes, trust)) return false;
   if (ran) return found.named >= kLeastNamed && found.skipped <= most_missing(nodes, trust);
   if (found.named > 0) return true;
   const bool whole = found.whole() && fit.items.size() == nodes;

@@ -172,7 +172,7 @@ int detail_of(const ServerStep& step) {
 }  // namespace
 
 std::string_view name_of(Stage stage) {
-  constexpr std::string_view names[] = {"other", "prefill", "decode", "mixed"};
+  constexpr std::string_view names[] = {"[no stage]", "prefill", "decode", "mixed"};
   return names[static_cast<std::size_t>(stage)];
 }
 

@@ -15,7 +15,7 @@
 namespace ridge {
 
 enum class Stage : std::uint8_t { none, prefill, decode, mixed };
-std::string_view name_of(Stage stage);  // "other" for none
+std::string_view name_of(Stage stage);  // "[no stage]" for none
 
 struct ServerStep {
   Stage stage = Stage::none;

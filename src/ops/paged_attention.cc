@@ -8,7 +8,7 @@
 //
 // Arguments as the libraries declare them: vLLM vllm/model_executor/layers/attention/attention.py (vllm),
 // csrc/rocm/torch_bindings.cpp (_rocm_C), csrc/torch_bindings.cpp to 0.11 (_C::paged_attention_v1 and v2),
-// csrc/libtorch_stable/torch_bindings.cpp (_C::sm100_cutlass_mla_decode); SGLang sgl-kernel csrc/common_extension.cc; AITER
+// vllm/vllm_flash_attn/flash_attn_interface.py (_vllm_fa2_C, _vllm_fa3_C); SGLang sgl-kernel csrc/flash_extension.cc; AITER
 // aiter/ops/attention.py, also as SGLang's shape recorder names it (sglang_profiler).
 #include <algorithm>
 
@@ -96,7 +96,17 @@ std::optional<Met> met_by_longest(const OpCall& call, const At& at, const Tensor
   return Met{pairs, pairs, numel(*sequences) * *longest};
 }
 
-OpWork paged(const OpCall& call, const Part& part, const At& at) {
+// With a window each query meets so many keys at most. Lengths are known as sums: right where all sequences are longer than the
+// window, or none is.
+Met within(Met all, const ServerTokens& tokens, double queries, double window) {
+  const double requests = tokens.context.requests + tokens.generation.requests;
+  all.pairs = std::min(all.pairs, queries * window);
+  all.kept = std::min(all.kept, all.pairs);
+  if (requests > 0) all.keys = std::min(all.keys, queries + requests * window);
+  return all;
+}
+
+OpWork paged(const OpCall& call, const Part& part, const At& at, int window_at) {
   OpWork work;
   const TensorShape* q = given(call, at.q);
   const auto heads = heads_of(call, at);
@@ -117,6 +127,8 @@ OpWork paged(const OpCall& call, const Part& part, const At& at) {
   auto seen = met_by_mark(own.tokens);
   if (!seen) seen = met_by_longest(call, at, *q);
   if (!seen || own.window) return work;
+  const auto before = window_at < 0 ? std::nullopt : number_at(call, static_cast<std::size_t>(window_at));
+  if (before && *before >= 0) seen = within(*seen, own.tokens, static_cast<double>(q->sizes[0]), *before + 1);
   const double each = 2 * heads->queries * (heads->qk_depth + heads->v_depth);
   // One latent serves as key and as value.
   const double values = at.keys == Keys::latent ? heads->qk_depth : heads->cache_values();
@@ -128,15 +140,17 @@ OpWork paged(const OpCall& call, const Part& part, const At& at) {
   return work;
 }
 
-template <At at>
+// `window_at`: the number of keys before a query that it meets, where the call is told; negative: all.
+template <At at, int window_at>
 OpWork work_at(const OpCall& c, const Part& p) {
-  return paged(c, p, at);
+  return paged(c, p, at, window_at);
 }
-template <At at>
+template <At at, int window_at = -1>
 constexpr OpFormula row(std::string_view op) {
-  return {.op = op, .family = OpFamily::attention, .work = work_at<at>, .positions = at};
+  return {.op = op, .family = OpFamily::attention, .work = work_at<at, window_at>, .positions = at};
 }
 
+constexpr At kFlash3{.keys = Keys::paged, .out = 6, .longest = 13, .sequences = 11};
 constexpr At kRocm{.keys = Keys::blocks, .q = 4, .k = 5, .v = 6, .out = 0, .longest = 13, .sequences = 10};
 
 constexpr OpFormula kRows[] = {
@@ -150,6 +164,9 @@ constexpr OpFormula kRows[] = {
     row<At{.keys = Keys::paged, .q = 2, .k = 3, .v = 4, .out = 0}>("aiter::paged_attention_ragged"),
     row<At{.keys = Keys::paged, .q = 2, .k = 3, .v = 4, .out = 0}>("sglang_profiler::attention_paged_attention_ragged"),
     row<At{.keys = Keys::paged}>("aiter::mha_batch_prefill"),
+    row<At{.keys = Keys::paged, .out = 3, .longest = 11, .sequences = 6}, 16>("_vllm_fa2_C::varlen_fwd"),
+    row<kFlash3, 25>("_vllm_fa3_C::fwd"),
+    row<kFlash3, 25>("sgl_kernel::fwd"),
     row<At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1, .out = 16}>("aiter::mla_decode_stage1_asm_fwd"),
     row<At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1, .out = 2}>("vllm::rocm_aiter_mla_decode_fwd"),
 };

@@ -13,7 +13,7 @@ constexpr std::size_t kNarrowestName = 24;
 // In a file, beside the name: a pager of usual width begins the name on its first page. A table that takes hardly more is
 // whole.
 constexpr std::size_t kReadableColumns = 100;
-constexpr std::size_t kReadableWhole = 120;
+constexpr std::size_t kReadableWhole = 160;
 
 std::vector<std::size_t> natural_widths(const Grid& grid) {
   std::vector<std::size_t> widths;
@@ -33,10 +33,16 @@ std::vector<std::size_t> by_rank(const Grid& grid) {
   return order;
 }
 
-// The long name that is read first, which stands last and may be as long as it is; none: no column.
-std::size_t free_name(const Grid& grid, const std::vector<std::size_t>& order) {
-  const auto name = std::ranges::find_if(order, [&](std::size_t column) { return grid.columns[column].name; });
-  return name == order.end() ? grid.columns.size() : *name;
+// The name that stands last and may be as long as it is: the longest of those that matter, else of all; none: no column.
+std::size_t free_name(const Grid& grid, const std::vector<std::size_t>& order, const std::vector<std::size_t>& wanted) {
+  std::size_t found = grid.columns.size();
+  for (const std::size_t column : order) {
+    if (!grid.columns[column].name) continue;
+    const bool none = found == grid.columns.size();
+    const bool matters = none || grid.columns[column].hinted || !grid.columns[found].hinted;
+    if (none || (matters && wanted[column] > wanted[found])) found = column;
+  }
+  return found;
 }
 
 Fit fit_of(const std::vector<std::size_t>& widths, std::size_t last) {  // 0: hidden
@@ -62,7 +68,7 @@ Fit fit_columns(const Grid& grid, std::size_t width, std::size_t indent, std::si
   const std::vector<std::size_t> wanted = natural_widths(grid);
   const std::vector<std::size_t> order = by_rank(grid);
   const bool in_file = width == 0 && !wide;
-  const std::size_t free = in_file ? free_name(grid, order) : grid.columns.size();
+  const std::size_t free = in_file ? free_name(grid, order, wanted) : grid.columns.size();
   std::size_t beside = indent;
   for (std::size_t column = 0; column < wanted.size(); ++column) beside += column == free ? 0 : wanted[column] + gap;
   const std::size_t room = !in_file ? width : beside > kReadableWhole ? kReadableColumns : 0;

@@ -83,8 +83,13 @@ GridColumn grid_column(const TableView& table, std::size_t column) {
   const Type type = table.column(column).type;
   bool known = !is_null(table.sum(table.folded_row, column));
   for (std::size_t row = 0; !known && row < table.rows.size(); ++row) known = !is_null(table.cell(row, column));
-  return {heading(table.column(column)), type == Type::integer || type == Type::number, known, is_long(table, column),
-          rank_of(table, column, known)};
+  const std::size_t rank = rank_of(table, column, known);
+  return {.heading = heading(table.column(column)),
+          .right = type == Type::integer || type == Type::number,
+          .known = known,
+          .name = is_long(table, column),
+          .hinted = rank < table.important.size(),
+          .rank = rank};
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct GridColumn {
   bool right = false;    // numbers stand to the right
   bool known = false;    // some row has a value
   bool name = false;     // long text, which may be cut
+  bool hinted = false;   // the table names it as one that matters
   std::size_t rank = 0;  // where not all columns fit: 0 is the last to go
 };
 

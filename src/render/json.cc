@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 5> kRoles = {"", "event", "time_start", "
 class JsonReport {
  public:
   JsonReport(const ReportView& report, const RenderOptions& options, const Writer& write)
-      : report_(report), longest_(options.longest_text), sink_(write) {}
+      : report_(report), longest_(options.longest_text), paths_(options.paths), sink_(write) {}
 
   Result<void> write() {
     const Report& report = *report_.report;
@@ -111,7 +111,7 @@ class JsonReport {
 
   void trace(const TraceRef& trace) {
     out_ += "{\"path\":";
-    string(trace.path);
+    string(paths_ ? trace.path : trace.name);
     out_ += ",\"name\":";
     string(trace.name);
     out_ += '}';
@@ -147,6 +147,7 @@ class JsonReport {
 
   const ReportView& report_;
   const std::size_t longest_;
+  const bool paths_;
   Sink sink_;
   std::string& out_ = sink_.text;
 };

@@ -1,6 +1,7 @@
 // Two passes: read each input for its facts, then write each by the plan. One trace in memory at a time.
 #include "rewrite/combine.h"
 
+#include "base/distinct_names.h"
 #include "base/try.h"
 #include "rewrite/combine_plan.h"
 #include "rewrite/event_list.h"
@@ -29,6 +30,10 @@ Result<CombineCounts> combine(std::span<const CombineInput> inputs, const ReadOp
     facts.push_back(facts_of(*trace));
     counts.diagnostics.push_back(trace->diagnostics);
   }
+  std::vector<std::string> paths;
+  for (const CombineInput& input : inputs) paths.push_back(input.path);
+  const std::vector<std::string> names = distinct_names(paths);
+  for (std::size_t i = 0; i < facts.size(); ++i) facts[i].clock.name = names[i];
   TRY(CombinePlan plan, plan_combination(facts));
   if (auto done = out->write(trace_head(combined_metadata(facts, plan))); !done) return tl::unexpected(done.error());
   for (std::size_t i = 0; i < inputs.size(); ++i) {

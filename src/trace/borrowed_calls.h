@@ -1,5 +1,5 @@
 // BorrowedCalls: what the trace of a replayed graph has from the trace of its capture: the launch calls that became the graph's
-// nodes, and the ops, annotations and Python frames around them.
+// nodes, and the ops, annotations and Python frames around them; of some ops what they allocate.
 //
 // 1. Their events stand in the trace's table behind its own (from Trace::recorded_events on), with their arguments, at the
 //    capture's times and on the track of the call that replays the graph.

@@ -37,8 +37,16 @@ export async function serve(...paths) {
   return servers.get(key);
 }
 
-function start(paths) {
-  const process = spawn(ridge, ["serve", "--port", "0", ...paths], { stdio: ["ignore", "pipe", "pipe"] });
+// One with flags of its own, for one case.
+export async function serve_with(flags, ...paths) {
+  const server = await start([...flags, ...paths]);
+  servers.set(server, server);
+  return server;
+}
+
+function start(words) {
+  const port = words.includes("--port") ? [] : ["--port", "0"];
+  const process = spawn(ridge, ["serve", ...port, ...words], { stdio: ["ignore", "pipe", "pipe"] });
   return new Promise((resolve, reject) => {
     let said = "";
     const listen = (data) => {

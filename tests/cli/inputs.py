@@ -113,3 +113,31 @@ def test_times_count_from_the_start_of_the_trace(folder):
         return min(row[at] for row in table["rows"])
 
     check(first_gap("--from", "0.2") >= 200_000 - 10_000, "a gap of a part is placed in the whole")
+
+
+def test_ranks_of_one_file_name_have_names_that_differ(folder):
+    for rank in ("r0", "r1"):
+        os.mkdir(folder.at(rank))
+        folder.write(os.path.join(rank, "trace.json"), TRACE)
+    paths = [folder.at(os.path.join(rank, "trace.json")) for rank in ("r0", "r1")]
+    names = ["r0/trace.json", "r1/trace.json"]
+    report = json.loads(succeeds("diff", *paths, "--json").out)
+    equal([trace["name"] for trace in report["traces"]], names, "names in JSON")
+    equal([trace["path"] for trace in report["traces"]], paths, "paths in JSON")
+    people = succeeds("diff", *paths).out
+    check(all(name in people for name in names), people)
+    equal([trace["name"] for trace in json.loads(succeeds("info", paths[0], "--json").out)["traces"]], ["trace.json"], "alone")
+    succeeds("combine", *paths, folder.at("all.json"))
+    equal([part["trace"] for part in json.loads(folder.read("all.json"))["ridge_combined"]], names, "combined")
+
+
+def test_reports_hold_no_path_of_the_machine(folder):
+    for rank in ("r0", "r1"):
+        os.mkdir(folder.at(rank))
+        folder.write(os.path.join(rank, "trace.json"), TRACE)
+    page = folder.at("page.html")
+    succeeds("report", folder.at("r0/trace.json"), folder.at("r1/trace.json"), "-o", page)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    check("r1/trace.json" in text or "r1\\/trace.json" in text, "the traces have no names that differ")
+    check(folder.at("r0") not in text and os.path.dirname(folder.at("r0")) not in text, "the page tells where the traces lie")

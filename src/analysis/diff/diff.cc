@@ -10,6 +10,7 @@
 #include "analysis/diff/listed.h"
 #include "analysis/diff/reconcile.h"
 #include "analysis/diff/totals.h"
+#include "base/distinct_names.h"
 #include "base/in_parallel.h"
 
 namespace ridge::diff {
@@ -96,6 +97,10 @@ Diff compute_diff(std::span<const Scope> scopes, const DiffOptions& options) {
     typical[t] = build_template(scopes[t], std::move(sequences[t]), pool);
     diff.sides[t] = compute_totals(scopes[t], typical[t]);
   });
+  std::vector<std::string> paths;
+  for (const Scope& scope : scopes) paths.push_back(scope.trace().path);
+  const std::vector<std::string> names = distinct_names(paths);
+  for (std::size_t t = 0; t < n; ++t) diff.sides[t].name = names[t];
   std::vector<Links> links(n);
   for_each_index(job, n - 1, [&](std::size_t i) { links[i + 1] = match(typical[0], typical[i + 1], modes[0], modes[i + 1]); });
   for (std::size_t t = 1; t < n; ++t) copy_categories(typical[0], typical[t], links[t]);

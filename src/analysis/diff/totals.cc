@@ -2,7 +2,6 @@
 #include "analysis/diff/totals.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "analysis/gpu/gpu.h"
@@ -134,7 +133,6 @@ void add_rates(const Scope& scope, SideTotals& out) {
 
 SideTotals compute_totals(const Scope& scope, const TypicalIteration& iteration) {
   SideTotals out;
-  out.name = std::filesystem::path(scope.trace().path).filename().string();
   out.iterations = std::max<std::int64_t>(1, iteration.iterations);
   out.time_range = scope.by_time();
   out.per = out.time_range ? "time_range" : name_of(scope.model().iterations().rule);

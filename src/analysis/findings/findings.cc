@@ -53,6 +53,20 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   return ids;
 }
 
+// What was looked for, in the order in which causes claim time.
+Table causes_table(const Findings& findings) {
+  Table table;
+  table.name = "causes";
+  table.columns = {{"id", Type::text}, {"rank", Type::integer}, {"cause", Type::text}};
+  for (const FindingRow& rule : finding_catalog()) {
+    const auto row = std::find_if(findings.rows.begin(), findings.rows.end(),
+                                  [&](const RankedFinding& found) { return found.id == rule.id; });
+    table.add_row({std::string(rule.id), row == findings.rows.end() ? Cell() : Cell(row - findings.rows.begin() + 1),
+                   std::string(rule.description)});
+  }
+  return table;
+}
+
 }  // namespace
 
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known,
@@ -130,15 +144,19 @@ Report report_findings(const Findings& findings) {
 Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
+  const auto report = [&](const Findings& findings) {
+    Report out = report_findings(findings);
+    if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
+    return out;
+  };
   const auto claim_of = arguments.find("claim");
-  if (claim_of == arguments.end() || scope.model().timeline().devices.empty())
-    return report_findings(compute_findings(scope, *ignored));
+  if (claim_of == arguments.end() || scope.model().timeline().devices.empty()) return report(compute_findings(scope, *ignored));
   if (const auto known = known_id("claim", claim_of->second); !known) return tl::unexpected(known.error());
   Ledger ledger(scope);
   const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger}, claim_of->second);
-  Report report = report_findings(findings);
-  for (Table& table : claim_tables(scope, ledger, findings.claim)) report.tables.push_back(std::move(table));
-  return report;
+  Report with_claim = report(findings);
+  for (Table& table : claim_tables(scope, ledger, findings.claim)) with_claim.tables.push_back(std::move(table));
+  return with_claim;
 }
 
 }  // namespace ridge

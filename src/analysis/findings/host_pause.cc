@@ -10,6 +10,8 @@
 namespace ridge {
 namespace {
 
+constexpr std::int64_t kLeastLeftNs = kHostPauseNs / 10;  // of a pause: dispatching an op takes as long
+
 // The outermost slice that lies in the pause: what the host was at. Else the launch that ended it.
 NodeId at_work(const Facts& facts, const IdleSlot& slot) {
   const NodeId launch = facts.launch(slot.next_work);
@@ -44,6 +46,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   std::int64_t calls_ns = 0, other_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kHostPauseNs) return;
+    if (slot.open_ns < kLeastLeftNs) return;  // the pause is another finding's
     const Interval time{slot.piece.start_ns, slot.piece.end_ns};
     const LongCalls::Part part = long_calls.within(slot.piece.node, time);
     const std::int64_t got = claim.take_idle(d, i);

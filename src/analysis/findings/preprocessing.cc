@@ -59,16 +59,20 @@ class HostWork {
       if (const auto parent = self_ns.find(tree.parent[n]); parent != self_ns.end()) parent->second -= length;
       self_ns[node] = length;
     }
+    saturating_add(&whole_ns_, lead.time.length());
     for (const auto& [node, ns] : self_ns) note(node, ns);
   }
 
-  bool empty() const { return tally_.empty(); }
   std::optional<EventId> event() const { return facts_.event_of(tally_.largest()); }
   std::string text() const {
-    return evidence_of(facts_, tally_, [&](std::uint32_t sample) {
+    const std::string shown = evidence_of(facts_, tally_, [&](std::uint32_t sample) {
       const NodeId node{sample};
       return std::string(stacks_ ? facts_.location(node) : facts_.name(outermost(node)));
     });
+    if (shown_ns_ * 2 >= whole_ns_) return shown;
+    const std::string hidden = duration_text(facts_, whole_ns_ - shown_ns_);
+    return fmt::format("the trace shows nothing for {} of it: record with with_stack=True{}{}", hidden,
+                       tally_.empty() ? "" : "; ", tally_.empty() ? "" : shown);
   }
 
  private:
@@ -87,15 +91,19 @@ class HostWork {
     if (ns <= 0) return;
     if (stacks_) {
       const std::string_view place = facts_.location(node);
-      if (!place.empty()) tally_.add(StringId{}, reinterpret_cast<std::uintptr_t>(place.data()), node.value, ns);
+      if (place.empty()) return;
+      tally_.add(StringId{}, reinterpret_cast<std::uintptr_t>(place.data()), node.value, ns);
+      saturating_add(&shown_ns_, ns);
     } else if (const NodeId op = outermost(node); op != kNoNode) {
       tally_.add(facts_.name_id(op), 0, op.value, ns, op == node ? 1 : 0);
+      saturating_add(&shown_ns_, ns);
     }
   }
 
   const Facts& facts_;
   bool stacks_;
   Tally tally_;
+  std::int64_t whole_ns_ = 0, shown_ns_ = 0;
 };
 
 }  // namespace
@@ -133,7 +141,7 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
                              counted(facts.ledger().iterations(), "step")),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
-      .evidence = work.empty() ? "the trace does not show what the host did: record with with_stack=True" : work.text(),
+      .evidence = work.text(),
       .action =
           infers ? "prepare the next request (tokenize, decode, build the batch) in another thread or process while the "
                    "device works on this one, and launch before what can wait"

@@ -42,7 +42,8 @@ Table trace_table(const Info& info) {
   add("base_time_ns", Type::integer, Unit::ns, cell(m.base_time_ns));
   add("dropped_events", Type::integer, Unit::count,
       count_cell(t.diagnostics.dropped_events() + t.diagnostics[Problem::truncated_event].count));
-  add("memory_bytes", Type::integer, Unit::bytes, count_cell(t.memory_bytes()));
+  // Without the places of events, which only some commands keep.
+  add("memory_bytes", Type::integer, Unit::bytes, count_cell(t.memory_bytes() - t.places.bytes()));
   add("distinct_texts", Type::integer, Unit::count, count_cell(t.strings.size()));
   add("backend", Type::text, Unit::none, cell(m.backend));
   add("host_name", Type::text, Unit::none, cell(m.host_name));

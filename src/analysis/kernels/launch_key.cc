@@ -63,7 +63,7 @@ std::string LaunchKey::stage(const WorkRow& work, NodeId launch) const {
     if (told != Stage::none) return std::string(name_of(told));
   }
   if (launch == kNoNode) return std::string(without_launch(model_.trace()));
-  return around == Stage::none ? "[no stage]" : std::string(name_of(around));
+  return std::string(name_of(around));
 }
 
 std::string LaunchKey::name(NodeId n) const {

@@ -358,11 +358,13 @@ Ops compute_ops(const Scope& scope, std::optional<OpsBy> by, WithCosts with, Com
     row.kernels += is_kernel(trace, work.row);
   };
   const GraphReplays& replays = scope.model().graph_replays();
+  // Stage and annotation are those of the replay, all else is that of the op when it was captured.
+  const bool of_replay = by == OpsBy::stage || by == OpsBy::annotation;
   const auto add_rest = [&](const Device&, const WorkRow& work) {  // what no op launched, and what graphs replayed
     const RecoveredOp recovered = replays.recovered_op(work.row);
     if (recovered.op == kNoNode && links.op[work.row] != kNoNode) return;
     if (recovered.op != kNoNode) {
-      OpRow& row = builder.row(recovered.op);
+      OpRow& row = builder.row(tree.event[recovered.op.value], of_replay ? links.launch[work.row] : recovered.op);
       saturating_add(&row.recovered_ns, duration_ns(work));
       row.op_from = recovered.source;
       if (with == WithCosts::yes) add_flops(scope, work.row, duration_ns(work), &row.flops);

@@ -1,9 +1,9 @@
 // ops: what each op cost, on the host and on the device, as PyTorch's own table has it.
 //
-// cpu_self: the op's time minus that of the ops and runtime or driver calls right below it; python frames and annotations are
-// no children. device_self: the work that this very op launched. Totals add what nested ops have; each call counts its own
-// whole, so totals of different rows overlap. flops: of the kernels that the op and nested ones launched; a kernel counts once
-// in a row, also where an op of the row calls another (autocast runs an op again in another dtype), unlike in device_total,
+// cpu_self: the op's time minus that of the ops, annotations and runtime or driver calls right below it; python frames are no
+// children. What is one call: table_calls.h. device_self: the work that this very op launched. Totals add what nested ops have;
+// each call counts its own whole, so totals of rows overlap. flops: of the kernels that the op and nested ones launched, once
+// each in a row, also where an op of the row calls another (autocast runs it again in another dtype), unlike in device_total,
 // which is PyTorch's. Unknown where a sum of known ones says nothing. Work that a graph replayed counts for the op that was
 // recovered for it (model/graph_replays.h), in its device_self and device_total, and in recovered_ns, which is part of both;
 // op_from says where it was recovered from. The op around the graph's launch has it in device_total alone. device_self over all

@@ -210,7 +210,7 @@ Plot roof_plot(const Roofline& roofline, const KernelParts& parts, const DeviceS
       same->label += ", " + label_of(roof);
     }
   }
-  plot.note = parts.share(DrawnBy::intensity) + " of kernel time";
+  plot.note = "shows " + parts.share(DrawnBy::intensity) + " of kernel time";
   return plot;
 }
 
@@ -231,7 +231,7 @@ Plot bandwidth_plot(const Roofline& roofline, const KernelParts& parts, const De
   }
   if (spec.bandwidth.known() && !plot.points.empty())
     plot.lines.push_back({"memory", {{left / 2, spec.bandwidth.high}, {right * 2, spec.bandwidth.high}}});
-  plot.note = parts.share(DrawnBy::bandwidth) + " of kernel time";
+  plot.note = "shows " + parts.share(DrawnBy::bandwidth) + " of kernel time";
   return plot;
 }
 

@@ -49,11 +49,13 @@ bool may_have_window(std::string_view kernel, const ServerTokens& tokens) {
   return holds("Sliding") || holds("sliding") || (holds("unified_attention_2d") && tokens.context.queries <= 0);
 }
 
-// Partial results of a sequence's keys: one for each range of 256 keys (ROCm's paged kernel), else as many as the grid is deep.
+// Partial results of a sequence's keys: one for each range of 256 keys (ROCm's paged kernel), or as many as the grid is deep
+// (Triton's); 0: not told.
 double partial_results(const CallParts& c, std::size_t i, const ServerTokens& tokens) {
   const std::string_view kernel = c.launches[i].kernel;
   const std::optional<Dim3>& grid = c.launches[i - 1].grid;
-  if (kernel.find("ll4mi_reduce") == std::string_view::npos) return grid ? static_cast<double>(grid->z) : 0;
+  if (kernel.find("reduce_segments") != std::string_view::npos) return grid ? static_cast<double>(grid->z) : 0;
+  if (kernel.find("ll4mi_reduce") == std::string_view::npos) return 0;
   constexpr double kRange = 256;
   const ServerTokens::Sum& sum = tokens.generation;
   return sum.requests > 0 && sum.keys > 0 ? std::ceil(sum.keys / sum.requests / kRange) : 0;

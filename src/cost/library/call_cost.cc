@@ -89,7 +89,16 @@ class PartCosts {
       blocks_of_[c_.launches[i].kernel.data()] += volume(c_.launches[i].grid);
     }
   }
-  double share_of(std::size_t i) const { return 1 / same_role_[static_cast<std::size_t>(c_.parts[i].role)]; }
+  double share_of(std::size_t i) const {
+    const auto* own = std::get_if<AttentionPart>(&c_.parts[i].of);
+    if (own == nullptr) return 1 / same_role_[static_cast<std::size_t>(c_.parts[i].role)];
+    // A server's kernels for requests that are read and for those that make tokens have nothing in common.
+    const auto same = std::count_if(c_.parts.begin(), c_.parts.end(), [&](const Part& part) {
+      const auto* other = std::get_if<AttentionPart>(&part.of);
+      return part.role == c_.parts[i].role && other != nullptr && other->tokens == own->tokens;
+    });
+    return 1 / static_cast<double>(same);
+  }
   // A tensor too large for one launch is cut into several of the same kernel (whose name is one text: equal names have one
   // address).
   double share_of_grid(std::size_t i) const {

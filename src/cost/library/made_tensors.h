@@ -1,5 +1,4 @@
-// The tensors that an op allocates as it runs: "aten::empty" and its like below it. Where an op's arguments do not tell its
-// sizes, those of its buffers may.
+// The tensors that an op of a trace allocates as it runs: "aten::empty" and its like below it.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +7,9 @@
 
 #include "cost/library/op_signatures.h"
 #include "model/call_tree.h"
-#include "ops/op_work.h"
+#include "ops/op_call.h"
 
 namespace ridge {
-
-// Whether the row's formula asks for them.
-bool asks_for_made(const OpFormula& row);
 
 // The calls below `owner` that allocate, in order, as signatures.
 std::vector<std::uint32_t> allocations_under(const Trace& trace, const CallTree& tree, NodeId owner, OpSignatures* signatures);

@@ -1,7 +1,7 @@
 // MIOpen's helpers around a convolution: which tensor a transpose takes, what a cast or a fill of a workspace moves.
 //
 // batched_transpose_AxB goes over N matrices, of C rows and H W columns into channels-last and of H W rows and C columns back,
-// in tiles of A columns and B rows, one block each. That number of blocks tells the tensor: of 187 launches in a trace of an
+// in tiles of A columns and B rows, one block each. That number of blocks tells the tensor: of 705 launches in a trace of an
 // MI300X each fits one of its convolution's tensors. Kernels that sum in float32 beside a result of 16 bits have their
 // workspace cleared before (SubTensorOpWithScalar) and cast to the result behind them (SubTensorOpWithCastTensor).
 #include <array>

@@ -14,7 +14,7 @@ struct Multiprocessors {
   double count = 0;
 };
 
-std::optional<Multiprocessors> described(const DeviceProperties& properties) {
+std::optional<Multiprocessors> as_described(const DeviceProperties& properties) {
   if (!properties.compute_major || !properties.compute_minor || properties.multiprocessors.value_or(0) <= 0)
     return std::nullopt;
   const auto known = multiprocessor_limits(*properties.compute_major, *properties.compute_minor);
@@ -30,7 +30,7 @@ std::optional<Multiprocessors> described(const DeviceProperties& properties) {
 }
 
 std::optional<Multiprocessors> multiprocessors_of(const CostModel& costs, std::int64_t device) {
-  if (const DeviceProperties* properties = properties_of(costs.model(), device)) return described(*properties);
+  if (const DeviceProperties* properties = properties_of(costs.model(), device)) return as_described(*properties);
   const DeviceSpec* spec = costs.device(device);
   const auto known = spec != nullptr ? multiprocessor_limits(spec->name) : std::nullopt;
   if (!known || spec->multiprocessors <= 0) return std::nullopt;
@@ -49,6 +49,8 @@ LaunchOccupancy occupancy_of(const CostModel& costs, const DeviceWorkTable& work
   if (const auto said = work.occupancy_pct.number(event); said && *said > 0) out.pct = said;
   const auto grid = dim(work.grid), block = dim(work.block);
   const auto registers = work.registers_per_thread.integer(event), shared = work.shared_memory.integer(event);
+  const bool described = properties_of(costs.model(), device) != nullptr;
+  if (out.pct && !described) return out;  // the device that was given may be another one
   const auto limits = multiprocessors_of(costs, device);
   if (!grid || !block || !registers || !shared || !limits) return out;
   const auto product = [](const Dim3& d) {

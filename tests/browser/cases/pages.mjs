@@ -293,7 +293,7 @@ export const cases = {
     const { page, finish } = await open(server.url);
     await visit(page, "diff");
     const totals = (await server.api("diff")).tables.find((table) => table.name === "totals");
-    const shown = await texts(page, ".figures .figure dd");
+    const shown = await texts(page, ".figures .figure dd:not(.figure-note)");
     equal(shown.length, totals.rows.length, "figures");
     const at = totals.columns.findIndex((column) => column.name === "time_b_ns");
     const unknown = totals.rows.map((row) => row[at] === null);

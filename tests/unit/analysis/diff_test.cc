@@ -48,6 +48,33 @@ Diffed diff_events(const std::vector<std::string>& all) {
 
 Result<Report> run(const Diffed& diffed, const Arguments& arguments) { return run_diff(diffed.scopes, arguments); }
 
+// Each side of a group has an event of its own trace: a launch of the kernel that it goes by.
+TEST(DiffByHand, EachSideHasAnEventOfItsOwnTrace) {
+  const Diffed diffed = diff_events({steps({{100, 10}}), steps({{100, 10}, {103, 10}}, true)});
+  const auto name = [&](std::size_t t, EventId event) {
+    const Trace& trace = diffed.scopes[t].trace();
+    return std::string(trace.text(trace.events.name(event)));
+  };
+  ASSERT_EQ(diffed.answer.groups.size(), 3U);
+  for (const Group& group : diffed.answer.groups) {
+    const std::string kernel = group.name == "aten::mm"     ? "sm90_xmma_gemm_f32"
+                               : group.name == "aten::relu" ? "relu_kernel"
+                                                            : "add_kernel";
+    for (std::size_t t = 0; t < 2; ++t) {
+      ASSERT_EQ(group.sides[t].event.has_value(), t == 1 || kernel != "add_kernel") << group.name;
+      if (group.sides[t].event) {
+        EXPECT_EQ(name(t, *group.sides[t].event), kernel) << t;
+      }
+    }
+  }
+  const auto report = run(diffed, {});
+  ASSERT_TRUE(report);
+  const auto only = std::ranges::find(report->tables, "only_in_b", &Table::name);
+  ASSERT_NE(only, report->tables.end());
+  ASSERT_EQ(only->size(), 1U);
+  EXPECT_EQ(name(1, EventId{static_cast<std::uint32_t>(*only->column("event_b").int64(0))}), "add_kernel");
+}
+
 TEST(DiffByHand, DividesByTheIterationsOfEachTrace) {
   // (100 + 103 + 104) / 3 = 102.333 us; one step of 100 us. relu: 10 us in both.
   const Diffed diffed = diff_events({steps({{100, 10}}), steps({{100, 10}, {103, 10}, {104, 10}})});

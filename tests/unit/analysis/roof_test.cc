@@ -183,6 +183,31 @@ TEST(Roof, UtilisationOfAnIterationCountsItsIdleTime) {
   EXPECT_FALSE(report.plots[0].lines.empty());
 }
 
+// A product, a copy that has bytes and no FLOPs, and a kernel of which nothing is known: each has its place, and the shares of
+// the time add up.
+TEST(Roof, EveryKernelHasItsPlaceInThePictures) {
+  const std::string copy =
+      event({.name = "aten::copy_",
+             .ts = 20,
+             .dur = 8,
+             .args = "\"Input Dims\": [[1024, 1024], [1024, 1024], []], \"Input type\": [\"float\", \"float\", "
+                     "\"Scalar\"], \"Input Strides\": [[1024, 1], [1024, 1], []]"});
+  const OnDevice h200(join({mm(0, 10), launch(1, 1, 2, kGemm, 100, 60), copy,
+                            launch(2, 21, 2, "direct_copy_kernel_cuda", 200, 30), launch(3, 40, 2, "unknown_kernel", 240, 10)}),
+                      "h200");
+  const Report report = report_roofline(compute_roofline(h200.scope));
+  ASSERT_EQ(report.plots.size(), 2U);
+  EXPECT_EQ(report.plots[0].points.size(), 1U);
+  EXPECT_NE(report.plots[0].note.find("60"), std::string::npos) << report.plots[0].note;
+  EXPECT_EQ(report.plots[1].points.size(), 1U);
+  EXPECT_EQ(report.plots[1].points[0].x, 30'000);
+  ASSERT_EQ(report.plots[1].lines.size(), 1U);
+  EXPECT_EQ(report.plots[1].lines[0].points[0].second, 4.8e12);
+  EXPECT_NE(report.plots[1].note.find("30"), std::string::npos) << report.plots[1].note;
+  EXPECT_NE(report.plots[1].note.find("1 kernel (10"), std::string::npos) << report.plots[1].note;
+  EXPECT_NE(report.plots[1].note.find("unknown_kernel"), std::string::npos) << report.plots[1].note;
+}
+
 TEST(Roof, SummaryHasTheUtilisationOfRoofline) {
   const std::string events = join({event({.name = "ProfilerStep#3", .ts = 0, .dur = 100, .cat = "user_annotation"}), mm(1, 10),
                                    launch(1, 2, 2, kGemm, 20, 10)});

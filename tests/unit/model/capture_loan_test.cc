@@ -101,7 +101,7 @@ TEST(CaptureLoan, GivesReplaysTheOpsShapesAndLinesOfTheCapture) {
   const LoadedTrace t =
       with_capture(join({replay_of(kernels_of(kModel)), replay_of(kernels_of(kModel), 2, 1000)}), capture_of(kModel));
   std::vector<std::string> twice = names_of(kModel);
-  twice.insert(twice.end(), twice.begin(), twice.end());
+  for (const std::string& op : names_of(kModel)) twice.push_back(op);
   EXPECT_EQ(ops_of(t), twice);
   EXPECT_EQ(t.trace->borrowed->matched, 12U);
   EXPECT_EQ(t.trace->borrowed->replayed, 12U);
@@ -232,6 +232,30 @@ TEST(CaptureLoan, NothingBorrowedIsCounted) {
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(cpu_ns, 40'000);
   EXPECT_EQ(device_ns, 30'000);
+}
+
+// What an op called comes with it, launches or not: the tensors that it made tell its cost.
+TEST(CaptureLoan, OpsBelowAnOpComeWithIt) {
+  const std::string empty = event({.name = "aten::empty", .ts = 11, .dur = 1, .args = R"("Concrete Inputs": ["[4, 4]"])"});
+  const LoadedTrace t = with_capture(replay_of(kernels_of(kModel)), join({capture_of(kModel), empty}));
+  const CallTree& tree = t.model->tree();
+  const NodeId op = t.model->graph_replays().recovered_op(0).op;
+  ASSERT_NE(op, kNoNode);
+  const NodeId below{op.value + 1};
+  EXPECT_EQ(t.trace->text(t.trace->events.name(tree.event[below.value])), "aten::empty");
+  EXPECT_EQ(tree.parent[below.value], op);
+  EXPECT_TRUE(find_arg(*t.trace, tree.event[below.value], "Concrete Inputs").has_value());
+}
+
+// When it was replayed is the replay's to say.
+TEST(CaptureLoan, AnnotationsAreThoseOfTheReplay) {
+  const LoadedTrace t =
+      with_capture(replay_of(kernels_of(kModel), 1, 0, "step[DECODE bs=4]"), capture_of(kModel, 0, "capture_4"));
+  for (const OpRow& row : compute_ops(Scope(*t.model), OpsBy::annotation).rows)
+    EXPECT_EQ(row.detail, "step[DECODE bs=4]") << row.op;
+  for (const KernelRow& row : compute_kernels(Scope(*t.model), KernelsBy::annotation).rows) {
+    EXPECT_EQ(row.key, "step[DECODE bs=4]");
+  }
 }
 
 // Recorded on MI300X: a replay of 544 kernels and one of 421, and their captures, name by name.

@@ -1,5 +1,7 @@
 // Ops of the libraries that serve models: FLOPs and bytes against numbers computed by hand, with arguments as real traces of
 // vLLM and SGLang have them.
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "ops/op_work.h"
@@ -179,6 +181,25 @@ TEST(PagedAttention, KnowsSglangsNumberedNames) {
                              "", {.of = AttentionPart{.tokens = kDecode}});
   EXPECT_EQ(ragged.flops, 2.0 * 32 * 256 * 55086);
   EXPECT_EQ(ragged.read, 32.0 * 32 * 128 * 2 + 55086.0 * 8 * 256 * 2);
+}
+
+TEST(PagedAttention, AWindowOfTheCallLimitsTheKeys) {
+  const std::string dims =
+      "[[32,64,64],[1000,16,8,64],[1000,16,8,64],[],[],[],[32,64,64],[33],[],[],[],[32],[],[],[32,64],[],[],[],[],[],[],[],[],["
+      "],[],"
+      "[],[]]";
+  const std::string types =
+      R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","","","","c10::BFloat16","int","","","","int","Scalar","Scalar","int"])";
+  const auto values = [](std::string_view window) {
+    std::string all = R"(["","","","","","","","","","","","","1","2000","","","","","","","","","","0.1","True",")";
+    return all + std::string(window) + R"(","0"])";
+  };
+  const OpWork all = work("sgl_kernel::fwd", dims, types, values("-1"), {.of = AttentionPart{.tokens = kDecode}});
+  EXPECT_EQ(all.flops, 2.0 * 64 * 128 * 55086);
+  const OpWork last = work("sgl_kernel::fwd", dims, types, values("127"), {.of = AttentionPart{.tokens = kDecode}});
+  EXPECT_EQ(last.flops, 2.0 * 64 * 128 * 32 * 128);
+  // Without a mark: the longest, which the call is told.
+  EXPECT_EQ(work("sgl_kernel::fwd", dims, types, values("-1")).flops, 2.0 * 64 * 128 * 32 * 2000);
 }
 
 // Packed sequences of other libraries, each counted as the longest.

@@ -115,7 +115,7 @@ TEST(Augment, OpsTellWhatTheyThemselvesLaunched) {
     const std::size_t begin = once.find("\"name\": \"" + std::string(name) + "\"");
     return once.substr(begin, once.find("\"ridge\"", begin) - begin);
   };
-  EXPECT_NE(event_of("aten::mm").find("\"kernel_flop\": 1024, \"kernel_num_gb\": 8.96e-7, "), std::string::npos) << once;
+  EXPECT_NE(event_of("aten::mm").find("\"kernel_flop\": 1024, \"kernel_num_gb\": 8.96e-07, "), std::string::npos) << once;
   EXPECT_EQ(event_of("aten::matmul").find("kernel_flop"), std::string::npos) << once;
   EXPECT_NE(event_of("triton_poi_fused_add_0").find("\"kernel_num_gb\": 0.25, "), std::string::npos) << once;
   EXPECT_EQ(augmented(once), once);

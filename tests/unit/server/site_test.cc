@@ -193,5 +193,41 @@ TEST(Report, ShrinksUntilItFits) {
   EXPECT_FALSE(make_report(site, "<html></html>", 600'000));
 }
 
+// Every slice where there is room for them, and else windows with the counts of names.
+TEST(Report, HoldsEverySliceOrCountsNames) {
+  const Engine engine = open_fixtures({"fault_item_sync"});
+  const Site site(engine, {});
+  const auto whole = make_report(site, kPage), small = make_report(site, kPage, 150'000);
+  ASSERT_TRUE(whole && small);
+  const auto has = [](const std::string& report, std::string_view target) { return report.find(target) != report.npos; };
+  EXPECT_TRUE(has(*whole, "/api/v1/all_slices?t=0"));
+  EXPECT_FALSE(has(*whole, "/api/v1/slices?"));
+  EXPECT_TRUE(has(*whole, "/api/v1/counters?"));
+  EXPECT_TRUE(has(*whole, "/api/v1/findings?claim=host_sync&t=0"));
+  EXPECT_FALSE(has(*small, "/api/v1/all_slices?"));
+  EXPECT_TRUE(has(*small, "/api/v1/slices?"));
+  EXPECT_TRUE(has(*small, "/api/v1/name_counts?t=0"));
+}
+
+// The page filters by the server's expressions: rows by their numbers, a bad one refused.
+TEST(Site, RowsThatAnExpressionMatches) {
+  const Engine engine = open_fixtures({"fault_item_sync"});
+  const Site site(engine, {});
+  const auto kernels = engine.run("kernels", {});
+  ASSERT_TRUE(kernels);
+  const Column& names = kernels->tables[0].column("kernel");
+  std::string wanted;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names.text(i)->find("elementwise") != std::string_view::npos)
+      wanted += fmt::format("{}{}", wanted.empty() ? "" : ",", i);
+  }
+  ASSERT_FALSE(wanted.empty());
+  EXPECT_EQ(get(site, "/api/v1/kernels?match=ELEMENT.*WISE").text(), "{\"rows\":[" + wanted + "]}");
+  EXPECT_EQ(get(site, "/api/v1/kernels?match=%5E(%5Cw%2B)%2B!$").text(), "{\"rows\":[]}");  // ^(\w+)+!$
+  EXPECT_EQ(get(site, "/api/v1/kernels?match=(").status, 400U);
+  EXPECT_EQ(get(site, "/api/v1/kernels?match=a&table=nothing").status, 400U);
+  EXPECT_EQ(get(site, "/api/v1/kernels?match=.&limit=3").text(), "{\"rows\":[0,1,2]}");
+}
+
 }  // namespace
 }  // namespace ridge::server

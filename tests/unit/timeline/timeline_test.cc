@@ -170,6 +170,42 @@ TEST(Timeline, AreasAddUp) {
   EXPECT_EQ(cut->by_name[1].total_ns, 5'000);
 }
 
+TEST(Timeline, AFlameIsTheTreeOfCallsInTheArea) {
+  const Opened t(test::load_events(R"json(
+  {"ph":"X","cat":"cpu_op","name":"step","pid":1,"tid":1,"ts":0,"dur":100},
+  {"ph":"X","cat":"cpu_op","name":"mm","pid":1,"tid":1,"ts":10,"dur":20},
+  {"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":15,"dur":5},
+  {"ph":"X","cat":"cpu_op","name":"mm","pid":1,"tid":1,"ts":40,"dur":30},
+  {"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":45,"dur":5},
+  {"ph":"X","cat":"cuda_runtime","name":"launch","pid":1,"tid":1,"ts":90,"dur":5},
+  {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":120,"dur":10,"args":{"device":0,"stream":7}})json"));
+  using Row = std::tuple<std::int64_t, std::string, std::int64_t, std::int64_t, std::int64_t>;
+  const auto rows = [&](std::int64_t from, std::int64_t to) {
+    const auto flame = t.timeline.flame(from, to, std::nullopt);
+    EXPECT_TRUE(flame);
+    std::set<Row> all;
+    for (const FlameNode& node : flame->nodes) {
+      const std::int64_t above = node.parent < 0 ? -1 : flame->nodes[static_cast<std::size_t>(node.parent)].total_ns;
+      all.emplace(above, node.name, node.count, node.total_ns, node.self_ns);
+    }
+    return all;
+  };
+  EXPECT_EQ(rows(0, 110'000), (std::set<Row>{{-1, "", 0, 100'000, 0},
+                                             {100'000, "step", 1, 100'000, 45'000},
+                                             {100'000, "mm", 2, 50'000, 40'000},
+                                             {50'000, "launch", 2, 10'000, 10'000},
+                                             {100'000, "launch", 1, 5'000, 5'000}}));
+  // A cut through the second product counts with its part inside, and so does its caller.
+  EXPECT_EQ(rows(60'000, 125'000), (std::set<Row>{{-1, "", 0, 40'000, 0},
+                                                  {40'000, "step", 1, 40'000, 25'000},
+                                                  {40'000, "mm", 1, 10'000, 10'000},
+                                                  {40'000, "launch", 1, 5'000, 5'000},
+                                                  {-1, "", 0, 5'000, 0},
+                                                  {5'000, "gemm", 1, 5'000, 5'000}}));
+  EXPECT_FALSE(t.timeline.flame(5, 5, std::nullopt));
+  EXPECT_FALSE(t.timeline.flame(0, 5, std::vector<std::uint32_t>{12345}));
+}
+
 // Every real trace, at several zooms: all slices are there once, as themselves or counted in a bucket, and answers stay small.
 TEST(Timeline, WindowsOfRealTracesLoseNothingAndStaySmall) {
   for (const std::string& path : test::own_traces()) {
@@ -216,6 +252,70 @@ TEST(Timeline, AnswersOfManyRowsStaySmall) {
   std::size_t bytes = 0;
   for (const DepthSlices& row : window->depths) bytes += kWords.size() + row.slices.id.size() * 30 + row.buckets.id.size() * 20;
   EXPECT_LT(bytes, 190'000U);
+}
+
+// aten::add is not aten::add_, and a name that was cut is found by its beginning.
+TEST(Timeline, ASearchForANameFindsThatNameAlone) {
+  const auto path = test::path_of("gpt_eager_train_stack_mem");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const auto exact = t.timeline.search("=aten::add", 10'000), part = t.timeline.search("aten::add", 10'000),
+             begin = t.timeline.search("=aten::add\u2026", 10'000), none = t.timeline.search("=aten::ADD", 10);
+  ASSERT_TRUE(exact && part && begin && none);
+  EXPECT_GT(exact->hits, 0);
+  EXPECT_LT(exact->hits, part->hits);
+  EXPECT_EQ(begin->hits, part->hits);  // the fixture has no such name within another
+  EXPECT_EQ(none->hits, 0);
+  for (const SliceRef& hit : exact->results) EXPECT_EQ(hit.name, "aten::add");
+  EXPECT_EQ(exact->names, std::vector<std::string>{"aten::add"});
+  EXPECT_FALSE(t.timeline.search("=", 10));
+}
+
+// Whoever keeps all slices, or counts their names, has as many as the tracks say.
+TEST(Timeline, AllSlicesAreAll) {
+  const auto path = test::path_of("resnet18_eager_shapes");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const AllSlices all = t.timeline.all_slices();
+  const NameCounts counts = t.timeline.name_counts();
+  std::uint64_t wanted = 0, slices = 0, counted = 0, mm = 0;
+  for (const TrackGroup& group : t.timeline.groups()) {
+    for (const TrackInfo& track : group.tracks) wanted += track.slices;
+  }
+  for (const TrackSlices& track : all.tracks) {
+    for (const TrackSlices::Row& row : track.rows) {
+      slices += row.id.size();
+      EXPECT_TRUE(std::is_sorted(row.start_ns.begin(), row.start_ns.end()));
+    }
+  }
+  for (const NameCounts::OfTrack& track : counts.tracks) {
+    for (std::size_t i = 0; i < track.name.size(); ++i) {
+      counted += static_cast<std::uint64_t>(track.count[i]);
+      if (counts.names[track.name[i]] == "aten::mm") mm += static_cast<std::uint64_t>(track.count[i]);
+    }
+  }
+  EXPECT_EQ(slices, wanted);
+  EXPECT_EQ(counted, wanted);
+  EXPECT_EQ(static_cast<std::int64_t>(mm), t.timeline.search("=aten::mm", 1)->hits);
+}
+
+// What the curve holds, over the window, are the bytes that kernels are known to move.
+TEST(Timeline, BandwidthAddsUpToTheBytesOfTheKernels) {
+  const auto path = test::path_of("resnet18_eager_shapes");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  const auto fine = t.timeline.bandwidth(8000), coarse = t.timeline.bandwidth(10);
+  ASSERT_TRUE(fine && coarse);
+  ASSERT_EQ(fine->devices.size(), 1U);
+  const auto bytes = [](const Bandwidth& curve) {
+    double sum = 0;
+    for (const double rate : curve.devices[0].bytes_per_s) sum += rate * static_cast<double>(curve.bucket_ns) / 1e9;
+    return sum;
+  };
+  EXPECT_GT(bytes(*fine), 1e9);
+  EXPECT_NEAR(bytes(*fine) / bytes(*coarse), 1, 1e-6);
+  EXPECT_GT(fine->devices[0].known_pct.value(), 90);
+  EXPECT_FALSE(t.timeline.bandwidth(0));
 }
 
 TEST(Timeline, HitsAreCountedAndInOrderOfTime) {

@@ -4,7 +4,7 @@
 import { matches_name } from "./name_match";
 import { SlicePack, unpacked, window_name, type Packed, type PackPlace } from "./slice_pack";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
-import type { Area, Counter, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, Track, TrackGroup, Traces } from "./types";
+import type { Area, Flame, Counter, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, Track, TrackGroup, Traces } from "./types";
 
 const kHint = "Open the trace with `ridge serve` to see it.";
 const kMostNames = 2000; // that a search lights up
@@ -72,6 +72,10 @@ export class EmbeddedSource implements DataSource {
     let counts = this.counts.get(t);
     if (!counts) this.counts.set(t, (counts = this.get<unknown>("name_counts", { t }).then((each) => unpacked<NameCounts>(each))));
     return counts;
+  }
+
+  flame(): Promise<Flame> {
+    return Promise.reject(new SourceError("not_embedded", "This report holds no flame graphs.", kHint));
   }
 
   traces(): Promise<Traces> {

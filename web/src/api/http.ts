@@ -1,7 +1,7 @@
 // The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
 import { filter_with } from "./row_filter";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
-import type { Area, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 const kOverviewPixels = 1000;
 const kCounterPixels = 8000;
@@ -57,9 +57,8 @@ export class HttpSource implements DataSource {
   // Its tables are filtered by the server, whose regular expressions take no longer than the text is long.
   async analysis(name: string, parameters: Parameters = {}): Promise<Report> {
     const report = await this.keep<Report>(name, parameters);
-    const { sort: _sort, limit, ...scope } = parameters;
-    for (const table of limit ? [] : report.tables)
-      filter_with(table, async (match) => (await this.get<{ rows: number[] }>(name, { ...scope, table: table.name, match }, undefined)).rows);
+    for (const table of report.tables)
+      filter_with(table, async (match) => (await this.get<{ rows: number[] }>(name, { ...parameters, table: table.name, match })).rows);
     return report;
   }
   async tracks(t: number): Promise<TrackGroup[]> {
@@ -79,6 +78,9 @@ export class HttpSource implements DataSource {
   }
   area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area> {
     return this.get("area", { t, from, to, ...(tracks.length ? { tracks: tracks.join(",") } : {}) }, signal);
+  }
+  flame(t: number, from: number, to: number, tracks: number[]): Promise<Flame> {
+    return this.get("flame", { t, from, to, ...(tracks.length ? { tracks: tracks.join(",") } : {}) });
   }
   search(t: number, q: string, skip: number, signal?: AbortSignal): Promise<Hits> {
     return this.get("search", { t, q, limit: kSearchPage, ...(skip ? { skip } : {}) }, signal);

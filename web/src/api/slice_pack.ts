@@ -35,10 +35,10 @@ export interface PackPlace {
   at: number;
 }
 
-const kNameLength = 121; // characters of a name in a window of slices
+const kNameLength = 120; // characters of a name in a window of slices
 const kMostNames = 200; // of an area
 
-export const window_name = (text: string): string => (text.length > kNameLength ? `${text.slice(0, kNameLength - 1)}…` : text);
+export const window_name = (text: string): string => (text.length > kNameLength ? `${text.slice(0, kNameLength)}…` : text);
 
 const running_sum = (values: number[]): Float64Array => {
   const sums = new Float64Array(values.length);

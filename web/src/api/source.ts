@@ -1,6 +1,6 @@
 // Where the page's data comes from: a door of two forms, HTTP (ridge serve) and JSON embedded in the file (ridge report).
 // Every view asks this and nothing else, so both show the same. Which form a page has: open_source.ts.
-import type { Area, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 export const kSearchPage = 1000; // hits an answer
 
@@ -27,6 +27,7 @@ export interface DataSource {
   slice(t: number, id: number): Promise<SliceDetails>;
   neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null>;
   area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area>;
+  flame(t: number, from: number, to: number, tracks: number[]): Promise<Flame>; // not of a fixed set
   search(t: number, text: string, skip: number, signal?: AbortSignal): Promise<Hits>; // at most kSearchPage of them, from number `skip` on
   marks(t: number): Promise<Mark[]>;
   overview(t: number): Promise<Overview>;

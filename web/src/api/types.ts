@@ -161,6 +161,21 @@ export interface Area {
   slices: number;
 }
 
+export interface FlameNode {
+  parent: number | null; // null: a track
+  track: number;
+  name: string | null;
+  category: string | null;
+  count: number;
+  total_ns: number;
+  self_ns: number;
+}
+
+export interface Flame {
+  nodes: FlameNode[];
+  left_out: number;
+}
+
 export interface Hit {
   id: number;
   name: string;

@@ -25,11 +25,11 @@ import { here } from "../ui/router";
 import { publish, withdraw } from "../ui/shown";
 import type { Context, Page } from "./page";
 
-const kLabels = 232; // width of the names
+const kLabels = innerWidth <= 720 ? 116 : 232; // width of the names, as in timeline.css and small.css
 
-// Devices first: that is where the time is looked for. Then what is counted over time; otherwise the trace's own order.
+// Devices first: that is where the time is looked for. Otherwise the trace's own order; last what is counted over time.
 function ordered(groups: TrackGroup[], counters: TrackGroup[]): TrackGroup[] {
-  return [...groups.filter((group) => group.kind === "device"), ...counters, ...groups.filter((group) => group.kind !== "device")];
+  return [...groups.filter((group) => group.kind === "device"), ...groups.filter((group) => group.kind !== "device"), ...counters];
 }
 
 class TimelinePage implements Page, Screen {
@@ -72,6 +72,7 @@ class TimelinePage implements Page, Screen {
     this.state = {
       source: context.source,
       t: context.t,
+      scope: context.scope,
       trace: context.trace,
       view,
       lanes: new Lanes(ordered(groups, counter_group(counters))),
@@ -136,6 +137,7 @@ class TimelinePage implements Page, Screen {
     this.element = el(
       "div",
       { class: "timeline" },
+      el("h1", { class: "unseen" }, `Timeline of ${context.trace.name}`),
       this.toolbar.element,
       el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.element, this.ruler),
       this.scroll,

@@ -35,7 +35,14 @@ function as_table(name: string, first: string, rows: AreaRow[], length: number):
   };
 }
 
-export function area_panel(selected: Selected, area: Area, zoom: () => void, search: (name: string) => void): HTMLElement {
+export interface AreaActions {
+  zoom(): void;
+  search(name: string): void;
+  flame: (() => Promise<HTMLElement>) | null; // null: there is none at hand
+  scope: string | null; // the link that shows this time on every page
+}
+
+export function area_panel(selected: Selected, area: Area, { zoom, search, flame, scope }: AreaActions): HTMLElement {
   const length = selected.to - selected.from;
   const busy = Object.entries(area.busy_pct).map(([device, share]) =>
     el(
@@ -61,9 +68,18 @@ export function area_panel(selected: Selected, area: Area, zoom: () => void, sea
           : undefined,
     });
     body.replaceChildren(view.element);
-    names.setAttribute("aria-pressed", String(by_name));
-    categories.setAttribute("aria-pressed", String(!by_name));
+    press(by_name ? names : categories);
   };
+  const press = (chosen: HTMLElement): void => {
+    for (const each of [names, categories, flames]) each?.setAttribute("aria-pressed", String(each === chosen));
+  };
+  const show_flame = async (): Promise<void> => {
+    press(flames!);
+    body.replaceChildren(el("p", { class: "muted", role: "status" }, "Working…"));
+    const made = await flame!().catch((error: Error) => el("p", { class: "muted", role: "alert" }, error.message));
+    if (flames!.getAttribute("aria-pressed") === "true") body.replaceChildren(el("div", { class: "area-flame" }, made));
+  };
+  const flames = flame ? button("Flame graph", () => void show_flame(), { class: "btn small" }) : null;
   const names = button("By name", () => show(true), { class: "btn small" });
   const categories = button("By category", () => show(false), { class: "btn small" });
   show(true);
@@ -83,6 +99,8 @@ export function area_panel(selected: Selected, area: Area, zoom: () => void, sea
       el("span", { class: "grow" }),
       names,
       categories,
+      flames,
+      scope ? el("a", { class: "btn small", href: scope, title: "Every page then shows what starts in this time" }, "Analyse this time") : null,
       button("Zoom to it", zoom, { class: "btn small", title: "f" }),
     ),
     body,

@@ -38,8 +38,9 @@ export interface Claim {
 }
 
 // null: the finding claims no time, or is not one of this trace's.
-export async function load_claim(source: DataSource, t: number, id: string): Promise<Claim | null> {
-  const report = await source.analysis("findings", source.fixed ? { claim: id, t } : { claim: id, t, sort: "time_ns", limit: kMostPieces });
+export async function load_claim(source: DataSource, t: number, scope: Record<string, string>, id: string): Promise<Claim | null> {
+  const asked = { ...scope, claim: id, t };
+  const report = await source.analysis("findings", source.fixed ? asked : { ...asked, sort: "time_ns", limit: kMostPieces });
   return read_claim(report, id);
 }
 

@@ -114,7 +114,7 @@ export class Controller {
   }
   private async load_claim(id: string, moves: boolean): Promise<void> {
     try {
-      const claim = await load_claim(this.source, this.state.t, id);
+      const claim = await load_claim(this.source, this.state.t, this.state.scope, id);
       if (this.stopped) return;
       this.show_claim(claim, moves);
       if (!claim) this.screen.complain(`The finding ${id} claims no time of this trace`);

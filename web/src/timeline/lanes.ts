@@ -31,12 +31,12 @@ export class Lanes {
   height = 0; // of what scrolls
   version = 0; // changes with the places of the boxes
   filter = ""; // words that the names of a track and its group must hold, in any case and order; pinned tracks are shown whatever they are called
-  shown: number; // tracks that the filter lets through
+  shown: number; // tracks with slices that the filter lets through
   private readonly by_id = new Map<number, { group: TrackGroup; track: Track }>();
 
   constructor(readonly groups: TrackGroup[]) {
     for (const group of groups) for (const track of group.tracks) this.by_id.set(track.id, { group, track });
-    this.shown = this.by_id.size;
+    this.shown = this.sliced.length;
     this.arrange();
   }
 
@@ -135,7 +135,7 @@ export class Lanes {
     y = 0;
     for (const group of this.groups) {
       const tracks = group.tracks.filter((track) => this.passes(group, track));
-      this.shown += tracks.length;
+      this.shown += tracks.filter((track) => track.id >= 0).length;
       if (!tracks.length && this.words.length) continue;
       const closed = this.collapsed.has(`g:${group.id}`);
       const head = { row: 0, rows: 0, pinned: false, collapsed: closed, key: `g:${group.id}`, row_keys: [] };

@@ -1,10 +1,14 @@
 // The box below the lanes that shows the selected slice or area. Its upper edge can be dragged.
 import { el, fill } from "../ui/dom";
+import { flame } from "../ui/flame";
+import * as format from "../ui/format";
 import { kernel_link } from "../ui/links";
+import { link } from "../ui/router";
+import { flame_tree } from "./area_flame";
 import { area_panel } from "./area_panel";
 import { claim_panel } from "./claim_panel";
 import { details } from "./details";
-import type { State } from "./state";
+import type { Area, State } from "./state";
 
 const kLeast = 90; // px
 const kMost = 0.7; // of the window
@@ -64,11 +68,27 @@ export class Panel {
       const find = (name: string): void => this.actions.find(name);
       fill(
         this.body,
-        area_panel(area!, answer, () => this.actions.fit(), find),
+        area_panel(area!, answer, { zoom: () => this.actions.fit(), search: find, flame: source.fixed ? null : () => this.flame_of(area!), scope: this.scope_link(area!) }),
       );
     } catch (error) {
       if (!control.signal.aborted) fill(this.body, el("p", { class: "muted" }, (error as Error).message));
     }
+  }
+
+  private async flame_of({ from, to, tracks }: Area): Promise<HTMLElement> {
+    const { source, t, lanes } = this.state;
+    const answer = await source.flame(t, Math.round(from), Math.round(to), tracks);
+    if (!answer.nodes.length) return el("p", { class: "muted" }, "Nothing lies in this area.");
+    const left_out = answer.left_out ? el("p", { class: "muted" }, `The ${format.count(answer.left_out)} smallest parts are left out.`) : null;
+    const tree = flame_tree(answer, (id) => lanes.find(id)?.name ?? `track ${id}`);
+    return el("div", {}, flame(tree, "Calls in the area"), left_out);
+  }
+
+  private scope_link({ from, to }: Area): string | null {
+    const { source, t } = this.state;
+    if (source.fixed) return null;
+    const ms = (ns: number): string => (Math.round(Math.max(0, ns)) / 1e6).toFixed(6).replace(/\.?0+$/, "");
+    return link("summary", { t: t || null, step: null, from: ms(from), to: ms(to) });
   }
 
   private splitter(): HTMLElement {
@@ -78,9 +98,14 @@ export class Panel {
       tabindex: "0",
       "aria-orientation": "horizontal",
       "aria-label": "Height of the details",
+      "aria-valuemin": "0",
+      "aria-valuemax": "100",
+      "aria-valuenow": "30", // percent of the window
     });
     const resize = (height: number): void => {
-      this.element.style.setProperty("height", `${Math.min(innerHeight * kMost, Math.max(kLeast, height))}px`);
+      const bounded = Math.min(innerHeight * kMost, Math.max(kLeast, height));
+      this.element.style.setProperty("height", `${bounded}px`);
+      grip.setAttribute("aria-valuenow", String(Math.round((100 * bounded) / Math.max(1, innerHeight))));
     };
     grip.addEventListener("keydown", (event) => {
       const step = { ArrowUp: kStep, ArrowDown: -kStep }[event.key];

@@ -39,6 +39,7 @@ export interface Lit {
 export interface State {
   source: DataSource;
   t: number;
+  scope: Record<string, string>; // the part of the trace that questions are about
   trace: TraceInfo;
   view: View;
   lanes: Lanes;

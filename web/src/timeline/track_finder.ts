@@ -33,7 +33,7 @@ export class TrackFinder {
 
   // After the lanes were arranged anew, whoever asked for it.
   show(): void {
-    const { filter, shown, tracks } = this.lanes;
+    const { filter, shown, sliced: tracks } = this.lanes;
     if (this.input.value !== filter) this.input.value = filter;
     const all = format.plural(tracks.length, "track", "tracks");
     this.count.textContent = filter ? `${format.count(shown)} of ${all}` : all;

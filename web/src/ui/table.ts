@@ -1,6 +1,7 @@
 // A table of a report: sortable, filterable, drawn only where it is looked at, so that 100,000 rows cost as much as 40.
 // Knows columns by type, unit and role only; which columns come first and what a click opens is said by the page.
 import type { Cell, Column, Table } from "../api/types";
+import { column_grip, resize_by_key } from "./column_grip";
 import { chip, is_code, numeric } from "./columns";
 import { button, el, fill, shorten, type Child } from "./dom";
 import * as format from "./format";
@@ -8,6 +9,7 @@ import { paper_zoom, prints } from "./paper";
 import { expression_of, matching_rows } from "../api/row_filter";
 import { compare, matcher } from "./row_order";
 import { copy_button, tsv } from "./table_copy";
+import { recall, remember } from "./table_memory";
 
 const kRowHeight = 28;
 const kOverscan = 8;
@@ -57,7 +59,8 @@ export class TableView {
   private input: HTMLInputElement | null = null; // the filter
   private order: number[] = [];
   private shown: Shown[] = [];
-  private all_columns = false;
+  private all_columns: boolean;
+  private widths: Record<string, number>; // px, of those that the reader has resized
   private sort_by: string | null;
   private down = true;
   private text: string;
@@ -70,8 +73,13 @@ export class TableView {
     private readonly table: Table,
     private readonly options: TableOptions = {},
   ) {
-    this.sort_by = options.sort?.replace(/^-/, "") ?? null;
-    this.down = options.sort?.startsWith("-") ?? true;
+    const kept = recall(table.name);
+    const known = table.columns.some((column) => column.name === kept.sort?.replace(/^-/, ""));
+    const sort = known ? kept.sort : options.sort;
+    this.sort_by = sort?.replace(/^-/, "") ?? null;
+    this.down = sort?.startsWith("-") ?? true;
+    this.widths = { ...kept.widths };
+    this.all_columns = kept.all_columns ?? false;
     this.text = options.filter ?? "";
     this.scroll = el(
       "div",
@@ -115,7 +123,7 @@ export class TableView {
       on: { input: () => this.filter(input.value) },
     }));
     const hidden = this.options.only && this.options.only.length < this.table.columns.length;
-    const more = hidden ? button("All columns", () => this.toggle_columns(more!), { class: "btn small", "aria-pressed": "false" }) : null;
+    const more = hidden ? button("All columns", () => this.toggle_columns(more!), { class: "btn small", "aria-pressed": String(this.all_columns) }) : null;
     const copies = copy_button(() => tsv(this.shown, this.rows));
     return el("div", { class: "t-tools" }, input, this.caption, el("span", { class: "grow" }), more, copies);
   }
@@ -152,6 +160,7 @@ export class TableView {
   private toggle_columns(toggle: HTMLButtonElement): void {
     this.all_columns = !this.all_columns;
     toggle.setAttribute("aria-pressed", String(this.all_columns));
+    remember(this.table.name, { all_columns: this.all_columns });
     this.choose_columns();
     this.arrange();
   }
@@ -168,13 +177,27 @@ export class TableView {
       .map((name) => names.indexOf(name))
       .filter((at) => this.all_columns || ((known(at) || rows.length === 0) && columns[at]!.role !== "event")); // ids are for links
     this.shown = wanted.map((at, nth) => this.measure(columns[at]!, at, nth));
-    this.scroll.style.setProperty("--columns", this.shown.map((shown) => shown.width).join(" ") + " 1fr"); // the rest stays empty
-    const least = this.shown.reduce(
-      (sum, shown) => sum + parseInt(shown.width.replace("minmax(", ""), 10),
-      0,
-    );
+    this.set_widths();
+  }
+
+  private set_widths(): void {
+    this.scroll.style.setProperty("--columns", this.shown.map((shown) => this.width_of(shown)).join(" ") + " 1fr"); // the rest stays empty
+    const least = this.shown.reduce((sum, shown) => sum + parseInt(this.width_of(shown).replace("minmax(", ""), 10), 0);
     this.scroll.style.setProperty("--least", `${least}px`);
     this.least = least;
+  }
+
+  private width_of({ column, width }: Shown): string {
+    const own = this.widths[column.name];
+    return own ? `${own}px` : width;
+  }
+
+  private resize(column: Column, px: number | null): void {
+    const { [column.name]: _old, ...others } = this.widths;
+    this.widths = px === null ? others : { ...others, [column.name]: px };
+    remember(this.table.name, { widths: this.widths });
+    this.set_widths();
+    this.draw();
   }
 
   // Where a number and a time are called alike ("compile", "compile_ns"), the time says so.
@@ -242,7 +265,7 @@ export class TableView {
       ...this.shown.map(({ column }) => {
         const sorted = column.name === this.sort_by;
         const arrow = sorted ? (this.down ? " ↓" : " ↑") : "";
-        return el(
+        const head: HTMLElement = el(
           "div",
           {
             role: "columnheader",
@@ -251,10 +274,13 @@ export class TableView {
           },
           button(`${this.heading(column)}${arrow}`, () => this.sort(column), {
             class: "t-sort",
-            title: `Sort by ${column.name}`,
+            title: `Sort by ${column.name}; Shift and the arrow keys resize it`,
             "data-column": column.name,
+            on: { keydown: (event: KeyboardEvent) => resize_by_key(event, (event.target as HTMLElement).parentElement!, (px) => this.resize(column, px)) },
           }),
         );
+        head.append(column_grip(() => head, (px) => this.resize(column, px)));
+        return head;
       }),
     );
     if (focused) (this.head.querySelector(`[data-column="${CSS.escape(focused)}"]`) as HTMLElement | null)?.focus();
@@ -266,6 +292,7 @@ export class TableView {
       this.sort_by = column.name;
       this.down = column.type !== "text";
     }
+    remember(this.table.name, { sort: `${this.down ? "-" : ""}${column.name}` });
     this.arrange();
   }
 

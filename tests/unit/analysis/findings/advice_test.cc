@@ -103,7 +103,7 @@ TEST(Advice, ProductsThatAnotherFindingReplacesHaveNoSizeToMend) {
   EXPECT_FALSE(attention.has("gemm_alignment")) << attention.ids();
 }
 
-// The real step is 47 % shorter without the casts; in the trace, where each launch costs more, they bound 51 %.
+// The real step is 47 % shorter without the casts; in the trace, where each launch costs more, they bound 49 %.
 TEST(Advice, ParametersCastAtEveryUse) {
   const Found fault = found_in_fixture("fault_casts");
   ASSERT_TRUE(fault.has("repeated_casts")) << fault.ids();

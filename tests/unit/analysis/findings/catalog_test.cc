@@ -15,7 +15,8 @@ namespace ridge {
 namespace {
 
 TEST(FindingCatalog, HasARowForEveryFile) {
-  const std::set<std::string> parts = {"catalog", "facts", "findings", "ledger", "product_shape"};  // what the rules stand on
+  const std::set<std::string> parts = {"catalog",  "claim_table", "facts",
+                                       "findings", "ledger",      "product_shape"};  // what the rules stand on
   std::set<std::string> ids;
   for (const FindingRow& rule : finding_catalog()) {
     EXPECT_TRUE(ids.insert(std::string(rule.id)).second) << rule.id;
@@ -29,6 +30,29 @@ TEST(FindingCatalog, HasARowForEveryFile) {
     EXPECT_TRUE(ids.contains(stem)) << stem;
   }
   EXPECT_EQ(files, ids.size());
+}
+
+// A reader finds every rule by its id and its description: in the list that --all adds, and in the documents.
+TEST(FindingCatalog, IsDescribedToReaders) {
+  const auto path = test::path_of("fault_tiny_kernels");
+  ASSERT_TRUE(path);
+  const test::LoadedTrace loaded = test::load_file(*path);
+  const auto report = run_findings(Scope(*loaded.model), {{"all", "true"}});
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->tables.size(), run_findings(Scope(*loaded.model), {})->tables.size() + 1);
+  const std::vector<Row> rows = rows_of(report->tables.back());
+  ASSERT_EQ(rows.size(), finding_catalog().size());
+  const std::string page = test::contents(std::string(RIDGE_SOURCE_DIR) + "/docs/findings.md");
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const FindingRow& rule = finding_catalog()[i];
+    EXPECT_EQ(rows[i][0], Cell(std::string(rule.id)));
+    EXPECT_EQ(rows[i][2], Cell(std::string(rule.description)));
+    found += rows[i][1] == Cell() ? 0U : 1U;
+    EXPECT_NE(page.find("| `" + std::string(rule.id) + "` | " + std::string(rule.description) + " |"), std::string::npos)
+        << rule.id;
+  }
+  EXPECT_EQ(found, rows_of(report->tables.front()).size());
 }
 
 TEST(FindingCatalog, IsWhatIgnoreTakes) {

@@ -1,5 +1,9 @@
 // Where on the timeline a finding is to be seen: the slice it blames, the largest of several, and when that starts.
+#include <map>
+
 #include <gtest/gtest.h>
+
+#include "analysis/findings/claim_table.h"
 
 #include "support/files.h"
 #include "support/host_device_trace.h"
@@ -110,6 +114,37 @@ TEST(PlacesOfFindings, PiecesOfOneThingCountTogether) {
   largest.see(2, 60);
   largest.see(3, 110);
   EXPECT_EQ(largest.id(), 2U);
+}
+
+// What a finding claims, piece by piece, is what it says at most, and lies in the window.
+TEST(PlacesOfFindings, ClaimsAddUpToTheBound) {
+  std::size_t claims = 0;
+  for (const std::string& path : test::own_traces()) {
+    const test::LoadedTrace loaded = test::load_file(path);
+    const Scope scope(*loaded.model);
+    for (const RankedFinding& row : compute_findings(scope).rows) {
+      Ledger ledger(scope);
+      const Findings findings = compute_findings(scope, {}, {.ledger = &ledger}, row.id);
+      const std::vector<Table> tables = claim_tables(scope, ledger, findings.claim);
+      ASSERT_EQ(tables.size(), 2U);
+      std::map<std::int64_t, std::int64_t> by_device, by_iteration;
+      const Table &pieces = tables[0], &iterations = tables[1];
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        by_device[*pieces.column("device").int64(i)] += *pieces.column("time_ns").int64(i);
+        EXPECT_LE(*pieces.column("time_ns").int64(i), *pieces.column("end_ns").int64(i) - *pieces.column("start_ns").int64(i));
+        EXPECT_EQ(pieces.column("kind").text(i) == "work", pieces.column("stream").int64(i).has_value());
+      }
+      for (std::size_t i = 0; i < iterations.size(); ++i)
+        by_iteration[*iterations.column("device").int64(i)] += *iterations.column("time_ns").int64(i);
+      EXPECT_EQ(by_device, by_iteration) << path << ": " << row.id;
+      std::int64_t most = 0;
+      for (const auto& [device, ns] : by_device) most = std::max(most, ns);
+      if (!row.finding.at_most_ns || most == 0) continue;
+      ++claims;
+      EXPECT_GE(most, *row.finding.at_most_ns) << path << ": " << row.id;
+    }
+  }
+  EXPECT_GT(claims, 10U);
 }
 
 }  // namespace

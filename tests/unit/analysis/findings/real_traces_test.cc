@@ -88,6 +88,13 @@ constexpr Fault kFaults[] = {
     {"clean_busy_gemm", "gemm_alignment", 0},
     {"fault_transposed_copy", "memory_bound_inefficient", 1, "of peak bandwidth"},
     {"clean_fused_pointwise", "memory_bound_inefficient", 0},
+    {"fault_casts", "repeated_casts", 2, "aten::to"},
+    {"clean_casts", "repeated_casts", 0},
+    {"fault_preprocess", "preprocessing", 1},
+    {"clean_preprocess", "preprocessing", 0},
+    {"fault_cpu_kernel_break", "cpu_kernels", 2, "<built-in function kernel>"},
+    {"graph_breaks_calls", "cpu_kernels", 0},
+    {"graph_breaks_calls", "graph_breaks", kAnywhere, "calls <built-in function print>"},
 };
 
 TEST(FindingsOfRealTraces, AreThoseOfTheirPrograms) {
