@@ -10,17 +10,6 @@
 namespace ridge {
 namespace {
 
-std::vector<std::uint8_t> launching_threads(const CallTree& tree, const LaunchLinks& links) {
-  std::vector<std::uint8_t> launching(tree.threads.size());
-  for (const NodeId launch : links.launch) {
-    if (launch == kNoNode) continue;
-    const auto after = std::upper_bound(tree.threads.begin(), tree.threads.end(), launch.value,
-                                        [](std::uint32_t n, const HostThread& t) { return n < t.first; });
-    launching[static_cast<std::size_t>(after - tree.threads.begin()) - 1] = 1;
-  }
-  return launching;
-}
-
 bool has_shapes(const Trace& trace) {
   const auto tells = [](const Slot& slot) { return slot.key == id_of(ArgKey::input_dims) && !slot.member; };
   return std::ranges::any_of(trace.forms.forms(), [&](const Form& form) {
@@ -53,12 +42,11 @@ class Prices {
 
 }  // namespace
 
-RecorderCost::RecorderCost(const Trace& trace, const CallTree& tree, const LaunchLinks& links) {
+RecorderCost::RecorderCost(const Trace& trace, const CallTree& tree, const std::vector<bool>& threads) {
   const Prices prices(trace);
-  const std::vector<std::uint8_t> launching = launching_threads(tree, links);
   std::vector<std::pair<std::int64_t, std::int64_t>> costs;  // start, cost
   for (std::size_t t = 0; t < tree.threads.size(); ++t) {
-    if (launching[t] == 0) continue;
+    if (!threads[t]) continue;
     for (std::uint32_t n = tree.threads[t].first; n < tree.threads[t].first + tree.threads[t].count; ++n) {
       const std::int64_t cost = prices.of(tree.event_class[n], tree.event[n]);
       if (cost > 0) costs.emplace_back(tree.start_ns[n], cost);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/call_tree.h"
-#include "model/launch_links.h"
 #include "trace/trace.h"
 
 namespace ridge {
@@ -28,8 +27,8 @@ inline constexpr RecorderPrices kWithShapes = {.op_ns = 3'400, .triton_op_ns = 2
 
 class RecorderCost {
  public:
-  // Of the threads that launch device work.
-  RecorderCost(const Trace& trace, const CallTree& tree, const LaunchLinks& links);
+  // Of these threads (flags, as tree.threads): those that launch a device's work.
+  RecorderCost(const Trace& trace, const CallTree& tree, const std::vector<bool>& threads);
 
   // Cost of what started in [from, to).
   std::int64_t between(std::int64_t from_ns, std::int64_t to_ns) const { return until(to_ns) - until(from_ns); }

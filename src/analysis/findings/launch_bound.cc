@@ -27,33 +27,51 @@ constexpr double kMostlyCompiledPct =
 // left of it.
 class RecorderShare {
  public:
-  explicit RecorderShare(const Facts& facts)
-      : facts_(facts),
-        cost_(facts.trace(), facts.tree(), facts.model().links()),
-        waits_(waits_of(facts.model().host_stalls())) {}
+  // Of one device: another rank's host, recorded beside it, is none of its own.
+  RecorderShare(const Facts& facts, const std::vector<IdleSlot>& slots, std::int64_t from_ns)
+      : RecorderShare(facts, launching(facts, slots), from_ns) {}
 
-  // Of a new device.
-  void restart(std::int64_t from_ns) {
-    since_ns_ = from_ns;
-    used_ns_ = 0;
-  }
   std::int64_t of(const IdleSlot& slot) {
     const NodeId launch = facts_.launch(slot.next_work);
     if (launch == kNoNode) return 0;
     const std::int64_t launched = facts_.time(launch).end_ns;
     const auto next = std::upper_bound(waits_.begin(), waits_.end(), launched);
-    if (next != waits_.begin() && *std::prev(next) > since_ns_) restart(*std::prev(next));
+    if (next != waits_.begin() && *std::prev(next) > since_ns_) {
+      since_ns_ = *std::prev(next);
+      used_ns_ = 0;
+    }
     const std::int64_t share = std::clamp<std::int64_t>(cost_.between(since_ns_, launched) - used_ns_, 0, slot.piece.length());
     used_ns_ += share;
     return share;
   }
 
  private:
-  // When the host had waited for the device.
-  static std::vector<std::int64_t> waits_of(const HostStalls& stalls) {
+  RecorderShare(const Facts& facts, const std::vector<bool>& threads, std::int64_t from_ns)
+      : facts_(facts),
+        cost_(facts.trace(), facts.tree(), threads),
+        waits_(waits_of(facts.model().host_stalls(), threads)),
+        since_ns_(from_ns) {}
+
+  // The threads that launched what the device waited for.
+  static std::vector<bool> launching(const Facts& facts, const std::vector<IdleSlot>& slots) {
+    const std::vector<HostThread>& threads = facts.tree().threads;
+    std::vector<bool> found(threads.size());
+    for (const IdleSlot& slot : slots) {
+      const NodeId launch = slot.next_work == kNoWork ? kNoNode : facts.launch(slot.next_work);
+      if (launch == kNoNode || launch.value >= facts.tree().recorded) continue;
+      const auto after = std::upper_bound(threads.begin(), threads.end(), launch.value,
+                                          [](std::uint32_t n, const HostThread& t) { return n < t.first; });
+      if (after != threads.begin()) found[static_cast<std::size_t>(after - threads.begin()) - 1] = true;
+    }
+    return found;
+  }
+
+  // When these threads had waited for the device.
+  static std::vector<std::int64_t> waits_of(const HostStalls& stalls, const std::vector<bool>& threads) {
     std::vector<std::int64_t> ends;
-    for (const std::vector<HostStall>& thread : stalls.of_thread) {
-      for (const HostStall& stall : thread) {
+    for (std::size_t t = 0; t < stalls.of_thread.size(); ++t) {
+      if (!threads[t]) continue;
+      for (const HostStall& stall : stalls.of_thread[t]) {
         if (stall.cause == IdleCause::sync || stall.cause == IdleCause::copy_wait) ends.push_back(stall.end_ns);
       }
     }
@@ -69,11 +87,10 @@ class RecorderShare {
 
 // Takes what late launches cost; returns how many kernels were late.
 std::int64_t take_late_launches(Facts& facts, Claim* claim, HostTally* tally) {
-  RecorderShare recorder(facts);
   std::int64_t late = 0;
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
     const std::vector<IdleSlot>& slots = facts.ledger().devices()[d].idle;
-    recorder.restart(facts.ledger().time().spans.intervals().front().start_ns);
+    RecorderShare recorder(facts, slots, facts.ledger().time().spans.intervals().front().start_ns);
     std::uint32_t last = kNoWork;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const IdleSlot& slot = slots[i];
