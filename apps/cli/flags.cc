@@ -100,9 +100,7 @@ constexpr std::array kFlags = {
     Flag{"--wide", "", "all columns of a table, however long its lines", set_switch<&Settings::wide, true>, true},
     Flag{"--threads", "N", "number of threads (default: one per core)", set_threads},
     Flag{"--max-bytes", "SIZE", "largest uncompressed trace to read: 4G, 512MiB", set_max_bytes},
-    Flag{"--capture", "FILE",
-         "trace of the capture of the graphs that TRACE replays: its ops, shapes and Python lines serve the replays; once per "
-         "TRACE, in order, - for none",
+    Flag{"--capture", "FILE", "trace with the capture of the graphs that TRACE replays; once per TRACE, - for none",
          add_capture},
     Flag{"-q,--quiet", "", "no warnings, no progress bar", set_switch<&Settings::quiet, true>},
     Flag{"--no-color", "", "no colours; NO_COLOR=1 does the same", set_switch<&Settings::color, false>},

@@ -12,7 +12,7 @@ WorkQueue::WorkQueue(std::size_t threads, std::size_t most_long) : most_long_(mo
 
 WorkQueue::~WorkQueue() { stop(); }
 
-void WorkQueue::add(Job job) {
+void WorkQueue::add(QueuedJob job) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back(std::move(job));
   changed_.notify_one();
@@ -31,8 +31,9 @@ void WorkQueue::stop() {
 
 // There are no more jobs than connections: a walk over them costs nothing.
 WorkQueue::Jobs::iterator WorkQueue::next() {
-  const auto may_begin = [this](const Job& job) { return !job.is_long || long_under_way_ < most_long_; };
-  const auto first = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& job) { return !job.pipelined && may_begin(job); });
+  const auto may_begin = [this](const QueuedJob& job) { return !job.is_long || long_under_way_ < most_long_; };
+  const auto first =
+      std::find_if(jobs_.begin(), jobs_.end(), [&](const QueuedJob& job) { return !job.pipelined && may_begin(job); });
   return first != jobs_.end() ? first : std::find_if(jobs_.begin(), jobs_.end(), may_begin);
 }
 
@@ -42,7 +43,7 @@ void WorkQueue::work() {
     auto found = jobs_.end();
     changed_.wait(lock, [&] { return stopping_ || (found = next()) != jobs_.end(); });
     if (stopping_) return;
-    Job job = std::move(*found);
+    QueuedJob job = std::move(*found);
     jobs_.erase(found);
     long_under_way_ += job.is_long ? 1 : 0;
     lock.unlock();

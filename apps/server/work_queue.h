@@ -16,7 +16,7 @@
 
 namespace ridge::server {
 
-struct Job {
+struct QueuedJob {
   bool is_long = false;
   bool pipelined = false;
   std::function<void()> run;  // does not throw
@@ -29,11 +29,11 @@ class WorkQueue {
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
-  void add(Job job);
+  void add(QueuedJob job);
   void stop();  // what waits is dropped, what runs is waited for; again: nothing
 
  private:
-  using Jobs = std::list<Job>;
+  using Jobs = std::list<QueuedJob>;
   Jobs::iterator next();  // end(): nothing that may begin
   void work();
 

@@ -19,6 +19,7 @@
 #include "model/model.h"
 #include "support/files.h"
 #include "support/table_rows.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -34,14 +35,16 @@ std::vector<std::string> traces() {
 
 std::int64_t device_time(const Trace& trace) {
   std::int64_t sum = 0;
-  for (const EventId event : trace.of(EventClass::device_work)) sum += trace.events.dur_ns(event).value_or(0);
+  for (const EventId event : trace.of(EventClass::device_work)) {
+    if (work_of(trace, event) != DeviceWork::none) sum += trace.events.dur_ns(event).value_or(0);
+  }
   return sum;
 }
 
 std::int64_t kernel_time(const Trace& trace) {
   std::int64_t sum = 0;
   for (const EventId event : trace.of(EventClass::device_work)) {
-    if (trace.kind(event).work == DeviceWork::kernel) sum += trace.events.dur_ns(event).value_or(0);
+    if (work_of(trace, event) == DeviceWork::kernel) sum += trace.events.dur_ns(event).value_or(0);
   }
   return sum;
 }

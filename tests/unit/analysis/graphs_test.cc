@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/loaded_trace.h"
+#include "trace/vendor_work.h"
 
 namespace ridge::test {
 namespace {
@@ -13,7 +14,9 @@ const Coverage& part(const Graphs& graphs, CoveragePart p) { return graphs.cover
 
 std::int64_t device_time(const Trace& trace) {
   std::int64_t sum = 0;
-  for (const EventId event : trace.of(EventClass::device_work)) sum += trace.events.dur_ns(event).value_or(0);
+  for (const EventId event : trace.of(EventClass::device_work)) {
+    if (work_of(trace, event) != DeviceWork::none) sum += trace.events.dur_ns(event).value_or(0);
+  }
   return sum;
 }
 

@@ -166,7 +166,7 @@ TEST(Augment, ReplacesWhatIsThere) {
   const std::string once = augmented(text);
   EXPECT_EQ(once.find("old"), std::string::npos) << once;
   EXPECT_EQ(once.find("u005f"), std::string::npos) << once;
-  EXPECT_NE(once.find(R"("External id": 1, "kernel_flop": 5}})"), std::string::npos) << "an op's own kernel_flop is not ours";
+  EXPECT_NE(once.find(R"("External id": 1}})"), std::string::npos) << "of an op too: the script writes it there; " << once;
   EXPECT_NE(once.find(R"({"device": 0, "stream": 7)"), std::string::npos) << once;
   EXPECT_EQ(augmented(once), once);
 }
