@@ -4,11 +4,14 @@ import { SourceError, type DataSource } from "./api/source";
 import type { Traces } from "./api/types";
 import type { Page } from "./pages/page";
 import { pages_for, type PageRow } from "./pages/pages";
-import { button, el, fill, shorten, svg } from "./ui/dom";
+import { button, el, fill, shorten, shorten_middle, svg } from "./ui/dom";
 import { go, here, link, note } from "./ui/router";
 import { effective, range_of, scope_key, scope_of, scope_query, scope_text, whole, type Scope } from "./ui/scope";
 import { scope_picker } from "./ui/scope_picker";
+import { short_names } from "./ui/trace_names";
 import { apply_theme, next_theme, theme_name } from "./ui/theme_choice";
+
+const kTraceName = 16; // characters that the menu has room for
 
 function failure(error: unknown): HTMLElement {
   const known = error instanceof SourceError;
@@ -82,7 +85,7 @@ class Shell {
     this.scope = scope;
     const from_menu = this.nav.contains(document.activeElement);
     this.draw_nav(row.under ?? row.name, t, scope);
-    if (from_menu) this.nav.querySelector<HTMLElement>("[aria-current]")?.focus();
+    if (from_menu) [...this.nav.querySelectorAll<HTMLElement>("[aria-current], .menu")].find((each) => each.checkVisibility())?.focus();
     const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
       await this.page.update(parameters);
@@ -92,7 +95,7 @@ class Shell {
     this.page?.close?.();
     this.page = null;
     this.shown = key;
-    document.title = `${row.title} · ${shorten(this.all.traces[t]?.name ?? "", 60)} · ridge`;
+    document.title = `${shorten_middle(this.all.traces[t]?.name ?? "", 60)} · ${row.title} · ridge`; // a tab shows the beginning
     const waiting = window.setTimeout(() => {
       if (turn === this.turn) fill(this.main, el("p", { class: "empty muted", role: "status" }, "Working…")); // else a later page is already there
     }, 150);
@@ -121,6 +124,7 @@ class Shell {
   private look_at(scope: Scope, t: number, is_open: boolean): boolean {
     const chosen = is_open && scope_key(scope) !== scope_key(this.scope);
     const { parameters } = here();
+    if (parameters.has("f") && !parameters.has("r")) return false; // a finding says itself where to look
     if (!chosen && ["r", "s", "q"].some((name) => parameters.has(name))) return false;
     const range = range_of(effective(scope, this.given), this.all.traces[t]!);
     if (!range && !chosen) return false;
@@ -151,6 +155,7 @@ class Shell {
   }
 
   private draw_nav(current: string, t: number, scope: Scope): void {
+    const short = short_names(this.all.traces.map((trace) => trace.name), kTraceName);
     const groups = [...new Set(this.pages.map((page) => page.group))];
     const choice =
       this.all.traces.length > 1
@@ -166,7 +171,9 @@ class Shell {
                 },
               },
             },
-            ...this.all.traces.map((trace) => el("option", { value: trace.index, selected: trace.index === t }, shorten(trace.name, 60))),
+            ...this.all.traces.map((trace) =>
+              el("option", { value: trace.index, selected: trace.index === t, title: shorten(trace.name, 300) }, short[trace.index] ?? ""),
+            ),
           )
         : el(
             "div",
@@ -181,10 +188,19 @@ class Shell {
       },
       { class: "btn small", "aria-label": "Light or dark" },
     );
+    // On a narrow screen the pages are behind a button; the menu closes when one is chosen, as it is drawn anew.
+    const current_title = this.pages.find((page) => page.name === current)?.title ?? "Pages";
+    this.nav.classList.remove("open");
+    const menu = button(
+      `☰ ${current_title}`,
+      () => menu.setAttribute("aria-expanded", String(this.nav.classList.toggle("open"))),
+      { class: "btn menu", "aria-expanded": "false", title: "All pages" },
+    );
     fill(
       this.nav,
       el("a", { class: "brand", href: link("summary", { t: t || null }) }, logo(), "ridge"),
       choice,
+      menu,
       this.source.fixed ? null : scope_picker(this.all.traces[t]!, scope, this.given, (changes) => this.choose(changes)),
       ...groups.flatMap((group) => [
         el("div", { class: "nav-group" }, group),

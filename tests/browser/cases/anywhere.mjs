@@ -54,7 +54,7 @@ export const cases = {
   "a telephone shows every page, nothing wider than its screen": async () => {
     const server = await serve(steps, compiled);
     const { page, finish } = await open(server.url, { viewport: { width: 390, height: 844 }, hasTouch: true });
-    await page.waitForSelector(".nav-item");
+    await page.waitForSelector(".nav-item", { state: "attached" }); // behind a button
     const wrong = [];
     for (const name of await page_names(page)) {
       await visit(page, name);

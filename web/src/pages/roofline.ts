@@ -1,5 +1,5 @@
 // The roofline: each kernel as a dot (FLOP per byte against FLOP/s, sized by time) under the roofs of its device, on logarithmic axes; those without
-// FLOPs by their bytes per second; and a list of those of which neither is known.
+// FLOPs by their bytes per second; and lists of those that have no place on either.
 import type { Report } from "../api/types";
 import { Tooltip } from "../timeline/tooltip";
 import { button, el, fill, shorten, svg, type Child } from "../ui/dom";
@@ -32,16 +32,17 @@ const kBoundColours: Record<string, string> = { memory: "#e69f00", compute: "#00
 
 const positive = (value: number | null): value is number => value !== null && Number.isFinite(value) && value > 0;
 
-// Every kernel has its place: under the roofs, on the bandwidth axis where it has no FLOPs or theirs are unknown, or in the list of those of
-// which neither is known.
+// Every kernel has its place: under the roofs, on the bandwidth axis where it has no FLOPs or theirs are unknown, or in a list: of those
+// of which neither is known, and of those whose bytes are 0 or not known.
 interface Placed {
   under_roofs: Dot[];
   by_bandwidth: Dot[];
   unknown: Dot[];
+  no_bytes: Dot[];
 }
 
 function placed(table: Rows): Placed {
-  const parts: Placed = { under_roofs: [], by_bandwidth: [], unknown: [] };
+  const parts: Placed = { under_roofs: [], by_bandwidth: [], unknown: [], no_bytes: [] };
   for (const row of table.table.rows) {
     const [intensity, rate, bytes] = [table.number(row, "intensity"), table.number(row, "flops_per_s"), table.number(row, "bytes_per_s")];
     const time = table.number(row, "time_ns") ?? 0;
@@ -49,13 +50,31 @@ function placed(table: Rows): Placed {
     const dot = { kernel: table.text(row, "kernel"), label: table.text(row, "label") || table.text(row, "kernel"), time, row };
     if (positive(intensity) && positive(rate)) parts.under_roofs.push({ ...dot, x: intensity, rate });
     else if (positive(bytes) && positive(each_ns)) parts.by_bandwidth.push({ ...dot, x: each_ns, rate: bytes });
-    else parts.unknown.push({ ...dot, x: 0, rate: 0 });
+    else (rate === null && bytes === null ? parts.unknown : parts.no_bytes).push({ ...dot, x: 0, rate: 0 });
   }
   for (const part of Object.values(parts) as Dot[][]) part.sort((a, b) => b.time - a.time);
   return parts;
 }
 
 const time_of = (dots: Dot[]): number => dots.reduce((sum, dot) => sum + dot.time, 0);
+
+// Known to be none is not unknown.
+function flops_text(table: Rows, dot: Dot): string {
+  const rate = table.number(dot.row, "flops_per_s");
+  return rate === null ? "FLOPs not known" : rate > 0 ? format.scaled(rate, "flop_per_s") : "no matrix FLOPs";
+}
+function bytes_text(table: Rows, dot: Dot): string {
+  const rate = table.number(dot.row, "bytes_per_s");
+  return rate === null ? "bytes not known" : rate > 0 ? format.scaled(rate, "bytes_per_s") : "no bytes";
+}
+
+// What the kernels on the bandwidth axis lack, with the share of each kind.
+function bandwidth_title(table: Rows, dots: Dot[], share: (part: Dot[]) => string): string {
+  const known = dots.filter((dot) => table.number(dot.row, "flops_per_s") !== null);
+  const others = dots.filter((dot) => !known.includes(dot));
+  const told = [known.length ? `No matrix FLOPs: ${share(known)} of kernel time` : "", others.length ? `FLOPs not known: ${share(others)} of kernel time` : ""];
+  return told.filter(Boolean).join("; ");
+}
 
 // Roofs of one height are one: "float32 matrix, float32 vector".
 function roofs_of(report: Report): Roof[] {
@@ -90,13 +109,13 @@ function roofline(dots: Dot[], roofs: Roof[], draw: DotDrawer, width: number): S
   );
 }
 
-function bandwidth_picture(dots: Dot[], bandwidths: number[], draw: DotDrawer, width: number): SVGSVGElement {
+function bandwidth_picture(dots: Dot[], bandwidths: number[], draw: DotDrawer, width: number, table: Rows): SVGSVGElement {
   const axes = bandwidth_axes(dots, bandwidths, width);
   return svg(
     "svg",
     { class: "roofline by-bandwidth", viewBox: `0 0 ${axes.width} ${axes.height}`, role: "group", "aria-label": `Bandwidth of ${dots.length} kernels` },
     ...grid(axes, kBandwidthNames),
-    ...draw(dots, axes, (dot) => `${format.scaled(dot.rate, "bytes_per_s")}, ${format.time(dot.x)} per launch`),
+    ...draw(dots, axes, (dot) => `${format.scaled(dot.rate, "bytes_per_s")}, ${format.time(dot.x)} per launch, ${flops_text(table, dot)}`),
     ...bandwidths.flatMap((each) => bandwidth_line(each, axes)),
   );
 }
@@ -153,15 +172,15 @@ function dot_drawer(most: number, table: Rows, context: Context, tooltip: Toolti
     });
 }
 
-// The kernels of which neither FLOPs nor bytes are known, with their time.
-function unknown_list(dots: Dot[], context: Context): Child {
+// Kernels that are in no picture, with their time and what is known of them.
+function unplaced_list(dots: Dot[], context: Context, about: (dot: Dot) => string): Child {
   if (!dots.length) return null;
   return el(
     "ul",
     { class: "unplaced" },
     ...dots
       .slice(0, kListed)
-      .map((dot) => el("li", {}, el("a", { class: "code", href: name_link(context.t, dot.kernel) }, shorten(dot.label, 200)), el("span", { class: "num" }, format.time(dot.time)))),
+      .map((dot) => el("li", {}, el("a", { class: "code", href: name_link(context.t, dot.kernel) }, shorten(dot.label, 200)), el("span", { class: "num" }, [format.time(dot.time), about(dot)].filter(Boolean).join(", ")))),
     dots.length > kListed ? el("li", { class: "muted" }, `and ${format.count(dots.length - kListed)} more`) : null,
   );
 }
@@ -185,6 +204,7 @@ function shares_text(parts: Placed, share: (part: Dot[]) => string, left_out: st
     [parts.under_roofs, "under the roofs"],
     [parts.by_bandwidth, "on the bandwidth axis"],
     [parts.unknown, "listed below them, as neither FLOPs nor bytes are known"],
+    [parts.no_bytes, "listed below them, as their bytes are 0 or not known"],
   ];
   const told = words.filter(([part]) => part.length).map(([part, where]) => `${share(part)} ${where} (${format.plural(part.length, "kernel", "kernels")})`);
   if (left_out) told.push(`${left_out} of kernels that are not in this report`);
@@ -217,7 +237,7 @@ export async function roofline_page(context: Context): Promise<Page> {
   const all_roofs = roofs_of(report);
   const parts = placed(table);
   const dots = parts.under_roofs;
-  const listed = time_of([...dots, ...parts.by_bandwidth, ...parts.unknown]);
+  const listed = time_of([...dots, ...parts.by_bandwidth, ...parts.unknown, ...parts.no_bytes]);
   const whole = Math.max(1, listed, table.table.total ? (table.number(table.table.total, "time_ns") ?? 0) : 0);
   const share = (part: Dot[]): string => format.percent((100 * time_of(part)) / whole);
   const bandwidths = [...new Set(all_roofs.map((roof) => roof.bandwidth))];
@@ -234,7 +254,7 @@ export async function roofline_page(context: Context): Promise<Page> {
     const empty = table.size ? "No kernel has known FLOPs and bytes. Record with record_shapes=True." : "This trace has no kernels.";
     const shown = all_roofs.filter((roof) => on.has(roof.name));
     fill(box, dots.length ? roofline(dots, shown, draw_dots, width) : el("p", { class: "empty muted" }, empty));
-    fill(strip, parts.by_bandwidth.length ? bandwidth_picture(parts.by_bandwidth, bandwidths, draw_dots, width) : null);
+    fill(strip, parts.by_bandwidth.length ? bandwidth_picture(parts.by_bandwidth, bandwidths, draw_dots, width, table) : null);
   };
   const toggles = all_roofs.map((roof) => {
     const toggle = button(
@@ -300,8 +320,14 @@ export async function roofline_page(context: Context): Promise<Page> {
         ),
         box,
       ),
-      parts.by_bandwidth.length ? card(`Kernels without known FLOPs: ${share(parts.by_bandwidth)} of kernel time`, el("p", { class: "lead" }, "By the bytes they moved and the time of a launch. Short ones cannot reach the memory's bandwidth."), strip) : null,
-      parts.unknown.length ? card(`Neither FLOPs nor bytes known: ${share(parts.unknown)} of kernel time`, unknown_list(parts.unknown, context)) : null,
+      parts.by_bandwidth.length ? card(bandwidth_title(table, parts.by_bandwidth, share), el("p", { class: "lead" }, "By the bytes they moved and the time of a launch. Short ones cannot reach the memory's bandwidth."), strip) : null,
+      parts.unknown.length ? card(`Neither FLOPs nor bytes known: ${share(parts.unknown)} of kernel time`, unplaced_list(parts.unknown, context, () => "")) : null,
+      parts.no_bytes.length
+        ? card(
+            `Bytes 0 or not known: ${share(parts.no_bytes)} of kernel time`,
+            unplaced_list(parts.no_bytes, context, (dot) => `${flops_text(table, dot)}, ${bytes_text(table, dot)}`),
+          )
+        : null,
       card("Kernels", view.element),
       tooltip.element,
     ),

@@ -8,6 +8,7 @@ import { colour_of, step_colour } from "../ui/palette";
 import { card, diagnostics, figures, page_head } from "../ui/report_view";
 import { link } from "../ui/router";
 import { rows_of, Rows, table_of } from "../ui/rows";
+import { effective, scope_of } from "../ui/scope";
 import { finding_links } from "./finding_place";
 import { asked, type Context, type Page } from "./page";
 import { kernel_door } from "./tables";
@@ -52,10 +53,14 @@ function lead(context: Context, head: Rows | null): string {
   const row = head?.table.rows[0];
   const device = row && head ? head.text(row, "device") : "";
   const { trace } = context;
-  const { count, per } = trace.iterations;
-  const iterations = count > 1 ? `${format.count(count)} iterations (by ${per.replaceAll("_", " ")})` : "one iteration";
+  // With a part of the trace chosen, these are that part's; how many events are in it is not told.
+  const is_part = Object.keys(effective(context.source.fixed ? {} : scope_of(context.parameters), context.all.scope ?? {})).length > 0;
+  const window_ns = (row && head ? head.number(row, "window_ns") : null) ?? (is_part ? null : trace.window_ns);
+  const count = (row && head ? head.number(row, "iterations") : null) ?? (is_part ? 0 : trace.iterations.count);
+  const { per } = trace.iterations;
+  const iterations = count > 1 ? `${format.count(count)} iterations (by ${per.replaceAll("_", " ")})` : count === 1 || !is_part ? "one iteration" : "";
   if (!trace.events) return "no events";
-  return [device, `${format.time(trace.window_ns)} window`, iterations, `${format.count(trace.events)} events`].filter(Boolean).join(" · ");
+  return [device, window_ns === null ? "" : `${format.time(window_ns)} window`, iterations, is_part ? "" : `${format.count(trace.events)} events`].filter(Boolean).join(" · ");
 }
 
 const kFigures: [string, string, (value: number) => string][] = [

@@ -11,6 +11,7 @@ export interface ClaimPiece extends Range {
   device: number;
   stream: number | null; // null: idle time, of the whole device
   name: string; // of the work, or the cause
+  label: string; // the same, as the page of kernels has it
   time_ns: number; // claimed of it
   event: number | null;
 }
@@ -40,8 +41,19 @@ export interface Claim {
 // null: the finding claims no time, or is not one of this trace's.
 export async function load_claim(source: DataSource, t: number, scope: Record<string, string>, id: string): Promise<Claim | null> {
   const asked = { ...scope, claim: id, t };
-  const report = await source.analysis("findings", source.fixed ? asked : { ...asked, sort: "time_ns", limit: kMostPieces });
-  return read_claim(report, id);
+  const [report, kernels] = await Promise.all([
+    source.analysis("findings", source.fixed ? asked : { ...asked, sort: "time_ns", limit: kMostPieces }),
+    source.analysis("kernels", { ...scope, t }).catch(() => null), // without them names stay as they are
+  ]);
+  const claim = read_claim(report, id);
+  if (claim && kernels) label_pieces(claim.pieces, table_of(kernels, "kernels"));
+  return claim;
+}
+
+// Raw names of kernels of one template begin alike for hundreds of letters.
+function label_pieces(pieces: ClaimPiece[], kernels: Rows | null): void {
+  const labels = new Map(rows_of(kernels).map((row) => [kernels!.text(row, "kernel"), kernels!.text(row, "label")]));
+  for (const piece of pieces) if (piece.stream !== null) piece.label = labels.get(piece.name) || piece.name;
 }
 
 function read_claim(report: Report, id: string): Claim | null {
@@ -88,6 +100,7 @@ function piece_of(table: Rows, row: Cell[]): ClaimPiece {
     device: table.number(row, "device") ?? 0,
     stream: table.text(row, "kind") === "work" ? table.number(row, "stream") : null,
     name: table.text(row, "name"),
+    label: table.text(row, "name"),
     time_ns: table.number(row, "time_ns") ?? 0,
     event: table.number(row, "event"),
   };

@@ -1,9 +1,12 @@
 // The panel of a finding: what it says, how much time it claims in the iteration in sight and in all, and what that time is made of.
 import type { Table } from "../api/types";
-import { button, el, shorten } from "../ui/dom";
+import { button, el, shorten, shorten_middle } from "../ui/dom";
 import * as format from "../ui/format";
 import { TableView } from "../ui/table";
 import type { Claim } from "./claim";
+
+const kLongestName = 80; // characters
+const kOwnPart = 40;
 
 export interface ClaimActions {
   show(from: number, to: number): void;
@@ -11,21 +14,30 @@ export interface ClaimActions {
   close(): void;
 }
 
+// Kernels of one label: each with what is its own of its name.
+function told_apart(row: { name: string; label: string }, all: { name: string; label: string }[]): string {
+  const alike = all.filter((each) => each.label === row.label && each.name !== row.name);
+  if (!alike.length) return row.label === row.name ? shorten_middle(row.name, kLongestName) : row.label;
+  const same = Math.min(...alike.map((each) => [...row.name].findIndex((letter, i) => letter !== each.name[i])).map((at) => (at < 0 ? row.name.length : at)));
+  return `${shorten_middle(row.label, kLongestName)} · …${shorten(row.name.slice(Math.max(0, same - 4)), kOwnPart)}`;
+}
+
 function as_table(claim: Claim): Table {
   const text = (name: string) => ({ name, type: "text" as const, unit: null, role: null });
   const number = (name: string, unit: "ns" | "count" | "percent") => ({ name, type: "number" as const, unit, role: null });
-  const rows = new Map<string, { kind: string; name: string; count: number; time: number }>();
+  const rows = new Map<string, { kind: string; name: string; label: string; count: number; time: number }>();
   for (const piece of claim.pieces) {
     const kind = piece.stream === null ? "idle" : "work";
-    const row = rows.get(`${kind}/${piece.name}`) ?? { kind, name: piece.name, count: 0, time: 0 };
+    const row = rows.get(`${kind}/${piece.name}`) ?? { kind, name: piece.name, label: piece.label, count: 0, time: 0 };
     row.count += 1;
     row.time += piece.time_ns;
     rows.set(`${kind}/${piece.name}`, row);
   }
+  const all = [...rows.values()];
   return {
     name: "claim",
     columns: [text("name"), text("kind"), number("count", "count"), number("time_ns", "ns"), number("pct_of_claim", "percent")],
-    rows: [...rows.values()].map((row) => [row.name, row.kind, row.count, row.time, (100 * row.time) / Math.max(1, claim.total_ns)]),
+    rows: all.map((row) => [told_apart(row, all), row.kind, row.count, row.time, (100 * row.time) / Math.max(1, claim.total_ns)]),
     total: null,
     parent: null,
   };

@@ -61,6 +61,13 @@ export function button(label: Child, on_click: () => void, props: Props = {}): H
   return el("button", { type: "button", ...props, on: { click: on_click, ...(props.on ?? {}) } }, label);
 }
 
+// Both ends of a long name, where names of one kind differ: `late_hos…r1_rank0`.
+export function shorten_middle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+}
+
 // The start of a long text and an ellipsis: 100 KB of a name serve nobody.
 export function shorten(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
