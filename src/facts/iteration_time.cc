@@ -1,12 +1,41 @@
-// Spans cut to the window. With --from and --to, iterations that the window cuts count with what is in it.
+// Spans cut to the window, and at its ends what held the host up. With --from and --to, iterations that the window cuts count
+// with what is in it.
 #include "facts/iteration_time.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "base/median.h"
+#include "model/iteration_spans.h"
 
 namespace ridge {
+namespace {
+
+// Starting and stopping the workers that fetch data is done once; a batch is waited for in every iteration.
+bool is_done_once(const Scope& scope, const IdlePiece& piece) {
+  if (piece.cause != IdleCause::dataloader || piece.node == kNoNode) return false;
+  const CallTree& tree = scope.model().tree();
+  const std::string_view name = scope.trace().text(scope.trace().events.name(tree.event[piece.node.value]));
+  return tree.class_of(piece.node) == EventClass::python_frame && !name.ends_with(": __next__");
+}
+
+// Before the first work of a device and behind its last: what `gaps` finds a cause for.
+std::vector<Interval> held_up_at_the_ends(const Scope& scope) {
+  std::vector<Interval> times;
+  for (const DeviceIdle& idle : scope.idle()) {
+    if (!scope.has_device(idle.device)) continue;
+    for (const IdleGap& gap : idle.gaps) {
+      if (gap.last_work != kNoWork && gap.next_work != kNoWork) continue;
+      for (const IdlePiece& piece : idle.pieces_of(gap)) {
+        if (piece.cause != IdleCause::head_tail && !is_done_once(scope, piece)) times.push_back({piece.start_ns, piece.end_ns});
+      }
+    }
+  }
+  return times;
+}
+
+}  // namespace
 
 IterationTime iteration_time(const Scope& scope) {
   IterationTime out;
@@ -27,6 +56,14 @@ IterationTime iteration_time(const Scope& scope) {
   }
   if (spans.empty()) spans.push_back({window.start_ns, window.end_ns});
   out.spans = IntervalSet(std::move(spans));
+  if (!out.spans.empty()) out.begins_ns = out.spans.intervals().front().start_ns;
+  if (are_cut(iterations)) {
+    const IntervalSet ends = subtract(IntervalSet(held_up_at_the_ends(scope)), out.spans);
+    for (const Interval& time : ends.intervals()) {
+      if (!durations.empty()) (time.start_ns < out.begins_ns ? durations.front() : durations.back()) += time.length();
+    }
+    out.spans = unite(out.spans, ends);
+  }
   if (!durations.empty()) out.median_ns = median(std::move(durations));
   return out;
 }

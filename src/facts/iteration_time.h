@@ -4,6 +4,8 @@
 // It is the mean over the iterations, because parts of the time add up to means; the median stands beside it under its own
 // name. The time is that of the iterations' spans (model/iteration_spans.h) within the scope's window: idle or busy, all of it
 // is of an iteration, and what lies outside of them, such as the recording's own start and end, is of none.
+// Where the window was cut into iterations, what held the host up before the first work and behind the last (a batch, a
+// compilation, the allocator) is the first iteration's and the last one's.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,9 @@ namespace ridge {
 
 struct IterationTime {
   IterationRule rule = IterationRule::whole_window;
-  std::int64_t count = 0;  // iterations of the scope
-  IntervalSet spans;       // of the scope's window; the whole of it where no iteration lies in it
+  std::int64_t count = 0;      // iterations of the scope
+  IntervalSet spans;           // of the scope's window; the whole of it where no iteration lies in it
+  std::int64_t begins_ns = 0;  // the first span's start, without what held the host up before
   std::optional<std::int64_t> median_ns;
 
   std::int64_t divisor() const { return count > 0 ? count : 1; }

@@ -2,14 +2,11 @@
 #include "model/iteration_spans.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <string_view>
 #include <vector>
 
 #include "base/median.h"
 #include "base/saturating.h"
-#include "model/idle.h"
 
 namespace ridge {
 namespace {
@@ -21,7 +18,6 @@ struct DevicePart {
   std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t end_ns = kNever;
   std::int64_t work = 0;
-  NodeId first_launch = kNoNode, last_launch = kNoNode;  // of the work that is launched first, and that ends last
 
   bool any() const { return end_ns != kNever; }
 };
@@ -45,42 +41,12 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
     const std::optional<std::size_t> at = iteration_of_work(trace, tree, links, iterations, row);
     if (!at) continue;
     DevicePart& part = parts[*at];
-    if (launched < part.first_launch_ns) part.first_launch = launch;
-    if (end > part.end_ns) part.last_launch = launch;
     part.first_launch_ns = std::min(part.first_launch_ns, launched);
     part.first_work_ns = std::min(part.first_work_ns, start);
     part.end_ns = std::max(part.end_ns, end);
     ++part.work;
   }
   return parts;
-}
-
-// What held up the thread of `launch` as it may in every iteration, in order of time. Waiting for the device ends with the
-// device's work; starting and stopping the workers that fetch data is done once.
-std::vector<HostStall> stalls_of(const Trace& trace, const CallTree& tree, const HostStalls* stalls, NodeId launch) {
-  if (stalls == nullptr || launch == kNoNode) return {};
-  const auto after = std::upper_bound(tree.threads.begin(), tree.threads.end(), launch.value,
-                                      [](std::uint32_t n, const HostThread& t) { return n < t.first; });
-  std::vector<HostStall> found = stalls->of_thread[static_cast<std::size_t>(after - tree.threads.begin()) - 1];
-  std::erase_if(found, [&](const HostStall& stall) {
-    const bool frame = tree.class_of(stall.node) == EventClass::python_frame;
-    const std::string_view name = trace.text(trace.events.name(tree.event[stall.node.value]));
-    const bool once = stall.cause == IdleCause::dataloader && frame && !name.ends_with(": __next__");
-    return once || stall.cause == IdleCause::sync;
-  });
-  return found;
-}
-
-// Stalls that follow each other, with no more than a pause between them, up to `from` (or across it).
-std::int64_t with_stalls_before(const std::vector<HostStall>& stalls, std::int64_t from) {
-  auto next = std::partition_point(stalls.begin(), stalls.end(), [&](const HostStall& s) { return s.start_ns < from; });
-  while (next != stalls.begin() && std::prev(next)->end_ns >= from - kHostPauseNs) from = (--next)->start_ns;
-  return from;
-}
-std::int64_t with_stalls_behind(const std::vector<HostStall>& stalls, std::int64_t to) {
-  auto next = std::partition_point(stalls.begin(), stalls.end(), [&](const HostStall& s) { return s.end_ns <= to; });
-  for (; next != stalls.end() && next->start_ns - kHostPauseNs <= to; ++next) to = next->end_ns;
-  return to;
 }
 
 // Where nothing marks iterations, a few kernels that repeat may be the body of a loop, such as one over parameters; the first
@@ -92,8 +58,7 @@ bool may_be_loop_body(const Iterations& iterations, const Iteration& iteration) 
 
 }  // namespace
 
-void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const HostStalls* stalls,
-               Iterations* iterations) {
+void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations) {
   std::int64_t done = kNever;  // when the device has done the work of all iterations so far
   std::vector<DevicePart> parts = device_parts(trace, tree, links, *iterations, &done);
   // A host that was done with the first iteration before the device began it was ahead: the device was busy with what came
@@ -110,14 +75,8 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Iteration& it = iterations->list[i];
     std::int64_t from = it.start_ns, to = it.end_ns;
-    if (cut && i == 0 && parts[i].any()) {
-      const std::vector<HostStall> before = stalls_of(trace, tree, stalls, parts[i].first_launch);
-      from = std::max(from, with_stalls_before(before, parts[i].first_launch_ns));
-    }
-    if (cut && i + 1 == parts.size() && parts[i].any()) {
-      const std::vector<HostStall> behind = stalls_of(trace, tree, stalls, parts[i].last_launch);
-      to = std::min(to, with_stalls_behind(behind, parts[i].end_ns));
-    }
+    if (cut && i == 0 && parts[i].any()) from = std::max(from, parts[i].first_launch_ns);
+    if (cut && i + 1 == parts.size() && parts[i].any()) to = std::min(to, parts[i].end_ns);
     it.begins_ns = std::max(it.start_ns, done);
     it.span.start_ns = std::max(from, done);
     it.span.end_ns = std::max({it.span.start_ns, to, parts[i].end_ns});

@@ -2,15 +2,13 @@
 // with an iteration long before the device has.
 //
 // Marks with an end of their own are believed. Where the window was cut into iterations, its first and last piece hold the
-// recording's own start and end besides: the first begins with its first launch, the last ends with its last work, or with
-// what held the host up right before and behind that is the program's: a batch, a compilation, the allocator, a copy.
+// recording's own start and end besides: the first begins with its first launch, the last ends with its last work.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "model/host_stalls.h"
 #include "model/iterations.h"
 
 namespace ridge {
@@ -18,9 +16,8 @@ namespace ridge {
 // Whether the window was cut into these iterations.
 inline bool are_cut(const Iterations& iterations) { return iterations.rule != IterationRule::profiler_step; }
 
-// Fills begins_ns, span, first_work_ns and work of every iteration. `stalls`: needed where they are cut, else null.
-void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, const HostStalls* stalls,
-               Iterations* iterations);
+// Fills begins_ns, span, first_work_ns and work of every iteration.
+void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& links, Iterations* iterations);
 
 // How many times as long as the median of the others the first of these iterations takes; nothing when they are fewer than
 // three, or a guess that may be the body of a loop. Measured where the device begins them, from the first work of one to that

@@ -61,7 +61,7 @@ const Iterations& Model::iterations() const {
   const auto when_needed = [this]() -> const DeviceTimeline& { return timeline(); };
   return tables_->iterations.get([&] {
     Iterations found = build_iterations(trace_, tree(), node_of(), links(), when_needed, runs_);
-    add_spans(trace_, tree(), links(), are_cut(found) ? &host_stalls() : nullptr, &found);
+    add_spans(trace_, tree(), links(), &found);
     return found;
   });
 }

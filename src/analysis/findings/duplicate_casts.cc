@@ -90,6 +90,7 @@ class RoundTrips {
       cast.from = from;
       cast.to = to;
       cast.elements = facts_.elements(row);
+      if (cast.elements <= 1) return Cast{.slot = index};  // a scale or a loss: the wider type is wanted, and costs nothing
     } else if (under_to_copy(op)) {
       cast.to = target_by_name(facts_.identity(row).label);
     }

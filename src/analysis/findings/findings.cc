@@ -6,6 +6,7 @@
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
+#include "analysis/launches/launches.h"
 #include "analysis/shared/iteration_table.h"
 #include "base/nearest.h"
 #include "facts/scope_diagnostics.h"
@@ -87,6 +88,8 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
     out.left_out += finding && !listed;
   }
+  const bool claimed = std::ranges::find(out.rows, "launch_bound", &RankedFinding::id) != out.rows.end();
+  out.recorder_may_explain = !claimed && std::ranges::any_of(facts.launch_rates(), &DeviceLaunches::recorder_may_explain);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     return a.at_most_ns.value_or(-1) > b.at_most_ns.value_or(-1);
@@ -130,6 +133,12 @@ Report report_findings(const Findings& findings) {
   Report report;
   report.tables = {findings_table(findings, false)};
   if (!findings.no_device_events) report.tables.push_back(iteration_table(findings.time));
+  if (findings.recorder_may_explain) {
+    report.diagnostics.push_back({"recorder_may_explain", 1,
+                                  "the device waits for launches, but no longer than recording itself may have held up the "
+                                  "host: time a step without the profiler to know whether the program is launch-bound",
+                                  "info"});
+  }
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {

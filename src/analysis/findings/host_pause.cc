@@ -2,6 +2,7 @@
 // which the trace does not name as a wait, a compilation or a batch; or because a call of the driver took that long itself, as
 // a first use does. What ran then is told as far as the trace tells.
 #include <algorithm>
+#include <set>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
@@ -11,6 +12,24 @@ namespace ridge {
 namespace {
 
 constexpr std::int64_t kLeastLeftNs = kHostPauseNs / 10;  // of a pause: dispatching an op takes as long
+
+// The op that the launching thread spent most of the pause in, if it is one that began before; nothing otherwise.
+NodeId busy_with(const Facts& facts, const IdleSlot& slot) {
+  constexpr std::uint32_t kMostLooked = 10'000;
+  const NodeId launch = facts.launch(slot.next_work);
+  const CallTree& tree = facts.tree();
+  if (launch == kNoNode || launch.value >= tree.recorded) return kNoNode;
+  for (std::uint32_t n = launch.value, looked = 0; n > 0 && looked < kMostLooked; --n, ++looked) {
+    const NodeId node{n - 1};
+    if (tree.start_ns[node.value] > tree.start_ns[launch.value]) break;  // another thread's
+    if (tree.class_of(node) != EventClass::op || tree.op_above(node) != kNoNode) continue;
+    const Interval time = facts.time(node);
+    if (time.end_ns <= slot.piece.start_ns) break;
+    const std::int64_t shared = std::min(time.end_ns, slot.piece.end_ns) - std::max(time.start_ns, slot.piece.start_ns);
+    if (shared * 2 >= slot.piece.length()) return node;
+  }
+  return kNoNode;
+}
 
 // The outermost slice that lies in the pause: what the host was at. Else the launch that ended it.
 NodeId at_work(const Facts& facts, const IdleSlot& slot) {
@@ -25,8 +44,8 @@ NodeId at_work(const Facts& facts, const IdleSlot& slot) {
 }
 
 // "before aten::_foreach_mul_ in Optimizer.step#SGD.step": where the trace has no stacks, the annotation around says most.
-std::string place_of(const Facts& facts, NodeId node) {
-  const std::string name = "before " + std::string(facts.name(node));
+std::string place_of(const Facts& facts, NodeId node, bool inside) {
+  const std::string name = (inside ? "in " : "before ") + std::string(facts.name(node));
   if (const std::string_view place = facts.location(node); !place.empty()) return name + " at " + std::string(place);
   NodeId around = node;
   while (around != kNoNode && facts.tree().class_of(around) != EventClass::annotation)
@@ -44,6 +63,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   HostTally tally(facts), in_calls(facts, true);
   const LongCalls long_calls(facts.tree());
   std::int64_t calls_ns = 0, other_ns = 0;
+  std::set<NodeId> spent_in;  // ops that took the pauses themselves
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kHostPauseNs) return;
     if (slot.open_ns < kLeastLeftNs) return;  // the pause is another finding's
@@ -54,12 +74,14 @@ std::optional<Finding> find_host_pause(Facts& facts) {
     if (part.rules(time)) {
       in_calls.add(part.longest, got);
     } else {
-      tally.add(at_work(facts, slot), got);
+      const NodeId busy = busy_with(facts, slot);
+      if (busy != kNoNode) spent_in.insert(busy);
+      tally.add(busy != kNoNode ? busy : at_work(facts, slot), got);
     }
   });
   if (!claim.keep()) return std::nullopt;
-  const std::string pauses =
-      evidence_of(facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}); });
+  const std::string pauses = evidence_of(
+      facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}, spent_in.contains(NodeId{node})); });
   if (calls_ns >= other_ns) {
     return Finding{
         .finding = "the device waits for slow driver calls: " + per_iteration(facts, in_calls.tally().count(), "call"),

@@ -90,7 +90,7 @@ std::int64_t take_late_launches(Facts& facts, Claim* claim, HostTally* tally) {
   std::int64_t late = 0;
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
     const std::vector<IdleSlot>& slots = facts.ledger().devices()[d].idle;
-    RecorderShare recorder(facts, slots, facts.ledger().time().spans.intervals().front().start_ns);
+    RecorderShare recorder(facts, slots, facts.ledger().time().begins_ns);
     std::uint32_t last = kNoWork;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const IdleSlot& slot = slots[i];

@@ -134,11 +134,12 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
   for_each_part([&](std::size_t d, std::size_t i, const Lead& lead, std::int64_t ns) {
     if (lead.claimed_ns >= kHostPauseNs) claim.take_idle(d, i, ns);
   });
-  if (steps == 0 || !claim.keep()) return std::nullopt;
+  const std::int64_t all = facts.ledger().iterations();
+  if (steps == 0 || steps * 2 < all || !claim.keep()) return std::nullopt;  // one slow start is no habit
   const bool infers = facts.program() == ProgramKind::infers;
   return Finding{
-      .finding = fmt::format("host work before the first launch of a step: the device waits in {} of {}", steps,
-                             counted(facts.ledger().iterations(), "step")),
+      .finding =
+          fmt::format("host work before the first launch of a step: the device waits in {} of {}", steps, counted(all, "step")),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = work.text(),

@@ -1,6 +1,7 @@
 // tiny_kernels: long runs of kernels, each shorter than the time it takes to launch it. What such a program lacks is larger
 // ops, not faster launches. Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is
-// launched faster, not written otherwise.
+// launched faster, not written otherwise. So are the many kernels of one op (a recurrent layer of cuDNN): the program has no
+// loop there.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -19,6 +20,9 @@ constexpr std::int64_t kLeastKernels = 100;  // an iteration
 class Runs {
  public:
   explicit Runs(Facts& facts) : facts_(facts) {
+    for (const DeviceLedger& device : facts.ledger().devices()) {
+      for (const WorkSlot& slot : device.work) ++kernels_of_op_[facts.op(slot.work.row).value];
+    }
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) walk(d);
   }
 
@@ -61,7 +65,11 @@ class Runs {
   bool is_tiny(const WorkSlot& slot) const {
     return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= kTinyNs &&
            slot.open_ns == slot.owned_ns && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
-           !is_compiled(slot.work.row);
+           !is_compiled(slot.work.row) && !is_of_one_op(slot.work.row);
+  }
+  bool is_of_one_op(std::uint32_t row) const {
+    const NodeId op = facts_.op(row);
+    return op != kNoNode && kernels_of_op_.at(op.value) >= static_cast<std::int64_t>(kLeastRun);
   }
   bool is_compiled(std::uint32_t row) const {
     return facts_.identity(row).library == "inductor" ||
@@ -98,7 +106,8 @@ class Runs {
 
   Facts& facts_;
   std::vector<Run> runs_;
-  std::unordered_map<std::uint32_t, Index> iterations_;  // by row of the runs' kernels
+  std::unordered_map<std::uint32_t, std::int64_t> kernels_of_op_;  // by node of the op
+  std::unordered_map<std::uint32_t, Index> iterations_;            // by row of the runs' kernels
   std::int64_t kernels_ = 0;
   std::int64_t longest_ = 0;  // kernels of one run
 };

@@ -15,6 +15,7 @@
 #include "facts/scope_diagnostics.h"
 #include "model/idle.h"
 #include "model/name_flags.h"
+#include "model/recorder_cost.h"
 
 namespace ridge {
 namespace {
@@ -117,6 +118,23 @@ std::int64_t host_time(const std::vector<Launched>& launched, const CallTree& tr
     }
   }
   return to - from - IntervalSet(std::move(held)).length();
+}
+
+// What recording cost the launching threads from the first launch to the last.
+std::int64_t recorder_time(const std::vector<Launched>& launched, const Model& model) {
+  const CallTree& tree = model.tree();
+  std::vector<bool> threads(tree.threads.size());
+  auto work = launched.begin();
+  std::int64_t from = INT64_MAX, to = INT64_MIN;
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    const std::uint32_t end = tree.threads[t].first + tree.threads[t].count;
+    for (; work != launched.end() && work->call.value < end; ++work) {
+      threads[t] = true;
+      from = std::min(from, tree.start_ns[work->call.value]);
+      to = std::max(to, tree.end_ns[work->call.value]);
+    }
+  }
+  return RecorderCost(model.trace(), tree, threads).between(from, to);
 }
 
 // The time in which the device was busy with that work.
@@ -268,6 +286,10 @@ std::string launch_verdict(const DeviceLaunches& d) {
                                        format_duration(static_cast<double>(d.cuda_graph_gain_ns)),
                                        format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
+  if (d.recorder_may_explain) {
+    verdict += fmt::format(" while it is recorded (recording cost the host at least {}; when nobody records it may keep up)",
+                           format_duration(static_cast<double>(d.recorder_ns)));
+  }
   const IdleCause cause = main_cause(d);
   const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
   const bool paused = !*d.launch_bound && share_pct(d.pauses_ns, d.window_ns) >= std::max(kStarvedPct, cause_pct);
@@ -315,6 +337,9 @@ std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue w
       const bool starved = share_pct(d.idle_of(IdleCause::launch), span_ns) >= kStarvedPct;
       d.launch_bound = starved && main_cause(d) == IdleCause::launch && d.pauses_ns <= d.idle_of(IdleCause::launch) &&
                        !host_keeps_up(d).value();
+      d.recorder_ns = recorder_time(launched, model);
+      d.recorder_may_explain =
+          *d.launch_bound && share_pct(d.idle_of(IdleCause::launch) - d.recorder_ns, span_ns) < kStarvedPct;
     }
     devices.push_back(std::move(d));
   }

@@ -48,6 +48,19 @@ TEST(DeviceFindings, TinyKernelsOfCompiledCodeAreLaunchBound) {
   }
 }
 
+// A recurrent layer of cuDNN launches hundreds of small kernels: the program calls one op already.
+TEST(DeviceFindings, TinyKernelsOfOneOpAreNoLoop) {
+  const auto program = [](bool one_op) {
+    Program p;
+    p.text.annotation("ProfilerStep#1", 1 * kUs, 6'000 * kUs);
+    if (one_op) p.text.op("aten::_cudnn_rnn", 2 * kUs, 5'000 * kUs);
+    for (int i = 0; i < 200; ++i) p.kernel(10 + i * 20, i % 2 == 0 ? "a" : "b", 2);
+    return found_in(p.text);
+  };
+  EXPECT_TRUE(program(false).has("tiny_kernels"));
+  EXPECT_FALSE(program(true).has("tiny_kernels")) << program(true).ids();
+}
+
 // Runs of small kernels are a finding from 100 an iteration, in runs of 32.
 TEST(DeviceFindings, TinyKernelsByTheHundred) {
   const auto program = [](int kernels, int longer_every) {

@@ -2,6 +2,8 @@
 // with the savings computed by hand; and on the same trace without the fault.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "analysis/launches/launches.h"
@@ -40,7 +42,7 @@ TEST(HostFindings, BatchBeforeTheFirstKernel) {
   const Found found = found_in(program.text);
   ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
   EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 890 * kUs);
-  EXPECT_EQ(found.findings.time.total_ns(), (1'210 - 10) * kUs);
+  EXPECT_EQ(found.findings.time.total_ns(), (1'210 - 994 + 890) * kUs);
   starts.text.frame("torch/utils/data/dataloader.py(500): __iter__", 10 * kUs, 900 * kUs);
   EXPECT_EQ(found_in(starts.text).ids(), "");
 }
@@ -170,6 +172,33 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   EXPECT_TRUE(bound.has("launch_bound")) << bound.ids();
   EXPECT_FALSE(bound.has("host_pause")) << bound.ids();
   EXPECT_EQ(bound.find("launch_bound")->finding.at_most_ns, 199 * 20 * kUs);
+}
+
+// An op that takes most of a pause is what the host was at, not the one whose launch ends it.
+TEST(HostFindings, APauseIsInTheOpThatTookIt) {
+  Program pause;
+  pause.kernel(10).kernel(5'110);
+  pause.text.op("aten::_cudnn_rnn_backward", 120 * kUs, 5'000 * kUs).op("aten::contiguous", 5'050 * kUs, 5'120 * kUs);
+  const Found paused = found_in(pause.text);
+  ASSERT_TRUE(paused.has("host_pause")) << paused.ids();
+  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: in aten::_cudnn_rnn_backward, 0.5 x, 2.500 ms");
+}
+
+// 200 kernels of 10 us, each waited for 20 us, while the host runs ten ops for each: recording alone costs that.
+TEST(HostFindings, WhatRecordingMayExplainIsSaid) {
+  TraceText text;
+  for (int i = 1; i <= 200; ++i) {
+    const std::int64_t at = i * 30 * kUs;
+    for (int op = 0; op < 10; ++op) text.op("aten::view", at - (20 - op) * kUs, at - (20 - op) * kUs + kUs / 2);
+    text.call("cudaLaunchKernel", at - 5 * kUs, at - kUs, i).kernel(i % 2 == 0 ? "a" : "b", at, at + 10 * kUs, i);
+  }
+  const test::LoadedTrace loaded(text.read());
+  const Scope scope(*loaded.model);
+  const Report findings = report_findings(compute_findings(scope));
+  EXPECT_EQ(std::ranges::count(findings.diagnostics, "recorder_may_explain", &Diagnostic::code), 1);
+  const Launches launches = compute_launches(scope);
+  ASSERT_EQ(launches.devices.size(), 1U);
+  EXPECT_TRUE(test::says(launch_verdict(launches.devices[0]), {"launch-bound while it is recorded"}));
 }
 
 TEST(HostFindings, AutotuningAndTheCompilationAroundIt) {
