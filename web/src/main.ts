@@ -4,6 +4,7 @@ import { SourceError, type DataSource } from "./api/source";
 import type { Traces } from "./api/types";
 import type { Page } from "./pages/page";
 import { pages_for, type PageRow } from "./pages/pages";
+import { alignment_of, origin_of } from "./timeline/alignment";
 import { button, el, fill, shorten, svg } from "./ui/dom";
 import { go, here, link, note } from "./ui/router";
 import { effective, range_of, scope_key, scope_of, scope_query, scope_text, whole, type Scope } from "./ui/scope";
@@ -77,7 +78,7 @@ class Shell {
     const t = this.trace_of(parameters);
     const scope = this.source.fixed ? {} : scope_of(parameters);
     const is_timeline = row.name === "timeline";
-    const key = `${row.name}/${t}${is_timeline ? "" : `/${scope_key(scope)}`}`;
+    const key = `${row.name}/${t}/${is_timeline ? `${parameters.get("with")}/${parameters.get("at")}` : scope_key(scope)}`;
     if (is_timeline && this.look_at(scope, t, key === this.shown)) ({ parameters } = here());
     this.scope = scope;
     const from_menu = this.nav.contains(document.activeElement);
@@ -124,7 +125,8 @@ class Shell {
     if (!chosen && ["r", "s", "q"].some((name) => parameters.has(name))) return false;
     const range = range_of(effective(scope, this.given), this.all.traces[t]!);
     if (!range && !chosen) return false;
-    note({ r: range ? `${Math.round(range[0])}-${Math.round(Math.max(range[1], range[0] + 1))}` : null, s: null, a: null });
+    const origin = origin_of(alignment_of(this.source, this.all, t, parameters));
+    note({ r: range ? `${Math.round(origin + range[0])}-${Math.round(origin + Math.max(range[1], range[0] + 1))}` : null, s: null, a: null });
     return true;
   }
 

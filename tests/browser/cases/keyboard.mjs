@@ -87,9 +87,10 @@ export const cases = {
     await finish();
   },
 
-  "the dots of the roofline are one stop, and the arrows tell each": async () => {
+  "the dots of each picture of the roofline are one stop, and the arrows tell each": async () => {
     const { page, finish } = await opened("roofline");
-    equal(await page.$$eval(".dot[tabindex='0']", (nodes) => nodes.length), 1, "stops of the Tab key");
+    const stops = await page.evaluate(() => [...document.querySelectorAll("svg:has(.dot)")].map((picture) => picture.querySelectorAll(".dot[tabindex='0']").length));
+    check(stops.length > 0 && stops.every((each) => each === 1), `stops of the Tab key in each picture: ${stops}`);
     await page.focus(".dot");
     await page.keyboard.press("ArrowRight");
     const at = await page.evaluate(() => [...document.querySelectorAll(".dot")].indexOf(document.activeElement));

@@ -100,7 +100,7 @@ export class EmbeddedSource implements DataSource {
     const pack = await this.pack(t);
     return pack ? pack.window(track, from, to, px) : (this.tracks_of.get(`${t}/${track}`) ?? missing("This track"));
   }
-  slices_url(): string {
+  slices_place(): never {
     return missing("This track");
   }
   async slice(t: number, id: number): Promise<SliceDetails> {

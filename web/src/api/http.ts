@@ -1,6 +1,6 @@
 // The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
 import { filter_with } from "./row_filter";
-import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
+import { canonical, kSearchPage, SourceError, type DataSource, type Parameters, type SlicesPlace } from "./source";
 import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
 
 const kOverviewPixels = 1000;
@@ -67,8 +67,8 @@ export class HttpSource implements DataSource {
   slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices> {
     return this.get("slices", { t, track, from, to, px }, signal);
   }
-  slices_url(t: number, track: number, from: number, to: number, px: number): string {
-    return this.root + this.place("slices", { t, track, from, to, px });
+  slices_place(t: number, track: number, from: number, to: number, px: number): SlicesPlace {
+    return { url: this.root + this.place("slices", { t, track, from, to, px }), shift_ns: 0, first_id: 0 };
   }
   slice(t: number, id: number): Promise<SliceDetails> {
     return this.get("slice", { t, id });

@@ -6,6 +6,12 @@ export const kSearchPage = 1000; // hits an answer
 
 export type Parameters = Record<string, string | number>;
 
+export interface SlicesPlace {
+  url: string;
+  shift_ns: number; // to be added to its times
+  first_id: number; // to its ids
+}
+
 export interface DataSource {
   // True: answers are a fixed set (a report on disk), and what is missing stays missing.
   readonly fixed: boolean;
@@ -23,7 +29,7 @@ export interface DataSource {
   analysis(name: string, parameters?: Parameters): Promise<Report>;
   tracks(t: number): Promise<TrackGroup[]>;
   slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices>;
-  slices_url(t: number, track: number, from: number, to: number, px: number): string; // where that answer is, for who reads it himself; not of a fixed set
+  slices_place(t: number, track: number, from: number, to: number, px: number): SlicesPlace; // where that answer is, for who reads it himself; not of a fixed set
   slice(t: number, id: number): Promise<SliceDetails>;
   neighbour(t: number, id: number, direction: "next" | "prev"): Promise<number | null>;
   area(t: number, from: number, to: number, tracks: number[], signal?: AbortSignal): Promise<Area>;

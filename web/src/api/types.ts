@@ -78,6 +78,7 @@ export interface Track {
   depth: number;
   slices: number;
   busy_ns: number;
+  window_ns?: number; // of its trace, where another is shown too
 }
 
 export interface TrackGroup {
@@ -86,6 +87,7 @@ export interface TrackGroup {
   labels: string;
   kind: "process" | "device";
   tracks: Track[];
+  part?: "A" | "B"; // of two traces on one axis
 }
 
 export interface Slices {
@@ -144,6 +146,7 @@ export interface SliceDetails {
   cost: Cost | null;
   parent: { id: number; name: string } | null;
   flows: Flow[];
+  of?: { t: number; name: string; shift_ns: number }; // which of two traces on one axis, and how far it is moved there
 }
 
 export interface AreaRow {
@@ -152,6 +155,7 @@ export interface AreaRow {
   count: number;
   total_ns: number;
   self_ns: number | null;
+  trace?: string; // of two on one axis
 }
 
 export interface Area {
@@ -189,6 +193,7 @@ export interface Hits {
   hits: number;
   results: Hit[];
   names: string[] | null; // that match, as slices of a window have them; null: too many
+  by_trace?: string; // how many of them each of two traces has
   shown?: number; // how many of the hits can be walked to; absent: all of them
 }
 
@@ -202,6 +207,7 @@ export interface Counter {
   known_pct: number | null;
   at: number[];
   value: number[];
+  part?: "A" | "B"; // of two traces on one axis
 }
 
 export interface Mark {
@@ -217,4 +223,5 @@ export interface Overview {
   bucket_ns: number;
   host: number[];
   devices: { device: number; busy: number[] }[];
+  below?: Overview; // of the second trace on the axis
 }

@@ -1,5 +1,8 @@
 // The timeline page: puts the parts of ../timeline together and connects them with the mouse, the keys and the URL.
-import { counter_group } from "../timeline/counters";
+import { AlignBar } from "../timeline/align_bar";
+import { AlignedSource } from "../timeline/aligned_source";
+import { aligned_trace, alignment_of, type Alignment } from "../timeline/alignment";
+import { counter_groups } from "../timeline/counters";
 import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
 import { Input } from "../timeline/input";
@@ -18,6 +21,7 @@ import { TileStore } from "../timeline/tiles";
 import { TrackFinder } from "../timeline/track_finder";
 import { Toolbar } from "../timeline/toolbar";
 import { View } from "../timeline/view";
+import type { DataSource } from "../api/source";
 import type { TrackGroup } from "../api/types";
 import { el } from "../ui/dom";
 import { Paints } from "../ui/palette";
@@ -27,9 +31,10 @@ import type { Context, Page } from "./page";
 
 const kLabels = innerWidth <= 720 ? 116 : 232; // width of the names, as in timeline.css and small.css
 
-// Devices first: that is where the time is looked for. Otherwise the trace's own order; last what is counted over time.
+// Devices first: that is where the time is looked for. Otherwise the trace's own order; last what is counted over time. Of two traces first all of the one.
 function ordered(groups: TrackGroup[], counters: TrackGroup[]): TrackGroup[] {
-  return [...groups.filter((group) => group.kind === "device"), ...groups.filter((group) => group.kind !== "device"), ...counters];
+  const rank = ({ part, kind }: TrackGroup): number => (part === "B" ? 2 : 0) + (kind === "device" ? 0 : 1);
+  return [...groups, ...counters].sort((a, b) => rank(a) - rank(b));
 }
 
 class TimelinePage implements Page, Screen {
@@ -44,6 +49,7 @@ class TimelinePage implements Page, Screen {
   private readonly finder: TrackFinder;
   private readonly sizer = el("div", { class: "tl-sizer" });
   private readonly toolbar: Toolbar;
+  private readonly align: AlignBar;
   private readonly scroll: HTMLElement;
   private readonly front: HTMLElement;
   private readonly panel_box: Panel;
@@ -54,12 +60,15 @@ class TimelinePage implements Page, Screen {
 
   constructor(
     private readonly context: Context,
+    alignment: Alignment | null,
+    source: DataSource, // of both traces, where there are two
     groups: TrackGroup[],
     marks: State["marks"],
     counters: State["counters"],
   ) {
     const paints = new Paints();
-    const view = new View(context.trace.window_ns);
+    const trace = alignment ? aligned_trace(alignment) : context.trace;
+    const view = new View(trace.window_ns);
     const came = (track: number): void => {
       this.stage.came(track);
       this.refine();
@@ -68,14 +77,15 @@ class TimelinePage implements Page, Screen {
       this.stage.forget();
       this.redraw();
     };
-    const tiles = new TileStore(context.source, context.t, context.trace.window_ns, paints, came, missing);
+    const tiles = new TileStore(source, context.t, trace.window_ns, paints, came, missing);
     this.state = {
-      source: context.source,
+      source,
       t: context.t,
       scope: context.scope,
-      trace: context.trace,
+      trace,
+      alignment,
       view,
-      lanes: new Lanes(ordered(groups, counter_group(counters))),
+      lanes: new Lanes(ordered(groups, counter_groups(counters))),
       tiles,
       paints,
       marks,
@@ -104,10 +114,12 @@ class TimelinePage implements Page, Screen {
     });
     this.finder = new TrackFinder(this.state.lanes, this.control, () => this.scroll.focus({ preventScroll: true }));
     this.minimap = new Minimap(this.state, () => this.control.moved());
+    this.align = new AlignBar(context.source, context.all, context.t, alignment, () => this.control.write_url());
     this.toolbar = new Toolbar(this.state, this.control, {
       redraw: () => this.redraw(),
       moving: (on) => this.front.classList.toggle("moves", on),
       help: () => this.help(),
+      align: this.align.toggle,
     });
     this.panel_box = new Panel(this.state, {
       select: (id) => void this.control.select(id, true),
@@ -137,8 +149,9 @@ class TimelinePage implements Page, Screen {
     this.element = el(
       "div",
       { class: "timeline" },
-      el("h1", { class: "unseen" }, `Timeline of ${context.trace.name}`),
+      el("h1", { class: "unseen" }, `Timeline of ${trace.name}`),
       this.toolbar.element,
+      this.align.element,
       el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.element, this.ruler),
       this.scroll,
       this.panel_box.element,
@@ -170,6 +183,7 @@ class TimelinePage implements Page, Screen {
           find_tracks: () => this.finder.input.select(),
           clear_search: () => (this.toolbar.search.value = ""),
           help: () => this.help(),
+          align: () => this.align.switch("tl-scroll"),
           scroll: (pixels) => (this.scroll.scrollTop += pixels),
         }),
       },
@@ -315,6 +329,7 @@ class TimelinePage implements Page, Screen {
       .then((overview) => this.minimap.show(overview))
       .catch(() => undefined);
     this.toolbar.search.value = this.context.parameters.get("q") ?? "";
+    this.align.refocus(this.element);
     await this.control.read_url(this.context.parameters);
   }
   async update(parameters: URLSearchParams): Promise<void> {
@@ -334,13 +349,15 @@ class TimelinePage implements Page, Screen {
 }
 
 export async function timeline_page(context: Context): Promise<Page> {
+  const alignment = alignment_of(context.source, context.all, context.t, context.parameters);
+  const source = alignment ? new AlignedSource(context.source, alignment) : context.source;
   const [groups, marks, counters] = await Promise.all([
-    context.source.tracks(context.t),
-    context.source.marks(context.t).catch(() => []),
-    context.source.counters(context.t).catch(() => []),
+    source.tracks(context.t),
+    source.marks(context.t).catch(() => []),
+    source.counters(context.t).catch(() => []),
   ]);
   if (!groups.some((group) => group.tracks.length)) return { element: el("p", { class: "empty muted" }, "This trace has no slices.") };
-  const page = new TimelinePage(context, groups, marks, counters);
+  const page = new TimelinePage(context, alignment, source, groups, marks, counters);
   requestAnimationFrame(() => void page.start());
   return page;
 }

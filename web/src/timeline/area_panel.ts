@@ -8,12 +8,14 @@ import type { Area as Selected } from "./state";
 
 function as_table(name: string, first: string, rows: AreaRow[], length: number): Table {
   const by_name = first === "name";
+  const of_two = rows.some((row) => row.trace);
   const text = (column: string) => ({ name: column, type: "text" as const, unit: null, role: null });
   const number = (column: string, unit: "ns" | "count" | "percent") => ({ name: column, type: "number" as const, unit, role: null });
   return {
     name,
     columns: [
       text(first),
+      ...(of_two ? [text("trace")] : []),
       ...(by_name ? [text("category")] : []),
       number("count", "count"),
       number("total_ns", "ns"),
@@ -23,6 +25,7 @@ function as_table(name: string, first: string, rows: AreaRow[], length: number):
     ],
     rows: rows.map((row) => [
       by_name ? row.name : row.category,
+      ...(of_two ? [row.trace ?? null] : []),
       ...(by_name ? [row.category] : []),
       row.count,
       row.total_ns,

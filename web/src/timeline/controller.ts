@@ -272,7 +272,7 @@ export class Controller {
     const all = hits.hits.toLocaleString("en-US");
     const walked = hits.shown.toLocaleString("en-US");
     const part = hits.shown < hits.hits ? `, ${hits.shown ? `${walked} of them` : "none of them"} one by one in this report` : "";
-    return hit < 0 ? `${all} ${hits.hits === 1 ? "hit" : "hits"}${part}` : `${(hit + 1).toLocaleString("en-US")} of ${part ? `${walked} (${all} hits)` : all}`;
+    return hit < 0 ? `${all} ${hits.hits === 1 ? "hit" : "hits"}${hits.by_trace}${part}` : `${(hit + 1).toLocaleString("en-US")} of ${part ? `${walked} (${all} hits)` : all}`;
   }
 
   // --- tracks

@@ -12,10 +12,9 @@ const kColours: Record<Counter["group"], string> = { memory: "#0072b2", queue: "
 export const counter_id = (index: number): number => -1 - index;
 
 // Empty without counters.
-export function counter_group(counters: Counter[]): TrackGroup[] {
-  if (!counters.length) return [];
-  const track = (counter: Counter, i: number): Track => ({
-    id: counter_id(i),
+export function counter_groups(counters: Counter[]): TrackGroup[] {
+  const track = (counter: Counter): Track => ({
+    id: counter_id(counters.indexOf(counter)),
     name: shown_name(counter),
     kind: "other",
     device: counter.device,
@@ -24,7 +23,15 @@ export function counter_group(counters: Counter[]): TrackGroup[] {
     slices: 0,
     busy_ns: 0,
   });
-  return [{ id: "counters", name: "Counters", labels: "", kind: "process", tracks: counters.map(track) }];
+  // Of two traces each has its own.
+  return [...new Set(counters.map(({ part }) => part))].map((part) => ({
+    id: `${part ?? ""}counters`,
+    name: part ? `${part} · Counters` : "Counters",
+    labels: "",
+    kind: "process",
+    tracks: counters.filter((counter) => counter.part === part).map(track),
+    ...(part ? { part } : {}),
+  }));
 }
 
 // "queue_depth of device 0" -> "queue depth, GPU 0"

@@ -47,7 +47,8 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
         pairs([
           ["Duration", format.time(slice.dur_ns)],
           ["Self", slice.self_ns === null ? null : format.time(slice.self_ns)],
-          ["Start", format.moment(slice.start_ns)],
+          ["Start", format.moment(slice.start_ns - (slice.of?.shift_ns ?? 0))],
+          ["Trace", slice.of?.name],
           ["Track", track?.name ?? String(slice.track)],
           ["Inside", slice.parent ? link_to(slice.parent, actions) : null],
           ["Op", slice.op ? op_of(slice.op, actions) : null],

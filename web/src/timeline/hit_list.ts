@@ -4,6 +4,7 @@ import type { Hit, Hits } from "../api/types";
 
 export class HitList {
   readonly hits: number; // in all
+  readonly by_trace: string; // of two traces on one axis
   readonly shown: number; // of them, those that one can walk to
   readonly known: Hit[][]; // by page; a page that nobody has walked to is missing
   private readonly coming = new Map<number, Promise<void>>();
@@ -13,6 +14,7 @@ export class HitList {
     private readonly ask: (skip: number) => Promise<Hits>,
   ) {
     this.hits = first.hits;
+    this.by_trace = first.by_trace ? ` (${first.by_trace})` : "";
     this.shown = first.shown ?? first.hits;
     this.known = [first.results];
   }

@@ -7,6 +7,7 @@ export interface KeyScreen {
   find_tracks(): void; // to the box that filters tracks
   clear_search(): void;
   help(): void;
+  align(): void; // another trace below, or none
   scroll(pixels: number): void;
 }
 
@@ -28,6 +29,7 @@ export function keys(control: Controller, state: State, screen: KeyScreen): Reco
     "[": () => void control.follow("in"),
     p: () => control.pin(current()),
     c: () => control.collapse_all(),
+    b: () => screen.align(),
     "?": () => screen.help(),
     Escape: () => {
       screen.clear_search();
@@ -62,6 +64,7 @@ export const kKeys: [string, string][] = [
   ["c", "collapse or open all tracks"],
   ["/", "search; Enter and Shift + Enter walk through the hits"],
   ["t", "filter tracks by name; Esc in the box shows all again"],
+  ["b", "another trace below this one, on one time axis; again: without it"],
   ["Esc", "clear selection, area and search"],
   ["?", "this help"],
 ];

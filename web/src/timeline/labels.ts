@@ -140,7 +140,8 @@ export class Labels {
     const { state } = this;
     const track = box.track!;
     const pinned = state.lanes.pinned.has(track.id);
-    const busy = state.trace.window_ns > 0 ? Math.min(100, (100 * track.busy_ns) / state.trace.window_ns) : 0;
+    const window_ns = track.window_ns ?? state.trace.window_ns;
+    const busy = window_ns > 0 ? Math.min(100, (100 * track.busy_ns) / window_ns) : 0;
     const counter = track.id < 0 ? state.counters[-1 - track.id] : undefined;
     const said = counter ? counter_text(counter) : `${format.count(track.slices)} slices, busy ${format.time(track.busy_ns)} (${format.percent(busy)})`;
     const about = `${shorten(track.name, 300)}\n${said}`;

@@ -53,12 +53,9 @@ export class Minimap {
     const context = prepare(this.strips, view.width, kMinimapHeight);
     context.fillStyle = theme().background;
     context.fillRect(0, 0, view.width, kMinimapHeight);
-    const rows = this.overview
-      ? [
-          ...this.overview.devices.map((device) => ({ busy: device.busy, colour: "#2f8fdb" })),
-          { busy: this.overview.host, colour: "#8fa3b8" },
-        ]
-      : [];
+    const rows = [this.overview, this.overview?.below].flatMap((overview) =>
+      overview ? [...overview.devices.map(({ busy }) => ({ busy, colour: "#2f8fdb" })), { busy: overview.host, colour: "#8fa3b8" }] : [],
+    );
     const height = (kMinimapHeight - 8) / Math.max(1, rows.length);
     rows.forEach((row, i) => this.strip(context, row.busy, row.colour, 4 + i * height, height - 2));
   }

@@ -1,4 +1,5 @@
 // What the mouse does on the lanes and the ruler: tells what is under it, selects a slice by a click and an area by a drag.
+import { is_second } from "./aligned_source";
 import type { Controller } from "./controller";
 import { follow_pointer, type InputActions } from "./input";
 import type { LaneBox } from "./lanes";
@@ -6,7 +7,7 @@ import { ruler_mark_at } from "./ruler";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 import { hover_text, mark_text, Tooltip } from "./tooltip";
-import { el, type Child } from "../ui/dom";
+import { el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { counter_text, shown_name, value_at } from "./counters";
 
@@ -107,10 +108,15 @@ export class Mouse {
     const mark = this.stage.mark_at(x, y);
     state.hovered = mark ? null : this.stage.hit(x, y);
     this.front.classList.toggle("over", Boolean(mark ?? state.hovered));
-    const text = mark ? mark_text(mark) : state.hovered ? hover_text(state.hovered) : this.counter_text(x, y);
+    const text = mark ? mark_text(mark) : state.hovered ? [...hover_text(state.hovered), this.trace_text(state.hovered.track)] : this.counter_text(x, y);
     if (text) this.tooltip.show(event.clientX, event.clientY, ...text);
     else this.tooltip.hide();
     this.screen.retouch();
+  }
+
+  private trace_text(track: number): Child {
+    const part = this.state.alignment?.[is_second(track) ? 1 : 0];
+    return part ? el("div", { class: "muted" }, shorten(`${part.letter} · ${part.trace.name}`, 100)) : null;
   }
 
   private counter_text(x: number, y: number): Child[] | null {

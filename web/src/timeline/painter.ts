@@ -125,10 +125,11 @@ export class Painter {
     const right = Math.min(to, frame.from + frame.width / frame.scale);
     const at = lane.bucket_at;
     for (let i = first_after(at, left - bucket_ns); i < at.length && at[i]! < right; ++i) {
-      const x0 = (at[i]! - frame.from) * frame.scale;
+      const x0 = (Math.max(at[i]!, from) - frame.from) * frame.scale; // a bucket on the edge of two pieces is in both of them
+      const x1 = (Math.min(at[i]! + bucket_ns, to) - frame.from) * frame.scale;
       const dim = hit !== null && !hit[lane.bucket_name[i]!];
       const paint = lane.bucket_paint[i]!;
-      this.add(x0, x0 + bucket_ns * frame.scale, lane.bucket_share[i]!, dim ? -paint - 2 : paint);
+      this.add(x0, x1, lane.bucket_share[i]!, dim ? -paint - 2 : paint);
     }
   }
 

@@ -39,12 +39,13 @@ export class Panel {
     this.under_way?.abort();
     this.element.hidden = !selection && !area && !claim;
     if (selection) {
+      const own = selection.of?.t ?? t;
       const actions = {
         select: (id: number) => this.actions.select(id),
         frame: () => this.actions.fit(),
         search: (text: string) => this.actions.find(text),
         track_name: (id: number) => lanes.find(id)?.name ?? String(id),
-        kernel_page: (name: string) => (source.has("kernel", { name, t }) ? kernel_link(t, name) : null),
+        kernel_page: (name: string) => (source.has("kernel", { name, t: own }) ? kernel_link(own, name) : null),
       };
       fill(this.body, details(selection, lanes.find(selection.track), actions));
       this.body.scrollTop = 0;
@@ -85,8 +86,8 @@ export class Panel {
   }
 
   private scope_link({ from, to }: Area): string | null {
-    const { source, t } = this.state;
-    if (source.fixed) return null;
+    const { source, t, alignment } = this.state;
+    if (source.fixed || alignment) return null; // every page shows one trace
     const ms = (ns: number): string => (Math.round(Math.max(0, ns)) / 1e6).toFixed(6).replace(/\.?0+$/, "");
     return link("summary", { t: t || null, step: null, from: ms(from), to: ms(to) });
   }

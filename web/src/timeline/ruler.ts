@@ -1,5 +1,7 @@
 // The time axis above the lanes: ticks, iterations, the user's marks and where search hits are.
+import type { Iteration } from "../api/types";
 import * as format from "../ui/format";
+import { origin_of } from "./alignment";
 import { kMarkColours, type State } from "./state";
 import { prepare, theme } from "./theme";
 
@@ -22,7 +24,9 @@ export function draw_ruler(canvas: HTMLCanvasElement, state: State): void {
   context.fillRect(0, 0, view.width, kRulerHeight);
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
-  draw_iterations(context, state);
+  const second = state.alignment?.[1];
+  draw_iterations(context, state, state.trace.iterations.list, second ? { y: 0, height: 11, named: true } : kWholeBand);
+  if (second) draw_iterations(context, state, second.iterations, { y: 12, height: 4, named: false });
   draw_ticks(context, state);
   draw_hits(context, state);
   for (const mark of state.marks) {
@@ -48,10 +52,11 @@ function draw_ticks(context: CanvasRenderingContext2D, state: State): void {
   const { view } = state;
   const colours = theme();
   const step = nice_step(view.ns_per_px * 110);
-  const last = Math.floor(view.to / step) * step;
+  const origin = origin_of(state.alignment);
+  const last = Math.floor((view.to - origin) / step) * step;
   context.fillStyle = colours.muted;
-  for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step) {
-    const x = Math.round(view.x(time));
+  for (let time = Math.ceil((view.from - origin) / step) * step; time < view.to - origin; time += step) {
+    const x = Math.round(view.x(time + origin));
     context.fillRect(x, kRulerHeight - 9, 1, 8);
     const text = format.tick(time, step, last);
     const whole = x + kLongestTick < view.width || x + 4 + context.measureText(text).width <= view.width; // a time without its unit is none
@@ -66,24 +71,29 @@ function width_of(context: CanvasRenderingContext2D, text: string): number {
   return width;
 }
 
-function draw_iterations(context: CanvasRenderingContext2D, state: State): void {
-  const { view, trace } = state;
+interface Band {
+  y: number;
+  height: number;
+  named: boolean;
+}
+const kWholeBand: Band = { y: 0, height: 15, named: true };
+
+function draw_iterations(context: CanvasRenderingContext2D, { view }: State, list: Iteration[], { y, height, named }: Band): void {
   const colours = theme();
-  const { list } = trace.iterations;
   for (let i = 0; i < list.length; ++i) {
     const iteration = list[i]!;
     if (iteration.end_ns <= view.from || iteration.start_ns >= view.to) continue;
     const a = Math.max(0, view.x(iteration.start_ns));
     const b = Math.min(view.width, view.x(iteration.end_ns));
     context.fillStyle = kMarkColours.iteration;
-    context.globalAlpha = i % 2 ? 0.1 : 0.2;
-    context.fillRect(a, 0, b - a, 15);
+    context.globalAlpha = i % 2 ? 0.1 : named ? 0.2 : 0.4;
+    context.fillRect(a, y, b - a, height);
     context.globalAlpha = 1;
-    context.fillRect(Math.round(a), 0, 1, 15);
+    context.fillRect(Math.round(a), y, 1, height);
     context.fillStyle = colours.text;
-    if (b - a < kNamedFrom) continue;
+    if (!named || b - a < kNamedFrom) continue;
     const name = name_of(iteration.name, list.length);
-    if (width_of(context, name) < b - a - 10) context.fillText(name, a + 5, 8);
+    if (width_of(context, name) < b - a - 10) context.fillText(name, a + 5, y + Math.ceil(height / 2));
   }
 }
 

@@ -2,6 +2,7 @@
 // drawn above it, by overlay.ts.
 import { el } from "../ui/dom";
 import type { Counter } from "../api/types";
+import { origin_of } from "./alignment";
 import { draw_counter } from "./counters";
 import { kPad, type LaneBox } from "./lanes";
 import { first_after, Painter, type Frame } from "./painter";
@@ -194,7 +195,8 @@ export class Stage {
     const { view } = this.state;
     const step = nice_step(view.ns_per_px * 110);
     context.fillStyle = theme().lane;
-    for (let time = Math.ceil(view.from / step) * step; time < view.to; time += step)
+    const origin = origin_of(this.state.alignment);
+    for (let time = origin + Math.ceil((view.from - origin) / step) * step; time < view.to; time += step)
       context.fillRect(Math.round(view.x(time)), y, 1, height);
   }
 

@@ -2,6 +2,7 @@
 import type { DataSource } from "../api/source";
 import type { Counter, Mark, SliceDetails, TraceInfo } from "../api/types";
 import { Paints } from "../ui/palette";
+import type { Alignment } from "./alignment";
 import type { Claim } from "./claim";
 import type { HitList } from "./hit_list";
 import type { Lanes } from "./lanes";
@@ -41,6 +42,7 @@ export interface State {
   t: number;
   scope: Record<string, string>; // the part of the trace that questions are about
   trace: TraceInfo;
+  alignment: Alignment | null; // two traces on one axis: `source` and `trace` are then both of them
   view: View;
   lanes: Lanes;
   tiles: Tiles;

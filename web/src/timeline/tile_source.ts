@@ -1,6 +1,6 @@
 // Where tiles come from. To ask, to read an answer and to unpack it takes a millisecond and leaves garbage behind: a server's answers are read by
 // tile_worker.ts, so that a view that moves pays for none of it. What is in the page already, and the page of a browser that starts no worker, is read here.
-import type { DataSource } from "../api/source";
+import type { DataSource, SlicesPlace } from "../api/source";
 import { Paints, type Paint } from "../ui/palette";
 import { pack, unpack, type PackedTile, type Tile } from "./tile";
 
@@ -15,7 +15,7 @@ export interface TileSource {
 }
 
 // To the worker.
-export type Order = { id: number; url: string } | { id: number; url: null }; // null: give it up
+export type Order = ({ id: number } & SlicesPlace) | { id: number; url: null }; // null: give it up
 // And back.
 export interface Delivery {
   id: number;
@@ -82,7 +82,7 @@ class TilesOfWorker implements TileSource {
     const id = ++this.last;
     const [track, from, to, px] = asked;
     this.waiting.set(id, asked);
-    this.send({ id, url: this.source.slices_url(this.t, track, from, to, px) });
+    this.send({ id, ...this.source.slices_place(this.t, track, from, to, px) });
     return () => {
       if (this.waiting.delete(id)) this.send({ id, url: null });
       this.moved.get(id)?.();
