@@ -167,9 +167,12 @@ class Builder {
     return row_of_op(op) != nullptr || experts_around(op) != kNoNode;
   }
 
+  static constexpr int kMostLevels = 64;  // that are climbed: a stack may be as deep as a trace is long
+
   // The nearest op around that has a formula, if it is a mixture of experts.
   NodeId experts_around(NodeId op) {
-    while (op != kNoNode && row_of_op(op) == nullptr) op = tree_.op_above(op);
+    for (int level = 0; op != kNoNode && row_of_op(op) == nullptr; ++level)
+      op = level < kMostLevels ? tree_.op_above(op) : kNoNode;
     return op != kNoNode && row_of_op(op)->family == OpFamily::experts ? op : kNoNode;
   }
 
@@ -196,7 +199,6 @@ class Builder {
       entry->form = kernel.elementwise ? kPointwise : kReduction;
       return true;
     }
-    constexpr int kMostLevels = 64;
     NodeId node = innermost;
     for (int level = 0; level < kMostLevels && node != kNoNode; ++level, node = tree_.parent[node.value]) {
       if (tree_.class_of(node) != EventClass::op) continue;

@@ -86,6 +86,10 @@ std::vector<Diagnostic> capture_diagnostics(const Trace& trace) {
     out.push_back({"capture_unused", 1, "the trace replays no graph: --capture " + file + " changes nothing"});
     return out;
   }
+  if (!borrowed.damage.empty()) {
+    out.push_back(
+        {"capture_damaged", 1, file + ", the capture: " + borrowed.damage + "; what is missing in it matches nothing"});
+  }
   if (borrowed.matched == 0 && borrowed.own == 0) {
     out.push_back({"capture_mismatch", 1,
                    file + " fits no graph that the trace replays (it holds " + count_of(borrowed.captured, "capture") +

@@ -189,11 +189,22 @@ class Lender {
   std::optional<TrackId> track_;  // of the first call that replays a graph
 };
 
+// What was lost of a file as it was read: the first of the reasons, in words.
+std::string damage_of(const Diagnostics& found) {
+  for (std::size_t i = 0; i < kProblems; ++i) {
+    const auto problem = static_cast<Problem>(i);
+    const ProblemRow& row = row_of(problem);
+    if (found[problem].count > 0 && row.severity != Severity::info) return std::string(row.message);
+  }
+  return {};
+}
+
 }  // namespace
 
 void lend_capture(const Model& capture, Trace* replay) {
   Lender lender(capture, *replay);
   std::unique_ptr<BorrowedCalls> found = lender.find();
+  found->damage = damage_of(capture.trace().diagnostics);
   lender.copy(replay, found.get());
   replay->borrowed = std::move(found);
 }

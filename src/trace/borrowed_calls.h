@@ -36,6 +36,7 @@ struct BorrowedCalls {
 
   // How well the capture fits, over all replays in the trace.
   std::string path;            // of the capture
+  std::string damage;          // what is wrong with that file itself; empty: nothing
   std::uint64_t graphs = 0;    // that the trace replays
   std::uint64_t replayed = 0;  // kernels, copies and sets that graphs replayed
   std::uint64_t matched = 0;   // of these, those whose launch the capture shows

@@ -154,6 +154,16 @@ def test_damaged_captures(folder):
         succeeds_or_refuses(folder.write("odd.json", text), replay)
 
 
+def test_a_capture_that_is_cut_is_said_to_be(folder):
+    kernels, ops = ["Cijk_a", "add_kernel", "Cijk_b", "relu_kernel"], ["aten::mm", "aten::add", "aten::mm", "aten::relu"]
+    replay, whole = folder.write("replay.json", replayed_model(kernels)), captured_model(kernels, ops)
+    codes = lambda done: [d["code"] for d in json.loads(done.out)["diagnostics"]]
+    check("capture_damaged" not in codes(Run("kernels", replay, "--capture", folder.write("whole.json", whole), "--json")),
+          "a whole capture is called damaged")
+    cut = Run("kernels", replay, "--capture", folder.write("cut.json", whole[:len(whole) * 9 // 10]), "--json")
+    check("capture_damaged" in codes(cut), cut.out[-600:])
+
+
 def succeeds_or_refuses(capture, replay):
     done = Run("kernels", replay, "--capture", capture, "--json")
     check(done.code in (0, 1), f"exit {done.code}: {done.err}")

@@ -1,4 +1,5 @@
-// A piece stands in the iteration in which it starts; pieces outside of all are summed as one row without a number.
+// Work stands in the iteration that launched it, idle time in the one in which it starts; pieces outside of all are summed as
+// one row without a number.
 #include "analysis/findings/claim_table.h"
 
 #include <algorithm>
@@ -24,8 +25,12 @@ ClaimedPiece piece_of(const Scope& scope, const Ledger& ledger, const ClaimPart&
     piece.start_ns = device.work[part.slot].work.start_ns;
     piece.end_ns = device.work[part.slot].work.end_ns;
   }
-  const Iterations& iterations = scope.model().iterations();
-  if (const auto at = iterations.at(piece.start_ns)) piece.iteration = iterations.list[*at].number;
+  const Model& model = scope.model();
+  const Iterations& iterations = model.iterations();
+  const auto at =
+      part.idle ? iterations.at(piece.start_ns)
+                : iteration_of_work(scope.trace(), model.tree(), model.links(), iterations, device.work[part.slot].work.row);
+  if (at) piece.iteration = iterations.list[*at].number;
   return piece;
 }
 

@@ -7,13 +7,15 @@
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
 #include "facts/long_calls.h"
+#include "ops/dispatcher_op.h"
 
 namespace ridge {
 namespace {
 
 constexpr std::int64_t kLeastLeftNs = kHostPauseNs / 10;  // of a pause: dispatching an op takes as long
 
-// The op that the launching thread spent most of the pause in, if it is one that began before; nothing otherwise.
+// The innermost op that the launching thread spent most of the pause in; nothing where there is none. What only calls ops (a
+// compiled function, a node of autograd) is not where the time goes.
 NodeId busy_with(const Facts& facts, const IdleSlot& slot) {
   constexpr std::uint32_t kMostLooked = 10'000;
   const NodeId launch = facts.launch(slot.next_work);
@@ -22,11 +24,11 @@ NodeId busy_with(const Facts& facts, const IdleSlot& slot) {
   for (std::uint32_t n = launch.value, looked = 0; n > 0 && looked < kMostLooked; --n, ++looked) {
     const NodeId node{n - 1};
     if (tree.start_ns[node.value] > tree.start_ns[launch.value]) break;  // another thread's
-    if (tree.class_of(node) != EventClass::op || tree.op_above(node) != kNoNode) continue;
+    if (tree.class_of(node) != EventClass::op) continue;
     const Interval time = facts.time(node);
-    if (time.end_ns <= slot.piece.start_ns) break;
+    if (time.end_ns <= slot.piece.start_ns && tree.op_above(node) == kNoNode) break;
     const std::int64_t shared = std::min(time.end_ns, slot.piece.end_ns) - std::max(time.start_ns, slot.piece.start_ns);
-    if (shared * 2 >= slot.piece.length()) return node;
+    if (shared * 2 >= slot.piece.length() && is_dispatcher_op(facts.name(node))) return node;
   }
   return kNoNode;
 }
@@ -62,7 +64,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts), in_calls(facts, true);
   const LongCalls long_calls(facts.tree());
-  std::int64_t calls_ns = 0, other_ns = 0;
+  std::int64_t calls_ns = 0, other_ns = 0, inside_ns = 0;
   std::set<NodeId> spent_in;  // ops that took the pauses themselves
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kHostPauseNs) return;
@@ -75,7 +77,10 @@ std::optional<Finding> find_host_pause(Facts& facts) {
       in_calls.add(part.longest, got);
     } else {
       const NodeId busy = busy_with(facts, slot);
-      if (busy != kNoNode) spent_in.insert(busy);
+      if (busy != kNoNode) {
+        spent_in.insert(busy);
+        saturating_add(&inside_ns, got);
+      }
       tally.add(busy != kNoNode ? busy : at_work(facts, slot), got);
     }
   });
@@ -92,6 +97,17 @@ std::optional<Finding> find_host_pause(Facts& facts) {
             "the first use of a kernel loads code and sets up libraries: warm up every kernel and shape before recording, or "
             "leave this part out (--step, --from)",
         .event = in_calls.event()};
+  }
+  if (inside_ns * 2 >= claim.ns()) {
+    return Finding{
+        .finding = "long GPU idle while the host is inside an op: " + per_iteration(facts, tally.tally().count(), "pause"),
+        .at_most_ns = claim.ns(),
+        .confidence = Confidence::medium,
+        .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
+        .action =
+            "these ops take the host long before they launch: a library that plans anew for each new shape does (keep shapes "
+            "the same: pad, static caches; or choose another backend), or a CPU computation inside the op",
+        .event = tally.event()};
   }
   return Finding{
       .finding = "long GPU idle while the host does other work: " + per_iteration(facts, tally.tally().count(), "pause"),

@@ -6,6 +6,12 @@
 namespace ridge {
 namespace {
 
+// The folders of the machine that recorded are nobody's business: reports are sent around.
+Cell file_name(const std::optional<std::string>& path) {
+  if (!path) return {};
+  return path->substr(path->find_last_of("/\\") + 1);
+}
+
 Cell cell(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
 Cell cell(std::optional<bool> value) { return value ? Cell(*value) : Cell(); }
 Cell cell(const std::optional<std::string>& value) { return value ? Cell(*value) : Cell(); }
@@ -48,7 +54,7 @@ Table trace_table(const Info& info) {
   add("backend", Type::text, Unit::none, cell(m.backend));
   add("host_name", Type::text, Unit::none, cell(m.host_name));
   add("trace_id", Type::text, Unit::none, cell(m.trace_id));
-  add("trace_name", Type::text, Unit::none, cell(m.trace_name));
+  add("trace_name", Type::text, Unit::none, file_name(m.trace_name));
   return table;
 }
 

@@ -78,7 +78,7 @@ class KernelDetailBuilder {
     count(&out_.all);
     if (trace_.events.dur_ns(event)) out_.durations_ns.push_back(duration_ns(work));
     out_.autotune_count += model_.autotuning().holds_work(work.row) ? 1 : 0;
-    out_.graph_count += work_.graph_node_id.integer(event).value_or(0) != 0 ? 1 : 0;
+    out_.graph_count += is_replayed(work.row, event) ? 1 : 0;
     count(&config(event, device.id));
     count(&shape(work.row));
     count(&stack(work.row));
@@ -99,6 +99,14 @@ class KernelDetailBuilder {
   }
 
  private:
+  // By a graph: the event says so, or the call that launched it.
+  bool is_replayed(std::uint32_t row, EventId event) const {
+    if (work_.graph_node_id.integer(event).value_or(0) != 0) return true;
+    const NodeId launch = model_.links().launch[row];
+    if (launch == kNoNode) return false;
+    return trace_.text(trace_.events.name(model_.tree().event[launch.value])).find("GraphLaunch") != std::string_view::npos;
+  }
+
   struct Stream : LaunchGroup {
     std::int64_t stream = 0;
   };

@@ -27,8 +27,8 @@ std::optional<double> least_ns(std::optional<double> amount, const Figure& peak)
 }
 
 std::optional<double> all_bytes(const LaunchCost& cost) {
-  if (!cost.bytes_read && !cost.bytes_written) return std::nullopt;
-  return cost.bytes_read.value_or(0) + cost.bytes_written.value_or(0);
+  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;  // a part of them is no bandwidth
+  return *cost.bytes_read + *cost.bytes_written;
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ TEST(Roof, IsTheLongerOfTheTwoTimes) {
 
 TEST(Roof, LatencyWhereNeitherExplainsTheTime) {
   const DeviceSpec d = device();
+  LaunchCost written = cost(0, 0, 1e5);
+  written.bytes_read = std::nullopt;  // what is written alone is no bandwidth
+  EXPECT_EQ(roof_of(written, false, 125e3, 1, &d).pct_peak_bandwidth, std::nullopt);
   EXPECT_EQ(roof_of(cost(0, 1e5, 0), false, 2e3, 1, &d).bound, Bound::latency);   // 0.1 us of memory in a launch of 2 us
   EXPECT_EQ(roof_of(cost(0, 1e6, 0), false, 1e6, 1, &d).bound, Bound::latency);   // 1 us of memory in 1 ms
   EXPECT_EQ(roof_of(cost({}, 1e6, 0), false, 1e6, 1, &d).bound, Bound::unknown);  // its arithmetic may explain it

@@ -117,6 +117,27 @@ TEST(PlacesOfFindings, PiecesOfOneThingCountTogether) {
 }
 
 // What a finding claims, piece by piece, is what it says at most, and lies in the window.
+// Kernels of an optimizer that run when the step that launched them is over are that step's.
+TEST(PlacesOfFindings, WorkIsOfTheIterationThatLaunchedIt) {
+  const test::LoadedTrace loaded = test::load_file(*test::path_of("fault_optimizer_loop"));
+  const Scope scope(*loaded.model);
+  Ledger ledger(scope);
+  const Findings findings = compute_findings(scope, {}, {.ledger = &ledger}, "optimizer_not_fused");
+  const Table pieces = claim_tables(scope, ledger, findings.claim)[0];
+  ASSERT_GT(pieces.size(), 0U);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces.column("kind").text(i) != "work") continue;
+    const EventId event{static_cast<std::uint32_t>(*pieces.column("event").int64(i))};
+    const auto& work = loaded.trace->of(EventClass::device_work);
+    const auto row = static_cast<std::size_t>(std::ranges::find(work, event) - work.begin());
+    const NodeId launch = loaded.model->links().launch[row];
+    ASSERT_NE(launch, kNoNode);
+    const auto at = loaded.model->iterations().at(loaded.model->tree().start_ns[launch.value]);
+    ASSERT_TRUE(at.has_value());
+    EXPECT_EQ(pieces.column("iteration").int64(i), loaded.model->iterations().list[*at].number);
+  }
+}
+
 TEST(PlacesOfFindings, ClaimsAddUpToTheBound) {
   std::size_t claims = 0;
   for (const std::string& path : test::own_traces()) {
