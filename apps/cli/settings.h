@@ -17,7 +17,7 @@ struct Settings {
   std::string sort;
   unsigned threads = 0;
   std::uint64_t max_bytes = 0;
-  bool wide = false;  // every column of a table, however long the lines
+  bool wide = false;                  // every column of a table, however long the lines
   std::vector<std::string> captures;  // one per trace, in order; "-": none
   bool quiet = false;
   bool color = true;  // false: --no-color
