@@ -92,7 +92,8 @@ TEST(Idle, AHostThatComputesForCompiledCodeIsLate) {
     const auto trace = text.read();
     const Model model(*trace);
     std::int64_t ns = 0;
-    for (const IdlePiece& piece : split_idle(model, *trace->window)[0].pieces) {
+    const std::vector<DeviceIdle> idle = split_idle(model, *trace->window);
+    for (const IdlePiece& piece : idle[0].pieces) {
       const bool its = piece.node != kNoNode && trace->text(trace->events.name(model.tree().event[piece.node.value])) == name;
       ns += its && piece.cause == IdleCause::launch ? piece.length() : 0;
     }
