@@ -1,6 +1,6 @@
 // Tables on paper: who is told that the page is printed, and how small a table must be for all its columns to fit.
 const kPaper = { upright: 655, wide: 990 }; // px of A4 between its margins and a card's
-const kZoom = { least: 0.38, most: 0.72 };
+const kZoom = { least: 0.45, most: 0.72 };
 
 interface Printed {
   readonly element: HTMLElement;
