@@ -40,8 +40,8 @@ def memory_mb(process, field="VmRSS"):
 
 
 def is_sanitized(process):
-    with open(f"/proc/{process.pid}/maps", encoding="ascii") as file:
-        return re.search(r"lib(asan|tsan|ubsan)|\[(asan|tsan|shadow)", file.read()) is not None
+    """Sanitizers keep freed memory for a while, and reserve terabytes of addresses for their shadow."""
+    return memory_mb(process, "VmSize") > 1e6
 
 
 def test_answers_for_eight_clients_take_little_memory():
