@@ -172,3 +172,18 @@ def test_output_that_cannot_be_made(folder):
     refused(1, "info", folder.trace, "-o", "/dev/full", error="'/dev/full': No space")
     succeeds("info", folder.trace, "-o", "/dev/null")
     check(stat.S_ISCHR(os.stat("/dev/null").st_mode), "/dev/null was replaced")
+
+
+def test_the_recorders_folders_are_not_told(folder):
+    trace = folder.write("t.json", json.dumps({"traceName": "/home/someone/secret/run.json", "traceEvents": []}))
+    out = Run("info", trace, "--json").out
+    check("run.json" in out and "secret" not in out, out[:800])
+
+
+def test_kernels_of_replays_count_as_of_graphs(folder):
+    events = [{"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 5}}]
+    events += [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10 + 5 * i, "dur": 3, "args": {"correlation": 5, "device": 0, "stream": 7}} for i in range(3)]
+    out = json.loads(Run("kernel", "k", folder.write("g.json", json.dumps({"traceEvents": events})), "--json").out)
+    table = out["tables"][0]
+    row = dict(zip([column["name"] for column in table["columns"]], table["rows"][0]))
+    equal(row["graph_count"], 3, "kernels that a graph launched")

@@ -287,7 +287,7 @@ std::string launch_verdict(const DeviceLaunches& d) {
                                        format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
   if (d.recorder_may_explain) {
-    verdict += fmt::format(" while it is recorded (recording cost the host at least {}; when nobody records it may keep up)",
+    verdict += fmt::format(" while it is recorded (recording cost the host about {}; when nobody records it may keep up)",
                            format_duration(static_cast<double>(d.recorder_ns)));
   }
   const IdleCause cause = main_cause(d);

@@ -39,7 +39,7 @@ struct DeviceLaunches {
   std::int64_t longest_call_ns = 0;
   bool takes_graphs = false;          // launched through an API that can capture and replay graphs
   std::optional<bool> launch_bound;   // as recorded
-  std::int64_t recorder_ns = 0;       // what recording cost the host at least (model/recorder_cost.h)
+  std::int64_t recorder_ns = 0;       // what recording cost the host, about (model/recorder_cost.h)
   bool recorder_may_explain = false;  // launch-bound as recorded, but for that cost not
   std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
 

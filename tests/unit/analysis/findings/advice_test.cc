@@ -6,6 +6,7 @@
 #include "support/says.h"
 #include "trace/tables.h"
 #include "unit/analysis/findings/found.h"
+#include "unit/analysis/findings/program.h"
 
 namespace ridge {
 namespace {
@@ -137,6 +138,24 @@ TEST(Advice, HostWorkBeforeTheFirstLaunch) {
   EXPECT_TRUE(says(fault.find("preprocessing")->finding.finding, {"3 of 3 steps"}));
   EXPECT_GT(fault.find("preprocessing")->at_most_pct.value_or(0), 50);
   EXPECT_FALSE(found_in_fixture("clean_preprocess").has("preprocessing"));
+}
+
+// One slow start among four steps is no habit; three are.
+TEST(Advice, HostWorkBeforeTheFirstLaunchOfMostSteps) {
+  const auto program = [](int slow) {
+    test::TraceText text;
+    std::int64_t at = 0;
+    for (int step = 0; step < 4; ++step) {
+      const std::int64_t lead = (step < slow ? 3'000 : 20) * test::kUs;
+      text.annotation("ProfilerStep#" + std::to_string(step), at, at + lead + 500 * test::kUs);
+      text.call("cudaLaunchKernel", at + lead, at + lead + 5 * test::kUs, step + 1);
+      text.kernel("k", at + lead + 6 * test::kUs, at + lead + 490 * test::kUs, step + 1);
+      at += lead + 510 * test::kUs;
+    }
+    return test::found_in(text);
+  };
+  EXPECT_TRUE(program(3).has("preprocessing")) << program(3).ids();
+  EXPECT_FALSE(program(1).has("preprocessing")) << program(1).ids();
 }
 
 // A CPU kernel inside a graph: it costs the device most of its time, and the break beside it little.

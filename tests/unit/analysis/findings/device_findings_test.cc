@@ -196,6 +196,13 @@ TEST(DeviceFindings, CastsForthAndBack) {
   EXPECT_FALSE(needed.has("duplicate_casts")) << needed.ids();
 }
 
+// A scale is wanted in the wider type; of one element the casts are no cost of their own.
+TEST(DeviceFindings, CastsOfOneElementAreNoRoundTrip) {
+  std::string events = test::join({cast_down(1, 100), cast_up(2, 160)});
+  for (std::size_t at; (at = events.find("[1024, 1024]")) != std::string::npos;) events.replace(at, 12, "[1]");
+  EXPECT_FALSE(test::found_in_events(events).has("duplicate_casts"));
+}
+
 std::string marked_step(int number, int at, int dur) {
   return test::event({.name = fmt::format("ProfilerStep#{}", number), .ts = at, .dur = dur, .cat = "user_annotation"});
 }
