@@ -28,17 +28,19 @@ void add_traces(const fs::path& folder, std::vector<std::string>* found) {
 
 }  // namespace
 
+std::string source_dir() { return RIDGE_SOURCE_DIR; }
+
 std::vector<std::string> own_traces() {
   std::vector<std::string> found;
-  add_traces(fs::path(RIDGE_SOURCE_DIR) / "tests/fixtures", &found);
-  add_traces(fs::path(RIDGE_SOURCE_DIR) / "examples", &found);
+  add_traces(fs::path(source_dir()) / "tests/fixtures", &found);
+  add_traces(fs::path(source_dir()) / "examples", &found);
   return found;
 }
 
 std::vector<std::string> shared_traces() {
   std::vector<std::string> found;
   for (const char* folder : {"h200", "faults", "public"})
-    add_traces(fs::path(RIDGE_SOURCE_DIR) / "../shared/traces" / folder, &found);
+    add_traces(fs::path(source_dir()) / "../shared/traces" / folder, &found);
   return found;
 }
 
@@ -60,7 +62,7 @@ std::string json_of(const std::string& path) {
 }
 
 std::string fixture(const std::string& name) {
-  return json_of(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz");
+  return json_of(source_dir() + "/tests/fixtures/" + name + ".json.gz");
 }
 
 std::string gzip(std::string_view bytes) {

@@ -7,6 +7,8 @@
 
 namespace ridge::test {
 
+// The repository's root.
+std::string source_dir();
 // Paths of every trace in the repository: tests/fixtures and examples.
 std::vector<std::string> own_traces();
 // Paths of the traces of ../shared/traces/{h200,faults,public}, where that folder exists.

@@ -28,7 +28,7 @@ inline LoadedTrace load_events(std::string_view events) { return LoadedTrace(rea
 // The path of a trace of that name in tests/fixtures or in ../shared/traces; nothing where it is absent.
 inline std::optional<std::string> path_of(const std::string& name) {
   for (const char* folder : {"tests/fixtures", "../shared/traces/h200", "../shared/traces/faults", "../shared/traces/public"}) {
-    const std::string path = std::string(RIDGE_SOURCE_DIR) + "/" + folder + "/" + name + ".json.gz";
+    const std::string path = test::source_dir() + "/" + folder + "/" + name + ".json.gz";
     if (std::filesystem::exists(path)) return path;
   }
   return std::nullopt;

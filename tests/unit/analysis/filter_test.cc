@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <ridge/engine.h>
+#include "support/files.h"
 
 namespace ridge {
 namespace {
 
 Engine open_fixture(const std::string& name) {
-  auto engine = Engine::open({std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz"}, {});
+  auto engine = Engine::open({test::source_dir() + "/tests/fixtures/" + name + ".json.gz"}, {});
   EXPECT_TRUE(engine) << name;
   return std::move(*engine);
 }

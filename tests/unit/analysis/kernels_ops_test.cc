@@ -11,6 +11,7 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "ingest/reader.h"
+#include "support/files.h"
 #include "support/table_rows.h"
 
 namespace ridge {
@@ -436,7 +437,7 @@ TEST(Kernels, OfMtiaAreToldByName) {
 }
 
 TEST(Kernels, OfTheMtiaRecordingAreThere) {
-  const std::string path = std::string(RIDGE_SOURCE_DIR) + "/../shared/traces/public/mtia_inference.json.gz";
+  const std::string path = test::source_dir() + "/../shared/traces/public/mtia_inference.json.gz";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no mtia_inference.json.gz";
   const auto trace = read_trace(path, {});
   ASSERT_TRUE(trace.has_value());

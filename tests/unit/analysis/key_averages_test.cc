@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kPrograms[] = {"eager_train", "compiled_train",       "checkpoint_threads",
                                      "host_only",   "compiled_break_graph", "inference_stack"};
 
-std::string path_to(const std::string& file) { return std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/key_averages/" + file; }
+std::string path_to(const std::string& file) { return test::source_dir() + "/tests/fixtures/key_averages/" + file; }
 
 // What PyTorch's table has besides what the program did, and `ops` has not: see analysis/ops/table_calls.h.
 struct Beside {

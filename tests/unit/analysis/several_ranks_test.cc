@@ -58,7 +58,7 @@ std::vector<Cell> column(const Table& table, std::string_view name) {
 }
 
 std::string path_in_fixtures(const std::string& name) {
-  return std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz";
+  return test::source_dir() + "/tests/fixtures/" + name + ".json.gz";
 }
 
 std::vector<std::string> gloo_ranks() {

@@ -29,7 +29,7 @@ using test::path_of;
 // A file of ground truth beside the traces; empty where it is absent.
 std::string truth(const std::string& name) {
   for (const char* folder : {"tests/fixtures", "../shared/traces/h200"}) {
-    const std::string path = std::string(RIDGE_SOURCE_DIR) + "/" + folder + "/" + name;
+    const std::string path = test::source_dir() + "/" + folder + "/" + name;
     if (std::filesystem::exists(path)) return test::json_of(path);
   }
   return {};

@@ -129,7 +129,7 @@ TEST(ServingCosts, ReadWhatCountersSay) {
   std::sort(rows.begin(), rows.end(),
             [&](std::size_t a, std::size_t b) { return trace.events.ts_ns(events[a]) < trace.events.ts_ns(events[b]); });
   simdjson::dom::parser parser;
-  const std::string json = test::json_of(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/serving_cases.counters.json");
+  const std::string json = test::json_of(test::source_dir() + "/tests/fixtures/serving_cases.counters.json");
   const simdjson::dom::array counters = parser.parse(json).get_array().value();
   ASSERT_EQ(counters.size(), rows.size());
   constexpr double kSmall = 64 * 1024, kShare = 0.1;

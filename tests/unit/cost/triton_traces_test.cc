@@ -10,13 +10,14 @@
 
 #include "cost/triton/kernel_source.h"
 #include "cost/triton/triton_cost.h"
+#include "support/files.h"
 #include "support/loaded_trace.h"
 #include "trace/tables.h"
 
 namespace ridge {
 namespace {
 
-const std::string kFolder = std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/";
+const std::string kFolder = test::source_dir() + "/tests/fixtures/";
 
 // Everything the trace tells about one launch of a generated kernel.
 struct Recorded {
@@ -152,7 +153,7 @@ TEST(TritonTraces, ShapesAgreeWithSources) {
   // The module's trace is too large for the repository: its source stands beside it, where it is.
   const bool whole_module = have("inductor_module_p");
   const std::string module =
-      whole_module ? test::contents(std::string(RIDGE_SOURCE_DIR) + "/../shared/traces/h200/inductor_module_p.py") : "";
+      whole_module ? test::contents(test::source_dir() + "/../shared/traces/h200/inductor_module_p.py") : "";
   int kernels = 0;
   for (const char* name : {"inductor_module_p", "inductor_kernel_kinds", "inductor_memory_kernels"}) {
     std::map<std::string_view, bool> seen;

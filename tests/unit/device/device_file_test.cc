@@ -91,7 +91,7 @@ TEST(DeviceFile, WhatIsRefused) {
 }
 
 TEST(DeviceFile, TheRecordedPeaksAreRead) {
-  const std::string path = std::string(RIDGE_SOURCE_DIR) + "/../shared/traces/h200/h200_peaks.json";
+  const std::string path = test::source_dir() + "/../shared/traces/h200/h200_peaks.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no such trace here";
   const DeviceSpec device = one(test::contents(path));
   EXPECT_EQ(device.name, "NVIDIA H200");

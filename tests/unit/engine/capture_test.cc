@@ -8,11 +8,12 @@
 #include <set>
 
 #include <gtest/gtest.h>
+#include "support/files.h"
 
 namespace ridge {
 namespace {
 
-const std::string kRoot = RIDGE_SOURCE_DIR;
+const std::string kRoot = test::source_dir();
 const std::string kWarmUp = kRoot + "/tests/fixtures/cudagraph_with_warmup.json.gz";
 
 Engine open_with(const std::string& trace, const std::string& capture) {

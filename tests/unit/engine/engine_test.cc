@@ -10,12 +10,13 @@
 
 #include "base/threads.h"
 #include "engine/parameters.h"
+#include "support/files.h"
 
 namespace ridge {
 namespace {
 
 Engine open_fixture(const std::string& name, const OpenOptions& options = {}) {
-  auto engine = Engine::open({std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz"}, options);
+  auto engine = Engine::open({test::source_dir() + "/tests/fixtures/" + name + ".json.gz"}, options);
   EXPECT_TRUE(engine.has_value());
   return std::move(*engine);
 }

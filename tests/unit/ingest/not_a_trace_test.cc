@@ -110,7 +110,7 @@ TEST(NotATraceFile, Absent) {
 }
 
 TEST(NotATraceFile, Folder) {
-  const auto reading = read_trace(RIDGE_SOURCE_DIR, {});
+  const auto reading = read_trace(test::source_dir(), {});
   ASSERT_FALSE(reading.has_value());
   EXPECT_EQ(reading.error().code, ErrorCode::cannot_open);
 }

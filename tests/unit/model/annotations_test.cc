@@ -69,7 +69,7 @@ TEST(Annotations, NobodyWaitsForAnotherThreadsForwardOps) {
 }
 
 TEST(Annotations, TellTheFlopsOfEachCaseOfTheOpZoo) {
-  const std::string json = test::json_of(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/opzoo.flops.json");
+  const std::string json = test::json_of(test::source_dir() + "/tests/fixtures/opzoo.flops.json");
   const LoadedTrace loaded = test::load_file(*test::path_of("opzoo_eager"));
   const Scope scope(*loaded.model);
   std::map<std::string, double> flops;

@@ -16,6 +16,7 @@
 #include <ridge/render.h>
 
 #include "server/report_file.h"
+#include "support/files.h"
 #include "support/sanitized.h"
 
 namespace ridge::server {
@@ -23,7 +24,7 @@ namespace {
 
 Engine open_fixtures(const std::vector<std::string>& names, const OpenOptions& options = {}) {
   std::vector<std::string> paths;
-  for (const std::string& name : names) paths.push_back(std::string(RIDGE_SOURCE_DIR) + "/tests/fixtures/" + name + ".json.gz");
+  for (const std::string& name : names) paths.push_back(test::source_dir() + "/tests/fixtures/" + name + ".json.gz");
   auto engine = Engine::open(paths, options);
   EXPECT_TRUE(engine);
   return std::move(*engine);

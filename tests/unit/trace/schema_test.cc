@@ -63,7 +63,7 @@ TEST(Schema, NamesAreDistinctAndEverythingHasItsLine) {
 
 // The tables of trace/tables.h are C++ structs, so their source is asked: a struct for each, a maker, and its columns.
 TEST(Schema, HasEveryTableAndColumnOfTheTrace) {
-  const std::string source = contents(std::string(RIDGE_SOURCE_DIR) + "/src/trace/tables.h");
+  const std::string source = contents(test::source_dir() + "/src/trace/tables.h");
   const std::regex struct_pattern(R"(struct (\w+Table) \{([^}]*)\};)"), columns_pattern(R"(ArgColumn ([^;]*);)"),
       word(R"(\w+)");
   int tables = 0, columns = 0;
@@ -238,7 +238,7 @@ TEST(Schema, AnyRangeOfRows) {
 
 // docs/schema.md is what the schema says, behind an introduction. `make update` writes it anew.
 TEST(SchemaDocument, IsTheSchema) {
-  const std::string path = std::string(RIDGE_SOURCE_DIR) + "/docs/schema.md";
+  const std::string path = test::source_dir() + "/docs/schema.md";
   const std::string document = contents(path), tables = schema::as_markdown();
   const std::string introduction = document.substr(0, document.find("\n## "));
   if (std::getenv("RIDGE_UPDATE") != nullptr) {

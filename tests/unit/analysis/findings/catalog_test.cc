@@ -23,7 +23,7 @@ TEST(FindingCatalog, HasARowForEveryFile) {
     EXPECT_FALSE(rule.description.empty()) << rule.id;
   }
   std::size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(RIDGE_SOURCE_DIR) + "/src/analysis/findings")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() + "/src/analysis/findings")) {
     const std::string stem = entry.path().stem().string();
     if (entry.path().extension() != ".cc" || parts.contains(stem)) continue;
     ++files;
@@ -42,7 +42,7 @@ TEST(FindingCatalog, IsDescribedToReaders) {
   ASSERT_EQ(report->tables.size(), run_findings(Scope(*loaded.model), {})->tables.size() + 1);
   const std::vector<Row> rows = rows_of(report->tables.back());
   ASSERT_EQ(rows.size(), finding_catalog().size());
-  const std::string page = test::contents(std::string(RIDGE_SOURCE_DIR) + "/docs/findings.md");
+  const std::string page = test::contents(test::source_dir() + "/docs/findings.md");
   std::size_t found = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const FindingRow& rule = finding_catalog()[i];
