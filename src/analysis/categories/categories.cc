@@ -61,9 +61,9 @@ void add_shares(Categories* out) {
 }
 
 // Under which index a launch's group stands.
-class Groups {
+class CategoryGroups {
  public:
-  Groups(const Scope& scope, std::optional<KernelsBy> by, std::vector<std::string>* names) : names_(names) {
+  CategoryGroups(const Scope& scope, std::optional<KernelsBy> by, std::vector<std::string>* names) : names_(names) {
     if (by) {
       key_.emplace(scope, *by);
     } else {
@@ -102,7 +102,7 @@ Categories compute_categories(const Scope& scope, CompilerWorkFilter compilers, 
   Categories out;
   out.by = by;
   out.no_device_events = trace.of(EventClass::device_work).empty();
-  Groups groups(scope, by, &out.groups);
+  CategoryGroups groups(scope, by, &out.groups);
   std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::size_t>> index;  // by group: (name, category) to out.kernels
   for_each_work(scope, [&](const Device&, const WorkRow& work) {
     const StringId name = trace.events.name(trace.of(EventClass::device_work)[work.row]);
