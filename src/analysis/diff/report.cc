@@ -187,11 +187,15 @@ void add_time_total(Table& table, const Times& times) {
 
 Table totals_table(const Diff& diff) {
   Table table = time_table("totals", "metric", diff);
-  Times wall;
-  for (const SideTotals& side : diff.sides) wall.emplace_back(side.wall_ns);
+  Times wall, median;
+  for (const SideTotals& side : diff.sides) {
+    wall.emplace_back(side.wall_ns);
+    median.push_back(side.median_wall_ns);
+  }
   if (diff.filtered) add_time_row(table, "gpu_time_matched", each_listed(diff, [](const ListedTime& l) { return l.gpu_ns; }));
   add_time_row(table, "gpu_time", each_device(diff, [](const SideTotals& s) { return s.gpu_ns; }));
   add_time_row(table, "wall_time", wall);
+  add_time_row(table, "median_wall_time", median);
   add_time_row(table, "gpu_busy", each_device(diff, [](const SideTotals& s) { return s.busy_ns; }));
   add_time_row(table, "gpu_idle", each_device(diff, [](const SideTotals& s) { return s.idle_ns; }));
   return table;
@@ -363,13 +367,15 @@ Table traces_table(const Diff& diff) {
                    {"per", Type::text},
                    {"gpu_ns", Type::integer, Unit::ns},
                    {"wall_ns", Type::integer, Unit::ns},
+                   {"median_wall_ns", Type::integer, Unit::ns},
                    {"folded_ns", Type::integer, Unit::ns},
                    {"device", Type::text},
                    {"file", Type::text}};
   for (std::size_t t = 0; t < diff.sides.size(); ++t) {
     const SideTotals& s = diff.sides[t];
     table.add_row({letter_of(t), s.time_range ? 0 : s.iterations, s.per, s.has_device ? Cell(s.gpu_ns) : Cell(), s.wall_ns,
-                   s.has_device ? Cell(s.folded_ns) : Cell(), cells::text(s.device), cells::text(s.name)});
+                   s.median_wall_ns ? Cell(*s.median_wall_ns) : Cell(), s.has_device ? Cell(s.folded_ns) : Cell(),
+                   cells::text(s.device), cells::text(s.name)});
   }
   return table;
 }
