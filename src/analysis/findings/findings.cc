@@ -140,8 +140,6 @@ Report report_findings(const Findings& findings) {
                                   "host: time a step without the profiler to know whether the program is launch-bound",
                                   "info"});
   }
-  if (!findings.unclaimed.empty())
-    report.diagnostics.push_back({"idle_without_finding", 1, text_of(findings.unclaimed), "info"});
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {
@@ -152,6 +150,8 @@ Report report_findings(const Findings& findings) {
                                       : "nothing found: none of the known causes takes a notable share of the time";
     report.diagnostics.push_back({std::string(kNoFindings), 0, report.headline, "info"});
   }
+  if (!findings.unclaimed.empty())
+    report.diagnostics.push_back({"idle_without_finding", 1, text_of(findings.unclaimed), "info"});
   return report;
 }
 

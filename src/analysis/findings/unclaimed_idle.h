@@ -16,7 +16,8 @@ struct UnclaimedIdle {
   double pct = 0;  // of the iterations' time
 };
 
-// Causes that a fifth of the time or more is left to, on the device with most of it; longest first. Rules must have run.
+// Causes but late launches that a fifth of the time or more is left to, on the device with most of it; longest first. Rules
+// must have run.
 std::vector<UnclaimedIdle> find_unclaimed_idle(const Ledger& ledger);
 
 // "the device idles 97.8 % of the time without a finding: dependency 97.8 % (...)".
