@@ -11,6 +11,9 @@ constexpr Parameter kCheckParameters[] = {
 constexpr Parameter kKernelsParameters[] = {
     {"by", Type::text, "group by launch, op, shape, annotation, module, graph, stream or stage (prefill, decode)"},
 };
+constexpr Parameter kCategoriesParameters[] = {
+    {"by", Type::text, "group by annotation, module, graph, stream or stage (prefill, decode)"},
+};
 constexpr Parameter kKernelParameters[] = {
     {"name", Type::text, "the kernel: its name or label, a unique part of one, or a regular expression"},
 };
@@ -54,7 +57,7 @@ constexpr AnalysisRow kRows[] = {
     {{"kernels", "where kernel time went, and how close to the roof each kernel is", kKernelsParameters}, run_kernels, true},
     {{"kernel", "one kernel in depth: times, grids, ops, shapes, stacks, source", kKernelParameters, "name"}, run_kernel, true},
     {{"roofline", "each kernel against its device's roof; MFU and bandwidth per iteration", {}}, run_roofline, true},
-    {{"categories", "device time by kind of work: Triton, GEMM, convolution, ...", {}}, run_categories},
+    {{"categories", "device time by kind of work: Triton, GEMM, convolution, ...", kCategoriesParameters}, run_categories},
     {{"copies", "memcpy and memset by direction: bytes, time, bandwidth", {}}, run_copies},
     {{"collectives", "communication: bytes, time, how much of it was exposed", {}}, run_collectives},
     {{"ops", "what each op cost on the host and on the device", kOpsParameters}, run_ops, true},
