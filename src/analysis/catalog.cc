@@ -27,6 +27,16 @@ constexpr Parameter kFindingsParameters[] = {
     {"claim", Type::text, "list the time that this finding claims too, piece by piece, and by iteration"},
 };
 
+constexpr Parameter kCriticalParameters[] = {
+    {"by", Type::text, "name pieces by op or location (of the user's code); without it by kernel, call and op"},
+    {"without_profiler", Type::boolean, "of the step as it would be without the profiler"},
+};
+constexpr Parameter kWhatIfParameters[] = {
+    {"do", Type::text, "a change: kernel:REGEX=0.5x, op:REGEX=+50us, host=0.8x, no-sync, cuda-graphs, ...; repeatable", false,
+     true},
+    {"recorded", Type::boolean, "changes start from the step as recorded, not from that without the profiler"},
+};
+
 constexpr Parameter kDiffParameters[] = {
     {"fail_above", Type::text, "exit with 3 if GPU time per iteration grew by more than this, e.g. 5%"},
     {"fail_kernel_above", Type::text,
@@ -64,6 +74,8 @@ constexpr AnalysisRow kRows[] = {
     {{"graphs", "each compiled graph; device time inside and outside compiled code", {}}, run_graphs},
     {{"breaks", "graph breaks: where, why and what they cost; recompiles", {}}, run_breaks},
     {{"compile", "time spent compiling, as a tree of phases, and autotuning", {}}, run_compile},
+    {{"critical", "the critical path: what the length of a step is made of", kCriticalParameters}, run_critical, true},
+    {{"whatif", "how long a step takes without the profiler, and after changes", kWhatIfParameters}, run_whatif, true},
     {{"memory", "memory by op and over time; what held it at the peak", {}}, run_memory},
     {{"diff", "what changed between two or more traces, call by call", kDiffParameters, {}, true, 2},
      nullptr,

@@ -7,6 +7,8 @@
 // TensorRT-LLM cpp/tensorrt_llm/thop and tensorrt_llm/_torch/custom_ops/{cpp,torch}_custom_ops.py (trtllm); Transformer Engine
 // to 1.13 pytorch/csrc/ts_fp8_op.cpp (tex_ts; later its products are no ops); FlashInfer 0.2.1 to 0.3
 // csrc/flashinfer_gemm_ops.cu (gemm); bitsandbytes bitsandbytes/_ops.py.
+#include <algorithm>
+
 #include "ops/operands.h"
 #include "ops/product.h"
 
@@ -47,7 +49,8 @@ OpWork grouped(const OpCall& c, const Part& p, const At& at) {
   if (a == nullptr || b == nullptr || out == nullptr || a->sizes.size() != 2 || b->sizes.size() != 3 || out->sizes.empty())
     return work;
   if (p.role != KernelRole::main) return p.role == KernelRole::initialise ? moves(0, 0, a->dtype) : work;
-  const auto experts = static_cast<double>(b->sizes[0]), rows = static_cast<double>(a->sizes[0]);
+  const auto experts = static_cast<double>(b->sizes[0]), columns = static_cast<double>(out->sizes.back());
+  const double rows = columns > 0 ? numel(*out) / columns : 0;
   const double met = experts > 0 ? distinct_rows(rows, experts) / experts : 1;
   const double scales = touched_or_zero(at.scale_b < 0 ? nullptr : tensor_at(c, static_cast<std::size_t>(at.scale_b)));
   work.dtype = a->dtype;
@@ -55,6 +58,27 @@ OpWork grouped(const OpCall& c, const Part& p, const At& at) {
   work.read = plus(plus(dense_bytes(a), times(dense_bytes(b), met)), scales * met);
   work.read = plus(work.read, touched_or_zero(at.scale_a < 0 ? nullptr : tensor_at(c, static_cast<std::size_t>(at.scale_a))));
   work.written = dense_bytes(out);
+  work.ambiguous = true;
+  return work;
+}
+
+// Marlin's tiles of weights, [E, ..], and the choice of experts: (a, c, w at 2, .., k at 16, .., M, N, K from 19 on). The
+// numbers are believed where the weights hold as much, in 4 bits or in 8: other releases have others there.
+OpWork chosen_by_numbers(const OpCall& c, const Part& p, const At& at) {
+  OpWork work;
+  const TensorShape* a = tensor_at(c, static_cast<std::size_t>(at.a));
+  const TensorShape* b = tensor_at(c, static_cast<std::size_t>(at.b));
+  const auto top_k = number_at(c, 16), m = number_at(c, 19), n = number_at(c, 20), k = number_at(c, 21);
+  if (a == nullptr || b == nullptr || b->sizes.size() != 3 || b->sizes[0] <= 0 || !top_k || !m || !n || !k) return work;
+  const auto experts = static_cast<double>(b->sizes[0]);
+  const double bits = numel(*b) * item_bytes(b->dtype) * 8 / std::max(experts * *n * *k, 1.0);
+  if (p.role != KernelRole::main || (bits != 4 && bits != 8)) return work;
+  const double rows = *m * *top_k, met = distinct_rows(rows, experts) / experts;
+  const TensorShape* scales = tensor_at(c, static_cast<std::size_t>(at.scale_b));
+  work.dtype = a->dtype;
+  work.flops = 2 * rows * *n * *k;
+  work.read = plus(plus(dense_bytes(a), times(dense_bytes(b), met)), touched_or_zero(scales) * met);
+  work.written = rows * *n * item_bytes(a->dtype);
   work.ambiguous = true;
   return work;
 }
@@ -70,12 +94,12 @@ OpWork by_fewer_rows(const OpCall& c, const Part& p, const At& at) {
   return product(c, p, packed);
 }
 
-// Transformer Engine speaks of columns first, as cuBLAS does: (A, .., transposed at 4, B at 5, .., transposed at 9, D at 10).
-// Factors of 8 bits are bytes.
+// Transformer Engine speaks of columns first, as cuBLAS does: (A, .., transposed at 4, B at 5, .., transposed at 9, D at 10);
+// of a forward pass A is the weight, [N, K], and B the input. Factors of 8 bits are bytes.
 OpWork columns_first(const OpCall& c, const Part& p, const At& at) {
   OpWork work;
-  const TensorShape* a = tensor_at(c, static_cast<std::size_t>(at.a));
-  const TensorShape* b = tensor_at(c, static_cast<std::size_t>(at.b));
+  const TensorShape* a = tensor_at(c, static_cast<std::size_t>(at.b));
+  const TensorShape* b = tensor_at(c, static_cast<std::size_t>(at.a));
   const TensorShape* out = tensor_at(c, static_cast<std::size_t>(at.out));
   const auto transposed_a = number_at(c, 4), transposed_b = number_at(c, 9);
   if (a == nullptr || b == nullptr || out == nullptr || a->sizes.size() != 2 || b->sizes.size() != 2) return work;
@@ -143,8 +167,8 @@ constexpr At kNvFp4One{
     .b_by_rows = true, .added = 7, .out_dtype = 5, .scale_a = 2, .scale_b = 3, .packed_a = 2, .packed_b = 2, .result = kBf16};
 constexpr At kMxFp4Fp8{.b_by_rows = true, .out_dtype = 5, .scale_a = 2, .scale_b = 3, .packed_b = 2, .result = kBf16};
 constexpr At kBatchedFp8{.b_by_rows = true, .out_dtype = 9, .scale_a = 6, .scale_b = 7, .result = DType::f16};
-constexpr At kBias{.added = 2, .out_dtype = 3};            // (a, b, bias, out_dtype)
-constexpr At kTe{.a = 0, .b = 5, .added = 14, .out = 10};  // columns_first
+constexpr At kBias{.added = 2, .out_dtype = 3};                               // (a, b, bias, out_dtype)
+constexpr At kTe{.a = 5, .b = 0, .b_by_rows = true, .added = 14, .out = 10};  // columns_first
 
 constexpr OpFormula kRows[] = {
     product_row<kInt4Groups>("aten::_weight_int4pack_mm"),
@@ -167,6 +191,8 @@ constexpr OpFormula kRows[] = {
     product_row<kOutFirst>("_C::dsv3_fused_a_gemm"),
     product_row<kOutFirstByRows>("_C::fp32_router_gemm"),
     product_row<kOutFirstByRows>("_moe_C::dsv3_router_gemm"),
+    product_row<At{.a = 0, .b = 2, .out = 1, .scale_b = 3}, grouped>("_moe_C::moe_wna16_gemm"),
+    product_row<At{.a = 0, .b = 2, .scale_b = 4}, chosen_by_numbers>("_moe_C::moe_wna16_marlin_gemm"),
     product_row<kSkinny>("_rocm_C::wvSplitK"),
     product_row<kSkinny>("_rocm_C::wvSplitKrc"),
     product_row<At{.a = 1, .b = 0, .b_by_rows = true}>("_rocm_C::LLMM1"),

@@ -200,6 +200,24 @@ TEST(LibraryProducts, CountWhatTheWeightsHold) {
   EXPECT_TRUE(is_matrix_work(*find_op("batch_mla_attention_dtype_q_bf16::run")));
 }
 
+// 64 tokens, 4 of 16 experts each.
+TEST(LibraryProducts, OfChosenExpertsHaveARowForEachChoice) {
+  const OpWork plain = library_work("_moe_C::moe_wna16_gemm", "[[64,2048],[64,4,1024],[16,1024,1024],[16,1024,16]]",
+                                    R"(["c10::BFloat16","c10::BFloat16","unsigned char","c10::BFloat16"])");
+  EXPECT_EQ(plain.flops, 2.0 * 64 * 4 * 1024 * 2048);
+  EXPECT_EQ(plain.written, 64.0 * 4 * 1024 * 2);
+  const auto marlin = [](std::string_view columns) {
+    return library_work("_moe_C::moe_wna16_marlin_gemm",
+                        "[[64,2048],[],[16,128,2048],[],[16,16,1024],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]",
+                        R"(["c10::BFloat16","","int","","c10::BFloat16"])",
+                        R"(["","","","","","","","","","","","","","","","16","4","False","99","64",")" + std::string(columns) +
+                            R"(","2048"])");
+  };
+  EXPECT_EQ(marlin("1024").flops, plain.flops);
+  EXPECT_EQ(marlin("1024").written, plain.written);
+  EXPECT_FALSE(marlin("640").flops);  // the weights hold something else
+}
+
 // Columns first, as cuBLAS has it: A is the weight [N, K] of a forward product, and bytes are 8-bit floats.
 TEST(LibraryProducts, OfTransformerEngineSayWhatIsTransposed) {
   const auto gemm = [](std::string_view a, std::string_view b, std::string_view d, std::string_view type,
