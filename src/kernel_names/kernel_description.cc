@@ -38,7 +38,8 @@ std::string functor_label(const KernelName& name, const KernelRule& rule) {
 
 }  // namespace
 
-KernelDescription describe_kernel(std::string_view name) {
+KernelDescription describe_kernel(std::string_view whole_name) {
+  const std::string_view name = cut_kernel_name(whole_name);
   const KernelName parts = take_apart(name);
   const KernelRule* rule = find_kernel_rule(parts);
   KernelDescription out;
@@ -60,7 +61,7 @@ KernelDescription describe_kernel(std::string_view name) {
 }
 
 KernelDescription describe_user_triton(std::string_view name) {
-  return {Category::triton_user, "triton", std::string(name), {}, false, true, true};
+  return {Category::triton_user, "triton", std::string(cut_kernel_name(name)), {}, false, true, true};
 }
 
 bool is_short_triton(std::string_view name) {

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <vector>
 
+#include "kernel_names/kernel_name.h"
+
 namespace ridge {
 namespace {
 
@@ -217,7 +219,8 @@ DType computes_in(std::string_view name) {
 
 }  // namespace
 
-KernelFacts facts_of(std::string_view kernel) {
+KernelFacts facts_of(std::string_view name) {
+  const std::string_view kernel = cut_kernel_name(name);
   KernelFacts facts;
   facts.dtype = computes_in(kernel);
   facts.tensor_cores_only = kernel.starts_with("nvjet") || holds(kernel, "tf32") || holds(kernel, "tfloat32") ||

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <span>
@@ -17,10 +18,17 @@ bool contains(std::span<const std::string_view> list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 void erase_all(std::string* text, std::string_view part) {
-  for (std::size_t at = text->find(part); at != std::string::npos; at = text->find(part, at)) text->erase(at, part.size());
+  std::string kept;
+  std::size_t from = 0;
+  for (std::size_t at = text->find(part); at != std::string::npos; at = text->find(part, from)) {
+    kept.append(*text, from, at - from);
+    from = at + part.size();
+  }
+  if (from > 0) *text = kept.append(*text, from);
 }
 
 std::string_view trim(std::string_view text) {
@@ -52,15 +60,32 @@ std::size_t closing(std::string_view text, std::size_t open) {
   return text.size();
 }
 
+// A mangled name refers to what it spelled before (S1_, T0_), which may hold such references itself: k of them in each of n
+// levels make k^n copies, at most 3^(r/3) with r references in all. A pack (Dp) is written out element by element.
+bool grows_without_bound(std::string_view name) {
+  constexpr double kMostBytes = 1 << 20;
+  constexpr double kReferencesOfAPack = 12;  // 81 copies
+  double references = 0;
+  for (std::size_t i = 0; i + 1 < name.size(); ++i) {
+    if (name.substr(i, 2) == "Dp") references += kReferencesOfAPack;
+    if (name[i] != 'S' && name[i] != 'T') continue;
+    std::size_t end = i + 1;
+    while (end < name.size() && (is_digit(name[end]) || (name[end] >= 'A' && name[end] <= 'Z'))) ++end;
+    if (end < name.size() && name[end] == '_') ++references;
+    i = end - 1;
+  }
+  return static_cast<double>(name.size()) * std::pow(3, references / 3) > kMostBytes;
+}
+
+// Empty where it fails, and where the text would be huge.
 std::string demangle(const std::string& name) {
+  if (grows_without_bound(name)) return {};
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 && text != nullptr ? std::string(text.get()) : std::string();
 }
 
 constexpr std::string_view kShells[] = {"Kernel", "Kernel2", "kentry", "device_kernel"};  // their argument is the kernel
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Past what may stand before an identifier in a mangled template argument: literals (Li1E), nesting (N), substitutions (S_,
 // S1_).
@@ -213,6 +238,13 @@ Functor find_functor(std::string_view argument, int depth) {
 }
 
 }  // namespace
+
+std::string_view cut_kernel_name(std::string_view name) {
+  if (name.size() <= kLongestKernelName) return name;
+  std::size_t end = kLongestKernelName;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return name.substr(0, end);
+}
 
 KernelName take_apart(std::string_view name) {
   KernelName parts;

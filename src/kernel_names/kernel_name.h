@@ -7,6 +7,11 @@
 
 namespace ridge {
 
+// No kernel's name is nearly as long. What tells kernels apart looks each name over for hundreds of words: it gets no more of a
+// name than this, without the bytes of a character that is cut.
+inline constexpr std::size_t kLongestKernelName = 65'536;
+std::string_view cut_kernel_name(std::string_view name);
+
 // "void at::native::(anonymous namespace)::f<4, X<float> >(int, float*)" -> text "at::native::f<4, X<float> >", head
 // "at::native::f", base "f", arguments "4, X<float> ". A mangled name is demangled first; where that fails, the identifiers
 // that it spells. Other names (triton_poi_fused_add_0, sm90_xmma_gemm_...) are their own text, head and base.

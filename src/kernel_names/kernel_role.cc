@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernel_names/kernel_name.h"
+
 namespace ridge {
 namespace {
 
@@ -204,7 +206,8 @@ struct RoleTable {
 
 }  // namespace
 
-KernelRole role_of(OpFamily family, std::string_view kernel) {
+KernelRole role_of(OpFamily family, std::string_view name) {
+  const std::string_view kernel = cut_kernel_name(name);
   const auto* rule = std::find_if(std::begin(RoleTable::kRows), std::end(RoleTable::kRows), [&](const RoleRule& r) {
     return r.family == family && kernel.find(r.pattern) != std::string_view::npos;
   });

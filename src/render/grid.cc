@@ -72,8 +72,20 @@ std::vector<std::string> sum_texts(const TableView& table, const Order& order, c
   return texts;
 }
 
-// The important ones in their order, then those with some value, from left to right, then the others.
+// A number of a device or a stream that is the same in every row tells the rows apart in nothing.
+bool is_constant_id(const TableView& table, std::size_t column) {
+  const Column& of = table.column(column);
+  if (of.type != Type::integer || of.unit != Unit::none || table.rows.size() < 2) return false;
+  for (std::size_t row = 1; row < table.rows.size(); ++row) {
+    if (table.cell(row, column) != table.cell(0, column)) return false;
+  }
+  return true;
+}
+
+// The important ones in their order, then those with some value, from left to right, then the others; ids that do not differ
+// last.
 std::size_t rank_of(const TableView& table, std::size_t column, bool known) {
+  if (is_constant_id(table, column)) return table.important.size() + 2 * table.columns.size() + column;
   const auto place = std::ranges::find(table.important, table.column(column).name);
   if (place != table.important.end()) return static_cast<std::size_t>(place - table.important.begin());
   return table.important.size() + column + (known ? 0 : table.columns.size());

@@ -55,6 +55,12 @@ std::string escaped(char32_t c) {
   return c <= 0xFFFF ? fmt::format("\\u{:04x}", number) : fmt::format("\\u{{{:x}}}", number);
 }
 
+// How many bytes at the beginning of `text` are printable ASCII: a column each, and nothing to escape. Names are little else.
+std::size_t plain_bytes(std::string_view text) {
+  const auto other = std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });
+  return static_cast<std::size_t>(other - text.begin());
+}
+
 // How many bytes of the beginning of `text` take at most `columns`.
 std::size_t bytes_within(std::string_view text, std::size_t columns) {
   std::size_t kept = 0;
@@ -72,6 +78,10 @@ std::size_t bytes_within(std::string_view text, std::size_t columns) {
 std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
+    const std::size_t plain = plain_bytes(text);
+    columns += plain;
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const CodePoint c = first_code_point(text);
     columns += columns_of(c.value);
     text.remove_prefix(c.bytes);
@@ -122,6 +132,10 @@ std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
+    const std::size_t plain = render::plain_bytes(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const CodePoint c = first_code_point(text);
     if (!c.valid) {
       out += kReplacementText;

@@ -89,7 +89,7 @@ class Shell {
     if (from_menu) [...this.nav.querySelectorAll<HTMLElement>("[aria-current], .menu")].find((each) => each.checkVisibility())?.focus();
     const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
-      await this.page.update(parameters);
+      await this.page.update(parameters, scope_query(scope, this.given));
       if (turn === this.turn) document.documentElement.dataset.ready = row.name;
       return;
     }

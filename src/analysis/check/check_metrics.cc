@@ -22,7 +22,8 @@ constexpr std::array<MetricProblemRow, kMetricProblems> kProblemRows = {{
      "kernels exceed 100 % of peak FLOP/s: the metrics table lists likely reasons; nothing is clipped"},
     {"over_peak_bandwidth", Severity::warning,
      "kernels exceed 100 % of peak bandwidth: the metrics table lists likely reasons; nothing is clipped"},
-    {"under_one_percent", Severity::warning, "significant kernels reach under 1 % of their roof: the figure is probably wrong"},
+    {"under_one_percent", Severity::warning,
+     "significant kernels reach under 1 % of their roof by figures that are uncertain: the figures are probably wrong"},
     {"near_peak", Severity::info, "significant kernels reach over 90 % of a peak: rare, worth a second look"},
     {"far_from_roof", Severity::info,
      "significant kernels reach under 10 % of their roof: either the kernels are slow or the figures are wrong"},
@@ -50,6 +51,12 @@ class Reasons {
  private:
   std::string text_;
 };
+
+// Whether a kernel's work was read out of its arguments in one of several ways, or is known in part. What the shapes of its op
+// tell is right, however slow the kernel: a grid of one block on a large device, a grouped convolution, float64.
+bool is_uncertain(const CostSum& cost) {
+  return cost.estimate == Estimate::ambiguous || !cost.bytes.known || !cost.flops.known;
+}
 
 bool computes_in(const KernelRow& k, DType dtype) { return (k.cost.dtypes >> static_cast<unsigned>(dtype) & 1U) != 0; }
 bool is_triton(const KernelRow& k) { return name_of(k.category).starts_with("triton_"); }
@@ -152,7 +159,7 @@ class OddMetrics {
     if (!of_roof || !matters(k, kernels_) || flops > kImpossible || bytes > kImpossible) return;
     if (const double best = std::max(flops, bytes); best > kNear) {
       add(MetricProblem::near_peak, k, best, "few kernels come that close; its work may be overcounted");
-    } else if (*of_roof < kWrong) {
+    } else if (*of_roof < kWrong && is_uncertain(k.cost)) {
       add(MetricProblem::under_one_percent, k, of_roof, low_reasons(k));
     } else if (*of_roof < kFar) {
       add(MetricProblem::far_from_roof, k, of_roof, low_reasons(k));

@@ -3,8 +3,8 @@
 //
 // Over 100 % of a peak is physically impossible, so one of device, dtype, FLOPs, bytes or time is not what it seems; it is told
 // with the likely reasons and never clipped. Over 90 % and under 10 % happen, and are rare on kernels that matter; under 1 %
-// the metric is probably wrong. A kernel matters when it takes a fair share of the time, in launches long enough that starting
-// them is not the cost.
+// the metric is probably wrong where it rests on a guess about the kernel's arguments. A kernel matters when it takes a fair
+// share of the time, in launches long enough that starting them is not the cost.
 #pragma once
 
 #include <cstdint>

@@ -73,6 +73,8 @@ Report report_devices(const std::vector<DeviceSpec>& devices) {
                    {"boost_mhz", Type::number},
                    {"matrix_mhz", Type::number},
                    {"l2_bytes", Type::number, Unit::bytes}};
+  table.hints.important = {"device",          "bandwidth_bytes_per_s", "bf16_flops_per_s", "memory_bytes",   "f8_flops_per_s",
+                           "f16_flops_per_s", "tf32_flops_per_s",      "f32_flops_per_s",  "multiprocessors"};
   for (const FigureRow& row : kFigures) table.columns.push_back({std::string(row.column), Type::number, row.unit});
   table.columns.insert(table.columns.end(), {{"measured", Type::boolean}, {"ranges", Type::text}, {"source", Type::text}});
   for (const DeviceSpec& device : devices) {

@@ -72,8 +72,9 @@ struct SideTotals {
   bool time_range =
       false;        // between --from and --to lies no whole iteration: all figures are of that time, and `iterations` is 1
   std::string per;  // the rule that found them
-  std::int64_t gpu_ns = 0;  // sum of device work
-  std::int64_t wall_ns = 0;
+  std::int64_t gpu_ns = 0;                     // sum of device work
+  std::int64_t wall_ns = 0;                    // the mean, which parts add up to
+  std::optional<std::int64_t> median_wall_ns;  // nothing where no whole iteration is compared
   // Within wall_ns, which they add up to; of several devices the mean.
   std::int64_t busy_ns = 0, idle_ns = 0;
   std::array<std::int64_t, kIdleCauses> idle_by_cause_ns{};

@@ -62,6 +62,7 @@ class EvenShares {
 void add_time(const Scope& scope, SideTotals& out) {
   const IterationTime time = time_of(scope);
   out.wall_ns = per_iteration(time.total_ns(), out.iterations);
+  out.median_wall_ns = time.median_ns;
   IdleTimes idle{};
   std::int64_t devices = 0;
   const std::vector<Device>& all = scope.model().timeline().devices;

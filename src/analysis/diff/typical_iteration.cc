@@ -147,15 +147,29 @@ class Builder {
     return total;
   }
 
-  // Work launched before the window is the end of an iteration before the first: laid over the typical iteration's end, kernel
-  // by kernel.
+  // Slots that work launched before the window may repeat, (position, slot) from the typical iteration's end on, and once more
+  // from its end for each iteration that the host was ahead. More of them than there is such work: some may be repeated by
+  // none of it.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places_from_the_end(std::size_t works) const {
+    std::size_t slots = 0;
+    for (const Position& position : out_.positions) slots += position.slots.size();
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+    if (slots == 0) return places;
+    const std::size_t enough = 2 * works + 256;
+    for (std::size_t round = 0; round < works / slots + 2; ++round) {
+      for (std::size_t p = out_.positions.size(); p-- > 0 && places.size() < enough;) {
+        for (std::size_t s = out_.positions[p].slots.size(); s-- > 0;) places.emplace_back(p, s);
+      }
+    }
+    return places;
+  }
+
+  // Work launched before the window is the end of the iterations before the first: laid over the typical iteration, kernel by
+  // kernel, from its end on.
   void fold_orphans(KeyPool& pool) {
     const std::vector<std::uint32_t>& orphans = out_.sequence.orphans;
     if (orphans.empty()) return;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // (position, slot) from the end on
-    for (std::size_t p = out_.positions.size(); p-- > 0 && places.size() < 2 * orphans.size() + 256;) {
-      for (std::size_t s = out_.positions[p].slots.size(); s-- > 0;) places.emplace_back(p, s);
-    }
+    const std::vector<std::pair<std::uint32_t, std::uint32_t>> places = places_from_the_end(orphans.size());
     AlignInput input;
     input.levels.resize(1);
     for (std::size_t i = orphans.size(); i-- > 0;)
@@ -168,7 +182,7 @@ class Builder {
       SlotTime& slot = out_.positions[places[pair.second].first].slots[places[pair.second].second];
       slot.sum_ns = add_saturated(slot.sum_ns, duration(row));
       ++slot.launches;
-      slot.extra_iterations = 1;
+      ++slot.extra_iterations;
       used[pair.first] = taken[pair.second] = 1;
       out_.folded_ns = add_saturated(out_.folded_ns, duration(row));
     };

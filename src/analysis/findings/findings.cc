@@ -91,6 +91,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   }
   const bool claimed = std::ranges::find(out.rows, "launch_bound", &RankedFinding::id) != out.rows.end();
   out.recorder_may_explain = !claimed && std::ranges::any_of(facts.launch_rates(), &DeviceLaunches::recorder_may_explain);
+  out.unclaimed = find_unclaimed_idle(ledger);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     return a.at_most_ns.value_or(-1) > b.at_most_ns.value_or(-1);
@@ -143,11 +144,15 @@ Report report_findings(const Findings& findings) {
   if (findings.no_device_events) {
     report.diagnostics.push_back(no_device_events());
   } else if (findings.rows.empty()) {
-    report.headline = findings.left_out > 0 ? "nothing to list: --ignore or --filter (by id) hides all " +
-                                                  std::to_string(findings.left_out) + " found"
-                                            : "nothing found: none of the known causes takes a notable share of the time";
+    report.headline =
+        findings.left_out > 0
+            ? "nothing to list: --ignore or --filter (by id) hides all " + std::to_string(findings.left_out) + " found"
+        : !findings.unclaimed.empty() ? "nothing found: " + text_of(findings.unclaimed)
+                                      : "nothing found: none of the known causes takes a notable share of the time";
     report.diagnostics.push_back({std::string(kNoFindings), 0, report.headline, "info"});
   }
+  if (!findings.unclaimed.empty())
+    report.diagnostics.push_back({"idle_without_finding", 1, text_of(findings.unclaimed), "info"});
   return report;
 }
 

@@ -15,6 +15,7 @@
 #include <ridge/report.h>
 
 #include "analysis/findings/facts.h"
+#include "analysis/findings/unclaimed_idle.h"
 #include "facts/scope.h"
 
 namespace ridge {
@@ -31,9 +32,10 @@ struct Findings {
   std::vector<RankedFinding> rows;  // most savings first, unknown ones last
   IterationTime time;               // that the percentages are of
   bool no_device_events = false;
-  bool recorder_may_explain = false;  // late launches that no finding claims: the recorder's own cost is as large
-  std::vector<ClaimPart> claim;       // of the finding that was asked for
-  std::int64_t left_out = 0;          // by --ignore or --filter
+  bool recorder_may_explain = false;     // late launches that no finding claims: the recorder's own cost is as large
+  std::vector<UnclaimedIdle> unclaimed;  // what else the device waits for
+  std::vector<ClaimPart> claim;          // of the finding that was asked for
+  std::int64_t left_out = 0;             // by --ignore or --filter
 };
 
 // `ignored`: ids that are not listed. Their time stays claimed: who knows of a cause does not want it under another name.

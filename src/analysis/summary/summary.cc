@@ -174,6 +174,7 @@ Table categories_table(const Summary& s) {
   return table;
 }
 
+// Shares are of all device work, as those of `categories` above.
 Table kernels_table(const Summary& s) {
   Table table;
   table.name = "top_kernels";
@@ -184,7 +185,7 @@ Table kernels_table(const Summary& s) {
                    {"label", Type::text}};
   for (std::size_t i = 0; i < std::min(kTopRows, s.kernels.rows.size()); ++i) {
     const KernelRow& k = s.kernels.rows[i];
-    table.add_row({k.count, k.timed > 0 ? Cell(k.time_ns) : Cell(), cells::percent(k.time_ns, s.kernels.time_ns),
+    table.add_row({k.count, k.timed > 0 ? Cell(k.time_ns) : Cell(), cells::percent(k.time_ns, s.categories.time_ns),
                    std::string(name_of(k.category)), std::string(k.label)});
   }
   return table;

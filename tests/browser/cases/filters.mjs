@@ -28,6 +28,23 @@ export const cases = {
     await finish();
   },
 
+  "an equals sign asks for a whole name": async () => {
+    const server = await serve(eager);
+    const { page, finish } = await open(server.url);
+    await visit(page, "ops");
+    const all = (await server.api("ops?t=0")).tables[0].rows;
+    const rows = (wanted) => all.filter((row) => row.some((cell) => typeof cell === "string" && wanted(cell))).length;
+    const [part, whole] = [rows((cell) => cell.includes("aten::empty")), rows((cell) => cell === "aten::empty")];
+    check(part > whole && whole === 1, `${part} rows hold the name, ${whole} is it`);
+    await page.fill(box, "aten::empty");
+    await caption(page, `${part} of ${all.length} rows`);
+    await page.fill(box, "=aten::empty");
+    await caption(page, `${whole} of ${all.length} rows`);
+    await page.fill(box, "="); // a name is about to be typed
+    await caption(page, `${all.length} rows`);
+    await finish();
+  },
+
   "a bad expression says so, and the rows stay": async () => {
     const server = await serve(eager);
     const { page, finish } = await open(server.url);

@@ -87,6 +87,24 @@ export const cases = {
     await finish();
   },
 
+  "a finding on an open timeline is asked of the part that is chosen there": async () => {
+    const server = await serve(fixture("fault_item_sync.json.gz"));
+    const id = "host_sync";
+    const { list } = (await server.api("traces")).traces[0].iterations;
+    const sum = async (part) => column(await server.api(`findings?t=0&claim=${id}${part}`), "claim_iterations", "time_ns").reduce((a, b) => a + b, 0);
+    const [of_all, of_one] = [await sum(""), await sum(`&step=${list[1].index}`)];
+    check(of_one > 0 && of_one < of_all, `an iteration claims ${of_one} of ${of_all}`);
+    const { page, finish } = await open(server.url);
+    await visit(page, "timeline", `f=${id}`);
+    const claims = (time) => page.waitForFunction((wanted) => window.__ridge.state.claim?.total_ns === wanted, time, { timeout: 5000 });
+    await claims(of_all);
+    await page.selectOption("select[aria-label='Part of the trace']", String(list[1].index));
+    await claims(of_one);
+    await page.selectOption("select[aria-label='Part of the trace']", "");
+    await claims(of_all);
+    await finish();
+  },
+
   "what the server was given holds, and can be taken back": async () => {
     const server = await serve(steps);
     const step = (await server.api("traces")).traces[0].iterations.list[1].index;

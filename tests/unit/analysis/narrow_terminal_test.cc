@@ -7,6 +7,7 @@
 
 #include "analysis/breaks/breaks_report.h"
 #include "analysis/collectives/collectives.h"
+#include "analysis/devices/devices.h"
 #include "analysis/gpu/gpu.h"
 #include "facts/breaks.h"
 
@@ -54,6 +55,33 @@ TEST(NarrowTerminal, CollectivesShowWhatIsExposed) {
   row.time_ns = row.exposed_ns = row.sized_ns = 47'137'000;
   const std::string shown = headings(report_collectives(found));
   for (const char* name : {" name ", " exposed ", " time "}) EXPECT_NE(shown.find(name), std::string::npos) << shown;
+}
+
+TEST(NarrowTerminal, DevicesShowTheirPeaks) {
+  const std::string shown = headings(report_devices(compute_devices({})));
+  for (const char* name : {" device ", " bandwidth_bytes_per_s ", " bf16_flops_per_s "})
+    EXPECT_NE(shown.find(name), std::string::npos) << shown;
+}
+
+// A number that is the same in every row gives way to a column of less importance.
+TEST(NarrowTerminal, AnIdThatDoesNotDifferGivesWay) {
+  const auto shown = [](std::int64_t other) {
+    Table table;
+    table.name = "kernels";
+    table.columns = {{"kernel", Type::text},
+                     {"device", Type::integer},
+                     {"pct_peak_bandwidth", Type::number, Unit::percent},
+                     {"pct_peak_flops", Type::number, Unit::percent},
+                     {"time_ns", Type::integer, Unit::ns}};
+    table.hints.important = {"kernel", "pct_peak_bandwidth", "pct_peak_flops", "device", "time_ns"};
+    for (const std::int64_t device : {std::int64_t{0}, other})
+      table.add_row({std::string(48, 'k'), device, 90.0, 1.0, std::int64_t{97'048'000}});
+    Report report;
+    report.tables.push_back(std::move(table));
+    return headings(report);
+  };
+  EXPECT_EQ(shown(1), "  device  pct_peak_bandwidth  pct_peak_flops  kernel ");
+  EXPECT_EQ(shown(0), "  pct_peak_bandwidth  pct_peak_flops       time  kernel ");
 }
 
 }  // namespace

@@ -130,6 +130,20 @@ TEST(Summary, OfSeveralDevicesIsTheirMeanAndSaysSo) {
   }));
 }
 
+// 20 us of a kernel beside 60 us of a copy: a quarter of the time, in whichever table.
+TEST(Summary, SharesOfGpuTimeAreOfOneWhole) {
+  TraceText text;
+  text.op("aten::mm", 0, 10'000).call("cudaLaunchKernel", 1'000, 2'000, 1).kernel("sm90_xmma_gemm_f32", 10'000, 30'000, 1);
+  text.call("cudaMemcpyAsync", 3'000, 4'000, 2).copy("Memcpy HtoD (Pinned -> Device)", 30'000, 90'000, 2);
+  const LoadedTrace loaded(text.read());
+  const Report report = report_summary(compute_summary(Scope(*loaded.model)));
+  const Table& categories = table(report, "categories");
+  ASSERT_EQ(rows_of(categories).size(), 2U);
+  EXPECT_EQ(cell(categories, "category", 1), Cell(std::string("gemm")));
+  EXPECT_EQ(cell(categories, "pct_gpu_time", 1), Cell(25.0));
+  EXPECT_EQ(cell(table(report, "top_kernels"), "pct_gpu_time"), Cell(25.0));
+}
+
 TEST(Summary, LeavesTheAutotunerOut) {
   const Answers tuned(
       join({event({.name = "CachingAutotuner.benchmark_all_configs", .ts = 100, .dur = 100}),

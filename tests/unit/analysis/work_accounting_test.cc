@@ -6,10 +6,13 @@
 
 #include "analysis/categories/categories.h"
 #include "analysis/copies/copies.h"
+#include "analysis/gpu/gpu.h"
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "analysis/ops/table_calls.h"
+#include "facts/scope.h"
 #include "ingest/reader.h"
+#include "model/iteration_spans.h"
 #include "model/model.h"
 #include "support/files.h"
 #include "trace/tables.h"
@@ -115,6 +118,40 @@ TEST(WorkAccounting, ClosesOverTheIterations) {
   EXPECT_GT(categories, 0);
   EXPECT_LE(categories, totals_of(*trace).work_ns);
   EXPECT_EQ(ops, categories);
+}
+
+struct WindowAndBusy {
+  std::int64_t window_ns = 0, busy_ns = 0;
+  void add(const Gpu& gpu) {
+    for (const GpuDevice& device : gpu.devices) window_ns += device.window_ns, busy_ns += device.busy_ns;
+  }
+};
+
+// As docs/formats.md says of --step. Exceptions: steps that are marked, and work that was queued before the recording.
+TEST(WorkAccounting, StepsAddUpToTheWindow) {
+  int cut = 0;
+  for (const std::string& path : test::own_traces()) {
+    const auto trace = read_trace(path, {});
+    ASSERT_TRUE(trace.has_value()) << path;
+    const Model model(**trace);
+    WindowAndBusy whole, steps;
+    whole.add(compute_gpu(Scope(model)));
+    for (const Iteration& iteration : model.iterations().list) {
+      const auto scope = make_scope(model, {{"step", std::to_string(iteration.number)}});
+      ASSERT_TRUE(scope.has_value()) << path;
+      steps.add(compute_gpu(*scope));
+    }
+    EXPECT_LE(steps.window_ns, whole.window_ns) << path;
+    EXPECT_LE(steps.busy_ns, whole.busy_ns) << path;
+    bool queued_before = false;
+    for (std::size_t row = 0; row < (*trace)->of(EventClass::device_work).size(); ++row)
+      queued_before = queued_before || model.links().is_inherited(static_cast<std::uint32_t>(row));
+    if (queued_before || !are_cut(model.iterations()) || whole.window_ns == 0) continue;
+    ++cut;
+    EXPECT_EQ(steps.window_ns, whole.window_ns) << path;
+    EXPECT_EQ(steps.busy_ns, whole.busy_ns) << path;
+  }
+  EXPECT_GT(cut, 10);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "kernel_names/kernel_facts.h"
+#include "kernel_names/kernel_name.h"
+#include "kernel_names/kernel_role.h"
+
 namespace ridge {
 namespace {
 
@@ -155,6 +159,32 @@ TEST(DescribeKernel, NamesInBracketsAreTheirOwnLabel) {
        {"<unknown>", "<barrier packet>", "<Unnamed kernel>(int)", "<", "<>", "void <x>::f<int>(y)"})
     EXPECT_FALSE(describe_kernel(name).label.empty()) << name;
   EXPECT_EQ(describe_kernel("<barrier packet>").label, "<barrier packet>");
+}
+
+// Hundreds of words are looked for in a name: in one of 50 MB, half a minute of each answer.
+TEST(DescribeKernel, LooksAtNoMoreOfANameThanAKernelMayHave) {
+  const std::string begin(kLongestKernelName - 1, 'k');
+  const std::string name = begin + "\u6F22_tf32_gemm_FillFunctor";  // cut inside of its first character
+  EXPECT_EQ(describe_kernel(name).label, begin);
+  EXPECT_EQ(describe_kernel(name).category, describe_kernel(begin).category);
+  EXPECT_EQ(describe_user_triton(name).label, begin);
+  EXPECT_FALSE(facts_of(name).tensor_cores_only);
+  EXPECT_FALSE(facts_of(name).fill);
+  EXPECT_EQ(role_of(OpFamily::transfer, name), KernelRole::main);
+  EXPECT_EQ(role_of(OpFamily::transfer, "FillFunctor"), KernelRole::fill);
+}
+
+// f(A<int, int>, A<A<int, int>, A<int, int>>, ...): each parameter twice the one before. 30 of them fill the memory of a
+// machine.
+TEST(DescribeKernel, ReferencesToReferencesAreNotWrittenOut) {
+  const auto doubled = [](int times) {
+    std::string name = "_Z1f1AIiiE";
+    const char* const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (int i = 0; i < times; ++i) name += std::string("S_IS") + digits[i] + "_S" + digits[i] + "_E";
+    return name;
+  };
+  EXPECT_EQ(take_apart(doubled(1)).text, "f");
+  EXPECT_EQ(take_apart(doubled(18)).text, "f::A");  // the identifiers that it spells; written out it takes 2 MB
 }
 
 }  // namespace

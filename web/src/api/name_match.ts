@@ -17,7 +17,8 @@ export async function matches_name(names: string[], text: string): Promise<Uint8
   return Uint8Array.from(names, (name) => (wanted(name) ? 1 : 0));
 }
 
-function plain_match(text: string): (name: string) => boolean {
+// For texts that are no expression.
+export function plain_match(text: string): (name: string) => boolean {
   if (text.startsWith(kExactMark)) {
     const name = text.slice(kExactMark.length);
     const begin = name.endsWith(kMore) ? name.slice(0, -kMore.length) : null;

@@ -13,7 +13,7 @@ export interface Context {
 
 export interface Page {
   element: HTMLElement;
-  update?: (parameters: URLSearchParams) => Promise<void>; // same page, other parameters; absent: the page is made anew
+  update?: (parameters: URLSearchParams, scope: Context["scope"]) => Promise<void>; // same page, other parameters; absent: the page is made anew
   close?: () => void;
 }
 

@@ -332,8 +332,9 @@ class TimelinePage implements Page, Screen {
     this.align.refocus(this.element);
     await this.control.read_url(this.context.parameters);
   }
-  async update(parameters: URLSearchParams): Promise<void> {
+  async update(parameters: URLSearchParams, scope: Context["scope"]): Promise<void> {
     this.toolbar.search.value = parameters.get("q") ?? "";
+    this.control.ask_of(scope);
     await this.control.read_url(parameters);
   }
   close(): void {

@@ -113,9 +113,10 @@ export class Controller {
     if (claim) this.screen.reveal_device(claim.best.device);
   }
   private async load_claim(id: string, moves: boolean): Promise<void> {
+    const { scope } = this.state;
     try {
-      const claim = await load_claim(this.source, this.state.t, this.state.scope, id);
-      if (this.stopped) return;
+      const claim = await load_claim(this.source, this.state.t, scope, id);
+      if (this.stopped || scope !== this.state.scope) return;
       this.show_claim(claim, moves);
       if (!claim) this.screen.complain(`The finding ${id} claims no time of this trace`);
     } catch (error) {
@@ -345,6 +346,13 @@ export class Controller {
       y: Math.round(this.state.scroll) || null,
     });
     this.known_hash = location.hash;
+  }
+
+  // Another part of the trace was chosen: what was asked of the last one is asked again.
+  ask_of(scope: Record<string, string>): void {
+    if (JSON.stringify(scope) === JSON.stringify(this.state.scope)) return;
+    this.state.scope = scope;
+    this.state.claim = null;
   }
 
   async read_url(parameters: URLSearchParams): Promise<void> {

@@ -1,11 +1,10 @@
 // Which rows of a table a filter lets through, and in which order they stand.
+import { kExactMark, plain_match } from "../api/name_match";
 import type { Cell } from "../api/types";
 
-// A plain text is looked for as it stands; null matches all. Regular expressions are api/row_filter.ts's.
+// A plain text is looked for as it stands, "=…" as a whole one, as in a search; null matches all. Regular expressions are api/row_filter.ts's.
 export function matcher(text: string): ((value: string) => boolean) | null {
-  if (!text) return null;
-  const wanted = text.toLowerCase();
-  return (value) => value.toLowerCase().includes(wanted);
+  return text && text !== kExactMark ? plain_match(text) : null;
 }
 
 export function compare(a: Cell, b: Cell, sign: number): number {

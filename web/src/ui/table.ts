@@ -116,7 +116,7 @@ export class TableView {
       class: "input",
       type: "search",
       placeholder: "Filter rows…",
-      title: "Text as it stands, or /a regular expression/ (RE2)",
+      title: "Text as it stands, =a whole name, or /a regular expression/ (RE2)",
       "aria-label": "Filter rows",
       value: this.text,
       spellcheck: "false",
