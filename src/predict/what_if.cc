@@ -12,6 +12,9 @@ namespace ridge {
 namespace {
 
 constexpr double kReplayErrorPct = 1;  // of the step, whatever changes
+// How far the step without the recorder was off, in four of five programs that its prices were read from: this, and a part of
+// what was taken off (both logarithms). Of a device's API that nothing was calibrated on, more.
+constexpr double kLeastDoubt = 0.08, kDoubtOfTaken = 0.32, kDoubtElsewhere = 0.3;
 
 StepGraph graph_with_recorder(const Model& model) {
   StepGraph graph = build_step_graph(model);
@@ -57,10 +60,28 @@ std::string WhatIf::replay_basis() const {
   return text;
 }
 
-Outcome WhatIf::outcome(std::span<const Change> changes) const {
+double WhatIf::recorder_doubt() const {
+  if (without_profiler_ns_ <= 0) return 0;
+  const double taken = std::log(std::max(1.0, static_cast<double>(replayed_ns()) / static_cast<double>(without_profiler_ns_)));
+  const double doubt = kLeastDoubt + kDoubtOfTaken * taken;
+  return scope_.model().recorder_costs().calibrated ? doubt : doubt + taken * kDoubtElsewhere;
+}
+std::int64_t WhatIf::without_profiler_low_ns() const {
+  return std::llround(static_cast<double>(without_profiler_ns_) * std::exp(-recorder_doubt()));
+}
+std::int64_t WhatIf::without_profiler_high_ns() const {
+  return std::llround(static_cast<double>(without_profiler_ns_) * std::exp(recorder_doubt()));
+}
+
+Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const {
   Outcome out;
   StepTimes times = base_;
-  double kept = 1;  // share of what they save that is certain
+  double kept = 1 - uncertain;  // share of what they save that is certain
+  for (const Removal* removal : removals) {
+    if (removal->empty()) continue;
+    remove_time(*removal, {scope_, graph_}, &times);
+    ++out.matches;
+  }
   for (const Change& change : changes) {
     const ChangeEffect effect = change.kind->apply(change, {scope_, graph_}, &times);
     out.matches += effect.matches;
@@ -69,11 +90,12 @@ Outcome WhatIf::outcome(std::span<const Change> changes) const {
     if (effect.matches > 0) kept = std::min(kept, 1 - effect.uncertain);
   }
   out.step_ns = length_->step_ns(replay(graph_, times));
-  const double saves =
-      100 * static_cast<double>(base_ns_ - *out.step_ns) / static_cast<double>(std::max<std::int64_t>(1, base_ns_));
-  const double around = std::abs(saves) * (1 - kept) + (out.matches > 0 ? kReplayErrorPct : 0);
-  out.low_pct = saves - around;
-  out.high_pct = std::min(100.0, saves + around);
+  const double share = static_cast<double>(base_ns_ - *out.step_ns) / static_cast<double>(std::max<std::int64_t>(1, base_ns_));
+  // A step whose length is known to a factor and one that is left at a known length differ by an unknown share.
+  const double of_base = base_ns_ == replayed_ns() ? 0 : 2 * recorder_doubt() * std::max(0.0, share * (1 - share));
+  const double around = 100 * (std::abs(share) * (1 - kept) + of_base) + (out.matches > 0 ? kReplayErrorPct : 0);
+  out.low_pct = 100 * share - around;
+  out.high_pct = std::min(100.0, 100 * share + around);
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "facts/scope.h"
 #include "predict/changes.h"
+#include "predict/removal.h"
 #include "predict/replay.h"
 #include "predict/step_graph.h"
 #include "predict/step_length.h"
@@ -41,12 +42,18 @@ class WhatIf {
   std::string replay_basis() const;
 
   std::int64_t without_profiler_ns() const { return without_profiler_ns_; }  // without what the recorder added to the host
+  // How far off that may be, as a logarithm: in 80 % of cases no more than this.
+  double recorder_doubt() const;
+  std::int64_t without_profiler_low_ns() const;
+  std::int64_t without_profiler_high_ns() const;
   // The step that changes start from.
   std::int64_t base_ns() const { return base_ns_; }
   const StepTimes& base() const { return base_; }
 
   // All of these together.
-  Outcome outcome(std::span<const Change> changes) const;
+  Outcome outcome(std::span<const Change> changes) const { return outcome(changes, {}, 0); }
+  // And of this being gone, first; `uncertain`: the share of what it saves that may be missing, or come on top.
+  Outcome outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const;
 
  private:
   const Scope& scope_;

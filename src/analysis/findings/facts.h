@@ -30,6 +30,8 @@ namespace ridge {
 // that needs it.
 using LaunchRates = Once<std::vector<DeviceLaunches>>;
 
+class StepSavings;
+
 // Answers that the caller has already, or will have; what is null is computed.
 struct KnownAnswers {
   const Graphs* graphs = nullptr;
@@ -37,6 +39,7 @@ struct KnownAnswers {
   const Compile* compile = nullptr;
   Ledger* ledger = nullptr;  // fresh: nothing claimed yet
   LaunchRates* launch_rates = nullptr;
+  const StepSavings* savings = nullptr;
 };
 
 class Facts {

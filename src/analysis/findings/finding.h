@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 
@@ -25,6 +26,9 @@ struct Finding {
   std::string action;    // one thing to do
   // The slice to look at first: the largest of what is blamed most. Nothing where none stands for it.
   std::optional<EventId> event = {};
+  // What the remedy changes, in whatif's terms (predict/changes.h); none: what is claimed goes.
+  std::vector<std::string> changes = {};
+  double comes_true = 1;  // of what is claimed: the share that the remedy is expected to bring
 };
 
 }  // namespace ridge

@@ -9,6 +9,7 @@
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
 #include "analysis/launches/launches.h"
+#include "analysis/shared/cells.h"
 #include "analysis/shared/iteration_table.h"
 #include "base/nearest.h"
 #include "facts/scope_diagnostics.h"
@@ -55,6 +56,18 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   return ids;
 }
 
+void add_savings(const StepSavings& savings, Findings* findings) {
+  std::vector<const Remedy*> all;
+  std::optional<std::int64_t> most = 0;
+  for (RankedFinding& row : findings->rows) {
+    const Remedy* remedy = &row.remedy;
+    row.savings = savings.of({&remedy, 1}, row.at_most_ns);
+    all.push_back(remedy);
+    most = most && row.at_most_ns ? std::optional(*most + *row.at_most_ns) : std::nullopt;
+  }
+  findings->all = savings.of(all, most);
+}
+
 // What was looked for, in the order in which causes claim time.
 Table causes_table(const Findings& findings) {
   Table table;
@@ -84,19 +97,36 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     ledger.allow(rule.idle, rule.work);
     std::optional<Finding> finding = rule.find(facts);
     std::vector<ClaimPart> kept = ledger.take_kept();
-    if (finding && rule.id == claim_of) out.claim = std::move(kept);
+    if (finding && rule.id == claim_of) out.claim = kept;
     const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
-    if (finding && listed) out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
+    if (finding && listed) {
+      Remedy remedy = remedy_of(scope, ledger, *finding, kept);
+      out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
+      out.rows.back().remedy = std::move(remedy);
+    }
     out.left_out += finding && !listed;
   }
   const bool claimed = std::ranges::find(out.rows, "launch_bound", &RankedFinding::id) != out.rows.end();
   out.recorder_may_explain = !claimed && std::ranges::any_of(facts.launch_rates(), &DeviceLaunches::recorder_may_explain);
   out.unclaimed = find_unclaimed_idle(ledger);
+  if (!out.rows.empty()) {
+    std::optional<StepSavings> own_savings;
+    add_savings(known.savings != nullptr ? *known.savings : own_savings.emplace(scope), &out);
+  }
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
-    return a.at_most_ns.value_or(-1) > b.at_most_ns.value_or(-1);
+    const auto key = [](const RankedFinding& row) {
+      return std::pair(row.savings.saves_ns.value_or(-1), row.at_most_ns.value_or(-1));
+    };
+    return key(a) > key(b);
   });
   return out;
+}
+
+std::string change_text(const RankedFinding& row) {
+  std::string text;
+  for (const std::string& change : row.finding.changes) text += (text.empty() ? "" : " ") + change;
+  return text.empty() ? "finding:" + std::string(row.id) : text;
 }
 
 Table findings_table(const Findings& findings, bool brief) {
@@ -105,27 +135,38 @@ Table findings_table(const Findings& findings, bool brief) {
   table.columns = {{"rank", Type::integer},
                    {"id", Type::text},
                    {"finding", Type::text, Unit::none, Role::plain, true},
+                   {"saves_ns", Type::integer, Unit::ns},
+                   {"saves_pct", Type::number, Unit::percent},
+                   {"low_pct", Type::number, Unit::percent},
+                   {"high_pct", Type::number, Unit::percent},
                    {"at_most_ns", Type::integer, Unit::ns},
                    {"at_most_pct", Type::number, Unit::percent},
                    {"confidence", Type::text},
                    {"evidence", Type::text, Unit::none, Role::plain, true},
                    {"do", Type::text, Unit::none, Role::plain, true},
+                   {"change", Type::text},
                    {"event", Type::integer, Unit::none, Role::event},
                    {"start_ns", Type::integer, Unit::ns, Role::time_start}};
-  if (brief) table.columns.erase(table.columns.begin() + 6);
+  constexpr std::ptrdiff_t kEvidence = 10;
+  if (brief) table.columns.erase(table.columns.begin() + kEvidence);
   for (std::size_t i = 0; i < findings.rows.size(); ++i) {
     const RankedFinding& row = findings.rows[i];
     Row cells = {static_cast<std::int64_t>(i + 1),
                  std::string(row.id),
                  row.finding.finding,
+                 cells::integer(row.savings.saves_ns),
+                 cells::number(row.savings.saves_pct),
+                 cells::number(row.savings.low_pct),
+                 cells::number(row.savings.high_pct),
                  row.at_most_ns ? Cell(*row.at_most_ns) : Cell(),
                  row.at_most_pct ? Cell(*row.at_most_pct) : Cell(),
                  std::string(name_of(row.finding.confidence)),
                  row.finding.evidence,
                  row.finding.action,
+                 change_text(row),
                  row.finding.event ? Cell(std::int64_t{row.finding.event->value}) : Cell(),
                  row.start_ns ? Cell(*row.start_ns) : Cell()};
-    if (brief) cells.erase(cells.begin() + 6);
+    if (brief) cells.erase(cells.begin() + kEvidence);
     table.add_row(std::move(cells));
   }
   return table;

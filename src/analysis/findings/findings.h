@@ -1,4 +1,5 @@
-// findings: what to fix first. Each row is one cause, what it costs at most, how sure that is, what shows it, and what to do.
+// findings: what to fix first. Each row is one cause, what mending it will bring and at most, how sure that is, what shows it,
+// and what to do.
 //
 // Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger
 // (findings/ledger.h), so that no nanosecond is counted twice. at_most_ns is per iteration, an upper bound, and nothing where
@@ -15,6 +16,7 @@
 #include <ridge/report.h>
 
 #include "analysis/findings/facts.h"
+#include "analysis/findings/savings.h"
 #include "analysis/findings/unclaimed_idle.h"
 #include "facts/scope.h"
 
@@ -26,10 +28,13 @@ struct RankedFinding {
   std::optional<std::int64_t> at_most_ns;  // per iteration
   std::optional<double> at_most_pct;
   std::optional<std::int64_t> start_ns;  // of its event, from the window's start
+  Savings savings = {};                  // per iteration of the program when nobody records it
+  Remedy remedy = {};
 };
 
 struct Findings {
   std::vector<RankedFinding> rows;  // most savings first, unknown ones last
+  Savings all;                      // of all their remedies together
   IterationTime time;               // that the percentages are of
   bool no_device_events = false;
   bool recorder_may_explain = false;     // late launches that no finding claims: the recorder's own cost is as large
@@ -45,6 +50,9 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
 // Of an answer without findings: that there are none, or that --ignore or --filter leave out those that there are.
 inline constexpr std::string_view kNoFindings = "no_findings";
 Report report_findings(const Findings& findings);
+
+// What whatif's --do takes to show it.
+std::string change_text(const RankedFinding& row);
 
 // The table alone, for the summary: without evidence when `brief`.
 Table findings_table(const Findings& findings, bool brief);

@@ -49,9 +49,10 @@ struct LaunchRemedy {
   bool several = false;
   ProgramKind program = ProgramKind::unknown;
 
+  bool by_graphs() const { return takes_graphs && several; }
   std::string text() const {
     const std::string larger = "give each kernel more work, e.g. a larger batch";
-    if (takes_graphs && several) {
+    if (by_graphs()) {
       if (compiled) return "use CUDA graphs: torch.compile(mode=\"reduce-overhead\")";
       return fmt::format("use CUDA graphs (torch.compile(mode=\"reduce-overhead\") or {}), or {}",
                          program == ProgramKind::infers ? "torch.cuda.graph" : "torch.cuda.make_graphed_callables", larger);
@@ -95,17 +96,18 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   const bool compiled = facts.graphs().compiled() && compiled_pct(facts.graphs()).value_or(100) >= kMostlyCompiledPct;
+  const LaunchRemedy remedy{.compiled = compiled,
+                            .takes_graphs = any([](const DeviceLaunches& d) { return d.takes_graphs; }),
+                            .several = mostly_several(facts),
+                            .program = facts.program()};
   return Finding{.finding = (first_of_all ? "launch-bound" : "late launches (secondary cause)") +
                             std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),
                  .at_most_ns = claim.ns(),
                  .confidence = first_of_all ? Confidence::high : Confidence::medium,
                  .evidence = tally.text(),
-                 .action = LaunchRemedy{.compiled = compiled,
-                                        .takes_graphs = any([](const DeviceLaunches& d) { return d.takes_graphs; }),
-                                        .several = mostly_several(facts),
-                                        .program = facts.program()}
-                               .text(),
-                 .event = tally.event()};
+                 .action = remedy.text(),
+                 .event = tally.event(),
+                 .changes = remedy.by_graphs() ? std::vector<std::string>{"cuda-graphs"} : std::vector<std::string>()};
 }
 
 }  // namespace ridge

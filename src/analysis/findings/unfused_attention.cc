@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/findings/catalog.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -27,8 +28,8 @@ class Attention {
       if (work.sort == WorkSort::set) continue;  // belongs to a kernel
       Pending& pending = streams[work.stream];
       if (work.sort == WorkSort::compute && is_batched_product(work.row)) {
-        if (pending.softmax) take(device, pending, work.row);
-        pending = {.open = true, .softmax = false, .product = work.row, .between = {}};
+        if (pending.softmax) take(device, pending, i);
+        pending = {.open = true, .softmax = false, .product = i, .between = {}};
       } else if (pending.open && work.sort == WorkSort::compute && is_light(work.row) &&
                  pending.between.size() < kMostBetweenProducts) {
         pending.softmax = pending.softmax || is_softmax(work.row);
@@ -41,6 +42,11 @@ class Attention {
 
   std::int64_t found() const { return found_; }
   bool by_sdpa() const { return by_sdpa_; }
+  // A fused kernel computes the products too; they may become faster, which is not counted on.
+  double expected_share() const {
+    const std::int64_t whole = between_ns_ + products_ns_;
+    return whole <= 0 ? 1 : static_cast<double>(between_ns_) / static_cast<double>(whole);
+  }
   const WorkTally& tally() const { return tally_; }
   const std::vector<std::uint32_t>& products() const { return products_; }  // rows: what a fused kernel does too
 
@@ -48,7 +54,7 @@ class Attention {
   // What a stream did since its last batched product.
   struct Pending {
     bool open = false, softmax = false;
-    std::uint32_t product = 0;  // row of that product
+    std::size_t product = 0;  // slot of that product
     std::vector<std::size_t> between;
   };
 
@@ -74,11 +80,16 @@ class Attention {
   }
   bool is_softmax(std::uint32_t row) const { return is_softmax_name(op_name(row)) || fuses(row, is_softmax_name); }
 
-  void take(std::size_t device, const Pending& pending, std::uint32_t second) {
-    products_.insert(products_.end(), {pending.product, second});
+  void take(std::size_t device, const Pending& pending, std::size_t second) {
+    for (const std::size_t product : {pending.product, second}) {
+      products_.push_back(facts_.ledger().devices()[device].work[product].work.row);
+      saturating_add(&products_ns_, claim_.take_work(device, product));
+    }
     for (const std::size_t i : pending.between) {
       const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
-      tally_.add(row, claim_.take_work(device, i));
+      const std::int64_t got = claim_.take_work(device, i);
+      saturating_add(&between_ns_, got);
+      tally_.add(row, got);
       const NodeId known = facts_.known_as(facts_.launch(row));
       by_sdpa_ = by_sdpa_ || op_name(row) == "aten::_safe_softmax" || fuses(row, is_safe_softmax) ||
                  (known != kNoNode && facts_.name(known).find("scaled_dot_product_attention") != std::string_view::npos);
@@ -91,6 +102,7 @@ class Attention {
   WorkTally tally_;
   std::vector<std::uint32_t> products_;
   std::int64_t found_ = 0;
+  std::int64_t between_ns_ = 0, products_ns_ = 0;
   bool by_sdpa_ = false;
 };
 
@@ -115,7 +127,8 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
                           std::string(gradient)
                     : "call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on chip; pass bias and "
                       "mask as attn_mask",
-      .event = attention.tally().event()};
+      .event = attention.tally().event(),
+      .comes_true = attention.expected_share()};
 }
 
 }  // namespace ridge

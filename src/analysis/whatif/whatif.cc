@@ -1,27 +1,60 @@
 // Rows in the order of the contract, and the table.
 #include "analysis/whatif/whatif.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <ridge/argument_list.h>
 
 #include "analysis/catalog.h"
+#include "analysis/findings/catalog.h"
+#include "analysis/findings/findings.h"
 #include "analysis/shared/cells.h"
+#include "base/nearest.h"
 #include "base/units.h"
 #include "facts/scope_diagnostics.h"
 
 namespace ridge {
 namespace {
 
-void add_outcome(const WhatIf& what_if, std::string name, Outcome outcome, WhatIfAnswer* answer) {
-  Scenario row{.name = std::move(name), .step_ns = outcome.step_ns, .low_pct = outcome.low_pct, .high_pct = outcome.high_pct};
-  row.basis = std::move(outcome.basis);
-  if (row.step_ns) {
-    const std::int64_t whole = what_if.base_ns();
-    row.saves_ns = whole - *row.step_ns;
-    if (whole > 0) row.saves_pct = 100 * static_cast<double>(*row.saves_ns) / static_cast<double>(whole);
-  }
+void add_row(std::string name, const StepSavings& savings, const std::vector<const Remedy*>& remedies,
+             std::optional<std::int64_t> at_most_ns, std::string basis, WhatIfAnswer* answer) {
+  Scenario row{.name = std::move(name)};
+  const Savings found = savings.of(remedies, at_most_ns);
+  row.basis = std::move(basis);
+  const std::string more = savings.outcome(remedies).basis;
+  if (!more.empty()) row.basis += (row.basis.empty() ? "" : "; ") + more;
+  row.saves_ns = found.saves_ns;
+  row.saves_pct = found.saves_pct;
+  row.low_pct = found.low_pct;
+  row.high_pct = found.high_pct;
+  if (found.saves_ns) row.step_ns = savings.what_if().base_ns() - *found.saves_ns;
   answer->rows.push_back(std::move(row));
+}
+
+std::string without_profiler_basis(const Scope& scope, const WhatIf& what_if) {
+  return fmt::format("between {} and {} in 80 % of cases; what recording cost the host, taken off{}",
+                     format_duration(static_cast<double>(what_if.without_profiler_low_ns())),
+                     format_duration(static_cast<double>(what_if.without_profiler_high_ns())),
+                     scope.model().recorder_costs().calibrated ? "" : "; nothing was calibrated on such a trace");
+}
+
+Result<Asked> parse_asked(std::string_view text) {
+  constexpr std::string_view kFinding = "finding:";
+  Asked asked{.text = std::string(text)};
+  if (!text.starts_with(kFinding)) {
+    auto change = parse_change(text);
+    if (!change) return tl::unexpected(change.error());
+    asked.change = std::move(*change);
+    return asked;
+  }
+  asked.finding = text.substr(kFinding.size());
+  std::vector<std::string_view> known;
+  for (const FindingRow& rule : finding_catalog()) known.push_back(rule.id);
+  if (std::ranges::find(known, asked.finding) == known.end())
+    return fail(ErrorCode::usage, "--do: unknown finding '" + asked.finding + "'", "", did_you_mean(asked.finding, known));
+  return asked;
 }
 
 std::string headline_of(const WhatIfAnswer& answer) {
@@ -39,16 +72,16 @@ std::string headline_of(const WhatIfAnswer& answer) {
 
 }  // namespace
 
-WhatIfAnswer compute_whatif(const Scope& whole, const std::vector<Change>& changes, WhatIf::From from) {
+WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from) {
   WhatIfAnswer answer;
-  const Scope scope = whole.of_whole_iterations();
   answer.no_device_events = scope.model().timeline().devices.empty();
-  const WhatIf what_if(scope, from);
+  const StepSavings savings(scope, from);
+  const WhatIf& what_if = savings.what_if();
   answer.why_not = what_if.why_not();
   if (!answer.why_not.empty()) {
     for (const std::string_view name : {kRecordedStep, kReplayedStep, kStepWithoutProfiler})
       answer.rows.push_back({.name = std::string(name), .basis = answer.why_not});
-    for (const Change& change : changes) answer.rows.push_back({.name = change.text, .basis = answer.why_not});
+    for (const Asked& one : asked) answer.rows.push_back({.name = one.text, .basis = answer.why_not});
     return answer;
   }
   answer.rows.push_back({.name = std::string(kRecordedStep),
@@ -58,9 +91,33 @@ WhatIfAnswer compute_whatif(const Scope& whole, const std::vector<Change>& chang
       {.name = std::string(kReplayedStep), .step_ns = what_if.replayed_ns(), .basis = what_if.replay_basis()});
   answer.rows.push_back({.name = std::string(kStepWithoutProfiler),
                          .step_ns = what_if.without_profiler_ns(),
-                         .basis = "about: what recording each event costs the host, taken off"});
-  for (const Change& change : changes) add_outcome(what_if, change.text, what_if.outcome({&change, 1}), &answer);
-  if (changes.size() > 1) add_outcome(what_if, std::string(kTogether), what_if.outcome(changes), &answer);
+                         .basis = without_profiler_basis(scope, what_if)});
+  const Findings findings = compute_findings(scope.unfiltered(), {}, {.savings = &savings});
+  std::vector<const Remedy*> all;
+  for (const RankedFinding& row : findings.rows) {
+    all.push_back(&row.remedy);
+    add_row(std::string(row.id), savings, {&row.remedy}, row.at_most_ns, row.finding.finding, &answer);
+  }
+  add_row(std::string(kAllFindings), savings, all, std::nullopt,
+          findings.rows.empty() ? "nothing found" : "all findings together", &answer);
+  std::vector<Remedy> own;
+  own.reserve(asked.size());
+  std::vector<const Remedy*> together;
+  for (const Asked& one : asked) {
+    const Remedy* remedy = nullptr;
+    std::string basis;
+    if (one.change) {
+      remedy = &own.emplace_back(Remedy{.changes = {*one.change}});
+    } else if (const auto row = std::ranges::find(findings.rows, one.finding, &RankedFinding::id); row != findings.rows.end()) {
+      remedy = &row->remedy;
+    } else {
+      remedy = &own.emplace_back();
+      basis = "there is no such finding here";
+    }
+    together.push_back(remedy);
+    add_row(one.text, savings, {remedy}, std::nullopt, std::move(basis), &answer);
+  }
+  if (asked.size() > 1) add_row(std::string(kTogether), savings, together, std::nullopt, "", &answer);
   return answer;
 }
 
@@ -86,14 +143,14 @@ Report report_whatif(const WhatIfAnswer& answer) {
 }
 
 Result<Report> run_whatif(const Scope& scope, const Arguments& arguments) {
-  std::vector<Change> changes;
+  std::vector<Asked> asked;
   for (const std::string_view text : listed(arguments, "do")) {
-    auto change = parse_change(text);
-    if (!change) return tl::unexpected(change.error());
-    changes.push_back(std::move(*change));
+    auto one = parse_asked(text);
+    if (!one) return tl::unexpected(one.error());
+    asked.push_back(std::move(*one));
   }
   const auto from = arguments.contains("recorded") ? WhatIf::From::recorded : WhatIf::From::without_profiler;
-  return report_whatif(compute_whatif(scope, changes, from));
+  return report_whatif(compute_whatif(scope, asked, from));
 }
 
 }  // namespace ridge

@@ -17,6 +17,8 @@ namespace ridge {
 
 inline constexpr std::string_view kRecordedStep = "recorded", kReplayedStep = "replayed",
                                   kStepWithoutProfiler = "without_profiler";
+// All findings at once.
+inline constexpr std::string_view kAllFindings = "all";
 // All that --do gave, at once; only where there are several.
 inline constexpr std::string_view kTogether = "together";
 
@@ -28,13 +30,20 @@ struct Scenario {
   std::string basis = {};
 };
 
+// What --do asks: a change, or that a finding of this id is mended.
+struct Asked {
+  std::string text;
+  std::optional<Change> change = {};  // nothing: a finding
+  std::string finding = {};           // its id
+};
+
 struct WhatIfAnswer {
   std::vector<Scenario> rows;
   std::string why_not;  // nothing could be replayed
   bool no_device_events = false;
 };
 
-WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Change>& changes, WhatIf::From from = {});
+WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from = {});
 Report report_whatif(const WhatIfAnswer& answer);
 
 }  // namespace ridge

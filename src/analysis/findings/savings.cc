@@ -1,0 +1,163 @@
+// Claims as removals, and their replay.
+#include "analysis/findings/savings.h"
+
+#include <algorithm>
+
+#include "facts/break_costs.h"
+#include "model/idle.h"
+
+namespace ridge {
+namespace {
+
+// Of what a remedy saves, the share that may be missing or come on top.
+double doubt_of(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::high: return 0.2;
+    case Confidence::medium: return 0.35;
+    default: return 0.6;
+  }
+}
+
+constexpr double kGone = 0.9;              // claimed of a kernel's time: the kernel itself goes
+constexpr std::int64_t kCallNs = 20'000;   // that calling an op from Python takes at most
+constexpr std::uint32_t kLookedBack = 16;  // slices around a launch
+
+class ClaimedTime {
+ public:
+  ClaimedTime(const Scope& scope, const Ledger& ledger)
+      : scope_(scope), ledger_(ledger), launches_(scope.model().tree().size()) {
+    for (const NodeId launch : scope.model().links().launch) {
+      if (launch != kNoNode) launches_[launch.value] = true;
+    }
+  }
+
+  // `share` of each part.
+  Removal of(std::span<const ClaimPart> claim, double share) {
+    for (const ClaimPart& part : claim) {
+      const DeviceLedger& device = ledger_.devices()[part.device];
+      if (part.idle) {
+        add_idle(device.idle[part.slot], static_cast<double>(part.ns) * share);
+      } else {
+        add_work(device.work[part.slot], part.ns, share);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  NodeId launch_of(std::uint32_t row) const { return row == kNoWork ? kNoNode : scope_.model().links().launch[row]; }
+  bool is_recorded(NodeId node) const { return node != kNoNode && node.value < scope_.model().tree().recorded; }
+
+  void add_host(NodeId on, Interval time, double share) {
+    if (!is_recorded(on)) return;
+    out_.host.push_back({static_cast<std::uint32_t>(thread_of(scope_.model().tree(), on)), time, share});
+  }
+
+  void add_work(const WorkSlot& slot, std::int64_t ns, double share) {
+    out_.work.push_back({slot.work.row, static_cast<std::int64_t>(static_cast<double>(ns) * share)});
+    const std::int64_t whole = slot.work.end_ns - slot.work.start_ns;
+    if (static_cast<double>(ns) < kGone * static_cast<double>(whole)) return;
+    const NodeId launch = launch_of(slot.work.row);
+    if (!is_recorded(launch)) return;
+    const auto [start, end] = time_to_launch(launch);
+    add_host(launch, {start, end}, share);
+  }
+
+  // The host's time for one launch: from the end of what came before it, the call from Python with it, to the end of its op; of
+  // an op that launches several, its share.
+  Interval time_to_launch(NodeId launch) const {
+    const CallTree& tree = scope_.model().tree();
+    const NodeId op = outer_op(scope_.trace(), tree, launch);
+    if (op == kNoNode) return time_of(launch);
+    Interval time = time_of(op);
+    const std::uint32_t first = tree.threads[thread_of(tree, launch)].first;
+    std::int64_t before = time.start_ns - kCallNs;
+    for (std::uint32_t n = op.value, steps = 0; n-- > first && steps < kLookedBack; ++steps) {
+      if (tree.end_ns[n] <= time.start_ns && tree.event_class[n] != EventClass::python_frame)
+        before = std::max(before, tree.end_ns[n]);
+    }
+    time.start_ns = before;
+    for (std::uint32_t n = launch.value, steps = 0; n-- > op.value && steps < kLookedBack; ++steps) {
+      if (tree.event_class[n] == EventClass::launch) time.start_ns = std::max(time.start_ns, tree.end_ns[n]);
+    }
+    for (std::uint32_t n = launch.value + 1, steps = 0; n < tree.recorded && steps < kLookedBack; ++n, ++steps) {
+      if (tree.start_ns[n] >= time.end_ns) break;
+      if (tree.event_class[n] == EventClass::launch && launches_[n]) {
+        time.end_ns = tree.end_ns[launch.value];
+        break;
+      }
+    }
+    return time;
+  }
+
+  void add_idle(const IdleSlot& slot, double ns) {
+    const IdlePiece& piece = slot.piece;
+    const double share = ns / static_cast<double>(std::max<std::int64_t>(1, piece.length()));
+    const NodeId launch = launch_of(slot.next_work);
+    switch (piece.cause) {
+      case IdleCause::dependency:
+      case IdleCause::unknown: return;
+      case IdleCause::kernel_gap: out_.gaps.push_back({slot.next_work, static_cast<std::int64_t>(ns)}); return;
+      case IdleCause::sync:
+      case IdleCause::copy_wait:
+      case IdleCause::allocator:
+        if (!is_recorded(piece.node)) return;
+        out_.waits.push_back(piece.node);
+        add_host(piece.node, time_of(piece.node), 1);
+        return;
+      default: add_host(is_recorded(launch) ? launch : piece.node, {piece.start_ns, piece.end_ns}, share);
+    }
+  }
+  Interval time_of(NodeId node) const {
+    const CallTree& tree = scope_.model().tree();
+    return {tree.start_ns[node.value], tree.end_ns[node.value]};
+  }
+
+  const Scope& scope_;
+  const Ledger& ledger_;
+  std::vector<bool> launches_;  // by tree node: calls that launched work
+  Removal out_;
+};
+
+}  // namespace
+
+Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& finding, std::span<const ClaimPart> claim) {
+  Remedy out{.uncertain = doubt_of(finding.confidence)};
+  for (const std::string& text : finding.changes) {
+    if (auto change = parse_change(text)) out.changes.push_back(std::move(*change));
+  }
+  if (out.changes.empty()) out.removal = ClaimedTime(scope, ledger).of(claim, finding.comes_true);
+  return out;
+}
+
+StepSavings::StepSavings(const Scope& scope, WhatIf::From from) : scope_(scope.of_whole_iterations()), what_if_(scope_, from) {}
+
+Outcome StepSavings::outcome(std::span<const Remedy* const> remedies) const {
+  std::vector<Change> changes;
+  std::vector<const Removal*> removals;
+  double uncertain = 0;
+  for (const Remedy* remedy : remedies) {
+    changes.insert(changes.end(), remedy->changes.begin(), remedy->changes.end());
+    if (remedy->changes.empty()) removals.push_back(&remedy->removal);
+    uncertain = std::max(uncertain, remedy->uncertain);
+  }
+  return what_if_.outcome(changes, removals, uncertain);
+}
+
+Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<std::int64_t> at_most_ns) const {
+  if (!what_if_.why_not().empty()) return {};
+  const Outcome found = outcome(remedies);
+  if (!found.step_ns) return {};
+  const std::int64_t whole = std::max<std::int64_t>(1, what_if_.base_ns());
+  const auto pct = [&](std::int64_t ns) { return 100 * static_cast<double>(ns) / static_cast<double>(whole); };
+  const std::int64_t most = at_most_ns.value_or(INT64_MAX);
+  Savings out;
+  out.saves_ns = std::min(what_if_.base_ns() - *found.step_ns, most);
+  out.saves_pct = pct(*out.saves_ns);
+  const double bound = at_most_ns ? std::max(pct(most), *out.saves_pct) : 100;
+  if (found.low_pct) out.low_pct = std::min(*found.low_pct, *out.saves_pct);
+  if (found.high_pct) out.high_pct = std::clamp(*found.high_pct, *out.saves_pct, std::min(100.0, bound));
+  return out;
+}
+
+}  // namespace ridge

@@ -1,0 +1,51 @@
+// Savings: what following a finding's advice will bring, by replay of the step without the profiler (predict/what_if.h).
+//
+// A finding's change is one of whatif's where its remedy is one; else what it claims is gone: of device work what was claimed
+// of it, and where that is all of it also the host's work to launch it; of idle time the host's time that caused it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/findings/finding.h"
+#include "analysis/findings/ledger.h"
+#include "facts/scope.h"
+#include "predict/removal.h"
+#include "predict/what_if.h"
+
+namespace ridge {
+
+// What the remedy of a finding does to a step.
+struct Remedy {
+  std::vector<Change> changes = {};  // in whatif's terms; none: the removal
+  Removal removal = {};
+  double uncertain = 0;  // share of what it saves
+};
+
+Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& finding, std::span<const ClaimPart> claim);
+
+struct Savings {
+  std::optional<std::int64_t> saves_ns;  // per iteration
+  std::optional<double> saves_pct, low_pct, high_pct;
+};
+
+// Of a step; nothing where there is none to replay.
+class StepSavings {
+ public:
+  explicit StepSavings(const Scope& scope, WhatIf::From from = WhatIf::From::without_profiler);
+  StepSavings(const StepSavings&) = delete;
+  StepSavings& operator=(const StepSavings&) = delete;
+
+  const WhatIf& what_if() const { return what_if_; }
+  // Of remedies together; never more than `at_most_ns`.
+  Savings of(std::span<const Remedy* const> remedies, std::optional<std::int64_t> at_most_ns) const;
+  Outcome outcome(std::span<const Remedy* const> remedies) const;
+
+ private:
+  Scope scope_;
+  WhatIf what_if_;
+};
+
+}  // namespace ridge

@@ -1,0 +1,70 @@
+// Each part is looked up in the graph once.
+#include "predict/removal.h"
+
+#include <algorithm>
+
+#include "predict/host_time.h"
+
+namespace ridge {
+namespace {
+
+// The node of each row of device work; kNone when it has none.
+std::vector<std::uint32_t> nodes_of_rows(const StepGraph& graph, std::size_t rows) {
+  std::vector<std::uint32_t> node_of(rows, StepGraph::kNone);
+  for (std::uint32_t node = graph.first_device; node < graph.size(); ++node) node_of[graph.source[node]] = node;
+  return node_of;
+}
+
+void drop_waits(const std::vector<NodeId>& calls, const StepGraph& graph, StepTimes* times) {
+  std::vector<std::uint32_t> dropped;
+  for (const NodeId call : calls) dropped.push_back(call.value);
+  std::sort(dropped.begin(), dropped.end());
+  for (std::uint32_t node = 0; node < graph.first_device; ++node) {
+    if (graph.kind[node] != StepKind::wait || graph.source[node] == StepGraph::kNone) continue;
+    if (!std::binary_search(dropped.begin(), dropped.end(), graph.source[node])) continue;
+    times->duration_ns[node] = 0;
+    for (std::uint32_t e = graph.first_edge[node]; e < graph.first_edge[node + 1]; ++e) times->edge_lag_ns[e] = kNoWait;
+  }
+}
+
+// Overlapping stretches of a thread become one, with the larger share.
+std::vector<Removal::Host> apart(std::vector<Removal::Host> parts) {
+  std::sort(parts.begin(), parts.end(), [](const Removal::Host& a, const Removal::Host& b) {
+    return std::pair(a.thread, a.time.start_ns) < std::pair(b.thread, b.time.start_ns);
+  });
+  std::vector<Removal::Host> out;
+  for (Removal::Host part : parts) {
+    if (!out.empty() && out.back().thread == part.thread)
+      part.time.start_ns = std::max(part.time.start_ns, out.back().time.end_ns);
+    if (part.time.end_ns > part.time.start_ns) out.push_back(part);
+  }
+  return out;
+}
+
+}  // namespace
+
+void remove_time(const Removal& removal, const ChangeContext& context, StepTimes* times) {
+  const StepGraph& graph = context.graph;
+  if (!removal.work.empty() || !removal.gaps.empty()) {
+    const auto node_of = nodes_of_rows(graph, context.scope.trace().of(EventClass::device_work).size());
+    for (const Removal::Work& part : removal.work) {
+      if (node_of[part.row] == StepGraph::kNone) continue;
+      std::int64_t& duration = times->duration_ns[node_of[part.row]];
+      duration = std::max<std::int64_t>(0, duration - part.ns);
+    }
+    for (const Removal::Gap& part : removal.gaps) {
+      if (node_of[part.row] == StepGraph::kNone) continue;
+      std::int64_t& gap = times->gap_ns[node_of[part.row] - graph.first_device];
+      gap = std::max<std::int64_t>(0, gap - part.ns);
+    }
+  }
+  HostTime host(graph, times);
+  for (const Removal::Host& part : apart(removal.host)) {
+    const StepLane* lane = host.lane_of(part.thread);
+    if (lane != nullptr) host.shrink(*lane, part.time, std::clamp(part.share, 0.0, 1.0));
+  }
+  host.apply();
+  drop_waits(removal.waits, graph, times);
+}
+
+}  // namespace ridge
