@@ -147,6 +147,7 @@ Table findings_table(const Findings& findings, bool brief) {
                    {"change", Type::text},
                    {"event", Type::integer, Unit::none, Role::event},
                    {"start_ns", Type::integer, Unit::ns, Role::time_start}};
+  table.hints.important = {"rank", "id", "saves_ns", "saves_pct", "low_pct", "high_pct", "at_most_ns", "confidence"};
   constexpr std::ptrdiff_t kEvidence = 10;
   if (brief) table.columns.erase(table.columns.begin() + kEvidence);
   for (std::size_t i = 0; i < findings.rows.size(); ++i) {

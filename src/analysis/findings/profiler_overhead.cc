@@ -86,7 +86,8 @@ std::optional<Finding> find_profiler_overhead(Facts& facts) {
       .evidence = evidence_of(
           facts, tally, [&](std::uint32_t event) { return std::string(facts.trace().text(events.name(EventId{event}))); }),
       .action = "leave this part out (--step, --from), or profile with a warm-up phase and without stacks, shapes and memory",
-      .event = largest ? std::optional(EventId{*largest}) : std::nullopt};
+      .event = largest ? std::optional(EventId{*largest}) : std::nullopt,
+      .comes_true = 0 /* when nobody records there is none of it */};
 }
 
 }  // namespace ridge

@@ -128,7 +128,9 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   Claim claim(facts.ledger());
   Chains chains(facts, claim);
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) chains.walk(d);
-  if (chains.chains() == 0 || !claim.keep()) return std::nullopt;
+  const double expected_ns = chains.expected_share() * static_cast<double>(claim.ns());
+  const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
+  if (chains.chains() == 0 || expected_ns < static_cast<double>(least_ns) || !claim.keep()) return std::nullopt;
   return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
                             fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
                  .at_most_ns = claim.ns(),

@@ -161,10 +161,10 @@ TEST(Changes, WhatTheTraceDoesNotTellIsNull) {
 
 TEST(Changes, TheStepWithoutTheRecorderIsShorter) {
   const Changed changed(host_bound());
-  // Five ops at 2 us (RecorderPrices without shapes); the step's own 50 us and the first op's 2 are more than the 10 us of work
-  // that they start in, and nothing goes below 0.
+  // Five ops and launches at 1.3 and 3.4 us; the prices of the step and of the first op and launch are more than the 14 us that
+  // they start in, of which a fifth always stays.
   EXPECT_EQ(changed.what_if().recorded_ns(), 310'000);
-  EXPECT_EQ(changed.what_if().without_profiler_ns(), 310'000 - 5 * 2'000 - 10'000);
+  EXPECT_EQ(changed.what_if().without_profiler_ns(), 310'000 - 5 * (1'300 + 3'400) - 11'200);
 }
 
 }  // namespace

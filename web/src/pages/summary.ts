@@ -115,7 +115,8 @@ function findings(report: Report, context: Context, missing: string[]): HTMLElem
 
 function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
   const at_most = table.number(row, "at_most_ns");
-  const share = table.number(row, "at_most_pct");
+  const saves = table.number(row, "saves_ns");
+  const [low, high] = [table.number(row, "low_pct"), table.number(row, "high_pct")];
   const confidence = table.text(row, "confidence");
   const title = shorten(format.prose(table.text(row, "finding")), 400);
   return el(
@@ -124,8 +125,9 @@ function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
     el(
       "div",
       { class: "finding-at-most" },
-      at_most === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", {}, `≤ ${format.time(at_most)}`),
-      share === null ? null : el("small", { class: "muted" }, format.percent(share)),
+      saves === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", { title: "what mending it saves of a step that nobody records, about" }, `− ${format.time(saves)}`),
+      low === null || high === null ? null : el("small", { class: "muted", title: "of the step, in four of five cases" }, `${format.percent(Math.max(0, low))} to ${format.percent(high)}`),
+      at_most === null ? null : el("small", { class: "muted" }, `at most ${format.time(at_most)}`),
     ),
     el(
       "div",

@@ -65,6 +65,7 @@ const kCauses: Record<string, string> = {
   dataloader: "#009e73",
   copy_wait: "#7ccfc0",
   launch: "#e69f00",
+  recorder: "#e8d9b0",
   dependency: "#b98a5a",
   kernel_gap: "#7f8896",
   head_tail: "#a9b2be",

@@ -254,7 +254,9 @@ TEST(DeviceFindings, AttentionByHand) {
   };
   const Found by_hand = program("aten::bmm", "aten::_softmax");
   ASSERT_TRUE(by_hand.has("unfused_attention")) << by_hand.ids();
-  EXPECT_EQ(by_hand.find("unfused_attention")->finding.at_most_ns, 60 * kUs);
+  // A fused kernel does the products too, and may do them faster: the bound holds them, what is expected does not.
+  EXPECT_EQ(by_hand.find("unfused_attention")->finding.at_most_ns, (60 + 2 * 50) * kUs);
+  EXPECT_DOUBLE_EQ(by_hand.find("unfused_attention")->finding.comes_true, 60.0 / 160);
   EXPECT_EQ(by_hand.find("unfused_attention")->finding.action.find("math backend"), std::string::npos);
   const Found math =
       program("aten::bmm", "aten::_safe_softmax");  // what scaled_dot_product_attention does where no fused kernel fits

@@ -97,12 +97,12 @@ TEST(PlacesOfFindings, AreTheLargestOfSeveral) {
   EXPECT_EQ(found.loaded.trace->window->start_ns + *row->start_ns, 322 * kUs);
 
   const Table table = findings_table(found.findings, true);
-  ASSERT_EQ(table.columns.size(), 9U);
-  EXPECT_EQ(table.columns[7].role, Role::event);
-  EXPECT_EQ(table.columns[8].role, Role::time_start);
+  ASSERT_EQ(table.columns.size(), 14U);
+  EXPECT_EQ(table.columns[12].role, Role::event);
+  EXPECT_EQ(table.columns[13].role, Role::time_start);
   const Row cells = rows_of(table).at(found.rank("dataloader") - 1);
-  EXPECT_EQ(cells.at(7), Cell(std::int64_t{row->finding.event->value}));
-  EXPECT_EQ(cells.at(8), Cell(*row->start_ns));
+  EXPECT_EQ(cells.at(12), Cell(std::int64_t{row->finding.event->value}));
+  EXPECT_EQ(cells.at(13), Cell(*row->start_ns));
 }
 
 // Pieces of one stall count together: 60 + 60 are more than 100.
