@@ -21,7 +21,11 @@ constexpr Parameter kOpsParameters[] = {
     {"by", Type::text, "group by shape, module, location, annotation, phase (forward, ..) or stage (prefill, decode)"},
 };
 
+constexpr Parameter kStepTime = {"step_time", Type::number,
+                                 "what a step takes without the profiler, in ms, as you measured it"};
+constexpr Parameter kSummaryParameters[] = {kStepTime};
 constexpr Parameter kFindingsParameters[] = {
+    kStepTime,
     {"ignore", Type::text, "ids of findings to hide, separated by commas; repeatable", false, true},
     {"all", Type::boolean, "also list every cause that is looked for, found or not"},
     {"claim", Type::text, "list the time that this finding claims too, piece by piece, and by iteration"},
@@ -32,6 +36,7 @@ constexpr Parameter kCriticalParameters[] = {
     {"without_profiler", Type::boolean, "of the step as it would be without the profiler"},
 };
 constexpr Parameter kWhatIfParameters[] = {
+    kStepTime,
     {"do", Type::text, "a change: kernel:REGEX=0.5x, op:REGEX=+50us, host=0.8x, no-sync, cuda-graphs, ...; repeatable", false,
      true},
     {"recorded", Type::boolean, "changes start from the step as recorded, not from that without the profiler"},
@@ -53,7 +58,7 @@ constexpr Parameter kDiffParameters[] = {
 };
 
 constexpr AnalysisRow kRows[] = {
-    {{"summary", "read this first: where the time went, and what the trace lacks", {}}, run_summary, true},
+    {{"summary", "read this first: where the time went, and what the trace lacks", kSummaryParameters}, run_summary, true},
     {{"findings", "what to fix first: causes, the most that each can save, what to do", kFindingsParameters},
      run_findings,
      true},

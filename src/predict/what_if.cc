@@ -22,25 +22,54 @@ StepGraph graph_with_recorder(const Model& model) {
   return graph;
 }
 
-StepTimes without_recorder(const StepGraph& graph) {
-  StepTimes times(graph);
-  for (std::size_t node = 0; node < graph.recorder_ns.size(); ++node) times.duration_ns[node] -= graph.recorder_ns[node];
-  return times;
+// Without `times` what the recorder is thought to have cost; a twentieth of a node always stays.
+StepTimes without_recorder(const StepGraph& graph, double times) {
+  StepTimes out(graph);
+  for (std::size_t node = 0; node < graph.recorder_ns.size(); ++node) {
+    const std::int64_t cost = std::llround(times * static_cast<double>(graph.recorder_ns[node]));
+    const std::int64_t most = out.duration_ns[node] - out.duration_ns[node] / 20;
+    out.duration_ns[node] -= std::min(cost, std::max(most, graph.recorder_ns[node]));
+  }
+  return out;
 }
+
+constexpr double kMostTimes = 16;  // what the recorder cost, against the estimate
+constexpr int kHalvings = 24;
 
 }  // namespace
 
-WhatIf::WhatIf(const Scope& scope, From from)
+WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measured_ns)
     : scope_(scope),
       graph_(graph_with_recorder(scope.model())),
       recorded_(replay(graph_)),
       length_(std::make_unique<StepLength>(scope, graph_, recorded_)),
-      base_(without_recorder(graph_)) {
+      base_(without_recorder(graph_, 1)),
+      measured_ns_(measured_ns) {
   if (!length_->why_not().empty()) return;
-  base_ns_ = without_profiler_ns_ = length_->step_ns(replay(graph_, base_));
+  steady_ = std::make_unique<SteadyStep>(length_->steady());
+  if (measured_ns_) base_ = fitted_to(*measured_ns_);
+  base_ns_ = base_settled_ns_ = without_profiler_ns_ = settled_ns(base_);
   if (from == From::without_profiler) return;
   base_ = StepTimes(graph_);
   base_ns_ = replayed_ns();
+  base_settled_ns_ = settled_ns(base_);
+}
+
+// The more is taken off, the shorter the step: halved until it fits.
+StepTimes WhatIf::fitted_to(std::int64_t step_ns) const {
+  double low = 0, high = kMostTimes;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (settled_ns(without_recorder(graph_, middle)) > step_ns ? low : high) = middle;
+  }
+  return without_recorder(graph_, high);
+}
+
+// A recording that begins with an empty queue shows the first step longer than those that follow. What lies between two marked
+// iterations is no part of them, but of a program that goes on.
+std::int64_t WhatIf::settled_ns(const StepTimes& times) const {
+  const std::int64_t shown = length_->step_ns(replay(graph_, times)), steady = steady_->step_ns(times);
+  return steady > 0 ? std::min(shown, steady) : shown;
 }
 
 std::string WhatIf::replay_basis() const {
@@ -62,6 +91,7 @@ std::string WhatIf::replay_basis() const {
 
 double WhatIf::recorder_doubt() const {
   if (without_profiler_ns_ <= 0) return 0;
+  if (measured_ns_) return kLeastDoubt / 2;
   const double taken = std::log(std::max(1.0, static_cast<double>(replayed_ns()) / static_cast<double>(without_profiler_ns_)));
   const double doubt = kLeastDoubt + kDoubtOfTaken * taken;
   return scope_.model().recorder_costs().calibrated ? doubt : doubt + taken * kDoubtElsewhere;
@@ -89,7 +119,7 @@ Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal
     if (effect.unknown) return out;
     if (effect.matches > 0) kept = std::min(kept, 1 - effect.uncertain);
   }
-  out.step_ns = length_->step_ns(replay(graph_, times));
+  out.step_ns = std::max<std::int64_t>(0, base_ns_ + settled_ns(times) - base_settled_ns_);
   const double share = static_cast<double>(base_ns_ - *out.step_ns) / static_cast<double>(std::max<std::int64_t>(1, base_ns_));
   // A step whose length is known to a factor and one that is left at a known length differ by an unknown share.
   const double of_base = base_ns_ == replayed_ns() ? 0 : 2 * recorder_doubt() * std::max(0.0, share * (1 - share));

@@ -28,7 +28,8 @@ struct Outcome {
 class WhatIf {
  public:
   enum class From : std::uint8_t { without_profiler, recorded };  // what changes start from, and savings are of
-  explicit WhatIf(const Scope& scope, From from = From::without_profiler);
+  // `measured_ns`: the step as somebody measured it without the profiler; what recording cost is then fitted to it.
+  explicit WhatIf(const Scope& scope, From from = From::without_profiler, std::optional<std::int64_t> measured_ns = {});
 
   const StepGraph& graph() const { return graph_; }
   const StepLength& length() const { return *length_; }
@@ -41,7 +42,9 @@ class WhatIf {
   // Of what the replay rests on: edges that were recorded, inferred, contradicted.
   std::string replay_basis() const;
 
-  std::int64_t without_profiler_ns() const { return without_profiler_ns_; }  // without what the recorder added to the host
+  // Without what the recorder added to the host, while the program goes on (steady_step.h).
+  std::int64_t without_profiler_ns() const { return without_profiler_ns_; }
+  std::optional<std::int64_t> measured_ns() const { return measured_ns_; }
   // How far off that may be, as a logarithm: in 80 % of cases no more than this.
   double recorder_doubt() const;
   std::int64_t without_profiler_low_ns() const;
@@ -56,13 +59,18 @@ class WhatIf {
   Outcome outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const;
 
  private:
+  std::int64_t settled_ns(const StepTimes& times) const;
+
   const Scope& scope_;
   StepGraph graph_;
   Replayed recorded_;
   std::unique_ptr<StepLength> length_;
+  std::unique_ptr<SteadyStep> steady_;
   StepTimes base_;
+  std::optional<std::int64_t> measured_ns_;
   std::int64_t without_profiler_ns_ = 0;
   std::int64_t base_ns_ = 0;
+  std::int64_t base_settled_ns_ = 0;
 };
 
 }  // namespace ridge

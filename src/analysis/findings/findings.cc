@@ -206,11 +206,17 @@ Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
     if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
     return out;
   };
+  const auto measured = measured_step(arguments);
+  if (!measured) return tl::unexpected(measured.error());
+  std::optional<StepSavings> savings;
+  if (*measured) savings.emplace(scope, WhatIf::From::without_profiler, *measured);
+  const StepSavings* known = savings ? &*savings : nullptr;
   const auto claim_of = arguments.find("claim");
-  if (claim_of == arguments.end() || scope.model().timeline().devices.empty()) return report(compute_findings(scope, *ignored));
-  if (const auto known = known_id("claim", claim_of->second); !known) return tl::unexpected(known.error());
+  if (claim_of == arguments.end() || scope.model().timeline().devices.empty())
+    return report(compute_findings(scope, *ignored, {.savings = known}));
+  if (const auto id = known_id("claim", claim_of->second); !id) return tl::unexpected(id.error());
   Ledger ledger(scope);
-  const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger}, claim_of->second);
+  const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger, .savings = known}, claim_of->second);
   Report with_claim = report(findings);
   for (Table& table : claim_tables(scope, ledger, findings.claim)) with_claim.tables.push_back(std::move(table));
   return with_claim;

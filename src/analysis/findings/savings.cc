@@ -2,6 +2,9 @@
 #include "analysis/findings/savings.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
 
 #include "facts/break_costs.h"
 #include "model/idle.h"
@@ -155,9 +158,21 @@ Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<s
   out.saves_ns = std::min(what_if_.base_ns() - *found.step_ns, most);
   out.saves_pct = pct(*out.saves_ns);
   const double bound = at_most_ns ? std::max(pct(most), *out.saves_pct) : 100;
-  if (found.low_pct) out.low_pct = std::min(*found.low_pct, *out.saves_pct);
+  if (found.low_pct) out.low_pct = std::clamp(*found.low_pct, std::min(0.0, *out.saves_pct), *out.saves_pct);
   if (found.high_pct) out.high_pct = std::clamp(*found.high_pct, *out.saves_pct, std::min(100.0, bound));
   return out;
+}
+
+Result<std::optional<std::int64_t>> measured_step(const Arguments& arguments) {
+  const auto given = arguments.find("step_time");
+  if (given == arguments.end()) return std::optional<std::int64_t>();
+  double ms = 0;
+  const char* end = given->second.data() + given->second.size();
+  const auto [rest, error] = std::from_chars(given->second.data(), end, ms);
+  if (error != std::errc() || rest != end || !(ms > 0) || ms > 1e9)
+    return fail(ErrorCode::usage, "--step-time: '" + given->second + "' is no time", "",
+                "give the milliseconds that a step takes when nobody records it, e.g. --step-time 4.83");
+  return std::optional(std::llround(ms * 1e6));
 }
 
 }  // namespace ridge

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <ridge/result.h>
+
+#include "analysis/catalog.h"
 #include "analysis/findings/finding.h"
 #include "analysis/findings/ledger.h"
 #include "facts/scope.h"
@@ -34,7 +37,8 @@ struct Savings {
 // Of a step; nothing where there is none to replay.
 class StepSavings {
  public:
-  explicit StepSavings(const Scope& scope, WhatIf::From from = WhatIf::From::without_profiler);
+  explicit StepSavings(const Scope& scope, WhatIf::From from = WhatIf::From::without_profiler,
+                       std::optional<std::int64_t> measured_ns = {});
   StepSavings(const StepSavings&) = delete;
   StepSavings& operator=(const StepSavings&) = delete;
 
@@ -47,5 +51,8 @@ class StepSavings {
   Scope scope_;
   WhatIf what_if_;
 };
+
+// --step-time, in ms: what a step takes when nobody records it; nothing where it was not given.
+Result<std::optional<std::int64_t>> measured_step(const Arguments& arguments);
 
 }  // namespace ridge

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "analysis/catalog.h"
 #include "analysis/graphs/compiled_share.h"
 #include "analysis/shared/cells.h"
@@ -110,6 +112,9 @@ Table head_table(const Summary& s) {
   head.add("per", Type::text, Unit::none, iterations == 0 ? Cell() : Cell(std::string(name_of(s.model->iterations().rule))));
   head.add("iteration_ns", Type::integer, Unit::ns, iterations == 0 ? Cell() : Cell(s.time.mean_ns()));
   head.add("median_iteration_ns", Type::integer, Unit::ns, cells::integer(s.time.median_ns));
+  head.add("step_without_profiler_ns", Type::integer, Unit::ns, cells::integer(s.step_ns));
+  head.add("step_low_ns", Type::integer, Unit::ns, cells::integer(s.step_low_ns));
+  head.add("step_high_ns", Type::integer, Unit::ns, cells::integer(s.step_high_ns));
   head.add("first_iteration_ratio", Type::number, Unit::none,
            s.first_iteration_ratio ? Cell(*s.first_iteration_ratio) : Cell());
   head.add("gpu_busy_pct", Type::number, Unit::percent, on_device ? Cell(cells::percent(busy, whole)) : Cell());
@@ -118,6 +123,18 @@ Table head_table(const Summary& s) {
   head.add("device_events_per_iteration", Type::integer, Unit::count, on_device ? per_iteration(s.own_events) : Cell());
   const IterationUse& use = s.use.all;
   head.add("mfu_pct", Type::number, Unit::percent, cells::number(mfu_pct(use, s.use.devices)));
+  const auto of_step = [&](std::optional<double> of_iteration) {
+    const bool known = of_iteration && s.step_ns && *s.step_ns > 0;
+    return known ? Cell(*of_iteration * static_cast<double>(s.time.mean_ns()) / static_cast<double>(*s.step_ns)) : Cell();
+  };
+  const std::optional<double> busy_of_iteration =
+      on_device && iterations > 0 && s.time.mean_ns() > 0
+          ? std::optional(100.0 *
+                          static_cast<double>(s.own_busy_ns / static_cast<std::int64_t>(s.gpu.devices.size()) / iterations) /
+                          static_cast<double>(s.time.mean_ns()))
+          : std::nullopt;
+  head.add("gpu_busy_pct_of_step", Type::number, Unit::percent, of_step(busy_of_iteration));
+  head.add("mfu_pct_of_step", Type::number, Unit::percent, of_step(mfu_pct(use, s.use.devices)));
   head.add("bandwidth_pct", Type::number, Unit::percent, cells::number(bandwidth_pct(use, s.use.devices)));
   head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));
   head.add("bytes_known_pct", Type::number, Unit::percent, cells::number(use.cost.bytes_known_pct()));
@@ -262,9 +279,27 @@ std::string next_command(const Summary& s) {
   return waiting > window / 4 ? "gaps" : "kernels";
 }
 
+void add_step(const WhatIf& what_if, Summary* summary) {
+  if (!what_if.why_not().empty()) return;
+  summary->step_ns = what_if.without_profiler_ns();
+  summary->step_low_ns = what_if.without_profiler_low_ns();
+  summary->step_high_ns = what_if.without_profiler_high_ns();
+  summary->step_measured = what_if.measured_ns().has_value();
+}
+
+// "in the trace 8.1 ms a step, without the profiler about 4.8 ms (4.5 to 5.2)".
+std::string step_line(const Summary& s) {
+  if (!s.step_ns || s.iterations.empty()) return "";
+  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)); };
+  if (s.step_measured)
+    return fmt::format("in the trace {} a step, without the profiler {} as measured", text(s.time.mean_ns()), text(*s.step_ns));
+  return fmt::format("in the trace {} a step, without the profiler about {} ({} to {})", text(s.time.mean_ns()),
+                     text(*s.step_ns), text(*s.step_low_ns), text(*s.step_high_ns));
+}
+
 }  // namespace
 
-Summary compute_summary(const Scope& scope) {
+Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured_ns) {
   Summary summary;
   std::optional<Ledger> ledger;
   summary.model = &scope.model();
@@ -290,12 +325,15 @@ Summary compute_summary(const Scope& scope) {
   at_once(
       job,
       [&] {
+        const StepSavings savings(unfiltered, WhatIf::From::without_profiler, measured_ns);
+        add_step(savings.what_if(), &summary);
         summary.findings = compute_findings(unfiltered, {},
                                             {.graphs = &summary.graphs,
                                              .breaks = &summary.breaks,
                                              .compile = &summary.compile,
                                              .ledger = &*ledger,
-                                             .launch_rates = &launch_rates});
+                                             .launch_rates = &launch_rates,
+                                             .savings = &savings});
       },
       [&] {
         summary.use = compute_utilisation(scope);
@@ -308,6 +346,7 @@ Summary compute_summary(const Scope& scope) {
 
 Report report_summary(const Summary& summary) {
   Report report;
+  report.headline = step_line(summary);
   report.tables = {head_table(summary),    idle_table(summary), categories_table(summary),
                    kernels_table(summary), ops_table(summary),  lacks_table(summary)};
   if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
@@ -336,8 +375,10 @@ Report report_summary(const Summary& summary) {
   return report;
 }
 
-Result<Report> run_summary(const Scope& scope, const Arguments&) {
-  const Summary summary = compute_summary(scope);
+Result<Report> run_summary(const Scope& scope, const Arguments& arguments) {
+  const auto measured = measured_step(arguments);
+  if (!measured) return tl::unexpected(measured.error());
+  const Summary summary = compute_summary(scope, *measured);
   Report report = report_summary(summary);
   if (scope.filtered()) {
     const bool matches = !summary.categories.categories.empty() || !summary.kernels.rows.empty() || !summary.ops.rows.empty();

@@ -47,11 +47,14 @@ struct Summary {
   Compile compile;
   Utilisation use;
   Findings findings;
+  // What a step takes when nobody records it, about; nothing where none can be replayed.
+  std::optional<std::int64_t> step_ns, step_low_ns, step_high_ns;
+  bool step_measured = false;
   std::vector<Lack> lacks;
   std::vector<Diagnostic> unknown_costs;  // why `use` is not known
 };
 
-Summary compute_summary(const Scope& scope);
+Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured_ns = {});
 Report report_summary(const Summary& summary);
 
 }  // namespace ridge

@@ -34,6 +34,9 @@ void add_row(std::string name, const StepSavings& savings, const std::vector<con
 }
 
 std::string without_profiler_basis(const Scope& scope, const WhatIf& what_if) {
+  if (const auto measured = what_if.measured_ns())
+    return fmt::format("what recording cost the host, fitted to the measured step of {}",
+                       format_duration(static_cast<double>(*measured)));
   return fmt::format("between {} and {} in 80 % of cases; what recording cost the host, taken off{}",
                      format_duration(static_cast<double>(what_if.without_profiler_low_ns())),
                      format_duration(static_cast<double>(what_if.without_profiler_high_ns())),
@@ -72,10 +75,11 @@ std::string headline_of(const WhatIfAnswer& answer) {
 
 }  // namespace
 
-WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from) {
+WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from,
+                            std::optional<std::int64_t> measured_ns) {
   WhatIfAnswer answer;
   answer.no_device_events = scope.model().timeline().devices.empty();
-  const StepSavings savings(scope, from);
+  const StepSavings savings(scope, from, measured_ns);
   const WhatIf& what_if = savings.what_if();
   answer.why_not = what_if.why_not();
   if (!answer.why_not.empty()) {
@@ -150,7 +154,9 @@ Result<Report> run_whatif(const Scope& scope, const Arguments& arguments) {
     asked.push_back(std::move(*one));
   }
   const auto from = arguments.contains("recorded") ? WhatIf::From::recorded : WhatIf::From::without_profiler;
-  return report_whatif(compute_whatif(scope, asked, from));
+  const auto measured = measured_step(arguments);
+  if (!measured) return tl::unexpected(measured.error());
+  return report_whatif(compute_whatif(scope, asked, from, *measured));
 }
 
 }  // namespace ridge

@@ -43,7 +43,8 @@ struct WhatIfAnswer {
   bool no_device_events = false;
 };
 
-WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from = {});
+WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from = {},
+                            std::optional<std::int64_t> measured_ns = {});
 Report report_whatif(const WhatIfAnswer& answer);
 
 }  // namespace ridge
