@@ -59,6 +59,7 @@ class WhatIf {
   Outcome outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const;
 
  private:
+  StepTimes fitted_to(std::int64_t step_ns) const;
   std::int64_t settled_ns(const StepTimes& times) const;
 
   const Scope& scope_;

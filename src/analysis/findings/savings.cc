@@ -133,7 +133,8 @@ Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& findin
   return out;
 }
 
-StepSavings::StepSavings(const Scope& scope, WhatIf::From from) : scope_(scope.of_whole_iterations()), what_if_(scope_, from) {}
+StepSavings::StepSavings(const Scope& scope, WhatIf::From from, std::optional<std::int64_t> measured_ns)
+    : scope_(scope.of_whole_iterations()), what_if_(scope_, from, measured_ns) {}
 
 Outcome StepSavings::outcome(std::span<const Remedy* const> remedies) const {
   std::vector<Change> changes;
