@@ -32,6 +32,10 @@ class RecorderCost {
   void start(std::int64_t time_ns);
   void add(std::int64_t until_ns, std::int64_t cost_ns);
 
+  // When each stretch ends, and the cost up to there.
+  const BulkVector<std::int64_t>& ends() const { return ends_; }
+  const BulkVector<std::int64_t>& sums() const { return sums_; }
+
   std::uint64_t heap_bytes() const { return (ends_.capacity() + sums_.capacity()) * sizeof(std::int64_t); }
 
  private:

@@ -7,16 +7,34 @@
 
 namespace ridge {
 
-RecorderLateness::RecorderLateness(const RecorderCosts& costs, const HostStalls& stalls, std::vector<bool> threads,
+RecorderLateness::RecorderLateness(const RecorderCosts& costs, const HostStalls& stalls, const std::vector<bool>& threads,
                                    std::int64_t from_ns)
-    : costs_(costs), threads_(std::move(threads)), since_ns_(from_ns) {
+    : since_ns_(from_ns) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> stretches;  // end, cost
+  for (std::size_t t = 0; t < costs.of_thread.size(); ++t) {
+    if (!threads[t]) continue;
+    const RecorderCost& cost = costs.of_thread[t];
+    for (std::size_t i = 1; i < cost.ends().size(); ++i)
+      stretches.emplace_back(cost.ends()[i], cost.sums()[i] - cost.sums()[i - 1]);
+  }
+  if (!std::is_sorted(stretches.begin(), stretches.end())) std::sort(stretches.begin(), stretches.end());
+  std::int64_t sum = 0;
+  for (const auto& [end, cost] : stretches) {
+    ends_.push_back(end);
+    sums_.push_back(sum += cost);
+  }
   for (std::size_t t = 0; t < stalls.of_thread.size(); ++t) {
-    if (!threads_[t]) continue;
+    if (!threads[t]) continue;
     for (const HostStall& stall : stalls.of_thread[t]) {
       if (stall.cause == IdleCause::sync || stall.cause == IdleCause::copy_wait) waits_.push_back(stall.end_ns);
     }
   }
   std::sort(waits_.begin(), waits_.end());
+}
+
+std::int64_t RecorderLateness::cost_until(std::int64_t time_ns) const {
+  const auto behind = std::upper_bound(ends_.begin(), ends_.end(), time_ns) - ends_.begin();
+  return behind == 0 ? 0 : sums_[static_cast<std::size_t>(behind) - 1];
 }
 
 std::int64_t RecorderLateness::take(std::int64_t launched_ns, std::int64_t length_ns) {
@@ -25,7 +43,7 @@ std::int64_t RecorderLateness::take(std::int64_t launched_ns, std::int64_t lengt
     since_ns_ = *std::prev(next);
     used_ns_ = 0;
   }
-  const std::int64_t share = std::clamp<std::int64_t>(costs_.between(threads_, since_ns_, launched_ns) - used_ns_, 0,
+  const std::int64_t share = std::clamp<std::int64_t>(cost_until(launched_ns) - cost_until(since_ns_) - used_ns_, 0,
                                                       std::max<std::int64_t>(0, length_ns));
   used_ns_ += share;
   return share;

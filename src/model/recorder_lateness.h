@@ -14,15 +14,17 @@ namespace ridge {
 class RecorderLateness {
  public:
   // Of one device: `threads` (flags, as tree.threads) launch its work; another rank's host is none of them.
-  RecorderLateness(const RecorderCosts& costs, const HostStalls& stalls, std::vector<bool> threads, std::int64_t from_ns);
+  RecorderLateness(const RecorderCosts& costs, const HostStalls& stalls, const std::vector<bool>& threads,
+                   std::int64_t from_ns);
 
   // Of a wait of `length_ns` for a launch that returned at `launched_ns`. In order of time.
   std::int64_t take(std::int64_t launched_ns, std::int64_t length_ns);
 
  private:
-  const RecorderCosts& costs_;
-  std::vector<bool> threads_;
-  std::vector<std::int64_t> waits_;  // when these threads had waited for the device
+  std::int64_t cost_until(std::int64_t time_ns) const;
+
+  std::vector<std::int64_t> ends_, sums_;  // the threads' stretches in order of time, and the cost up to there
+  std::vector<std::int64_t> waits_;        // when these threads had waited for the device
   std::int64_t since_ns_ = 0, used_ns_ = 0;
 };
 
