@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <ridge/argument_list.h>
+
 #include "catalog.h"
 #include "flags.h"
 
@@ -147,7 +149,7 @@ class Parser {
         keep(check_value(parameter, text));
       };
       CLI::Option* option = app_.add_option_function<std::string>(flag_of(parameter), set);
-      parameter.repeats ? option->join(',') : option->take_last();
+      parameter.repeats ? option->join(kListSeparator) : option->take_last();
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <ridge/argument_list.h>
 #include <ridge/render.h>
 
 namespace ridge::server {
@@ -62,7 +63,12 @@ Result<void> add_parameter(std::string_view pair, Target* target) {
   if (!name || !value || name->empty()) return refused("malformed query parameter");
   if (!is_valid_utf8(*name) || !is_valid_utf8(*value)) return refused("query parameter is not UTF-8");
   if (target->query.size() >= kMostParameters) return refused("too many query parameters");
-  if (!target->query.try_emplace(*name, *value).second) return refused("duplicate query parameter");
+  if (value->find(kListSeparator) != std::string::npos) return refused("malformed query parameter");
+  const auto [known, fresh] = target->query.try_emplace(*name, *value);
+  if (fresh) return {};
+  if (known->second.size() > kLongestTarget) return refused("too many query parameters");
+  known->second += kListSeparator + *value;
+  target->repeated.insert(*name);
   return {};
 }
 
@@ -161,6 +167,7 @@ Result<void> Parameters::finish() const {
     if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
       return refused(fmt::format("unknown parameter '{}'", printable(name)));
   }
+  if (!target_.repeated.empty()) return refused("duplicate query parameter");
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,18 +19,19 @@ inline constexpr std::size_t kMostParameters = 32;
 
 struct Target {
   std::string path;  // as sent: paths are never decoded, so that no two spellings name one thing
-  std::map<std::string, std::string, std::less<>> query;  // decoded
+  std::map<std::string, std::string, std::less<>> query;  // decoded; of a repeated one all values, kListSeparator between
+  std::set<std::string, std::less<>> repeated = {};       // names that came more than once
 
   // "/path?a=1&b=2": keys sorted, values encoded. Equal targets have equal texts.
   std::string canonical() const;
 };
 
 // Refuses: targets that do not begin with "/", are too long, hold control characters or spaces; parameters that are too many,
-// come twice, have no name, a broken %-escape, a NUL or bytes that are no UTF-8. A fragment is refused too: no client sends
+// have no name, a broken %-escape, a NUL or bytes that are no UTF-8. A fragment is refused too: no client sends
 // one.
 Result<Target> parse_target(std::string_view text);
 
-// Reads parameters by name; `finish` refuses those that nobody asked for. The first error is kept.
+// Reads parameters by name; `finish` refuses those that nobody asked for, and those that came twice. The first error is kept.
 class Parameters {
  public:
   explicit Parameters(const Target& target) : target_(target) {}

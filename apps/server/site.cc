@@ -303,8 +303,11 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
     const auto parameter = parameter_of(name);
     if (parameter == info.parameters.end()) {
       rest.query[given] = value;
+      if (target.repeated.contains(given)) rest.repeated.insert(given);
       continue;
     }
+    if (target.repeated.contains(given) && !parameter->repeats)
+      return fail(ErrorCode::usage, fmt::format("'{}' is given twice", name));
     if (parameter->names_file)
       return fail(ErrorCode::usage, fmt::format("'{}' names a file: pass it to ridge serve instead", name));
     if (value.empty() && defaults_.contains(name)) {  // as if the server had not been given it

@@ -26,7 +26,7 @@ struct Parameter {
   Type type;              // boolean: a switch
   std::string_view description;
   bool names_file = false;  // its value is a path: for the command line, not for clients that come over a network
-  bool repeats = false;     // may be given several times: the texts are joined by commas
+  bool repeats = false;     // may be given several times: a list (argument_list.h)
   Changes changes = Changes::answer;
 };
 

@@ -11,6 +11,9 @@ constexpr Parameter kCheckParameters[] = {
 constexpr Parameter kKernelsParameters[] = {
     {"by", Type::text, "group by launch, op, shape, annotation, module, graph, stream or stage (prefill, decode)"},
 };
+constexpr Parameter kCategoriesParameters[] = {
+    {"by", Type::text, "group by annotation, module, graph, stream or stage (prefill, decode)"},
+};
 constexpr Parameter kKernelParameters[] = {
     {"name", Type::text, "the kernel: its name or label, a unique part of one, or a regular expression"},
 };
@@ -22,6 +25,16 @@ constexpr Parameter kFindingsParameters[] = {
     {"ignore", Type::text, "ids of findings to hide, separated by commas; repeatable", false, true},
     {"all", Type::boolean, "also list every cause that is looked for, found or not"},
     {"claim", Type::text, "list the time that this finding claims too, piece by piece, and by iteration"},
+};
+
+constexpr Parameter kCriticalParameters[] = {
+    {"by", Type::text, "name pieces by op or location (of the user's code); without it by kernel, call and op"},
+    {"without_profiler", Type::boolean, "of the step as it would be without the profiler"},
+};
+constexpr Parameter kWhatIfParameters[] = {
+    {"do", Type::text, "a change: kernel:REGEX=0.5x, op:REGEX=+50us, host=0.8x, no-sync, cuda-graphs, ...; repeatable", false,
+     true},
+    {"recorded", Type::boolean, "changes start from the step as recorded, not from that without the profiler"},
 };
 
 constexpr Parameter kDiffParameters[] = {
@@ -60,7 +73,7 @@ constexpr AnalysisRow kRows[] = {
     {{"kernels", "where kernel time went, and how close to the roof each kernel is", kKernelsParameters}, run_kernels, true},
     {{"kernel", "one kernel in depth: times, grids, ops, shapes, stacks, source", kKernelParameters, "name"}, run_kernel, true},
     {{"roofline", "each kernel against its device's roof; MFU and bandwidth per iteration", {}}, run_roofline, true},
-    {{"categories", "device time by kind of work: Triton, GEMM, convolution, ...", {}}, run_categories},
+    {{"categories", "device time by kind of work: Triton, GEMM, convolution, ...", kCategoriesParameters}, run_categories},
     {{"predict", "what each op call should take on a device, with an interval", kPredictParameters, {}, true, 1, false, true},
      run_predict,
      true,
@@ -71,6 +84,8 @@ constexpr AnalysisRow kRows[] = {
     {{"graphs", "each compiled graph; device time inside and outside compiled code", {}}, run_graphs},
     {{"breaks", "graph breaks: where, why and what they cost; recompiles", {}}, run_breaks},
     {{"compile", "time spent compiling, as a tree of phases, and autotuning", {}}, run_compile},
+    {{"critical", "the critical path: what the length of a step is made of", kCriticalParameters}, run_critical, true},
+    {{"whatif", "how long a step takes without the profiler, and after changes", kWhatIfParameters}, run_whatif, true},
     {{"memory", "memory by op and over time; what held it at the peak", {}}, run_memory},
     {{"diff", "what changed between two or more traces, call by call", kDiffParameters, {}, true, 2},
      nullptr,

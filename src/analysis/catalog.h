@@ -43,6 +43,8 @@ Result<Report> run_collectives(const Scope& scope, const Arguments& arguments);
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments);
 Result<Report> run_memory(const Scope& scope, const Arguments& arguments);
 Result<Report> run_predict(const Scope& scope, const Arguments& arguments);
+Result<Report> run_critical(const Scope& scope, const Arguments& arguments);
+Result<Report> run_whatif(const Scope& scope, const Arguments& arguments);
 Result<Report> run_diff(std::span<const Scope> scopes, const Arguments& arguments);
 
 // Those that need no trace.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 #include "cost/library/parameter_sizes.h"
 #include "cost/triton/kernel_source.h"
 #include "cost/triton/triton_cost.h"
+#include "model/collective_args.h"
 #include "model/server_steps.h"
 #include "ops/allocations.h"
 #include "ops/dispatcher_op.h"
@@ -115,7 +117,7 @@ class Builder {
       return;
     }
     if (identities_[row].category == Category::comm && !tells_transfer(entry.owner)) {
-      result_.of_row[row] = collective();
+      result_.of_row[row] = collective(row);
       return;
     }
     if (!find_owner(&entry)) {
@@ -336,16 +338,19 @@ class Builder {
     return it->second = keep(cost);
   }
 
-  // A collective moves data: no FLOPs by PyTorch's convention. How much of it this device's memory sees depends on the
-  // algorithm.
-  std::uint32_t collective() {
-    if (collective_ == 0) {
-      LaunchCost cost;
-      cost.flops = 0;
-      cost.estimate = Estimate::exact;
-      collective_ = keep(cost);
-    }
-    return collective_;
+  // A collective moves data: no FLOPs by PyTorch's convention. Bytes: what the rank gives and what it gets, each once; how much
+  // more of it this device's memory sees depends on the algorithm.
+  std::uint32_t collective(std::size_t row) {
+    if (!collectives_) collectives_.emplace(model_);
+    const CollectiveArgs args = collectives_->read(row);
+    const auto [it, is_new] = moved_.try_emplace({args.given_bytes.value_or(-1), args.got_bytes.value_or(-1)}, 0U);
+    if (!is_new) return it->second;
+    LaunchCost cost;
+    cost.flops = 0;
+    if (args.given_bytes) cost.bytes_read = static_cast<double>(*args.given_bytes);
+    if (args.got_bytes) cost.bytes_written = static_cast<double>(*args.got_bytes);
+    cost.estimate = args.bytes() ? Estimate::ambiguous : Estimate::exact;
+    return it->second = keep(cost);
   }
 
   // --- Triton ---
@@ -420,7 +425,8 @@ class Builder {
   std::unordered_map<std::uint32_t, Replayed> replayed_;
   std::vector<Entry> entries_;
   Key key_;
-  std::uint32_t collective_ = 0;
+  std::optional<CollectiveReader> collectives_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> moved_;
   std::unordered_map<Key, std::uint32_t, KeyHash> calls_, copies_, triton_;
   std::unordered_map<StringId, const OpFormula*> rows_;
   std::unordered_map<StringId, KernelFacts> facts_;

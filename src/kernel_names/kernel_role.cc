@@ -97,6 +97,7 @@ struct RoleTable {
       {attention, "paged_attention_v2_reduce", KernelRole::combine},
       {attention, "copy_page_indices", KernelRole::initialise},
       {attention, "lean_reduction", KernelRole::combine},
+      {attention, "MergeStates", KernelRole::combine},  // FlashInfer
       {attention, "FlashAttnFwdCombine", KernelRole::combine},
       {attention, "bwd_kernel_dk_dv", KernelRole::grad_key_value},
       {attention, "bwd_kernel_dq", KernelRole::grad_query},

@@ -1,4 +1,5 @@
-// Device work summed by iteration; an iteration begins no earlier than the device is done with the one before.
+// Device work summed by iteration; an iteration begins no earlier than the device is done with the one before. Of a server's
+// steps, which cut the window too, the first begins and the last ends with its mark, where the work does not reach beyond.
 #include "model/iteration_spans.h"
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 
 #include "base/median.h"
 #include "base/saturating.h"
+#include "model/name_flags.h"
+#include "model/server_steps.h"
 
 namespace ridge {
 namespace {
@@ -49,6 +52,23 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
   return parts;
 }
 
+// From the start of the first step that a server marks to the end of the last; of other iterations nothing is marked, which
+// holds for any time.
+TimeRange marked_by_server(const Trace& trace, const Iterations& iterations) {
+  TimeRange marked{std::numeric_limits<std::int64_t>::max(), kNever};
+  if (iterations.rule != IterationRule::server_step || iterations.list.empty()) return marked;
+  const NameFlags wanted(trace, is_server_step);
+  for (const EventId event : trace.of(EventClass::annotation)) {
+    const std::int64_t start = trace.events.ts_ns(event);
+    if (!wanted[trace.events.name(event)] || !iterations.at(start)) continue;
+    std::int64_t end = start;
+    saturating_add(&end, trace.events.dur_ns(event).value_or(0));
+    marked.start_ns = std::min(marked.start_ns, start);
+    marked.end_ns = std::max(marked.end_ns, end);
+  }
+  return marked;
+}
+
 // Where nothing marks iterations, a few kernels that repeat may be the body of a loop, such as one over parameters; the first
 // of them is then late because of one slow launch.
 bool may_be_loop_body(const Iterations& iterations, const Iteration& iteration) {
@@ -72,11 +92,12 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
     iterations->list.pop_back();
   }
   const bool cut = are_cut(*iterations);
+  const TimeRange marked = marked_by_server(trace, *iterations);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Iteration& it = iterations->list[i];
     std::int64_t from = it.start_ns, to = it.end_ns;
-    if (cut && i == 0 && parts[i].any()) from = std::max(from, parts[i].first_launch_ns);
-    if (cut && i + 1 == parts.size() && parts[i].any()) to = std::min(to, parts[i].end_ns);
+    if (cut && i == 0 && parts[i].any()) from = std::max(from, std::min(marked.start_ns, parts[i].first_launch_ns));
+    if (cut && i + 1 == parts.size() && parts[i].any()) to = std::min(to, std::max(marked.end_ns, parts[i].end_ns));
     it.begins_ns = std::max(it.start_ns, done);
     it.span.start_ns = std::max(from, done);
     it.span.end_ns = std::max({it.span.start_ns, to, parts[i].end_ns});

@@ -31,7 +31,8 @@ double at(const TensorShape& t, std::size_t i) { return static_cast<double>(t.si
 void take_longest(const OpCall& call, std::size_t longest_at, const TensorShape* lengths, Sizes* s) {
   const auto longest_q = number_at(call, longest_at), longest_k = number_at(call, longest_at + 1);
   s->ambiguous = true;
-  s->counted = lengths != nullptr && lengths->sizes.size() == 1 && longest_q && longest_k;
+  // Some forms have only the first of the two, and another number behind it.
+  s->counted = lengths != nullptr && lengths->sizes.size() == 1 && longest_q >= 1.0 && longest_k >= 1.0;
   if (!s->counted) return;
   s->batch = std::max(at(*lengths, 0) - 1, 0.0);
   s->queries = *longest_q;
@@ -149,7 +150,8 @@ constexpr At kFlash{.layout = kTokensFirst, .causal = 8, .lengths = 3};
 constexpr At kEfficient{.layout = kTokensFirst, .causal = 9, .bias = 3, .lengths = 4};
 constexpr At kCudnn{.causal = 10, .bias = 3, .lengths = 4};
 constexpr At kFlashPackage{.layout = kTokensFirst, .causal = 5};
-// Of other libraries: flash-attention's flash_attn_interface.py, AITER's aiter/ops/mha.py, xFormers' ops/fmha/flash.py.
+// Of other libraries: flash-attention's flash_attn_interface.py and hopper/flash_api.cpp, AITER's aiter/ops/mha.py, xFormers'
+// ops/fmha/flash.py and flash3.py, csrc/attention/attention.cpp (to 0.0.27 also Cutlass').
 constexpr At kFlashPackageVarlen{.layout = kTokensFirst, .causal = 9, .lengths = 3};
 constexpr At kAiterVarlen{.layout = kTokensFirst, .causal = 12, .lengths = 3};
 constexpr At kXformersFlash{.layout = kTokensFirst, .causal = 10, .lengths = 3, .longest = 6};
@@ -160,6 +162,14 @@ constexpr At kFlashBackward{.layout = kTokensFirst, .q = 1, .causal = 11, .lengt
 constexpr At kEfficientBackward{
     .layout = kTokensFirst, .q = 1, .causal = 14, .bias = 4, .lengths = 6, .backward = true, .reads_out = true};
 constexpr At kFlashPackageBackward{.layout = kTokensFirst, .q = 1, .backward = true};
+constexpr At kFlashPackageVarlenBackward{.layout = kTokensFirst, .q = 1, .causal = 15, .lengths = 9, .backward = true};
+constexpr At kFlash3Package{.layout = kTokensFirst, .causal = 24, .lengths = 7, .longest = 12};
+constexpr At kFlash3PackageBackward{
+    .layout = kTokensFirst, .q = 1, .causal = 16, .lengths = 9, .longest = 13, .backward = true};
+constexpr At kAiterBackward{.layout = kTokensFirst, .q = 1, .causal = 8, .backward = true};
+constexpr At kXformersFlashBackward{.layout = kTokensFirst, .q = 2, .causal = 13, .lengths = 7, .backward = true};
+constexpr At kXformersFlash3Backward{.layout = kTokensFirst, .q = 2, .causal = 12, .lengths = 7, .backward = true};
+constexpr At kXformersCkBackward{.layout = kTokensFirst, .q = 1, .causal = 15, .bias = 4, .lengths = 5, .backward = true};
 
 constexpr OpFormula kRows[] = {
     row<kSdpaFlash>("aten::_scaled_dot_product_flash_attention"),
@@ -185,6 +195,18 @@ constexpr OpFormula kRows[] = {
     row<kEfficientBackward>("aten::_efficient_attention_backward"),
     row<kSdpaCudnnBackward>("aten::_cudnn_attention_backward"),
     row<kFlashPackageBackward>("flash_attn::_flash_attn_backward"),
+    row<kFlashPackageVarlenBackward>("flash_attn::_flash_attn_varlen_backward"),
+    row<kFlash3Package>("flash_attn_3::fwd"),
+    row<kFlash3PackageBackward>("flash_attn_3::bwd"),
+    row<kAiterBackward>("aiter::mha_bwd"),
+    row<kAiterBackward>("aiter::fmha_v3_bwd"),
+    row<kXformersFlash>("xformers_flash3::flash_fwd"),
+    row<kXformersFlashBackward>("xformers_flash::flash_bwd"),
+    row<kXformersFlash3Backward>("xformers_flash3::flash_bwd"),
+    row<kEfficient>("xformers::efficient_attention_forward_cutlass"),
+    row<kEfficient>("xformers::efficient_attention_forward_ck"),
+    row<kEfficientBackward>("xformers::efficient_attention_backward_cutlass"),
+    row<kXformersCkBackward>("xformers::efficient_attention_backward_ck"),
 };
 
 }  // namespace

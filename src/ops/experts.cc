@@ -7,7 +7,8 @@
 //
 // Arguments as the libraries declare them: vLLM vllm/model_executor/layers/fused_moe (vllm), vllm/_aiter_ops.py; SGLang
 // layers/moe/fused_moe_triton (sglang); AITER aiter/fused_moe.py, aiter/ops/moe_op.py (aiter); FlashInfer
-// flashinfer/fused_moe/core.py (flashinfer). Of vllm::moe_forward the weights are no argument: ExpertsPart has what its
+// flashinfer/fused_moe/core.py (flashinfer); TensorRT-LLM tensorrt_llm/_torch/custom_ops/{torch,trtllm_gen}_custom_ops.py
+// (trtllm), whose devices share the experts. Of vllm::moe_forward the weights are no argument: ExpertsPart has what its
 // allocations tell.
 #include <algorithm>
 #include <cmath>
@@ -29,16 +30,18 @@ struct Sizes {
   double tokens = 0, hidden = 0, experts = 0, top_k = 0;
   double up = 0, inner = 0;             // columns of the first product; rows of the second
   double up_bytes = 0, down_bytes = 0;  // all weights
-  double rows() const { return tokens * top_k; }
+  double share = 1;                     // of all experts, those whose weights are here
+  double rows() const { return tokens * top_k * share; }
   // Of the weights, those of experts that some token chose.
-  double chosen() const { return experts > 0 ? 1 - std::pow(std::max(1 - top_k / experts, 0.0), tokens) : 0; }
+  double chosen() const { return experts > 0 ? 1 - std::pow(std::max(1 - top_k * share / experts, 0.0), tokens) : 0; }
 };
 
 // [E, N, K / values to an element] and [E, K, I / ..]: packed weights are narrower than what they are multiplied with.
 void take_weights(const TensorShape* up, const TensorShape* down, Sizes* s) {
   const bool has_up = up != nullptr && up->sizes.size() == 3, has_down = down != nullptr && down->sizes.size() == 3;
+  const double wide = has_down ? size_at(*down, 1) : s->hidden;
   double packed = 1;
-  if (has_up && last(*up) > 0) packed = std::max(std::floor(s->hidden / last(*up)), 1.0);
+  if (has_up && last(*up) > 0) packed = std::max(std::floor(wide / last(*up)), 1.0);
   if (has_down) {
     s->experts = size_at(*down, 0);
     s->hidden = size_at(*down, 1);
@@ -52,10 +55,22 @@ void take_weights(const TensorShape* up, const TensorShape* down, Sizes* s) {
   }
 }
 
+// Where devices share the experts, each has its part of every token's choice. Nothing where the call does not say how many
+// devices, or where tokens were sent to their experts: how many met an expert here is then not told.
+std::optional<double> share_here(const OpCall& call, const At& at) {
+  if (at.devices < 0) return 1;
+  const auto devices = number_at(call, static_cast<std::size_t>(at.devices));
+  if (!devices || *devices < 1 || flag_at(call, static_cast<std::size_t>(at.scattered))) return std::nullopt;
+  return 1 / *devices;
+}
+
 std::optional<Sizes> sizes_of(const OpCall& call, const ExpertsPart& own, const At& at) {
   const TensorShape* x = given(call, at.x);
   if (x == nullptr || x->sizes.size() < 2 || last(*x) <= 0) return std::nullopt;
+  const auto share = share_here(call, at);
+  if (!share) return std::nullopt;
   Sizes s;
+  s.share = *share;
   const bool second = at.product == At::Product::down;
   s.tokens = second ? size_at(*x, 0) : numel(*x) / last(*x);
   s.hidden = second ? 0 : last(*x);
@@ -88,7 +103,7 @@ DType computes_in(const TensorShape& x, const ExpertsPart& own) {
   return own.in_item < 1 ? DType::f4 : DType::f8;
 }
 
-OpWork experts(const OpCall& call, const Part& part, const At& at) {
+OpWork experts(const OpCall& call, const Part& part, const At& at, double share = 1) {
   OpWork work;
   const TensorShape* x = given(call, at.x);
   const ExpertsPart own = part.as<ExpertsPart>();
@@ -99,8 +114,11 @@ OpWork experts(const OpCall& call, const Part& part, const At& at) {
   const double item = item_bytes(x->dtype), in_item = own.in_item > 0 ? own.in_item : item;
   const double result_item = own.out_item > 0 ? own.out_item : std::max(item, item_bytes(DType::bf16));
   if (part.role == KernelRole::layout_in) return moves(dense_bytes(x), numel(*x) * in_item, x->dtype);
-  const auto s = sizes_of(call, own, at);
+  auto s = sizes_of(call, own, at);
   if (!s) return work;
+  s->share *= share;
+  // Tokens of few bits are narrower than what they stand for.
+  const double tokens_bytes = own.in_item > 0 ? s->tokens * s->hidden * in_item : dense_bytes(x).value_or(0);
   const TensorShape* out = given(call, at.out);
   const double summed = out != nullptr ? dense_bytes(out).value_or(0) : s->tokens * s->hidden * std::max(item, 2.0);
   switch (part.role) {
@@ -117,7 +135,7 @@ OpWork experts(const OpCall& call, const Part& part, const At& at) {
   work.ambiguous = true;
   if (first) {
     work.flops = up;
-    work.read = s->tokens * s->hidden * in_item + s->chosen() * (s->up_bytes + scales_up);
+    work.read = tokens_bytes + s->chosen() * (s->up_bytes + scales_up);
     work.written = out != nullptr ? dense_bytes(out) : s->rows() * (own.gated ? s->inner : s->up) * result_item;
   } else if (second) {
     work.flops = down;
@@ -125,7 +143,7 @@ OpWork experts(const OpCall& call, const Part& part, const At& at) {
     work.written = out != nullptr ? dense_bytes(out) : s->rows() * s->hidden * result_item;
   } else {
     work.flops = up + down;
-    work.read = s->tokens * s->hidden * in_item + s->chosen() * (s->up_bytes + s->down_bytes + scales_up + scales_down);
+    work.read = tokens_bytes + s->chosen() * (s->up_bytes + s->down_bytes + scales_up + scales_down);
     work.written = summed;
   }
   return work;
@@ -140,6 +158,24 @@ constexpr OpFormula row(std::string_view op, std::string_view canonical = "fused
   return {.op = op, .family = OpFamily::experts, .work = work_at<at>, .canonical = canonical, .positions = at};
 }
 
+// (logits, bias, x, scale, up, scale, [bias, three numbers,] down, scale, .., experts, k, four numbers, experts here, ..);
+// where the numbers begin, and where in the longer form, which has tensors for the activation before the second weights.
+template <At at, int numbers, int later>
+OpWork runner(const OpCall& c, const Part& p) {
+  const TensorShape* down = given(c, at.down);
+  const bool is_longer = down == nullptr || down->sizes.size() != 3;
+  At own = at;
+  if (is_longer) {
+    own.down += 4;
+    own.scale_down += 4;
+  }
+  const auto from = static_cast<std::size_t>(is_longer ? later : numbers);
+  own.top_k = static_cast<int>(from) + 1;
+  const auto all = number_at(c, from), here = number_at(c, from + 6);
+  if (!all || !here || *all < 1) return {};
+  return experts(c, p, own, std::min(*here / *all, 1.0));
+}
+
 // (x, up, down, weights of the choice, choice, ..)
 constexpr At kFused{.up = 1, .down = 2, .chosen = 4};
 constexpr At kFusedScaled{.up = 1, .down = 2, .chosen = 4, .scale_up = 9, .scale_down = 10};
@@ -150,7 +186,8 @@ constexpr At kStage1{.up = 1, .down = 2, .top_k = 7, .out = 6, .product = At::Pr
 constexpr At kStage2{.up = 1, .down = 2, .top_k = 7, .out = 6, .product = At::Product::down};
 constexpr At kTile1{.up = 1, .top_k = 6, .out = 2, .product = At::Product::up};
 constexpr At kTile2{.down = 1, .top_k = 6, .out = 2, .product = At::Product::down};
-constexpr At kRouted{.router = 1};  // (x, logits, ..)
+constexpr At kRouted{.router = 1};                                                 // (x, logits, ..)
+constexpr At kRunner{.x = 2, .up = 4, .down = 6, .scale_up = 5, .scale_down = 7};  // see runner
 
 constexpr OpFormula kRows[] = {
     row<kRouted>("vllm::moe_forward"),
@@ -173,6 +210,9 @@ constexpr OpFormula kRows[] = {
     row<kTile1>("aiter::moe_cktile2stages_gemm1_ck", "experts_up"),
     row<kTile2>("aiter::moe_cktile2stages_gemm2_ck", "experts_down"),
     row<At{.x = 1, .up = 4, .down = 6, .chosen = 2, .out = 0}>("flashinfer::cutlass_fused_moe"),
+    row<At{.up = 3, .down = 5, .chosen = 1, .devices = 16, .scattered = 20}>("trtllm::fused_moe"),
+    {"trtllm::fp8_block_scale_moe_runner", OpFamily::experts, runner<kRunner, 8, 8>, "fused_experts", kRunner},
+    {"trtllm::fp4_block_scale_moe_runner", OpFamily::experts, runner<kRunner, 11, 16>, "fused_experts", kRunner},
 };
 
 }  // namespace

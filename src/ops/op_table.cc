@@ -1,5 +1,6 @@
 // All families as one table: from an op's name to its row.
 #include <array>
+#include <string>
 #include <unordered_map>
 
 #include "ops/op_work.h"
@@ -46,6 +47,14 @@ std::string_view without_number(std::string_view op) {
   return end != std::string_view::npos && op[end] == '_' ? op.substr(0, end) : op;
 }
 
+// FlashInfer names a namespace after all that it compiled a module for:
+// "batch_prefill_with_kv_cache_dtype_q_bf16_..::paged_run".
+std::string without_variant(std::string_view op) {
+  const std::size_t variant = op.find("_dtype_q_"), colons = op.rfind("::");
+  if (variant == std::string_view::npos || colons == std::string_view::npos || colons < variant) return std::string(op);
+  return std::string(op.substr(0, variant)) + std::string(op.substr(colons));
+}
+
 OpWork reads_all(const OpCall& call, const Part&) {
   OpWork work{.flops = std::nullopt, .ambiguous = true};
   double read = 0;
@@ -89,9 +98,10 @@ std::span<const std::span<const OpFormula>> all_ops() {
 
 const OpFormula* find_op(std::string_view op) {
   static const Rows rows = index_by([](std::string_view name) { return name; });
-  op = without_number(op);
-  const std::size_t name = op.find("::");
-  return name == std::string_view::npos ? nullptr : find_form(rows, op.substr(0, op.find('.', name)), "aten::_foreach_");
+  const std::string known = without_variant(without_number(op));
+  const std::size_t name = known.find("::");
+  if (name == std::string::npos) return nullptr;
+  return find_form(rows, std::string_view(known).substr(0, known.find('.', name)), "aten::_foreach_");
 }
 
 const OpFormula* find_op_by_plain_name(std::string_view name) {

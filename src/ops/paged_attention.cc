@@ -1,6 +1,8 @@
 // Attention of servers, over a cache of pages that sequences of any length share. How many keys a query meets is in tensors of
 // indices, whose values no trace holds: it is taken from the server's own mark of the step (AttentionPart::tokens), else from
-// the longest sequence where the call is told it, every sequence counted as the longest; else nothing is claimed.
+// the longest sequence where the call is told it, every sequence counted as the longest; of tokens that are generated, else
+// from the list of pages, all counted as full; else nothing is claimed. A list of more pages than the cache has is a buffer for
+// more than one step, and tells nothing.
 //
 // FLOPs as for any attention (torch/utils/flop_counter.py): two products over queries x keys, whatever the mask; what a causal
 // mask leaves is flops_causal. Bytes: queries and result, and of each sequence its keys and values once for all heads that
@@ -9,8 +11,13 @@
 // Arguments as the libraries declare them: vLLM vllm/model_executor/layers/attention/attention.py (vllm),
 // csrc/rocm/torch_bindings.cpp (_rocm_C), csrc/torch_bindings.cpp to 0.11 (_C::paged_attention_v1 and v2),
 // vllm/vllm_flash_attn/flash_attn_interface.py (_vllm_fa2_C, _vllm_fa3_C); SGLang sgl-kernel csrc/flash_extension.cc; AITER
-// aiter/ops/attention.py, also as SGLang's shape recorder names it (sglang_profiler).
+// aiter/ops/attention.py, also as SGLang's shape recorder names it (sglang_profiler); FlashInfer 0.2.1 to 0.3
+// csrc/{batch_decode,batch_prefill,single_decode,single_prefill,batch_mla}*_pybind.cu, whose namespaces are the names of the
+// modules that it compiled as it ran, to "_dtype_q_" here, or flashinfer_kernels (csrc/flashinfer_ops*.cu), and
+// csrc/trtllm_fmha_kernel_launcher.cu (fmha_gen). Later releases call no torch op. vLLM csrc/libtorch_stable/torch_bindings.cpp
+// (_C::sm100_cutlass_mla_decode).
 #include <algorithm>
+#include <cmath>
 
 #include "ops/operands.h"
 
@@ -37,8 +44,9 @@ std::optional<Heads> heads_of(const OpCall& call, const At& at) {
   const TensorShape* q = given(call, at.q);
   const TensorShape* k = given(call, at.k);
   const TensorShape* v = given(call, at.v);
-  if (q == nullptr || k == nullptr || q->sizes.size() != 3 || k->sizes.size() < 3) return std::nullopt;
-  Heads h{.queries = from_back(*q, 2), .keys = from_back(*k, 2), .qk_depth = from_back(*q, 1)};
+  if (q == nullptr || k == nullptr || q->sizes.size() < 2 || q->sizes.size() > 4 || k->sizes.size() < 3) return std::nullopt;
+  const bool heads_first = at.layout >= 0 && number_at(call, static_cast<std::size_t>(at.layout)) == 1;
+  Heads h{.queries = from_back(*q, 2), .keys = from_back(*k, heads_first ? 3 : 2), .qk_depth = from_back(*q, 1)};
   h.v_depth = v != nullptr && v->sizes.size() >= 3 ? from_back(*v, 1) : h.qk_depth;
   h.key_item = item_bytes(k->dtype);
   switch (at.keys) {
@@ -46,13 +54,17 @@ std::optional<Heads> heads_of(const OpCall& call, const At& at) {
       // A server quantises the queries where the cache is of that type.
       if (q->dtype == DType::f8) h.key_item = item_bytes(DType::f8);
       break;
+    case Keys::ragged:
     case Keys::paged: break;
     case Keys::blocks:
       h.keys = static_cast<double>(k->sizes[1]);
       h.v_depth = h.qk_depth;
+      // Latents under the names of keys and values.
+      if (const TensorShape* out = given(call, at.out); out != nullptr && from_back(*out, 1) != h.v_depth) return std::nullopt;
       break;
     case Keys::latent:
       h.keys = 1;
+      if (const TensorShape* place = given(call, at.q_place)) h.qk_depth += from_back(*place, 1);
       if (const TensorShape* out = given(call, at.out)) h.v_depth = from_back(*out, 1);
       break;
   }
@@ -88,12 +100,45 @@ std::optional<Met> met_by_mark(const ServerTokens& tokens) {
   return Met{context->pairs + generation->pairs, context->kept + generation->kept, context->keys + generation->keys};
 }
 
-std::optional<Met> met_by_longest(const OpCall& call, const At& at, const TensorShape& q) {
+double tokens_of(const TensorShape& q, const Heads& heads) { return numel(q) / std::max(from_back(q, 1) * heads.queries, 1.0); }
+
+std::optional<Met> met_by_longest(const OpCall& call, const At& at, double queries) {
   const auto longest = at.longest < 0 ? std::nullopt : number_at(call, static_cast<std::size_t>(at.longest));
   const TensorShape* sequences = given(call, at.sequences);
   if (!longest || sequences == nullptr || sequences->sizes.size() != 1) return std::nullopt;
-  const double pairs = static_cast<double>(q.sizes[0]) * *longest;
+  const double pairs = queries * *longest;
   return Met{pairs, pairs, numel(*sequences) * *longest};
+}
+
+// One query of each sequence meets all its pages: [pages, page, heads, depth] of keys, [pages, page, depth] of latents.
+std::optional<Met> met_by_pages(const OpCall& call, const At& at, const Heads& heads, double queries) {
+  const TensorShape* list = given(call, at.pages);
+  const TensorShape* k = given(call, at.k);
+  const TensorShape* sequences = given(call, at.sequences);
+  if (list == nullptr || k->sizes.empty() || k->sizes[0] <= 0 || numel(*list) > static_cast<double>(k->sizes[0]))
+    return std::nullopt;
+  if (sequences == nullptr || numel(*sequences) != queries) return std::nullopt;
+  const double page = numel(*k) / (static_cast<double>(k->sizes[0]) * std::max(heads.keys * from_back(*k, 1), 1.0));
+  const double keys = numel(*list) * page;
+  return Met{keys, keys, keys};
+}
+
+// All keys are an argument. Of several sequences, which query meets which is not told: the server's mark says it of a prompt
+// that is read from its start.
+std::optional<Met> met_in_call(const OpCall& call, const At& at, const Heads& heads, double queries,
+                               const ServerTokens::Sum& context) {
+  const TensorShape& k = *given(call, at.k);
+  const double keys = numel(k) / std::max(heads.keys * from_back(k, 1), 1.0);
+  const TensorShape* ends = given(call, at.ends);
+  if (at.ends >= 0 && ends == nullptr) return std::nullopt;
+  const bool causal = at.causal >= 0 && number_at(call, static_cast<std::size_t>(at.causal)) == 1;
+  double pairs = queries * keys, squares = std::pow(std::min(queries, keys), 2);
+  if (ends != nullptr && numel(*ends) != 2) {
+    if (context.squares < 0 || context.queries != queries || keys != queries) return std::nullopt;
+    pairs = squares = context.squares;
+  }
+  const double above = std::max(squares - std::min(queries, keys), 0.0) / 2;  // of a causal mask
+  return Met{pairs, causal ? pairs - above : pairs, keys};
 }
 
 // With a window each query meets so many keys at most. Lengths are known as sums: right where all sequences are longer than the
@@ -106,7 +151,14 @@ Met within(Met all, const ServerTokens& tokens, double queries, double window) {
   return all;
 }
 
-OpWork paged(const OpCall& call, const Part& part, const At& at, int window_at) {
+std::optional<Met> met_of(const OpCall& call, const At& at, const Heads& heads, double queries, const ServerTokens& tokens) {
+  if (at.keys == Keys::ragged) return met_in_call(call, at, heads, queries, tokens.context);
+  if (const auto seen = met_by_mark(tokens)) return seen;
+  if (const auto seen = met_by_longest(call, at, queries)) return seen;
+  return met_by_pages(call, at, heads, queries);
+}
+
+OpWork paged(const OpCall& call, const Part& part, const At& at) {
   OpWork work;
   const TensorShape* q = given(call, at.q);
   const auto heads = heads_of(call, at);
@@ -114,7 +166,8 @@ OpWork paged(const OpCall& call, const Part& part, const At& at, int window_at) 
   const AttentionPart own = part.as<AttentionPart>();
   work.dtype = q->dtype;
   const TensorShape* given_out = given(call, at.out);
-  const double elements = numel(*q) / std::max(heads->qk_depth, 1.0) * heads->v_depth;
+  const double queries = tokens_of(*q, *heads);
+  const double elements = queries * heads->queries * heads->v_depth;
   const double out = given_out != nullptr ? touched_bytes(*given_out) : elements * item_bytes(q->dtype);
   switch (part.role) {
     case KernelRole::unknown: return {.dtype = q->dtype};
@@ -124,34 +177,58 @@ OpWork paged(const OpCall& call, const Part& part, const At& at, int window_at) 
       return moves(own.partial_bytes > 0 ? std::optional(own.partial_bytes) : std::nullopt, out, q->dtype);
     default: break;
   }
-  auto seen = met_by_mark(own.tokens);
-  if (!seen) seen = met_by_longest(call, at, *q);
-  if (!seen || own.window) return work;
-  const auto before = window_at < 0 ? std::nullopt : number_at(call, static_cast<std::size_t>(window_at));
-  if (before && *before >= 0) seen = within(*seen, own.tokens, static_cast<double>(q->sizes[0]), *before + 1);
+  const auto q_bytes = plus(dense_bytes(q), touched_or_zero(given(call, at.q_place)));
+  work.ambiguous = true;
+  work.written = own.partial_bytes > 0 ? own.partial_bytes : out;
+  if (at.keys == Keys::ragged) work.read = plus(q_bytes, plus(dense_bytes(given(call, at.k)), dense_bytes(given(call, at.v))));
+  auto seen = met_of(call, at, *heads, queries, own.tokens);
+  if (!seen || own.window) return at.keys == Keys::ragged ? work : OpWork{.dtype = q->dtype};
+  const auto before = at.window < 0 ? std::nullopt : number_at(call, static_cast<std::size_t>(at.window));
+  if (before && *before >= 0) seen = within(*seen, own.tokens, queries, *before + 1);
   const double each = 2 * heads->queries * (heads->qk_depth + heads->v_depth);
   // One latent serves as key and as value.
   const double values = at.keys == Keys::latent ? heads->qk_depth : heads->cache_values();
   work.flops = each * seen->pairs;
   work.flops_causal = each * seen->kept;
-  work.read = plus(dense_bytes(q), seen->keys * values * heads->key_item);
-  work.written = own.partial_bytes > 0 ? own.partial_bytes : out;
-  work.ambiguous = true;
+  if (at.keys != Keys::ragged) work.read = plus(q_bytes, seen->keys * values * heads->key_item);
   return work;
 }
 
-// `window_at`: the number of keys before a query that it meets, where the call is told; negative: all.
-template <At at, int window_at>
+template <At at>
 OpWork work_at(const OpCall& c, const Part& p) {
-  return paged(c, p, at, window_at);
+  return paged(c, p, at);
 }
-template <At at, int window_at = -1>
+template <At at>
 constexpr OpFormula row(std::string_view op) {
-  return {.op = op, .family = OpFamily::attention, .work = work_at<at, window_at>, .positions = at};
+  return {.op = op, .family = OpFamily::attention, .work = work_at<at>, .positions = at};
 }
 
-constexpr At kFlash3{.keys = Keys::paged, .out = 6, .longest = 13, .sequences = 11};
+constexpr At kFlash3{.keys = Keys::paged, .out = 6, .longest = 13, .sequences = 11, .window = 25};
 constexpr At kRocm{.keys = Keys::blocks, .q = 4, .k = 5, .v = 6, .out = 0, .longest = 13, .sequences = 10};
+
+// FlashInfer: (workspace, workspace, plan, q, k, v, indices .., out, lse, [mask,] layout, window, ..)
+constexpr At kInferDecode{
+    .keys = Keys::paged, .q = 3, .k = 4, .v = 5, .out = 9, .sequences = 8, .layout = 11, .pages = 7, .window = 12};
+constexpr At kInferPaged{
+    .keys = Keys::paged, .q = 3, .k = 4, .v = 5, .out = 10, .sequences = 9, .layout = 13, .pages = 8, .window = 14};
+constexpr At kInferRagged{
+    .keys = Keys::ragged, .q = 3, .k = 4, .v = 5, .out = 8, .layout = 11, .ends = 6, .causal = 10, .window = 12};
+constexpr At kInferSingle{.keys = Keys::ragged, .out = 4, .layout = 7, .causal = 6, .window = 8};
+constexpr At kInferSingleDecode{.keys = Keys::ragged, .out = 4, .layout = 6, .window = 7};
+constexpr At kInferLatent{.keys = Keys::latent, .q = 3, .k = 5, .v = -1, .out = 8, .q_place = 4, .k_place = 6};
+constexpr At kInferLatentDecode{.keys = Keys::latent,
+                                .q = 3,
+                                .k = 5,
+                                .v = -1,
+                                .out = 10,
+                                .sequences = 9,
+                                .pages = 8,
+                                .window = 12,
+                                .q_place = 4,
+                                .k_place = 6};
+// (out, scales, q, k, v, workspace, pages, lengths, longest, ..), caches with the heads first
+constexpr At kGenDecode{.keys = Keys::blocks, .q = 2, .k = 3, .v = 4, .out = 0, .longest = 8, .sequences = 7, .window = 14};
+constexpr At kGenContext{.keys = Keys::blocks, .q = 2, .k = 3, .v = 4, .out = 0, .longest = 9, .sequences = 7, .window = 16};
 
 constexpr OpFormula kRows[] = {
     row<At{.out = 3}>("vllm::unified_attention_with_output"),
@@ -164,11 +241,31 @@ constexpr OpFormula kRows[] = {
     row<At{.keys = Keys::paged, .q = 2, .k = 3, .v = 4, .out = 0}>("aiter::paged_attention_ragged"),
     row<At{.keys = Keys::paged, .q = 2, .k = 3, .v = 4, .out = 0}>("sglang_profiler::attention_paged_attention_ragged"),
     row<At{.keys = Keys::paged}>("aiter::mha_batch_prefill"),
-    row<At{.keys = Keys::paged, .out = 3, .longest = 11, .sequences = 6}, 16>("_vllm_fa2_C::varlen_fwd"),
-    row<kFlash3, 25>("_vllm_fa3_C::fwd"),
-    row<kFlash3, 25>("sgl_kernel::fwd"),
+    row<At{.keys = Keys::paged, .out = 3, .longest = 11, .sequences = 6, .window = 16}>("_vllm_fa2_C::varlen_fwd"),
+    row<kFlash3>("_vllm_fa3_C::fwd"),
+    row<kFlash3>("sgl_kernel::fwd"),
     row<At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1, .out = 16}>("aiter::mla_decode_stage1_asm_fwd"),
     row<At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1, .out = 2}>("vllm::rocm_aiter_mla_decode_fwd"),
+    row<At{.keys = Keys::latent, .q = 2, .k = 4, .v = -1, .out = 0, .q_place = 3}>("_C::sm100_cutlass_mla_decode"),
+
+    row<kInferDecode>("batch_decode_with_kv_cache::run"),
+    row<kInferDecode>("flashinfer_kernels::batch_decode_with_paged_kv_cache_run"),
+    row<kInferPaged>("batch_prefill_with_kv_cache::paged_run"),
+    row<kInferPaged>("batch_prefill_with_attention_sink_kv_cache::paged_run"),
+    row<kInferPaged>("flashinfer_kernels::batch_prefill_with_paged_kv_cache_run"),
+    row<kInferPaged>("flashinfer_kernels_sm90::batch_prefill_with_paged_kv_cache_sm90_run"),
+    row<kInferRagged>("batch_prefill_with_kv_cache::ragged_run"),
+    row<kInferRagged>("batch_prefill_with_attention_sink_kv_cache::ragged_run"),
+    row<kInferRagged>("flashinfer_kernels::batch_prefill_with_ragged_kv_cache_run"),
+    row<kInferRagged>("flashinfer_kernels_sm90::batch_prefill_with_ragged_kv_cache_sm90_run"),
+    row<kInferSingle>("single_prefill_with_kv_cache::run"),
+    row<kInferSingle>("flashinfer_kernels::single_prefill_with_kv_cache"),
+    row<kInferSingle>("flashinfer_kernels_sm90::single_prefill_with_kv_cache_sm90"),
+    row<kInferSingleDecode>("single_decode_with_kv_cache::run"),
+    row<kInferLatent>("batch_mla_attention::run"),
+    row<kInferLatentDecode>("batch_decode_mla_with_kv_cache::run"),
+    row<kGenDecode>("fmha_gen::trtllm_paged_attention_decode"),
+    row<kGenContext>("fmha_gen::trtllm_paged_attention_context"),
 };
 
 }  // namespace

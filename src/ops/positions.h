@@ -54,19 +54,28 @@ struct PagedPositions {
     paged,   // the cache, [pages, page, heads, depth]
     blocks,  // the cache, [pages, heads, depth / x, page, x] and [pages, heads, depth, page]
     latent,  // one cache of latents that all heads share, [pages, .., depth]; v: a part of them
+    ragged,  // k and v are all that is met, the sequences one behind the other, [tokens, heads, depth]
   };
 
   Keys keys = Keys::fresh;
   int q = 0, k = 1, v = 2, out = -1;
-  int longest = -1;    // the number of keys of the longest sequence, where the call is told
-  int sequences = -1;  // a tensor with one value for each sequence
+  int longest = -1;                // the number of keys of the longest sequence, where the call is told
+  int sequences = -1;              // a tensor with one value for each sequence
+  int layout = -1;                 // a number: 1 where heads stand before tokens, [pages, heads, page, depth]
+  int pages = -1;                  // a list of the pages of all sequences
+  int ends = -1;                   // where the queries of each sequence end: one value more than there are sequences
+  int causal = -1;                 // a number: 1 where the mask is causal
+  int window = -1;                 // the number of keys before a query that it meets; negative: all
+  int q_place = -1, k_place = -1;  // latent: what tells the place of a token, where it is a tensor of its own
 };
 
 // A mixture of experts in one call: x [tokens, hidden], weights [experts, ..], the chosen experts [tokens, k].
 struct ExpertsPositions {
   int x = 0, up = -1, down = -1, chosen = -1;
-  int top_k = -1;   // the number, where the chosen experts are no argument
-  int router = -1;  // logits [tokens, experts]
+  int top_k = -1;      // the number, where the chosen experts are no argument
+  int router = -1;     // logits [tokens, experts]
+  int devices = -1;    // the number that share the experts, where each has all tokens
+  int scattered = -1;  // a flag: each device has only the tokens that chose its experts, which nothing counts
   int out = -1;
   int scale_up = -1, scale_down = -1;
   // Which of the two products the op is: ck_moe_stage1 and the like are one each.

@@ -6,8 +6,11 @@
 // csrc/libtorch_stable/moe/torch_bindings.cpp (_moe_C), vllm/_aiter_ops.py (vllm::rocm_aiter_*),
 // vllm/compilation/passes/fusion/allreduce_rms_fusion.py; SGLang sgl-kernel csrc/common_extension*.cc (sgl_kernel) and
 // kernels/ops/kvcache/kvcache.py (sglang); AITER aiter/ops/{rmsnorm,norm,activation,quant,rope,cache,moe_op,topk,
-// custom_all_reduce}.py; FlashInfer flashinfer/{norm,activation,rope,page}.py, comm/trtllm_ar.py; Transformer Engine
-// pytorch/attention/custom_ops.py; PyTorch torch/csrc/distributed/c10d/symm_mem (symm_mem).
+// custom_all_reduce}.py; FlashInfer flashinfer/{norm,activation,rope,page}.py, comm/trtllm_ar.py, and as its modules of 0.2.1
+// to 0.3 name them, csrc/flashinfer_{norm,rope,page,cascade}_ops.cu (norm, rope, page, cascade); Transformer Engine
+// pytorch/attention (te_kv_cache, te_attention, te_softmax), to 1.13 pytorch/csrc/ts_fp8_op.cpp (tex_ts); TensorRT-LLM
+// tensorrt_llm/_torch/custom_ops/{cpp,flashinfer}_custom_ops.py (trtllm); PyTorch torch/csrc/distributed/c10d/symm_mem
+// (symm_mem). Collectives of vLLM and SGLang: vllm/distributed/parallel_state.py, srt/distributed/parallel_state.py.
 #include <algorithm>
 
 #include "ops/operands.h"
@@ -22,8 +25,8 @@ namespace {
 //   c  a cache: written in its own type, as many elements as one of the tensors that are read, each in turn
 //   C  the same, of all that are read
 //   .  no tensor, or not touched
-// Behind ">" the new results: a digit, like that argument; "q" and a digit, its elements in a byte each. "~" at the end: a
-// reading that fits, though more may move.
+// Behind ">" the new results: a digit, like that argument; before it "q", its elements in a byte each; "p", in half a byte;
+// "h", half as many elements. "~" at the end: a reading that fits, though more may move.
 struct Access {
   char text[32] = {};
   template <std::size_t N>
@@ -106,12 +109,13 @@ class Transfer {
   }
 
   void add_result(std::string_view results, std::size_t* i) {
-    const bool in_bytes = results[*i] == 'q';
-    if (in_bytes) ++*i;
+    const char form = results[*i];
+    if (form == 'q' || form == 'p' || form == 'h') ++*i;
     if (*i >= results.size() || results[*i] < '0' || results[*i] > '9') return;
     const TensorShape* like = tensor_at(call_, static_cast<std::size_t>(results[*i] - '0'));
     if (like == nullptr) return;
-    written_ += numel(*like) * (in_bytes ? 1 : item_bytes(like->dtype));
+    const double own = item_bytes(like->dtype);
+    written_ += numel(*like) * (form == 'q' ? 1 : form == 'p' ? 0.5 : form == 'h' ? own / 2 : own);
   }
 
   const OpCall& call_;
@@ -128,177 +132,187 @@ template <Access access>
 OpWork transfer(const OpCall& c, const Part& p) {
   return Transfer(c, access).work(p.role);
 }
+
+// Ops that move their arguments alike, under as many names as there are libraries.
+struct Form {
+  Formula work;
+  std::string_view canonical;  // empty: what each one's own name says
+  std::string_view ops;        // separated by blanks
+};
 template <Access access>
-constexpr OpFormula row(std::string_view op, std::string_view canonical = {}) {
-  return {.op = op, .family = OpFamily::transfer, .work = transfer<access>, .canonical = canonical};
+constexpr Form form(std::string_view canonical, std::string_view ops) {
+  return {transfer<access>, canonical, ops};
 }
 
 constexpr std::string_view kRms = "rms_norm", kAddRms = "add_rms_norm", kSilu = "silu_and_mul", kGelu = "gelu_and_mul",
                            kRotary = "rotary_embedding", kStore = "store_kv_cache", kAllReduce = "all_reduce",
-                           kTopK = "topk_softmax", kQuantise = "quantise";
+                           kTopK = "topk_softmax", kQuantise = "quantise", kSoftmax = "softmax",
+                           kSoftmaxBackward = "softmax_backward";
 
-constexpr OpFormula kRows[] = {
+constexpr Form kForms[] = {
     // norms: (out, x, weight, ..), or in place (x, residual, weight, ..)
-    row<"wrr">("_C::rms_norm", kRms),
-    row<"bbr">("_C::fused_add_rms_norm", kAddRms),
-    row<"wrrr">("_C::rms_norm_static_fp8_quant", kRms),
-    row<"wrbrr">("_C::fused_add_rms_norm_static_fp8_quant", kAddRms),
-    row<"wrrw.rb">("_C::rms_norm_dynamic_per_token_quant", kRms),
-    row<"wrrw.rb">("_C::rms_norm_per_block_quant", kRms),
-    row<"wrr">("sgl_kernel::rmsnorm", kRms),
-    row<"bbr">("sgl_kernel::fused_add_rmsnorm", kAddRms),
-    row<"wrr">("sgl_kernel::gemma_rmsnorm", kRms),
-    row<"bbr">("sgl_kernel::gemma_fused_add_rmsnorm", kAddRms),
-    row<"wrr">("flashinfer::rmsnorm", kRms),
-    row<"bbr">("flashinfer::fused_add_rmsnorm", kAddRms),
-    row<"wrr">("flashinfer::gemma_rmsnorm", kRms),
-    row<"bbr">("flashinfer::gemma_fused_add_rmsnorm", kAddRms),
-    row<"wrr">("aiter::rmsnorm", kRms),
-    row<"wrr">("aiter::rms_norm_cu", kRms),
-    row<"bbr">("aiter::fused_add_rms_norm_cu", kAddRms),
-    row<"rr>0">("aiter::rms_norm", kRms),
-    row<"rr>0">("aiter::rmsnorm2d_fwd", kRms),
-    row<"rr>0">("aiter::rmsnorm2d_fwd_ck", kRms),
-    row<"wrrwr">("aiter::add_rmsnorm", kAddRms),
-    row<"wrrwr">("aiter::rmsnorm2d_fwd_with_add", kAddRms),
-    row<"wrrwr">("aiter::rmsnorm2d_fwd_with_add_ck", kAddRms),
-    row<"wrwr">("aiter::rmsnorm_quant", kRms),
-    row<"wrrwwr">("aiter::add_rmsnorm_quant", kAddRms),
-    row<"wrwr">("aiter::rmsnorm2d_fwd_with_dynamicquant_ck", kRms),
-    row<"wrrwwr">("aiter::rmsnorm2d_fwd_with_add_dynamicquant_ck", kAddRms),
-    row<"rrr>0">("aiter::layer_norm", "layer_norm"),
-    row<"rrr>0">("aiter::layernorm2d_fwd", "layer_norm"),
-    row<"wrrwrr">("aiter::layernorm2d_fwd_with_add", "add_layer_norm"),
-    row<"rr>0">("vllm::rocm_aiter_rms_norm", kRms),
-    row<"rrr>00">("vllm::rocm_aiter_rmsnorm2d_fwd_with_add", kAddRms),
-    row<"rr>q0~">("vllm::rocm_aiter_rmsnorm_fused_dynamic_quant", kRms),
-    row<"rrr>q00~">("vllm::rocm_aiter_rmsnorm_fused_add_dynamic_quant", kAddRms),
-    row<"rr>q0~">("vllm::rocm_aiter_rmsnorm_fp8_group_quant", kRms),
-    row<"rrr>q00~">("vllm::rocm_aiter_rmsnorm_with_add_fp8_group_quant", kAddRms),
+    form<"wrr">(kRms,
+                "_C::rms_norm sgl_kernel::rmsnorm sgl_kernel::gemma_rmsnorm flashinfer::rmsnorm "
+                "flashinfer::gemma_rmsnorm aiter::rmsnorm aiter::rms_norm_cu norm::rmsnorm norm::gemma_rmsnorm"),
+    form<"bbr">(kAddRms,
+                "_C::fused_add_rms_norm sgl_kernel::fused_add_rmsnorm sgl_kernel::gemma_fused_add_rmsnorm "
+                "flashinfer::fused_add_rmsnorm flashinfer::gemma_fused_add_rmsnorm aiter::fused_add_rms_norm_cu "
+                "norm::fused_add_rmsnorm norm::gemma_fused_add_rmsnorm trtllm::flashinfer_fused_add_rmsnorm "
+                "trtllm::flashinfer_gemma_fused_add_rmsnorm"),
+    form<"wrrr">(kRms, "_C::rms_norm_static_fp8_quant"),
+    form<"wrbrr">(kAddRms, "_C::fused_add_rms_norm_static_fp8_quant trtllm::flashinfer_fused_add_rmsnorm_quant"),
+    form<"wrrw.rb">(kRms, "_C::rms_norm_dynamic_per_token_quant _C::rms_norm_per_block_quant"),
+    form<"rr>0">(kRms,
+                 "aiter::rms_norm aiter::rmsnorm2d_fwd aiter::rmsnorm2d_fwd_ck vllm::rocm_aiter_rms_norm "
+                 "trtllm::flashinfer_rmsnorm trtllm::flashinfer_gemma_rmsnorm tex_ts::rmsnorm_fwd_inf_ts"),
+    form<"wrrwr">(kAddRms, "aiter::add_rmsnorm aiter::rmsnorm2d_fwd_with_add aiter::rmsnorm2d_fwd_with_add_ck"),
+    form<"wrwr">(kRms, "aiter::rmsnorm_quant aiter::rmsnorm2d_fwd_with_dynamicquant_ck"),
+    form<"wrrwwr">(kAddRms, "aiter::add_rmsnorm_quant aiter::rmsnorm2d_fwd_with_add_dynamicquant_ck"),
+    form<"rrr>0">("layer_norm", "aiter::layer_norm aiter::layernorm2d_fwd tex_ts::layernorm_fwd_inf_ts"),
+    form<"wrrwrr">("add_layer_norm", "aiter::layernorm2d_fwd_with_add"),
+    form<"rrr>00">(kAddRms, "vllm::rocm_aiter_rmsnorm2d_fwd_with_add"),
+    form<"rr>q0~">(kRms, "vllm::rocm_aiter_rmsnorm_fused_dynamic_quant vllm::rocm_aiter_rmsnorm_fp8_group_quant"),
+    form<"rrr>q00~">(kAddRms,
+                     "vllm::rocm_aiter_rmsnorm_fused_add_dynamic_quant vllm::rocm_aiter_rmsnorm_with_add_fp8_group_quant"),
+    form<"rr>q0">(kRms, "tex_ts::rmsnorm_fwd_fp8_inf_ts"),
+    form<"rrr>q0">("layer_norm", "tex_ts::layernorm_fwd_fp8_inf_ts"),
 
     // activations: (out, x): one half of x gates the other
-    row<"wr">("_C::silu_and_mul", kSilu),
-    row<"wr">("_C::mul_and_silu", kSilu),
-    row<"wr">("_C::gelu_and_mul", kGelu),
-    row<"wr">("_C::gelu_tanh_and_mul", kGelu),
-    row<"wr">("_C::fatrelu_and_mul"),
-    row<"wr">("_C::swigluoai_and_mul"),
-    row<"wr">("_C::gelu_new", "gelu"),
-    row<"wr">("_C::gelu_fast", "gelu"),
-    row<"wr">("_C::gelu_quick", "gelu"),
-    row<"wrr">("_C::silu_and_mul_quant", kSilu),
-    row<"wwrr">("_C::silu_and_mul_nvfp4_quant", kSilu),
-    row<"wrw">("_C::silu_and_mul_per_block_quant", kSilu),
-    row<"wr">("sgl_kernel::silu_and_mul", kSilu),
-    row<"wr">("sgl_kernel::gelu_and_mul", kGelu),
-    row<"wr">("sgl_kernel::gelu_tanh_and_mul", kGelu),
-    row<"wr">("sgl_kernel::gelu_quick", "gelu"),
-    row<"wr">("flashinfer::silu_and_mul", kSilu),
-    row<"wr">("flashinfer::gelu_and_mul", kGelu),
-    row<"wr">("flashinfer::gelu_tanh_and_mul", kGelu),
-    row<"wr">("aiter::silu_and_mul", kSilu),
-    row<"wr">("aiter::swiglu_and_mul", kSilu),
-    row<"wr">("aiter::gelu_and_mul", kGelu),
-    row<"wr">("aiter::gelu_tanh_and_mul", kGelu),
-    row<"wr">("aiter::gelu_fast", "gelu"),
-    row<"wrr">("aiter::scaled_silu_and_mul", kSilu),
-    row<"wrw">("aiter::silu_and_mul_quant", kSilu),
+    form<"wr">(kSilu,
+               "_C::silu_and_mul _C::mul_and_silu sgl_kernel::silu_and_mul flashinfer::silu_and_mul "
+               "aiter::silu_and_mul aiter::swiglu_and_mul"),
+    form<"wr">(kGelu,
+               "_C::gelu_and_mul _C::gelu_tanh_and_mul sgl_kernel::gelu_and_mul sgl_kernel::gelu_tanh_and_mul "
+               "flashinfer::gelu_and_mul flashinfer::gelu_tanh_and_mul aiter::gelu_and_mul aiter::gelu_tanh_and_mul"),
+    form<"wr">({}, "_C::fatrelu_and_mul _C::swigluoai_and_mul"),
+    form<"wr">("gelu", "_C::gelu_new _C::gelu_fast _C::gelu_quick sgl_kernel::gelu_quick aiter::gelu_fast"),
+    form<"wrr">(kSilu, "_C::silu_and_mul_quant aiter::scaled_silu_and_mul"),
+    form<"wwrr">(kSilu, "_C::silu_and_mul_nvfp4_quant"),
+    form<"wrw">(kSilu, "_C::silu_and_mul_per_block_quant aiter::silu_and_mul_quant"),
+    form<"r>h0">(kSilu, "trtllm::flashinfer_silu_and_mul"),
+    form<"r>h0">(kGelu, "trtllm::flashinfer_gelu_tanh_and_mul"),
+
+    // softmax: (x, [mask,] scale), (gradient, result, scale)
+    form<"r>0">(kSoftmax,
+                "te_softmax::scaled_softmax_fwd te_softmax::scaled_upper_triang_masked_softmax_fwd "
+                "te_softmax::scaled_aligned_causal_masked_softmax_fwd"),
+    form<"rr>0">(kSoftmaxBackward,
+                 "te_softmax::scaled_softmax_bwd te_softmax::scaled_masked_softmax_bwd "
+                 "te_softmax::scaled_upper_triang_masked_softmax_bwd "
+                 "te_softmax::scaled_aligned_causal_masked_softmax_bwd"),
+    form<"rr>0">(kSoftmax, "te_softmax::scaled_masked_softmax_fwd"),
 
     // quantisation: (out, x, scale), or (x, out, scale)
-    row<"wrr">("_C::static_scaled_fp8_quant", kQuantise),
-    row<"wrb">("_C::dynamic_scaled_fp8_quant", kQuantise),
-    row<"wrwr">("_C::dynamic_per_token_scaled_fp8_quant", kQuantise),
-    row<"wrrr">("_C::static_scaled_int8_quant", kQuantise),
-    row<"wrww">("_C::dynamic_scaled_int8_quant", kQuantise),
-    row<"rww">("_C::per_token_group_fp8_quant", kQuantise),
-    row<"rww">("_C::per_token_group_quant_int8", kQuantise),
-    row<"rww">("sgl_kernel::sgl_per_token_group_quant_8bit", kQuantise),
-    row<"rww">("sgl_kernel::sgl_per_token_group_quant_fp8", kQuantise),
-    row<"rww">("sgl_kernel::sgl_per_token_group_quant_int8", kQuantise),
-    row<"rww">("sgl_kernel::sgl_per_token_quant_fp8", kQuantise),
-    row<"rwb.">("sgl_kernel::sgl_per_tensor_quant_fp8", kQuantise),
-    row<"wrr">("aiter::static_per_tensor_quant", kQuantise),
-    row<"wrw">("aiter::dynamic_per_tensor_quant", kQuantise),
-    row<"wrw">("aiter::dynamic_per_token_scaled_quant", kQuantise),
-    row<"wrw">("aiter::dynamic_per_group_scaled_quant", kQuantise),
-    row<"wrw">("aiter::dynamic_per_group_scaled_quant_fp4", kQuantise),
-    row<"wrrw">("aiter::smoothquant_fwd", kQuantise),
-    row<"r>q0~">("vllm::rocm_aiter_group_fp8_quant", kQuantise),
-    row<"r>q0~">("vllm::rocm_aiter_per_token_quant", kQuantise),
-    row<"r>q0~">("vllm::triton_per_token_group_quant_fp8", kQuantise),
+    form<"wrr">(kQuantise, "_C::static_scaled_fp8_quant aiter::static_per_tensor_quant"),
+    form<"wrb">(kQuantise, "_C::dynamic_scaled_fp8_quant"),
+    form<"wrwr">(kQuantise, "_C::dynamic_per_token_scaled_fp8_quant"),
+    form<"wrrr">(kQuantise, "_C::static_scaled_int8_quant"),
+    form<"wrww">(kQuantise, "_C::dynamic_scaled_int8_quant"),
+    form<"rww">(kQuantise,
+                "_C::per_token_group_fp8_quant _C::per_token_group_quant_int8 "
+                "sgl_kernel::sgl_per_token_group_quant_8bit sgl_kernel::sgl_per_token_group_quant_fp8 "
+                "sgl_kernel::sgl_per_token_group_quant_int8 sgl_kernel::sgl_per_token_quant_fp8"),
+    form<"rwb.">(kQuantise, "sgl_kernel::sgl_per_tensor_quant_fp8"),
+    form<"wrw">(kQuantise,
+                "aiter::dynamic_per_tensor_quant aiter::dynamic_per_token_scaled_quant "
+                "aiter::dynamic_per_group_scaled_quant aiter::dynamic_per_group_scaled_quant_fp4"),
+    form<"wrrw">(kQuantise, "aiter::smoothquant_fwd"),
+    form<"r>q0~">(kQuantise,
+                  "vllm::rocm_aiter_group_fp8_quant vllm::rocm_aiter_per_token_quant "
+                  "vllm::triton_per_token_group_quant_fp8 trtllm::fp8_quantize_1x128"),
+    form<"rr>q0">(kQuantise, "tex_ts::cast_to_fp8_ts"),
+    form<"rrw">(kQuantise, "tex_ts::cast_to_fp8_noalloc_ts"),
+    form<"rr>p0~">(kQuantise, "trtllm::fp4_quantize"),
 
     // rotary embeddings: (positions, q, k, head size, cos and sin, ..)
-    row<"ibb.t">("_C::rotary_embedding", kRotary),
-    row<"ibb.t">("sgl_kernel::rotary_embedding", kRotary),
-    row<"ibb.t">("vllm::flashinfer_rotary_embedding", kRotary),
-    row<"rrwwti">("flashinfer::apply_rope_pos_ids_cos_sin_cache", kRotary),
-    row<"rrwwr">("flashinfer::apply_rope_pos_ids", kRotary),
-    row<"rrwwr">("flashinfer::apply_llama31_rope_pos_ids", kRotary),
-    row<"wrr">("aiter::rope_fwd_impl", kRotary),
-    row<"wwrrr">("aiter::rope_2c_fwd_impl", kRotary),
-    row<"wrrr">("aiter::rope_cached_fwd_impl", kRotary),
-    row<"wwrrrr">("aiter::rope_cached_2c_fwd_impl", kRotary),
-    row<"wrtti">("aiter::rope_cached_positions_fwd_impl", kRotary),
-    row<"wwrrtti">("aiter::rope_cached_positions_2c_fwd_impl", kRotary),
+    form<"ibb.t">(kRotary,
+                  "_C::rotary_embedding sgl_kernel::rotary_embedding vllm::flashinfer_rotary_embedding "
+                  "trtllm::flashinfer_apply_rope_with_cos_sin_cache_inplace"),
+    form<"rrwwti">(kRotary, "flashinfer::apply_rope_pos_ids_cos_sin_cache rope::apply_rope_pos_ids_cos_sin_cache"),
+    form<"rrwwr">(kRotary,
+                  "flashinfer::apply_rope_pos_ids flashinfer::apply_llama31_rope_pos_ids rope::apply_rope_pos_ids "
+                  "rope::apply_llama31_rope_pos_ids"),
+    form<"rrwwrr">(kRotary, "rope::apply_rope rope::apply_llama31_rope"),
+    form<"wrr">(kRotary, "aiter::rope_fwd_impl"),
+    form<"wwrrr">(kRotary, "aiter::rope_2c_fwd_impl"),
+    form<"wrrr">(kRotary, "aiter::rope_cached_fwd_impl"),
+    form<"wwrrrr">(kRotary, "aiter::rope_cached_2c_fwd_impl"),
+    form<"wrtti">(kRotary, "aiter::rope_cached_positions_fwd_impl"),
+    form<"wwrrtti">(kRotary, "aiter::rope_cached_positions_2c_fwd_impl"),
 
     // caches: (k, v, k_cache, v_cache, slots, ..)
-    row<"rrcci">("_C_cache_ops::reshape_and_cache", kStore),
-    row<"rrcci">("_C_cache_ops::reshape_and_cache_flash", kStore),
-    row<"rrCi">("_C_cache_ops::concat_and_cache_mla", kStore),
-    row<"rrcci">("sglang::store_cache", kStore),
-    row<"rrcci">("aiter::reshape_and_cache", kStore),
-    row<"rrcci">("aiter::reshape_and_cache_flash", kStore),
-    row<"rrcc..i">("aiter::reshape_and_cache_with_pertoken_quant", kStore),
-    row<"rrcc..i">("aiter::reshape_and_cache_with_block_quant", kStore),
-    row<"rrCi">("aiter::concat_and_cache_mla", kStore),
-    row<"rrrrcc">("flashinfer::append_paged_kv_cache", kStore),
-    row<"rrrrcc">("flashinfer::append_paged_mla_kv_cache", kStore),
-    row<"rrcc">("te_kv_cache::copy_to_kv_cache", kStore),
+    form<"rrcci">(kStore,
+                  "_C_cache_ops::reshape_and_cache _C_cache_ops::reshape_and_cache_flash sglang::store_cache "
+                  "aiter::reshape_and_cache aiter::reshape_and_cache_flash"),
+    form<"rrCi">(kStore, "_C_cache_ops::concat_and_cache_mla aiter::concat_and_cache_mla"),
+    form<"rrcc..i">(kStore, "aiter::reshape_and_cache_with_pertoken_quant aiter::reshape_and_cache_with_block_quant"),
+    form<"rrrrcc">(kStore,
+                   "flashinfer::append_paged_kv_cache flashinfer::append_paged_mla_kv_cache page::append_paged_kv_cache "
+                   "page::append_paged_mla_kv_cache"),
+    form<"rrcc">(kStore, "te_kv_cache::copy_to_kv_cache"),
+    form<"r>0">({}, "te_attention::fa_prepare_fwd"),
+    form<"rrr>012">({}, "te_attention::fa_prepare_bwd"),
 
     // Collectives, as this device's own memory sees them: what it gives is read, what it gets is written. In the switch
     // (multimem) that is all; kernels that read their peers' buffers may read more than once, and stage in further buffers.
-    row<"b">("symm_mem::multimem_all_reduce_", kAllReduce),
-    row<"b~">("symm_mem::two_shot_all_reduce_", kAllReduce),
-    row<"r>0~">("symm_mem::one_shot_all_reduce", kAllReduce),
-    row<"r...w">("symm_mem::multimem_one_shot_all_reduce_out", kAllReduce),
-    row<".rw~">("_C_custom_ar::all_reduce", kAllReduce),
-    row<".rw~">("_C_custom_ar::qr_all_reduce", kAllReduce),
-    row<".rw~">("sgl_kernel::all_reduce", kAllReduce),
-    row<".rw~">("sgl_kernel::all_reduce_reg", kAllReduce),
-    row<".r.w~">("sgl_kernel::all_reduce_unreg", kAllReduce),
-    row<".rw~">("sgl_kernel::qr_all_reduce", kAllReduce),
-    row<".rw~">("aiter::all_reduce", kAllReduce),
-    row<".rw~">("aiter::reduce_scatter", "reduce_scatter"),
-    row<".rw~">("aiter::all_gather_reg", "all_gather"),
-    row<".rrwwr~">("aiter::fused_allreduce_rmsnorm", "all_reduce_add_rms_norm"),
-    row<"rbr......w~">("vllm::flashinfer_trtllm_fused_allreduce_norm", "all_reduce_add_rms_norm"),
-    row<"r..........wrwwwwr~">("flashinfer::trtllm_allreduce_fusion", "all_reduce_add_rms_norm"),
+    form<"b">(kAllReduce, "symm_mem::multimem_all_reduce_"),
+    form<"b~">(kAllReduce, "symm_mem::two_shot_all_reduce_ sglang::inplace_all_reduce"),
+    form<"r>0~">(kAllReduce, "symm_mem::one_shot_all_reduce vllm::all_reduce sglang::outplace_all_reduce"),
+    form<"r...w">(kAllReduce, "symm_mem::multimem_one_shot_all_reduce_out"),
+    form<".rw~">(kAllReduce,
+                 "_C_custom_ar::all_reduce _C_custom_ar::qr_all_reduce sgl_kernel::all_reduce "
+                 "sgl_kernel::all_reduce_reg sgl_kernel::qr_all_reduce aiter::all_reduce"),
+    form<".r.w~">(kAllReduce, "sgl_kernel::all_reduce_unreg"),
+    form<".rw~">("reduce_scatter", "aiter::reduce_scatter"),
+    form<".rw~">("all_gather", "aiter::all_gather_reg"),
+    form<".rrwwr~">("all_reduce_add_rms_norm", "aiter::fused_allreduce_rmsnorm"),
+    form<"rbr......w~">("all_reduce_add_rms_norm", "vllm::flashinfer_trtllm_fused_allreduce_norm"),
+    form<"r..........wrwwwwr~">("all_reduce_add_rms_norm", "flashinfer::trtllm_allreduce_fusion"),
+    form<"wr~">("all_gather", "sglang::reg_all_gather_into_tensor"),
+    form<"wr~">("reduce_scatter", "sglang::reg_reduce_scatter_tensor"),
+    // (x, residual, weight, scale, bias, workspace, ..): what is given besides x says what is fused; sums alone without
+    form<"rrr.r>01~">("all_reduce_add_rms_norm", "trtllm::allreduce"),
+    form<"rrr>02~">("all_reduce_add_rms_norm", "trtllm::mnnvl_fusion_allreduce"),
+    form<"rr.rrr>05~">("all_reduce_add_rms_norm", "trtllm::moe_allreduce"),
 
     // the choice of experts, and what is made of their results
-    row<"wwwr.r">("_moe_C::topk_softmax", kTopK),
-    row<"wwwr.r">("_moe_C::topk_sigmoid", kTopK),
-    row<"wwr..r">("sgl_kernel::topk_softmax", kTopK),
-    row<"wwr.r">("sgl_kernel::topk_sigmoid", kTopK),
-    row<"wwwr">("aiter::topk_softmax", kTopK),
-    row<"wwwr">("aiter::topk_softmax_asm", kTopK),
-    row<"wwr">("aiter::topk_sigmoid", kTopK),
-    row<"rrww">("aiter::biased_grouped_topk_hip", kTopK),
-    row<"rww">("aiter::grouped_topk", kTopK),
-    row<"r..www">("_moe_C::moe_align_block_size", "moe_align"),
-    row<"r..wwww">("sgl_kernel::moe_align_block_size", "moe_align"),
-    row<"r..wwww">("aiter::moe_align_block_size", "moe_align"),
-    row<"rrwwww">("aiter::moe_sorting_fwd", "moe_align"),
-    row<"rw">("_moe_C::moe_sum", "moe_sum"),
-    row<"rw">("sgl_kernel::moe_sum", "moe_sum"),
-    row<"rw">("sgl_kernel::moe_sum_reduce", "moe_sum"),
-    row<"rw">("aiter::moe_sum", "moe_sum"),
-    row<"riw">("_moe_C::shuffle_rows"),
-    row<"wwrrrr">("_C::merge_attn_states", "merge_attention"),
-    row<"rrrrww">("sgl_kernel::merge_state_v2", "merge_attention"),
+    form<"wwwr.r">(kTopK, "_moe_C::topk_softmax _moe_C::topk_sigmoid"),
+    form<"wwr..r">(kTopK, "sgl_kernel::topk_softmax"),
+    form<"wwr.r">(kTopK, "sgl_kernel::topk_sigmoid"),
+    form<"wwwr">(kTopK, "aiter::topk_softmax aiter::topk_softmax_asm"),
+    form<"wwr">(kTopK, "aiter::topk_sigmoid"),
+    form<"rrww">(kTopK, "aiter::biased_grouped_topk_hip"),
+    form<"rww">(kTopK, "aiter::grouped_topk"),
+    form<"r..www">("moe_align", "_moe_C::moe_align_block_size"),
+    form<"r..wwww">("moe_align", "sgl_kernel::moe_align_block_size aiter::moe_align_block_size"),
+    form<"rrwwww">("moe_align", "aiter::moe_sorting_fwd"),
+    form<"rw">("moe_sum", "_moe_C::moe_sum sgl_kernel::moe_sum sgl_kernel::moe_sum_reduce aiter::moe_sum"),
+    form<"riw">({}, "_moe_C::shuffle_rows"),
+    form<"wwrrrr">("merge_attention", "_C::merge_attn_states"),
+    form<"rrrrww">("merge_attention", "sgl_kernel::merge_state_v2 cascade::merge_state"),
+    form<"bbrr">("merge_attention", "cascade::merge_state_in_place"),
+    form<"rrww">("merge_attention", "cascade::merge_states"),
 };
 
 }  // namespace
 
-std::span<const OpFormula> transfer_ops() { return kRows; }
+// A row for each name of each form.
+std::span<const OpFormula> transfer_ops() {
+  static const std::vector<OpFormula> rows = [] {
+    std::vector<OpFormula> all;
+    for (const Form& each : kForms) {
+      for (std::size_t at = 0; at < each.ops.size();) {
+        const std::size_t end = std::min(each.ops.find(' ', at), each.ops.size());
+        all.push_back({.op = each.ops.substr(at, end - at),
+                       .family = OpFamily::transfer,
+                       .work = each.work,
+                       .canonical = each.canonical});
+        at = end + 1;
+      }
+    }
+    return all;
+  }();
+  return rows;
+}
 
 }  // namespace ridge

@@ -1,9 +1,11 @@
 // categories: how device time divides over the sorts of work: Triton by kind, GEMM, convolution, attention, copies, ...
 // Totals over all device events of the scope, copies and sets among them; what a category holds is said in
-// model/kernel_identity.h.
+// model/kernel_identity.h. Regrouped (--by stage), each category of each group has its own rows, which add up to the same.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,7 @@
 namespace ridge {
 
 struct CategoryKernel {
+  std::uint32_t group = 0;  // index into Categories::groups
   Category category = Category::other;
   std::string_view kernel;  // name of the device event; the trace owns it
   std::int64_t launches = 0;
@@ -22,6 +25,7 @@ struct CategoryKernel {
 };
 
 struct CategoryShare {
+  std::uint32_t group = 0;
   Category category = Category::other;
   std::int64_t kernels = 0;  // distinct names
   std::int64_t launches = 0;
@@ -29,7 +33,9 @@ struct CategoryShare {
 };
 
 struct Categories {
-  std::vector<CategoryShare> categories;  // those with launches, most time first
+  std::optional<KernelsBy> by;
+  std::vector<std::string> groups;        // by what they were regrouped, most time first; one without a name when not
+  std::vector<CategoryShare> categories;  // those with launches, group by group, most time first within
   std::vector<CategoryKernel> kernels;    // in the order of their categories, most time first within
   std::int64_t time_ns = 0;               // of all device events of the scope that match its filter
   std::int64_t launches = 0;
@@ -39,7 +45,9 @@ struct Categories {
   bool no_device_events = false;
 };
 
-Categories compute_categories(const Scope& scope, CompilerWorkFilter compilers = CompilerWorkFilter::with);
+// `by`: one of the ways in which `kernels` regroups, but for launch.
+Categories compute_categories(const Scope& scope, CompilerWorkFilter compilers = CompilerWorkFilter::with,
+                              std::optional<KernelsBy> by = std::nullopt);
 Report report_categories(const Categories& categories);
 
 }  // namespace ridge

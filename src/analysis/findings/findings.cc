@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <ridge/argument_list.h>
+
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
@@ -40,16 +42,15 @@ Result<void> known_id(const std::string& flag, const std::string& id) {
 
 Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   std::vector<std::string> ids;
-  const auto given = arguments.find("ignore");
-  if (given == arguments.end()) return ids;
-  const std::string& text = given->second;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    std::string id = text.substr(from, comma - from);
-    from = comma + 1;
-    if (id.empty()) continue;
-    if (const auto known = known_id("ignore", id); !known) return tl::unexpected(known.error());
-    ids.push_back(std::move(id));
+  for (const std::string_view text : listed(arguments, "ignore")) {
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      std::string id(text.substr(from, comma - from));
+      from = comma + 1;
+      if (id.empty()) continue;
+      if (const auto known = known_id("ignore", id); !known) return tl::unexpected(known.error());
+      ids.push_back(std::move(id));
+    }
   }
   return ids;
 }

@@ -36,7 +36,10 @@ std::vector<Lead> leads_of(const Facts& facts) {
       Lead& lead = leads[*iteration];
       if (lead.launch != kNoNode && facts.time(lead.launch).start_ns <= facts.time(launch).start_ns) continue;
       lead.launch = launch;
-      lead.time = {iterations.list[*iteration].start_ns, facts.time(launch).end_ns};
+      // What is before a server's first mark belongs to its first step, but is not a part of it.
+      const Iteration& step = iterations.list[*iteration];
+      const bool server = iterations.rule == IterationRule::server_step;
+      lead.time = {server ? std::max(step.start_ns, step.span.start_ns) : step.start_ns, facts.time(launch).end_ns};
     }
   }
   return leads;

@@ -61,6 +61,18 @@ double partial_results(const CallParts& c, std::size_t i, const ServerTokens& to
   return sum.requests > 0 && sum.keys > 0 ? std::ceil(sum.keys / sum.requests / kRange) : 0;
 }
 
+// Of a step that both reads and makes tokens, those that a kernel serves: as many as its call has queries, else as its name
+// tells.
+void keep_served(std::string_view kernel, const TensorShape* q, ServerTokens* tokens) {
+  if (tokens->context.queries <= 0 || tokens->generation.queries <= 0) return;
+  const double queries = q == nullptr || q->sizes.empty() ? 0 : static_cast<double>(q->sizes[0]);
+  const bool reads = queries == tokens->context.queries, makes = queries == tokens->generation.queries;
+  const Stage named = stage_of_kernel(kernel);
+  const Stage serves = reads == makes ? named : reads ? Stage::prefill : Stage::decode;
+  if (serves == Stage::prefill) tokens->generation = {};
+  if (serves == Stage::decode) tokens->context = {};
+}
+
 void assign_paged_roles(CallParts& c, const PagedPositions& at) {
   const TensorShape* q = tensor_at(c.call, static_cast<std::size_t>(at.q));
   for (std::size_t i = 0; i < c.parts.size(); ++i) {
@@ -69,9 +81,7 @@ void assign_paged_roles(CallParts& c, const PagedPositions& at) {
     part.tokens = c.context.tokens;
     const bool attends = describe_kernel(kernel).category == Category::attention;
     if (c.parts[i].role == KernelRole::main && !attends) c.parts[i].role = KernelRole::unknown;
-    const Stage serves = stage_of_kernel(kernel);
-    if (serves == Stage::prefill) part.tokens.generation = {};
-    if (serves == Stage::decode) part.tokens.context = {};
+    keep_served(kernel, q, &part.tokens);
     part.window = may_have_window(kernel, part.tokens);
     if (c.parts[i].role != KernelRole::combine || i == 0 || q == nullptr) continue;
     // Sums of float32; the paged kernel's are of the result's type.

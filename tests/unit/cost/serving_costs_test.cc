@@ -100,6 +100,31 @@ TEST(ServingCosts, KeysOfPagesComeFromTheServersMark) {
   EXPECT_FALSE(CostModel(*helper.model, {})[0].flops);
 }
 
+// FlashInfer decodes with its prefill kernel too: in a step that reads and makes tokens, as many queries as the call has tell
+// which it serves.
+TEST(ServingCosts, QueriesTellWhichTokensOfAStepAreServed) {
+  constexpr std::string_view kMark =
+      "execute_context_1(sq100sk100sqsq10000sqsk10000)_generation_32(sq32sk55086sqsq32sqsk55086)";
+  const auto cost = [&](std::string_view mark, int queries) {
+    const std::string q = "[" + std::to_string(queries) + ",64,64]";
+    const auto loaded = load_events(join(
+        {event({.name = mark, .ts = 90, .dur = 100, .cat = "user_annotation"}),
+         event({.name = "batch_prefill_with_kv_cache_dtype_q_bf16_f16qk_False::paged_run",
+                .ts = 100,
+                .dur = 50,
+                .args = args("[[9],[9],[9]," + q + ",[9999,16,8,64],[9999,16,8,64],[33],[33],[900],[32]," + q + ",[],[],[],[]]",
+                             R"(["unsigned char","unsigned char","long int","c10::BFloat16","c10::BFloat16","c10::BFloat16",)"
+                             R"("int","int","int","int","c10::BFloat16","","Scalar","Scalar","Scalar"])",
+                             R"(["","","","","","","","","","","","","1","0","-1"])")}),
+         launch(1, 110, 2, "void flashinfer::BatchPrefillWithPagedKVCacheKernel<int>(int)", 220, 40)}));
+    return CostModel(*loaded.model, {})[0].flops;
+  };
+  EXPECT_EQ(cost(kMark, 32), 2.0 * 64 * 128 * 55086);
+  EXPECT_EQ(cost(kMark, 100), 2.0 * 64 * 128 * 10000);
+  // A step of one sort has no other tokens, whatever the kernel is named.
+  EXPECT_EQ(cost("execute_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)", 32), 2.0 * 64 * 128 * 55086);
+}
+
 TEST(ServingCosts, ACollectiveMovesBytesAndHasNoRoofOfMemory) {
   const auto loaded = load_events(
       join({event({.name = "symm_mem::multimem_all_reduce_",

@@ -116,6 +116,30 @@ TEST(IterationSpans, WorkWithoutLaunchesElsewhereGoesByItsTime) {
   EXPECT_EQ(compute_categories(*scope).time_ns, 10'000);
 }
 
+// A server's steps cut the window: what is before the first mark belongs to the first step, which begins with its mark all the
+// same, and not with its first launch; the last ends with its mark, where that is behind its work.
+TEST(IterationSpans, AServersStepsBeginAndEndWithTheirMarks) {
+  test::TraceText text;
+  text.op("aten::empty", 0, 1'000);
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t at = 10'000 + std::int64_t{i} * 100'000;
+    text.annotation("execute_context_1(8)_generation_0(0)", at, at + 90'000)
+        .call("cudaLaunchKernel", at + 30'000, at + 31'000, i + 1)
+        .kernel("gemm", at + 32'000, at + 60'000, i + 1);
+  }
+  text.op("aten::empty", 240'000, 250'000);
+  const auto trace = text.read();
+  const Model model(*trace);
+  const std::vector<Iteration>& list = model.iterations().list;
+  ASSERT_EQ(model.iterations().rule, IterationRule::server_step);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].start_ns, 0);
+  EXPECT_EQ(list[0].span.start_ns, 10'000);
+  EXPECT_EQ(list[0].span.end_ns, 110'000);
+  EXPECT_EQ(list[1].span.start_ns, 110'000);
+  EXPECT_EQ(list[1].span.end_ns, 200'000);
+}
+
 TEST(IterationSpans, AFirstStepThatTheDeviceBeganLateBeginsThere) {
   // One step of a host that is far ahead: 10 us on the host, and the device comes to it 100 us later.
   test::TraceText text;

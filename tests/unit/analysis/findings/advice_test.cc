@@ -158,6 +158,30 @@ TEST(Advice, HostWorkBeforeTheFirstLaunchOfMostSteps) {
   EXPECT_FALSE(program(1).has("preprocessing")) << program(1).ids();
 }
 
+// A server marks its steps: the host's work between the mark and the first launch is a part of the step, of one that is alone
+// in its recording as well.
+TEST(Advice, HostWorkBeforeTheFirstLaunchOfAServersStep) {
+  const auto server = [](std::int64_t lead_us, int steps) {
+    test::TraceText text;
+    std::int64_t at = 0;
+    for (int step = 0; step < steps; ++step) {
+      const std::int64_t lead = lead_us * test::kUs, end = at + lead + 900 * test::kUs;
+      text.annotation("execute_context_1(888)_generation_0(0)", at, end);
+      text.op("aten::index", at + 5 * test::kUs, at + lead - 5 * test::kUs);
+      text.call("cudaLaunchKernel", at + lead, at + lead + 5 * test::kUs, step + 1);
+      text.kernel("k", at + lead + 6 * test::kUs, end - 10 * test::kUs, step + 1);
+      at = end;
+    }
+    return test::found_in(text);
+  };
+  for (const int steps : {1, 3}) {
+    const auto found = server(2'500, steps);
+    ASSERT_TRUE(found.has("preprocessing")) << steps << ": " << found.ids();
+    EXPECT_NEAR(static_cast<double>(*found.find("preprocessing")->finding.at_most_ns), 2.506e6 * steps, 5e3 * steps);
+    EXPECT_FALSE(server(20, steps).has("preprocessing"));
+  }
+}
+
 // A CPU kernel inside a graph: it costs the device most of its time, and the break beside it little.
 TEST(Advice, CpuKernelsOfCompiledCodeAreNoBreak) {
   const Found found = found_in_fixture("fault_cpu_kernel_break");

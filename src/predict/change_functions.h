@@ -1,0 +1,28 @@
+// What each change does to the times of a step; the rows of changes.cc point here. Each takes the times as they are and leaves
+// the rest alone, so that changes can follow each other.
+#pragma once
+
+#include "predict/changes.h"
+
+namespace ridge {
+
+// change_work.cc: device work.
+ChangeEffect change_kernels(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect fuse_kernels(const Change& change, const ChangeContext& context, StepTimes* times);
+
+// change_hardware.cc: by what the device has to do.
+ChangeEffect change_dtype(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect change_device(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect change_batch(const Change& change, const ChangeContext& context, StepTimes* times);
+
+// change_host.cc: what the host does and waits for.
+ChangeEffect change_ops(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect change_host(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect drop_host_waits(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect drop_breaks(const Change& change, const ChangeContext& context, StepTimes* times);
+ChangeEffect drop_dataloader(const Change& change, const ChangeContext& context, StepTimes* times);
+
+// change_to_graphs.cc
+ChangeEffect change_to_cuda_graphs(const Change& change, const ChangeContext& context, StepTimes* times);
+
+}  // namespace ridge

@@ -1,0 +1,100 @@
+// Device work by its name: other durations, or one piece of work for several.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "predict/change_functions.h"
+#include "predict/matching.h"
+
+namespace ridge {
+namespace {
+
+// Names of device work and their readable forms.
+class WorkMatch {
+ public:
+  WorkMatch(const ChangeContext& context, const Change& change)
+      : model_(context.scope.model()), work_(model_.trace().of(EventClass::device_work)), names_(model_.trace(), change) {
+    for (const KernelIdentity& identity : model_.identities().identities) labels_.push_back(names_.matches(identity.label));
+  }
+
+  bool operator()(std::uint32_t row) {
+    return labels_[model_.identities().of_row[row]] || names_(model_.trace().events.name(work_[row]));
+  }
+
+ private:
+  const Model& model_;
+  std::span<const EventId> work_;
+  NameMatch names_;
+  std::vector<bool> labels_;  // by identity
+};
+
+}  // namespace
+
+ChangeEffect change_kernels(const Change& change, const ChangeContext& context, StepTimes* times) {
+  const StepGraph& graph = context.graph;
+  WorkMatch matches(context, change);
+  ChangeEffect effect;
+  std::int64_t without_roof = 0;
+  for (std::uint32_t node = graph.first_device; node < graph.size(); ++node) {
+    if (!matches(graph.source[node])) continue;
+    ++effect.matches;
+    std::int64_t& duration = times->duration_ns[node];
+    if (change.time.to != TimeChange::To::roof) {
+      duration = change.time.of(duration);
+    } else if (const auto roof = context.scope.costs().roof(graph.source[node]).roof_ns) {
+      duration = std::min(duration, std::lround(*roof));
+    } else {
+      ++without_roof;
+    }
+  }
+  const bool roof = change.time.to == TimeChange::To::roof;
+  effect.uncertain = roof ? 0.5 : 0.05;
+  effect.basis =
+      fmt::format("{} of device work changed", effect.matches == 1 ? "1 piece" : fmt::format("{} pieces", effect.matches));
+  if (roof) effect.basis += "; the roof is a bound that little work reaches";
+  if (without_roof > 0) effect.basis += fmt::format("; no roof is known of {}", without_roof);
+  effect.unknown = roof && effect.matches > 0 && without_roof == effect.matches;
+  return effect;
+}
+
+ChangeEffect fuse_kernels(const Change& change, const ChangeContext& context, StepTimes* times) {
+  const StepGraph& graph = context.graph;
+  WorkMatch matches(context, change);
+  ChangeEffect effect;
+  std::int64_t fused = 0;
+  for (const StepLane& lane : graph.lanes) {
+    if (!lane.device) continue;
+    std::uint32_t first = StepGraph::kNone;  // of the run that goes on
+    for (std::uint32_t node = lane.first; node < lane.first + lane.count; ++node) {
+      if (graph.kind[node] != StepKind::kernel || !matches(graph.source[node])) {
+        first = StepGraph::kNone;
+        continue;
+      }
+      ++effect.matches;
+      if (first == StepGraph::kNone) {
+        first = node;
+        continue;
+      }
+      ++fused;
+      times->duration_ns[first] = std::max(times->duration_ns[first], times->duration_ns[node]);
+      times->duration_ns[node] = 0;
+      times->gap_ns[node - graph.first_device] = 0;
+      // What the host did for it: from the launch before to this one's end.
+      for (std::uint32_t e = graph.first_edge[node]; e < graph.first_edge[node + 1]; ++e) {
+        const std::uint32_t launch = graph.edge_from[e];
+        if (graph.kind[launch] != StepKind::launch) continue;
+        times->edge_lag_ns[e] = kNoWait;
+        times->duration_ns[launch] = 0;
+        if (!graph.leads[launch] && graph.kind[launch - 1] == StepKind::host) times->duration_ns[launch - 1] = 0;
+      }
+    }
+  }
+  effect.uncertain = 0.3;
+  effect.basis = fmt::format(
+      "{} launches less; a fused kernel takes what its longest takes, and less where inputs are read once for several", fused);
+  return effect;
+}
+
+}  // namespace ridge

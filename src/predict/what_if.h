@@ -1,0 +1,61 @@
+// WhatIf: the step of a scope as recorded, as it would be without the recorder, and with changes. What `whatif`, `critical`,
+// findings and the page ask.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "facts/scope.h"
+#include "predict/changes.h"
+#include "predict/replay.h"
+#include "predict/step_graph.h"
+#include "predict/step_length.h"
+
+namespace ridge {
+
+// The step with changes, against that without the recorder.
+struct Outcome {
+  std::optional<std::int64_t> step_ns;  // nothing where the trace does not tell
+  std::optional<double> low_pct, high_pct;
+  std::string basis;
+  std::int64_t matches = 0;
+};
+
+class WhatIf {
+ public:
+  enum class From : std::uint8_t { without_profiler, recorded };  // what changes start from, and savings are of
+  explicit WhatIf(const Scope& scope, From from = From::without_profiler);
+
+  const StepGraph& graph() const { return graph_; }
+  const StepLength& length() const { return *length_; }
+  // Why there is no step to replay; empty when there is one.
+  const std::string& why_not() const { return length_->why_not(); }
+
+  const Replayed& recorded() const { return recorded_; }
+  std::int64_t recorded_ns() const { return length_->recorded_ns(); }
+  std::int64_t replayed_ns() const { return length_->step_ns(recorded_); }
+  // Of what the replay rests on: edges that were recorded, inferred, contradicted.
+  std::string replay_basis() const;
+
+  std::int64_t without_profiler_ns() const { return without_profiler_ns_; }  // without what the recorder added to the host
+  // The step that changes start from.
+  std::int64_t base_ns() const { return base_ns_; }
+  const StepTimes& base() const { return base_; }
+
+  // All of these together.
+  Outcome outcome(std::span<const Change> changes) const;
+
+ private:
+  const Scope& scope_;
+  StepGraph graph_;
+  Replayed recorded_;
+  std::unique_ptr<StepLength> length_;
+  StepTimes base_;
+  std::int64_t without_profiler_ns_ = 0;
+  std::int64_t base_ns_ = 0;
+};
+
+}  // namespace ridge

@@ -1,0 +1,171 @@
+// Changes: their texts, and what each does to a small step that is worked out by hand.
+#include "predict/changes.h"
+
+#include <gtest/gtest.h>
+
+#include "predict/what_if.h"
+#include "support/host_device_trace.h"
+#include "support/loaded_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::LoadedTrace;
+using test::TraceText;
+
+// The step after changes, from the recorded one.
+class Changed {
+ public:
+  explicit Changed(std::unique_ptr<Trace> trace)
+      : loaded_(std::move(trace)), scope_(*loaded_.model), what_if_(scope_, WhatIf::From::recorded) {}
+
+  Outcome after(std::initializer_list<std::string_view> texts) const {
+    std::vector<Change> changes;
+    for (const std::string_view text : texts) {
+      auto change = parse_change(text);
+      EXPECT_TRUE(change) << text;
+      if (change) changes.push_back(std::move(*change));
+    }
+    return what_if_.outcome(changes);
+  }
+  std::int64_t step(std::initializer_list<std::string_view> texts) const { return after(texts).step_ns.value_or(-1); }
+  const WhatIf& what_if() const { return what_if_; }
+
+ private:
+  LoadedTrace loaded_;
+  Scope scope_;
+  WhatIf what_if_;
+};
+
+// Six launches 50 us apart, kernels of 10 us; the host decides. The step takes 310 us.
+std::unique_ptr<Trace> host_bound() {
+  TraceText text;
+  text.annotation("ProfilerStep#0", 0, 310'000);
+  for (int i = 0; i < 6; ++i) {
+    const int at = i * 50'000;
+    text.op(i % 2 == 0 ? "aten::mm" : "aten::add", 5'000 + at, 25'000 + at);
+    text.call("cudaLaunchKernel", 10'000 + at, 14'000 + at, i + 1);
+    text.kernel(i % 2 == 0 ? "gemm" : "add", 16'000 + at, 26'000 + at, i + 1);
+  }
+  return text.read();
+}
+
+// The same with kernels of 100 us, queued: the device decides, from 16 to 621 us, and the host waits for it at the end.
+std::unique_ptr<Trace> device_bound() {
+  TraceText text;
+  text.annotation("ProfilerStep#0", 0, 630'000);
+  for (int i = 0; i < 6; ++i) {
+    const int at = i * 20'000, work = i * 101'000;
+    text.op(i % 2 == 0 ? "aten::mm" : "aten::add", 5'000 + at, 15'000 + at);
+    text.call("cudaLaunchKernel", 10'000 + at, 14'000 + at, i + 1);
+    text.kernel(i % 2 == 0 ? "gemm" : "add", 16'000 + work, 116'000 + work, i + 1);
+  }
+  text.call("cudaStreamSynchronize", 120'000, 625'000);
+  return text.read();
+}
+
+TEST(Changes, TextsAreReadOrRefused) {
+  for (const char* good : {"kernel:gemm=0.5x", "kernel:a=b,c=+20us", "kernel:x=30us", "kernel:x=-1.5ms", "kernel:x=roof",
+                           "op:aten::mm=0.5x", "host=0.8x", "cuda-graphs", "no-sync", "no-sync:aten::item", "no-breaks",
+                           "no-dataloader", "fuse:elementwise|reduce", "dtype=bf16", "device=h200", "batch=2x"})
+    EXPECT_TRUE(parse_change(good)) << good;
+  for (const char* bad : {"",
+                          "kernel",
+                          "kernel:=0.5x",
+                          "kernel:gemm",
+                          "kernel:gemm=",
+                          "kernel:gemm=fast",
+                          "kernel:(=0.5x",
+                          "kernel:x=-2x",
+                          "kernel:x=nanx",
+                          "kernel:x=1e300s",
+                          "host",
+                          "host=5us",
+                          "host:x=0.5x",
+                          "cuda-graphs:x",
+                          "no-sync=1",
+                          "fuse",
+                          "dtype=purple",
+                          "device=h2000",
+                          "batch=2",
+                          "graphs"})
+    EXPECT_FALSE(parse_change(bad)) << bad;
+  EXPECT_EQ(parse_change("kernel:a=b,c=+20us")->time.ns, 20'000);
+}
+
+TEST(Changes, WhatIsNotOnThePathSavesNothing) {
+  const Changed changed(host_bound());
+  EXPECT_EQ(changed.step({}), 310'000);
+  EXPECT_EQ(changed.step({"kernel:gemm=0.5x"}), 310'000);
+  EXPECT_EQ(changed.step({"kernel:nothing=0.5x"}), 310'000);
+  EXPECT_EQ(changed.after({"kernel:nothing=0.5x"}).basis, "nothing matches");
+}
+
+TEST(Changes, HostTimeOfOpsGoesWithThem) {
+  const Changed changed(host_bound());
+  // Three ops of 20 us each.
+  EXPECT_EQ(changed.step({"op:aten::mm=0.5x"}), 310'000 - 3 * 10'000);
+  EXPECT_EQ(changed.step({"op:aten::mm=+50us"}), 310'000 + 3 * 50'000);
+  EXPECT_EQ(changed.step({"op:aten::mm=5us"}), 310'000 - 3 * 15'000);
+  // Each of what the one before left: the work between two calls is part of both ops.
+  EXPECT_NEAR(static_cast<double>(changed.step({"op:aten::mm=0.5x", "op:aten::add=0.5x"})), 310'000 - 6 * 10'000, 2'000);
+  EXPECT_EQ(changed.step({"host=0.5x"}), 155'000);
+  // An op inside of one that matches counts once.
+  EXPECT_EQ(changed.step({"op:ProfilerStep|aten::mm=0.5x"}), 155'000);
+}
+
+TEST(Changes, KernelsOfAFullQueueAreTheStep) {
+  const Changed changed(device_bound());
+  EXPECT_EQ(changed.step({}), 630'000);
+  EXPECT_EQ(changed.step({"kernel:gemm=0.5x"}), 630'000 - 3 * 50'000);
+  EXPECT_EQ(changed.step({"kernel:gemm|add=+10us"}), 630'000 + 60'000);
+  EXPECT_EQ(changed.step({"op:aten::add=0.5x"}), 630'000 - 3 * 50'000);
+  EXPECT_EQ(changed.step({"host=0.5x"}), 630'000 - 5'000 - 2'500);  // ahead of the first launch, and behind the wait
+  // Five pieces less, each with its gap of 1 us: one kernel of 100 us.
+  EXPECT_EQ(changed.step({"fuse:gemm|add"}), 630'000 - 5 * 101'000);
+}
+
+TEST(Changes, AHostThatDoesNotWaitIsDoneEarlier) {
+  const Changed changed(device_bound());
+  // The host ends at 125; the device at 621.
+  EXPECT_EQ(changed.step({"no-sync"}), 621'000);
+  EXPECT_EQ(changed.step({"no-sync:aten::item"}), 630'000);
+  EXPECT_EQ(changed.step({"no-sync:StreamSynchronize"}), 621'000);
+}
+
+TEST(Changes, AGraphIsLaunchedOnce) {
+  const Changed changed(host_bound());
+  // 10 us to the first launch, the graph 6 us behind its call; six kernels of 10 us, 0.9 us between. The host: 10, the launch
+  // of 6.24, and 46 behind the last launch.
+  EXPECT_EQ(changed.step({"cuda-graphs"}), 16'000 + 6 * 10'000 + 5 * 900);
+}
+
+TEST(Changes, WaitsForABatchGo) {
+  const Changed changed(TraceText()
+                            .annotation("ProfilerStep#0", 0, 200'000)
+                            .annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10'000, 110'000)
+                            .call("cudaLaunchKernel", 120'000, 124'000, 1)
+                            .kernel("k", 130'000, 140'000, 1)
+                            .read());
+  EXPECT_EQ(changed.step({"no-dataloader"}), 100'000);
+}
+
+TEST(Changes, WhatTheTraceDoesNotTellIsNull) {
+  const Changed changed(host_bound());  // no shapes, no device: no roofs
+  const Outcome outcome = changed.after({"kernel:gemm=roof"});
+  EXPECT_FALSE(outcome.step_ns);
+  EXPECT_FALSE(outcome.low_pct);
+  EXPECT_NE(outcome.basis, "");
+  EXPECT_FALSE(changed.after({"device=h200"}).step_ns);
+}
+
+TEST(Changes, TheStepWithoutTheRecorderIsShorter) {
+  const Changed changed(host_bound());
+  // Five ops at 2 us (RecorderPrices without shapes); the step's own 50 us and the first op's 2 are more than the 10 us of work
+  // that they start in, and nothing goes below 0.
+  EXPECT_EQ(changed.what_if().recorded_ns(), 310'000);
+  EXPECT_EQ(changed.what_if().without_profiler_ns(), 310'000 - 5 * 2'000 - 10'000);
+}
+
+}  // namespace
+}  // namespace ridge
