@@ -280,8 +280,8 @@ def p_cudnn_attention_backward(d):
 def convolution(d):
     dtype = d.float()
     for _ in range(80):
-        dims = d.of(1, 2, 2, 2, 2, 2, 2, 3)
-        kind = d.of("plain", "plain", "plain", "plain", "depthwise", "grouped", "transposed")
+        dims = d.of(1, *[2] * 10, 3)
+        kind = d.of(*["plain"] * 8, "depthwise", "grouped", "transposed")
         n, c = d.size(1, 256), d.size(3, 2048) if d.yes(0.7) else d.of(3, 64, 128, 256, 512, 1024)
         k = d.size(8, 2048) if d.yes(0.6) else d.of(64, 128, 256, 512, 1024, 2048)
         side = d.size(4, {1: 8192, 2: 256, 3: 48}[dims]) if d.yes(0.6) else {1: 1024, 2: d.of(7, 14, 28, 56, 112, 224), 3: 16}[dims]
@@ -1309,7 +1309,9 @@ def sweep_all(a, log):
             def remade(func, args, kwargs, count):
                 def f():
                     x, k = Collector.remake(args), {n: Collector.remake(v) for n, v in kwargs.items()}
-                    return lambda: func(*x, **k), name.endswith("fp32"), {"model": name, "count": count}
+                    lists = [y for y in x if isinstance(y, list) and y and isinstance(y[0], torch.Tensor)]
+                    told = {"sizes": [t.numel() for t in lists[0]], "item": str(lists[0][0].dtype)} if lists else {}
+                    return lambda: func(*x, **k), name.endswith("fp32"), dict(told, model=name, count=count)
                 return f
             n = recorder.points("models", [remade(*c) for c in seen.calls.values()], a.until)
             log(name, len(seen.calls), "calls", n, "points")

@@ -122,7 +122,8 @@ TEST(ExpectedTime, OfOtherDevicesIsScaledAndSaid) {
 
 TEST(ExpectedTime, IsNullAndSaysWhy) {
   std::string why;
-  EXPECT_FALSE(expected_time(features_of(R"({"op": "mine::op", "shapes": [[4]], "dtypes": ["float32"]})"), h200(), nullptr, &why));
+  EXPECT_FALSE(
+      expected_time(features_of(R"({"op": "mine::op", "shapes": [[4]], "dtypes": ["float32"]})"), h200(), nullptr, &why));
   EXPECT_FALSE(why.empty());
   why.clear();
   EXPECT_FALSE(expected_time(features_of(R"({"op": "aten::mm"})"), h200(), nullptr, &why)) << "no shapes";
@@ -134,8 +135,9 @@ TEST(ExpectedTime, IsNullAndSaysWhy) {
 TEST(ExpectedTime, FollowsPointsThatTheUserMeasured) {
   const auto plain = expected(kProduct, h200());
   ASSERT_TRUE(plain.has_value());
-  const std::string line = std::string(kProduct.substr(0, kProduct.size() - 1)) + ", \"warm_ns\": " +
-                           std::to_string(plain->ns * 2) + ", \"cold_ns\": " + std::to_string(plain->ns * 2) + "}";
+  const std::string line = std::string(kProduct.substr(0, kProduct.size() - 1)) +
+                           ", \"warm_ns\": " + std::to_string(plain->ns * 2) +
+                           ", \"cold_ns\": " + std::to_string(plain->ns * 2) + "}";
   const auto own = MeasuredPoints::read(line, "mine.jsonl", h200());
   ASSERT_TRUE(own.has_value());
   const auto moved = expected(kProduct, h200(), &*own);

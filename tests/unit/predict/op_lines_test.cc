@@ -39,11 +39,13 @@ TEST(OpLines, NamedArgumentsStandWhereTheOpTakesThem) {
 }
 
 TEST(OpLines, TensorsAloneGoToTheirPlaces) {
-  const OpLine norm = one(R"({"op": "aten::layer_norm", "shapes": [[8, 768], [768], [768]], "dtypes": ["float32", "float32", "float32"]})");
+  const OpLine norm =
+      one(R"({"op": "aten::layer_norm", "shapes": [[8, 768], [768], [768]], "dtypes": ["float32", "float32", "float32"]})");
   EXPECT_EQ(tensor_at(norm.call, 1), nullptr) << "normalized_shape is no tensor";
   ASSERT_NE(tensor_at(norm.call, 2), nullptr);
   EXPECT_EQ(tensor_at(norm.call, 2)->sizes, (std::vector<std::int64_t>{768}));
-  const OpLine cat = one(R"({"op": "aten::cat", "shapes": [[4, 8], [4, 8]], "dtypes": ["float16", "float16"], "args": {"dim": 1}})");
+  const OpLine cat =
+      one(R"({"op": "aten::cat", "shapes": [[4, 8], [4, 8]], "dtypes": ["float16", "float16"], "args": {"dim": 1}})");
   ASSERT_EQ(cat.call.arguments.front().list.size(), 2U);
   EXPECT_EQ(cat.call.arguments.front().list.front().dtype, DType::f16);
 }
