@@ -174,7 +174,7 @@ struct NameCounts {
 };
 
 struct Mark {
-  std::string_view kind;  // break, recompile, sync, gap, iteration
+  std::string_view kind;  // break, recompile, sync, gap, iteration, critical
   std::int64_t start_ns = 0, dur_ns = 0;
   std::optional<std::uint32_t> track, id;
   std::string label;

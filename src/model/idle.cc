@@ -7,6 +7,7 @@
 
 #include "base/work_count.h"
 #include "model/name_flags.h"
+#include "model/recorder_lateness.h"
 
 namespace ridge {
 namespace {
@@ -43,10 +44,24 @@ class EventWaits {
 // What split_idle works with, the same for every device.
 struct Context {
   explicit Context(const Model& m)
-      : tree(m.tree()), links(m.links()), stalls(m.host_stalls()), event_waits(m.trace(), tree, links) {
+      : tree(m.tree()),
+        links(m.links()),
+        stalls(m.host_stalls()),
+        recorder(m.recorder_costs()),
+        event_waits(m.trace(), tree, links) {
     for (std::uint32_t n = 0; n < tree.recorded; ++n) {
       if (tree.parent[n] == kNoNode) roots.push_back(n);
     }
+  }
+
+  // The threads that launch a device's work.
+  std::vector<bool> launching(const Device& device) const {
+    std::vector<bool> found(tree.threads.size());
+    for (const WorkRow& work : device.work) {
+      const NodeId launch = links.launch[work.row];
+      if (launch != kNoNode && launch.value < tree.recorded) found[thread_of(launch)] = true;
+    }
+    return found;
   }
 
   std::size_t thread_of(NodeId node) const {
@@ -66,6 +81,7 @@ struct Context {
   const CallTree& tree;
   const LaunchLinks& links;
   const HostStalls& stalls;
+  const RecorderCosts& recorder;
   EventWaits event_waits;
   std::vector<std::uint32_t> roots;  // nodes without a parent
 };
@@ -75,7 +91,10 @@ constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stall
 class Splitter {
  public:
   Splitter(const Context& context, const Device& device, TimeRange window)
-      : context_(context), device_(device), window_(window) {}
+      : context_(context),
+        device_(device),
+        window_(window),
+        recorder_(context.recorder, context.stalls, context.launching(device), window.start_ns) {}
 
   DeviceIdle split() {
     idle_.device = device_.id;
@@ -179,6 +198,8 @@ class Splitter {
 
   void late(std::int64_t until, IdleCause otherwise, NodeId node) {
     for (const HostStall* stall : restarts_) charge(*stall, std::min(until, position() + left_of(*stall)));
+    if (otherwise == IdleCause::launch && node != kNoNode && until > position())
+      add(position() + recorder_.take(context_.tree.end_ns[node.value], until - position()), IdleCause::recorder, node);
     add(until, otherwise, node);
   }
 
@@ -219,6 +240,7 @@ class Splitter {
   const Context& context_;
   const Device& device_;
   const TimeRange window_;
+  RecorderLateness recorder_;
   DeviceIdle idle_;
   IdleGap gap_;
   std::vector<const HostStall*> restarts_;  // stalls before the current time that drained the queue and are not charged in full

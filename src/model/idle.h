@@ -9,6 +9,8 @@
 //  was busy
 //    meanwhile, or until the host is ahead again (a launch that returned kLaunchLatencyNs before its work started): without the
 //    stall the host would have been that much earlier. So what is charged to a stall never exceeds its length.
+//  - What is left of that to `launch` is the recorder's first, up to what being recorded cost the host since it last waited
+//    (recorder_lateness.h).
 //  - L had returned before a, or more than kLaunchLatencyNs before b: work was queued. `kernel_gap` when E could start;
 //  `dependency` when it
 //    waited: for another stream, a collective or an event, or for more than kKernelGapNs, in which a device starts anything

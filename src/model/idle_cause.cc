@@ -19,6 +19,7 @@ constexpr std::array<CauseRow, kIdleCauses> kCauses = {{
     {"dataloader", "the host waited for the next batch"},
     {"copy_wait", "the host waited for a blocking copy"},
     {"launch", "the host launched too late"},
+    {"recorder", "the profiler slowed the host (estimate)"},
     {"dependency", "queued work waited for another stream, collective or process"},
     {"kernel_gap", "gap between queued kernels"},
     {"head_tail", "before the first and after the last device work"},

@@ -22,13 +22,14 @@ struct Model::Tables {
   Once<CompilerWork> compiler_work;
   Once<GraphReplays> graph_replays;
   Once<Locations> locations;
+  Once<RecorderCosts> recorder_costs;
 
   // Calls see(table) for each.
   template <class See>
   void each(See see) const {
     see(tree), see(node_of), see(links), see(host_stalls), see(identities), see(timeline), see(iterations);
     see(autotuning), see(compile_phases), see(forward_backward), see(compiled_regions), see(compiler_work);
-    see(graph_replays), see(locations);
+    see(graph_replays), see(locations), see(recorder_costs);
   }
 };
 
@@ -92,6 +93,10 @@ const GraphReplays& Model::graph_replays() const {
 
 const Locations& Model::locations() const {
   return tables_->locations.get([&] { return Locations(trace_, tree(), forward_backward()); });
+}
+
+const RecorderCosts& Model::recorder_costs() const {
+  return tables_->recorder_costs.get([&] { return build_recorder_costs(trace_, tree()); });
 }
 
 std::uint64_t Model::memory_bytes() const {

@@ -18,6 +18,7 @@
 #include "model/kernel_identity.h"
 #include "model/launch_links.h"
 #include "model/locations.h"
+#include "model/recorder_cost.h"
 #include "trace/trace.h"
 
 namespace ridge {
@@ -44,6 +45,7 @@ class Model {
   const CompilerWork& compiler_work() const;
   const GraphReplays& graph_replays() const;
   const Locations& locations() const;
+  const RecorderCosts& recorder_costs() const;
 
   // Of the tables made so far: what their columns take, the trace not counted.
   std::uint64_t memory_bytes() const;

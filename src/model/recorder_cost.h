@@ -1,43 +1,54 @@
-// RecorderCost: what recording cost the host, event by event, about. The profiler slows the program down that it watches: a
-// host that is too slow for its device in the trace may keep up when nobody records.
+// RecorderCosts: what recording added to what each host thread did, about. The profiler slows the program down that it watches:
+// a host that is too slow for its device in the trace may keep up when nobody records.
 //
-// The constants are the least of what six programs showed; they are no bound: a seventh, which nobody had fitted them to, had
-// at most 1.8 us an op with shapes. Who takes them off may take off too much, and says so. The six
-// host-bound programs (100 small ops; 40 linear layers; an encoder; training a small network; compiled functions of 1 and 32
-// Triton kernels), timed with and without torch.profiler on an H200 with PyTorch 2.11: 2.0 to 7.9 us an op, 3.4 to 7.8 with
-// shapes; 11 us for an Inductor kernel's wrapper, 20 with shapes; 0.9 to 2.4 us a Python frame. A profiler step costs 50 to 150
-// us besides (the pairs of tests/fixtures/README.md: step in the trace, less the real one, less the ops).
+// Two things are taken off between one call of the device's API and the next:
+//  - the price of each event that starts there: a table by sort of event and by what was recorded (recorder_cost.cc);
+//  - a part of all that is in it, where the trace shows a slow host: by how much a launch takes longer than in the calibration.
+//    Whether it is slow for being recorded or by itself the trace does not tell; half of it (in the logarithm) is taken off.
+// A stretch without events is neither, beyond its first kWatchedNs: a host that computes by itself is not slowed. What a call
+// waits for is not either. A fifth of the rest always stays.
+//
+// The prices were fitted on programs with known steps, recorded with and without each option on an H200 with PyTorch 2.11; they
+// are an estimate, and how good it is on programs that they were not fitted on is told in docs/accuracy.md.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/bulk_vector.h"
 #include "model/call_tree.h"
 #include "trace/trace.h"
 
 namespace ridge {
 
-struct RecorderPrices {
-  std::int64_t op_ns = 2'000;
-  std::int64_t triton_op_ns = 10'000;
-  std::int64_t frame_ns = 900;
-  std::int64_t step_ns = 50'000;
-};
-inline constexpr RecorderPrices kWithoutShapes = {};
-inline constexpr RecorderPrices kWithShapes = {.op_ns = 3'400, .triton_op_ns = 20'000};
-
 class RecorderCost {
  public:
-  // Of these threads (flags, as tree.threads): those that launch a device's work.
-  RecorderCost(const Trace& trace, const CallTree& tree, const std::vector<bool>& threads);
+  // Of what a thread did in [from, to). Between two calls it is spread evenly.
+  std::int64_t between(std::int64_t from_ns, std::int64_t to_ns) const {
+    return to_ns > from_ns ? until(to_ns) - until(from_ns) : 0;
+  }
 
-  // Cost of what started in [from, to).
-  std::int64_t between(std::int64_t from_ns, std::int64_t to_ns) const { return until(to_ns) - until(from_ns); }
+  // By whoever walks the thread, in order of time.
+  void start(std::int64_t time_ns);
+  void add(std::int64_t until_ns, std::int64_t cost_ns);
+
+  std::uint64_t heap_bytes() const { return (ends_.capacity() + sums_.capacity()) * sizeof(std::int64_t); }
 
  private:
   std::int64_t until(std::int64_t time_ns) const;
 
-  std::vector<std::int64_t> starts_, sums_;  // in order of time; the sum up to and with each
+  BulkVector<std::int64_t> ends_, sums_;  // of each stretch, and the cost up to there
 };
+
+struct RecorderCosts {
+  std::vector<RecorderCost> of_thread;  // by index into tree.threads
+  double slowness = 1;                  // of this host while it was recorded, against the calibration's
+  bool calibrated = false;              // the trace is of a sort that the prices were fitted on
+
+  // What was told when all threads that are flagged had a part in it.
+  std::int64_t between(const std::vector<bool>& threads, std::int64_t from_ns, std::int64_t to_ns) const;
+};
+
+RecorderCosts build_recorder_costs(const Trace& trace, const CallTree& tree);
 
 }  // namespace ridge

@@ -45,4 +45,10 @@ std::uint64_t heap_bytes(const GraphReplays& replays) {
   return with_contents(replays.graphs) + heap_bytes(replays.replays, replays.rows, replays.recovered);
 }
 
+std::uint64_t heap_bytes(const RecorderCosts& costs) {
+  std::uint64_t bytes = costs.of_thread.capacity() * sizeof(RecorderCost);
+  for (const RecorderCost& cost : costs.of_thread) bytes += cost.heap_bytes();
+  return bytes;
+}
+
 }  // namespace ridge

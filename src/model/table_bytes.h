@@ -20,5 +20,6 @@ std::uint64_t heap_bytes(const ForwardBackward& links);
 std::uint64_t heap_bytes(const CompiledRegions& regions);
 std::uint64_t heap_bytes(const CompilerWork& work);
 std::uint64_t heap_bytes(const GraphReplays& replays);
+std::uint64_t heap_bytes(const RecorderCosts& costs);
 
 }  // namespace ridge

@@ -214,7 +214,10 @@ class ProcessLanes {
       builder->add(worker, cuts_[worker], &ties_);
     }
     tie_handovers(graph->lanes[first], graph, out);
-    for (const auto& [worker, lane] : lane_of_) tie_wakes(graph->lanes[first], graph->lanes[lane], graph, out);
+    std::vector<std::uint32_t> handed;
+    for (const Tie& tie : ties_) handed.push_back(tie.wakes);
+    std::sort(handed.begin(), handed.end());
+    for (const auto& [worker, lane] : lane_of_) tie_wakes(graph->lanes[first], graph->lanes[lane], handed, graph, out);
   }
 
  private:
@@ -235,8 +238,8 @@ class ProcessLanes {
     const std::vector<std::int64_t> ends = root_ends(tree_, thread);
     std::vector<Cut>& cuts = cuts_[worker];
     std::vector<Interval> handed;
-    for (std::uint32_t h = 0; h < handovers_.size(); ++h) {
-      if (handovers_[h].working != worker) continue;
+    // Handovers stand by worker, in the workers' order.
+    for (std::uint32_t& h = next_handover_; h < handovers_.size() && handovers_[h].working == worker; ++h) {
       handed.push_back({handovers_[h].start_ns, handovers_[h].end_ns});
       cuts.push_back({idle_since(ends, handed.back().start_ns), handed.back().start_ns, true, 2 * h + 1});
       cuts.push_back({.at_ns = handovers_[h].end_ns});
@@ -270,10 +273,8 @@ class ProcessLanes {
   }
 
   // A thread that was woken by something unknown starts as long after what the main thread did last as it did.
-  void tie_wakes(const StepLane& main, const StepLane& lane, StepGraph* graph, HostLanes* out) {
-    std::vector<std::uint32_t> handed;
-    for (const Tie& tie : ties_) handed.push_back(tie.wakes);
-    std::sort(handed.begin(), handed.end());
+  void tie_wakes(const StepLane& main, const StepLane& lane, const std::vector<std::uint32_t>& handed, StepGraph* graph,
+                 HostLanes* out) {
     for (std::uint32_t node = lane.first; node < lane.first + lane.count; ++node) {
       if (graph->kind[node] != StepKind::wait || graph->source[node] != StepGraph::kNone) continue;
       if (std::binary_search(handed.begin(), handed.end(), node)) continue;
@@ -294,6 +295,7 @@ class ProcessLanes {
   std::uint32_t main_;
   std::vector<std::uint32_t> workers_;
   std::vector<Handover> handovers_;
+  std::uint32_t next_handover_ = 0;  // whose worker is not cut yet
   std::vector<Tie> ties_;
   std::map<std::uint32_t, std::vector<Cut>> cuts_;  // by thread
   std::map<std::uint32_t, std::uint32_t> lane_of_;  // of workers

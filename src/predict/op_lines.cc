@@ -227,6 +227,30 @@ void name_arguments(simdjson::dom::object arguments, OpLine* line) {
   call.has_constants = true;
 }
 
+// What PyTorch takes where a convolution is told nothing.
+void default_arguments(OpLine* line) {
+  const OpFormula* row = find_op(*line->op);
+  const auto* at = row == nullptr ? nullptr : std::get_if<ConvolutionPositions>(&row->positions);
+  if (at == nullptr) return;
+  const auto otherwise = [&](int position, std::string_view value) {
+    if (position < 0) return;
+    std::vector<OpArgument>& arguments = line->call.arguments;
+    if (arguments.size() <= static_cast<std::size_t>(position)) arguments.resize(static_cast<std::size_t>(position) + 1);
+    OpArgument& argument = arguments[static_cast<std::size_t>(position)];
+    if (argument.kind != OpArgument::Kind::none) return;
+    argument.kind = OpArgument::Kind::value;
+    argument.value = value;
+  };
+  otherwise(at->stride, "[1]");
+  otherwise(at->padding, "[0]");
+  otherwise(at->dilation, "[1]");
+  otherwise(at->output_padding, "[0]");
+  otherwise(at->groups, "1");
+  otherwise(at->transposed_at, "False");
+  otherwise(at->mask, "[True, True, False]");
+  line->call.has_constants = true;
+}
+
 std::string json_of(element value) { return simdjson::minify(value); }
 
 // One name of a type may stand for all tensors.
@@ -301,6 +325,7 @@ Result<OpLine> read_line(element json, const std::string& where) {
   }
   if (!positional) place_tensors(plain, &line.call);
   if (simdjson::dom::object named; object["args"].get(named) == simdjson::SUCCESS) name_arguments(named, &line);
+  if (!positional) default_arguments(&line);
   if (bool tf32 = false; object["tf32"].get(tf32) == simdjson::SUCCESS) line.tf32 = tf32;
   if (double ns = 0; object["warm_ns"].get(ns) == simdjson::SUCCESS) line.warm_ns = ns;
   if (double ns = 0; object["cold_ns"].get(ns) == simdjson::SUCCESS) line.cold_ns = ns;

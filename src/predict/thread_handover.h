@@ -17,7 +17,7 @@ struct Handover {
   std::int64_t end_ns = 0;    // last end
 };
 
-// Between `main` and each of `workers`, all of one process; in order of time per worker.
+// Between `main` and each of `workers`, all of one process; by worker, in the order given, then by time.
 std::vector<Handover> find_handovers(const Model& model, std::uint32_t main, const std::vector<std::uint32_t>& workers);
 
 // The thread of each process that runs its program: the one that marks iterations where there are marks, else the one that

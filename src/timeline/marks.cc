@@ -1,5 +1,5 @@
 // Marks: places worth a look on the lanes. Waits of the host for the device, the longest gaps of each device, the iterations,
-// graph breaks and recompiles.
+// graph breaks and recompiles, the critical path.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,12 +8,14 @@
 #include "model/host_stalls.h"
 #include "model/idle.h"
 #include "timeline/break_marks.h"
+#include "timeline/critical_marks.h"
 #include "timeline/state.h"
 
 namespace ridge {
 namespace {
 
 constexpr std::size_t kMostOfAKind = 200;
+constexpr std::size_t kMostOfThePath = 2000;  // which is drawn as one line
 
 void add_syncs(const Model& model, std::vector<Mark>* marks) {
   const HostStalls& stalls = model.host_stalls();
@@ -65,7 +67,8 @@ std::vector<Mark> bounded(std::vector<Mark> all) {
   std::vector<Mark> kept;
   for (auto& [kind, marks] : kinds) {
     std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.dur_ns > b.dur_ns; });
-    if (marks.size() > kMostOfAKind) marks.resize(kMostOfAKind);
+    const std::size_t most = kind == "critical" ? kMostOfThePath : kMostOfAKind;
+    if (marks.size() > most) marks.resize(most);
     std::move(marks.begin(), marks.end(), std::back_inserter(kept));
   }
   std::stable_sort(kept.begin(), kept.end(),
@@ -85,6 +88,8 @@ std::vector<Mark> Timeline::marks() const {
     for (Mark& mark : all) mark.start_ns -= state_->origin_ns();
     std::vector<Mark> breaks = break_marks(state_->costs);
     std::move(breaks.begin(), breaks.end(), std::back_inserter(all));
+    std::vector<Mark> path = critical_marks(state_->costs);
+    std::move(path.begin(), path.end(), std::back_inserter(all));
     return bounded(std::move(all));
   });
 }

@@ -5,14 +5,15 @@ namespace ridge {
 namespace {
 
 constexpr bool kWork = true;
-constexpr CauseSet kBetweenKernels = {IdleCause::launch, IdleCause::kernel_gap};
+constexpr CauseSet kBetweenKernels = {IdleCause::launch, IdleCause::recorder, IdleCause::kernel_gap};
 // What the compiler runs to tune and to fold makes the device wait as any program does.
-constexpr CauseSet kCompiler = {IdleCause::compile,   IdleCause::guards, IdleCause::sync,      IdleCause::copy_wait,
-                                IdleCause::allocator, IdleCause::launch, IdleCause::kernel_gap};
+constexpr CauseSet kCompiler = {IdleCause::compile,   IdleCause::guards, IdleCause::sync,     IdleCause::copy_wait,
+                                IdleCause::allocator, IdleCause::launch, IdleCause::recorder, IdleCause::kernel_gap};
 // Calls in which the profiler does its own work.
-constexpr CauseSet kDriverCalls = {IdleCause::launch, IdleCause::sync, IdleCause::copy_wait, IdleCause::allocator};
-constexpr CauseSet kBreak = {IdleCause::launch, IdleCause::guards, IdleCause::sync, IdleCause::copy_wait,
-                             IdleCause::kernel_gap};
+constexpr CauseSet kDriverCalls = {IdleCause::launch, IdleCause::recorder, IdleCause::sync, IdleCause::copy_wait,
+                                   IdleCause::allocator};
+constexpr CauseSet kBreak = {IdleCause::launch, IdleCause::recorder,  IdleCause::guards,
+                             IdleCause::sync,   IdleCause::copy_wait, IdleCause::kernel_gap};
 
 constexpr FindingRow kRows[] = {
     {"autotune_in_window", "autotuning inside the window", find_autotune_in_window, kCompiler, kWork},
@@ -26,17 +27,20 @@ constexpr FindingRow kRows[] = {
     {"host_sync",
      "host sync: the host waits for the device, then the device for the host",
      find_host_sync,
-     {IdleCause::sync, IdleCause::copy_wait, IdleCause::launch}},
+     {IdleCause::sync, IdleCause::copy_wait, IdleCause::launch, IdleCause::recorder}},
     {"recompile_limit",
      "frames that hit the recompile limit run eager",
      find_recompile_limit,
-     {IdleCause::launch, IdleCause::guards}},
+     {IdleCause::launch, IdleCause::recorder, IdleCause::guards}},
     {"guard_overhead", "the device idles while Dynamo checks guards", find_guard_overhead, {IdleCause::guards}},
-    {"cpu_kernels", "the device waits while compiled code computes on the host", find_cpu_kernels, {IdleCause::launch}},
+    {"cpu_kernels",
+     "the device waits while compiled code computes on the host",
+     find_cpu_kernels,
+     {IdleCause::launch, IdleCause::recorder}},
     {"preprocessing",
      "the host works at length before the first launch of a step",
      find_preprocessing,
-     {IdleCause::launch, IdleCause::head_tail}},
+     {IdleCause::launch, IdleCause::recorder, IdleCause::head_tail}},
     {"exposed_communication",
      "communication that does not overlap with computation",
      find_exposed_communication,
@@ -55,7 +59,7 @@ constexpr FindingRow kRows[] = {
     {"inductor_fallback", "ops for which Inductor falls back to ATen", find_inductor_fallback, {}},
     {"memory_bound_inefficient", "memory-bound kernels far below peak bandwidth", find_memory_bound_inefficient, {}, kWork},
     {"slow_kernel", "kernels that take far longer than such work takes here", find_slow_kernel, {}, kWork},
-    {"host_pause", "long GPU idle while the host does other work", find_host_pause, {IdleCause::launch}},
+    {"host_pause", "long GPU idle while the host does other work", find_host_pause, {IdleCause::launch, IdleCause::recorder}},
     {"launch_bound", "launch-bound: the device waits for launches", find_launch_bound, kBetweenKernels},
     {"first_iteration_outlier", "the first iteration is far slower than the others", find_first_iteration_outlier, {}},
 };

@@ -112,7 +112,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   };
   std::int64_t waited_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    const bool between = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
+    const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
     if (between && in_step(slot.last_work) && in_step(slot.next_work)) waited_ns += claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;

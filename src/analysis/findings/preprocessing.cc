@@ -117,7 +117,7 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
   Claim claim(facts.ledger());
   const auto for_each_part = [&](auto f) {
     for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-      if (slot.piece.cause != IdleCause::launch && slot.piece.cause != IdleCause::head_tail) return;
+      if (!is_late(slot.piece.cause) && slot.piece.cause != IdleCause::head_tail) return;
       const auto iteration = facts.model().iterations().at(slot.piece.end_ns - 1);
       if (!iteration) return;
       Lead& lead = leads[*iteration];

@@ -88,7 +88,7 @@ std::optional<Finding> find_recompile_limit(Facts& facts) {
   Claim claim(facts.ledger());
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     const NodeId launch = facts.launch(slot.next_work);
-    const bool late = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::guards;
+    const bool late = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::guards;
     if (late && launch != kNoNode && holds(facts.time(launch).start_ns)) claim.take_idle(d, i);
   });
   claim.keep_anyway();

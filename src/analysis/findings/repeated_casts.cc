@@ -33,7 +33,7 @@ std::optional<Finding> find_repeated_casts(Facts& facts) {
   });
   std::int64_t waited_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    const bool before = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
+    const bool before = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
     if (before && slot.next_work != kNoWork && is_one(slot.next_work)) waited_ns += claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;

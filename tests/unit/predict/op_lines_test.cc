@@ -38,6 +38,13 @@ TEST(OpLines, NamedArgumentsStandWhereTheOpTakesThem) {
   EXPECT_EQ(tensor_at(attention.call, 2)->dtype, DType::bf16) << "one type stands for all tensors";
 }
 
+TEST(OpLines, ConvolutionsHaveDefaults) {
+  const OpLine conv = one(R"({"op": "aten::conv2d", "shapes": [[8, 64, 56, 56], [64, 64, 3, 3]], "dtypes": "float16"})");
+  const OpFormula* row = find_op(conv.call.op);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->work(conv.call, Part{}).flops, 2.0 * 8 * 54 * 54 * 64 * 64 * 9) << "stride 1, no padding";
+}
+
 TEST(OpLines, TensorsAloneGoToTheirPlaces) {
   const OpLine norm =
       one(R"({"op": "aten::layer_norm", "shapes": [[8, 768], [768], [768]], "dtypes": ["float32", "float32", "float32"]})");

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/cost_model.h"
+#include "facts/iteration_time.h"
 #include "support/files.h"
 #include "support/loaded_trace.h"
 #include "timeline/make_timeline.h"
@@ -353,6 +354,22 @@ TEST(Timeline, HitsAreCountedAndInOrderOfTime) {
   EXPECT_EQ(all->hits, counted);
 }
 
+// Pieces of the path follow each other: none overlaps the next, and together they are as long as the iterations.
+TEST(Timeline, TheCriticalPathIsMarkedWithoutGaps) {
+  const auto path = test::path_of("fault_item_sync");
+  ASSERT_TRUE(path);
+  const Opened t(test::load_file(*path));
+  std::int64_t end = INT64_MIN, sum = 0;
+  for (const Mark& mark : t.timeline.marks()) {
+    if (mark.kind != "critical") continue;
+    EXPECT_GE(mark.start_ns, end);
+    EXPECT_TRUE(mark.track);
+    end = mark.start_ns + mark.dur_ns;
+    sum += mark.dur_ns;
+  }
+  EXPECT_EQ(sum, iteration_time(Scope(*t.loaded.model)).total_ns());
+}
+
 TEST(Timeline, MarksAreBoundedAndLieWhereTheySay) {
   const auto path = test::path_of("fault_item_sync");
   ASSERT_TRUE(path);
@@ -370,7 +387,8 @@ TEST(Timeline, MarksAreBoundedAndLieWhereTheySay) {
   }
   EXPECT_GT(kinds["sync"], 0);
   EXPECT_GT(kinds["gap"], 0);
-  for (const auto& [kind, count] : kinds) EXPECT_LE(count, 200) << kind;
+  EXPECT_GT(kinds["critical"], 0);
+  for (const auto& [kind, count] : kinds) EXPECT_LE(count, kind == "critical" ? 2000 : 200) << kind;
 }
 
 TEST(Timeline, TheOverviewIsAsBusyAsTheDevice) {

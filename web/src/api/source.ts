@@ -4,7 +4,7 @@ import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, 
 
 export const kSearchPage = 1000; // hits an answer
 
-export type Parameters = Record<string, string | number>;
+export type Parameters = Record<string, string | number | string[]>; // a list: the parameter once for each
 
 export interface SlicesPlace {
   url: string;
@@ -54,6 +54,7 @@ export class SourceError extends Error {
 // "/api/v1/name?a=1&b=2" with sorted keys: how a report's answers are keyed.
 export function canonical(path: string, parameters: Parameters = {}): string {
   const keys = Object.keys(parameters).sort();
-  const query = keys.map((key) => `${encodeURIComponent(key)}=${encodeURIComponent(String(parameters[key]))}`).join("&");
+  const one = (key: string, value: string | number): string => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`;
+  const query = keys.flatMap((key) => [parameters[key]!].flat().map((value) => one(key, value))).join("&");
   return `/api/v1/${path}${query ? `?${query}` : ""}`;
 }

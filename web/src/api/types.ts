@@ -211,7 +211,7 @@ export interface Counter {
 }
 
 export interface Mark {
-  kind: "break" | "recompile" | "sync" | "gap" | "iteration";
+  kind: "break" | "recompile" | "sync" | "gap" | "iteration" | "critical";
   start_ns: number;
   dur_ns: number;
   track: number | null;

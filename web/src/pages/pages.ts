@@ -15,6 +15,7 @@ import { roofline_page } from "./roofline";
 import { summary_page } from "./summary";
 import { kernels_page, ops_page } from "./tables";
 import { timeline_page } from "./timeline";
+import { whatif_page } from "./whatif";
 import * as format from "../ui/format";
 
 export interface PageRow {
@@ -29,6 +30,7 @@ export interface PageRow {
 const kPages: PageRow[] = [
   { name: "summary", title: "Summary", group: "Overview", needs: "summary", make: summary_page },
   { name: "timeline", title: "Timeline", group: "Overview", needs: null, make: timeline_page },
+  { name: "whatif", title: "Step and what-if", group: "Overview", needs: "whatif", make: whatif_page },
   { name: "kernels", title: "Kernels", group: "Device", needs: "kernels", make: kernels_page },
   { name: "kernel", title: "Kernel", group: "Device", needs: "kernel", make: kernel_page, under: "kernels" },
   { name: "roofline", title: "Roofline", group: "Device", needs: "roofline", make: roofline_page },
@@ -44,6 +46,7 @@ const kPages: PageRow[] = [
 // Analyses that are part of a page above, or that need an argument which a page cannot guess.
 const kShownElsewhere = new Set([
   ...kPages.map((page) => page.needs),
+  "critical",
   "findings",
   "breaks",
   "info",

@@ -6,6 +6,7 @@ import { kMarkColours, type State } from "./state";
 const kMarkReach = 6; // px around a mark that count as it
 const kLeastGap = 6; // px
 const kFlagApart = 5; // px
+const kPathHeight = 2; // px
 const kNoMarks: State["marks"] = [];
 
 export class LaneMarks {
@@ -38,6 +39,18 @@ export class LaneMarks {
     }
   }
 
+  // The critical path: a line along the lane for as long as it runs there.
+  path(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
+    const { view } = this.state;
+    context.fillStyle = kMarkColours.critical;
+    for (const mark of this.marks_of(box.track!.id)) {
+      if (mark.kind !== "critical" || mark.start_ns > view.to || mark.start_ns + mark.dur_ns < view.from) continue;
+      const a = Math.max(0, view.x(mark.start_ns));
+      const b = Math.min(view.width, view.x(mark.start_ns + mark.dur_ns));
+      context.fillRect(a, y - 3, Math.max(1, b - a), kPathHeight);
+    }
+  }
+
   // Above them: a flag for each mark; those closer together than a flag is wide share one.
   flags(context: CanvasRenderingContext2D, box: LaneBox, y: number): void {
     const { view } = this.state;
@@ -46,6 +59,7 @@ export class LaneMarks {
     const reach_ns = 4 * view.ns_per_px; // half a flag
     const last = new Map<string, number>();
     for (const mark of marks) {
+      if (mark.kind === "critical") continue; // a line: see path()
       if (mark.start_ns > view.to + reach_ns || mark.start_ns + mark.dur_ns < view.from - reach_ns) continue;
       const a = view.x(mark.start_ns);
       const b = view.x(mark.start_ns + mark.dur_ns);
@@ -63,7 +77,7 @@ export class LaneMarks {
     const near = (mark: State["marks"][number]): boolean => {
       const a = view.x(mark.start_ns);
       const b = view.x(mark.start_ns + mark.dur_ns);
-      return (mark.kind !== "gap" || b - a >= kLeastGap) && Math.abs(flag_place(mark, a, b, view.width) - x) < kMarkReach;
+      return mark.kind !== "critical" && (mark.kind !== "gap" || b - a >= kLeastGap) && Math.abs(flag_place(mark, a, b, view.width) - x) < kMarkReach;
     };
     return this.marks_of(track).find(near) ?? null;
   }

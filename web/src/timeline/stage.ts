@@ -230,7 +230,10 @@ export class Stage {
     context.globalAlpha = 0.6;
     context.fillRect(0, y + box.height - 2, width, 1);
     context.globalAlpha = 1;
-    if (this.state.show_marks) this.marks.flags(context, box, y);
+    if (this.state.show_marks) {
+      this.marks.path(context, box, y);
+      this.marks.flags(context, box, y);
+    }
   }
 
   // The middle of a row of a track on the stage; null when the track is not laid out (its group is closed).

@@ -71,6 +71,7 @@ export const kMarkColours: Record<Mark["kind"], string> = {
   sync: "#d55e00",
   gap: "#e0a100",
   iteration: "#0072b2",
+  critical: "#e11d48",
 };
 export const kMarkNames: Record<Mark["kind"], string> = {
   break: "graph break",
@@ -78,12 +79,14 @@ export const kMarkNames: Record<Mark["kind"], string> = {
   sync: "sync point",
   gap: "idle gap",
   iteration: "iteration",
+  critical: "critical path",
 };
-// In the toolbar, where four of them stand beside each other.
+// In the toolbar, where some of them stand beside each other.
 export const kMarkWords: Record<Mark["kind"], string> = {
   break: "breaks",
   recompile: "recompiles",
   sync: "syncs",
   gap: "gaps",
   iteration: "iterations",
+  critical: "critical path",
 };

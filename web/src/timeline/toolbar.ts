@@ -93,7 +93,7 @@ export class Toolbar {
   private kinds(): HTMLElement {
     const kinds = [...new Set(this.state.marks.map((mark) => mark.kind))].filter((kind) => kind !== "iteration");
     const item = (kind: (typeof kinds)[number]): HTMLElement =>
-      el("span", { class: "legend-item", title: `${kMarkNames[kind]}s` }, el("i", { style: { background: kMarkColours[kind] } }), kMarkWords[kind]);
+      el("span", { class: "legend-item", title: kind === "critical" ? "what a step waits for last, from its end back to its start" : `${kMarkNames[kind]}s` }, el("i", { style: { background: kMarkColours[kind] } }), kMarkWords[kind]);
     return el("span", { class: "legend tl-kinds" }, ...kinds.map(item));
   }
 

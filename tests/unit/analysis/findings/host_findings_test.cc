@@ -135,7 +135,7 @@ TEST(HostFindings, AHostThatKeepsUpIsNotLaunchBound) {
   const test::LoadedTrace loaded(text.read());
   const DeviceLaunches launches = compute_launches(Scope(*loaded.model)).devices.at(0);
   EXPECT_EQ(launches.launch_bound, false);
-  EXPECT_GT(launches.idle_of(IdleCause::launch), launches.window_ns / 10);
+  EXPECT_GT(launches.idle_of(IdleCause::launch) + launches.idle_of(IdleCause::recorder), launches.window_ns / 10);
   EXPECT_FALSE(found_in(text).has("launch_bound")) << found_in(text).ids();
 }
 
@@ -160,7 +160,7 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   const Found paused = found_in(pause.text);
   EXPECT_TRUE(paused.has("host_pause")) << paused.ids();
   EXPECT_FALSE(paused.has("launch_bound")) << paused.ids();
-  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: before cudaLaunchKernel, 0.5 x, 2.500 ms");
+  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: before cudaLaunchKernel, 0.5 x, 2.497 ms");
   pause.text.annotation("Optimizer.step#SGD.step", 200 * kUs, 6'000 * kUs);  // without stacks, the annotation says most
   const Found in_step = found_in(pause.text);
   ASSERT_TRUE(in_step.has("host_pause")) << in_step.ids();
@@ -181,15 +181,16 @@ TEST(HostFindings, APauseIsInTheOpThatTookIt) {
   pause.text.op("aten::_cudnn_rnn_backward", 120 * kUs, 5'000 * kUs).op("aten::contiguous", 5'050 * kUs, 5'120 * kUs);
   const Found paused = found_in(pause.text);
   ASSERT_TRUE(paused.has("host_pause")) << paused.ids();
-  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: in aten::_cudnn_rnn_backward, 0.5 x, 2.500 ms");
+  EXPECT_EQ(paused.find("host_pause")->finding.evidence, "per iteration: in aten::_cudnn_rnn_backward, 0.5 x, 2.495 ms");
 }
 
-// 200 kernels of 10 us, each waited for 20 us, while the host runs ten ops for each: recording alone costs that.
+// 200 kernels of 10 us, each waited for 20 us, while the host runs 13 ops for each: recording them costs most of
+// that.
 TEST(HostFindings, WhatRecordingMayExplainIsSaid) {
   TraceText text;
   for (int i = 1; i <= 200; ++i) {
     const std::int64_t at = i * 30 * kUs;
-    for (int op = 0; op < 10; ++op) text.op("aten::view", at - (20 - op) * kUs, at - (20 - op) * kUs + kUs / 2);
+    for (int op = 0; op < 13; ++op) text.op("aten::view", at - (20 - op) * kUs, at - (20 - op) * kUs + kUs / 2);
     text.call("cudaLaunchKernel", at - 5 * kUs, at - kUs, i).kernel(i % 2 == 0 ? "a" : "b", at, at + 10 * kUs, i);
   }
   const test::LoadedTrace loaded(text.read());
@@ -198,7 +199,7 @@ TEST(HostFindings, WhatRecordingMayExplainIsSaid) {
   EXPECT_EQ(std::ranges::count(findings.diagnostics, "recorder_may_explain", &Diagnostic::code), 1);
   const Launches launches = compute_launches(scope);
   ASSERT_EQ(launches.devices.size(), 1U);
-  EXPECT_TRUE(test::says(launch_verdict(launches.devices[0]), {"launch-bound while it is recorded"}));
+  EXPECT_TRUE(test::says(launch_verdict(launches.devices[0]), {"not launch-bound when nobody records"}));
 }
 
 TEST(HostFindings, AutotuningAndTheCompilationAroundIt) {

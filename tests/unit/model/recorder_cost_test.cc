@@ -1,0 +1,98 @@
+// What recording cost: hand-made traces with prices added up by hand.
+#include "model/recorder_cost.h"
+
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "model/idle.h"
+#include "support/host_device_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::TraceText;
+
+constexpr std::int64_t kUs = 1'000;
+
+RecorderCosts costs_of(const Trace& trace) { return build_recorder_costs(trace, Model(trace).tree()); }
+
+// Ops of 50 us with a launch each, one every 100 us; launches take `launch_ns`.
+TraceText ops_with_launches(int count, std::int64_t launch_ns) {
+  TraceText text;
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t at = i * 100 * kUs;
+    text.op("aten::add", at, at + 50 * kUs).call("cudaLaunchKernel", at + 20 * kUs, at + 20 * kUs + launch_ns, i + 1);
+    text.kernel("k", at + 60 * kUs, at + 70 * kUs, i + 1);
+  }
+  return text;
+}
+
+TEST(RecorderCost, IsThePriceOfWhatStartsBetweenTwoCalls) {
+  const auto trace = ops_with_launches(20, 4'400).read();
+  const RecorderCosts costs = costs_of(*trace);
+  EXPECT_TRUE(costs.calibrated);
+  EXPECT_DOUBLE_EQ(costs.slowness, 1);
+  // From the end of one call to the end of the next: an op and a launch.
+  EXPECT_EQ(costs.of_thread.at(0).between(24'400, 124'400), 1'300 + 3'400);
+  EXPECT_EQ(costs.of_thread.at(0).between(24'400, 224'400), 2 * (1'300 + 3'400));
+  EXPECT_EQ(costs.of_thread.at(0).between(24'400, 74'400), (1'300 + 3'400) / 2) << "spread evenly";
+  EXPECT_EQ(costs.of_thread.at(0).between(50'000, 50'000), 0);
+}
+
+TEST(RecorderCost, OfASlowHostIsMore) {
+  const auto slow = ops_with_launches(20, 2 * 4'400).read();
+  const RecorderCosts costs = costs_of(*slow);
+  EXPECT_DOUBLE_EQ(costs.slowness, 2);
+  EXPECT_GT(costs.of_thread.at(0).between(0, 1'000 * kUs),
+            2 * costs_of(*ops_with_launches(20, 4'400).read()).of_thread.at(0).between(0, 1'000 * kUs));
+}
+
+TEST(RecorderCost, FewLaunchesTellNoSpeed) {
+  const RecorderCosts costs = costs_of(*ops_with_launches(5, 20'000).read());
+  EXPECT_FALSE(costs.calibrated);
+  EXPECT_DOUBLE_EQ(costs.slowness, 1);
+}
+
+TEST(RecorderCost, NeverTakesAllOfTheTime) {
+  TraceText text;
+  for (int i = 0; i < 100; ++i) text.op("aten::view", i * 500, i * 500 + 400);  // shorter than their price
+  const auto trace = text.read();
+  EXPECT_EQ(costs_of(*trace).of_thread.at(0).between(0, 49'900), 49'900 - 9'980);
+}
+
+TEST(RecorderCost, IsNothingWhereTheHostComputesOrWaits) {
+  TraceText text = ops_with_launches(20, 2 * 4'400);
+  text.call("cudaDeviceSynchronize", 10'000 * kUs, 60'000 * kUs, 900);
+  const auto trace = text.read();
+  const RecorderCost cost = costs_of(*trace).of_thread.at(0);
+  EXPECT_EQ(cost.between(10'001 * kUs, 60'000 * kUs), 0);
+  // 8 ms without an event, of which the first 60 us count as watched.
+  EXPECT_LT(cost.between(2'000 * kUs, 10'000 * kUs), 30 * kUs);
+}
+
+TEST(RecorderCost, OfShapesAndStepsAndTritonKernels) {
+  TraceText text;
+  text.annotation("ProfilerStep#1", 0, 1'000 * kUs);
+  text.op("triton_poi_fused_add_0", 10 * kUs, 60 * kUs).op("CompiledFunction", 70 * kUs, 120 * kUs);
+  for (int i = 0; i < 20; ++i) text.op("aten::add", (200 + i * 40) * kUs, (230 + i * 40) * kUs);
+  const auto trace = text.read();
+  EXPECT_EQ(costs_of(*trace).of_thread.at(0).between(0, 1'000 * kUs), 100'000 + 7'500 + 3'200 + 20 * 1'300);
+}
+
+// The device waits 30 us before each kernel; of that the recorder's cost is its own cause.
+TEST(RecorderCost, IsACauseOfIdleTime) {
+  const auto trace = ops_with_launches(20, 4'400).read();
+  const Model model(*trace);
+  std::map<std::string, std::int64_t> by_cause;
+  for (const DeviceIdle& idle : split_idle(model, *trace->window)) {
+    for (const IdlePiece& piece : idle.pieces) by_cause[std::string(name_of(piece.cause))] += piece.length();
+  }
+  // Before the second kernel: what the first call and its op cost, and the second's; then one op and call each.
+  EXPECT_EQ(by_cause["recorder"], 3'400 + 1'300 + 19 * (1'300 + 3'400));
+  EXPECT_EQ(by_cause["recorder"] + by_cause["launch"] + by_cause["kernel_gap"], 19 * 90 * kUs);
+}
+
+}  // namespace
+}  // namespace ridge
