@@ -158,7 +158,7 @@ CallFeatures features_of_call(const OpCall& given, bool tf32, double multiproces
   const Alias* alias = alias_of(call.op);
   const std::string_view looked_up = alias != nullptr && !alias->row.empty() ? alias->row : call.op;
   const OpFormula* row = find_op(looked_up);
-  out.op = without_namespace(call.op);
+  out.op = std::string(without_namespace(call.op));
   std::string_view family = row != nullptr ? kKinds[static_cast<std::size_t>(row->family)] : std::string_view();
   if (alias != nullptr) family = alias->kind;
   if (row == nullptr && alias == nullptr) return out;
@@ -187,7 +187,7 @@ CallFeatures features_of_call(const OpCall& given, bool tf32, double multiproces
   if (row != nullptr) out.work = row->work(spelled, Part{}, 1);
   if (factory) {
     out.work = {.flops = 0, .read = 0, .written = out.tensor_bytes};
-    out.op = call.op.substr(6);
+    out.op = std::string(call.op.substr(std::min<std::size_t>(6, call.op.size())));
   }
   if ((out.op == "index" || out.op == "index_put") &&
       (call.arguments.size() < 2 || (call.arguments[1].list.empty() && tensor_at(call, 1) == nullptr))) {

@@ -15,7 +15,7 @@ namespace ridge {
 
 struct CallFeatures {
   std::string_view kind;        // which part of the table: "product", "pointwise", ...; empty: no such ops were measured
-  std::string_view op;          // its name there, without namespace, overload and the mark of an in-place form
+  std::string op;               // its name there, without namespace, overload and the mark of an in-place form
   std::vector<float> values;    // the kind's own, see call_features.cc
   OpWork work;                  // of the whole call
   DType unit = DType::unknown;  // in which it computes, TF32 told from float32
