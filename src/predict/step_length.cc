@@ -119,6 +119,35 @@ IntervalSet StepLength::iteration_spans(const Replayed& replayed) const {
   return IntervalSet(std::move(spans));
 }
 
+SteadyStep StepLength::steady() const {
+  std::vector<bool> inside(graph_.size());
+  if (parts_.empty()) return {graph_, std::move(inside), 0, 1};
+  // Recorded times: from the first of the iterations to the last; where the window was cut into them, from launch to launch.
+  const auto recorded = [&](const Instant& instant) { return graph_.start_ns[instant.node] + instant.offset_ns; };
+  std::int64_t from = INT64_MAX, to = INT64_MIN, last_launch = INT64_MIN;
+  for (const Part& part : parts_) {
+    if (!part.counts) continue;
+    from = std::min(from, recorded(part.start));
+    to = std::max(to, recorded(part.end));
+  }
+  for (std::uint32_t i = 0; i < part_of_.size(); ++i) {
+    const std::uint32_t node = graph_.first_device + i;
+    inside[node] = part_of_[i] < parts_.size() && parts_[part_of_[i]].counts;
+  }
+  for (std::uint32_t node = 0; node < graph_.first_device; ++node) {
+    if (graph_.kind[node] == StepKind::launch && graph_.start_ns[node] < to)
+      last_launch = std::max(last_launch, graph_.start_ns[node] + graph_.duration_ns[node]);
+  }
+  if (cut_ && parts_.front().counts && first_launch_.node != StepGraph::kNone) from = std::max(from, recorded(first_launch_));
+  if (cut_ && parts_.back().counts && last_launch > from) to = std::min(to, last_launch);
+  for (std::uint32_t node = 0; node < graph_.first_device; ++node) {
+    const std::int64_t start = graph_.start_ns[node];
+    inside[node] =
+        start >= from && (start < to || (start == to && graph_.duration_ns[node] == 0 && graph_.kind[node] == StepKind::host));
+  }
+  return {graph_, std::move(inside), from, iterations()};
+}
+
 IntervalSet StepLength::spans(const Replayed& replayed) const {
   std::vector<Interval> besides;
   for (const auto& [from, to] : held_up_) besides.push_back({time_of(from, replayed), time_of(to, replayed)});

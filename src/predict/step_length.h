@@ -12,6 +12,7 @@
 #include "facts/iteration_time.h"
 #include "facts/scope.h"
 #include "predict/replay.h"
+#include "predict/steady_step.h"
 #include "predict/step_graph.h"
 
 namespace ridge {
@@ -30,6 +31,8 @@ class StepLength {
   std::int64_t step_ns(const Replayed& replayed) const { return recorded_.per_iteration(spans(replayed).length()); }
   // The time that the iterations of the scope take.
   IntervalSet spans(const Replayed& replayed) const;
+  // For the same iterations when they go on and on; nothing of what comes before the first or behind the last.
+  SteadyStep steady() const;
   std::int64_t per_iteration(std::int64_t total_ns) const { return recorded_.per_iteration(total_ns); }
 
  private:

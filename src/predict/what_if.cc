@@ -34,10 +34,19 @@ WhatIf::WhatIf(const Scope& scope, From from)
       length_(std::make_unique<StepLength>(scope, graph_, recorded_)),
       base_(without_recorder(graph_)) {
   if (!length_->why_not().empty()) return;
-  base_ns_ = without_profiler_ns_ = length_->step_ns(replay(graph_, base_));
+  steady_ = std::make_unique<SteadyStep>(length_->steady());
+  base_ns_ = base_settled_ns_ = without_profiler_ns_ = settled_ns(base_);
   if (from == From::without_profiler) return;
   base_ = StepTimes(graph_);
   base_ns_ = replayed_ns();
+  base_settled_ns_ = settled_ns(base_);
+}
+
+// A recording that begins with an empty queue shows the first step longer than those that follow. What lies between two marked
+// iterations is no part of them, but of a program that goes on.
+std::int64_t WhatIf::settled_ns(const StepTimes& times) const {
+  const std::int64_t shown = length_->step_ns(replay(graph_, times)), steady = steady_->step_ns(times);
+  return steady > 0 ? std::min(shown, steady) : shown;
 }
 
 std::string WhatIf::replay_basis() const {
@@ -68,7 +77,7 @@ Outcome WhatIf::outcome(std::span<const Change> changes) const {
     if (effect.unknown) return out;
     if (effect.matches > 0) kept = std::min(kept, 1 - effect.uncertain);
   }
-  out.step_ns = length_->step_ns(replay(graph_, times));
+  out.step_ns = std::max<std::int64_t>(0, base_ns_ + settled_ns(times) - base_settled_ns_);
   const double saves =
       100 * static_cast<double>(base_ns_ - *out.step_ns) / static_cast<double>(std::max<std::int64_t>(1, base_ns_));
   const double around = std::abs(saves) * (1 - kept) + (out.matches > 0 ? kReplayErrorPct : 0);

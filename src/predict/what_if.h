@@ -40,7 +40,8 @@ class WhatIf {
   // Of what the replay rests on: edges that were recorded, inferred, contradicted.
   std::string replay_basis() const;
 
-  std::int64_t without_profiler_ns() const { return without_profiler_ns_; }  // without what the recorder added to the host
+  // Without what the recorder added to the host, while the program goes on (steady_step.h).
+  std::int64_t without_profiler_ns() const { return without_profiler_ns_; }
   // The step that changes start from.
   std::int64_t base_ns() const { return base_ns_; }
   const StepTimes& base() const { return base_; }
@@ -49,13 +50,17 @@ class WhatIf {
   Outcome outcome(std::span<const Change> changes) const;
 
  private:
+  std::int64_t settled_ns(const StepTimes& times) const;
+
   const Scope& scope_;
   StepGraph graph_;
   Replayed recorded_;
   std::unique_ptr<StepLength> length_;
+  std::unique_ptr<SteadyStep> steady_;
   StepTimes base_;
   std::int64_t without_profiler_ns_ = 0;
   std::int64_t base_ns_ = 0;
+  std::int64_t base_settled_ns_ = 0;
 };
 
 }  // namespace ridge

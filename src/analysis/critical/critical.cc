@@ -193,7 +193,7 @@ Critical compute_critical(const Scope& whole, CriticalBy by, bool without_profil
   const Replayed replayed = replay(what_if.graph(), what_if.base());
   const std::vector<PathPiece> path = critical_path(what_if.graph(), what_if.base(), replayed, length.spans(replayed));
   const PathNames names(scope.model(), what_if.graph(), by);
-  out.step_ns = what_if.base_ns();
+  out.step_ns = length.step_ns(replayed);
   out.iterations = length.iterations();
   out.rows = sum_up(path, names);
   divide(out.iterations, out.step_ns, &out.rows);

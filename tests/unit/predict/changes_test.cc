@@ -127,17 +127,31 @@ TEST(Changes, KernelsOfAFullQueueAreTheStep) {
 
 TEST(Changes, AHostThatDoesNotWaitIsDoneEarlier) {
   const Changed changed(device_bound());
-  // The host ends at 125; the device at 621.
-  EXPECT_EQ(changed.step({"no-sync"}), 621'000);
+  // The host is then ahead of the device, which goes on with the next step: 6 kernels of 100 us and 5 gaps of 1.
+  EXPECT_EQ(changed.step({"no-sync"}), 605'000);
   EXPECT_EQ(changed.step({"no-sync:aten::item"}), 630'000);
-  EXPECT_EQ(changed.step({"no-sync:StreamSynchronize"}), 621'000);
+  EXPECT_EQ(changed.step({"no-sync:StreamSynchronize"}), 605'000);
 }
 
 TEST(Changes, AGraphIsLaunchedOnce) {
   const Changed changed(host_bound());
-  // 10 us to the first launch, the graph 6 us behind its call; six kernels of 10 us, 0.9 us between. The host: 10, the launch
-  // of 6.24, and 46 behind the last launch.
-  EXPECT_EQ(changed.step({"cuda-graphs"}), 16'000 + 6 * 10'000 + 5 * 900);
+  // Six kernels of 10 us, 0.9 us between. The host is ahead: 10 us to the launch of 6.24, and 46 behind the last launch.
+  EXPECT_EQ(changed.step({"cuda-graphs"}), 6 * 10'000 + 5 * 900);
+}
+
+TEST(Changes, AStepThatGoesOnHasNoEmptyQueueAtItsStart) {
+  // Two steps of the device alone, the host ahead: 20 us until the first kernel, then 100 us a step.
+  const Changed changed(TraceText()
+                            .annotation("ProfilerStep#0", 0, 30'000)
+                            .call("cudaLaunchKernel", 14'000, 18'000, 1)
+                            .kernel("k", 20'000, 119'000, 1)
+                            .annotation("ProfilerStep#1", 30'000, 60'000)
+                            .call("cudaLaunchKernel", 44'000, 48'000, 2)
+                            .kernel("k", 120'000, 219'000, 2)
+                            .read());
+  EXPECT_EQ(changed.what_if().recorded_ns(), 109'500);  // (119 + 100) / 2
+  // 99 us of each, and one gap of 1 us in two: behind the last kernel of a round the next follows at once.
+  EXPECT_EQ(changed.what_if().without_profiler_ns(), 99'500);
 }
 
 TEST(Changes, WaitsForABatchGo) {

@@ -1,0 +1,35 @@
+// SteadyStep: what a step takes while a program goes on and on. A recording begins with an empty queue, or with a full one; the
+// iterations of a scope are replayed twice, the second time behind the first, and the time that the second adds counts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "predict/replay.h"
+#include "predict/step_graph.h"
+
+namespace ridge {
+
+class SteadyStep {
+ public:
+  // `inside`: by node, what the iterations do; `host_start_ns`: when they begin.
+  SteadyStep(const StepGraph& graph, std::vector<bool> inside, std::int64_t host_start_ns, std::int64_t iterations);
+
+  // Nothing inside: 0.
+  std::int64_t step_ns(const StepTimes& times) const;
+
+ private:
+  struct Round {
+    std::vector<std::int64_t> start_ns, end_ns;  // by node
+    std::vector<std::int64_t> lane_end_ns;       // by lane, of the round before; kNever: none
+    std::int64_t end_ns_of_all = 0;
+  };
+  void replay_once(const StepTimes& times, Round* round) const;
+
+  const StepGraph& graph_;
+  std::vector<bool> inside_;
+  std::int64_t host_start_ns_;
+  std::int64_t iterations_;
+};
+
+}  // namespace ridge
