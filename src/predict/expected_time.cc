@@ -46,7 +46,7 @@ std::optional<ExpectedTime> expected_time(const CallFeatures& call, const Device
     return std::nullopt;
   }
   const auto base = base_time(call, device);
-  const auto reference = find_device(table.device());
+  static const auto reference = find_device(table.device());
   const auto at_reference = reference ? base_time(call, **reference) : std::nullopt;
   if (!base || !at_reference) {
     *why = "the device has no peak for such work";
