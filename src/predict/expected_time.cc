@@ -62,6 +62,7 @@ std::optional<ExpectedTime> expected_time(const CallFeatures& call, const Device
   out.ns = base->ns() * factor->factor;
   out.low_ns = base->ns() * factor->low / wider;
   out.high_ns = base->ns() * factor->high * wider;
+  out.low_ns = std::max(out.low_ns, std::min(base->compute_ns, out.ns));  // arithmetic has no cache to be faster from
   out.basis = text_of(factor->points, table, call, factor->op_known);
   if (!same_device(device, table)) out.basis += "; scaled by the peaks of " + device.name;
   if (measured == nullptr) return out;
