@@ -27,11 +27,12 @@ Result<void> check(const Invocation& invocation) {
     return fail(ErrorCode::usage, fmt::format("{} takes no trace", analysis.name), {},
                 fmt::format("see ridge help {}; ridge info TRACE lists the devices of a trace", analysis.name));
   }
-  if (analysis.needs_trace && invocation.words.empty()) {
+  if (analysis.needs_trace && !analysis.trace_optional && invocation.words.empty()) {
     return fail(ErrorCode::usage, fmt::format("{} needs {}a trace", analysis.name, operand_of(analysis, "a ", " and ")), {},
                 fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
   }
-  if (analysis.needs_trace && invocation.words.size() < analysis.fewest_traces) {
+  const bool without = analysis.trace_optional && invocation.words.empty();
+  if (analysis.needs_trace && !without && invocation.words.size() < analysis.fewest_traces) {
     return fail(ErrorCode::usage, fmt::format("{} needs {} traces", invocation.command, analysis.fewest_traces), {},
                 fmt::format("ridge {} before.json after.json", invocation.command));
   }
@@ -44,7 +45,7 @@ Result<void> check(const Invocation& invocation) {
 
 Result<Engine> open(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
-  if (!analysis.needs_trace) return Engine::without_trace();
+  if (!analysis.needs_trace || (analysis.trace_optional && invocation.words.empty())) return Engine::without_trace();
   return open_traces(invocation, {.keep_places = analysis.tells_places});
 }
 
@@ -56,6 +57,13 @@ Result<void> write(const Report& report, const Settings& settings, const Format&
     return write_report(report, format, view, render_options(settings), writer);
   };
   return to_file(settings) ? write_output_file(settings.output, render) : render(write_standard_output);
+}
+
+// A text that is an answer by itself.
+Result<void> write_script(const Report& report, const Settings& settings) {
+  const std::string text(report.tables.front().column("text").text(0).value_or(""));
+  const auto plain = [&](const Writer& writer) { return writer(text); };
+  return to_file(settings) ? write_output_file(settings.output, plain) : plain(write_standard_output);
 }
 
 // `check` answers with the diagnostics themselves; to warn of them as well would say everything twice. Why a gate failed is no
@@ -86,7 +94,8 @@ Result<int> run_analysis(const Invocation& given) {
   const auto report = engine->run(invocation.command, invocation.arguments);
   if (!report) return tl::unexpected(report.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
-  const auto written = write(*report, invocation.settings, *format);
+  const bool script = invocation.arguments.contains("calibrate") && invocation.settings.format == nullptr;
+  const auto written = script ? write_script(*report, invocation.settings) : write(*report, invocation.settings, *format);
   if (!written) return tl::unexpected(written.error());
 
   write_standard_error(words_for(invocation, report->diagnostics));

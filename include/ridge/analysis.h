@@ -38,6 +38,7 @@ struct AnalysisInfo {
   bool needs_trace = true;
   std::size_t fewest_traces = 1;  // more than one: it compares the traces it is given
   bool tells_places = false;      // of events in the file: where OpenOptions::keep_places was asked for
+  bool trace_optional = false;    // it also answers without a trace, from what its own parameters give
 };
 
 using Arguments = std::map<std::string, std::string, std::less<>>;  // parameter name -> text; a switch is "true"

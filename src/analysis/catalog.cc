@@ -57,6 +57,12 @@ constexpr Parameter kDiffParameters[] = {
      "before"},
 };
 
+constexpr Parameter kPredictParameters[] = {
+    {"ops", Type::text, "JSON lines, one op call each, instead of a trace", true},
+    {"calibrate", Type::boolean, "print the script that records op times on your own device"},
+    {"features", Type::boolean, "also list what the table is asked by"},
+};
+
 constexpr AnalysisRow kRows[] = {
     {{"summary", "read this first: where the time went, and what the trace lacks", kSummaryParameters}, run_summary, true},
     {{"findings", "what to fix first: causes, the most that each can save, what to do", kFindingsParameters},
@@ -73,6 +79,10 @@ constexpr AnalysisRow kRows[] = {
     {{"kernel", "one kernel in depth: times, grids, ops, shapes, stacks, source", kKernelParameters, "name"}, run_kernel, true},
     {{"roofline", "each kernel against its device's roof; MFU and bandwidth per iteration", {}}, run_roofline, true},
     {{"categories", "device time by kind of work: Triton, GEMM, convolution, ...", kCategoriesParameters}, run_categories},
+    {{"predict", "what each op call should take on a device, with an interval", kPredictParameters, {}, true, 1, false, true},
+     run_predict,
+     true,
+     run_predict_alone},
     {{"copies", "memcpy and memset by direction: bytes, time, bandwidth", {}}, run_copies},
     {{"collectives", "communication: bytes, time, how much of it was exposed", {}}, run_collectives},
     {{"ops", "what each op cost on the host and on the device", kOpsParameters}, run_ops, true},

@@ -42,11 +42,13 @@ Result<Report> run_copies(const Scope& scope, const Arguments& arguments);
 Result<Report> run_collectives(const Scope& scope, const Arguments& arguments);
 Result<Report> run_ops(const Scope& scope, const Arguments& arguments);
 Result<Report> run_memory(const Scope& scope, const Arguments& arguments);
+Result<Report> run_predict(const Scope& scope, const Arguments& arguments);
 Result<Report> run_critical(const Scope& scope, const Arguments& arguments);
 Result<Report> run_whatif(const Scope& scope, const Arguments& arguments);
 Result<Report> run_diff(std::span<const Scope> scopes, const Arguments& arguments);
 
 // Those that need no trace.
+Result<Report> run_predict_alone(const CostOptions& costs, const Arguments& arguments);
 Result<Report> run_devices(const CostOptions& costs, const Arguments& arguments);
 
 }  // namespace ridge

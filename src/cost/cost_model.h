@@ -32,6 +32,8 @@ struct CostOptions {
   DType dtype = DType::unknown;            // --dtype: of kernels whose dtype the trace does not tell
   bool tf32 = false;                       // --tf32: float32 matrix work ran on TF32 units
   const KernelSources* sources = nullptr;  // none: only what the trace tells
+  std::shared_ptr<const std::string> measured =
+      nullptr;  // --expected-file: the user's own points, as text; read in src/predict
 };
 
 enum class Bound : std::uint8_t { unknown, compute, memory, latency };
@@ -60,6 +62,8 @@ class CostModel {
 
   // By row of trace.of(EventClass::device_work).
   const LaunchCost& operator[](std::size_t row) const;
+  // All of them, and which calls they belong to.
+  const LaunchCosts& costs() const;
   // The roof of one launch.
   Roof roof(std::size_t row) const;
   // FLOPs of an op call (a node of the tree) whose kernels the trace holds: for `ops`. nullopt when not known or when it owns
@@ -74,7 +78,6 @@ class CostModel {
 
  private:
   struct State;
-  const LaunchCosts& costs() const;
 
   const Model& model_;
   CostOptions options_;

@@ -282,7 +282,25 @@ class Builder {
       if (guessed && cost.estimate != Estimate::none) cost.estimate = Estimate::ambiguous;
       keep(cost);
     }
+    remember_call(signature, context, first, launches.size());
     return first;
+  }
+
+  void remember_call(std::uint32_t signature, const CallContext& context, std::uint32_t first, std::size_t launches) {
+    CostedCall& kept = result_.calls.emplace_back();
+    kept.call = signatures_.call(signature);
+    kept.first_cost = first;
+    kept.launches = static_cast<std::uint32_t>(launches);
+    for (OpArgument& argument : kept.call.arguments) {
+      if (argument.kind != OpArgument::Kind::tensor_list) continue;
+      if (argument.list.empty()) {
+        for (const double size : context.parameters)
+          argument.list.push_back({{static_cast<std::int64_t>(size)}, {}, DType::unknown});
+      }
+      for (TensorShape& shape : argument.list) {
+        if (shape.dtype == DType::unknown) shape.dtype = result_.costs[first].dtype;
+      }
+    }
   }
 
   bool needs_parameters(const OpFormula& row, std::uint32_t signature) const {
@@ -367,7 +385,13 @@ class Builder {
     if (cost.dtype == DType::unknown) cost.dtype = options_.dtype;
     if (cost.dtype == DType::f32 && options_.tf32 && identities_[row].category == Category::triton_template)
       cost.dtype = DType::tf32;
-    return it->second = keep(cost);
+    const auto volume = [](const std::optional<Dim3>& d) {
+      return d ? static_cast<double>(d->x) * static_cast<double>(d->y) * static_cast<double>(d->z) : 0.0;
+    };
+    it->second = keep(cost);
+    result_.kernels.push_back(
+        {launch.kernel, it->second, identities_[row].category, volume(launch.grid), volume(launch.block)});
+    return it->second;
   }
 
   const std::string* source(StringId file, StringId hash) {

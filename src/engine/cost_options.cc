@@ -12,25 +12,16 @@
 #include "base/nearest.h"
 #include "base/try.h"
 #include "device/device_file.h"
+#include "predict/expected_time.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::uintmax_t kMostDeviceBytes = 1 << 20;
+constexpr std::uintmax_t kMostDeviceBytes = 1 << 20, kMostPointBytes = 256 << 20;
 
 const std::string* find(const Arguments& arguments, std::string_view name) {
   const auto it = arguments.find(name);
   return it == arguments.end() ? nullptr : &it->second;
-}
-
-Result<std::string> read_small_file(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) return fail(ErrorCode::cannot_open, "cannot open the device file: " + error.message(), path);
-  if (bytes > kMostDeviceBytes) return fail(ErrorCode::too_large, "the device file is larger than 1 MiB", path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::cannot_open, "cannot read the device file", path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 std::string names_of(const std::vector<DeviceSpec>& devices) {
@@ -41,7 +32,7 @@ std::string names_of(const std::vector<DeviceSpec>& devices) {
 
 // Of a file with several devices, the one that --device names.
 Result<DeviceSpec> device_in_file(const std::string& path, const std::string* name) {
-  TRY(const std::string text, read_small_file(path));
+  TRY(const std::string text, read_small_file(path, "the device file", kMostDeviceBytes));
   TRY(const std::vector<DeviceSpec> devices, parse_device_file(text, path));
   if (name == nullptr && devices.size() == 1) return devices.front();
   if (name == nullptr) {
@@ -86,6 +77,17 @@ Result<DType> dtype_of(const Arguments& arguments) {
 
 }  // namespace
 
+Result<std::string> read_small_file(const std::string& path, const std::string& what, std::uintmax_t most_bytes) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) return fail(ErrorCode::cannot_open, "cannot open " + what + ": " + error.message(), path);
+  if (bytes > most_bytes)
+    return fail(ErrorCode::too_large, what + " is larger than " + std::to_string(most_bytes >> 20) + " MiB", path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorCode::cannot_open, "cannot read " + what, path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_files_only) {
   CostSettings settings;
   CostOptions& options = settings.options;
@@ -93,6 +95,12 @@ Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_f
   TRY(options.clock_mhz, clock_of(arguments));
   TRY(options.dtype, dtype_of(arguments));
   options.tf32 = arguments.contains("tf32");
+  if (const std::string* path = find(arguments, "expected_file")) {
+    TRY(std::string points, read_small_file(*path, "the file of expected times", kMostPointBytes));
+    TRY(const DeviceSpec* const any, find_device("NVIDIA H200"));
+    TRY(const MeasuredPoints read, MeasuredPoints::read(points, *path, options.device ? *options.device : *any));
+    options.measured = std::make_shared<const std::string>(std::move(points));
+  }
   if (options.device && options.device->measured && options.clock_mhz > 0) {
     return fail(ErrorCode::usage, "--clock-mhz cannot be combined with measured peaks", "",
                 "measured peaks already include the clock");

@@ -2,7 +2,9 @@
 // they name are read; what comes out is plain data.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include <ridge/analysis.h>
 #include <ridge/result.h>
@@ -17,6 +19,9 @@ struct CostSettings {
   CostOptions options;
   std::shared_ptr<const DiskKernelSources> sources;
 };
+
+// A whole file that a flag names; `what` it is, for errors.
+Result<std::string> read_small_file(const std::string& path, const std::string& what, std::uintmax_t most_bytes);
 
 // From the arguments of those names; an error that says what is wrong with one.
 // `named_files_only`: sources of kernels are looked for in --inductor-cache alone.

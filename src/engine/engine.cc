@@ -53,6 +53,17 @@ Result<Report> answer(const AnalysisRow& row, std::span<const Scope> scopes, con
   return row.compare != nullptr ? row.compare(scopes, arguments) : row.run(scopes.front(), arguments);
 }
 
+// An analysis reads no files: those that its own parameters name are given to it as texts.
+Result<Arguments> with_texts_of_files(const AnalysisRow& row, Arguments arguments) {
+  constexpr std::uintmax_t kMostBytes = 256 << 20;
+  for (const Parameter& parameter : row.info.parameters) {
+    const auto given = arguments.find(parameter.name);
+    if (!parameter.names_file || given == arguments.end()) continue;
+    TRY(given->second, read_small_file(given->second, "the file of --" + std::string(parameter.name), kMostBytes));
+  }
+  return arguments;
+}
+
 // Whether --filter is why the answer's own list is empty, and the answer does not say so itself: without it there is something
 // to list.
 Result<bool> is_emptied_by_filter(const AnalysisRow& row, std::span<const Scope> scopes, const Arguments& arguments,
@@ -96,13 +107,14 @@ Engine Engine::without_trace() {
 Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const {
   TRY(const AnalysisRow* const row, find_analysis(analysis));
   if (auto known = check_names(*row, arguments); !known) return tl::unexpected(known.error());
-  if (!row->info.needs_trace) {
+  TraceTables& tables = state_->tables;
+  if (!row->info.needs_trace || (row->info.trace_optional && tables.size() == 0)) {
     TRY(const CostSettings settings, read_cost_settings(arguments));
-    TRY(Report report, row->run_alone(settings.options, arguments));
+    TRY(const Arguments texts, with_texts_of_files(*row, arguments));
+    TRY(Report report, row->run_alone(settings.options, texts));
     report.command = row->info.name;
     return report;
   }
-  TraceTables& tables = state_->tables;
   if (tables.size() == 0) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
   if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(*trace));
   const std::size_t given = trace ? 1 : tables.size();

@@ -13,10 +13,11 @@ import harness
 import hostile
 import inputs
 import outputs
+import predicting
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, hostile]
 
 
 def main():

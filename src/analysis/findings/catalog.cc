@@ -58,6 +58,7 @@ constexpr FindingRow kRows[] = {
     {"unfused_pointwise", "chains of pointwise kernels that could be fused", find_unfused_pointwise, {}, kWork},
     {"inductor_fallback", "ops for which Inductor falls back to ATen", find_inductor_fallback, {}},
     {"memory_bound_inefficient", "memory-bound kernels far below peak bandwidth", find_memory_bound_inefficient, {}, kWork},
+    {"slow_kernel", "kernels that take far longer than such work takes here", find_slow_kernel, {}, kWork},
     {"host_pause", "long GPU idle while the host does other work", find_host_pause, {IdleCause::launch, IdleCause::recorder}},
     {"launch_bound", "launch-bound: the device waits for launches", find_launch_bound, kBetweenKernels},
     {"first_iteration_outlier", "the first iteration is far slower than the others", find_first_iteration_outlier, {}},

@@ -47,6 +47,7 @@ std::optional<Finding> find_gemm_alignment(Facts& facts);
 std::optional<Finding> find_unfused_pointwise(Facts& facts);
 std::optional<Finding> find_inductor_fallback(Facts& facts);
 std::optional<Finding> find_memory_bound_inefficient(Facts& facts);
+std::optional<Finding> find_slow_kernel(Facts& facts);
 std::optional<Finding> find_host_pause(Facts& facts);
 std::optional<Finding> find_launch_bound(Facts& facts);
 std::optional<Finding> find_first_iteration_outlier(Facts& facts);

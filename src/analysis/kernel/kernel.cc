@@ -16,6 +16,7 @@
 #include "facts/scoped_work.h"
 #include "model/annotations.h"
 #include "model/frame_name.h"
+#include "predict/expected_times.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
 
@@ -74,6 +75,7 @@ class KernelDetailBuilder {
       group->timed += trace_.events.dur_ns(event).has_value();
       saturating_add(&group->time_ns, duration_ns(work));
       group->cost.add(scope_.costs(), work.row, device.id, duration_ns(work));
+      if (const auto ns = expected_.ns(work.row)) group->expected.add(*ns, duration_ns(work));
     };
     count(&out_.all);
     if (trace_.events.dur_ns(event)) out_.durations_ns.push_back(duration_ns(work));
@@ -194,6 +196,7 @@ class KernelDetailBuilder {
   }
 
   const Scope& scope_;
+  ExpectedTimes expected_{scope_.costs()};
   const Trace& trace_;
   const Model& model_;
   std::string_view kernel_;

@@ -21,6 +21,7 @@ struct LaunchGroup {
   std::int64_t count = 0, time_ns = 0;
   std::int64_t timed = 0;  // launches whose duration is known: the time is theirs
   CostSum cost;
+  KnownSum expected;  // ns that such work takes (src/predict)
 };
 
 struct LaunchConfig : LaunchGroup {

@@ -72,6 +72,10 @@ Table head_table(const KernelDetail& kernel) {
   std::vector<Column> columns = cost_columns();
   columns.insert(columns.end(), coverage_columns().begin(), coverage_columns().end());
   for (std::size_t i = 0; i < columns.size(); ++i) add(columns[i].name, columns[i].type, columns[i].unit, cost[i]);
+  Row expected;
+  push_expected_cells(kernel.all.expected, kernel.all.time_ns, &expected);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    add(expected_columns()[i].name, expected_columns()[i].type, expected_columns()[i].unit, expected[i]);
   const RoofPoint point = roof_point(kernel.all.cost);
   add("intensity", Type::number, Unit::none, cells::number(point.intensity));
   add("roof_flops_per_s", Type::number, Unit::flop_per_s, cells::number(point.roof_flops_per_s));
@@ -156,15 +160,21 @@ Table shapes_table(const KernelDetail& kernel) {
                       {"bytes", Type::number, Unit::bytes},
                       {"pct_of_roof", Type::number, Unit::percent},
                       {"bound", Type::text},
+                      {"expected_ns", Type::number, Unit::ns},
+                      {"slowdown", Type::number},
                       {"op", Type::text},
                       {"input_dims", Type::text},
                       {"input_types", Type::text}},
                      [](const KernelShape& s) {
                        const CostSum cost = s.cost.told();
+                       Row expected;
+                       push_expected_cells(s.expected, s.time_ns, &expected);
                        return Row{cells::number(cost.flops.value()),
                                   cells::number(cost.bytes.value()),
                                   cells::number(cost.roof_ns.pct_of_time()),
                                   cells::text(name_of(cost.bound())),
+                                  expected[0],
+                                  expected[1],
                                   cells::text(s.op),
                                   cells::text(s.input_dims),
                                   cells::text(s.input_types)};

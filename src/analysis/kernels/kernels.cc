@@ -19,6 +19,7 @@
 #include "facts/scope_diagnostics.h"
 #include "facts/scoped_work.h"
 #include "model/autotune.h"
+#include "predict/expected_times.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
 
@@ -57,6 +58,7 @@ class KernelRows {
   KernelRows(const Scope& scope, std::optional<KernelsBy> by, WithCosts costs)
       : scope_(scope),
         costs_(costs == WithCosts::yes ? &scope.costs() : nullptr),
+        expected_(costs_ != nullptr ? std::make_unique<const ExpectedTimes>(*costs_) : nullptr),
         trace_(scope.trace()),
         model_(scope.model()),
         ops_(ops(scope.trace())),
@@ -144,7 +146,10 @@ class KernelRows {
     }
     ++row->count;
     saturating_add(&row->time_ns, duration);
-    if (costs_ != nullptr) row->cost.add(*costs_, work.row, device.id, duration);
+    if (costs_ != nullptr) {
+      row->cost.add(*costs_, work.row, device.id, duration);
+      if (const auto ns = expected_->ns(work.row)) row->expected.add(*ns, duration);
+    }
     if (tuning_.holds_work(work.row)) {
       ++row->autotune_count;
       saturating_add(&row->autotune_ns, duration);
@@ -202,6 +207,7 @@ class KernelRows {
 
   const Scope& scope_;
   const CostModel* costs_;  // null: not asked for
+  std::unique_ptr<const ExpectedTimes> expected_;
   const Trace& trace_;
   const Model& model_;
   OpTable ops_;
@@ -235,6 +241,7 @@ void Kernels::add(const KernelRow& row) {
   autotune_count += row.autotune_count;
   saturating_add(&autotune_ns, row.autotune_ns);
   cost.add(row.cost);
+  expected.add(row.expected);
 }
 
 KernelLaunches::KernelLaunches(const Scope& scope, WithCosts costs, CompilerWorkFilter compilers)

@@ -46,6 +46,7 @@ struct KernelRow {
   OpSource op_from = OpSource::none;
   std::int64_t start_ns = 0, stream = 0;  // of the first launch; start from the window's start
   CostSum cost;
+  KnownSum expected;  // ns that such work takes (src/predict)
 };
 
 struct Kernels {
@@ -57,6 +58,7 @@ struct Kernels {
   std::int64_t recovered_ns = 0;
   std::int64_t autotune_count = 0, autotune_ns = 0;
   CostSum cost;  // of all rows
+  KnownSum expected;
   std::vector<Diagnostic> diagnostics;
 
   void add(const KernelRow& row);  // to the sums

@@ -38,6 +38,7 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
     push(&row, k.count, Cell(), Cell(), Cell(), Cell(), Cell());
   }
   push_cost_cells(k.cost, &row);
+  push_expected_cells(k.expected, k.time_ns, &row);
   if (!kernels.by || *kernels.by == KernelsBy::launch) {
     push(&row, cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs));
   }
@@ -51,7 +52,8 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
 // The row of everything: what belongs to one kernel alone stays empty.
 Row total_row(const Kernels& kernels, const Table& table) {
   Row all(table.columns.size());
-  Row cost, coverage;
+  Row cost, coverage, expected;
+  push_expected_cells(kernels.expected, kernels.time_ns, &expected);
   push_cost_cells(kernels.cost, &cost);
   push_coverage_cells(kernels.cost, &coverage);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -65,6 +67,9 @@ Row total_row(const Kernels& kernels, const Table& table) {
     if (name == "recovered_ns") all[i] = kernels.recovered_ns;
     for (std::size_t c = 0; c < cost.size(); ++c) {
       if (name == cost_columns()[c].name && cost_columns()[c].type == Type::number) all[i] = cost[c];
+    }
+    for (std::size_t c = 0; c < expected.size(); ++c) {
+      if (name == expected_columns()[c].name) all[i] = expected[c];
     }
     for (std::size_t c = 0; c < coverage.size(); ++c) {
       if (name == coverage_columns()[c].name) all[i] = coverage[c];
@@ -84,6 +89,7 @@ Table table_for(const Kernels& kernels) {
                            "bound",
                            "pct_peak_flops",
                            "pct_peak_bandwidth",
+                           "slowdown",
                            "headroom_ns",
                            "mean_ns",
                            "op",
@@ -106,6 +112,7 @@ Table table_for(const Kernels& kernels) {
   add_columns({{"category", Type::text}, {"device", Type::integer}});
   add_columns(kTimeColumns);
   add_columns(cost_columns());
+  add_columns(expected_columns());
   if (!regrouped) add_columns(kSourceColumns);
   add_columns(kAutotuneColumns);
   add_columns(coverage_columns());

@@ -1,6 +1,8 @@
 // The cells of each column, in the columns' order.
 #include "analysis/shared/cost_columns.h"
 
+#include <cmath>
+
 #include "analysis/shared/cells.h"
 
 namespace ridge {
@@ -37,6 +39,17 @@ void push_cost_cells(const CostSum& sum, Row* row) {
   row->push_back(cells::number(cost.headroom_ns.value()));
   row->push_back(cells::text(cost.dtype_text()));
   row->push_back(cells::text(name_of(cost.estimate)));
+}
+
+const std::vector<Column>& expected_columns() {
+  static const std::vector<Column> columns = {{"expected_ns", Type::number, Unit::ns}, {"slowdown", Type::number}};
+  return columns;
+}
+
+void push_expected_cells(const KnownSum& expected, std::int64_t time_ns, Row* row) {
+  const bool told = expected.speaks_for(time_ns) && expected.sum > 0;
+  row->push_back(told ? Cell(std::round(expected.sum)) : Cell());
+  row->push_back(told ? Cell(static_cast<double>(expected.time_ns) / expected.sum) : Cell());
 }
 
 const std::vector<Column>& coverage_columns() {

@@ -13,7 +13,7 @@ import { chip } from "../ui/columns";
 import { asked, type Context, type Page } from "./page";
 
 // What the figures and the lists of the head say already, or what a table below says better.
-const kShownAbove = new Set(["kernel", "label", "category", "count", "time_ns", "pct_gpu_time", "mean_ns", "bound", "headroom_ns", "roof_ns"]);
+const kShownAbove = new Set(["kernel", "label", "category", "count", "time_ns", "pct_gpu_time", "mean_ns", "bound", "headroom_ns", "roof_ns", "slowdown"]);
 const kFirst = ["op", "input_dims", "grid", "block", "location", "stream", "file"];
 const kSpread = ["min_ns", "p10_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "stddev_ns"];
 
@@ -46,6 +46,7 @@ export async function kernel_page(context: Context): Promise<Page> {
 function head_figures(table: Rows, row: Cell[]): HTMLElement {
   const share = table.number(row, "pct_gpu_time");
   const of_roof = table.number(row, "pct_of_roof");
+  const slowdown = table.number(row, "slowdown");
   return figures([
     ["Time", format.time(table.number(row, "time_ns")), share === null ? "" : `${format.percent(share)} of GPU time`],
     ["Launches", format.count(table.number(row, "count") ?? 0)],
@@ -53,6 +54,7 @@ function head_figures(table: Rows, row: Cell[]): HTMLElement {
     ["Bound by", table.text(row, "bound") || format.kUnknown],
     ["Of its roof", format.percent(of_roof)],
     ["Headroom", format.time(table.number(row, "headroom_ns")), "if it ran at its roof"],
+    ["Slowdown", slowdown === null ? format.kUnknown : `${slowdown.toFixed(1)} x`, "of what such work takes"],
   ]);
 }
 

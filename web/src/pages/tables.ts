@@ -84,6 +84,7 @@ const kKernelColumns = [
   "bound",
   "pct_peak_flops",
   "pct_peak_bandwidth",
+  "slowdown",
   "headroom_ns",
   "flops",
   "bytes_read",

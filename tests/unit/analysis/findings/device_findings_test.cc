@@ -342,6 +342,28 @@ TEST(DeviceFindings, DrawingNumbersIsNotBoundByMemory) {
                    .has("memory_bound_inefficient"));
 }
 
+// A product of 137 GFLOP takes 0.2 ms here. What takes 2 ms is slow, what takes 0.22 ms is not, and of a device that was not
+// measured nothing is said.
+TEST(DeviceFindings, AKernelFarSlowerThanExpected) {
+  const auto events = [](int us) {
+    return test::join(
+        {test::event(
+             {.name = "aten::mm",
+              .ts = 91,
+              .dur = 8,
+              .args =
+                  R"("Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Strides": [[4096, 1], [4096, 1]])"}),
+         test::launch(1, 93, 4, "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NNT", 100, us)});
+  };
+  const Found slow = test::found_on_h200(events(2'000));
+  ASSERT_TRUE(slow.has("slow_kernel")) << slow.ids();
+  EXPECT_NE(slow.find("slow_kernel")->finding.evidence.find("times what such a call takes"), std::string::npos);
+  EXPECT_FALSE(test::found_on_h200(events(220)).has("slow_kernel"));
+  CostOptions other;
+  other.device = **find_device("A100-SXM4-80GB");
+  EXPECT_FALSE(test::found_on_h200(events(9'000), other).has("slow_kernel"));
+}
+
 TEST(DeviceFindings, WithoutDeviceWorkThereIsNothingToFind) {
   const Found found = test::found_in_events(test::event({.name = "aten::mm", .ts = 1, .dur = 2}));
   EXPECT_TRUE(found.findings.no_device_events);

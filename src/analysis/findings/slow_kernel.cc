@@ -1,0 +1,68 @@
+// slow_kernel: op calls and generated kernels that take far longer than such work takes on this device: beyond the interval in
+// which measured calls of their kind, size and type lie, by half as much again. Their time above what is expected is claimed.
+//
+// Only on a device that was measured, or with the user's own points: figures that are scaled by peaks prove nothing.
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/findings/catalog.h"
+#include "predict/expected_times.h"
+
+namespace ridge {
+namespace {
+
+constexpr double kFarBeyond = 1.5;           // times the upper end of the interval
+constexpr double kLeastSlowCallNs = 20'000;  // below, launch and ramp decide
+
+bool is_slow(const ExpectedCall& call) {
+  if (!call.expected || call.count == 0) return false;
+  const double mean = call.time_ns / static_cast<double>(call.count);
+  return mean >= kLeastSlowCallNs && mean > kFarBeyond * call.expected->high_ns;
+}
+
+}  // namespace
+
+std::optional<Finding> find_slow_kernel(Facts& facts) {
+  const CostModel& costs = facts.scope().costs();
+  const bool own_points = costs.options().measured != nullptr;
+  const ExpectedTimes times(costs);
+  std::vector<bool> slow;
+  slow.reserve(times.calls().size());
+  for (const ExpectedCall& call : times.calls()) {
+    const DeviceSpec* device = costs.device(call.device);
+    const bool measured = own_points || (device != nullptr && device->name == ExpectedTable::built_in().device());
+    slow.push_back(measured && is_slow(call));
+  }
+  Claim claim(facts.ledger());
+  Tally tally;
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const std::uint32_t row = slot.work.row;
+    const ExpectedCall* call = times.call(row);
+    if (call == nullptr || !slow[static_cast<std::size_t>(call - times.calls().data())]) return;
+    const double duration = static_cast<double>(slot.work.end_ns - slot.work.start_ns);
+    const double beyond = duration - times.ns(row).value_or(duration);
+    if (beyond <= 0) return;
+    const std::int64_t got = claim.take_work(d, i, static_cast<std::int64_t>(beyond));
+    tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(facts.ledger().devices()[d].device), row, got);
+  });
+  if (!claim.keep()) return std::nullopt;
+  return Finding{.finding = "kernels take far longer than such work takes on this device",
+                 .at_most_ns = claim.ns(),
+                 .confidence = Confidence::medium,
+                 .evidence = evidence_of(facts, tally,
+                                         [&](std::uint32_t row) {
+                                           const ExpectedCall& call = *times.call(row);
+                                           const double mean = call.time_ns / static_cast<double>(call.count);
+                                           return fmt::format("{} takes {:.1f} times what such a call takes ({})",
+                                                              facts.identity(row).label, mean / call.expected->ns,
+                                                              call.expected->basis);
+                                         }),
+                 .action =
+                     "run the op alone with these shapes: if it is as slow there, change its shapes, layout or dtype, or the "
+                     "library that does it; if it is not, look for what shares the device with it",
+                 .event = facts.event_of_work(tally.largest())};
+}
+
+}  // namespace ridge

@@ -1,0 +1,216 @@
+// Lines or calls become features, features times; the table has a row for each.
+#include "analysis/predict/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/catalog.h"
+#include "analysis/shared/cells.h"
+#include "base/try.h"
+#include "facts/scoped_work.h"
+#include "predict/embedded_text.h"
+#include "predict/expected_times.h"
+#include "predict/op_lines.h"
+
+namespace ridge {
+namespace {
+
+double multiprocessors_of(const DeviceSpec& device) {
+  return device.multiprocessors > 0 ? static_cast<double>(device.multiprocessors) : 132.0;
+}
+
+// What the op's formula says, against the peaks of the device.
+void add_work(const DeviceSpec* device, PredictedCall* call) {
+  const OpWork& work = call->features.work;
+  call->flops = work.flops;
+  if (work.read && work.written) call->bytes = *work.read + *work.written;
+  if (device == nullptr || (!call->bytes && call->flops.value_or(0) == 0)) return;
+  const auto base = base_time(call->features, *device);
+  if (base) call->roof_ns = std::max(base->compute_ns, base->memory_ns);
+}
+
+// cuDNN's convolutions take TF32 unless told not to, products do not unless told to: PyTorch's defaults.
+bool default_tf32(const OpCall& call, const CostOptions& costs) {
+  return costs.tf32 || call.op.find("conv") != std::string_view::npos;
+}
+
+std::string sizes_text(const TensorShape& t) {
+  std::string text = "[";
+  for (const std::int64_t size : t.sizes) text += (text.size() > 1 ? "," : "") + std::to_string(size);
+  return text + "]";
+}
+
+constexpr std::size_t kMostOfList = 8;
+
+void add_texts(const OpCall& call, PredictedCall* out) {
+  const auto add = [](std::string* all, const std::string& one) { *all += (all->empty() ? "[" : ",") + one; };
+  for (const OpArgument& a : call.arguments) {
+    if (a.kind == OpArgument::Kind::tensor) {
+      add(&out->shapes, sizes_text(a.tensor));
+      add(&out->dtypes, "\"" + std::string(name_of(a.tensor.dtype)) + "\"");
+    }
+    if (a.list.empty()) continue;
+    std::string list;
+    for (std::size_t i = 0; i < a.list.size() && i < kMostOfList; ++i) add(&list, sizes_text(a.list[i]));
+    add(&out->shapes, list + (a.list.size() > kMostOfList ? ",..]" : "]"));
+    add(&out->dtypes, "\"" + std::string(name_of(a.list.front().dtype)) + "\"");
+  }
+  if (!out->shapes.empty()) out->shapes += "]", out->dtypes += "]";
+}
+
+}  // namespace
+
+Result<Predictions> compute_predictions(const CostOptions& costs, const std::string& lines) {
+  Predictions out;
+  DeviceSpec device;
+  if (costs.device) {
+    device = *costs.device;
+  } else {
+    TRY(const DeviceSpec* const measured, find_device(ExpectedTable::built_in().device()));
+    device = *measured;
+  }
+  if (costs.clock_mhz > 0) device = at_clock(device, costs.clock_mhz);
+  TRY(const std::vector<OpLine> ops, read_op_lines(lines, "--ops"));
+  std::optional<MeasuredPoints> own;
+  if (costs.measured != nullptr) {
+    TRY(own, MeasuredPoints::read(*costs.measured, "--expected-file", device));
+  }
+  for (const OpLine& line : ops) {
+    PredictedCall& call = out.calls.emplace_back();
+    call.op = *line.op;
+    call.shapes = line.shapes;
+    call.dtypes = line.dtypes;
+    call.device = device.name;
+    call.features = features_of_call(line.call, line.tf32.value_or(default_tf32(line.call, costs)), multiprocessors_of(device));
+    add_work(&device, &call);
+    call.expected = expected_time(call.features, device, own ? &*own : nullptr, &call.why);
+    for (const std::string& name : line.not_used) {
+      std::string& said = call.expected ? call.expected->basis : call.why;
+      said += "; '" + name + "' changes nothing here";
+    }
+  }
+  return out;
+}
+
+Result<Predictions> compute_predictions(const Scope& scope) {
+  Predictions out;
+  out.of_trace = true;
+  const CostModel& costs = scope.costs();
+  const ExpectedTimes times(costs);
+  std::vector<std::pair<std::int64_t, double>> seen(times.calls().size());  // launches in the scope, and their time
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    const ExpectedCall* call = times.call(work.row);
+    if (call == nullptr) return;
+    auto& [count, time] = seen[static_cast<std::size_t>(call - times.calls().data())];
+    ++count;
+    time += static_cast<double>(duration_ns(work));
+  });
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const ExpectedCall& each = times.calls()[i];
+    const std::string_view name = each.call != nullptr ? each.call->call.op : each.kernel->name;
+    if (seen[i].first == 0 || !scope.matches(name)) continue;
+    PredictedCall& call = out.calls.emplace_back();
+    const DeviceSpec* device = costs.device(each.device);
+    call.op = std::string(name);
+    if (each.call != nullptr) add_texts(each.call->call, &call);
+    call.device = device != nullptr ? device->name : std::string();
+    call.features = each.features;
+    add_work(device, &call);
+    call.expected = each.expected;
+    call.why = each.why;
+    call.count = seen[i].first / std::max<std::int64_t>(each.call != nullptr ? each.call->launches : 1, 1);
+    call.time_ns = seen[i].second;
+  }
+  std::ranges::stable_sort(out.calls, std::ranges::greater{}, &PredictedCall::time_ns);
+  return out;
+}
+
+Report report_predictions(const Predictions& predictions) {
+  Table table;
+  table.name = "predict";
+  table.columns = {{"op", Type::text},
+                   {"shapes", Type::text},
+                   {"dtypes", Type::text},
+                   {"device", Type::text},
+                   {"flops", Type::number, Unit::flop},
+                   {"bytes", Type::number, Unit::bytes},
+                   {"roof_ns", Type::number, Unit::ns},
+                   {"expected_ns", Type::number, Unit::ns},
+                   {"low_ns", Type::number, Unit::ns},
+                   {"high_ns", Type::number, Unit::ns}};
+  if (predictions.of_trace) {
+    table.columns.push_back({"count", Type::integer, Unit::count});
+    table.columns.push_back({"mean_ns", Type::number, Unit::ns});
+    table.columns.push_back({"slowdown", Type::number});
+  }
+  table.columns.push_back({"basis", Type::text});
+  table.hints.important = {"op",      "expected_ns", "low_ns", "high_ns", "roof_ns",
+                           "mean_ns", "slowdown",    "count",  "shapes",  "dtypes"};
+  if (predictions.with_features) {
+    for (const char* name : {"kind", "table_op", "base_ns", "features"})
+      table.columns.push_back({name, std::string_view(name) == "base_ns" ? Type::number : Type::text});
+  }
+  for (const PredictedCall& call : predictions.calls) {
+    const auto ns = [&](double ExpectedTime::* member) {
+      return call.expected ? Cell(std::round((*call.expected).*member)) : Cell();
+    };
+    Row row = {call.op,
+               cells::text(call.shapes),
+               cells::text(call.dtypes),
+               cells::text(call.device),
+               cells::number(call.flops),
+               cells::number(call.bytes),
+               cells::number(call.roof_ns),
+               ns(&ExpectedTime::ns),
+               ns(&ExpectedTime::low_ns),
+               ns(&ExpectedTime::high_ns)};
+    if (predictions.of_trace) {
+      const double mean = call.count > 0 ? call.time_ns / static_cast<double>(call.count) : 0;
+      row.push_back(call.count);
+      row.push_back(call.count > 0 ? Cell(mean) : Cell());
+      row.push_back(call.expected && call.expected->ns > 0 && mean > 0 ? Cell(mean / call.expected->ns) : Cell());
+    }
+    row.push_back(cells::text(call.expected ? call.expected->basis : call.why));
+    if (predictions.with_features) {
+      std::string features;
+      for (const float value : call.features.values) features += (features.empty() ? "" : " ") + std::to_string(value);
+      const auto reference = find_device(ExpectedTable::built_in().device());
+      const auto base = reference ? base_time(call.features, **reference) : std::nullopt;
+      row.insert(row.end(), {cells::text(std::string(call.features.kind)), cells::text(std::string(call.features.op)),
+                             base ? Cell(base->ns()) : Cell(), cells::text(features)});
+    }
+    table.add_row(std::move(row));
+  }
+  Report report;
+  report.tables.push_back(std::move(table));
+  return report;
+}
+
+Result<Report> run_predict(const Scope& scope, const Arguments& arguments) {
+  if (arguments.contains("ops") || arguments.contains("calibrate"))
+    return fail(ErrorCode::usage, "give a trace, --ops or --calibrate, not several of them");
+  TRY(Predictions predictions, compute_predictions(scope));
+  predictions.with_features = arguments.contains("features");
+  return report_predictions(predictions);
+}
+
+Result<Report> run_predict_alone(const CostOptions& costs, const Arguments& arguments) {
+  if (arguments.contains("calibrate")) {
+    std::string script;
+    for (const std::string_view piece : calibration_script()) script += piece;
+    Report report;
+    Table& table = report.tables.emplace_back();
+    table.name = "script";
+    table.columns = {{"text", Type::text}};
+    table.add_row({script});
+    return report;
+  }
+  const auto lines = arguments.find("ops");
+  if (lines == arguments.end())
+    return fail(ErrorCode::usage, "predict needs a trace, --ops or --calibrate", "", "ridge predict --ops calls.jsonl");
+  TRY(Predictions predictions, compute_predictions(costs, lines->second));
+  predictions.with_features = arguments.contains("features");
+  return report_predictions(predictions);
+}
+
+}  // namespace ridge

@@ -1,0 +1,134 @@
+// One pass over the launches for their times, then one prediction per distinct call.
+#include "predict/expected_times.h"
+
+#include <map>
+
+#include "trace/args.h"
+
+namespace ridge {
+namespace {
+
+struct TimeOfCost {
+  double ns = 0;
+  std::int64_t launches = 0;
+  std::size_t row = 0;  // the first
+};
+
+std::string_view kind_of_category(Category category) {
+  switch (category) {
+    case Category::triton_pointwise: return "triton_pointwise";
+    case Category::triton_reduction: return "triton_reduction";
+    case Category::triton_persistent_reduction: return "triton_persistent_reduction";
+    default: return {};
+  }
+}
+
+std::int64_t device_of_row(const ArgColumn& devices, const Model& model, std::size_t row) {
+  const std::vector<Device>& known = model.timeline().devices;
+  return devices.integer(model.trace().of(EventClass::device_work)[row]).value_or(known.size() == 1 ? known.front().id : -1);
+}
+
+// By device: its peaks, and what the user measured on it.
+class Predictor {
+ public:
+  explicit Predictor(const CostModel& costs) : costs_(costs) {}
+
+  void predict(ExpectedCall* call) {
+    const DeviceSpec* spec = costs_.device(call->device);
+    if (spec == nullptr) {
+      call->why = "the device is not known";
+    } else {
+      call->expected = expected_time(call->features, *spec, measured(call->device, *spec), &call->why);
+    }
+  }
+  double multiprocessors(std::int64_t device) const {
+    const DeviceSpec* spec = costs_.device(device);
+    return spec != nullptr && spec->multiprocessors > 0 ? static_cast<double>(spec->multiprocessors) : 132.0;
+  }
+
+ private:
+  const MeasuredPoints* measured(std::int64_t device, const DeviceSpec& spec) {
+    if (costs_.options().measured == nullptr) return nullptr;
+    const auto [it, is_new] = points_.try_emplace(device);
+    if (is_new) {
+      // The engine has read them once, and said what is wrong with them.
+      if (auto read = MeasuredPoints::read(*costs_.options().measured, "--expected-file", spec)) it->second = std::move(*read);
+    }
+    return it->second ? &*it->second : nullptr;
+  }
+
+  const CostModel& costs_;
+  std::map<std::int64_t, std::optional<MeasuredPoints>> points_;
+};
+
+}  // namespace
+
+ExpectedTimes::ExpectedTimes(const CostModel& costs) {
+  const LaunchCosts& all = costs.costs();
+  const Trace& trace = costs.model().trace();
+  const auto events = trace.of(EventClass::device_work);
+  of_row_ = &all.of_row;
+  of_cost_.resize(all.costs.size());
+  call_of_cost_.resize(all.costs.size());
+  std::vector<TimeOfCost> times(all.costs.size());
+  for (std::size_t row = 0; row < all.of_row.size(); ++row) {
+    TimeOfCost& time = times[all.of_row[row]];
+    if (time.launches++ == 0) time.row = row;
+    time.ns += static_cast<double>(trace.events.dur_ns(events[row]).value_or(0));
+  }
+  const ArgColumn devices(trace, ArgKey::device);
+  Predictor predictor(costs);
+
+  for (const CostedCall& call : all.calls) {
+    const auto first = times.begin() + call.first_cost;
+    if (call.launches == 0 || first->launches == 0) continue;
+    ExpectedCall& made = calls_.emplace_back();
+    made.call = &call;
+    made.count = first->launches;
+    made.device = device_of_row(devices, costs.model(), first->row);
+    bool tf32 = false;
+    for (std::uint32_t i = 0; i < call.launches; ++i) {
+      made.time_ns += first[i].ns;
+      tf32 = tf32 || all.costs[call.first_cost + i].dtype == DType::tf32;
+      call_of_cost_[call.first_cost + i] = static_cast<std::uint32_t>(calls_.size());
+    }
+    made.features = features_of_call(call.call, tf32, predictor.multiprocessors(made.device));
+    predictor.predict(&made);
+    if (!made.expected || made.time_ns <= 0) continue;
+    for (std::uint32_t i = 0; i < call.launches; ++i) {
+      of_cost_[call.first_cost + i] = made.expected->ns * (first[i].ns / made.time_ns);
+    }
+  }
+  for (const CostedKernel& kernel : all.kernels) {
+    const TimeOfCost& time = times[kernel.cost];
+    const LaunchCost& cost = all.costs[kernel.cost];
+    if (time.launches == 0) continue;
+    ExpectedCall& made = calls_.emplace_back();
+    made.kernel = &kernel;
+    made.count = time.launches;
+    made.time_ns = time.ns;
+    made.device = device_of_row(devices, costs.model(), time.row);
+    call_of_cost_[kernel.cost] = static_cast<std::uint32_t>(calls_.size());
+    if (!cost.bytes_read || !cost.bytes_written || kernel.blocks <= 0) {
+      made.why = "what the kernel moves is not known";
+      continue;
+    }
+    made.features = features_of_kernel({.kind = kind_of_category(kernel.category),
+                                        .bytes_read = *cost.bytes_read,
+                                        .bytes_written = *cost.bytes_written,
+                                        .flops = cost.flops_pointwise.value_or(0),
+                                        .blocks = kernel.blocks,
+                                        .threads = kernel.threads,
+                                        .dtype = cost.dtype},
+                                       predictor.multiprocessors(made.device));
+    predictor.predict(&made);
+    if (made.expected) of_cost_[kernel.cost] = made.expected->ns;
+  }
+}
+
+const ExpectedCall* ExpectedTimes::call(std::size_t row) const {
+  const std::uint32_t at = call_of_cost_[(*of_row_)[row]];
+  return at == 0 ? nullptr : &calls_[at - 1];
+}
+
+}  // namespace ridge

@@ -1,0 +1,156 @@
+// The table of expected times by hand-made trees with known answers, and what the built-in one says of well-known work.
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "predict/expected_table.h"
+#include "predict/expected_time.h"
+#include "predict/op_lines.h"
+
+namespace ridge {
+namespace {
+
+CallFeatures features_of(std::string_view json) {
+  auto lines = read_op_lines(json, "x");
+  static std::vector<std::vector<OpLine>> kept;  // the features point into the lines
+  kept.push_back(std::move(*lines));
+  return features_of_call(kept.back().front().call, kept.back().front().tf32.value_or(false), 132);
+}
+
+std::optional<ExpectedTime> expected(std::string_view json, const DeviceSpec& device, const MeasuredPoints* own = nullptr) {
+  std::string why;
+  return expected_time(features_of(json), device, own, &why);
+}
+
+const DeviceSpec& h200() { return **find_device("NVIDIA H200"); }
+
+constexpr std::string_view kProduct =
+    R"({"op": "aten::mm", "shapes": [[4096, 4096], [4096, 4096]], "dtypes": ["bfloat16", "bfloat16"]})";
+
+// |ii is 0 and |is ten units.
+constexpr std::string_view kTable = R"(# by hand
+device NVIDIA H200
+source by hand
+kind product
+start 0.5
+unit 0.01
+ops mm addmm
+cuts 6 5
+cuts 27 0.5
+spread 12 -0.1 0.2 30
+spread 99 -0.3 0.4 40
+tree 60|ii|is
+tree R0|ii|is
+)";
+
+CallFeatures by_hand(float sixth, std::string_view op) {
+  CallFeatures call;
+  call.kind = "product";
+  call.op = op;
+  call.values.assign(27, 0);
+  call.values[6] = sixth;
+  return call;
+}
+
+TEST(ExpectedTable, SumsTheLeavesOfItsTrees) {
+  const auto table = ExpectedTable::read(kTable);
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ(table->device(), "NVIDIA H200");
+  const auto small = table->factor(by_hand(5, "mm"), 1000);
+  ASSERT_TRUE(small.has_value());
+  EXPECT_NEAR(std::log(small->factor), 0.5, 1e-6) << "at the cut: the left leaf";
+  EXPECT_NEAR(std::log(small->low / small->factor), -0.1, 1e-6);
+  EXPECT_EQ(small->points, 30);
+  const auto large = table->factor(by_hand(6, "addmm"), 1e9);
+  ASSERT_TRUE(large.has_value());
+  EXPECT_NEAR(std::log(large->factor), 0.7, 1e-6) << "the right leaf of both: by the sixth feature, and by the op's code";
+  EXPECT_NEAR(std::log(large->high / large->factor), 0.4, 1e-6);
+  EXPECT_EQ(large->points, 40);
+}
+
+TEST(ExpectedTable, SaysWhatItDoesNotKnow) {
+  const auto table = ExpectedTable::read(kTable);
+  ASSERT_TRUE(table.has_value());
+  EXPECT_FALSE(table->factor(by_hand(5, "linear"), 1000)->op_known);
+  CallFeatures other = by_hand(5, "mm");
+  other.kind = "fft";
+  EXPECT_FALSE(table->factor(other, 1000).has_value());
+}
+
+TEST(ExpectedTable, RefusesBadLines) {
+  for (const std::string_view bad :
+       {"tree 60|ii|is\n", "kind x\ntree 00|ii|is\n", "kind x\ncuts 0 1\ntree 00|ii\n", "kind x\nunit y\n", "kind x\nwhat\n",
+        "kind x\ncuts 0 1\ntree 09|ii|ii\n", "kind x\ncuts 0 1\ntree |ii|ii\n"}) {
+    EXPECT_FALSE(ExpectedTable::read(bad).has_value()) << bad;
+  }
+}
+
+TEST(ExpectedTable, TheBuiltInOneIsWhole) {
+  const ExpectedTable& table = ExpectedTable::built_in();
+  EXPECT_EQ(table.device(), "NVIDIA H200");
+  EXPECT_FALSE(table.source().empty());
+  for (const std::string_view kind :
+       {"product", "convolution", "convolution_backward", "attention", "attention_backward", "pointwise", "copy", "reduction",
+        "softmax", "norm", "norm_backward", "gather", "loss", "optimizer", "pooling", "sort", "triton_pointwise",
+        "triton_reduction", "triton_persistent_reduction"}) {
+    CallFeatures call;
+    call.kind = kind;
+    EXPECT_TRUE(table.factor(call, 1000).has_value()) << kind;
+  }
+}
+
+// 137 GFLOP at 989 TFLOP/s are 139 us; cuBLAS reaches 600 to 800 TFLOP/s.
+TEST(ExpectedTime, OfALargeProduct) {
+  const auto time = expected(kProduct, h200());
+  ASSERT_TRUE(time.has_value());
+  EXPECT_GT(time->ns, 150e3);
+  EXPECT_LT(time->ns, 260e3);
+  EXPECT_LT(time->low_ns, time->ns);
+  EXPECT_GT(time->high_ns, time->ns);
+  EXPECT_NE(time->basis.find("NVIDIA H200"), std::string::npos);
+}
+
+TEST(ExpectedTime, OfOtherDevicesIsScaledAndSaid) {
+  const DeviceSpec& a100 = **find_device("A100-SXM4-80GB");
+  const auto here = expected(kProduct, h200()), there = expected(kProduct, a100);
+  ASSERT_TRUE(here && there);
+  EXPECT_NEAR(there->ns / here->ns, 989.4 / 312.0, 0.1) << "bfloat16 peaks";
+  EXPECT_NEAR(there->high_ns / there->ns, here->high_ns / here->ns * 1.5, 0.01);
+  EXPECT_NE(there->basis.find("scaled by the peaks"), std::string::npos);
+}
+
+TEST(ExpectedTime, IsNullAndSaysWhy) {
+  std::string why;
+  EXPECT_FALSE(
+      expected_time(features_of(R"({"op": "mine::op", "shapes": [[4]], "dtypes": ["float32"]})"), h200(), nullptr, &why));
+  EXPECT_FALSE(why.empty());
+  why.clear();
+  EXPECT_FALSE(expected_time(features_of(R"({"op": "aten::mm"})"), h200(), nullptr, &why)) << "no shapes";
+  EXPECT_FALSE(why.empty());
+  DeviceSpec unknown;
+  EXPECT_FALSE(expected_time(features_of(kProduct), unknown, nullptr, &why)) << "a device without figures";
+}
+
+TEST(ExpectedTime, FollowsPointsThatTheUserMeasured) {
+  const auto plain = expected(kProduct, h200());
+  ASSERT_TRUE(plain.has_value());
+  const std::string line = std::string(kProduct.substr(0, kProduct.size() - 1)) +
+                           ", \"warm_ns\": " + std::to_string(plain->ns * 2) +
+                           ", \"cold_ns\": " + std::to_string(plain->ns * 2) + "}";
+  const auto own = MeasuredPoints::read(line, "mine.jsonl", h200());
+  ASSERT_TRUE(own.has_value());
+  const auto moved = expected(kProduct, h200(), &*own);
+  ASSERT_TRUE(moved.has_value());
+  EXPECT_NEAR(moved->ns / plain->ns, 2, 0.01);
+  EXPECT_NE(moved->basis.find("measured points"), std::string::npos);
+  EXPECT_FALSE(MeasuredPoints::read(kProduct, "mine.jsonl", h200()).has_value()) << "a line without times is no point";
+}
+
+TEST(ExpectedTime, Tf32IsFasterThanFloat32) {
+  const std::string one = R"({"op": "aten::mm", "shapes": [[4096, 4096], [4096, 4096]], "dtypes": ["float32", "float32"])";
+  EXPECT_LT(expected(one + R"(, "tf32": true})", h200())->ns * 3, expected(one + "}", h200())->ns);
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,70 @@
+// --ops lines: what stands in them goes to where a trace would have it.
+#include "predict/op_lines.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/operands.h"
+
+namespace ridge {
+namespace {
+
+OpLine one(std::string_view json) {
+  auto lines = read_op_lines(json, "ops.jsonl");
+  EXPECT_TRUE(lines.has_value());
+  return lines && lines->size() == 1 ? std::move(lines->front()) : OpLine();
+}
+
+TEST(OpLines, ShapesTypesAndStrides) {
+  const OpLine line = one(
+      R"({"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "dtypes": ["bfloat16", "torch.bfloat16"], "strides": [[32, 1], [1, 32]], "tf32": true})");
+  EXPECT_EQ(line.call.op, "aten::mm");
+  ASSERT_NE(tensor_at(line.call, 1), nullptr);
+  EXPECT_EQ(tensor_at(line.call, 1)->sizes, (std::vector<std::int64_t>{32, 16}));
+  EXPECT_EQ(tensor_at(line.call, 1)->strides, (std::vector<std::int64_t>{1, 32}));
+  EXPECT_EQ(tensor_at(line.call, 0)->dtype, DType::bf16);
+  EXPECT_EQ(line.tf32, true);
+}
+
+TEST(OpLines, NamedArgumentsStandWhereTheOpTakesThem) {
+  const OpLine conv = one(
+      R"({"op": "aten::conv2d", "shapes": [[8, 64, 56, 56], [64, 64, 3, 3]], "dtypes": ["float16", "float16"], "args": {"stride": [2, 2], "padding": [1, 1], "memory_format": "channels_last"}})");
+  EXPECT_EQ(integers_at(conv.call, 3), (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(integers_at(conv.call, 4), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(tensor_at(conv.call, 0)->strides, (std::vector<std::int64_t>{64 * 56 * 56, 1, 56 * 64, 64}));
+  const OpLine attention = one(
+      R"({"op": "aten::_scaled_dot_product_flash_attention", "shapes": [[1, 8, 64, 64], [1, 8, 64, 64], [1, 8, 64, 64]], "dtypes": "bfloat16", "args": {"is_causal": true, "window": 3}})");
+  EXPECT_TRUE(flag_at(attention.call, 4));
+  EXPECT_EQ(attention.not_used, (std::vector<std::string>{"window"}));
+  EXPECT_EQ(tensor_at(attention.call, 2)->dtype, DType::bf16) << "one type stands for all tensors";
+}
+
+TEST(OpLines, ConvolutionsHaveDefaults) {
+  const OpLine conv = one(R"({"op": "aten::conv2d", "shapes": [[8, 64, 56, 56], [64, 64, 3, 3]], "dtypes": "float16"})");
+  const OpFormula* row = find_op(conv.call.op);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->work(conv.call, Part{}).flops, 2.0 * 8 * 54 * 54 * 64 * 64 * 9) << "stride 1, no padding";
+}
+
+TEST(OpLines, TensorsAloneGoToTheirPlaces) {
+  const OpLine norm =
+      one(R"({"op": "aten::layer_norm", "shapes": [[8, 768], [768], [768]], "dtypes": ["float32", "float32", "float32"]})");
+  EXPECT_EQ(tensor_at(norm.call, 1), nullptr) << "normalized_shape is no tensor";
+  ASSERT_NE(tensor_at(norm.call, 2), nullptr);
+  EXPECT_EQ(tensor_at(norm.call, 2)->sizes, (std::vector<std::int64_t>{768}));
+  const OpLine cat =
+      one(R"({"op": "aten::cat", "shapes": [[4, 8], [4, 8]], "dtypes": ["float16", "float16"], "args": {"dim": 1}})");
+  ASSERT_EQ(cat.call.arguments.front().list.size(), 2U);
+  EXPECT_EQ(cat.call.arguments.front().list.front().dtype, DType::f16);
+}
+
+TEST(OpLines, ErrorsNameTheLine) {
+  const auto bad = read_op_lines("{\"op\": \"aten::mm\"}\n\nnot json\n", "ops.jsonl");
+  ASSERT_FALSE(bad.has_value());
+  EXPECT_EQ(bad.error().where, "ops.jsonl:3");
+  EXPECT_FALSE(read_op_lines("{\"shapes\": []}", "x").has_value()) << "a line without an op";
+  EXPECT_FALSE(read_op_lines("[1]", "x").has_value());
+  EXPECT_TRUE(read_op_lines("\n \n", "x")->empty());
+}
+
+}  // namespace
+}  // namespace ridge
