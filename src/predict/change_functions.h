@@ -2,9 +2,27 @@
 // the rest alone, so that changes can follow each other.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
 #include "predict/changes.h"
+#include "predict/expected_times.h"
 
 namespace ridge {
+
+// What device work takes by its work alone, where a change asks for that: the roof, or what such work takes.
+class TimeByWork {
+ public:
+  TimeByWork(const Change& change, const ChangeContext& context);
+  std::optional<std::int64_t> ns(std::uint32_t row) const;  // never more than it took; nothing where it is not known
+  std::string_view name() const { return expected_ ? "expected time" : "roof"; }
+
+ private:
+  const CostModel& costs_;
+  std::unique_ptr<const ExpectedTimes> expected_;
+};
 
 // change_work.cc: device work.
 ChangeEffect change_kernels(const Change& change, const ChangeContext& context, StepTimes* times);

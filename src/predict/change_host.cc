@@ -45,6 +45,7 @@ std::int64_t change_their_work(const Change& change, const ChangeContext& contex
                                StepTimes* times, std::int64_t* changed) {
   const StepGraph& graph = context.graph;
   std::int64_t without_roof = 0;
+  const TimeByWork by_work(change, context);
   for (std::uint32_t node = graph.first_device; node < graph.size(); ++node) {
     const std::uint32_t row = graph.source[node];
     const NodeId op = op_of(context.scope.model(), row), call = context.scope.model().links().launch[row];
@@ -52,10 +53,10 @@ std::int64_t change_their_work(const Change& change, const ChangeContext& contex
     if (!theirs) continue;
     ++*changed;
     std::int64_t& duration = times->duration_ns[node];
-    if (change.time.to != TimeChange::To::roof) {
+    if (!change.time.by_work()) {
       duration = change.time.of(duration);
-    } else if (const auto roof = context.scope.costs().roof(row).roof_ns) {
-      duration = std::min(duration, std::lround(*roof));
+    } else if (const auto time = by_work.ns(row)) {
+      duration = std::min(duration, *time);
     } else {
       ++without_roof;
     }
@@ -74,7 +75,7 @@ ChangeEffect change_ops(const Change& change, const ChangeContext& context, Step
   const MatchedOps ops = find_ops(context, change);
   ChangeEffect effect{.matches = static_cast<std::int64_t>(ops.outermost.size()), .uncertain = 0.05};
   effect.basis = counted_calls(effect.matches, "call") + " changed on the host";
-  const bool of_host = change.time.to != TimeChange::To::roof;
+  const bool of_host = !change.time.by_work();
   HostTime host(context.graph, times);
   for (std::size_t i = 0; of_host && i < ops.outermost.size(); ++i) {
     const std::uint32_t n = ops.outermost[i];
@@ -102,7 +103,7 @@ ChangeEffect change_ops(const Change& change, const ChangeContext& context, Step
     if (!of_host) effect.basis = counted_calls(effect.matches, "call");
     effect.basis += fmt::format(", and {} of device work", changed == 1 ? "1 piece" : fmt::format("{} pieces", changed));
     if (!of_host) effect.uncertain = 0.5;
-    if (without_roof > 0) effect.basis += fmt::format("; no roof is known of {}", without_roof);
+    if (without_roof > 0) effect.basis += fmt::format("; nothing is known of {}", without_roof);
     effect.unknown = !of_host && changed > 0 && without_roof == changed;
   }
   return effect;

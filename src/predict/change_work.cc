@@ -32,29 +32,39 @@ class WorkMatch {
 
 }  // namespace
 
+TimeByWork::TimeByWork(const Change& change, const ChangeContext& context)
+    : costs_(context.scope.costs()),
+      expected_(change.time.to == TimeChange::To::expected ? std::make_unique<const ExpectedTimes>(costs_) : nullptr) {}
+
+std::optional<std::int64_t> TimeByWork::ns(std::uint32_t row) const {
+  const std::optional<double> time = expected_ ? expected_->ns(row) : costs_.roof(row).roof_ns;
+  return time ? std::optional<std::int64_t>(std::llround(*time)) : std::nullopt;
+}
+
 ChangeEffect change_kernels(const Change& change, const ChangeContext& context, StepTimes* times) {
   const StepGraph& graph = context.graph;
   WorkMatch matches(context, change);
   ChangeEffect effect;
   std::int64_t without_roof = 0;
+  const TimeByWork by_work(change, context);
   for (std::uint32_t node = graph.first_device; node < graph.size(); ++node) {
     if (!matches(graph.source[node])) continue;
     ++effect.matches;
     std::int64_t& duration = times->duration_ns[node];
-    if (change.time.to != TimeChange::To::roof) {
+    if (!change.time.by_work()) {
       duration = change.time.of(duration);
-    } else if (const auto roof = context.scope.costs().roof(graph.source[node]).roof_ns) {
-      duration = std::min(duration, std::lround(*roof));
+    } else if (const auto time = by_work.ns(graph.source[node])) {
+      duration = std::min(duration, *time);
     } else {
       ++without_roof;
     }
   }
-  const bool roof = change.time.to == TimeChange::To::roof;
+  const bool roof = change.time.by_work();
   effect.uncertain = roof ? 0.5 : 0.05;
   effect.basis =
       fmt::format("{} of device work changed", effect.matches == 1 ? "1 piece" : fmt::format("{} pieces", effect.matches));
-  if (roof) effect.basis += "; the roof is a bound that little work reaches";
-  if (without_roof > 0) effect.basis += fmt::format("; no roof is known of {}", without_roof);
+  if (change.time.to == TimeChange::To::roof) effect.basis += "; the roof is a bound that little work reaches";
+  if (without_roof > 0) effect.basis += fmt::format("; no {} is known of {}", by_work.name(), without_roof);
   effect.unknown = roof && effect.matches > 0 && without_roof == effect.matches;
   return effect;
 }

@@ -31,10 +31,12 @@ Result<void> check_device(std::string_view value) {
 
 // In the order in which help lists them.
 constexpr ChangeKind kKinds[] = {
-    {"kernel", "kernel:REGEX=TIME", "device work of that name takes 0.5x, +20us, 30us, or what the roof allows (roof)", true,
+    {"kernel", "kernel:REGEX=TIME",
+     "device work of that name takes 0.5x, +20us, 30us, or what the roof allows (roof) or such work takes (expected)", true,
      true, Value::time, nullptr, change_kernels},
-    {"op", "op:REGEX=TIME", "ops and annotations of that name: 0.5x of host and kernels, +50us or 30us of host time, or roof",
-     true, true, Value::time, nullptr, change_ops},
+    {"op", "op:REGEX=TIME",
+     "ops and annotations of that name: 0.5x of host and kernels, +50us or 30us of host time, roof or expected", true, true,
+     Value::time, nullptr, change_ops},
     {"host", "host=0.8x", "all host work takes 0.8 times as long", false, false, Value::factor, nullptr, change_host},
     {"cuda-graphs", "cuda-graphs", "what an iteration launches between two waits is one CUDA graph", false, false, Value::none,
      nullptr, change_to_cuda_graphs},
@@ -88,6 +90,7 @@ std::optional<std::int64_t> ns_of(std::string_view text) {
 
 std::optional<TimeChange> time_of(std::string_view text) {
   if (text == "roof") return TimeChange{TimeChange::To::roof};
+  if (text == "expected") return TimeChange{TimeChange::To::expected};
   if (const auto factor = factor_of(text)) return TimeChange{TimeChange::To::relative, *factor, 0};
   if (text.starts_with('+')) {
     const auto ns = ns_of(text.substr(1));
@@ -130,7 +133,7 @@ Result<Change> parse_change(std::string_view text) {
       const auto factor = factor_of(value);
       return factor ? std::optional(TimeChange{TimeChange::To::relative, *factor, 0}) : std::nullopt;
     }() : kind->value == Value::time ? time_of(value) : std::optional(TimeChange{});
-    if (!time) return wrong(text, fmt::format("'{}' is no time: 0.5x, +20us, 30us, roof", value));
+    if (!time) return wrong(text, fmt::format("'{}' is no time: 0.5x, +20us, 30us, roof, expected", value));
     change.time = *time;
     if (kind->check != nullptr) {
       if (const auto checked = kind->check(value); !checked) return tl::unexpected(checked.error());

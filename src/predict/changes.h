@@ -27,11 +27,12 @@ struct ChangeKind;
 
 // How a time changes: times `factor`, then `add_ns` more; or exactly `set_ns`; or down to a figure that the cost model has.
 struct TimeChange {
-  enum class To : std::uint8_t { relative, fixed, roof } to = To::relative;
+  enum class To : std::uint8_t { relative, fixed, roof, expected } to = To::relative;
   double factor = 1;
   std::int64_t ns = 0;
 
-  std::int64_t of(std::int64_t time_ns) const;  // not for `roof`
+  bool by_work() const { return to == To::roof || to == To::expected; }  // what the work tells, not its time
+  std::int64_t of(std::int64_t time_ns) const;                           // not by_work()
 };
 
 struct Change {
