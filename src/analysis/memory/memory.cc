@@ -10,12 +10,12 @@
 
 #include "analysis/catalog.h"
 #include "base/saturating.h"
+#include "facts/scoped_work.h"
 #include "trace/tables.h"
 
 namespace ridge {
 namespace {
 
-constexpr std::string_view kNoOp = "[no op]";
 constexpr std::string_view kBefore = "[allocated before the recording]";
 constexpr StringId kNoOpId{UINT32_MAX - 1}, kBeforeId{UINT32_MAX};  // beside the names of ops
 

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""The step without the profiler, and what findings save, against what was measured. Prints two Markdown tables.
+
+    score.py --ridge build/ridge FOLDER    FOLDER: what recording.py wrote
+
+A program's distance is counted from the range of its nine series. A pair's saving is 1 - mended / fault, of the medians; it is held
+against the finding that names the fault (FINDING below: chosen by what was planted, not by what ridge says)."""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+
+FINDING = dict(gated="unfused_pointwise", attention="unfused_attention", tf32="tf32_off", vocabulary="gemm_alignment", metrics="host_sync",
+               clip="optimizer_not_fused", small_batch="launch_bound", loader="dataloader", upload="pageable_copy", weights="repeated_casts",
+               broken="graph_breaks", layout="layout_transforms", emptied="allocator", tokenised="preprocessing", padded="memory_bound_inefficient",
+               norm_by_hand="tiny_kernels", stacked="launch_bound", transformer_training="launch_bound")
+
+
+def rows(ridge, command, trace):
+    done = subprocess.run([ridge, command, "--json", trace], capture_output=True, text=True, check=True)
+    table = json.loads(done.stdout)["tables"][0]
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def beyond(value, series):
+    low, high = min(series), max(series)
+    return 0.0 if low <= value <= high else value / (low if value < low else high) - 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ridge", default="build/ridge")
+    parser.add_argument("folder")
+    args = parser.parse_args()
+    programs = {}
+    for line in open(os.path.join(args.folder, "steps.jsonl")):
+        program = json.loads(line)
+        programs[program["name"]] = program
+    print("| program | recorded with | in the trace us | without us | low | high | real us | range | off % |\n|---|---|---|---|---|---|---|---|---|")
+    off, inside = [], []
+    for name, program in programs.items():
+        for option in program["options"]:
+            summary = rows(args.ridge, "summary", f"{args.folder}/{name}.{option}.json.gz")[0]
+            value, low, high = (summary[key] / 1e3 for key in ("step_without_profiler_ns", "step_low_ns", "step_high_ns"))
+            series = program["series_us"]
+            off.append(beyond(value, series))
+            inside.append(low <= program["step_us"] <= high)
+            print(f"| {name} | {option} | {summary['iteration_ns'] / 1e3:.0f} | {value:.0f} | {low:.0f} | {high:.0f} | {program['step_us']:.0f} |"
+                  f" {min(series):.0f} to {max(series):.0f} | {100 * off[-1]:+.1f} |")
+    share = lambda limit: 100 * sum(abs(each) <= limit for each in off) / len(off)
+    print(f"\n{len(off)} recordings of {len(programs)} programs: median {100 * statistics.median(map(abs, off)):.1f} %; within 10 %: {share(.1):.0f} %,"
+          f" within 15 %: {share(.15):.0f} %; real step inside [low, high]: {100 * sum(inside) / len(inside):.0f} %\n")
+    print("| pair | recorded with | finding | saves % | low | high | real % | off points | bound holds |\n|---|---|---|---|---|---|---|---|---|")
+    off, inside = [], []
+    for name, finding in FINDING.items():
+        fault, mended = programs.get(name + ".fault"), programs.get(name + ".mended")
+        if not fault or not mended:
+            continue
+        real = 100 * (1 - mended["step_us"] / fault["step_us"])
+        for option in fault["options"]:
+            found = [row for row in rows(args.ridge, "findings", f"{args.folder}/{name}.fault.{option}.json.gz") if row["id"] == finding]
+            row = found[0] if found else dict(saves_pct=0, low_pct=None, high_pct=None, at_most_ns=None)
+            saves = row["saves_pct"]
+            off.append(abs(saves - real))
+            told = row["low_pct"] is not None
+            if told:
+                inside.append(row["low_pct"] <= real <= row["high_pct"])
+            gain_ns = 1e3 * (fault["step_us"] - mended["step_us"])
+            holds = "" if row["at_most_ns"] is None else "yes" if row["at_most_ns"] >= gain_ns else "no"
+            print(f"| {name} | {option} | {finding if found else 'not found'} | {saves:.1f} |" + (f" {row['low_pct']:.0f} | {row['high_pct']:.0f} |" if told else " | |")
+                  + f" {real:.1f} | {off[-1]:.1f} | {holds} |")
+    print(f"\n{len(off)} recordings: within 5 points {100 * sum(each <= 5 for each in off) / len(off):.0f} %, within 10 {100 * sum(each <= 10 for each in off) / len(off):.0f} %,"
+          f" median {statistics.median(off):.1f} points; truth inside [low, high] {100 * sum(inside) / len(inside):.0f} % of {len(inside)}")
+
+
+main()
