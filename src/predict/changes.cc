@@ -30,7 +30,7 @@ Result<void> check_device(std::string_view value) {
 }
 
 // In the order in which help lists them.
-constexpr ChangeKind kKinds[] = {
+constexpr ChangeKind kChangeKinds[] = {
     {"kernel", "kernel:REGEX=TIME",
      "device work of that name takes 0.5x, +20us, 30us, or what the roof allows (roof) or such work takes (expected)", true,
      true, Value::time, nullptr, change_kernels},
@@ -58,7 +58,7 @@ constexpr ChangeKind kKinds[] = {
 
 tl::unexpected<Error> wrong(std::string_view text, std::string_view what) {
   std::string forms;
-  for (const ChangeKind& kind : kKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", kind.form);
+  for (const ChangeKind& kind : kChangeKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", kind.form);
   return fail(ErrorCode::usage, fmt::format("--do {}: {}", text, what), "", "one of: " + forms);
 }
 
@@ -110,15 +110,16 @@ std::int64_t TimeChange::of(std::int64_t time_ns) const {
   return std::max<std::int64_t>(0, (factor == 1 ? time_ns : std::lround(scaled)) + ns);
 }
 
-std::span<const ChangeKind> change_kinds() { return kKinds; }
+std::span<const ChangeKind> change_kinds() { return kChangeKinds; }
 
 Result<Change> parse_change(std::string_view text) {
   Change change{.text = std::string(text)};
   const std::string_view word = text.substr(0, text.find_first_of(":="));
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const ChangeKind& k) { return k.name == word; });
-  if (kind == std::end(kKinds)) {
+  const auto* kind =
+      std::find_if(std::begin(kChangeKinds), std::end(kChangeKinds), [&](const ChangeKind& k) { return k.name == word; });
+  if (kind == std::end(kChangeKinds)) {
     std::vector<std::string_view> names;
-    for (const ChangeKind& known : kKinds) names.push_back(known.name);
+    for (const ChangeKind& known : kChangeKinds) names.push_back(known.name);
     return wrong(text, fmt::format("no change is called '{}'. {}", word, did_you_mean(word, names)));
   }
   change.kind = kind;
