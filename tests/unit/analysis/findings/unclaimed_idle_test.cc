@@ -8,13 +8,14 @@
 #include "analysis/findings/findings.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
+#include "unit/analysis/findings/found.h"
 
 namespace ridge {
 namespace {
 
+using test::kUs;
 using test::TraceText;
 
-constexpr std::int64_t kUs = 1'000;
 
 const Diagnostic* said(const Report& report) {
   const auto found = std::ranges::find(report.diagnostics, "idle_without_finding", &Diagnostic::code);
