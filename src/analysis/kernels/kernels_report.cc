@@ -38,10 +38,10 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
     push(&row, k.count, Cell(), Cell(), Cell(), Cell(), Cell());
   }
   push_cost_cells(k.cost, &row);
-  push_expected_cells(k.expected, k.time_ns, &row);
   if (!kernels.by || *kernels.by == KernelsBy::launch) {
     push(&row, cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs));
   }
+  push_expected_cells(k.expected, k.time_ns, &row);
   push(&row, k.autotune_count, k.autotune_ns);
   push_coverage_cells(k.cost, &row);
   if (any_recovered(kernels)) push(&row, k.recovered_ns, cells::text(name_of(k.op_from)));
@@ -112,8 +112,8 @@ Table table_for(const Kernels& kernels) {
   add_columns({{"category", Type::text}, {"device", Type::integer}});
   add_columns(kTimeColumns);
   add_columns(cost_columns());
-  add_columns(expected_columns());
   if (!regrouped) add_columns(kSourceColumns);
+  add_columns(expected_columns());
   add_columns(kAutotuneColumns);
   add_columns(coverage_columns());
   if (any_recovered(kernels)) add_columns(kRecoveredColumns);
