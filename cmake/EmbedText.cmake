@@ -1,5 +1,5 @@
 # Writes ${OUT}: the texts of src/predict that are part of the binary, each as pieces of at most 30,000 characters.
-set(out "// Made by cmake/EmbedText.cmake from src/predict. Do not edit.\n#include \"predict/embedded_text.h\"\n\nnamespace ridge {\nnamespace {\n")
+set(out "// Made by cmake/EmbedText.cmake from src/predict. Do not edit.\n#include \"predict/embedded_text.h\"\n\nnamespace ridge {\nnamespace {\n\nusing namespace std::string_view_literals;  // a literal that knows its length: counting it takes a compiler long\n\n")
 set(tail "")
 foreach(pair "calibration_script=record_expected.py" "expected_table_text=expected_h200.txt")
   string(REPLACE "=" ";" pair "${pair}")
@@ -11,7 +11,7 @@ foreach(pair "calibration_script=record_expected.py" "expected_table_text=expect
   string(APPEND out "constexpr std::string_view k_${name}[] = {\n")
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 30000 piece)
-    string(APPEND out "R\"RIDGE_TEXT(${piece})RIDGE_TEXT\",\n")
+    string(APPEND out "R\"RIDGE_TEXT(${piece})RIDGE_TEXT\"sv,\n")
     math(EXPR at "${at} + 30000")
   endwhile()
   string(APPEND out "};\n")

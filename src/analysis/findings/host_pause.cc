@@ -58,6 +58,14 @@ std::string place_of(const Facts& facts, NodeId node, bool inside) {
   return says_nothing ? name : name + " in " + std::string(mark);
 }
 
+// How long the device waited for one launch: the recorder's part of it stands before the host's own.
+std::int64_t late_ns(const std::vector<IdleSlot>& slots, std::size_t i) {
+  const IdlePiece& piece = slots[i].piece;
+  const bool with_recorder =
+      i > 0 && slots[i - 1].piece.cause == IdleCause::recorder && slots[i - 1].piece.end_ns == piece.start_ns;
+  return piece.length() + (with_recorder ? slots[i - 1].piece.length() : 0);
+}
+
 }  // namespace
 
 std::optional<Finding> find_host_pause(Facts& facts) {
@@ -67,7 +75,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   std::int64_t calls_ns = 0, other_ns = 0, inside_ns = 0;
   std::set<NodeId> spent_in;  // ops that took the pauses themselves
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    if (slot.piece.cause != IdleCause::launch || slot.piece.length() < kHostPauseNs) return;
+    if (slot.piece.cause != IdleCause::launch || late_ns(facts.ledger().devices()[d].idle, i) < kHostPauseNs) return;
     if (slot.open_ns < kLeastLeftNs) return;  // the pause is another finding's
     const Interval time{slot.piece.start_ns, slot.piece.end_ns};
     const LongCalls::Part part = long_calls.within(slot.piece.node, time);

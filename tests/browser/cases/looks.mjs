@@ -15,10 +15,10 @@ export const cases = {
   "every kind of mark has its name in the toolbar": async () => {
     const { server, page, finish } = await opened(fixture("break_datadep_recompile.json.zst"), "timeline");
     const kinds = new Set((await server.api("marks?t=0")).marks.map((mark) => mark.kind).filter((kind) => kind !== "iteration"));
-    equal(kinds.size, 4, "kinds of marks in this trace");
+    equal(kinds.size, 5, "kinds of marks in this trace");
     const right = await page.$eval(".tl-tools .btn[aria-pressed]", (button) => button.getBoundingClientRect().left);
     const ends = await page.$$eval(".tl-kinds .legend-item", (items) => items.map((item) => item.getBoundingClientRect().right));
-    equal(ends.length, 4, "names");
+    equal(ends.length, 5, "names");
     check(Math.max(...ends) <= right, `a name ends at ${Math.max(...ends)}, the next button begins at ${right}`);
     const bar = await page.$eval(".tl-tools", (node) => [node.scrollWidth, node.clientWidth]);
     check(bar[0] <= bar[1], `the toolbar is ${bar[0]} wide in ${bar[1]}`);

@@ -52,11 +52,18 @@ export async function whatif_page(context: Context): Promise<Page> {
       { class: "page" },
       page_head("Step and what-if", lead(plain)),
       diagnostics(plain.diagnostics),
-      context.source.fixed ? table_card(plain.tables[0]!, context.t, {}, "Steps") : await switches(context, plain, [...kOffered, ...kernels]),
+      context.source.fixed ? table_card(plain.tables[0]!, context.t, {}, "Steps") : await switches(context, plain, [...findings_of(plain), ...kOffered, ...kernels]),
       path?.size ? table_card(path.table, context.t, { height: "420px" }, "Critical path: what a step is made of") : null,
       near?.size ? table_card(near.table, context.t, {}, "Other paths at most 5 % shorter") : null,
     ),
   };
+}
+
+// What was found, as changes: their rows stand between the step without the profiler and "all".
+function findings_of(report: Report): string[] {
+  const table = table_of(report, "whatif");
+  const names = rows_of(table ?? null).map((row) => table!.text(row, "scenario"));
+  return names.slice(names.indexOf("without_profiler") + 1, names.indexOf("all")).map((id) => `finding:${id}`);
 }
 
 function lead(report: Report): string {
