@@ -30,6 +30,20 @@ class WorkMatch {
   std::vector<bool> labels_;  // by identity
 };
 
+// By the time of its launch; of work without one by its own.
+std::size_t iterations_begun(const ChangeContext& context, std::uint32_t row) {
+  const Model& model = context.scope.model();
+  const NodeId launch = model.links().launch[row];
+  const bool recorded = launch != kNoNode && launch.value < model.tree().recorded;
+  const std::int64_t time = recorded
+                                ? model.tree().start_ns[launch.value]
+                                : context.scope.trace().events.ts_ns(context.scope.trace().of(EventClass::device_work)[row]);
+  const std::vector<Iteration>& list = model.iterations().list;
+  const auto after = std::upper_bound(list.begin(), list.end(), time,
+                                      [](std::int64_t t, const Iteration& iteration) { return t < iteration.start_ns; });
+  return static_cast<std::size_t>(after - list.begin());
+}
+
 }  // namespace
 
 TimeByWork::TimeByWork(const Change& change, const ChangeContext& context)
@@ -77,14 +91,18 @@ ChangeEffect fuse_kernels(const Change& change, const ChangeContext& context, St
   for (const StepLane& lane : graph.lanes) {
     if (!lane.device) continue;
     std::uint32_t first = StepGraph::kNone;  // of the run that goes on
+    std::size_t step = 0;                    // iterations that had begun when it was launched
     for (std::uint32_t node = lane.first; node < lane.first + lane.count; ++node) {
       if (graph.kind[node] != StepKind::kernel || !matches(graph.source[node])) {
         first = StepGraph::kNone;
         continue;
       }
       ++effect.matches;
-      if (first == StepGraph::kNone) {
+      // What one iteration launches does not go into a kernel of the next.
+      const std::size_t its = iterations_begun(context, graph.source[node]);
+      if (first == StepGraph::kNone || its != step) {
         first = node;
+        step = its;
         continue;
       }
       ++fused;

@@ -61,6 +61,15 @@ class Predictor {
   std::map<std::int64_t, std::optional<MeasuredPoints>> points_;
 };
 
+constexpr double kBelowRoof = 0.9;  // an interval's width
+
+// Nothing is faster than its roof: of such a call the trace does not tell all sizes, as those of a list of tensors.
+void drop_if_below(double roof_ns, ExpectedCall* call) {
+  if (!call->expected || call->expected->ns >= kBelowRoof * roof_ns) return;
+  call->expected.reset();
+  call->why = "less than its roof: the trace does not tell all of its sizes";
+}
+
 }  // namespace
 
 ExpectedTimes::ExpectedTimes(const CostModel& costs) {
@@ -94,6 +103,9 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
     }
     made.features = features_of_call(call.call, tf32, predictor.multiprocessors(made.device));
     predictor.predict(&made);
+    double roof_ns = 0;
+    for (std::uint32_t i = 0; i < call.launches; ++i) roof_ns += costs.roof(first[i].row).roof_ns.value_or(0);
+    drop_if_below(roof_ns, &made);
     if (!made.expected || made.time_ns <= 0) continue;
     for (std::uint32_t i = 0; i < call.launches; ++i) {
       of_cost_[call.first_cost + i] = made.expected->ns * (first[i].ns / made.time_ns);
@@ -122,6 +134,7 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
                                         .dtype = cost.dtype},
                                        predictor.multiprocessors(made.device));
     predictor.predict(&made);
+    drop_if_below(costs.roof(time.row).roof_ns.value_or(0), &made);
     if (made.expected) of_cost_[kernel.cost] = made.expected->ns;
   }
 }

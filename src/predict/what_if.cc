@@ -68,7 +68,9 @@ StepTimes WhatIf::fitted_to(std::int64_t step_ns) const {
 // A recording that begins with an empty queue shows the first step longer than those that follow. What lies between two marked
 // iterations is no part of them, but of a program that goes on.
 std::int64_t WhatIf::settled_ns(const StepTimes& times) const {
-  const std::int64_t shown = length_->step_ns(replay(graph_, times)), steady = steady_->step_ns(times);
+  const std::int64_t shown = length_->step_ns(replay(graph_, times));
+  if (length_->rule() == IterationRule::whole_window) return shown;  // nothing tells that it goes on
+  const std::int64_t steady = steady_->step_ns(times);
   return steady > 0 ? std::min(shown, steady) : shown;
 }
 

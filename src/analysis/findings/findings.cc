@@ -116,7 +116,9 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     const auto key = [](const RankedFinding& row) {
-      return std::pair(row.savings.saves_ns.value_or(-1), row.at_most_ns.value_or(-1));
+      // What cannot be told may be all of its bound.
+      const std::int64_t most = row.at_most_ns.value_or(-1);
+      return std::pair(row.savings.saves_ns.value_or(most), most);
     };
     return key(a) > key(b);
   });

@@ -150,6 +150,9 @@ Outcome StepSavings::outcome(std::span<const Remedy* const> remedies) const {
 
 Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<std::int64_t> at_most_ns) const {
   if (!what_if_.why_not().empty()) return {};
+  // Waits between devices and processes take what they took: what an end of them brings, a replay does not tell.
+  const auto tells = [](const Remedy* remedy) { return !remedy->changes.empty() || !remedy->removal.empty(); };
+  if (!remedies.empty() && std::ranges::none_of(remedies, tells)) return {};
   const Outcome found = outcome(remedies);
   if (!found.step_ns) return {};
   const std::int64_t whole = std::max<std::int64_t>(1, what_if_.base_ns());
@@ -159,7 +162,8 @@ Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<s
   out.saves_ns = std::min(what_if_.base_ns() - *found.step_ns, most);
   out.saves_pct = pct(*out.saves_ns);
   const double bound = at_most_ns ? std::max(pct(most), *out.saves_pct) : 100;
-  if (found.low_pct) out.low_pct = std::clamp(*found.low_pct, std::min(0.0, *out.saves_pct), *out.saves_pct);
+  const double below = found.low_pct ? std::max(0.0, pct(what_if_.base_ns() - *found.step_ns) - *found.low_pct) : 0;
+  if (found.low_pct) out.low_pct = std::clamp(*out.saves_pct - below, std::min(0.0, *out.saves_pct), *out.saves_pct);
   if (found.high_pct) out.high_pct = std::clamp(*found.high_pct, *out.saves_pct, std::min(100.0, bound));
   return out;
 }

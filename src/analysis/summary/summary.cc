@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -284,14 +285,18 @@ void add_step(const WhatIf& what_if, Summary* summary) {
   summary->step_ns = what_if.without_profiler_ns();
   summary->step_low_ns = what_if.without_profiler_low_ns();
   summary->step_high_ns = what_if.without_profiler_high_ns();
-  summary->step_measured = what_if.measured_ns().has_value();
+  summary->measured_ns = what_if.measured_ns();
 }
 
 // "in the trace 8.1 ms a step, without the profiler about 4.8 ms (4.5 to 5.2)".
 std::string step_line(const Summary& s) {
   if (!s.step_ns || s.iterations.empty()) return "";
   const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)); };
-  if (s.step_measured)
+  if (s.measured_ns && std::abs(*s.step_ns - *s.measured_ns) > *s.measured_ns / 50)
+    return fmt::format(
+        "in the trace {} a step; no cost of the profiler explains the {} given with --step-time (nearest: {}): is it in ms?",
+        text(s.time.mean_ns()), text(*s.measured_ns), text(*s.step_ns));
+  if (s.measured_ns)
     return fmt::format("in the trace {} a step, without the profiler {} as measured", text(s.time.mean_ns()), text(*s.step_ns));
   return fmt::format("in the trace {} a step, without the profiler about {} ({} to {})", text(s.time.mean_ns()),
                      text(*s.step_ns), text(*s.step_low_ns), text(*s.step_high_ns));

@@ -49,7 +49,7 @@ struct Summary {
   Findings findings;
   // What a step takes when nobody records it, about; nothing where none can be replayed.
   std::optional<std::int64_t> step_ns, step_low_ns, step_high_ns;
-  bool step_measured = false;
+  std::optional<std::int64_t> measured_ns;  // --step-time
   std::vector<Lack> lacks;
   std::vector<Diagnostic> unknown_costs;  // why `use` is not known
 };

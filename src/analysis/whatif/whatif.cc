@@ -2,6 +2,7 @@
 #include "analysis/whatif/whatif.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -34,7 +35,11 @@ void add_row(std::string name, const StepSavings& savings, const std::vector<con
 }
 
 std::string without_profiler_basis(const Scope& scope, const WhatIf& what_if) {
-  if (const auto measured = what_if.measured_ns())
+  const auto measured = what_if.measured_ns();
+  if (measured && std::abs(what_if.without_profiler_ns() - *measured) > *measured / 50)
+    return fmt::format("no cost of the profiler explains the {} given with --step-time: is it in ms?",
+                       format_duration(static_cast<double>(*measured)));
+  if (measured)
     return fmt::format("what recording cost the host, fitted to the measured step of {}",
                        format_duration(static_cast<double>(*measured)));
   return fmt::format("between {} and {} in 80 % of cases; what recording cost the host, taken off{}",

@@ -181,5 +181,18 @@ TEST(Changes, TheStepWithoutTheRecorderIsShorter) {
   EXPECT_EQ(changed.what_if().without_profiler_ns(), 310'000 - 5 * (1'300 + 3'400) - 11'200);
 }
 
+// Two steps of one kernel each: neither has anything to fuse with.
+TEST(Changes, FusingDoesNotReachIntoTheNextStep) {
+  TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const int at = i * 200'000;
+    text.annotation("ProfilerStep#" + std::to_string(i), at, 190'000 + at);
+    text.op("aten::mm", 5'000 + at, 25'000 + at).call("cudaLaunchKernel", 10'000 + at, 14'000 + at, i + 1);
+    text.kernel("gemm", 16'000 + at, 180'000 + at, i + 1);
+  }
+  const Changed changed(text.read());
+  EXPECT_EQ(changed.step({"fuse:gemm"}), changed.step({}));
+}
+
 }  // namespace
 }  // namespace ridge

@@ -73,5 +73,19 @@ TEST(Savings, KeepToTheirBounds) {
   EXPECT_GE(seen, 30U);
 }
 
+// A replay keeps waits for other processes as they were: what their end would bring is not known, and not 0.
+TEST(Savings, OfWhatAReplayCannotTellAreUnknown) {
+  std::size_t seen = 0;
+  for (const std::string& path : test::own_traces()) {
+    const Found found(test::load_file(path));
+    const RankedFinding* row = found.find("exposed_communication");
+    if (row == nullptr || !row->remedy.removal.empty()) continue;
+    ++seen;
+    EXPECT_FALSE(row->savings.saves_ns) << path;
+    EXPECT_FALSE(row->savings.low_pct) << path;
+  }
+  EXPECT_GE(seen, 1U);
+}
+
 }  // namespace
 }  // namespace ridge
