@@ -31,11 +31,11 @@ bool is_taken(std::string_view name) {
          sqlite3_keyword_check(name.data(), static_cast<int>(name.size())) != 0;
 }
 
-RelationColumn described(const Column& column) { return {column.name, column.type, column.unit, column.role, {}}; }
+RelationColumn report_column(const Column& column) { return {column.name, column.type, column.unit, column.role, {}}; }
 
-std::vector<RelationColumn> described(const Table& table) {
+std::vector<RelationColumn> report_columns(const Table& table) {
   std::vector<RelationColumn> columns;
-  for (const Column& column : table.columns) columns.push_back(described(column));
+  for (const Column& column : table.columns) columns.push_back(report_column(column));
   return columns;
 }
 
@@ -50,7 +50,7 @@ void add_tables(const AnalysisRow& row, std::string_view by, const Report& repor
     std::string name = first ? base : says_whose ? table.name : base + "_" + table.name;
     if (is_taken(name)) name.insert(0, kPrefix);
     const bool met = std::ranges::find(*all, name, &AnalysisTable::name) != all->end();
-    if (!met) all->push_back({std::move(name), &row, std::string(by), table.name, described(table)});
+    if (!met) all->push_back({std::move(name), &row, std::string(by), table.name, report_columns(table)});
     if (!by.empty()) break;  // what else an answer has does not depend on the grouping
   }
 }
@@ -62,7 +62,8 @@ constexpr std::string_view kOneOfEach = R"({"traceEvents": [
 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 2, "args": {"correlation": 1, "device": 0, "stream": 7}},
 {"ph": "X", "cat": "cpu_op", "name": "Torch-Compiled Region: 0/0", "pid": 1, "tid": 1, "ts": 20, "dur": 9, "args": {}},
 {"ph": "X", "cat": "cpu_op", "name": "## Call CompiledFxGraph f ##", "pid": 1, "tid": 1, "ts": 21, "dur": 6, "args": {}},
-{"ph": "X", "cat": "cpu_op", "name": "gloo:all_reduce", "pid": 1, "tid": 1, "ts": 40, "dur": 6, "args": {"Collective name": "allreduce"}}
+{"ph": "X", "cat": "user_annotation", "name": "gloo:all_reduce", "pid": 1, "tid": 1, "ts": 40, "dur": 6, "args": {}},
+{"ph": "X", "cat": "cpu_op", "name": "TorchDynamo Cache Lookup", "pid": 1, "tid": 1, "ts": 50, "dur": 6, "args": {}}
 ]})";
 
 std::vector<AnalysisTable> find_tables() {
@@ -89,7 +90,7 @@ class ReportRelation final : public Relation {
   ReportRelation(std::shared_ptr<const Report> report, const AnalysisTable& about) : report_(std::move(report)) {
     const auto found = std::ranges::find(report_->tables, about.table, &Table::name);
     if (found != report_->tables.end()) table_ = &*found;
-    columns_ = table_ != nullptr ? described(*table_) : about.columns;
+    columns_ = table_ != nullptr ? report_columns(*table_) : about.columns;
   }
 
   std::span<const RelationColumn> columns() const override { return columns_; }

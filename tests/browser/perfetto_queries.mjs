@@ -43,5 +43,4 @@ export const queries = {
     FROM slice WHERE category = 'cpu_op' GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT 40`,
   "dtypes of inputs": `SELECT string_value, count(*) FROM args WHERE flat_key = 'args.Input type' GROUP BY 1 ORDER BY 1`,
   "running total of kernels": `SELECT name, ts, sum(dur) OVER (ORDER BY ts, name) AS so_far FROM slice WHERE category = 'kernel' ORDER BY ts, name LIMIT 25`,
-  "memory events": `SELECT count(*), sum(extract_arg(arg_set_id, 'args.Bytes')), max(extract_arg(arg_set_id, 'args.Total Allocated')) FROM slice WHERE name = '[memory]'`,
 };

@@ -3,7 +3,7 @@ import { check, equal, fixture, run_ridge } from "../harness.mjs";
 import { ask_perfetto, fetch_perfetto } from "../perfetto.mjs";
 import { queries } from "../perfetto_queries.mjs";
 
-const kTraces = ["gpt_compiled_train.json.gz", "graph_breaks_stack.json.gz", "mlp_profiler_steps.json.gz", "gpt_eager_train_stack_mem.json.gz"].map(fixture);
+const kTraces = ["gpt_compiled_train.json.gz", "fault_item_sync.json.gz", "mlp_profiler_steps.json.gz"].map(fixture);
 
 const ask_ridge = (path, sql) => JSON.parse(run_ridge("sql", path, sql, "--json", "-q")).tables[0].rows;
 // Means are sums of doubles: in which order is nobody's to say.
