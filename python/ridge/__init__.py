@@ -19,7 +19,6 @@ _PLACES = {
     "analyses": "_trace",
     "devices": "_trace",
     "predict": "_trace",
-    "export": "_export",
     "Report": "_table",
     "Table": "_table",
     "Column": "_table",

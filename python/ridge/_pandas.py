@@ -29,4 +29,5 @@ def _texts(pandas, numpy, codes, mask, texts, categories):
     known = numpy.empty(len(texts) + 1, dtype=object)
     known[:-1] = texts
     known[-1] = None  # what -1 points to
-    return known[codes]
+    kind = "str" if int(pandas.__version__.split(".")[0]) >= 3 else "object"
+    return pandas.array(known[codes], dtype=kind) if kind == "str" else known[codes]

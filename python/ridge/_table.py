@@ -178,12 +178,6 @@ class Report(_Rows):
         """The report's picture as SVG, or None where it has none."""
         return self._report.text("svg") if self._report.plots else None
 
-    def __getitem__(self, key):
-        """A table of the report by its name; else as of its first table."""
-        if key in self.tables and key not in self.columns:
-            return self.tables[key]
-        return super().__getitem__(key)
-
     def __repr__(self):
         return self.text().rstrip("\n")
 

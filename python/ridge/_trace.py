@@ -1,12 +1,11 @@
 """Traces and scopes: every analysis of the catalog is a method, its parameters are keywords."""
 
-import functools
 import inspect
 import os
 
 from . import _arguments, _native
 from ._errors import Error, GateError, UsageError
-from ._table import Report, Table
+from ._table import Report
 from ._tables import TraceTables
 
 
@@ -44,6 +43,13 @@ def _paths(path):
     if isinstance(path, (str, bytes, os.PathLike)):
         return [os.fsdecode(path)]
     return [os.fsdecode(each) for each in path]
+
+
+_CUT = {"from_": max, "to": min}
+
+
+def _scaled(time, unit):
+    return time if time is None or unit == 1.0 else time * unit
 
 
 class _Questions:
@@ -84,19 +90,33 @@ class _Questions:
         if len(given) != 1:
             raise UsageError("between() takes one pair of times", hint="between(ms=(3, 9))")
         (unit, (start, end)) = given[0]
-        times = {"from_": start, "to": end}
-        return self._narrowed(**{name: at * unit if unit != 1.0 else at for name, at in times.items() if at is not None})
+        return self._narrowed(from_=_scaled(start, unit), to=_scaled(end, unit))
 
     def matching(self, expression):
         """Only names that match this regular expression."""
         return self._narrowed(filter=expression)
 
-    def using(self, **costs):
+    def using(self, **settings):
         """With other peaks or settings for all that follows: `using(device="h100", clock_mhz=1755)`."""
-        return self._narrowed(**costs)
+        known = {_arguments.keyword(p) for info in _arguments.catalog().values() for p in info["parameters"]}
+        for word in settings:
+            if word not in known:
+                raise UsageError(f"no analysis has a keyword '{word}'", hint=_native.did_you_mean(word, sorted(known)))
+        return self._narrowed(**settings)
 
     def _narrowed(self, **more):
-        return Scope(self, {**self._scope, **more})
+        """The scope with these too. Stretches of time are cut with those before; nothing else can be narrowed twice."""
+        scope = dict(self._scope)
+        for word, value in more.items():
+            if value is None:
+                continue
+            before = scope.get(word, value)
+            if word in _CUT:
+                value = _CUT[word](before, value)
+            elif before != value:
+                raise UsageError(f"already narrowed to {word}={before}", hint="start from the whole trace")
+            scope[word] = value
+        return Scope(self, scope)
 
     def _scope_of(self, info):
         """Of the scope what the analysis knows."""
@@ -196,8 +216,7 @@ class Scope(_Questions):
         return self._of._named_files_only
 
     def _run(self, analysis, given, trace=None):
-        info = _arguments.catalog()[analysis]
-        return self._of._run(analysis, {**self._scope_of(info), **given}, trace)
+        return self._of._run(analysis, {**self._scope_of(_arguments.catalog()[analysis]), **given}, trace)
 
     @property
     def tables(self):
@@ -297,3 +316,4 @@ def _method(info):
 for _info in _arguments.catalog().values():
     if _info["needs_trace"]:
         setattr(_Questions, _info["name"], _method(_info))
+del _info

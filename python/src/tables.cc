@@ -128,9 +128,10 @@ nb::object array_of(std::span<const T> values, const nb::object& owner) {
   return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(data, {values.size()}, owner));
 }
 
-nb::object bytes_of(const Bitmap& bits) {
+// One byte per row: 1 where the bit is `set`.
+nb::object bytes_of(const Bitmap& bits, bool set) {
   auto bytes = std::make_unique<std::vector<std::uint8_t>>(bits.size());
-  for (std::size_t i = 0; i < bits.size(); ++i) (*bytes)[i] = bits[i] ? 1 : 0;
+  for (std::size_t i = 0; i < bits.size(); ++i) (*bytes)[i] = bits[i] == set ? 1 : 0;
   std::vector<std::uint8_t>& held = *bytes;
   const nb::capsule owner(bytes.release(), [](void* of) noexcept { delete static_cast<std::vector<std::uint8_t>*>(of); });
   return array_of(std::span<const std::uint8_t>(held), owner);
@@ -143,11 +144,11 @@ nb::tuple numpy_column(const nb::handle& self, std::size_t i) {
   const Values& values = table.columns.at(i).values;
   const nb::object owner = nb::borrow(self);
   nb::object mask = nb::none(), texts = nb::none(), array;
-  if (values.known().set_bits() != values.size()) mask = bytes_of(values.known());
+  if (values.known().set_bits() != values.size()) mask = bytes_of(values.known(), false);
   switch (table.columns[i].type) {
     case Type::integer: array = array_of(values.integers(), owner); break;
     case Type::number: array = array_of(values.numbers(), owner); break;
-    case Type::boolean: array = bytes_of(values.booleans() != nullptr ? *values.booleans() : Bitmap()); break;
+    case Type::boolean: array = bytes_of(values.booleans() != nullptr ? *values.booleans() : Bitmap(), true); break;
     case Type::text: {
       static const Values::Texts kNone;
       const Values::Texts& held = values.texts() != nullptr ? *values.texts() : kNone;

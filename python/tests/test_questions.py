@@ -76,8 +76,13 @@ def test_scopes_chain_and_narrow(trace, path, binary):
     assert trace.between(us=(3000, 9000)).gpu().rows() == window.gpu().rows()
     assert trace.matching("triton").kernels().rows() == rows_of(asked(binary, "kernels", path, "--filter", "triton"))
     assert len(trace.kernels()) > len(trace.matching("triton").kernels())
-    with pytest.raises(ridge.UsageError):
-        trace.between(3)
+    assert trace.between(3).between(None, 9).gpu().rows() == window.gpu().rows()
+    assert trace.between(ms=(1, 9)).between(ms=(3, 20)).gpu().rows() == window.gpu().rows()  # each narrows the one before
+    with pytest.raises(ridge.UsageError, match="one pair"):
+        trace.between(3, us=(1, 2))
+    with pytest.raises(ridge.UsageError, match="already"):
+        trace.step(first).step(first + 1)
+    assert trace.step(first).step(first).gpu().rows() == trace.step(first).gpu().rows()
     with pytest.raises(ridge.UsageError, match="whole trace"):
         scope.tables
 
