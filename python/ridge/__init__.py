@@ -19,6 +19,7 @@ _PLACES = {
     "analyses": "_trace",
     "devices": "_trace",
     "predict": "_trace",
+    "export": "_export",
     "Report": "_table",
     "Table": "_table",
     "Column": "_table",
