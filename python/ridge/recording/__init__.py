@@ -3,8 +3,12 @@
 
 __all__ = ["profile", "trace_handler"]
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .context import profile as profile, trace_handler as trace_handler
 
-def __getattr__(name):
+
+def __getattr__(name: str) -> object:  # loaded when asked for: under `ridge record`, every Python process reads this file
     if name in __all__:
         from . import context
 

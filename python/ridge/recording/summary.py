@@ -1,29 +1,40 @@
-"""The first lines of a trace's summary, from the ridge program that lies beside this package, or stands in PATH; else how to get them."""
+"""The first lines of a trace's summary, by the ridge that this package is part of, or the one in PATH. In a process of its own: a program that has
+trained for hours should not end with a fault of ours."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
-from typing import Optional
+import sys
+from typing import Dict, List, Optional, Tuple
 
 from . import console
 
-LINES = 12
+LINES = 14
 TIMEOUT_S = 120
 
 
-def _program() -> Optional[str]:
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", "ridge")
-    return beside if os.access(beside, os.X_OK) else shutil.which("ridge")
+def _ridge() -> Tuple[Optional[List[str]], Dict[str, str]]:
+    """The command, and the environment that it needs."""
+    package = (__package__ or "").rpartition(".")[0]
+    if package and importlib.util.find_spec(package + "._native") is not None:
+        here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+        return [sys.executable, "-m", package], {**os.environ, "PYTHONPATH": path}
+    found = shutil.which("ridge")
+    return ([found] if found else None), dict(os.environ)
 
 
 def first_lines(path: str) -> str:
-    where = "wrote %s (%s)\n" % (console.printable(path), console.size_of(os.path.getsize(path)))
-    program = _program()
-    if program is None:
-        return "ridge: " + where
+    """Where the trace is, and what it says first, where that can be had."""
+    where = "ridge: wrote %s (%s)\n" % (console.printable(path), console.size_of(os.path.getsize(path)))
+    command, environment = _ridge()
+    if command is None:
+        return where
+    asked = [*command, "summary", "--quiet", "--no-color", "--", path]
     try:
-        done = subprocess.run([program, "summary", "--quiet", "--no-color", "--", path], stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
+        done = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, env=environment)
         lines = done.stdout.decode("utf-8", "replace").splitlines()
     except (OSError, subprocess.SubprocessError):
         lines = []
-    return "ridge: " + where + "".join("  %s\n" % line for line in lines[:LINES] if line)
+    return where + "".join("  %s\n" % line if line else "\n" for line in lines[:LINES])
