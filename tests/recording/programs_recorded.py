@@ -187,3 +187,33 @@ def test_memory_and_shapes_reach_the_profiler(at):
     for flags, wanted in (((), (False, True, False)), (("--memory", "--stacks", "--no-shapes"), (True, False, True))):
         run = at.record(python_with_torch(), tell, flags=("-o", "traces", *flags)).expect(0)
         run.prints(str(list(zip(("profile_memory", "record_shapes", "with_stack"), wanted))))
+
+
+def test_settings_that_are_nonsense_cost_the_trace_and_nothing_else(at):
+    run = at.record("env", "RIDGE_RECORD_AFTER=soon", python_with_torch(), program("train.py"), "--exit", "4").expect(4).says("not recorded", "soon")
+    run.prints("made 12")
+
+
+def test_a_recorder_that_breaks_costs_the_trace_and_nothing_else(at):
+    """Whatever fails inside what the program calls: here the test of whether a CUDA graph is being captured."""
+    broken = at.write("broken.py", "import torch\ntorch.cuda.is_initialized = None\nexec(open(%r).read())\n" % program("train.py"))
+    run = at.record(python_with_torch(), broken).expect(0).says("no trace", "TypeError")
+    run.prints("made 12")
+
+
+def test_other_profilers_of_the_program_come_first(at):
+    nvtx = at.write("nvtx.py", """
+import torch
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for number in range(9):
+    if number == 7:
+        try:
+            torch.autograd.profiler.emit_nvtx().__enter__()
+        except Exception as error:  # a PyTorch without CUDA
+            print("refused", "already" in str(error))
+    model(torch.randn(2)).sum().backward()
+    optimizer.step()
+""")
+    run = at.record(python_with_torch(), nvtx).expect(0).says("2 steps: the program began to profile itself")
+    check("refused True" not in run.out, "the program's own profiler met ours")

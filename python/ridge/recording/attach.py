@@ -1,11 +1,10 @@
 """Waits for `import torch` in a Python process under `ridge record`. Until then it costs one string comparison per import, and a program that never
 imports torch is never touched."""
 
-import atexit
 import os
 import sys
 
-from . import console, settings as settings_of, trace_file
+# Nothing else is imported here: this is read at the start of every Python process, of which few import torch.
 
 # Processes that PyTorch starts for itself; they compute and train nothing of the program's.
 HELPERS = ("torch._inductor", "torch/_inductor", "multiprocessing.resource_tracker", "multiprocessing.forkserver")
@@ -50,23 +49,27 @@ class _Finder:
         try:
             loader.exec_module = exec_module
         except AttributeError:
+            from . import console
+
             console.say("this process is not recorded: torch is loaded in an unusual way (%s)" % type(loader).__name__)
 
 
-def _begin(settings):
-    def then(torch):
-        try:
-            from .process import Process
+def _begin(torch):
+    from . import console
 
-            Process(torch, settings)
-        except Exception as error:
-            console.say("this process is not recorded: %s: %s" % (type(error).__name__, error))
+    try:
+        from . import settings
+        from .process import Process
 
-    return then
+        Process(torch, settings.of_environment())
+    except Exception as error:
+        console.say("this process is not recorded: %s: %s" % (type(error).__name__, error))
 
 
 def _traces_since(place, begun_s):
     """Whether a trace was written there since; also by other processes of the command."""
+    from . import trace_file
+
     try:
         folder = trace_file.folder_of(place)
         return any(entry.name.endswith(trace_file.SUFFIX) and entry.stat().st_mtime >= begun_s for entry in os.scandir(folder))
@@ -74,31 +77,40 @@ def _traces_since(place, begun_s):
         return False
 
 
-def _tell_at_the_end(settings, pid, begun_s, made_folder):
+def _tell_at_the_end(pid, begun_s, made_folder):
     """In the process that the command began with: if nobody wrote a trace, why not, and what to do."""
-    from . import process  # the program may have changed sys.path since
+    from . import console, settings, trace_file
 
-    if os.getpid() != pid or _traces_since(settings.place, begun_s):
+    try:
+        wishes = settings.of_environment()
+    except ValueError as error:
+        console.say("no trace: %s" % error)
+        return
+    if os.getpid() != pid or wishes is None or _traces_since(wishes.place, begun_s):
         return
     if made_folder:
         try:
-            os.rmdir(trace_file.folder_of(settings.place))
+            os.rmdir(trace_file.folder_of(wishes.place))
         except OSError:
             pass
-    if process.told or settings.quiet:
+    if wishes.quiet:
         return
     if "torch" not in sys.modules:
         console.say("no trace: this process imported no torch, and no other process wrote one")
-    else:
+        return
+    from . import process
+
+    if not process.told:
         console.say("no trace: no process took an optimizer step; `ridge record --after 10s --seconds 2 -- ...` records programs without an optimizer")
 
 
 def wait_for_torch():
     """Called while Python starts."""
-    settings = settings_of.of_environment()
-    if settings is None or any(helper in word for word in getattr(sys, "orig_argv", ()) for helper in HELPERS):
+    if not os.environ.get("RIDGE_RECORD_TO") or any(helper in word for word in getattr(sys, "orig_argv", ()) for helper in HELPERS):
         return
     begun = os.environ.get("RIDGE_RECORD_BEGUN", "").split(":")  # PID:SECONDS:WHETHER_THE_FOLDER_IS_OURS
     if len(begun) == 3 and begun[0] == str(os.getpid()):
-        atexit.register(_tell_at_the_end, settings, os.getpid(), float(begun[1]), begun[2] == "1")
-    sys.meta_path.insert(0, _Finder(_begin(settings)))
+        import atexit
+
+        atexit.register(_tell_at_the_end, os.getpid(), float(begun[1]), begun[2] == "1")
+    sys.meta_path.insert(0, _Finder(_begin))

@@ -15,7 +15,9 @@ class OwnProfiler:
         self._begins = begins
         self._ours = _Ours()
         self._running = set()
-        self._install(torch.autograd.profiler.profile)
+        for name in ("profile", "emit_nvtx", "emit_itt"):
+            if hasattr(torch.autograd.profiler, name):
+                self._install(getattr(torch.autograd.profiler, name))
 
     def running(self) -> bool:
         return bool(self._running)

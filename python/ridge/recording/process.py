@@ -27,6 +27,19 @@ def _say(text: str) -> None:
     console.say(text)
 
 
+def _harmless(method):
+    """What is called from within the program must not raise into it."""
+
+    def call(self):
+        try:
+            method(self)
+        except Exception as error:
+            self._window.abandon()
+            self._window_failed(error)
+
+    return call
+
+
 class _OursOnly:
     """A session whose profiler is known to be ours."""
 
@@ -79,10 +92,12 @@ class Process:
 
     # Steps.
 
+    @_harmless
     def _optimizer_created(self) -> None:
         self._optimizers += 1
         self._window.before_steps()
 
+    @_harmless
     def _step_ended(self) -> None:
         if self._window.over:
             self._unhandle_term()
@@ -90,8 +105,11 @@ class Process:
             self._module_calls.remove()  # there are steps after all
             self._window.step_ended()
 
+    @_harmless
     def _model_called(self) -> None:
-        if self._torch.utils.data.get_worker_info() is not None:
+        from torch.utils.data import get_worker_info
+
+        if get_worker_info() is not None:
             self._module_calls.remove()  # a data loader's worker, whose transforms may be modules
             return
         self._window.step_ended()
@@ -166,13 +184,15 @@ class Process:
         background.write(session.save, self._settings.place, rank, written, lambda error: _say("no trace: %s" % error))
 
     def _window_failed(self, error: BaseException) -> None:
-        _say("no trace: the profiler failed: %s: %s" % (type(error).__name__, error))
+        _say("no trace: %s: %s" % (type(error).__name__, error))
 
+    @_harmless
     def _program_profiles(self) -> None:
         if self._window.open:
             self._why_early = ": the program began to profile itself"
             self._window.close()
 
+    @_harmless
     def _at_exit(self) -> None:
         self._module_calls.remove()
         window = self._window
@@ -191,6 +211,7 @@ class Process:
                 _say("no trace: the program ended after %d optimizer steps; --after %d skips more" % (window.seen, self._settings.after_steps))
         background.wait()
 
+    @_harmless
     def _in_forked_child(self) -> None:
         """A data loader's worker, or a rank: the child has a window of its own, and leaves the parent's session, files and messages alone."""
         global told

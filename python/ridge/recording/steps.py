@@ -20,7 +20,8 @@ def _compiling_test(torch) -> Callable[[], bool]:
 
 def _looks_like(replacement, original):
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-        setattr(replacement, name, getattr(original, name, None))
+        if hasattr(original, name):
+            setattr(replacement, name, getattr(original, name))
     try:
         replacement.__signature__ = inspect.signature(original)
     except (TypeError, ValueError):
