@@ -15,7 +15,7 @@ from .steps import ModuleCalls, OptimizerSteps
 from .window import Window
 
 TERM_WAITS_S = 20  # for a trace that is being written; torchrun kills after 30
-STEP_WITHIN_S = 10  # the next step of an optimizer that has made some
+STEP_WITHIN_S = 5  # the next step of an optimizer that has made some
 MODEL_CALL_WITHIN_S = 2  # else a process that uses a GPU is recorded from outside
 
 told = False  # whether this process has said what became of its trace
@@ -79,7 +79,8 @@ class Process:
 
     def _make_session(self, warm_up: bool, all_threads: bool = False):
         settings = self._settings
-        made = Session(shapes=settings.shapes, stacks=settings.stacks, memory=settings.memory, warm_up=warm_up, all_threads=all_threads)
+        options = dict(shapes=settings.shapes, stacks=settings.stacks, memory=settings.memory)
+        made = Session(warm_up=warm_up, all_threads=all_threads, alone=True, **options)
         self._handle_term()
         return _OursOnly(made, self._own_profiler)
 
