@@ -56,6 +56,8 @@ if(RIDGE_TESTS)
   ridge_add_script(server "${Python3_EXECUTABLE}" tests/cli/server.py --ridge "$<TARGET_FILE:ridge>")
   ridge_add_script(server_load "${Python3_EXECUTABLE}" tests/cli/server_load.py --ridge "$<TARGET_FILE:ridge>")
   ridge_add_script(profile_analysis "${Python3_EXECUTABLE}" tests/cli/profile_analysis.py --program "$<TARGET_FILE:profile_analysis>")
+  ridge_add_script(python "${Python3_EXECUTABLE}" python/tests/run --build "${CMAKE_BINARY_DIR}")
+  set_tests_properties(python PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
   if(NOT RIDGE_SANITIZE)  # these do not depend on how the binary was built: once is enough
     ridge_add_script(layers "${Python3_EXECUTABLE}" tools/check_layers)
     ridge_add_script(layers_self_test "${Python3_EXECUTABLE}" tools/check_layers --self-test)
@@ -100,7 +102,7 @@ endif()
 # A fresh build knows no times: the longest suites begin first, so that both cores are busy to the end.
 if(RIDGE_TESTS)
   set_tests_properties(unit_0 unit_1 PROPERTIES COST 2)
-  set_tests_properties(cli PROPERTIES COST 1)
+  set_tests_properties(cli python PROPERTIES COST 1)
 endif()
 
 get_property(suites DIRECTORY PROPERTY TESTS)

@@ -1,0 +1,5 @@
+"""`python -m ridge ...` is `ridge ...`."""
+
+from ._command import ridge
+
+ridge()
