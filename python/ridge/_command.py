@@ -5,8 +5,12 @@ import sys
 
 def ridge():
     """`ridge ...`"""
+    import signal
+
     from . import _native
 
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them; what `ridge record` starts would too
+        signal.signal(number, signal.SIG_DFL)
     _native.command(sys.argv[1:])
 
 

@@ -77,7 +77,7 @@ def _compared(before: Traces, after: Traces, gates: Dict[str, Any], more: Dict[s
 
 
 def _message(why: str, report: Report, tables: tuple[str, ...], command: str, paths: List[str], keywords: Dict[str, Any]) -> str:
-    parts = [why, *(_shown(report.tables[name]) for name in tables if name in report.tables), "again: " + _command(command, paths, keywords)]
+    parts = [why, *(_shown(report.tables[name]) for name in tables if name in report.tables and len(report.tables[name])), "again: " + _command(command, paths, keywords)]
     return "\n\n".join(part for part in parts if part)
 
 
