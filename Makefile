@@ -27,6 +27,7 @@ build:  ## the release binary, build/ridge
 
 test:  ## every test, then all of them again under sanitizers
 	@tools/setup build test python
+	@tools/setup torch || echo "going on without PyTorch: tests that record programs are skipped"
 	@JOBS=$(JOBS) tools/run_tests $(PRESETS)
 
 test-all:  ## the same with the whole of what `make test` samples: every cut, every damage, every trace

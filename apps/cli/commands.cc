@@ -8,6 +8,7 @@
 
 #include "completion.h"
 #include "help.h"
+#include "record.h"
 #include "report.h"
 #include "rewrite_commands.h"
 #include "run_analysis.h"
@@ -42,6 +43,8 @@ constexpr std::array kCommands = {
     Command{"cut", "[FLAGS] IN OUT", "extract part of a trace: --step, --from, --to", run_rewrite, cut_parameters},
     Command{"export", "[FLAGS] IN OUT", "write the tables of a trace as Arrow files, into a folder or one into a file",
             run_rewrite, export_parameters},
+    Command{"record", "[FLAGS] -- COMMAND...", "run a program and record its training steps, without changing it", run_record,
+            record_parameters},
     Command{"serve", "[FLAGS] TRACE...", "view traces in the browser: a local page with a timeline", run_serve,
             serve_parameters},
     Command{"report", "TRACE... -o FILE", "write one self-contained HTML file, to keep or to send", run_report,
