@@ -14,6 +14,10 @@ namespace {
 // A launch costs the host 3 to 10 us and the device 1 to 3 us. Models whose layers are small (DenseNet at batch 1) mix such
 // kernels with longer ones every dozen launches; a loop over small tensors does not.
 constexpr std::int64_t kTinyNs = 5'000;
+// A loop runs the same kernels again and again: those are no longer than their launch up to this.
+constexpr std::int64_t kTinyInLoopNs = 15'000;
+constexpr std::size_t kLoopBack = 4;  // kernels of a loop's body
+constexpr double kOfLoop = 0.8;       // of a loop that goes: one op for all still walks the tensors
 constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
@@ -52,7 +56,7 @@ class Runs {
     std::vector<std::size_t> run;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i].work.sort == WorkSort::set) continue;  // belongs to a kernel
-      if (is_tiny(slots[i])) {
+      if (is_tiny(slots[i]) || (repeats(slots, run, i) && is_tiny(slots[i], kTinyInLoopNs))) {
         run.push_back(i);
         continue;
       }
@@ -61,9 +65,22 @@ class Runs {
     close(device, &run);
   }
 
+  // One of the kernels before it, or behind it where it is the first, is the same.
+  bool repeats(const std::vector<WorkSlot>& slots, const std::vector<std::size_t>& run, std::size_t i) const {
+    const StringId name = facts_.kernel_id(slots[i].work.row);
+    const auto same = [&](std::size_t other) { return facts_.kernel_id(slots[other].work.row) == name; };
+    for (std::size_t back = 1; back <= kLoopBack && back <= run.size(); ++back) {
+      if (same(run[run.size() - back])) return true;
+    }
+    for (std::size_t next = i + 1; next <= i + kLoopBack && next < slots.size(); ++next) {
+      if (same(next)) return true;
+    }
+    return false;
+  }
+
   // What another finding claimed is not counted again.
-  bool is_tiny(const WorkSlot& slot) const {
-    return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= kTinyNs &&
+  bool is_tiny(const WorkSlot& slot, std::int64_t most_ns = kTinyNs) const {
+    return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= most_ns &&
            slot.open_ns == slot.owned_ns && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
            !is_compiled(slot.work.row) && !is_of_one_op(slot.work.row);
   }
@@ -132,7 +149,8 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
       .confidence = Confidence::high,
       .evidence = tally.text(),
       .action = "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
-      .event = tally.event()};
+      .event = tally.event(),
+      .comes_true = kOfLoop};
 }
 
 }  // namespace ridge
