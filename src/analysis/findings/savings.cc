@@ -12,12 +12,13 @@
 namespace ridge {
 namespace {
 
-// Of what a remedy saves, the share that may be missing or come on top.
+// Of what a remedy saves, the share that may be missing or come on top. By the recorded pairs that docs/accuracy.md calls read:
+// with these nine of ten of their real savings lie inside, so that of programs that nothing was read from about eight may.
 double doubt_of(Confidence confidence) {
   switch (confidence) {
-    case Confidence::high: return 0.2;
-    case Confidence::medium: return 0.35;
-    default: return 0.6;
+    case Confidence::high: return 0.15;
+    case Confidence::medium: return 0.25;
+    default: return 0.45;
   }
 }
 

@@ -14,10 +14,9 @@ namespace {
 // A launch costs the host 3 to 10 us and the device 1 to 3 us. Models whose layers are small (DenseNet at batch 1) mix such
 // kernels with longer ones every dozen launches; a loop over small tensors does not.
 constexpr std::int64_t kTinyNs = 5'000;
-// A loop runs the same kernels again and again: those are no longer than their launch up to this.
+// One kernel again and again is a loop over tensors: with stacks and shapes recorded its launch takes this long.
 constexpr std::int64_t kTinyInLoopNs = 15'000;
-constexpr std::size_t kLoopBack = 4;  // kernels of a loop's body
-constexpr double kOfLoop = 0.8;       // of a loop that goes: one op for all still walks the tensors
+constexpr double kOfLoop = 0.8;  // of a loop that goes: one op for all still walks the tensors
 constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
@@ -56,7 +55,7 @@ class Runs {
     std::vector<std::size_t> run;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i].work.sort == WorkSort::set) continue;  // belongs to a kernel
-      if (is_tiny(slots[i]) || (repeats(slots, run, i) && is_tiny(slots[i], kTinyInLoopNs))) {
+      if (is_tiny(slots[i]) || (repeats(slots, i) && is_tiny(slots[i], kTinyInLoopNs))) {
         run.push_back(i);
         continue;
       }
@@ -65,17 +64,12 @@ class Runs {
     close(device, &run);
   }
 
-  // One of the kernels before it, or behind it where it is the first, is the same.
-  bool repeats(const std::vector<WorkSlot>& slots, const std::vector<std::size_t>& run, std::size_t i) const {
+  // The kernel before it, or behind it, is the same.
+  bool repeats(const std::vector<WorkSlot>& slots, std::size_t i) const {
+    if (facts_.op(slots[i].work.row) == kNoNode) return false;
     const StringId name = facts_.kernel_id(slots[i].work.row);
     const auto same = [&](std::size_t other) { return facts_.kernel_id(slots[other].work.row) == name; };
-    for (std::size_t back = 1; back <= kLoopBack && back <= run.size(); ++back) {
-      if (same(run[run.size() - back])) return true;
-    }
-    for (std::size_t next = i + 1; next <= i + kLoopBack && next < slots.size(); ++next) {
-      if (same(next)) return true;
-    }
-    return false;
+    return (i > 0 && same(i - 1)) || (i + 1 < slots.size() && same(i + 1));
   }
 
   // What another finding claimed is not counted again.

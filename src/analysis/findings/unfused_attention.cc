@@ -114,6 +114,8 @@ class Attention {
       products_.push_back(slots()[link.product].work.row);
       claim_.take_work(device_, link.product, open, open - kept);
       *stays -= static_cast<double>(kept);
+    }
+    for (const Link& link : call) {
       take_copies_before(link.product);
       if (&link != &call.back()) take_behind(link, &*stays);
     }
@@ -126,7 +128,7 @@ class Attention {
     const NodeId known = facts_.known_as(facts_.launch(slots()[product].work.row));
     for (std::size_t i = product; known != kNoNode && i-- > 0;) {
       const WorkRow& work = slots()[i].work;
-      if (work.stream != slots()[product].work.stream) continue;
+      if (work.stream != slots()[product].work.stream || work.sort == WorkSort::set) continue;
       if (facts_.launch(work.row) == kNoNode || facts_.known_as(facts_.launch(work.row)) != known || !is_light(work.row)) break;
       tally_.add(work.row, claim_.take_work(device_, i));
     }

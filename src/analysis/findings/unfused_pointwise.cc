@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kAlike = 4;
 // One kernel is left of a chain. It takes what the longest takes now, and reads inputs of the others besides.
-constexpr double kMoreThanLongest = 0.25;
+constexpr double kMoreThanLongest = 0.12;
 
 class Chains {
  public:
