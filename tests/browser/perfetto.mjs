@@ -97,6 +97,7 @@ const kSlices = `
   ORDER BY slice.id`;
 const kArgs = "SELECT arg_set_id, key, display_value FROM args ORDER BY arg_set_id, key";
 
+const kPiece = 32 << 20; // bytes
 const plain = (value) => (typeof value === "bigint" ? Number(value) : value);
 const rows_of = (result) => {
   const columns = result.columns();
@@ -107,7 +108,8 @@ const rows_of = (result) => {
 
 async function open_trace(path) {
   const engine = await start_engine();
-  await engine.parse(new Uint8Array(readFileSync(path)));
+  const bytes = new Uint8Array(readFileSync(path));
+  for (let at = 0; at < bytes.length; at += kPiece) await engine.parse(bytes.subarray(at, at + kPiece)); // as the page does
   await engine.notifyEof();
   return engine;
 }
