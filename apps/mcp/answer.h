@@ -32,17 +32,17 @@ struct AnswerSource {
 // What the client asks of the rows.
 struct Wanted {
   std::size_t answer_bytes = kDefaultAnswerBytes;
-  std::string table;       // the only one to show; empty: all
-  std::string sort;        // as in View
+  std::string table = {};  // the only one to show; empty: all
+  std::string sort = {};   // as in View
   std::size_t offset = 0;  // rows to skip
   std::int64_t limit = 0;  // rows a table at most; 0: as many as fit, up to 20
   bool wide = false;       // every column
 };
 
 struct AnswerFrame {
-  std::string tool;
+  std::string tool = {};
   // The call's arguments but for `table` and `offset`, as names and JSON: what a call for more repeats.
-  std::vector<std::pair<std::string, std::string>> arguments;
+  std::vector<std::pair<std::string, std::string>> arguments = {};
   bool structured = true;  // the client knows structuredContent
 };
 
