@@ -20,6 +20,7 @@
 namespace ridge {
 
 class Timeline;
+class TraceTable;
 
 struct Progress {
   std::string_view phase;  // "reading"
@@ -78,6 +79,9 @@ class Engine {
   // The picture of one trace, see <ridge/timeline.h>. The handle holds all that it needs: it may outlive the engine.
   // `arguments`: those about costs and --runs count.
   Result<std::shared_ptr<const Timeline>> timeline(std::size_t trace, const Arguments& arguments) const;
+  // A table of one trace as its schema has it, see <ridge/trace_table.h>: an unknown one is an error with the nearest names.
+  // The handle holds all that it needs: it may outlive the engine.
+  Result<std::shared_ptr<const TraceTable>> trace_table(std::size_t trace, std::string_view name) const;
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 // The engine behind <ridge/engine.h>: opens traces, runs the catalog, completes the reports.
 #include <ridge/engine.h>
 #include <ridge/timeline.h>
+#include <ridge/trace_table.h>
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "engine/folder.h"
 #include "engine/loading.h"
 #include "engine/parameters.h"
+#include "engine/schema_table.h"
 #include "engine/trace_tables.h"
 #include "facts/scope_diagnostics.h"
 #include "ingest/reader.h"
@@ -191,6 +193,11 @@ Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, cons
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
   return state_->tables.timeline(trace, arguments);
+}
+
+Result<std::shared_ptr<const TraceTable>> Engine::trace_table(std::size_t trace, std::string_view name) const {
+  if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
+  return make_trace_table(state_->tables.held_trace(trace), name, state_->threads);
 }
 
 Result<void> validate_arguments(std::string_view analysis, const Arguments& arguments) {
