@@ -1,7 +1,6 @@
 # Made by tools/make_stubs from the catalog and the schema: edit python/stub.txt instead.
 import os
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import pandas
@@ -9,13 +8,13 @@ import polars
 import pyarrow
 
 from . import recording as recording
-from . import testing as testing
 from .recording import profile as profile
+from . import testing as testing
 
-StrPath: TypeAlias = str | os.PathLike[str]
-Steps: TypeAlias = int | str | tuple[int, int] | list[int] | range
-Value: TypeAlias = str | int | float | bool | None
-Progress: TypeAlias = Callable[[str, int, int], object]
+_StrPath: TypeAlias = str | os.PathLike[str]
+_Steps: TypeAlias = int | str | tuple[int, int] | list[int] | range
+_Value: TypeAlias = str | int | float | bool | None
+_Progress: TypeAlias = Callable[[str, int, int], object]
 
 __version__: str
 __all__: list[str]
@@ -54,18 +53,18 @@ class _Rows:
     @property
     def columns(self) -> list[str]: ...
     @property
-    def total(self) -> dict[str, Value] | None: ...
+    def total(self) -> dict[str, _Value] | None: ...
     @property
     def parent(self) -> str | None: ...
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
-    def __iter__(self) -> Iterator[dict[str, Value]]: ...
-    def rows(self) -> list[tuple[Value, ...]]: ...
-    def to_dicts(self) -> list[dict[str, Value]]: ...
+    def __iter__(self) -> Iterator[dict[str, _Value]]: ...
+    def rows(self) -> list[tuple[_Value, ...]]: ...
+    def to_dicts(self) -> list[dict[str, _Value]]: ...
     @overload
-    def __getitem__(self, key: str) -> list[Value]: ...
+    def __getitem__(self, key: str) -> list[_Value]: ...
     @overload
-    def __getitem__(self, key: int) -> dict[str, Value]: ...
+    def __getitem__(self, key: int) -> dict[str, _Value]: ...
     def to_arrow(self) -> pyarrow.Table: ...
     def to_polars(self) -> polars.DataFrame: ...
     def to_pandas(self, categories: bool = False) -> pandas.DataFrame: ...
@@ -231,6 +230,7 @@ class TraceTables:
     def args(self) -> TraceTable:
         """An argument of an event: one row for each, of all events, those that other tables have columns of too.
         Columns: event, key, member, type, integer, number, boolean, text."""
+
     @property
     def kernel_launches(self) -> Table:
         """A launch of a kernel, with its op, FLOPs and bytes: `t.kernels(by="launch")`."""
@@ -251,7 +251,7 @@ class Server:
     def __exit__(self, *_: object) -> None: ...
 
 class _Questions:
-    def step(self, first: Steps, last: int | None = None) -> Scope:
+    def step(self, first: _Steps, last: int | None = None) -> Scope:
         """Only iteration `first`, or `first` to `last`: the number in ProfilerStep#, else the index from 0."""
 
     def on(self, *, gpu: int) -> Scope:
@@ -274,7 +274,7 @@ class _Questions:
     def using(self, **settings: Any) -> Scope:
         """With other peaks or settings for all that follows: `using(device="h100", clock_mhz=1755)`."""
 
-    def report(self, path: StrPath) -> str:
+    def report(self, path: _StrPath) -> str:
         """Writes the viewer and its data into one HTML file, to send or to keep."""
 
     def serve(self, *, port: int = 0, host: str = "127.0.0.1", open: bool = False, wait: bool | None = None) -> Server:
@@ -288,14 +288,14 @@ class _Questions:
         *,
         step_time: float | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -327,14 +327,14 @@ class _Questions:
         all: bool | None = None,
         claim: str | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -365,7 +365,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -386,14 +386,14 @@ class _Questions:
         *,
         strict: bool | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -421,7 +421,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -441,7 +441,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -461,7 +461,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -482,14 +482,14 @@ class _Questions:
         *,
         by: str | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -518,14 +518,14 @@ class _Questions:
         name: str | None = None,
         *,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -553,14 +553,14 @@ class _Questions:
         self,
         *,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -588,7 +588,7 @@ class _Questions:
         *,
         by: str | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -608,18 +608,18 @@ class _Questions:
     def predict(
         self,
         *,
-        ops: StrPath | None = None,
+        ops: _StrPath | None = None,
         calibrate: bool | None = None,
         features: bool | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -649,7 +649,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -669,7 +669,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -690,14 +690,14 @@ class _Questions:
         *,
         by: str | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -725,7 +725,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -745,7 +745,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -765,7 +765,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -787,14 +787,14 @@ class _Questions:
         by: str | None = None,
         without_profiler: bool | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -826,14 +826,14 @@ class _Questions:
         do: str | Iterable[str] | None = None,
         recorded: bool | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -863,7 +863,7 @@ class _Questions:
         self,
         *,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         from_: float | None = None,
         to: float | None = None,
         filter: str | None = None,
@@ -891,14 +891,14 @@ class _Questions:
         from_: float | None = None,
         to: float | None = None,
         device: str | None = None,
-        device_file: StrPath | None = None,
+        device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
         dtype: str | None = None,
         tf32: bool | None = None,
-        inductor_cache: StrPath | None = None,
-        expected_file: StrPath | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
         gpu: int | None = None,
-        step: Steps | None = None,
+        step: _Steps | None = None,
         filter: str | None = None,
         runs: int | None = None,
     ) -> Report:
@@ -954,19 +954,19 @@ class OneOf(Scope):
     def tables(self) -> TraceTables: ...
 
 def open(
-    path: StrPath | Iterable[StrPath],
-    *more: StrPath | Iterable[StrPath],
+    path: _StrPath | Iterable[_StrPath],
+    *more: _StrPath | Iterable[_StrPath],
     threads: int = 0,
     max_bytes: int = 0,
     cache_bytes: int = 0,
-    capture: StrPath | Iterable[StrPath] | None = None,
+    capture: _StrPath | Iterable[_StrPath] | None = None,
     named_files_only: bool = False,
-    progress: Progress | Literal[False] | None = None,
+    progress: _Progress | Literal[False] | None = None,
 ) -> Trace:
     """Reads a trace, several, or a folder of them."""
 
 def diff(
-    before: StrPath | Trace | OneOf, after: StrPath | Trace | OneOf, *more: StrPath | Trace | OneOf, **given: Any
+    before: _StrPath | Trace | OneOf, after: _StrPath | Trace | OneOf, *more: _StrPath | Trace | OneOf, **given: Any
 ) -> Report:
     """What changed between two or more traces, call by call."""
 
@@ -980,11 +980,11 @@ def analyses() -> list[dict[str, Any]]:
     """The catalog: name, description and parameters of every analysis."""
 
 def export(
-    trace: StrPath | Trace,
-    output: StrPath,
+    trace: _StrPath | Trace,
+    output: _StrPath,
     *,
     tables: Iterable[str] | None = None,
     format: Literal["arrow", "parquet"] | None = None,
-    progress: Progress | Literal[False] | None = None,
+    progress: _Progress | Literal[False] | None = None,
 ) -> list[str]:
     """Writes a trace's tables as Arrow IPC files, or as Parquet."""

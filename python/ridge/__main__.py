@@ -2,4 +2,5 @@
 
 from ._command import ridge
 
-ridge()
+if __name__ == "__main__":
+    ridge()

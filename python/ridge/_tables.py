@@ -20,13 +20,16 @@ class TraceTables:
         self._trace = trace
         self._index = index
 
-    def __getattr__(self, name):
-        if name == "kernel_launches":
-            report = self._trace._run("kernels", {"by": "launch"}, self._index)
-            return next(iter(report.tables.values()))
+    @property
+    def kernel_launches(self):
+        """A launch of a kernel, with its op, FLOPs and bytes: `t.kernels(by="launch")`."""
+        report = self._trace._run("kernels", {"by": "launch"}, self._index)
+        return next(iter(report.tables.values()))
+
+    def __getattr__(self, name):  # of names that no table has
         if name.startswith("__"):
             raise AttributeError(name)
-        return TraceTable(self._trace._opened().trace_table(self._index, self._known(name)), schema()[name])
+        raise _NoSuchTable(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(self)))
 
     def __getitem__(self, name):
         return getattr(self, name)
@@ -37,16 +40,22 @@ class TraceTables:
     def __dir__(self):
         return [*schema(), "kernel_launches"]
 
-    def _known(self, name):
-        if name not in schema():
-            raise _NoSuchTable(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(self)))
-        return name
-
     def __repr__(self):
         width = max(len(name) for name in self)
         lines = [f"{name:{width}}  {schema()[name]['description'].splitlines()[0]}" for name in schema()]
         lines.append(f"{'kernel_launches':{width}}  A launch of a kernel, with its op, FLOPs and bytes.")
         return "\n".join(lines)
+
+
+def _table(info):
+    """The property that makes a table of the schema."""
+    name = info["name"]
+    return property(lambda self: TraceTable(self._trace._opened().trace_table(self._index, name), info), doc=info["description"])
+
+
+for _info in schema().values():
+    setattr(TraceTables, _info["name"], _table(_info))
+del _info
 
 
 class _NoSuchTable(UsageError, AttributeError):

@@ -56,7 +56,7 @@ class _Questions:
     """What a trace and a part of it share: the analyses, the scopes, the pages. The methods of the catalog are added below."""
 
     _engine = None
-    _scope = {}
+    _scope: dict = {}
 
     def _run(self, analysis, given, trace=None):
         info = _arguments.catalog()[analysis]

@@ -56,11 +56,12 @@ class Served {
   std::thread preparing_;
 };
 
-std::unique_ptr<Served> serve(const EngineHandle& self, const nb::dict& arguments, const std::string& host,
-                              std::uint16_t port) {
+// Python's from then on.
+Served* serve(const EngineHandle& self, const nb::dict& arguments, const std::string& host, std::uint16_t port) {
   Arguments given = arguments_of(arguments);
   const nb::gil_scoped_release release;
-  return std::make_unique<Served>(self.engine, std::move(given), server::ServerOptions{.host = host, .port = port});
+  auto served = std::make_unique<Served>(self.engine, std::move(given), server::ServerOptions{.host = host, .port = port});
+  return served.release();
 }
 
 }  // namespace
