@@ -8,6 +8,7 @@
 
 #include "completion.h"
 #include "help.h"
+#include "mcp.h"
 #include "record.h"
 #include "report.h"
 #include "rewrite_commands.h"
@@ -49,6 +50,8 @@ constexpr std::array kCommands = {
             serve_parameters},
     Command{"report", "TRACE... -o FILE", "write one self-contained HTML file, to keep or to send", run_report,
             report_parameters},
+    Command{"mcp", "[FLAGS] [TRACE...]", "answer agents: Model Context Protocol on standard input and output", run_mcp,
+            mcp_parameters},
     Command{"help", "[COMMAND]", "show this text, or the help of one command", run_help},
     Command{"version", "", "print the version", run_version},
     Command{"completion", "bash|zsh|fish", "print a completion script for your shell", run_completion},

@@ -33,6 +33,9 @@ StepTimes without_recorder(const StepGraph& graph, double times) {
   return out;
 }
 
+// How uncertain a saving is, of what is uncertain of it: where most of a step goes, what is left of it is uncertain instead.
+double spread(double share) { return share <= 0.5 ? std::abs(share) : 2 * share * (1 - share); }
+
 constexpr double kMostTimes = 16;  // what the recorder cost, against the estimate
 constexpr int kHalvings = 24;
 
@@ -125,7 +128,7 @@ Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal
   const double share = static_cast<double>(base_ns_ - *out.step_ns) / static_cast<double>(std::max<std::int64_t>(1, base_ns_));
   // A step whose length is known to a factor and one that is left at a known length differ by an unknown share.
   const double of_base = base_ns_ == replayed_ns() ? 0 : 2 * recorder_doubt() * std::max(0.0, share * (1 - share));
-  const double around = 100 * (std::abs(share) * (1 - kept) + of_base) + (out.matches > 0 ? kReplayErrorPct : 0);
+  const double around = 100 * (spread(share) * (1 - kept) + of_base) + (out.matches > 0 ? kReplayErrorPct : 0);
   out.low_pct = 100 * share - around;
   out.high_pct = std::min(100.0, 100 * share + around);
   return out;

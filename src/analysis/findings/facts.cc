@@ -27,7 +27,13 @@ Facts::Facts(const Scope& scope, Ledger& ledger, const KnownAnswers& known)
       known_(known),
       work_(device_work(trace_)),
       ops_(ops(trace_)),
-      graph_launch_(trace_, is_graph_launch) {}
+      graph_launch_(trace_, is_graph_launch),
+      would_take_(scope.costs()) {}
+
+const ExpectedTimes& Facts::expected() {
+  if (expected_ == nullptr) expected_ = std::make_unique<ExpectedTimes>(scope_.costs());
+  return *expected_;
+}
 
 const Graphs& Facts::graphs() {
   if (known_.graphs == nullptr) {

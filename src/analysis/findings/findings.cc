@@ -94,7 +94,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   out.time = ledger.time();
   Facts facts(scope, ledger, known);
   for (const FindingRow& rule : finding_catalog()) {
-    ledger.allow(rule.idle, rule.work);
+    ledger.allow(rule.idle, rule.work, rule.reach);
     std::optional<Finding> finding = rule.find(facts);
     std::vector<ClaimPart> kept = ledger.take_kept();
     if (finding && rule.id == claim_of) out.claim = kept;
