@@ -23,3 +23,6 @@ endfunction()
 ridge_import(isal::isal isa-l/igzip_lib.h isal)
 ridge_import(zstd::zstd zstd.h zstd)
 ridge_import(re2::re2 re2/re2.h re2)
+
+# All of them that the library's archives need: whoever links these (the Python module, from a build that is there) links to the same.
+set(ridge_libraries fmt::fmt simdjson::simdjson TBB::tbb isal::isal zstd::zstd re2::re2 Threads::Threads)
