@@ -97,6 +97,26 @@ def test_ranks_that_a_program_spawns(at):
     equal(at.names(), ["rank0.json.gz", "rank1.json.gz"], "files")
 
 
+def test_ranks_that_a_program_forks(at):
+    """As a notebook does: the children train, with what the parent had imported."""
+    forks = at.write("forks.py", """
+import os, sys, torch
+children = []
+for rank in range(2):
+    child = os.fork()
+    if child == 0:
+        os.environ.update(RANK=str(rank), WORLD_SIZE="2")
+        sys.argv = ["train.py"]
+        exec(open(%r).read())
+        sys.exit(20 + rank)
+    children.append(child)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+""" % program("train.py"))
+    run = at.record(python_with_torch(), forks).expect(0).prints("[20, 21]")
+    equal(at.names(), ["rank0.json.gz", "rank1.json.gz"], "files")
+    check("no trace" not in run.err, f"the parent complains: {run.err}")
+
+
 def test_a_program_with_its_own_profiler_keeps_it(at):
     at.train("--own-profiler", "7-9").expect(0).says("wrote", "2 steps: the program began to profile itself")
     with open(at.at("own.json")) as file:
