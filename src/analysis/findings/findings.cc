@@ -8,6 +8,7 @@
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
+#include "analysis/findings/host_sync.h"
 #include "analysis/launches/launches.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/iteration_table.h"
@@ -82,6 +83,21 @@ Table causes_table(const Findings& findings) {
   return table;
 }
 
+// What the recorder hides of the host's waits, where the rule itself has found none.
+template <class IsListed>
+void add_hidden_host_sync(const Facts& facts, const StepSavings& savings, IsListed is_listed, Findings* out) {
+  constexpr std::string_view kId = "host_sync";
+  const auto rule = std::ranges::find(finding_catalog(), kId, &FindingRow::id);
+  if (std::ranges::find(out->rows, kId, &RankedFinding::id) != out->rows.end()) return;
+  auto finding = find_hidden_host_sync(facts, savings);
+  if (!finding) return;
+  out->left_out += !is_listed(kId);
+  if (!is_listed(kId)) return;
+  Remedy remedy = remedy_of(facts.scope(), facts.ledger(), *finding, {});
+  out->rows.push_back(ranked(*rule, std::move(*finding), *out, facts.scope()));
+  out->rows.back().remedy = std::move(remedy);
+}
+
 }  // namespace
 
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known,
@@ -93,12 +109,15 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   Ledger& ledger = known.ledger != nullptr ? *known.ledger : own.emplace(scope);
   out.time = ledger.time();
   Facts facts(scope, ledger, known);
+  const auto is_listed = [&](std::string_view id) {
+    return std::find(ignored.begin(), ignored.end(), id) == ignored.end() && scope.matches(id);
+  };
   for (const FindingRow& rule : finding_catalog()) {
     ledger.allow(rule.idle, rule.work, rule.reach);
     std::optional<Finding> finding = rule.find(facts);
     std::vector<ClaimPart> kept = ledger.take_kept();
     if (finding && rule.id == claim_of) out.claim = kept;
-    const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
+    const bool listed = is_listed(rule.id);
     if (finding && listed) {
       Remedy remedy = remedy_of(scope, ledger, *finding, kept);
       out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
@@ -109,10 +128,12 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   const bool claimed = std::ranges::find(out.rows, "launch_bound", &RankedFinding::id) != out.rows.end();
   out.recorder_may_explain = !claimed && std::ranges::any_of(facts.launch_rates(), &DeviceLaunches::recorder_may_explain);
   out.unclaimed = find_unclaimed_idle(ledger);
-  if (!out.rows.empty()) {
-    std::optional<StepSavings> own_savings;
-    add_savings(known.savings != nullptr ? *known.savings : own_savings.emplace(scope), &out);
-  }
+  std::optional<StepSavings> own_savings;
+  const auto savings = [&]() -> const StepSavings& {
+    return known.savings != nullptr ? *known.savings : own_savings ? *own_savings : own_savings.emplace(scope);
+  };
+  if (out.recorder_may_explain) add_hidden_host_sync(facts, savings(), is_listed, &out);
+  if (!out.rows.empty()) add_savings(savings(), &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     const auto key = [](const RankedFinding& row) {

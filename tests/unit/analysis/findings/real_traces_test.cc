@@ -88,6 +88,8 @@ constexpr Fault kFaults[] = {
     {"clean_busy_gemm", "gemm_alignment", 0},
     {"fault_transposed_copy", "memory_bound_inefficient", 1, "of peak bandwidth"},
     {"clean_fused_pointwise", "memory_bound_inefficient", 0},
+    {"pair_sync_mask_fault", "host_sync", 1, "aten::index"},  // hidden by the recorder's own cost
+    {"pair_sync_mask_mended", "host_sync", 0},
     {"fault_casts", "repeated_casts", 2, "aten::to"},
     {"clean_casts", "repeated_casts", 0},
     {"fault_preprocess", "preprocessing", 1},
