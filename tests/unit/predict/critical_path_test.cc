@@ -90,7 +90,7 @@ TEST(CriticalPath, TwoPathsOfNearlyTheSameLength) {
                       .call("cudaDeviceSynchronize", 200'000, 202'000)
                       .read());
   EXPECT_EQ(path.time_of(PathSort::kernel), 0);
-  const auto near = near_paths(path.what_if.graph(), path.what_if.base(), path.what_if.length(), path.pieces);
+  const auto near = near_paths(path.what_if, path.pieces);
   ASSERT_EQ(near.size(), 1U);
   // 10 + 6 of launch + 180 + the return of the wait (5, what is usual) + 8.
   EXPECT_EQ(near[0].length_ns, 209'000);
