@@ -1,12 +1,17 @@
 // The engine behind <ridge/engine.h>: opens traces, runs the catalog, completes the reports.
 #include <ridge/engine.h>
 #include <ridge/timeline.h>
+#include <ridge/trace_table.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "analysis/catalog.h"
+#include "analysis/categories/categories.h"
+#include "analysis/critical/critical.h"
 #include "analysis/findings/findings.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
 #include "base/distinct_names.h"
 #include "base/threads.h"
 #include "base/try.h"
@@ -14,6 +19,7 @@
 #include "engine/folder.h"
 #include "engine/loading.h"
 #include "engine/parameters.h"
+#include "engine/schema_table.h"
 #include "engine/trace_tables.h"
 #include "facts/scope_diagnostics.h"
 #include "ingest/reader.h"
@@ -79,6 +85,18 @@ Result<bool> is_emptied_by_filter(const AnalysisRow& row, std::span<const Scope>
   return !lists_nothing(whole);
 }
 
+// Parameters whose values are words of a list, with who knows the list.
+struct ListedParameter {
+  std::string_view analysis, parameter;
+  std::span<const std::string_view> (*values)();
+};
+constexpr ListedParameter kListedParameters[] = {
+    {"kernels", "by", kernels_by_names},
+    {"ops", "by", ops_by_names},
+    {"categories", "by", categories_by_names},
+    {"critical", "by", critical_by_names},
+};
+
 }  // namespace
 
 Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOptions& options) {
@@ -91,6 +109,8 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
     TRY(std::unique_ptr<Trace> trace, load_trace(path, capture_of(options, traces.size()), read));
+    if (traces.size() < options.names.size() && !options.names[traces.size()].empty())
+      trace->path = options.names[traces.size()];
     traces.push_back(std::move(trace));
   }
   std::vector<std::string> read_from;
@@ -162,6 +182,12 @@ std::size_t Engine::trace_count() const { return state_->tables.size(); }
 
 std::uint64_t Engine::cached_bytes() const { return state_->tables.cache().bytes(); }
 
+std::uint64_t Engine::memory_bytes() const {
+  std::uint64_t bytes = cached_bytes();
+  for (std::size_t i = 0; i < state_->tables.size(); ++i) bytes += state_->tables.trace(i).memory_bytes();
+  return bytes;
+}
+
 Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, const Arguments& arguments) const {
   if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
   const Threads::Use use(state_->threads.get());
@@ -169,11 +195,23 @@ Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, cons
   return state_->tables.timeline(trace, arguments);
 }
 
+Result<std::shared_ptr<const TraceTable>> Engine::trace_table(std::size_t trace, std::string_view name) const {
+  if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
+  return make_trace_table(state_->tables.held_trace(trace), name, state_->threads);
+}
+
 Result<void> validate_arguments(std::string_view analysis, const Arguments& arguments) {
   TRY(const AnalysisRow* const row, find_analysis(analysis));
   if (auto known = check_names(*row, arguments); !known) return known;
   if (!row->costs) return {};
   return read_cost_settings(arguments).map([](const CostSettings&) {});
+}
+
+std::span<const std::string_view> parameter_values(std::string_view analysis, std::string_view parameter) {
+  for (const ListedParameter& row : kListedParameters) {
+    if (row.analysis == analysis && row.parameter == parameter) return row.values();
+  }
+  return {};
 }
 
 std::span<const AnalysisInfo> analyses() {

@@ -13,7 +13,8 @@
 #include "analysis/catalog.h"
 #include "analysis/findings/savings.h"
 #include "analysis/shared/cells.h"
-#include "base/nearest.h"
+#include "analysis/shared/choice.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "facts/scope_diagnostics.h"
 #include "facts/scoped_work.h"
@@ -23,6 +24,8 @@
 
 namespace ridge {
 namespace {
+
+constexpr std::string_view kCriticalBy[] = {"name", "op", "location"};
 
 constexpr std::string_view kUnknownPlace = "[no location]", kOwnWork = "[outside of ops]",
                            kBetweenWork = "[between two kernels]", kOtherStream = "[another stream]",
@@ -216,20 +219,14 @@ Report report_critical(const Critical& critical) {
   return report;
 }
 
+std::span<const std::string_view> critical_by_names() { return kCriticalBy; }
+
 Result<Report> run_critical(const Scope& scope, const Arguments& arguments) {
-  constexpr std::pair<std::string_view, CriticalBy> kKeys[] = {
-      {"name", CriticalBy::name}, {"op", CriticalBy::op}, {"location", CriticalBy::location}};
-  CriticalBy by = CriticalBy::name;
-  if (const auto given = arguments.find("by"); given != arguments.end()) {
-    const auto* key = std::find_if(std::begin(kKeys), std::end(kKeys), [&](const auto& k) { return k.first == given->second; });
-    if (key == std::end(kKeys))
-      return fail(ErrorCode::usage, "critical cannot be grouped by '" + given->second + "'", "", "one of: name, op, location");
-    by = key->second;
-  }
-  const auto measured = measured_step(arguments);
-  if (!measured) return tl::unexpected(measured.error());
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", critical_by_names()));
+  TRY(const std::optional<std::int64_t> measured, measured_step(arguments));
   // Who gives what a step takes without the profiler asks about that step.
-  return report_critical(compute_critical(scope, by, arguments.contains("without_profiler") || *measured, *measured));
+  return report_critical(compute_critical(scope, static_cast<CriticalBy>(by.value_or(0)),
+                                          arguments.contains("without_profiler") || measured, measured));
 }
 
 }  // namespace ridge

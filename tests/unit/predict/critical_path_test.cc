@@ -116,6 +116,9 @@ TEST(CriticalPath, PiecesAddUpToTheStepOfEveryTrace) {
       std::int64_t time = 0;
       for (const CriticalRow& row : critical.rows) time += row.time_ns;
       EXPECT_EQ(time, critical.step_ns);
+      // One step, whoever tells it: also where the recording begins with an empty queue and the program goes on.
+      const WhatIf whatif(path.scope, without_profiler ? WhatIf::From::without_profiler : WhatIf::From::recorded);
+      EXPECT_EQ(critical.step_ns, whatif.base_ns()) << without_profiler;
     }
   }
 }
