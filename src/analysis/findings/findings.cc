@@ -2,6 +2,8 @@
 #include "analysis/findings/findings.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include <ridge/argument_list.h>
 
@@ -57,15 +59,53 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   return ids;
 }
 
-void add_savings(const StepSavings& savings, Findings* findings) {
+// On the device with most of it.
+std::int64_t taken_ns(const std::vector<ClaimPart>& parts) {
+  std::map<std::uint32_t, std::int64_t> by_device;
+  std::int64_t most = 0;
+  for (const ClaimPart& part : parts) {
+    if (!part.reached) most = std::max(most, by_device[part.device] += part.ns);
+  }
+  return most;
+}
+
+// No remedy brings more than a step takes without the profiler, less the work that it leaves: a step of twice the doubt longer
+// than is thought, and work a little faster than recorded, so that it is a bound. Of several devices each has its own work: the
+// least.
+struct MostPossible {
+  std::int64_t ns = INT64_MAX;
+  double pct = 100;
+};
+
+MostPossible most_possible(const StepSavings& savings, const RankedFinding& row, const Ledger& ledger) {
+  constexpr double kFaster = 0.95;
+  const WhatIf& what_if = savings.what_if();
+  if (what_if.base_ns() <= 0 || what_if.base_ns() != what_if.without_profiler_ns()) return {};
+  std::int64_t stays = INT64_MAX;
+  for (const DeviceLedger& device : ledger.devices()) stays = std::min(stays, device.busy_ns - row.work_ns);
+  const double longest = static_cast<double>(what_if.base_ns()) * std::exp(2 * what_if.recorder_doubt());
+  const double left =
+      kFaster * static_cast<double>(std::max<std::int64_t>(0, stays)) / static_cast<double>(ledger.iterations());
+  const double most = std::max(0.0, longest - left);
+  return {static_cast<std::int64_t>(most), 100 * most / longest};
+}
+
+void add_savings(const StepSavings& savings, const Ledger& ledger, Findings* findings) {
   std::vector<const Remedy*> all;
   std::optional<std::int64_t> most = 0;
+  const std::int64_t step_ns = savings.what_if().base_ns();
   for (RankedFinding& row : findings->rows) {
     const Remedy* remedy = &row.remedy;
+    const MostPossible possible = most_possible(savings, row, ledger);
+    if (row.at_most_ns) row.at_most_ns = std::min(*row.at_most_ns, possible.ns);
     row.savings = savings.of({&remedy, 1}, row.at_most_ns);
     all.push_back(remedy);
     most = most && row.at_most_ns ? std::optional(*most + *row.at_most_ns) : std::nullopt;
+    if (row.at_most_ns && step_ns > 0)
+      row.at_most_pct = std::min(std::max(possible.pct, row.savings.saves_pct.value_or(0)),
+                                 100 * static_cast<double>(*row.at_most_ns) / static_cast<double>(step_ns));
   }
+  if (most) most = std::min(*most, findings->time.mean_ns());
   findings->all = savings.of(all, most);
 }
 
@@ -121,6 +161,8 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     if (finding && listed) {
       Remedy remedy = remedy_of(scope, ledger, *finding, kept);
       out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
+      out.rows.back().taken_ns = taken_ns(kept);
+      for (const ClaimPart& part : kept) out.rows.back().work_ns += part.idle ? 0 : part.ns;
       out.rows.back().remedy = std::move(remedy);
     }
     out.left_out += finding && !listed;
@@ -133,7 +175,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     return known.savings != nullptr ? *known.savings : own_savings ? *own_savings : own_savings.emplace(scope);
   };
   if (out.recorder_may_explain) add_hidden_host_sync(facts, savings(), is_listed, &out);
-  if (!out.rows.empty()) add_savings(savings(), &out);
+  if (!out.rows.empty()) add_savings(savings(), ledger, &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     const auto key = [](const RankedFinding& row) {
