@@ -32,3 +32,6 @@ mark_as_advanced(sqlite_INCLUDE_DIR sqlite_LIBRARY)
 add_library(sqlite::sqlite STATIC IMPORTED GLOBAL)
 set_target_properties(sqlite::sqlite PROPERTIES IMPORTED_LOCATION "${sqlite_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${sqlite_INCLUDE_DIR}"
   INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS}" INTERFACE_LINK_OPTIONS "LINKER:--exclude-libs,libsqlite3.a")
+
+# All of them that the library's archives need: whoever links these (the Python module, from a build that is there) links to the same.
+set(ridge_libraries fmt::fmt simdjson::simdjson TBB::tbb isal::isal zstd::zstd re2::re2 sqlite::sqlite Threads::Threads)

@@ -1,6 +1,5 @@
 """Traces and scopes: every analysis of the catalog is a method, its parameters are keywords."""
 
-import inspect
 import os
 
 from . import _arguments, _native
@@ -301,15 +300,15 @@ def _method(info):
             given[operand] = words[0]
         return self._run(name, given)
 
-    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for each in info["parameters"]:
-        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD if each == operand else inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(_arguments.keyword(each), positional, default=None))
-    parameters.sort(key=lambda p: p.kind)
+    words = [_arguments.keyword(each) + "=None" for each in info["parameters"]]
+    first = [_arguments.keyword(operand) + "=None"] if operand else []
+    others = [each for each in words if each not in first]
+    made = {}
+    exec(f"def {name}({', '.join(['self', *first, *(['*'] if others else []), *others])}): pass", made)
     ask.__name__ = name
     ask.__qualname__ = f"Trace.{name}"
     ask.__doc__ = docstring(info)
-    ask.__signature__ = inspect.Signature(parameters)
+    ask.__wrapped__ = made[name]  # whose signature help() and editors show; inspect itself takes longer to load than all of this
     return ask
 
 

@@ -70,11 +70,15 @@ def wrong_calls(path):
 
 
 def stopped(path):
+    """A progress function that raises: at once, or not at all where the read is done before it is asked."""
+
     def refuse(*_):
         raise ValueError("no")
 
-    big = ridge.open(path, progress=refuse)  # too short to be asked
-    big.close()
+    try:
+        ridge.open(path, progress=refuse).close()
+    except ValueError:
+        pass
 
 
 def main():

@@ -40,6 +40,7 @@ constexpr Parameter kFindingsParameters[] = {
 constexpr Parameter kCriticalParameters[] = {
     {"by", Type::text, "name pieces by op or location (of the user's code); without it by kernel, call and op"},
     {"without_profiler", Type::boolean, "of the step as it would be without the profiler"},
+    kStepTime,
 };
 constexpr Parameter kWhatIfParameters[] = {
     kStepTime,

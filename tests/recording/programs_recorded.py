@@ -15,7 +15,7 @@ def test_five_steps_of_a_program_nobody_touched(at):
 
 
 def test_what_is_left_of_the_recorder_afterwards(at):
-    words = ("--report", "--steps", "5000")  # long enough for the trace to be written
+    words = ("--report", "--steps", "2000")  # long enough for the trace to be written
     plain = at.run(python_with_torch(), program("train.py"), *words).expect(0).out
     equal(at.train(*words).expect(0).out, plain, "what the program sees")
 
@@ -95,6 +95,26 @@ def test_ranks_of_torchrun_write_a_file_each(at):
 def test_ranks_that_a_program_spawns(at):
     at.record(python_with_torch(), program("ranks.py"), "--spawn", at.at("store")).expect(0)
     equal(at.names(), ["rank0.json.gz", "rank1.json.gz"], "files")
+
+
+def test_ranks_that_a_program_forks(at):
+    """As a notebook does: the children train, with what the parent had imported."""
+    forks = at.write("forks.py", """
+import os, sys, torch
+children = []
+for rank in range(2):
+    child = os.fork()
+    if child == 0:
+        os.environ.update(RANK=str(rank), WORLD_SIZE="2")
+        sys.argv = ["train.py"]
+        exec(open(%r).read())
+        sys.exit(20 + rank)
+    children.append(child)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+""" % program("train.py"))
+    run = at.record(python_with_torch(), forks).expect(0).prints("[20, 21]")
+    equal(at.names(), ["rank0.json.gz", "rank1.json.gz"], "files")
+    check("no trace" not in run.err, f"the parent complains: {run.err}")
 
 
 def test_a_program_with_its_own_profiler_keeps_it(at):

@@ -6,6 +6,7 @@ usage: run.py [--ridge] BINARY [WORD...]     only the tests whose names hold one
 import os
 import sys
 
+import detaching
 import files
 import launching
 import programs_recorded
@@ -14,7 +15,7 @@ import stage
 import windows
 from checks import EXPECTED, words_of
 
-PARTS = [windows, files, launching, programs_recorded, recording_inside]
+PARTS = [windows, files, detaching, launching, programs_recorded, recording_inside]
 
 
 def main():

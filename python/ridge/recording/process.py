@@ -6,17 +6,20 @@ import signal
 import sys
 import threading
 import time
+from typing import Callable
 
 from . import background, console
+from .cupti import Cupti
 from .own_profiler import OwnProfiler
 from .ranks import this_process
-from .session import Session, can_record_all_threads
+from .session import Session
 from .steps import ModuleCalls, OptimizerSteps
 from .window import Window
 
 TERM_WAITS_S = 20  # for a trace that is being written; torchrun kills after 30
 STEP_WITHIN_S = 5  # the next step of an optimizer that has made some
-MODEL_CALL_WITHIN_S = 2  # else a process that uses a GPU is recorded from outside
+MODEL_CALL_WITHIN_S = 2  # else a process that uses a GPU is recorded by time alone
+WARM_UP_S = 0.1  # of a window that knows no steps
 
 told = False  # whether this process has said what became of its trace
 
@@ -43,9 +46,10 @@ def _harmless(method):
 class _OursOnly:
     """A session whose profiler is known to be ours."""
 
-    def __init__(self, session, own_profiler: OwnProfiler):
+    def __init__(self, session, own_profiler: OwnProfiler, stop: Callable):
         self._session = session
         self._ours = own_profiler.ours
+        self._stop = stop
         self.save = session.save
 
     def start(self):
@@ -55,7 +59,7 @@ class _OursOnly:
         self._ours(self._session.step)
 
     def stop(self):
-        self._ours(self._session.stop)
+        self._ours(self._stop, self._session.stop)
 
 
 class Process:
@@ -65,6 +69,8 @@ class Process:
         self._optimizers = 0
         self._why_early = ""
         self._term_handled = False
+        self._ending = False
+        self._cupti = Cupti(torch)
         self._own_profiler = OwnProfiler(torch, begins=self._program_profiles)
         self._window = self._new_window()
         self._module_calls = ModuleCalls(torch, begins=self._model_called)
@@ -77,12 +83,18 @@ class Process:
     def _new_window(self) -> Window:
         return Window(self._settings, self._make_session, closed=self._window_closed, failed=self._window_failed, in_the_way=self._in_the_way)
 
-    def _make_session(self, warm_up: bool, all_threads: bool = False):
+    def _make_session(self, warm_up: bool):
         settings = self._settings
-        options = dict(shapes=settings.shapes, stacks=settings.stacks, memory=settings.memory)
-        made = Session(warm_up=warm_up, all_threads=all_threads, alone=True, **options)
+        made = Session(shapes=settings.shapes, stacks=settings.stacks, memory=settings.memory, warm_up=warm_up)
         self._handle_term()
-        return _OursOnly(made, self._own_profiler)
+        return _OursOnly(made, self._own_profiler, self._stop)
+
+    def _stop(self, stop) -> None:
+        """A program that goes on is left without CUPTI; one that ends need not be, and would have to wait for it."""
+        if self._ending:
+            stop()
+        else:
+            self._cupti.stop_and_detach(stop)
 
     def _in_the_way(self) -> bool:
         """The program's own profiler, or a CUDA graph's capture, which a profiler must not disturb."""
@@ -106,12 +118,17 @@ class Process:
             self._module_calls.remove()  # there are steps after all
             self._window.step_ended()
 
-    @_harmless
-    def _model_called(self) -> None:
+    @staticmethod
+    def _is_loader() -> bool:
+        """A data loader's worker; its transforms may be modules."""
         from torch.utils.data import get_worker_info
 
-        if get_worker_info() is not None:
-            self._module_calls.remove()  # a data loader's worker, whose transforms may be modules
+        return get_worker_info() is not None
+
+    @_harmless
+    def _model_called(self) -> None:
+        if self._is_loader():
+            self._module_calls.remove()
             return
         self._window.step_ended()
         if self._window.over:
@@ -128,6 +145,7 @@ class Process:
                 frames.append(frame.f_back)
         return False
 
+    @_harmless
     def _without_optimizer(self) -> None:
         """A thread of its own, when the window opens by time. Where no optimizer makes steps by then (any more: a CUDA graph may hold them), calls of a
         model stand for steps; where there are none either, but work on a GPU, time alone counts."""
@@ -139,11 +157,12 @@ class Process:
         if self._window.open or self._window.over:
             return
         self._module_calls.install()
-        if self._opens_within(MODEL_CALL_WITHIN_S):
-            return
-        self._module_calls.remove()
-        if self._torch.cuda.is_initialized() and can_record_all_threads():
-            self._record_from_outside()
+        while not self._torch.cuda.is_initialized():
+            if self._opens_within(1):
+                return
+        if not self._opens_within(MODEL_CALL_WITHIN_S) and not self._is_loader():
+            self._module_calls.remove()
+            self._record_by_time()
 
     def _opens_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
@@ -153,21 +172,24 @@ class Process:
             time.sleep(0.02)
         return True
 
-    def _record_from_outside(self) -> None:
-        """By time alone, from this thread: neither optimizer nor module, but work on a GPU."""
-        window, window_s = self._window, self._settings.seconds or 1.0
-        window.over = True
-        if self._own_profiler.running():
+    def _record_by_time(self) -> None:
+        """From a thread that only waits; the profiler itself is started and stopped by the main thread, between two of its bytecodes."""
+        from . import main_thread
+
+        if not main_thread.call(self._by_time_steps) or not self._window.open:
             return
-        try:
-            session = self._make_session(warm_up=False, all_threads=True)
-            session.start()
-            time.sleep(window_s)
-            session.stop()
-        except Exception as error:
-            self._window_failed(error)
-        else:
-            self._window_closed(session, 0)
+        time.sleep(WARM_UP_S)
+        main_thread.call(self._by_time_steps)
+        time.sleep(self._settings.seconds or 1.0)
+        main_thread.call(self._by_time_ends)
+
+    @_harmless
+    def _by_time_steps(self) -> None:
+        self._window.step_ended()
+
+    @_harmless
+    def _by_time_ends(self) -> None:
+        self._window.close()
 
     # Ends.
 
@@ -192,9 +214,12 @@ class Process:
         if self._window.open:
             self._why_early = ": the program began to profile itself"
             self._window.close()
+        self._cupti.leave_to_others()
 
     @_harmless
     def _at_exit(self) -> None:
+        self._ending = True
+        self._cupti.settle()
         self._module_calls.remove()
         window = self._window
         if window.open:
@@ -242,6 +267,7 @@ class Process:
     def _on_term(self, number, frame) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
+            self._ending = True
             self._why_early = ": SIGTERM"
             self._window.close()
             background.wait(TERM_WAITS_S)
