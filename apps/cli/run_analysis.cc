@@ -70,8 +70,8 @@ Result<void> write_script(const Report& report, const Settings& settings) {
 // `check` answers with the diagnostics themselves; to warn of them as well would say everything twice. Why a gate failed is no
 // warning: it is said to those who want none.
 std::string words_for(const Invocation& invocation, std::vector<Diagnostic> diagnostics) {
-  if (invocation.command == "check") return {};
-  if (invocation.settings.quiet) std::erase_if(diagnostics, [](const Diagnostic& d) { return d.code != kGateFailedCode; });
+  if (invocation.command == "check" || invocation.settings.quiet)
+    std::erase_if(diagnostics, [](const Diagnostic& d) { return d.code != kGateFailedCode; });
   return warning_text(std::move(diagnostics));
 }
 

@@ -40,6 +40,7 @@ def test_rows_fail_a_gate(folder):
     equal(Run("sql", folder.trace, COUNT + " where 0 group by name", "--gate").code, 0, "no rows")
     failed = Run("check", folder.trace, "--by-sql", "select name from slice limit 2", "--by-sql", "select 1 where 0", "--json")
     equal(failed.code, 3, "check")
+    check("failed: --by-sql gives rows: select name" in failed.err, failed.err)
     tables = {table["name"]: len(table["rows"]) for table in json.loads(failed.out)["tables"]}
     equal([tables["by_sql"], tables["by_sql_2"]], [2, 0], "a table for each query")
     equal(Run("findings", folder.trace, "--by-sql", "select 1 where 0").code, 0, "findings")
