@@ -86,9 +86,9 @@ std::string full_help() {
 }
 
 std::string analysis_help(const AnalysisInfo& analysis) {
-  const std::string operands = operand_of(analysis, " ", "") + (!analysis.needs_trace        ? ""
-                                                                : analysis.fewest_traces > 1 ? " TRACE TRACE..."
-                                                                                             : " TRACE");
+  const std::string traces = !analysis.needs_trace ? "" : analysis.fewest_traces > 1 ? " TRACE TRACE..." : " TRACE";
+  const std::string operand = operand_of(analysis, " ", "");
+  const std::string operands = operand_is_last(analysis) ? traces + operand : operand + traces;
   std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {} [FLAGS]{}\n\n", analysis.name, analysis.description,
                                  analysis.name, operands);
   if (!analysis.parameters.empty()) text += fmt::format("Flags of {}:\n{}\n", analysis.name, parameter_entries(analysis));

@@ -2,6 +2,7 @@
 #include "mcp.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <array>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "mcp/access.h"
 #include "mcp/standard_io.h"
 #include "memory_limit.h"
+#include "standard_streams.h"
 
 namespace ridge::cli {
 namespace {
@@ -38,6 +40,9 @@ Result<int> run_mcp(const Invocation& invocation) {
   ::mallopt(M_ARENA_MAX, 2);  // tables come and go for as long as it runs, see serve.cc
 #endif
   end_at_signals();  // there is nothing to save
+  if (::isatty(STDIN_FILENO) != 0 && !invocation.settings.quiet)
+    write_standard_error(
+        "waiting for messages of the Model Context Protocol: an agent's client starts this (docs/agents.md)\n");
   mcp::SessionOptions options;
   options.defaults = analysis_defaults(invocation.arguments, kMcpOwn);
   options.open.threads = invocation.settings.threads;

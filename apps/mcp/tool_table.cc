@@ -34,8 +34,11 @@ constexpr std::array kTimelineParameters = {
     Parameter{"server", Type::text, "URL that a running `ridge serve` printed"},
 };
 
-// What the user alone may name, when the server is started.
-bool is_for_clients(const Parameter& parameter) { return !parameter.names_file; }
+// What the user alone may name, when the server is started: files, and limits.
+bool is_for_clients(const Parameter& parameter) {
+  constexpr std::array<std::string_view, 2> kLimits = {"max_seconds", "max_memory"};
+  return !parameter.names_file && std::ranges::find(kLimits, parameter.name) == kLimits.end();
+}
 
 Tool tool_of(const AnalysisInfo& info) {
   Tool tool{
@@ -43,7 +46,8 @@ Tool tool_of(const AnalysisInfo& info) {
   tool.traces = !info.needs_trace ? TraceArgument::none : info.fewest_traces > 1 ? TraceArgument::several : TraceArgument::one;
   std::ranges::copy_if(info.parameters, std::back_inserter(tool.parameters), is_for_clients);
   if (tool.traces == TraceArgument::one) tool.parameters.push_back(kCapture);
-  if (!info.operand.empty()) tool.required.push_back(info.operand);
+  // A query may be left out, for the list of what can be asked.
+  if (!info.operand.empty() && info.operand != "query") tool.required.push_back(info.operand);
   return tool;
 }
 

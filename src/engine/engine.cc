@@ -4,7 +4,11 @@
 #include <ridge/trace_table.h>
 
 #include <algorithm>
+#include <iostream>
+#include <iterator>
 #include <utility>
+
+#include <ridge/argument_list.h>
 
 #include "analysis/catalog.h"
 #include "analysis/categories/categories.h"
@@ -23,6 +27,7 @@
 #include "engine/trace_tables.h"
 #include "facts/scope_diagnostics.h"
 #include "ingest/reader.h"
+#include "sql/run_sql.h"
 
 namespace ridge {
 
@@ -65,9 +70,29 @@ Result<Arguments> with_texts_of_files(const AnalysisRow& row, Arguments argument
   for (const Parameter& parameter : row.info.parameters) {
     const auto given = arguments.find(parameter.name);
     if (!parameter.names_file || given == arguments.end()) continue;
+    if (given->second == "-") {
+      given->second.assign(std::istreambuf_iterator<char>(std::cin), {});
+      continue;
+    }
     TRY(given->second, read_small_file(given->second, "the file of --" + std::string(parameter.name), kMostBytes));
   }
   return arguments;
+}
+
+// The queries of --by-sql: a table each, whose rows are failures.
+Result<void> add_gates(const Scope& scope, const Arguments& arguments, Report* report) {
+  const auto queries = listed(arguments, "by_sql");
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    TRY(Table rows, sql::answer_query(scope, queries[i], {}));
+    rows.name = i == 0 ? "by_sql" : "by_sql_" + std::to_string(i + 1);
+    if (!rows.empty()) {
+      report->gate_failed = true;
+      report->diagnostics.push_back({std::string(sql::kGateFailedCode), static_cast<std::int64_t>(rows.size()),
+                                     "--by-sql gives rows: " + std::string(queries[i]), "error"});
+    }
+    report->tables.push_back(std::move(rows));
+  }
+  return {};
 }
 
 // Whether --filter is why the answer's own list is empty, and the answer does not say so itself: without it there is something
@@ -153,9 +178,11 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     if (!scope) return tl::unexpected(with_trace_path(std::move(scope.error()), tables.trace(i), end - first));
     scopes.push_back(std::move(*scope));
   }
-  TRY(Report report, answer(*row, scopes, arguments));
+  TRY(const Arguments texts, with_texts_of_files(*row, arguments));
+  TRY(Report report, answer(*row, scopes, texts));
   report.command = row->info.name;
-  TRY(const bool emptied, is_emptied_by_filter(*row, scopes, arguments, report));
+  if (auto gates = add_gates(scopes.front(), arguments, &report); !gates) return tl::unexpected(gates.error());
+  TRY(const bool emptied, is_emptied_by_filter(*row, scopes, texts, report));
   if (emptied) report.diagnostics.push_back(filter_matches_nothing(scopes.front()));
   for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
     const Trace& asked = tables.trace(i);
@@ -217,7 +244,7 @@ std::span<const std::string_view> parameter_values(std::string_view analysis, st
 std::span<const AnalysisInfo> analyses() {
   static const std::vector<AnalysisInfo> infos = [] {
     std::vector<AnalysisInfo> all;
-    for (const AnalysisRow& row : catalog()) {
+    for (const AnalysisRow& row : engine_catalog()) {
       AnalysisInfo& info = all.emplace_back(row.info);
       info.parameters = parameters_of(row);
     }

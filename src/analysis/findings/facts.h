@@ -99,6 +99,9 @@ class Facts {
 
   const DeviceProperties* properties(std::int64_t device) const;
 
+  // What recording cost, against what it is thought to: 1 unless the user measured the step (--step-time).
+  double recorder_times() const;
+
   // What such work takes, and would take in another form.
   const ExpectedTimes& expected();
   WouldTake& would_take() { return would_take_; }

@@ -9,6 +9,8 @@
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
+#include "analysis/findings/host_sync.h"
+#include "analysis/findings/savings.h"
 #include "base/saturating.h"
 
 namespace ridge {
@@ -16,7 +18,7 @@ namespace {
 
 enum class Way : std::uint8_t { any, to_device };  // what a copy waits for
 
-struct Remedy {
+struct SyncAdvice {
   std::string_view part;  // of the op's or call's name
   std::string_view action;
   Way way = Way::any;
@@ -27,7 +29,7 @@ constexpr std::string_view kMakeOnDevice =
     "pinned memory with .to(device, non_blocking=True)";
 constexpr std::string_view kLeaveOnDevice =
     "keep the result on the device, or copy it to pinned memory with non_blocking=True and read it one iteration later";
-constexpr Remedy kRemedies[] = {
+constexpr SyncAdvice kRemedies[] = {
     {"is_nonzero", "decide on the device (torch.where or arithmetic instead of `if` on a tensor), or test only every n-th step",
      Way::any, true},
     {"item",
@@ -46,10 +48,10 @@ constexpr Remedy kRemedies[] = {
     {"Synchronize", "remove the explicit synchronisation (torch.cuda.synchronize, stream or event waits) from the loop"},
 };
 
-constexpr Remedy kAnyOther = {"", "remove the wait from the loop, or wait only every n-th iteration"};
+constexpr SyncAdvice kAnyOther = {"", "remove the wait from the loop, or wait only every n-th iteration"};
 
-const Remedy& remedy_for(std::string_view name, bool to_device) {
-  for (const Remedy& remedy : kRemedies) {
+const SyncAdvice& remedy_for(std::string_view name, bool to_device) {
+  for (const SyncAdvice& remedy : kRemedies) {
     if (name.find(remedy.part) != name.npos && (remedy.way == Way::any || to_device)) return remedy;
   }
   return kAnyOther;
@@ -139,6 +141,33 @@ std::optional<Finding> find_host_sync(Facts& facts) {
                  .action = std::string(remedy_for(worst, waits.to_device(sample)).action),
                  .event = waits.tally().event(),
                  .gone = waits.gone().removal()};
+}
+
+std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavings& savings) {
+  constexpr double kNotablePct = 5;
+  constexpr std::string_view kChange = "no-sync";
+  const StepGraph& graph = savings.what_if().graph();
+  HostTally tally(facts);
+  for (std::uint32_t node = 0; node < graph.size() && !graph.is_device(node); ++node) {
+    if (graph.kind[node] != StepKind::wait || graph.source[node] == StepGraph::kNone) continue;
+    const NodeId call{graph.source[node]};
+    // Not what the program waits for by itself, outside of any op: as a rule the end of what was recorded.
+    if (facts.nearest_op(call) != kNoNode) tally.add(call, graph.recorded_end_ns(node) - graph.start_ns[node]);
+  }
+  if (tally.tally().top().empty()) return std::nullopt;
+  const Remedy remedy{.changes = {*parse_change(kChange)}};
+  const Remedy* const all = &remedy;
+  const Savings saved = savings.of({&all, 1}, std::nullopt);
+  if (saved.saves_pct.value_or(0) < kNotablePct || saved.low_pct.value_or(0) <= 0) return std::nullopt;
+  const NodeId sample{tally.tally().top().front().sample};
+  const std::string_view worst = facts.name(sample);
+  return Finding{.finding = "host sync: without the profiler the device would idle after " + std::string(worst),
+                 .at_most_ns = {},  // in the trace the recorder's cost hides it
+                 .confidence = Confidence::medium,
+                 .evidence = tally.text(),
+                 .action = std::string(remedy_for(worst, false).action),
+                 .event = tally.event(),
+                 .changes = {std::string(kChange)}};
 }
 
 }  // namespace ridge

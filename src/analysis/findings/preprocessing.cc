@@ -246,7 +246,11 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
     if (lead.is_long(iteration_ns)) claim.take_idle(d, i, ns);
   });
   gone.reach(&claim);
-  if (steps == 0 || steps * 2 < all || !claim.keep()) return std::nullopt;  // one slow start is no habit
+  // One slow start is no habit: not of several steps, and not where the device waits in one of them alone.
+  std::int64_t longest = 0;
+  for (const Lead& lead : leads) longest = std::max(longest, lead.claimed_ns);
+  const bool once = all > 1 && claim.ns() - longest < facts.ledger().least_ns();
+  if (steps == 0 || steps * 2 < all || once || !claim.keep()) return std::nullopt;
   if (waits) gone.reach_all_late(&claim);
   const bool infers = facts.program() == ProgramKind::infers;
   return Finding{
