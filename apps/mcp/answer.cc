@@ -78,7 +78,8 @@ Result<std::vector<AnswerPart>> parts_of(const std::vector<AnswerSource>& source
     for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
     return fail(ErrorCode::usage, fmt::format("there is no table \"{}\"", printable(wanted.table)), "", "its tables: " + list);
   }
-  std::ranges::stable_partition(parts, &AnswerPart::leads);
+  const auto place = [](const AnswerPart& part) { return part.table->hints.leads ? 0 : part.leads ? 1 : 2; };
+  std::ranges::stable_sort(parts, {}, place);
   return parts;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ std::string figure(double value, Unit unit) {
 
 struct CellText {
   Unit unit;
-  std::size_t longest;
+  const AnswerDraft& draft;
 
   std::string operator()(std::monostate) const { return "unknown"; }
   std::string operator()(bool value) const { return value ? "yes" : "no"; }
@@ -40,18 +41,18 @@ struct CellText {
     return unit == Unit::none || unit == Unit::count ? std::to_string(value) : figure(static_cast<double>(value), unit);
   }
   std::string operator()(double value) const { return figure(value, unit); }
-  std::string operator()(std::string_view text) const { return quoted_data(text, longest); }
+  std::string operator()(std::string_view text) const { return draft.quoted(text); }
 };
 
 struct CellJson {
   JsonWriter& json;
-  std::size_t longest;
+  const AnswerDraft& draft;
 
   void operator()(std::monostate) const { json.null(); }
   void operator()(bool value) const { json.raw(value ? "true" : "false"); }
   void operator()(std::int64_t value) const { json.number(value); }
   void operator()(double value) const { json.number(rounded(value)); }
-  void operator()(std::string_view text) const { json.raw(quoted_data(text, longest)); }
+  void operator()(std::string_view text) const { json.raw(draft.quoted(text)); }
 };
 
 // "time" for "time_ns": the cells bear units.
@@ -61,35 +62,35 @@ std::string_view heading(const Column& column) {
   return name;
 }
 
-std::string pairs(const AnswerPart& part, std::uint32_t row, std::size_t longest) {
+std::string pairs(const AnswerPart& part, std::uint32_t row, const AnswerDraft& draft) {
   std::string line;
   for (const std::size_t i : part.known) {
     const Column& column = part.table->columns[i];
     line += (line.empty() ? "" : "; ") + std::string(heading(column)) + " " +
-            std::visit(CellText{column.unit, longest}, part.table->cell(row, i));
+            std::visit(CellText{column.unit, draft}, part.table->cell(row, i));
   }
   return line;
 }
 
-std::string rows_of(const AnswerPart& part, std::size_t longest) {
+std::string rows_of(const AnswerPart& part, const AnswerDraft& draft) {
   std::string text;
   for (std::size_t i = part.first; i < part.first + part.count; ++i) {
     const std::uint32_t row = part.rows[i];
     if (part.in_pairs) {
-      text += "- " + pairs(part, row, longest) + "\n";
+      text += "- " + pairs(part, row, draft) + "\n";
       continue;
     }
     text += "-";
     for (const std::size_t column : part.known) {
       text += column == part.known.front() ? " " : " | ";
-      text += std::visit(CellText{part.table->columns[column].unit, longest}, part.table->cell(row, column));
+      text += std::visit(CellText{part.table->columns[column].unit, draft}, part.table->cell(row, column));
     }
     text += "\n";
   }
   return text;
 }
 
-std::string part_text(const AnswerPart& part, std::size_t longest) {
+std::string part_text(const AnswerPart& part, const AnswerDraft& draft) {
   const std::size_t all = part.rows.size();
   std::string text = part.table->name;
   if (part.count == all) {
@@ -103,7 +104,7 @@ std::string part_text(const AnswerPart& part, std::size_t longest) {
     for (const std::size_t column : part.known)
       text += (column == part.known.front() ? "" : " | ") + std::string(heading(part.table->columns[column]));
   }
-  text += "\n" + rows_of(part, longest);
+  text += "\n" + rows_of(part, draft);
   if (part.count > 0 && part.table->total) {
     const Row& total = *part.table->total;
     std::string sums;
@@ -111,7 +112,7 @@ std::string part_text(const AnswerPart& part, std::size_t longest) {
       const Column& column = part.table->columns[i];
       if (i >= total.size() || is_null(total[i])) continue;
       sums += (sums.empty() ? "" : "; ") + std::string(heading(column)) + " " +
-              std::visit(CellText{column.unit, longest}, view_of(total[i]));
+              std::visit(CellText{column.unit, draft}, view_of(total[i]));
     }
     if (!sums.empty()) text += "total: " + sums + "\n";
   }
@@ -146,17 +147,15 @@ std::vector<AnswerCall> calls_for_more(const AnswerDraft& draft) {
 }
 
 std::string answer_text(const AnswerDraft& draft, const std::vector<AnswerCall>& more) {
-  const std::size_t longest = draft.longest_text;
   std::string text = draft.tool;
-  for (const std::string& trace : draft.traces)
-    text += (trace == draft.traces.front() ? " of " : ", ") + quoted_data(trace, longest);
+  for (const std::string& trace : draft.traces) text += (trace == draft.traces.front() ? " of " : ", ") + draft.quoted(trace);
   text += "\n";
-  for (const std::string& headline : draft.headlines) text += "answer: " + quoted_data(headline, longest) + "\n";
+  for (const std::string& headline : draft.headlines) text += "answer: " + draft.quoted(headline) + "\n";
   if (!draft.verdict.empty()) text += draft.verdict + "\n";
-  for (const AnswerPart& part : draft.parts) text += "\n" + part_text(part, longest);
+  for (const AnswerPart& part : draft.parts) text += "\n" + part_text(part, draft);
   const auto sentences = [&](std::string_view label, const std::vector<std::string>& list) {
     for (std::size_t i = 0; i < std::min(list.size(), draft.most_sentences); ++i)
-      text += std::string(label) + quoted_data(list[i], longest) + "\n";
+      text += std::string(label) + draft.quoted(list[i]) + "\n";
     if (list.size() > draft.most_sentences) text += fmt::format("{}{} more\n", label, list.size() - draft.most_sentences);
   };
   text += "\n";
@@ -168,7 +167,7 @@ std::string answer_text(const AnswerDraft& draft, const std::vector<AnswerCall>&
   return text + std::string(kDataNote);
 }
 
-void part_json(const AnswerPart& part, std::size_t longest, JsonWriter& json) {
+void part_json(const AnswerPart& part, const AnswerDraft& draft, JsonWriter& json) {
   json.object([&] {
     json.key("name").text(part.table->name);
     json.key("columns").array(part.known, [&](std::size_t i) { json.text(part.table->columns[i].name); });
@@ -176,7 +175,7 @@ void part_json(const AnswerPart& part, std::size_t longest, JsonWriter& json) {
     const std::vector<std::uint32_t> rows(part.rows.begin() + static_cast<std::ptrdiff_t>(part.first),
                                           part.rows.begin() + static_cast<std::ptrdiff_t>(part.first + part.count));
     json.key("rows").array(rows, [&](std::uint32_t row) {
-      json.array(part.known, [&](std::size_t i) { std::visit(CellJson{json, longest}, part.table->cell(row, i)); });
+      json.array(part.known, [&](std::size_t i) { std::visit(CellJson{json, draft}, part.table->cell(row, i)); });
     });
     json.key("offset").number(std::uint64_t{part.first});
     json.key("rows_in_all").number(std::uint64_t{part.rows.size()});
@@ -184,11 +183,10 @@ void part_json(const AnswerPart& part, std::size_t longest, JsonWriter& json) {
 }
 
 std::string answer_json(const AnswerDraft& draft, const std::vector<AnswerCall>& more) {
-  const std::size_t longest = draft.longest_text;
   JsonWriter json;
   const auto texts = [&](std::string_view name, const std::vector<std::string>& list, std::size_t most) {
-    const std::vector<std::string> kept(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), most)));
-    json.key(name).array(kept, [&](const std::string& each) { json.raw(quoted_data(each, longest)); });
+    json.key(name).array(std::span(list).first(std::min(list.size(), most)),
+                         [&](const std::string& each) { json.raw(draft.quoted(each)); });
   };
   const auto calls = [&](std::string_view name, const std::vector<AnswerCall>& list) {
     json.key(name).array(list, [&](const AnswerCall& call) {
@@ -202,7 +200,7 @@ std::string answer_json(const AnswerDraft& draft, const std::vector<AnswerCall>&
     texts("traces", draft.traces, SIZE_MAX);
     texts("answer", draft.headlines, SIZE_MAX);
     json.key("verdict").text_or_null(draft.verdict);
-    json.key("tables").array(draft.parts, [&](const AnswerPart& part) { part_json(part, longest, json); });
+    json.key("tables").array(draft.parts, [&](const AnswerPart& part) { part_json(part, draft, json); });
     texts("cannot_tell", draft.cannot_tell, draft.most_sentences);
     texts("notes", draft.notes, draft.most_sentences);
     json.key("reproduce").value(draft.commands);
@@ -219,6 +217,14 @@ std::string quoted_data(std::string_view text, std::size_t longest) {
   std::string out;
   append_json_string(out, printable(text), longest);
   return out;
+}
+
+std::string LongTexts::quoted(std::string_view text, std::size_t longest) {
+  constexpr std::size_t kLong = 512;
+  if (text.size() < kLong) return quoted_data(text, longest);
+  std::string& made = made_[{text.data(), text.size(), longest}];
+  if (made.empty()) made = quoted_data(text, longest);
+  return made;
 }
 
 std::string laid_out(const AnswerDraft& draft, bool structured) {

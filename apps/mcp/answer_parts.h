@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,6 +34,15 @@ struct AnswerCall {
   std::vector<std::pair<std::string, std::string>> arguments;  // names and JSON
 };
 
+// Long texts as data, each made once for all layouts that are tried. Keyed by where a text stands: it must stay there.
+class LongTexts {
+ public:
+  std::string quoted(std::string_view text, std::size_t longest);
+
+ private:
+  std::map<std::tuple<const char*, std::size_t, std::size_t>, std::string> made_;
+};
+
 struct AnswerDraft {
   std::string tool;
   std::vector<std::pair<std::string, std::string>> arguments;
@@ -41,6 +53,9 @@ struct AnswerDraft {
   std::vector<AnswerCall> next;
   std::size_t longest_text = 0;
   std::size_t most_sentences = 0;  // of each list of them
+  std::shared_ptr<LongTexts> texts = std::make_shared<LongTexts>();
+
+  std::string quoted(std::string_view text) const { return texts->quoted(text, longest_text); }
 };
 
 // The members of the result: content, and structuredContent where `structured`.

@@ -352,7 +352,7 @@ def test_the_list_of_tools_is_short_and_whole():
     check(len(json.dumps(listed)) < 36_000, f"{len(json.dumps(listed))} bytes: it stands in every context")
     names = [tool["name"] for tool in listed["tools"]]
     equal(names[0], "open", "the first")
-    check({"summary", "findings", "kernels", "whatif", "diff", "timeline_url"} <= set(names), str(names))
+    check({"summary", "findings", "kernels", "whatif", "sql", "diff", "timeline_url"} <= set(names), str(names))
     for tool in listed["tools"]:
         check(tool["annotations"]["readOnlyHint"] and tool["description"], tool["name"])
         check(not {"device_file", "inductor_cache", "expected_file", "ops"} & set(tool["inputSchema"]["properties"]), f"{tool['name']} takes files")
@@ -370,6 +370,21 @@ def test_arguments_of_the_wrong_kind_are_told_so():
     equal(ask(trace, "kernels", gpu="0", limit=3.0, by=None).get("isError"), None, "what models write")
     twice = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gpu","arguments":{"step":"1","step":"2"}}}'
     check("given twice" in text_of(exchange(trace, [twice])[0]["result"]), "twice")
+
+
+def test_sql_asks_anything_and_reads_only_the_trace():
+    trace = [fixture("fault_casts")]
+    query = "select name, count(*) as n from slice where name like 'aten::%' group by 1 order by 2 desc, 1 limit 3"
+    rows = rows_of(ask(trace, "sql", query=query), "sql")
+    equal(len(rows), 3, "rows")
+    check(all(row["name"].startswith("aten::") and row["n"] > 0 for row in rows), str(rows))
+    listed = rows_of(ask(trace, "sql", tables=True, limit=2000, answer_bytes=65536), "sql")
+    check(any(row["table"] == "slice" for row in listed) or len(listed) > 50, "the tables")
+    for wrong in ("attach '/etc/passwd' as x", "select readfile('/etc/passwd')", "pragma database_list", "select load_extension('x')", "create table t(a)", "select 1; select 2",
+                  "with recursive r(n) as (select 1 union all select n + 1 from r) select printf('%.*c', 900000000, 'x') from r"):
+        refused(trace, "sql", "error: ", query=wrong)
+    refused(trace, "sql", "takes no 'max_memory'", query=query, max_memory=1)
+    refused(trace, "sql", "takes no 'query_file'", query_file="/etc/passwd")
 
 
 def test_timeline_url_starts_nothing_and_says_what_to_start():

@@ -74,6 +74,8 @@ const tests = {
       check(rows(tried, "whatif").length > 3, "the change, tried");
       const after = await ask(client, "open", { trace: "pair_casts_mended.json.gz" });
       check(!rows(after, "findings").some((row) => row.id === "repeated_casts"), "mended");
+      const counted = await ask(client, "sql", { trace: "pair_casts_fault.json.gz", query: "select count(*) as casts from slice where name = 'aten::_to_copy'" });
+      check(rows(counted, "sql")[0].casts > 0, "a question of one's own");
       const diff = await ask(client, "diff", { traces: ["pair_casts_fault.json.gz", "pair_casts_mended.json.gz"] });
       check(diff.text.includes("aten::") || diff.text.includes("copy"), `the diff: ${diff.text}`);
       const link = await client.callTool({ name: "timeline_url", arguments: { trace: "pair_casts_fault.json.gz", event: finding.event } });

@@ -44,9 +44,8 @@ JsonValue result_of(const Report& report, const Wanted& wanted) {
 const std::string& text_of(const JsonValue& result) { return *result.find("content")->list()->front().find("text")->text(); }
 
 TEST(Answer, FitsItsBytes) {
-  for (const std::size_t rows : {0U, 1U, 30U, 1000U}) {
-    for (const std::size_t length : {3U, 300U, 20'000U}) {
-      if (rows * length > 1'000'000) continue;  // of both much: slow, and nothing new
+  for (const std::size_t rows : {0U, 1U, 30U, 200U}) {
+    for (const std::size_t length : {3U, 300U, 5'000U}) {
       const Report report = many_rows(rows, std::string(length, '"') + "\n\xC3\x28\u202e");
       for (const std::size_t bytes : {kFewestAnswerBytes, kDefaultAnswerBytes, kMostAnswerBytes}) {
         const JsonValue result = result_of(report, {.answer_bytes = bytes});
