@@ -26,7 +26,8 @@ build:  ## the release binary, build/ridge
 	@cmake --build build --target ridge profile_analysis -j $(JOBS)
 
 test:  ## every test, then all of them again under sanitizers
-	@tools/setup build test
+	@tools/setup build test python
+	@tools/setup torch || echo "going on without PyTorch: tests that record programs are skipped"
 	@JOBS=$(JOBS) tools/run_tests $(PRESETS)
 
 test-all:  ## the same with the whole of what `make test` samples: every cut, every damage, every trace
@@ -39,6 +40,11 @@ update:  ## rewrite the expected output of golden cases and documents; review th
 	@cmake --preset release -DRIDGE_TESTS=ON > /dev/null && cmake --build build --target ridge_tests -j $(JOBS)
 	@RIDGE_UPDATE=1 build/ridge_tests --gtest_filter=SchemaDocument.*
 	@python3 tools/check_docs --update
+	@python3 python/tests/run --stubs
+
+wheel: build  ## build/dist/ridge-*.whl: the Python package, for every CPython from 3.10 on that is here
+	@tools/setup python
+	@tools/make_wheel
 
 install: build  ## into PREFIX (/usr/local), under DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
@@ -72,4 +78,4 @@ format:  ## rewrite the sources in the project's format
 clean:  ## remove build/
 	rm -rf build
 
-.PHONY: help demo build test test-all update install bench fuzz lint format clean
+.PHONY: help demo build test test-all update wheel install bench fuzz lint format clean

@@ -159,11 +159,15 @@ class Parser {
   Result<void> accepted_;
 };
 
-// The first word is the analysis's operand, where it has one and its flag was not given: ridge kernel NAME TRACE.
+// The first word is the analysis's operand, where it has one and its flag was not given: ridge kernel NAME TRACE. A query
+// stands last, as databases have it, and may be absent: ridge sql TRACE --tables.
 void take_operand(const AnalysisInfo* analysis, Invocation& invocation) {
   if (analysis == nullptr || analysis->operand.empty() || invocation.words.empty()) return;
-  const auto [it, missing] = invocation.arguments.try_emplace(std::string(analysis->operand), invocation.words.front());
-  if (missing) invocation.words.erase(invocation.words.begin());
+  const bool last = operand_is_last(*analysis);
+  if (last && invocation.words.size() < 2) return;
+  const auto word = last ? std::prev(invocation.words.end()) : invocation.words.begin();
+  const auto [it, missing] = invocation.arguments.try_emplace(std::string(analysis->operand), *word);
+  if (missing) invocation.words.erase(word);
 }
 
 tl::unexpected<Error> unknown_command(const std::string& word) {

@@ -55,6 +55,8 @@ std::string flag_of(const Parameter& parameter) {
   return flag;
 }
 
+bool operand_is_last(const AnalysisInfo& analysis) { return analysis.operand == "query"; }
+
 std::string operand_of(const AnalysisInfo& analysis, std::string_view before, std::string_view after) {
   if (analysis.operand.empty()) return {};
   std::string name(analysis.operand);

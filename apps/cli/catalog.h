@@ -28,6 +28,9 @@ std::string flag_of(const Parameter& parameter);
 // "NAME" for an analysis that takes its parameter `name` before the traces, between `before` and `after`; empty for the others.
 std::string operand_of(const AnalysisInfo& analysis, std::string_view before, std::string_view after);
 
+// Whether that parameter stands behind the trace: ridge sql TRACE QUERY.
+bool operand_is_last(const AnalysisInfo& analysis);
+
 // Every flag that the analysis understands, short and long ones; only the common ones for null.
 std::vector<std::string> flag_names(const AnalysisInfo* analysis);
 

@@ -8,6 +8,8 @@
 
 #include "completion.h"
 #include "help.h"
+#include "mcp.h"
+#include "record.h"
 #include "report.h"
 #include "rewrite_commands.h"
 #include "run_analysis.h"
@@ -40,10 +42,16 @@ constexpr std::array kCommands = {
             augment_parameters},
     Command{"combine", "IN... OUT", "merge several traces into one: the ranks of a job side by side", run_rewrite},
     Command{"cut", "[FLAGS] IN OUT", "extract part of a trace: --step, --from, --to", run_rewrite, cut_parameters},
+    Command{"export", "[FLAGS] IN OUT", "write the tables of a trace as Arrow files, into a folder or one into a file",
+            run_rewrite, export_parameters},
+    Command{"record", "[FLAGS] -- COMMAND...", "run a program and record its training steps, without changing it", run_record,
+            record_parameters},
     Command{"serve", "[FLAGS] TRACE...", "view traces in the browser: a local page with a timeline", run_serve,
             serve_parameters},
     Command{"report", "TRACE... -o FILE", "write one self-contained HTML file, to keep or to send", run_report,
             report_parameters},
+    Command{"mcp", "[FLAGS] [TRACE...]", "answer agents: Model Context Protocol on standard input and output", run_mcp,
+            mcp_parameters},
     Command{"help", "[COMMAND]", "show this text, or the help of one command", run_help},
     Command{"version", "", "print the version", run_version},
     Command{"completion", "bash|zsh|fish", "print a completion script for your shell", run_completion},

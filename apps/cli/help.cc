@@ -21,6 +21,10 @@ constexpr std::string_view kTracesNote =
 constexpr std::string_view kInputNote =
     "IN is a torch.profiler trace: .json, .json.gz, .json.zst, or a folder with one trace; not a pipe, because it is read "
     "twice.\n";
+constexpr std::string_view kRecordNote =
+    "-o names a folder (default: ridge-DATE-TIME) or a file that ends in .json.gz. Every process that trains writes a trace of "
+    "its\nown "
+    "there: trace.json.gz, or rank0.json.gz, rank1.json.gz, ... of a job. Exit code and signals are COMMAND's.\n";
 constexpr std::string_view kExitNote =
     "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a gate failed (check --strict, diff --fail-above, "
     "...),\n130 Ctrl-C, 143 SIGTERM, 129 terminal closed.\n";
@@ -82,9 +86,9 @@ std::string full_help() {
 }
 
 std::string analysis_help(const AnalysisInfo& analysis) {
-  const std::string operands = operand_of(analysis, " ", "") + (!analysis.needs_trace        ? ""
-                                                                : analysis.fewest_traces > 1 ? " TRACE TRACE..."
-                                                                                             : " TRACE");
+  const std::string traces = !analysis.needs_trace ? "" : analysis.fewest_traces > 1 ? " TRACE TRACE..." : " TRACE";
+  const std::string operand = operand_of(analysis, " ", "");
+  const std::string operands = operand_is_last(analysis) ? traces + operand : operand + traces;
   std::string text = fmt::format("ridge {}: {}\n\nusage: ridge {} [FLAGS]{}\n\n", analysis.name, analysis.description,
                                  analysis.name, operands);
   if (!analysis.parameters.empty()) text += fmt::format("Flags of {}:\n{}\n", analysis.name, parameter_entries(analysis));
@@ -99,9 +103,11 @@ std::string command_help(const Command& command) {
                                  space, command.operand);
   const AnalysisInfo* described = describe(command.name);
   if (described == nullptr) return text;
-  const bool rewrites = command.operand.ends_with("OUT");
+  const std::string_view note = command.operand.ends_with("OUT")          ? kInputNote
+                                : command.operand.ends_with("COMMAND...") ? kRecordNote
+                                                                          : kTracesNote;
   return text + fmt::format("\nFlags of {}:\n{}\nCommon flags:\n{}\n{}", command.name, parameter_entries(*described),
-                            flag_entries(false), rewrites ? kInputNote : kTracesNote);
+                            flag_entries(false), note);
 }
 
 Result<std::string> help_on(const std::string& name) {

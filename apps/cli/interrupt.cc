@@ -11,9 +11,16 @@ namespace {
 
 constexpr int kBySignal = 128;  // as shells have it: 130 for Ctrl-C
 
-// A signal handler can reach nothing but a global; this is the only one of the program. 0: none has come.
+// A signal handler can reach nothing but a global; this is the only one that changes. 0: none has come.
 std::atomic<int> stop_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
+
+// What this program changes, as it was before.
+struct Disposition {
+  int number;
+  struct sigaction action;
+};
+Disposition as_found[] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}, {SIGPIPE, {}}, {SIGXFSZ, {}}};
 
 void end_by(int number) { ::_exit(kBySignal + number); }
 
@@ -44,9 +51,14 @@ void handle_stops(void (*handler)(int)) {
 }  // namespace
 
 void install_signal_handlers() {
+  for (Disposition& one : as_found) ::sigaction(one.number, nullptr, &one.action);
   handle_stops(on_stop);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit: write() fails, and the unfinished file is removed
+}
+
+void restore_signal_handlers() {
+  for (const Disposition& one : as_found) ::sigaction(one.number, &one.action, nullptr);
 }
 
 void end_at_signals() { handle_stops(end_by); }

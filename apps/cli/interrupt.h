@@ -6,6 +6,9 @@ namespace ridge::cli {
 
 void install_signal_handlers();
 
+// As they were before: for a program that takes this one's place and inherits what is ignored.
+void restore_signal_handlers();
+
 // From now on each of them ends the program at once: for one that has nothing to save and may be at work for long.
 void end_at_signals();
 

@@ -62,5 +62,6 @@ Result<int> run_rewrite(const Invocation& invocation) {
 
 std::span<const Parameter> augment_parameters() { return parameters_of("augment"); }
 std::span<const Parameter> cut_parameters() { return parameters_of("cut"); }
+std::span<const Parameter> export_parameters() { return parameters_of("export"); }
 
 }  // namespace ridge::cli

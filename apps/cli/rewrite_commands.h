@@ -1,4 +1,5 @@
-// augment, combine and cut: commands that read a trace and write another. Their names and flags come from the engine's table.
+// augment, combine, cut and export: commands that read a trace and write files. Their names and flags come from the engine's
+// table.
 #pragma once
 
 #include <span>
@@ -15,5 +16,6 @@ Result<int> run_rewrite(const Invocation& invocation);
 
 std::span<const Parameter> augment_parameters();
 std::span<const Parameter> cut_parameters();
+std::span<const Parameter> export_parameters();
 
 }  // namespace ridge::cli

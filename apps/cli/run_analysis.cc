@@ -29,7 +29,8 @@ Result<void> check(const Invocation& invocation) {
   }
   if (analysis.needs_trace && !analysis.trace_optional && invocation.words.empty()) {
     return fail(ErrorCode::usage, fmt::format("{} needs {}a trace", analysis.name, operand_of(analysis, "a ", " and ")), {},
-                fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
+                operand_is_last(analysis) ? fmt::format("ridge {} trace.json{}", analysis.name, operand_of(analysis, " ", ""))
+                                          : fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
   }
   const bool without = analysis.trace_optional && invocation.words.empty();
   if (analysis.needs_trace && !without && invocation.words.size() < analysis.fewest_traces) {

@@ -18,11 +18,6 @@ void write_iterations(JsonWriter& out, const TraceFacts& facts) {
   });
 }
 
-std::string_view name_of(Type type) {
-  constexpr std::string_view kNames[] = {"text", "integer", "number", "boolean"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
 void write_analysis(JsonWriter& out, const AnalysisInfo& analysis) {
   out.object([&] {
     out.members("name", analysis.name, "description", analysis.description);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ class Dictionary {
     return std::string_view(bytes_).substr(begin, ends_[code] - begin);
   }
   std::size_t size() const { return ends_.size(); }
+  // All texts, one behind the other in order of their codes, and where each ends; valid until the next add().
+  std::string_view bytes() const { return bytes_; }
+  std::span<const std::size_t> ends() const { return ends_; }
   std::uint64_t heap_bytes() const;  // what it holds on the heap
 
  private:

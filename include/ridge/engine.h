@@ -20,6 +20,7 @@
 namespace ridge {
 
 class Timeline;
+class TraceTable;
 
 struct Progress {
   std::string_view phase;  // "reading"
@@ -40,6 +41,9 @@ struct OpenOptions {
   // Of each trace in turn: the trace of the capture of the graphs that it replays, whose ops, shapes and Python lines then
   // serve the replayed kernels. "" or "-": none; may be fewer than traces.
   std::vector<std::string> captures = {};
+  // What to call each trace in reports and errors, in place of its path: for who opens files by descriptors. "" or fewer than
+  // traces: the path.
+  std::vector<std::string> names = {};
   bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
   std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
@@ -70,9 +74,14 @@ class Engine {
   std::size_t trace_count() const;
   // What is kept of tables now, as cache_bytes counts it.
   std::uint64_t cached_bytes() const;
+  // The same and the traces themselves.
+  std::uint64_t memory_bytes() const;
   // The picture of one trace, see <ridge/timeline.h>. The handle holds all that it needs: it may outlive the engine.
   // `arguments`: those about costs and --runs count.
   Result<std::shared_ptr<const Timeline>> timeline(std::size_t trace, const Arguments& arguments) const;
+  // A table of one trace as its schema has it, see <ridge/trace_table.h>: an unknown one is an error with the nearest names.
+  // The handle holds all that it needs: it may outlive the engine.
+  Result<std::shared_ptr<const TraceTable>> trace_table(std::size_t trace, std::string_view name) const;
 
  private:
   struct State;
@@ -82,6 +91,9 @@ class Engine {
 
 // The catalog, in the order in which help lists it.
 std::span<const AnalysisInfo> analyses();
+
+// The values that a parameter of an analysis takes, where these are a list of words; empty: any text.
+std::span<const std::string_view> parameter_values(std::string_view analysis, std::string_view parameter);
 
 // Whether the arguments could be right: all that can be told before a trace is read. An unknown device or parameter is an
 // error.

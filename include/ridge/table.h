@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include <ridge/bitmap.h>
 #include <ridge/dictionary.h>
 
 namespace ridge {
@@ -20,6 +22,10 @@ namespace ridge {
 enum class Type : std::uint8_t { text, integer, number, boolean };
 
 enum class Unit : std::uint8_t { none, count, ns, bytes, flop, percent, flop_per_s, bytes_per_s };
+
+// As JSON has them.
+std::string_view name_of(Type type);
+std::string_view name_of(Unit unit);  // empty: none
 
 // What a click on a cell opens; `plain` cells open nothing.
 enum class Role : std::uint8_t { plain, event, time_start, time_end, frame };
@@ -42,25 +48,39 @@ inline bool is_null(const CellView& cell) { return std::holds_alternative<std::m
 // The values of a column, all of one type.
 class Values {
  public:
+  struct Texts {
+    std::vector<std::uint32_t> codes;  // in the dictionary; 0 where it is not known
+    Dictionary dictionary;
+  };
+
   std::size_t size() const { return known_.size(); }
   bool known(std::size_t row) const { return known_[row]; }
   CellView at(std::size_t row) const;
 
+  // All of them where they lie, for who reads a whole column; valid as long as nothing is added. Nothing where the column is of
+  // another type or never had a row. What is not known is 0.
+  const Bitmap& known() const { return known_; }
+  std::span<const std::int64_t> integers() const;
+  std::span<const double> numbers() const;
+  const Bitmap* booleans() const { return std::get_if<Bitmap>(&of_); }
+  const Texts* texts() const { return std::get_if<Texts>(&of_); }
+
   // A cell of another type than the column's is a bug of ours; an integer may stand for a number.
   void push(Type type, const CellView& cell);
+  // Many at once, all of the column's type; `known` has 0 where one is not known.
+  void append(std::span<const std::int64_t> values, std::span<const std::uint8_t> known);
+  void append(std::span<const double> values, std::span<const std::uint8_t> known);
+  void append(std::span<const bool> values, std::span<const std::uint8_t> known);
+  void append(std::span<const std::string_view> values, std::span<const std::uint8_t> known);
   void reserve(Type type, std::size_t rows);
   void truncate(std::size_t rows);
   std::uint64_t heap_bytes() const;
 
  private:
-  struct Texts {
-    std::vector<std::uint32_t> codes;
-    Dictionary dictionary;
-  };
   void hold(Type type);
 
-  std::vector<bool> known_;
-  std::variant<std::monostate, std::vector<bool>, std::vector<std::int64_t>, std::vector<double>, Texts> of_;
+  Bitmap known_;
+  std::variant<std::monostate, Bitmap, std::vector<std::int64_t>, std::vector<double>, Texts> of_;
 };
 
 struct Column {

@@ -4,8 +4,13 @@
 namespace ridge {
 namespace {
 
+// Answered by the engine, which knows SQL.
+constexpr Parameter kBySql = {"by_sql", Type::text, "a query of yours whose rows mean failure: listed, and exit 3; repeatable",
+                              false, true};
+
 constexpr Parameter kCheckParameters[] = {
     {"strict", Type::boolean, "exit with 3 if there is a problem of severity error"},
+    kBySql,
 };
 
 constexpr Parameter kKernelsParameters[] = {
@@ -29,11 +34,13 @@ constexpr Parameter kFindingsParameters[] = {
     {"ignore", Type::text, "ids of findings to hide, separated by commas; repeatable", false, true},
     {"all", Type::boolean, "also list every cause that is looked for, found or not"},
     {"claim", Type::text, "list the time that this finding claims too, piece by piece, and by iteration"},
+    kBySql,
 };
 
 constexpr Parameter kCriticalParameters[] = {
     {"by", Type::text, "name pieces by op or location (of the user's code); without it by kernel, call and op"},
     {"without_profiler", Type::boolean, "of the step as it would be without the profiler"},
+    kStepTime,
 };
 constexpr Parameter kWhatIfParameters[] = {
     kStepTime,

@@ -3,6 +3,8 @@
 #include <ridge/table.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cassert>
 
 #include "base/heap_bytes.h"
@@ -24,6 +26,17 @@ std::optional<T> as(const Got& cell) {
 
 }  // namespace
 
+std::string_view name_of(Type type) {
+  constexpr std::array<std::string_view, 4> kNames = {"text", "integer", "number", "boolean"};  // in the order of the enum
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string_view name_of(Unit unit) {
+  constexpr std::array<std::string_view, 8> kNames = {"",     "count",   "ns",         "bytes",
+                                                      "flop", "percent", "flop_per_s", "bytes_per_s"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
+
 CellView view_of(const Cell& cell) {
   return std::visit(Overloaded{[](const std::string& text) { return CellView(std::string_view(text)); },
                                [](const auto& value) { return CellView(value); }},
@@ -40,7 +53,7 @@ CellView Values::at(std::size_t row) const {
   if (!known_[row]) return {};
   return std::visit(Overloaded{[](std::monostate) { return CellView(); },
                                [&](const Texts& texts) { return CellView(texts.dictionary.text(texts.codes[row])); },
-                               [&](const std::vector<bool>& flags) { return CellView(static_cast<bool>(flags[row])); },
+                               [&](const Bitmap& flags) { return CellView(flags[row]); },
                                [&](const auto& numbers) { return CellView(numbers[row]); }},
                     of_);
 }
@@ -52,16 +65,16 @@ void Values::hold(Type type) {
     case Type::text: of_.emplace<Texts>(); break;
     case Type::integer: of_.emplace<std::vector<std::int64_t>>(); break;
     case Type::number: of_.emplace<std::vector<double>>(); break;
-    case Type::boolean: of_.emplace<std::vector<bool>>(); break;
+    case Type::boolean: of_.emplace<Bitmap>(); break;
   }
 }
 
 void Values::push(Type type, const CellView& cell) {
   hold(type);
   // The value in the column's type; an unknown one has a place too.
-  const auto put = [&]<class T>(std::vector<T>& values) {
+  const auto put = [&]<class T>(auto& values, T otherwise) {
     const T* value = std::get_if<T>(&cell);
-    values.push_back(value != nullptr ? *value : T{});
+    values.push_back(value != nullptr ? *value : otherwise);
     known_.push_back(value != nullptr);
     assert(value != nullptr || is_null(cell));
   };
@@ -74,12 +87,68 @@ void Values::push(Type type, const CellView& cell) {
                         },
                         [&](std::vector<double>& numbers) {
                           const auto* whole = std::get_if<std::int64_t>(&cell);
-                          if (whole == nullptr) return put(numbers);
+                          if (whole == nullptr) return put(numbers, 0.0);
                           numbers.push_back(static_cast<double>(*whole));
                           known_.push_back(true);
                         },
-                        [&](auto& values) { put(values); }},
+                        [&](Bitmap& flags) { put(flags, false); },
+                        [&](std::vector<std::int64_t>& integers) { put(integers, std::int64_t{0}); }},
              of_);
+}
+
+std::span<const std::int64_t> Values::integers() const {
+  const auto* values = std::get_if<std::vector<std::int64_t>>(&of_);
+  return values != nullptr ? std::span<const std::int64_t>(*values) : std::span<const std::int64_t>();
+}
+
+std::span<const double> Values::numbers() const {
+  const auto* values = std::get_if<std::vector<double>>(&of_);
+  return values != nullptr ? std::span<const double>(*values) : std::span<const double>();
+}
+
+void Values::append(std::span<const std::int64_t> values, std::span<const std::uint8_t> known) {
+  hold(Type::integer);
+  auto& all = std::get<std::vector<std::int64_t>>(of_);
+  all.insert(all.end(), values.begin(), values.end());
+  known_.append(known);
+}
+
+void Values::append(std::span<const double> values, std::span<const std::uint8_t> known) {
+  hold(Type::number);
+  auto& all = std::get<std::vector<double>>(of_);
+  all.insert(all.end(), values.begin(), values.end());
+  known_.append(known);
+}
+
+void Values::append(std::span<const bool> values, std::span<const std::uint8_t> known) {
+  hold(Type::boolean);
+  for (const bool value : values) std::get<Bitmap>(of_).push_back(value);
+  known_.append(known);
+}
+
+void Values::append(std::span<const std::string_view> values, std::span<const std::uint8_t> known) {
+  // Texts that repeat mostly lie at one place: found by it, they are neither hashed nor compared.
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  struct Seen {
+    std::string_view text;
+    std::uint32_t code = kNone;
+  };
+  constexpr std::size_t kSeen = 512;
+  std::array<Seen, kSeen> seen;
+  hold(Type::text);
+  Texts& texts = std::get<Texts>(of_);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (known[i] == 0) {
+      texts.codes.push_back(0);
+      continue;
+    }
+    const std::string_view text = values[i];
+    Seen& at = seen[(std::bit_cast<std::uintptr_t>(text.data()) >> 3) % kSeen];
+    if (at.code == kNone || at.text.data() != text.data() || at.text.size() != text.size())
+      at = {text, texts.dictionary.add(text)};
+    texts.codes.push_back(at.code);
+  }
+  known_.append(known);
 }
 
 void Values::reserve(Type type, std::size_t rows) {
@@ -92,9 +161,9 @@ void Values::reserve(Type type, std::size_t rows) {
 
 void Values::truncate(std::size_t rows) {
   if (rows >= size()) return;
-  known_.resize(rows);
+  known_.truncate(rows);
   std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.resize(rows); },
-                        [&](auto& values) { values.resize(rows); }},
+                        [&](Bitmap& flags) { flags.truncate(rows); }, [&](auto& values) { values.resize(rows); }},
              of_);
 }
 

@@ -1,21 +1,18 @@
-// From device work to costs: each launch goes to its op's formula, to its Triton arguments, or to what a copy says itself.
+// From device work to costs: each launch goes to its op's formula, or to what it tells itself (own_costs.h).
 #include "cost/launch_costs.h"
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "cost/library/call_cost.h"
 #include "cost/library/made_tensors.h"
 #include "cost/library/op_signatures.h"
 #include "cost/library/parameter_sizes.h"
-#include "cost/triton/kernel_source.h"
+#include "cost/own_costs.h"
 #include "cost/triton/triton_cost.h"
-#include "model/collective_args.h"
 #include "model/server_steps.h"
 #include "ops/allocations.h"
 #include "ops/dispatcher_op.h"
@@ -23,15 +20,6 @@
 
 namespace ridge {
 namespace {
-
-using Key = std::vector<std::uint32_t>;
-struct KeyHash {
-  std::size_t operator()(const Key& key) const {
-    std::uint64_t h = 0x9E3779B97F4A7C15 + key.size();
-    for (const std::uint32_t word : key) h = mix64(h ^ word, 0xD6E8FEB86659FD93);
-    return h;
-  }
-};
 
 // One launch on its way to its op call. Launches of one call stand together when sorted.
 struct Entry {
@@ -98,7 +86,7 @@ class Builder {
     const EventId event = work_.events[row];
     const DeviceWork kind = trace_.kind(event).work;
     if (kind != DeviceWork::kernel) {
-      result_.of_row[row] = copy_cost(event, kind);
+      result_.of_row[row] = own_.copy(event, kind);
       return;
     }
     Entry entry;
@@ -113,11 +101,11 @@ class Builder {
       }
     }
     if (is_triton(identities_[row].category) && !of_library(row, entry.owner)) {
-      result_.of_row[row] = triton(row, entry.owner);
+      result_.of_row[row] = own_.triton(row, entry.owner);
       return;
     }
     if (identities_[row].category == Category::comm && !tells_transfer(entry.owner)) {
-      result_.of_row[row] = collective(row);
+      result_.of_row[row] = own_.collective(row);
       return;
     }
     if (!find_owner(&entry)) {
@@ -125,28 +113,6 @@ class Builder {
       return;
     }
     entries_.push_back(entry);
-  }
-
-  // --- copies and sets: the event itself tells ---
-
-  std::uint32_t copy_cost(EventId event, DeviceWork kind) {
-    const auto bytes = work_.bytes.number(event);
-    if (!bytes || !(*bytes >= 0)) return 0;
-    const StringId name = trace_.events.name(event);
-    const Key key{name.value, static_cast<std::uint32_t>(kind == DeviceWork::set),
-                  static_cast<std::uint32_t>(static_cast<std::uint64_t>(std::min(*bytes, 9e18)) >> 32),
-                  static_cast<std::uint32_t>(static_cast<std::uint64_t>(std::min(*bytes, 9e18)))};
-    const auto [it, is_new] = copies_.try_emplace(key, 0U);
-    if (!is_new) return it->second;
-    LaunchCost cost;
-    cost.flops = cost.bytes_read = cost.bytes_written = 0;
-    cost.estimate = Estimate::exact;
-    const std::string_view text = trace_.text(name);
-    const bool from_host = text.find("HtoD") != std::string_view::npos || text.find("HostToDevice") != std::string_view::npos;
-    const bool to_host = text.find("DtoH") != std::string_view::npos || text.find("DeviceToHost") != std::string_view::npos;
-    if (kind != DeviceWork::set && !from_host) cost.bytes_read = bytes;
-    if (!to_host) cost.bytes_written = bytes;
-    return it->second = keep(cost);
   }
 
   // --- which op a kernel belongs to ---
@@ -270,7 +236,8 @@ class Builder {
     for (const Entry& e : call) {
       const EventId event = work_.events[e.row];
       const StringId name = trace_.events.name(event);
-      launches.push_back({trace_.text(name), &facts(name), dim3(work_.grid, event), dim3(work_.block, event)});
+      launches.push_back(
+          {trace_.text(name), &facts(name), dim3_at(trace_, work_.grid, event), dim3_at(trace_, work_.block, event)});
     }
     CallContext context{.tf32 = options_.tf32, .dtype = options_.dtype, .parameters = {}, .device = limits_};
     if (parameters > 0) context.parameters = parameter_sizes().sizes(parameters - 1);
@@ -324,11 +291,6 @@ class Builder {
     return *steps_;
   }
 
-  std::optional<Dim3> dim3(const ArgColumn& column, EventId event) const {
-    const auto text = column.text(event);
-    return text ? parse_dim3(trace_.text(*text)) : std::nullopt;
-  }
-
   // Of a kernel without an op that has a formula: its name may tell in which type it computes.
   std::uint32_t unknown_op(StringId kernel) {
     const auto [it, is_new] = unknown_.try_emplace(kernel, 0U);
@@ -337,70 +299,6 @@ class Builder {
     cost.dtype = facts(kernel).dtype;
     if (cost.dtype == DType::unknown) cost.dtype = options_.dtype;
     return it->second = keep(cost);
-  }
-
-  // A collective moves data: no FLOPs by PyTorch's convention. Bytes: what the rank gives and what it gets, each once; how much
-  // more of it this device's memory sees depends on the algorithm.
-  std::uint32_t collective(std::size_t row) {
-    if (!collectives_) collectives_.emplace(model_);
-    const CollectiveArgs args = collectives_->read(row);
-    const auto [it, is_new] = moved_.try_emplace({args.given_bytes.value_or(-1), args.got_bytes.value_or(-1)}, 0U);
-    if (!is_new) return it->second;
-    LaunchCost cost;
-    cost.flops = 0;
-    if (args.given_bytes) cost.bytes_read = static_cast<double>(*args.given_bytes);
-    if (args.got_bytes) cost.bytes_written = static_cast<double>(*args.got_bytes);
-    cost.estimate = args.bytes() ? Estimate::ambiguous : Estimate::exact;
-    return it->second = keep(cost);
-  }
-
-  // --- Triton ---
-
-  std::uint32_t triton(std::size_t row, NodeId op_node) {
-    const EventId event = work_.events[row];
-    const bool has_op = op_node != kNoNode;
-    const EventId op = has_op ? tree_.event[op_node.value] : kNoEvent;
-    const OpTable& table = signatures_.table();
-    const auto text = [&](const ArgColumn& column) { return has_op ? column.text(op).value_or(StringId{}) : StringId{}; };
-    const StringId file = text(table.kernel_file), hash = text(table.kernel_hash), kwargs = text(table.kernel_kwargs);
-    const StringId name = trace_.events.name(event), grid = work_.grid.text(event).value_or(StringId{});
-    const std::uint32_t signature = has_op ? signatures_.of(op) + 1 : 0;
-    const Key key{name.value, signature,  grid.value,  work_.block.text(event).value_or(StringId{}).value,
-                  file.value, hash.value, kwargs.value};
-    const auto [it, is_new] = triton_.try_emplace(key, 0U);
-    if (!is_new) return it->second;
-    TritonLaunch launch;
-    launch.kernel = trace_.text(name);
-    launch.call = has_op ? &signatures_.call(signature - 1) : nullptr;
-    launch.identity = &identities_[row];
-    launch.kernel_kwargs = trace_.text(kwargs);
-    if (has_op) {
-      launch.kernel_flop = table.kernel_flop.number(op);
-      launch.kernel_num_gb = table.kernel_num_gb.number(op);
-    }
-    launch.grid = dim3(work_.grid, event);
-    launch.block = dim3(work_.block, event);
-    launch.source = source(file, hash);
-    launch.cache = limits_.cache;
-    LaunchCost cost = triton_cost(launch);
-    if (cost.dtype == DType::unknown) cost.dtype = options_.dtype;
-    if (cost.dtype == DType::f32 && options_.tf32 && identities_[row].category == Category::triton_template)
-      cost.dtype = DType::tf32;
-    const auto volume = [](const std::optional<Dim3>& d) {
-      return d ? static_cast<double>(d->x) * static_cast<double>(d->y) * static_cast<double>(d->z) : 0.0;
-    };
-    it->second = keep(cost);
-    result_.kernels.push_back(
-        {launch.kernel, it->second, identities_[row].category, volume(launch.grid), volume(launch.block)});
-    return it->second;
-  }
-
-  const std::string* source(StringId file, StringId hash) {
-    if (options_.sources == nullptr || file == StringId{}) return nullptr;
-    const auto [it, is_new] = sources_.try_emplace(file);
-    if (is_new) it->second = options_.sources->find(trace_.text(file));
-    const SourceMatch match = match_source(it->second, trace_.text(hash));
-    return it->second && (match == SourceMatch::matches || match == SourceMatch::unknown) ? &*it->second : nullptr;
   }
 
   std::uint32_t keep(const LaunchCost& cost) {
@@ -425,15 +323,13 @@ class Builder {
   std::optional<ServerSteps> steps_;
   std::unordered_map<std::uint32_t, Replayed> replayed_;
   std::vector<Entry> entries_;
-  Key key_;
-  std::optional<CollectiveReader> collectives_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> moved_;
-  std::unordered_map<Key, std::uint32_t, KeyHash> calls_, copies_, triton_;
+  CostKey key_;
+  std::unordered_map<CostKey, std::uint32_t, CostKeyHash> calls_;
   std::unordered_map<StringId, const OpFormula*> rows_;
   std::unordered_map<StringId, KernelFacts> facts_;
   std::unordered_map<StringId, std::uint32_t> unknown_;
-  std::unordered_map<StringId, std::optional<std::string>> sources_;
   LaunchCosts result_;
+  OwnCosts own_{model_, options_, limits_, &signatures_, &result_};
 };
 
 }  // namespace

@@ -1,12 +1,21 @@
 // The engine behind <ridge/engine.h>: opens traces, runs the catalog, completes the reports.
 #include <ridge/engine.h>
 #include <ridge/timeline.h>
+#include <ridge/trace_table.h>
 
 #include <algorithm>
+#include <iostream>
+#include <iterator>
 #include <utility>
 
+#include <ridge/argument_list.h>
+
 #include "analysis/catalog.h"
+#include "analysis/categories/categories.h"
+#include "analysis/critical/critical.h"
 #include "analysis/findings/findings.h"
+#include "analysis/kernels/kernels.h"
+#include "analysis/ops/ops.h"
 #include "base/distinct_names.h"
 #include "base/threads.h"
 #include "base/try.h"
@@ -14,9 +23,11 @@
 #include "engine/folder.h"
 #include "engine/loading.h"
 #include "engine/parameters.h"
+#include "engine/schema_table.h"
 #include "engine/trace_tables.h"
 #include "facts/scope_diagnostics.h"
 #include "ingest/reader.h"
+#include "sql/run_sql.h"
 
 namespace ridge {
 
@@ -59,9 +70,29 @@ Result<Arguments> with_texts_of_files(const AnalysisRow& row, Arguments argument
   for (const Parameter& parameter : row.info.parameters) {
     const auto given = arguments.find(parameter.name);
     if (!parameter.names_file || given == arguments.end()) continue;
+    if (given->second == "-") {
+      given->second.assign(std::istreambuf_iterator<char>(std::cin), {});
+      continue;
+    }
     TRY(given->second, read_small_file(given->second, "the file of --" + std::string(parameter.name), kMostBytes));
   }
   return arguments;
+}
+
+// The queries of --by-sql: a table each, whose rows are failures.
+Result<void> add_gates(const Scope& scope, const Arguments& arguments, Report* report) {
+  const auto queries = listed(arguments, "by_sql");
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    TRY(Table rows, sql::answer_query(scope, queries[i], {}));
+    rows.name = i == 0 ? "by_sql" : "by_sql_" + std::to_string(i + 1);
+    if (!rows.empty()) {
+      report->gate_failed = true;
+      report->diagnostics.push_back({std::string(sql::kGateFailedCode), static_cast<std::int64_t>(rows.size()),
+                                     "--by-sql gives rows: " + std::string(queries[i]), "error"});
+    }
+    report->tables.push_back(std::move(rows));
+  }
+  return {};
 }
 
 // Whether --filter is why the answer's own list is empty, and the answer does not say so itself: without it there is something
@@ -79,6 +110,18 @@ Result<bool> is_emptied_by_filter(const AnalysisRow& row, std::span<const Scope>
   return !lists_nothing(whole);
 }
 
+// Parameters whose values are words of a list, with who knows the list.
+struct ListedParameter {
+  std::string_view analysis, parameter;
+  std::span<const std::string_view> (*values)();
+};
+constexpr ListedParameter kListedParameters[] = {
+    {"kernels", "by", kernels_by_names},
+    {"ops", "by", ops_by_names},
+    {"categories", "by", categories_by_names},
+    {"critical", "by", critical_by_names},
+};
+
 }  // namespace
 
 Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOptions& options) {
@@ -91,6 +134,8 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
     TRY(std::unique_ptr<Trace> trace, load_trace(path, capture_of(options, traces.size()), read));
+    if (traces.size() < options.names.size() && !options.names[traces.size()].empty())
+      trace->path = options.names[traces.size()];
     traces.push_back(std::move(trace));
   }
   std::vector<std::string> read_from;
@@ -133,9 +178,11 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     if (!scope) return tl::unexpected(with_trace_path(std::move(scope.error()), tables.trace(i), end - first));
     scopes.push_back(std::move(*scope));
   }
-  TRY(Report report, answer(*row, scopes, arguments));
+  TRY(const Arguments texts, with_texts_of_files(*row, arguments));
+  TRY(Report report, answer(*row, scopes, texts));
   report.command = row->info.name;
-  TRY(const bool emptied, is_emptied_by_filter(*row, scopes, arguments, report));
+  if (auto gates = add_gates(scopes.front(), arguments, &report); !gates) return tl::unexpected(gates.error());
+  TRY(const bool emptied, is_emptied_by_filter(*row, scopes, texts, report));
   if (emptied) report.diagnostics.push_back(filter_matches_nothing(scopes.front()));
   for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
     const Trace& asked = tables.trace(i);
@@ -162,11 +209,22 @@ std::size_t Engine::trace_count() const { return state_->tables.size(); }
 
 std::uint64_t Engine::cached_bytes() const { return state_->tables.cache().bytes(); }
 
+std::uint64_t Engine::memory_bytes() const {
+  std::uint64_t bytes = cached_bytes();
+  for (std::size_t i = 0; i < state_->tables.size(); ++i) bytes += state_->tables.trace(i).memory_bytes();
+  return bytes;
+}
+
 Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, const Arguments& arguments) const {
   if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
   return state_->tables.timeline(trace, arguments);
+}
+
+Result<std::shared_ptr<const TraceTable>> Engine::trace_table(std::size_t trace, std::string_view name) const {
+  if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
+  return make_trace_table(state_->tables.held_trace(trace), name, state_->threads);
 }
 
 Result<void> validate_arguments(std::string_view analysis, const Arguments& arguments) {
@@ -176,10 +234,17 @@ Result<void> validate_arguments(std::string_view analysis, const Arguments& argu
   return read_cost_settings(arguments).map([](const CostSettings&) {});
 }
 
+std::span<const std::string_view> parameter_values(std::string_view analysis, std::string_view parameter) {
+  for (const ListedParameter& row : kListedParameters) {
+    if (row.analysis == analysis && row.parameter == parameter) return row.values();
+  }
+  return {};
+}
+
 std::span<const AnalysisInfo> analyses() {
   static const std::vector<AnalysisInfo> infos = [] {
     std::vector<AnalysisInfo> all;
-    for (const AnalysisRow& row : catalog()) {
+    for (const AnalysisRow& row : engine_catalog()) {
       AnalysisInfo& info = all.emplace_back(row.info);
       info.parameters = parameters_of(row);
     }

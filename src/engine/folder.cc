@@ -16,12 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool named_like_trace(const fs::path& path) {
-  const std::string name = path.filename().string();
-  constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst"};
-  return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view ending) { return name.ends_with(ending); });
-}
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Numbers within names by their value, the rest by its bytes.
@@ -50,7 +44,7 @@ Result<std::vector<std::string>> traces_in(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> traces;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->is_regular_file(error) && named_like_trace(it->path())) traces.push_back(it->path().string());
+    if (it->is_regular_file(error) && is_named_like_trace(it->path().native())) traces.push_back(it->path().string());
   }
   if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), folder, "check its permissions");
   std::sort(traces.begin(), traces.end(), natural_less);
@@ -66,6 +60,11 @@ bool is_folder(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_named_like_trace(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst"};
+  return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view ending) { return name.ends_with(ending); });
+}
 
 Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths) {
   std::vector<std::string> all;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "sql/run_sql.h"
 
 namespace ridge {
 namespace {
@@ -90,6 +91,17 @@ std::string hint_for(std::string_view word, std::span<const std::string_view> na
 
 }  // namespace
 
+std::span<const AnalysisRow> engine_catalog() {
+  static const std::vector<AnalysisRow> rows = [] {
+    std::vector<AnalysisRow> all(catalog().begin(), catalog().end());
+    // Before those that compare traces or need none.
+    const auto one_trace = [](const AnalysisRow& row) { return row.info.needs_trace && row.compare == nullptr; };
+    all.insert(std::ranges::find_if_not(all, one_trace), sql::sql_row());
+    return all;
+  }();
+  return rows;
+}
+
 std::span<const Parameter> shared_parameters() { return kShared; }
 
 std::vector<Parameter> shared_parameters(Changes what) {
@@ -113,15 +125,15 @@ std::string key_of(const Arguments& arguments, Changes what) {
 std::span<const Parameter> parameters_of(const AnalysisRow& row) {
   static const std::vector<std::vector<Parameter>> all = [] {
     std::vector<std::vector<Parameter>> lists;
-    for (const AnalysisRow& each : catalog()) lists.push_back(whole_list(each));
+    for (const AnalysisRow& each : engine_catalog()) lists.push_back(whole_list(each));
     return lists;
   }();
-  return all[static_cast<std::size_t>(&row - catalog().data())];
+  return all[static_cast<std::size_t>(&row - engine_catalog().data())];
 }
 
 Result<const AnalysisRow*> find_analysis(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const AnalysisRow& row : catalog()) {
+  for (const AnalysisRow& row : engine_catalog()) {
     if (row.info.name == name) return &row;
     names.push_back(row.info.name);
   }

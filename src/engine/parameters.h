@@ -13,6 +13,9 @@
 
 namespace ridge {
 
+// The analyses, and beside them what stands on all of them: SQL.
+std::span<const AnalysisRow> engine_catalog();
+
 std::span<const Parameter> shared_parameters();
 std::vector<Parameter> shared_parameters(Changes what);
 

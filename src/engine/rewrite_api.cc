@@ -2,10 +2,12 @@
 #include <ridge/folder.h>
 #include <ridge/rewrite.h>
 
+#include <ridge/argument_list.h>
 #include <ridge/output_file.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -13,6 +15,7 @@
 #include "base/try.h"
 #include "base/units.h"
 #include "cost/cost_model.h"
+#include "engine/arrow_export.h"
 #include "engine/cost_options.h"
 #include "engine/folder.h"
 #include "engine/loading.h"
@@ -103,10 +106,40 @@ Result<void> run_cut(Job* job) {
   return {};
 }
 
+// Not a trace comes out but its tables, each a file of its own.
+Result<RewriteSummary> run_export(const std::string& path, const std::string& output, const Arguments& arguments,
+                                  const OpenOptions& options) {
+  std::vector<std::string> names;
+  for (const std::string_view name : listed(arguments, "table")) names.emplace_back(name);
+  TRY(const ExportPlan plan, plan_export(names, output));
+  const std::vector<std::string> inputs = {path};
+  for (const std::string& each : plan.paths) {
+    if (plan.folder.empty() || std::filesystem::exists(plan.folder)) {
+      if (auto good = check_output(each, inputs); !good) return tl::unexpected(good.error());
+    }
+  }
+  const auto threads = std::make_shared<Threads>(options.threads);
+  const Threads::Use use(threads.get());
+  const ReadOptions read = read_options(options);
+  TRY(std::unique_ptr<Trace> loaded, load_trace(path, {}, read));
+  const std::shared_ptr<const Trace> trace = std::move(loaded);
+  ProgressFunction goes_on;
+  if (options.progress) {
+    goes_on = [&](std::uint64_t done, std::uint64_t total) { return options.progress({"writing rows", done, total}); };
+  }
+  TRY(const ExportCounts counts, export_tables(trace, plan, threads, goes_on));
+  RewriteSummary summary{{{"tables", counts.tables}, {"rows", counts.rows}}, {}};
+  add_diagnostics(trace->diagnostics, &summary);
+  return summary;
+}
+
 struct RewriteRow {
   RewriteInfo info;
   Result<void> (*run)(Job*);
   bool uses_capture = false;
+  // Instead of run(): opens its outputs itself. Of one input.
+  Result<RewriteSummary> (*run_alone)(const std::string& path, const std::string& output, const Arguments& arguments,
+                                      const OpenOptions& options) = nullptr;
 };
 
 const std::vector<Parameter>& cost_parameters() {
@@ -127,6 +160,10 @@ const std::vector<Parameter>& cut_parameters() {
   return list;
 }
 
+constexpr Parameter kExportParameters[] = {
+    {"table", Type::text, "only this table (docs/schema.md has all); repeatable", false, true},
+};
+
 constexpr std::size_t kAnyNumber = 100'000;
 
 std::span<const RewriteRow> rows() {
@@ -139,6 +176,8 @@ std::span<const RewriteRow> rows() {
           {{"combine", "merge several traces into one: the ranks of a job side by side", {}}, "IN... OUT", 1, kAnyNumber},
           run_combine},
       RewriteRow{{{"cut", "extract part of a trace", cut_parameters()}, "IN OUT"}, run_cut},
+      RewriteRow{
+          {{"export", "write the tables of a trace as Arrow files", kExportParameters}, "IN OUT"}, nullptr, false, run_export},
   };
   return table;
 }
@@ -235,6 +274,7 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
                 "give it to the command that reads the result");
   }
   if (auto good = check_captures(options, paths.size()); !good) return tl::unexpected(good.error());
+  if (row->run_alone != nullptr) return row->run_alone(paths.front(), output, arguments, options);
   if (auto good = check_output(output, paths); !good) return tl::unexpected(good.error());
   Threads threads(options.threads);
   const Threads::Use use(&threads);

@@ -28,6 +28,7 @@ class TraceTables {
 
   std::size_t size() const { return traces_.size(); }
   const Trace& trace(std::size_t i) const { return *traces_[i]; }
+  std::shared_ptr<const Trace> held_trace(std::size_t i) const { return traces_[i]; }
 
   // By --runs, --gpu and the flags about costs. The handle keeps its model and its trace too.
   Result<std::shared_ptr<const CostModel>> costs(std::size_t i, const Arguments& arguments);

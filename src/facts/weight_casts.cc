@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "facts/casts_by_flow.h"
 #include "facts/scoped_work.h"
 #include "model/iterations.h"
 #include "model/name_flags.h"
@@ -68,7 +69,7 @@ class WeightCasts {
 
   std::vector<std::uint32_t> repeated() {
     find_parameters();
-    if (parameters_.empty()) return {};
+    if (parameters_.empty()) return trains_ || has_shapes_ ? std::vector<std::uint32_t>() : weight_casts_by_flow(scope_);
     find_casts();
     if (trains_) count_gradients();
     std::vector<std::uint32_t> rows;
@@ -94,7 +95,10 @@ class WeightCasts {
     if (!products.any()) return;
     for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const bool forward = tree_.event_class[n] == EventClass::op && phases_[n] == Phase::forward;
-      if (forward && products[trace_.events.name(tree_.event[n])]) add_parameters(calls_.at(NodeId{n}));
+      if (!forward || !products[trace_.events.name(tree_.event[n])]) continue;
+      const OpCall& call = calls_.at(NodeId{n});
+      has_shapes_ = has_shapes_ || call.has_shapes;
+      add_parameters(call);
     }
   }
 
@@ -158,6 +162,7 @@ class WeightCasts {
   std::vector<Phase> phases_;
   ParsedCalls calls_;
   bool trains_;
+  bool has_shapes_ = false;
   std::set<Parameter> parameters_;
   std::map<Parameter, std::map<std::size_t, std::vector<std::uint32_t>>> casts_;        // rows by iteration
   std::map<std::pair<std::vector<std::int64_t>, std::size_t>, std::size_t> gradients_;  // by sizes and iteration

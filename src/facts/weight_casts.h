@@ -18,7 +18,8 @@
 
 namespace ridge {
 
-// Rows of trace.of(device_work) whose casts could be spared, in ascending order. Needs recorded shapes.
+// Rows of trace.of(device_work) whose casts could be spared, in ascending order. Without recorded shapes by what
+// kernels' names tell (casts_by_flow.h).
 std::vector<std::uint32_t> repeated_weight_casts(const Scope& scope, ProgramKind program);
 
 }  // namespace ridge

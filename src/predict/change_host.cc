@@ -138,8 +138,8 @@ ChangeEffect drop_host_waits(const Change& change, const ChangeContext& context,
     for (std::uint32_t e = graph.first_edge[node]; e < graph.first_edge[node + 1]; ++e) times->edge_lag_ns[e] = kNoWait;
   }
   effect.basis = counted_calls(effect.matches, "call") +
-                 " of the host no longer wait; what the program then does without the "
-                 "value is not known";
+                 (effect.matches == 1 ? " of the host no longer waits" : " of the host no longer wait") +
+                 "; what the program then does without the value is not known";
   return effect;
 }
 

@@ -29,6 +29,12 @@ Result<void> check_device(std::string_view value) {
   return device ? Result<void>() : tl::unexpected(device.error());
 }
 
+Result<void> check_batch(std::string_view value) {
+  const bool none = value.find_first_of("123456789") == std::string_view::npos;
+  return none ? fail(ErrorCode::usage, fmt::format("a batch of {} has no samples", value), "", "example: batch=2x")
+              : Result<void>();
+}
+
 // In the order in which help lists them.
 constexpr ChangeKind kChangeKinds[] = {
     {"kernel", "kernel:REGEX=TIME",
@@ -53,13 +59,13 @@ constexpr ChangeKind kChangeKinds[] = {
     {"device", "device=NAME", "kernels run on this device, as far from its roof as here", false, false, Value::name,
      check_device, change_device},
     {"batch", "batch=2x", "a batch of twice the size: kernels beyond their launch floor, not the optimizer's", false, false,
-     Value::factor, nullptr, change_batch},
+     Value::factor, check_batch, change_batch},
 };
 
 tl::unexpected<Error> wrong(std::string_view text, std::string_view what) {
   std::string forms;
   for (const ChangeKind& kind : kChangeKinds) forms += fmt::format("{}{}", forms.empty() ? "" : ", ", kind.form);
-  return fail(ErrorCode::usage, fmt::format("--do {}: {}", text, what), "", "one of: " + forms);
+  return fail(ErrorCode::usage, fmt::format("--do {}: {}", text, what), "", "one of: " + forms + ", finding:ID");
 }
 
 std::optional<double> number_of(std::string_view text) {
@@ -81,7 +87,7 @@ std::optional<std::int64_t> ns_of(std::string_view text) {
   for (const auto& [unit, ns] : kUnits) {
     if (!text.ends_with(unit)) continue;
     const auto amount = number_of(text.substr(0, text.size() - unit.size()));
-    constexpr double kLongest = 1e15;
+    constexpr double kLongest = 6e10;  // a minute: no piece of a step takes that
     if (!amount || std::abs(*amount * ns) > kLongest) return std::nullopt;
     return std::lround(*amount * ns);
   }
@@ -134,7 +140,8 @@ Result<Change> parse_change(std::string_view text) {
       const auto factor = factor_of(value);
       return factor ? std::optional(TimeChange{TimeChange::To::relative, *factor, 0}) : std::nullopt;
     }() : kind->value == Value::time ? time_of(value) : std::optional(TimeChange{});
-    if (!time) return wrong(text, fmt::format("'{}' is no time: 0.5x, +20us, 30us, roof, expected", value));
+    if (!time && kind->value == Value::factor) return wrong(text, fmt::format("'{}' is no factor, such as 0.8x", value));
+    if (!time) return wrong(text, fmt::format("'{}' is no time: 0.5x, +20us, 30us (up to a minute), roof, expected", value));
     change.time = *time;
     if (kind->check != nullptr) {
       if (const auto checked = kind->check(value); !checked) return tl::unexpected(checked.error());

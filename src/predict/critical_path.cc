@@ -141,8 +141,9 @@ std::vector<PathPiece> critical_path(const StepGraph& graph, const StepTimes& ti
   return Walk(graph, times, replayed, spans).back();
 }
 
-std::vector<NearPath> near_paths(const StepGraph& graph, const StepTimes& times, const StepLength& length,
-                                 const std::vector<PathPiece>& path) {
+std::vector<NearPath> near_paths(const WhatIf& what_if, const std::vector<PathPiece>& path) {
+  const StepGraph& graph = what_if.graph();
+  const StepTimes& times = what_if.base();
   std::vector<NearPath> found;
   std::unordered_set<std::uint64_t> known;  // pieces of the paths so far
   const auto key = [](const PathPiece& piece) { return std::uint64_t{piece.node} * 2 + (piece.pause ? 1 : 0); };
@@ -160,8 +161,8 @@ std::vector<NearPath> near_paths(const StepGraph& graph, const StepTimes& times,
         gap = shorter(gap);
       }
     }
-    const Replayed replayed = replay(graph, shortened);
-    NearPath near{.pieces = critical_path(graph, shortened, replayed, length.spans(replayed))};
+    const StepCourse course = what_if.course(shortened);
+    NearPath near{.pieces = critical_path(graph, shortened, course.replayed, course.spans)};
     for (const PathPiece& piece : near.pieces) {
       // A piece cut by the spans counts as far as it lies in them.
       const std::int64_t own = own_length(graph, times, piece), now = own_length(graph, shortened, piece);

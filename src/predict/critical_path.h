@@ -9,7 +9,7 @@
 #include "base/interval_set.h"
 #include "predict/replay.h"
 #include "predict/step_graph.h"
-#include "predict/step_length.h"
+#include "predict/what_if.h"
 
 namespace ridge {
 
@@ -45,7 +45,6 @@ struct NearPath {
   std::int64_t shared_ns = 0;  // of it, on the critical path too
 };
 inline constexpr double kNearShare = 0.05;
-std::vector<NearPath> near_paths(const StepGraph& graph, const StepTimes& times, const StepLength& length,
-                                 const std::vector<PathPiece>& path);
+std::vector<NearPath> near_paths(const WhatIf& what_if, const std::vector<PathPiece>& path);
 
 }  // namespace ridge

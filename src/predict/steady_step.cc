@@ -18,8 +18,8 @@ SteadyStep::SteadyStep(const StepGraph& graph, std::vector<bool> inside, std::in
       iterations_(std::max<std::int64_t>(1, iterations)) {}
 
 void SteadyStep::replay_once(const StepTimes& times, Round* round) const {
-  std::vector<std::int64_t>& start = round->start_ns;
-  std::vector<std::int64_t>& end = round->end_ns;
+  BulkVector<std::int64_t>& start = round->start_ns;
+  BulkVector<std::int64_t>& end = round->end_ns;
   std::int64_t last = kNever;
   for (const std::uint32_t node : graph_.order) {
     if (!inside_[node]) continue;
@@ -58,16 +58,37 @@ void SteadyStep::replay_once(const StepTimes& times, Round* round) const {
   round->end_ns_of_all = last;
 }
 
+std::int64_t SteadyStep::twice(const StepTimes& times, Round* round) const {
+  round->start_ns.resize(graph_.size());
+  round->end_ns.resize(graph_.size());
+  round->lane_end_ns.assign(graph_.lanes.size(), kNever);
+  replay_once(times, round);
+  const std::int64_t first = round->end_ns_of_all;
+  if (first != kNever) replay_once(times, round);
+  return first;
+}
+
 std::int64_t SteadyStep::step_ns(const StepTimes& times) const {
   Round round;
-  round.start_ns.resize(graph_.size());
-  round.end_ns.resize(graph_.size());
-  round.lane_end_ns.assign(graph_.lanes.size(), kNever);
-  replay_once(times, &round);
-  const std::int64_t first = round.end_ns_of_all;
-  if (first == kNever) return 0;
-  replay_once(times, &round);
-  return (round.end_ns_of_all - first + iterations_ / 2) / iterations_;
+  const std::int64_t first = twice(times, &round);
+  return first == kNever ? 0 : (round.end_ns_of_all - first + iterations_ / 2) / iterations_;
+}
+
+SteadyStep::Second SteadyStep::second(const StepTimes& times) const {
+  Round round;
+  const std::int64_t first = twice(times, &round);
+  Second out;
+  if (first == kNever) return out;
+  out.span = {first, round.end_ns_of_all};
+  for (const StepLane& lane : graph_.lanes) {
+    std::int64_t at = INT64_MIN / 4;  // before the first inside
+    for (std::uint32_t node = lane.first; node < lane.first + lane.count; ++node) {
+      if (!inside_[node]) round.start_ns[node] = round.end_ns[node] = at;
+      at = round.end_ns[node];
+    }
+  }
+  out.replayed = {std::move(round.start_ns), std::move(round.end_ns)};
+  return out;
 }
 
 }  // namespace ridge

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/interval_set.h"
 #include "predict/replay.h"
 #include "predict/step_graph.h"
 
@@ -17,14 +18,23 @@ class SteadyStep {
 
   // Nothing inside: 0.
   std::int64_t step_ns(const StepTimes& times) const;
+  // The second time: when each node starts and ends, and the time that it adds. Nodes outside stand where those inside around
+  // them do. Nothing inside: an empty span.
+  struct Second {
+    Replayed replayed;
+    Interval span = {};
+  };
+  Second second(const StepTimes& times) const;
 
  private:
   struct Round {
-    std::vector<std::int64_t> start_ns, end_ns;  // by node
-    std::vector<std::int64_t> lane_end_ns;       // by lane, of the round before; kNever: none
+    BulkVector<std::int64_t> start_ns, end_ns;  // by node
+    std::vector<std::int64_t> lane_end_ns;      // by lane, of the round before; kNever: none
     std::int64_t end_ns_of_all = 0;
   };
   void replay_once(const StepTimes& times, Round* round) const;
+  std::int64_t twice(const StepTimes& times,
+                     Round* round) const;  // when the first time ends; INT64_MIN where nothing is inside
 
   const StepGraph& graph_;
   std::vector<bool> inside_;

@@ -33,6 +33,9 @@ StepTimes without_recorder(const StepGraph& graph, double times) {
   return out;
 }
 
+// How uncertain a saving is, of what is uncertain of it: where most of a step goes, what is left of it is uncertain instead.
+double spread(double share) { return share <= 0.5 ? std::abs(share) : 2 * share * (1 - share); }
+
 constexpr double kMostTimes = 16;  // what the recorder cost, against the estimate
 constexpr int kHalvings = 24;
 
@@ -44,10 +47,14 @@ WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measur
       recorded_(replay(graph_)),
       length_(std::make_unique<StepLength>(scope, graph_, recorded_)),
       base_(without_recorder(graph_, 1)),
-      measured_ns_(measured_ns) {
+      measured_ns_(measured_ns),
+      from_(from) {
   if (!length_->why_not().empty()) return;
   steady_ = std::make_unique<SteadyStep>(length_->steady());
-  if (measured_ns_) base_ = fitted_to(*measured_ns_);
+  if (measured_ns_) {
+    recorder_times_ = fitted_to(*measured_ns_);
+    base_ = without_recorder(graph_, recorder_times_);
+  }
   base_ns_ = base_settled_ns_ = without_profiler_ns_ = settled_ns(base_);
   if (from == From::without_profiler) return;
   base_ = StepTimes(graph_);
@@ -56,13 +63,13 @@ WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measur
 }
 
 // The more is taken off, the shorter the step: halved until it fits.
-StepTimes WhatIf::fitted_to(std::int64_t step_ns) const {
+double WhatIf::fitted_to(std::int64_t step_ns) const {
   double low = 0, high = kMostTimes;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
     (settled_ns(without_recorder(graph_, middle)) > step_ns ? low : high) = middle;
   }
-  return without_recorder(graph_, high);
+  return high;
 }
 
 // A recording that begins with an empty queue shows the first step longer than those that follow. What lies between two marked
@@ -72,6 +79,16 @@ std::int64_t WhatIf::settled_ns(const StepTimes& times) const {
   if (length_->rule() == IterationRule::whole_window) return shown;  // nothing tells that it goes on
   const std::int64_t steady = steady_->step_ns(times);
   return steady > 0 ? std::min(shown, steady) : shown;
+}
+
+StepCourse WhatIf::course(const StepTimes& times) const {
+  StepCourse shown{replay(graph_, times), {}};
+  shown.spans = length_->spans(shown.replayed);
+  if (from_ == From::recorded || length_->rule() == IterationRule::whole_window) return shown;
+  SteadyStep::Second steady = steady_->second(times);
+  const std::int64_t step = length_->per_iteration(steady.span.length());
+  if (step <= 0 || step >= length_->per_iteration(shown.spans.length())) return shown;
+  return {std::move(steady.replayed), IntervalSet({steady.span})};
 }
 
 std::string WhatIf::replay_basis() const {
@@ -125,7 +142,7 @@ Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal
   const double share = static_cast<double>(base_ns_ - *out.step_ns) / static_cast<double>(std::max<std::int64_t>(1, base_ns_));
   // A step whose length is known to a factor and one that is left at a known length differ by an unknown share.
   const double of_base = base_ns_ == replayed_ns() ? 0 : 2 * recorder_doubt() * std::max(0.0, share * (1 - share));
-  const double around = 100 * (std::abs(share) * (1 - kept) + of_base) + (out.matches > 0 ? kReplayErrorPct : 0);
+  const double around = 100 * (spread(share) * (1 - kept) + of_base) + (out.matches > 0 ? kReplayErrorPct : 0);
   out.low_pct = 100 * share - around;
   out.high_pct = std::min(100.0, 100 * share + around);
   return out;

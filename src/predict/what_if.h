@@ -25,6 +25,11 @@ struct Outcome {
   std::int64_t matches = 0;
 };
 
+struct StepCourse {
+  Replayed replayed;
+  IntervalSet spans;
+};
+
 class WhatIf {
  public:
   enum class From : std::uint8_t { without_profiler, recorded };  // what changes start from, and savings are of
@@ -53,13 +58,19 @@ class WhatIf {
   std::int64_t base_ns() const { return base_ns_; }
   const StepTimes& base() const { return base_; }
 
+  // How the step that savings are of goes with these times, and which time is the iterations': as recorded, or without the
+  // recorder while the program goes on.
+  StepCourse course(const StepTimes& times) const;
+  // What recording is taken to have cost, against what it is thought to: 1 unless a measured step says otherwise.
+  double recorder_times() const { return recorder_times_; }
+
   // All of these together.
   Outcome outcome(std::span<const Change> changes) const { return outcome(changes, {}, 0); }
   // And of this being gone, first; `uncertain`: the share of what it saves that may be missing, or come on top.
   Outcome outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const;
 
  private:
-  StepTimes fitted_to(std::int64_t step_ns) const;
+  double fitted_to(std::int64_t step_ns) const;
   std::int64_t settled_ns(const StepTimes& times) const;
 
   const Scope& scope_;
@@ -69,6 +80,8 @@ class WhatIf {
   std::unique_ptr<SteadyStep> steady_;
   StepTimes base_;
   std::optional<std::int64_t> measured_ns_;
+  double recorder_times_ = 1;
+  From from_;
   std::int64_t without_profiler_ns_ = 0;
   std::int64_t base_ns_ = 0;
   std::int64_t base_settled_ns_ = 0;

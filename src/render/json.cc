@@ -13,9 +13,7 @@
 namespace ridge::render {
 namespace {
 
-// Each in the order of its enum; an empty name is written as null.
-constexpr std::array<std::string_view, 4> kTypes = {"text", "integer", "number", "boolean"};
-constexpr std::array<std::string_view, 8> kUnits = {"", "count", "ns", "bytes", "flop", "percent", "flop_per_s", "bytes_per_s"};
+// In the order of the enum; an empty name is written as null.
 constexpr std::array<std::string_view, 5> kRoles = {"", "event", "time_start", "time_end", "frame"};
 
 // One report on its way out. Text goes to `out_`, which the sink hands on after every element of a long list.
@@ -81,9 +79,9 @@ class JsonReport {
     out_ += "{\"name\":";
     string(column.name);
     out_ += ",\"type\":";
-    name(kTypes.at(static_cast<std::size_t>(column.type)));
+    name(name_of(column.type));
     out_ += ",\"unit\":";
-    name(kUnits.at(static_cast<std::size_t>(column.unit)));
+    name(name_of(column.unit));
     out_ += ",\"role\":";
     name(kRoles.at(static_cast<std::size_t>(column.role)));
     out_ += '}';
@@ -121,7 +119,7 @@ class JsonReport {
     out_ += "{\"name\":";
     string(series.name);
     out_ += ",\"unit\":";
-    name(kUnits.at(static_cast<std::size_t>(series.unit)));
+    name(name_of(series.unit));
     out_ += ",\"points\":";
     array(series.points, "", [&](const auto& point) {
       out_ += '[';

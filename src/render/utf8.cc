@@ -29,11 +29,11 @@ constexpr std::array kCombining = {
     Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF}, Range{0x20D0, 0x20FF}, Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F},
 };
 // What could move the cursor, reorder or hide text: C0, DEL and C1 controls, bidirectional marks, zero-width and tag
-// characters.
+// characters, and the selectors of variants that no font has, which can carry whole texts that nobody sees.
 constexpr std::array kUnsafe = {
     Range{0x0000, 0x001F}, Range{0x007F, 0x009F}, Range{0x00AD, 0x00AD},   Range{0x061C, 0x061C},
     Range{0x180E, 0x180E}, Range{0x200B, 0x200F}, Range{0x2028, 0x202E},   Range{0x2060, 0x206F},
-    Range{0xFEFF, 0xFEFF}, Range{0xFFF9, 0xFFFB}, Range{0xE0000, 0xE007F},
+    Range{0xFEFF, 0xFEFF}, Range{0xFFF9, 0xFFFB}, Range{0xE0000, 0xE007F}, Range{0xE0100, 0xE01EF},
 };
 
 bool holds(std::span<const Range> ranges, char32_t c) {

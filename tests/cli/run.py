@@ -6,6 +6,7 @@ usage: run.py [--ridge] BINARY [WORD...]     only the tests whose names hold one
 import os
 import sys
 
+import asking
 import commands
 import comparing
 import costs
@@ -17,7 +18,7 @@ import predicting
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, hostile]
 
 
 def main():

@@ -185,10 +185,17 @@ Report report_categories(const Categories& categories) {
   return report;
 }
 
+std::span<const std::string_view> categories_by_names() {
+  static const auto names = [] {
+    std::array<std::string_view, std::size(kRegroupings)> all{};
+    std::ranges::transform(kRegroupings, all.begin(), &RegroupRow::name);
+    return all;
+  }();
+  return names;
+}
+
 Result<Report> run_categories(const Scope& scope, const Arguments& arguments) {
-  std::array<std::string_view, std::size(kRegroupings)> names{};
-  std::ranges::transform(kRegroupings, names.begin(), &RegroupRow::name);
-  TRY(const std::optional<std::size_t> by, choice(arguments, "by", names));
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", categories_by_names()));
   const auto regrouped = by ? std::optional(kRegroupings[*by].by) : std::nullopt;
   return report_categories(compute_categories(scope, CompilerWorkFilter::with, regrouped));
 }

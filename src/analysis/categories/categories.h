@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,5 +50,8 @@ struct Categories {
 Categories compute_categories(const Scope& scope, CompilerWorkFilter compilers = CompilerWorkFilter::with,
                               std::optional<KernelsBy> by = std::nullopt);
 Report report_categories(const Categories& categories);
+
+// What a user calls the ways to regroup them.
+std::span<const std::string_view> categories_by_names();
 
 }  // namespace ridge

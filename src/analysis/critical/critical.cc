@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 
 #include "analysis/catalog.h"
+#include "analysis/findings/savings.h"
 #include "analysis/shared/cells.h"
-#include "base/nearest.h"
+#include "analysis/shared/choice.h"
+#include "base/try.h"
 #include "base/units.h"
 #include "facts/scope_diagnostics.h"
 #include "facts/scoped_work.h"
@@ -22,6 +24,8 @@
 
 namespace ridge {
 namespace {
+
+constexpr std::string_view kCriticalBy[] = {"name", "op", "location"};
 
 constexpr std::string_view kUnknownPlace = "[no location]", kOwnWork = "[outside of ops]",
                            kBetweenWork = "[between two kernels]", kOtherStream = "[another stream]",
@@ -182,23 +186,22 @@ Table near_table(const Critical& critical) {
 
 }  // namespace
 
-Critical compute_critical(const Scope& whole, CriticalBy by, bool without_profiler) {
+Critical compute_critical(const Scope& whole, CriticalBy by, bool without_profiler, std::optional<std::int64_t> measured_ns) {
   Critical out{.without_profiler = without_profiler};
   const Scope scope = whole.of_whole_iterations();
   out.no_device_events = scope.model().timeline().devices.empty();
-  const WhatIf what_if(scope, without_profiler ? WhatIf::From::without_profiler : WhatIf::From::recorded);
+  const WhatIf what_if(scope, without_profiler ? WhatIf::From::without_profiler : WhatIf::From::recorded, measured_ns);
   out.why_not = what_if.why_not();
   if (!out.why_not.empty()) return out;
   const StepLength& length = what_if.length();
-  const Replayed replayed = replay(what_if.graph(), what_if.base());
-  const std::vector<PathPiece> path = critical_path(what_if.graph(), what_if.base(), replayed, length.spans(replayed));
+  const StepCourse course = what_if.course(what_if.base());
+  const std::vector<PathPiece> path = critical_path(what_if.graph(), what_if.base(), course.replayed, course.spans);
   const PathNames names(scope.model(), what_if.graph(), by);
-  out.step_ns = length.step_ns(replayed);
+  out.step_ns = length.per_iteration(course.spans.length());
   out.iterations = length.iterations();
   out.rows = sum_up(path, names);
   divide(out.iterations, out.step_ns, &out.rows);
-  for (const NearPath& near : near_paths(what_if.graph(), what_if.base(), length, path))
-    out.near.push_back(describe(near, names, out.iterations));
+  for (const NearPath& near : near_paths(what_if, path)) out.near.push_back(describe(near, names, out.iterations));
   return out;
 }
 
@@ -216,17 +219,14 @@ Report report_critical(const Critical& critical) {
   return report;
 }
 
+std::span<const std::string_view> critical_by_names() { return kCriticalBy; }
+
 Result<Report> run_critical(const Scope& scope, const Arguments& arguments) {
-  constexpr std::pair<std::string_view, CriticalBy> kKeys[] = {
-      {"name", CriticalBy::name}, {"op", CriticalBy::op}, {"location", CriticalBy::location}};
-  CriticalBy by = CriticalBy::name;
-  if (const auto given = arguments.find("by"); given != arguments.end()) {
-    const auto* key = std::find_if(std::begin(kKeys), std::end(kKeys), [&](const auto& k) { return k.first == given->second; });
-    if (key == std::end(kKeys))
-      return fail(ErrorCode::usage, "critical cannot be grouped by '" + given->second + "'", "", "one of: name, op, location");
-    by = key->second;
-  }
-  return report_critical(compute_critical(scope, by, arguments.contains("without_profiler")));
+  TRY(const std::optional<std::size_t> by, choice(arguments, "by", critical_by_names()));
+  TRY(const std::optional<std::int64_t> measured, measured_step(arguments));
+  // Who gives what a step takes without the profiler asks about that step.
+  return report_critical(compute_critical(scope, static_cast<CriticalBy>(by.value_or(0)),
+                                          arguments.contains("without_profiler") || measured, measured));
 }
 
 }  // namespace ridge

@@ -3,7 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ridge/report.h>
@@ -40,7 +43,12 @@ struct Critical {
   std::string why_not = {};
 };
 
-Critical compute_critical(const Scope& scope, CriticalBy by, bool without_profiler);
+// `measured_ns`: the step as somebody measured it without the profiler.
+Critical compute_critical(const Scope& scope, CriticalBy by, bool without_profiler,
+                          std::optional<std::int64_t> measured_ns = {});
 Report report_critical(const Critical& critical);
+
+// What a user calls the ways to name pieces; in the order of CriticalBy.
+std::span<const std::string_view> critical_by_names();
 
 }  // namespace ridge

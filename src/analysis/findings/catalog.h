@@ -17,6 +17,8 @@ struct FindingRow {
   // What it may claim, and the ledger gives it no other time: idle time by cause, and the time of work.
   CauseSet idle;
   bool work = false;
+  // Idle time that may become shorter too, because the host is earlier with what follows; it stays open to others.
+  CauseSet reach = {};
 };
 
 std::span<const FindingRow> finding_catalog();

@@ -61,13 +61,15 @@ Table pieces_table(const Scope& scope, const Ledger& ledger, std::span<const Cla
                    {"kind", Type::text},
                    {"stream", Type::integer},
                    {"name", Type::text},
-                   {"event", Type::integer, Unit::none, Role::event}};
+                   {"event", Type::integer, Unit::none, Role::event},
+                   {"claim", Type::text}};
   std::int64_t sum = 0;
   for (const ClaimPart& part : parts) {
     const ClaimedPiece piece = piece_of(scope, ledger, part);
     Row row{piece.device, cell_of(piece.iteration), piece.start_ns - scope.origin_ns(), piece.end_ns - scope.origin_ns(),
             part.ns};
     for (Cell& cell : details_of(scope, ledger.devices()[part.device], part)) row.push_back(std::move(cell));
+    row.push_back(std::string(part.reached ? "reached" : "taken"));
     table.add_row(row);
     saturating_add(&sum, part.ns);
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/findings/savings.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "model/device_properties.h"
@@ -27,7 +28,15 @@ Facts::Facts(const Scope& scope, Ledger& ledger, const KnownAnswers& known)
       known_(known),
       work_(device_work(trace_)),
       ops_(ops(trace_)),
-      graph_launch_(trace_, is_graph_launch) {}
+      graph_launch_(trace_, is_graph_launch),
+      would_take_(scope.costs()) {}
+
+double Facts::recorder_times() const { return known_.savings == nullptr ? 1 : known_.savings->what_if().recorder_times(); }
+
+const ExpectedTimes& Facts::expected() {
+  if (expected_ == nullptr) expected_ = std::make_unique<ExpectedTimes>(scope_.costs());
+  return *expected_;
+}
 
 const Graphs& Facts::graphs() {
   if (known_.graphs == nullptr) {

@@ -22,6 +22,8 @@
 #include "model/once.h"
 #include "model/phases.h"
 #include "ops/op_call.h"
+#include "predict/expected_times.h"
+#include "predict/would_take.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -97,6 +99,18 @@ class Facts {
 
   const DeviceProperties* properties(std::int64_t device) const;
 
+  // What recording cost, against what it is thought to: 1 unless the user measured the step (--step-time).
+  double recorder_times() const;
+
+  // What such work takes, and would take in another form.
+  const ExpectedTimes& expected();
+  WouldTake& would_take() { return would_take_; }
+  // The distinct call that a launch belongs to, of an op whose arguments are known; nullptr otherwise.
+  const ExpectedCall* ran(std::uint32_t row) {
+    const ExpectedCall* call = expected().call(row);
+    return call != nullptr && call->call != nullptr ? call : nullptr;
+  }
+
  private:
   const Scope& scope_;
   const Model& model_;
@@ -120,6 +134,8 @@ class Facts {
   };
   const ParsedCall& parsed(NodeId op);
   std::unordered_map<std::uint64_t, ParsedCall> calls_;
+  std::unique_ptr<ExpectedTimes> expected_;
+  WouldTake would_take_;
 };
 
 // f(device index, slot index, slot) for all slots with open time.

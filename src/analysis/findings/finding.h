@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "predict/removal.h"
 
 namespace ridge {
 
@@ -29,6 +30,9 @@ struct Finding {
   // What the remedy changes, in whatif's terms (predict/changes.h); none: what is claimed goes.
   std::vector<std::string> changes = {};
   double comes_true = 1;  // of what is claimed: the share that the remedy is expected to bring
+  Removal gone = {};      // what goes besides what is claimed
+  // Of what the remedy saves: the share that may be missing or come on top; nothing: by the confidence.
+  std::optional<double> doubt = {};
 };
 
 }  // namespace ridge

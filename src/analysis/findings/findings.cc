@@ -2,12 +2,15 @@
 #include "analysis/findings/findings.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include <ridge/argument_list.h>
 
 #include "analysis/catalog.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
+#include "analysis/findings/host_sync.h"
 #include "analysis/launches/launches.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/iteration_table.h"
@@ -56,15 +59,53 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
   return ids;
 }
 
-void add_savings(const StepSavings& savings, Findings* findings) {
+// On the device with most of it.
+std::int64_t taken_ns(const std::vector<ClaimPart>& parts) {
+  std::map<std::uint32_t, std::int64_t> by_device;
+  std::int64_t most = 0;
+  for (const ClaimPart& part : parts) {
+    if (!part.reached) most = std::max(most, by_device[part.device] += part.ns);
+  }
+  return most;
+}
+
+// No remedy brings more than a step takes without the profiler, less the work that it leaves: a step of twice the doubt longer
+// than is thought, and work a little faster than recorded, so that it is a bound. Of several devices each has its own work: the
+// least.
+struct MostPossible {
+  std::int64_t ns = INT64_MAX;
+  double pct = 100;
+};
+
+MostPossible most_possible(const StepSavings& savings, const RankedFinding& row, const Ledger& ledger) {
+  constexpr double kFaster = 0.95;
+  const WhatIf& what_if = savings.what_if();
+  if (what_if.base_ns() <= 0 || what_if.base_ns() != what_if.without_profiler_ns()) return {};
+  std::int64_t stays = INT64_MAX;
+  for (const DeviceLedger& device : ledger.devices()) stays = std::min(stays, device.busy_ns - row.work_ns);
+  const double longest = static_cast<double>(what_if.base_ns()) * std::exp(2 * what_if.recorder_doubt());
+  const double left =
+      kFaster * static_cast<double>(std::max<std::int64_t>(0, stays)) / static_cast<double>(ledger.iterations());
+  const double most = std::max(0.0, longest - left);
+  return {static_cast<std::int64_t>(most), 100 * most / longest};
+}
+
+void add_savings(const StepSavings& savings, const Ledger& ledger, Findings* findings) {
   std::vector<const Remedy*> all;
   std::optional<std::int64_t> most = 0;
+  const std::int64_t step_ns = savings.what_if().base_ns();
   for (RankedFinding& row : findings->rows) {
     const Remedy* remedy = &row.remedy;
+    const MostPossible possible = most_possible(savings, row, ledger);
+    if (row.at_most_ns) row.at_most_ns = std::min(*row.at_most_ns, possible.ns);
     row.savings = savings.of({&remedy, 1}, row.at_most_ns);
     all.push_back(remedy);
     most = most && row.at_most_ns ? std::optional(*most + *row.at_most_ns) : std::nullopt;
+    if (row.at_most_ns && step_ns > 0)
+      row.at_most_pct = std::min(std::max(possible.pct, row.savings.saves_pct.value_or(0)),
+                                 100 * static_cast<double>(*row.at_most_ns) / static_cast<double>(step_ns));
   }
+  if (most) most = std::min(*most, findings->time.mean_ns());
   findings->all = savings.of(all, most);
 }
 
@@ -82,6 +123,21 @@ Table causes_table(const Findings& findings) {
   return table;
 }
 
+// What the recorder hides of the host's waits, where the rule itself has found none.
+template <class IsListed>
+void add_hidden_host_sync(const Facts& facts, const StepSavings& savings, IsListed is_listed, Findings* out) {
+  constexpr std::string_view kId = "host_sync";
+  const auto rule = std::ranges::find(finding_catalog(), kId, &FindingRow::id);
+  if (std::ranges::find(out->rows, kId, &RankedFinding::id) != out->rows.end()) return;
+  auto finding = find_hidden_host_sync(facts, savings);
+  if (!finding) return;
+  out->left_out += !is_listed(kId);
+  if (!is_listed(kId)) return;
+  Remedy remedy = remedy_of(facts.scope(), facts.ledger(), *finding, {});
+  out->rows.push_back(ranked(*rule, std::move(*finding), *out, facts.scope()));
+  out->rows.back().remedy = std::move(remedy);
+}
+
 }  // namespace
 
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known,
@@ -93,15 +149,20 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   Ledger& ledger = known.ledger != nullptr ? *known.ledger : own.emplace(scope);
   out.time = ledger.time();
   Facts facts(scope, ledger, known);
+  const auto is_listed = [&](std::string_view id) {
+    return std::find(ignored.begin(), ignored.end(), id) == ignored.end() && scope.matches(id);
+  };
   for (const FindingRow& rule : finding_catalog()) {
-    ledger.allow(rule.idle, rule.work);
+    ledger.allow(rule.idle, rule.work, rule.reach);
     std::optional<Finding> finding = rule.find(facts);
     std::vector<ClaimPart> kept = ledger.take_kept();
     if (finding && rule.id == claim_of) out.claim = kept;
-    const bool listed = std::find(ignored.begin(), ignored.end(), rule.id) == ignored.end() && scope.matches(rule.id);
+    const bool listed = is_listed(rule.id);
     if (finding && listed) {
       Remedy remedy = remedy_of(scope, ledger, *finding, kept);
       out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
+      out.rows.back().taken_ns = taken_ns(kept);
+      for (const ClaimPart& part : kept) out.rows.back().work_ns += part.idle ? 0 : part.ns;
       out.rows.back().remedy = std::move(remedy);
     }
     out.left_out += finding && !listed;
@@ -109,10 +170,12 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   const bool claimed = std::ranges::find(out.rows, "launch_bound", &RankedFinding::id) != out.rows.end();
   out.recorder_may_explain = !claimed && std::ranges::any_of(facts.launch_rates(), &DeviceLaunches::recorder_may_explain);
   out.unclaimed = find_unclaimed_idle(ledger);
-  if (!out.rows.empty()) {
-    std::optional<StepSavings> own_savings;
-    add_savings(known.savings != nullptr ? *known.savings : own_savings.emplace(scope), &out);
-  }
+  std::optional<StepSavings> own_savings;
+  const auto savings = [&]() -> const StepSavings& {
+    return known.savings != nullptr ? *known.savings : own_savings ? *own_savings : own_savings.emplace(scope);
+  };
+  if (out.recorder_may_explain) add_hidden_host_sync(facts, savings(), is_listed, &out);
+  if (!out.rows.empty()) add_savings(savings(), ledger, &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     const auto key = [](const RankedFinding& row) {

@@ -2,9 +2,9 @@
 // and what to do.
 //
 // Rules (findings/catalog.cc) run from the most specific cause to the most general and claim time from one ledger
-// (findings/ledger.h), so that no nanosecond is counted twice. at_most_ns is per iteration, an upper bound, and nothing where
-// the trace cannot bound it; at_most_pct is of the iteration (facts/iteration_time.h), which no bound
-// exceeds.
+// (findings/ledger.h), so that no nanosecond is taken twice; what they reach besides may overlap. at_most_ns is per iteration,
+// an upper bound, and nothing where the trace cannot bound it; no bound exceeds the iteration (facts/iteration_time.h). All
+// percentages are of one step: that without the profiler, or where none can be replayed the recorded iteration.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,8 @@ struct RankedFinding {
   Finding finding;                         // its at_most_ns is of the whole scope
   std::optional<std::int64_t> at_most_ns;  // per iteration
   std::optional<double> at_most_pct;
+  std::int64_t taken_ns = 0;             // of the whole scope: of its bound, what no other finding has
+  std::int64_t work_ns = 0;              // and of work, on all devices
   std::optional<std::int64_t> start_ns;  // of its event, from the window's start
   Savings savings = {};                  // per iteration of the program when nobody records it
   Remedy remedy = {};

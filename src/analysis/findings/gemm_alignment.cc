@@ -14,6 +14,7 @@
 #include "analysis/findings/product_shape.h"
 #include "base/saturating.h"
 #include "kernel_names/tile_in_name.h"
+#include "ops/operands.h"
 
 namespace ridge {
 namespace {
@@ -31,10 +32,11 @@ double wasted(const ProductShape& s, std::pair<double, double> tile) {
   return 1 - std::max(filled(tile.first, tile.second), filled(tile.second, tile.first));
 }
 
-// What is off about a launch, and the time that it may cost at most; nothing where the size is fine.
+// What is off about a launch, the time that it may cost at most, and that it is expected to; nothing where the size is fine.
 struct Trouble {
   bool misaligned = false;
   std::optional<double> at_most_ns;
+  double saved_ns = 0;
 };
 
 class Products {
@@ -50,13 +52,24 @@ class Products {
     if (roof.pct_peak_flops.value_or(0) >= kGoodPeakPct) return std::nullopt;
     // float32 on the ordinary units loads element by element: its trouble is another one (tf32_off).
     const bool cores = shape->item < 4 || kernel.find("tf32") != kernel.npos;
-    if (cores && shape->misaligned()) return Trouble{true, roof.headroom_ns};
+    if (cores && shape->misaligned()) return Trouble{true, roof.headroom_ns, saved_by_padding(slot, *shape)};
     const auto tile = first_tile(kernel);
     const double part = tile ? wasted(*shape, *tile) : 0;
     // A matrix smaller than one tile has nothing to fill it with.
     const bool several = tile && shape->m * shape->n > tile->first * tile->second;
     if (!several || part < kWastedPart) return std::nullopt;
-    return Trouble{false, part * static_cast<double>(slot.owned_ns)};
+    const double lost = part * static_cast<double>(slot.owned_ns);
+    return Trouble{false, lost, lost};
+  }
+
+  // Row by row, as a softmax goes over the result of such a product: its rows are not aligned either.
+  std::optional<Trouble> trouble_of_rows(const WorkSlot& slot) {
+    const ExpectedCall* ran = facts_.ran(slot.work.row);
+    if (ran == nullptr || (ran->features.kind != "softmax" && !ran->features.kind.starts_with("norm"))) return std::nullopt;
+    const TensorShape* x = tensor_at(ran->call->call, 0);
+    if (x == nullptr || x->sizes.empty() || !padded_.contains(x->sizes.back())) return std::nullopt;
+    const Roof roof = facts_.scope().costs().roof(slot.work.row);
+    return roof.headroom_ns ? std::optional(Trouble{true, roof.headroom_ns, saved(slot, *ran, padded_)}) : std::nullopt;
   }
 
   // "output features 30522 to 30528": what would be padded.
@@ -73,6 +86,25 @@ class Products {
     }
     if (shape->odd_strides) parts.push_back(fmt::format("the tensor that a view of {} cuts out", size_text(row)));
     return parts;
+  }
+
+  // What such a product takes with sizes that a vector load takes; where that is not known, all above the roof.
+  double saved_by_padding(const WorkSlot& slot, const ProductShape& shape) {
+    std::map<std::int64_t, std::int64_t> sizes;
+    const auto grid = static_cast<double>(shape.grid());
+    for (const char dimension : shape.odd) {
+      const double size = shape.size(dimension);
+      sizes[static_cast<std::int64_t>(size)] = static_cast<std::int64_t>(std::ceil(size / grid) * grid);
+    }
+    padded_.insert(sizes.begin(), sizes.end());
+    const ExpectedCall* ran = facts_.ran(slot.work.row);
+    if (ran == nullptr) return facts_.scope().costs().roof(slot.work.row).headroom_ns.value_or(0);
+    return saved(slot, *ran, sizes);
+  }
+  double saved(const WorkSlot& slot, const ExpectedCall& ran, const std::map<std::int64_t, std::int64_t>& sizes) {
+    const bool tf32 = ran.features.unit == DType::tf32;
+    const auto left = facts_.would_take().left_of(ran, with_sizes(ran.call->call, sizes), tf32);
+    return left ? (1 - left->part) * static_cast<double>(slot.owned_ns) : 0;
   }
 
   std::string size_text(std::uint32_t row) {
@@ -103,6 +135,7 @@ class Products {
   Facts& facts_;
   OpTable ops_;
   std::map<std::array<std::uint32_t, 4>, std::optional<ProductShape>> shapes_;
+  std::map<std::int64_t, std::int64_t> padded_;  // sizes of products in trouble, and what to pad them to
 };
 
 // What to pad, of the products with most time: each once.
@@ -125,6 +158,10 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   Tally tally;
   std::int64_t time_ns = 0;
   bool bounded = true, misaligned = false;
+  const auto take = [&](std::size_t d, std::size_t i, const Trouble& trouble) {
+    if (trouble.at_most_ns)
+      claim.take_work(d, i, static_cast<std::int64_t>(*trouble.at_most_ns), static_cast<std::int64_t>(trouble.saved_ns));
+  };
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const KernelIdentity& kernel = facts.identity(row);
@@ -137,8 +174,13 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
     saturating_add(&time_ns, slot.open_ns);
     misaligned = misaligned || trouble->misaligned;
     bounded = bounded && trouble->at_most_ns.has_value();
-    if (trouble->at_most_ns) claim.take_work(d, i, static_cast<std::int64_t>(*trouble->at_most_ns));
+    take(d, i, *trouble);
   });
+  if (misaligned) {
+    for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+      if (const auto trouble = products.trouble_of_rows(slot)) take(d, i, *trouble);
+    });
+  }
   const auto devices = static_cast<std::int64_t>(std::max<std::size_t>(1, facts.ledger().devices().size()));
   if (time_ns / devices < facts.ledger().least_ns() || time_ns == 0 || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();

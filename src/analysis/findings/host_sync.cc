@@ -1,9 +1,16 @@
 // host_sync: the host waited for the device (item, .cpu(), nonzero, synchronize, blocking copies), so that nothing was queued
 // when it went on. An op that only reads a value or copies goes with its wait, and with it the idle time in which the device
 // waited for the host while that ran the op; not what the device waited for otherwise meanwhile.
+//
+// A wait that the device is busy in holds the host up too: where launches come late, those behind it would come earlier.
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
+#include "analysis/findings/host_sync.h"
+#include "analysis/findings/savings.h"
 #include "base/saturating.h"
 
 namespace ridge {
@@ -11,7 +18,7 @@ namespace {
 
 enum class Way : std::uint8_t { any, to_device };  // what a copy waits for
 
-struct Remedy {
+struct SyncAdvice {
   std::string_view part;  // of the op's or call's name
   std::string_view action;
   Way way = Way::any;
@@ -22,7 +29,7 @@ constexpr std::string_view kMakeOnDevice =
     "pinned memory with .to(device, non_blocking=True)";
 constexpr std::string_view kLeaveOnDevice =
     "keep the result on the device, or copy it to pinned memory with non_blocking=True and read it one iteration later";
-constexpr Remedy kRemedies[] = {
+constexpr SyncAdvice kRemedies[] = {
     {"is_nonzero", "decide on the device (torch.where or arithmetic instead of `if` on a tensor), or test only every n-th step",
      Way::any, true},
     {"item",
@@ -41,42 +48,126 @@ constexpr Remedy kRemedies[] = {
     {"Synchronize", "remove the explicit synchronisation (torch.cuda.synchronize, stream or event waits) from the loop"},
 };
 
-constexpr Remedy kAnyOther = {"", "remove the wait from the loop, or wait only every n-th iteration"};
+constexpr SyncAdvice kAnyOther = {"", "remove the wait from the loop, or wait only every n-th iteration"};
 
-const Remedy& remedy_for(std::string_view name, bool to_device) {
-  for (const Remedy& remedy : kRemedies) {
+const SyncAdvice& remedy_for(std::string_view name, bool to_device) {
+  for (const SyncAdvice& remedy : kRemedies) {
     if (name.find(remedy.part) != name.npos && (remedy.way == Way::any || to_device)) return remedy;
   }
   return kAnyOther;
 }
 
+// The waits of a scope, by what goes with each: its op, or the call alone.
+class HostWaits {
+ public:
+  explicit HostWaits(Facts& facts) : facts_(facts), tally_(facts), gone_(facts) {}
+
+  // Idle time that a wait caused.
+  void take(Claim* claim, std::size_t d, std::size_t i, const IdleSlot& slot) {
+    const bool copies = slot.piece.cause == IdleCause::copy_wait;
+    const NodeId node = slot.piece.node, known = facts_.known_as(node);
+    std::int64_t got = claim->take_idle(d, i);
+    if (goes_with(known, copies)) got += claim->take_idle_within(d, facts_.time(known));
+    if (node != kNoNode) seen_.insert(node.value);
+    add(node, known, copies, got);
+  }
+  // Of what another finding claims, nothing.
+  void skip(NodeId node) {
+    if (node != kNoNode) seen_.insert(node.value);
+  }
+  // Waits that cost the device nothing by themselves.
+  void add_others() {
+    for (const std::vector<HostStall>& stalls : facts_.model().host_stalls().of_thread) {
+      for (const HostStall& stall : stalls) {
+        if (stall.cause != IdleCause::sync || seen_.contains(stall.node.value) || !facts_.scope().holds(stall.node)) continue;
+        const NodeId known = facts_.known_as(stall.node);
+        if (goes_with(known, false)) add(stall.node, known, false, facts_.time(known).length());
+      }
+    }
+  }
+
+  const HostGone& gone() const { return gone_; }
+  const HostTally& tally() const { return tally_; }
+  bool to_device(NodeId sample) const {
+    const auto it = to_device_.find(facts_.name_id(sample).value);
+    return it != to_device_.end() && it->second > 0;
+  }
+
+ private:
+  bool goes_with(NodeId known, bool copies) const {
+    const bool is_op = known != kNoNode && facts_.tree().class_of(known) == EventClass::op;
+    return is_op && remedy_for(facts_.name(known), copies).op_goes;
+  }
+  void add(NodeId node, NodeId known, bool copies, std::int64_t ns) {
+    tally_.add(node, ns);
+    gone_.add(goes_with(known, copies) ? known : node);
+    if (known != kNoNode) saturating_add(&to_device_[facts_.name_id(known).value], copies ? ns : -ns);
+  }
+
+  Facts& facts_;
+  HostTally tally_;
+  HostGone gone_;
+  std::unordered_set<std::uint32_t> seen_;  // nodes
+  // By name: how much more of its time went into copies to the device than into others.
+  std::unordered_map<std::uint32_t, std::int64_t> to_device_;
+};
+
 }  // namespace
 
 std::optional<Finding> find_host_sync(Facts& facts) {
   Claim claim(facts.ledger());
-  HostTally tally(facts);
-  std::unordered_map<std::uint32_t, std::int64_t>
-      to_device;  // by name: how much more of its time went into copies to the device than into others
-  for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    const bool waits = slot.piece.cause == IdleCause::sync || slot.piece.cause == IdleCause::copy_wait;
-    if (!waits) return;
-    const bool copies_to_device = slot.piece.cause == IdleCause::copy_wait;
-    const NodeId known = facts.known_as(slot.piece.node);
-    std::int64_t got = claim.take_idle(d, i);
-    const bool is_op = known != kNoNode && facts.tree().class_of(known) == EventClass::op;
-    if (is_op && remedy_for(facts.name(known), copies_to_device).op_goes) got += claim.take_idle_within(d, facts.time(known));
-    tally.add(slot.piece.node, got);
-    if (known != kNoNode) saturating_add(&to_device[facts.name_id(known).value], copies_to_device ? got : -got);
-  });
-  if (!claim.keep()) return std::nullopt;
-  const NodeId sample{tally.tally().top().front().sample};
+  HostWaits waits(facts);
+  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
+    const std::vector<IdleSlot>& slots = facts.ledger().devices()[d].idle;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].piece.cause != IdleCause::sync && slots[i].piece.cause != IdleCause::copy_wait) continue;
+      if (slots[i].open_ns > 0) {
+        waits.take(&claim, d, i, slots[i]);
+      } else {
+        waits.skip(slots[i].piece.node);
+      }
+    }
+  }
+  waits.add_others();
+  waits.gone().reach(&claim);
+  if (waits.tally().tally().empty() || !claim.keep()) return std::nullopt;
+  waits.gone().reach_all_late(&claim);
+  const NodeId sample{waits.tally().tally().top().front().sample};
   const std::string_view worst = facts.name(sample);
   return Finding{.finding = "host sync leaves the device idle: " + std::string(worst),
                  .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
+                 .evidence = waits.tally().text(),
+                 .action = std::string(remedy_for(worst, waits.to_device(sample)).action),
+                 .event = waits.tally().event(),
+                 .gone = waits.gone().removal()};
+}
+
+std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavings& savings) {
+  constexpr double kNotablePct = 5;
+  constexpr std::string_view kChange = "no-sync";
+  const StepGraph& graph = savings.what_if().graph();
+  HostTally tally(facts);
+  for (std::uint32_t node = 0; node < graph.size() && !graph.is_device(node); ++node) {
+    if (graph.kind[node] != StepKind::wait || graph.source[node] == StepGraph::kNone) continue;
+    const NodeId call{graph.source[node]};
+    // Not what the program waits for by itself, outside of any op: as a rule the end of what was recorded.
+    if (facts.nearest_op(call) != kNoNode) tally.add(call, graph.recorded_end_ns(node) - graph.start_ns[node]);
+  }
+  if (tally.tally().top().empty()) return std::nullopt;
+  const Remedy remedy{.changes = {*parse_change(kChange)}};
+  const Remedy* const all = &remedy;
+  const Savings saved = savings.of({&all, 1}, std::nullopt);
+  if (saved.saves_pct.value_or(0) < kNotablePct || saved.low_pct.value_or(0) <= 0) return std::nullopt;
+  const NodeId sample{tally.tally().top().front().sample};
+  const std::string_view worst = facts.name(sample);
+  return Finding{.finding = "host sync: without the profiler the device would idle after " + std::string(worst),
+                 .at_most_ns = {},  // in the trace the recorder's cost hides it
+                 .confidence = Confidence::medium,
                  .evidence = tally.text(),
-                 .action = std::string(remedy_for(worst, to_device[facts.name_id(sample).value] > 0).action),
-                 .event = tally.event()};
+                 .action = std::string(remedy_for(worst, false).action),
+                 .event = tally.event(),
+                 .changes = {std::string(kChange)}};
 }
 
 }  // namespace ridge

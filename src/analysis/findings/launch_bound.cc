@@ -1,6 +1,6 @@
 // launch_bound: what is left of the time in which the device waited for launches, once every more specific cause has claimed
 // its part. Whether the host is too slow for the device is `launches`' to say. What the host lost to being recorded is idle
-// time of another cause.
+// time of another cause; where the user measured the step, that measures how much of it there is.
 #include <algorithm>
 #include <iterator>
 
@@ -21,15 +21,30 @@ constexpr std::int64_t kStarvedPart = 10;
 constexpr double kMostlyCompiledPct =
     50;  // of the device time: below that it is not the compiled graphs that are launched late
 
-// Takes what late launches cost; returns how many kernels were late.
-std::int64_t take_late_launches(Facts& facts, Claim* claim, HostTally* tally) {
+// Idle time that is held to be the recorder's, on the device with most of it.
+std::int64_t recorder_idle_ns(const Facts& facts) {
+  std::int64_t most = 0;
+  for (const DeviceLedger& device : facts.ledger().devices()) {
+    std::int64_t sum = 0;
+    for (const IdleSlot& slot : device.idle) {
+      const bool late = slot.piece.cause == IdleCause::recorder && slot.next_work != kNoWork;
+      if (late && !facts.by_graph_launch(slot.next_work)) saturating_add(&sum, slot.open_ns);
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+// Takes what late launches cost; returns how many kernels were late. `all`: what is held to be the recorder's too.
+std::int64_t take_late_launches(Facts& facts, bool all, Claim* claim, HostTally* tally) {
   std::int64_t late = 0;
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
     const std::vector<IdleSlot>& slots = facts.ledger().devices()[d].idle;
     std::uint32_t last = kNoWork;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const IdleSlot& slot = slots[i];
-      if (slot.piece.cause != IdleCause::launch || slot.next_work == kNoWork) continue;
+      const bool is_host = slot.piece.cause == IdleCause::launch || (all && slot.piece.cause == IdleCause::recorder);
+      if (!is_host || slot.next_work == kNoWork) continue;
       if (facts.by_graph_launch(slot.next_work)) continue;  // launched at once already
       const std::int64_t got = claim->take_idle(d, i);
       if (got <= 0) continue;
@@ -82,11 +97,16 @@ bool mostly_several(Facts& facts) {
 std::optional<Finding> find_launch_bound(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts);
-  const std::int64_t launches = take_late_launches(facts, &claim, &tally);
-  if (claim.ns() < facts.ledger().span_ns() / kStarvedPart) return std::nullopt;
+  // Of what is held to be the recorder's, the part that is the host's own; below 0 there is more of the recorder's.
+  const double own = 1 - facts.recorder_times();
+  const double shifted = own * static_cast<double>(recorder_idle_ns(facts));
+  const bool measured_slow = own > 0.5;
+  const std::int64_t launches = take_late_launches(facts, measured_slow, &claim, &tally);
+  const double late_ns = measured_slow ? static_cast<double>(claim.ns()) : static_cast<double>(claim.ns()) + shifted;
+  if (late_ns < static_cast<double>(facts.ledger().span_ns() / kStarvedPart)) return std::nullopt;
   const std::vector<DeviceLaunches>& devices = facts.launch_rates();
   const auto any = [&](auto wanted) { return std::any_of(devices.begin(), devices.end(), wanted); };
-  if (!any([](const DeviceLaunches& d) { return !host_keeps_up(d).value_or(false); })) return std::nullopt;
+  if (!measured_slow && !any([](const DeviceLaunches& d) { return !host_keeps_up(d).value_or(false); })) return std::nullopt;
   const bool first_of_all = any([](const DeviceLaunches& d) { return d.launch_bound.value_or(false); });
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     // At most: what the recorder is thought to have cost may be the host's own.

@@ -1,6 +1,11 @@
 // layout_transforms: kernels that only turn NCHW into NHWC or back around convolutions. Libraries launch them for tensors in
 // the order that their kernels do not take; Inductor writes them as copies named after the convolution alone.
+//
+// Norms and pools between the convolutions go over the same tensors, and in channels_last order most are faster: what they take
+// above their roof is claimed, and what such calls take in that order is expected of them. The convolutions themselves become
+// faster at most; whether they do is not counted on.
 #include "analysis/findings/catalog.h"
+#include "ops/operands.h"
 
 namespace ridge {
 namespace {
@@ -22,6 +27,44 @@ bool is_transform(const KernelIdentity& kernel, std::string_view name) {
   return true;
 }
 
+// The tensor that a norm or a pool goes over, in NCHW order: of four dimensions or more, with channels that do not lie dense.
+bool is_channels_first(const OpCall& call) {
+  for (const OpArgument& argument : call.arguments) {
+    const TensorShape& t = argument.tensor;
+    if (argument.kind != OpArgument::Kind::tensor || t.sizes.size() < 4) continue;
+    return t.sizes[1] > 1 && (t.strides.size() != t.sizes.size() || t.strides[1] != 1);
+  }
+  return false;
+}
+
+enum class Beside : std::uint8_t { none, follows, convolution };  // what channels_last changes of a launch besides
+
+Beside beside(Facts& facts, const ExpectedCall* ran, std::uint32_t row) {
+  if (ran == nullptr || !is_channels_first(ran->call->call)) return Beside::none;
+  if (facts.identity(row).category == Category::conv) return Beside::convolution;
+  const std::string_view kind = ran->features.kind;
+  return kind.starts_with("norm") || kind == "pooling" ? Beside::follows : Beside::none;
+}
+
+// What its neighbours take above their roof; what they take in the other order is expected.
+void take_besides(Facts& facts, Claim* claim) {
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const ExpectedCall* ran = facts.ran(slot.work.row);
+    const Beside sort = beside(facts, ran, slot.work.row);
+    if (sort == Beside::none) return;
+    const auto headroom = facts.scope().costs().roof(slot.work.row).headroom_ns;
+    if (!headroom) return;
+    const auto most = static_cast<std::int64_t>(*headroom);
+    if (sort == Beside::convolution) {
+      claim->reach_work(d, i, most, 0);
+      return;
+    }
+    const auto left = facts.would_take().left_of(*ran, channels_last(ran->call->call), false);
+    const double saved = left ? (1 - left->part) * static_cast<double>(slot.owned_ns) : 0;
+    claim->take_work(d, i, std::max(most, static_cast<std::int64_t>(saved)), static_cast<std::int64_t>(saved));
+  });
+}
+
 }  // namespace
 
 std::optional<Finding> find_layout_transforms(Facts& facts) {
@@ -37,6 +80,8 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
     if (answer < 0) answer = is_transform(facts.identity(row), facts.kernel(row)) ? 1 : 0;
     if (answer == 1) tally.add(row, claim.take_work(d, i));
   });
+  if (tally.tally().empty()) return std::nullopt;
+  take_besides(facts, &claim);
   if (!claim.keep()) return std::nullopt;
   return Finding{
       .finding = "layout transforms around convolutions: " + per_iteration(facts, tally.tally().count(), "transform"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "base/saturating.h"
 
@@ -114,23 +115,67 @@ std::int64_t Ledger::least_work_ns() const {
   return std::max(busiest / kLeastWorkPart, iterations() * kLeastPerIterationNs);
 }
 
-std::int64_t Claim::take(std::size_t device, bool idle, std::size_t slot, std::int64_t* open_ns, std::int64_t most_ns) {
-  const std::int64_t got = std::clamp<std::int64_t>(most_ns, 0, *open_ns);
-  if (got == 0) return 0;
-  *open_ns -= got;
-  sums_[device] += got;
-  if (!idle) work_sums_[device] += got;
-  parts_.push_back({static_cast<std::uint32_t>(device), idle, static_cast<std::uint32_t>(slot), got});
-  return got;
+void Claim::note(const ClaimPart& part) {
+  sums_[part.device] += part.ns;
+  saved_[part.device] += part.saved_ns;
+  if (!part.idle) saved_work_[part.device] += part.saved_ns;
+  parts_.push_back(part);
+}
+
+namespace {
+
+// A number for each slot of a ledger.
+std::uint64_t key_of(const ClaimPart& part) {
+  return (static_cast<std::uint64_t>(part.device) << 33) | (static_cast<std::uint64_t>(part.slot) << 1) | (part.idle ? 1U : 0U);
+}
+
+ClaimPart part_of(std::size_t device, bool idle, std::size_t slot, std::int64_t most_ns, std::int64_t saved_ns) {
+  return {static_cast<std::uint32_t>(device), idle, static_cast<std::uint32_t>(slot), most_ns, saved_ns};
+}
+
+}  // namespace
+
+// What was reached of a slot before it was taken counts as taken.
+std::int64_t Claim::take(ClaimPart part, std::int64_t* open_ns) {
+  const auto reached = reached_.find(key_of(part));
+  const std::int64_t left = *open_ns - (reached == reached_.end() ? 0 : reached->second);
+  part.ns = std::clamp<std::int64_t>(part.ns, 0, std::max<std::int64_t>(0, left));
+  if (part.ns == 0) return 0;
+  part.saved_ns = std::clamp<std::int64_t>(part.saved_ns, 0, part.ns);
+  *open_ns -= part.ns;
+  note(part);
+  return part.ns;
+}
+
+std::int64_t Claim::reach(ClaimPart part, std::int64_t open_ns) {
+  std::int64_t& before = reached_[key_of(part)];
+  part.ns = std::clamp<std::int64_t>(part.ns, 0, std::max<std::int64_t>(0, open_ns - before));
+  if (part.ns == 0) return 0;
+  part.saved_ns = std::clamp<std::int64_t>(part.saved_ns, 0, part.ns);
+  part.reached = true;
+  before += part.ns;
+  note(part);
+  return part.ns;
 }
 
 std::int64_t Claim::take_idle(std::size_t device, std::size_t slot, std::int64_t most_ns) {
   IdleSlot& its = ledger_.devices()[device].idle[slot];
-  return ledger_.allows(its.piece.cause) ? take(device, true, slot, &its.open_ns, most_ns) : 0;
+  return ledger_.allows(its.piece.cause) ? take(part_of(device, true, slot, most_ns, most_ns), &its.open_ns) : 0;
 }
 
-std::int64_t Claim::take_work(std::size_t device, std::size_t slot, std::int64_t most_ns) {
-  return ledger_.allows_work() ? take(device, false, slot, &ledger_.devices()[device].work[slot].open_ns, most_ns) : 0;
+std::int64_t Claim::take_work(std::size_t device, std::size_t slot, std::int64_t most_ns, std::int64_t saved_ns) {
+  if (!ledger_.allows_work()) return 0;
+  return take(part_of(device, false, slot, most_ns, saved_ns), &ledger_.devices()[device].work[slot].open_ns);
+}
+
+std::int64_t Claim::reach_idle(std::size_t device, std::size_t slot, std::int64_t most_ns) {
+  const IdleSlot& its = ledger_.devices()[device].idle[slot];
+  return ledger_.reaches(its.piece.cause) ? reach(part_of(device, true, slot, most_ns, most_ns), its.open_ns) : 0;
+}
+
+std::int64_t Claim::reach_work(std::size_t device, std::size_t slot, std::int64_t most_ns, std::int64_t saved_ns) {
+  if (!ledger_.allows_work()) return 0;
+  return reach(part_of(device, false, slot, most_ns, saved_ns), ledger_.devices()[device].work[slot].open_ns);
 }
 
 std::int64_t Claim::take_idle_within(std::size_t device, Interval time) {
@@ -145,22 +190,52 @@ std::int64_t Claim::take_idle_within(std::size_t device, Interval time) {
   return got;
 }
 
-std::int64_t Claim::ns() const { return sums_.empty() ? 0 : *std::max_element(sums_.begin(), sums_.end()); }
+namespace {
+
+std::int64_t most_of(const std::vector<std::int64_t>& sums) {
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+}  // namespace
+
+std::int64_t Claim::ns() const { return most_of(sums_); }
+
+// Work that goes takes with it the pause before it, or the wait for its launch.
+void Claim::reach_before_gone_work() {
+  constexpr double kGone = 0.9;
+  std::vector<std::unordered_set<std::uint32_t>> gone(sums_.size());
+  for (const ClaimPart& part : parts_) {
+    if (part.idle) continue;
+    const WorkRow& work = ledger_.devices()[part.device].work[part.slot].work;
+    if (static_cast<double>(part.saved_ns) >= kGone * static_cast<double>(work.end_ns - work.start_ns))
+      gone[part.device].insert(work.row);
+  }
+  for (std::size_t d = 0; d < gone.size(); ++d) {
+    const std::vector<IdleSlot>& slots = ledger_.devices()[d].idle;
+    for (std::size_t i = 0; i < slots.size() && !gone[d].empty(); ++i) {
+      if (gone[d].contains(slots[i].next_work)) reach_idle(d, i);
+    }
+  }
+}
 
 bool Claim::keep() {
-  const std::int64_t work = work_sums_.empty() ? 0 : *std::max_element(work_sums_.begin(), work_sums_.end());
-  kept_ = kept_ || (ns() > 0 && (ns() >= ledger_.least_ns() || work >= ledger_.least_work_ns()));
+  const std::int64_t saved = most_of(saved_), work = most_of(saved_work_);
+  const bool keeps = saved > 0 && (saved >= ledger_.least_ns() || work >= ledger_.least_work_ns());
+  if (keeps && !kept_) reach_before_gone_work();
+  kept_ = kept_ || keeps;
   return kept_;
 }
 
 void Claim::give_back() {
   for (const ClaimPart& part : parts_) {
     DeviceLedger& device = ledger_.devices()[part.device];
-    (part.idle ? device.idle[part.slot].open_ns : device.work[part.slot].open_ns) += part.ns;
+    if (!part.reached) (part.idle ? device.idle[part.slot].open_ns : device.work[part.slot].open_ns) += part.ns;
     sums_[part.device] -= part.ns;
-    if (!part.idle) work_sums_[part.device] -= part.ns;
+    saved_[part.device] -= part.saved_ns;
+    if (!part.idle) saved_work_[part.device] -= part.saved_ns;
   }
   parts_.clear();
+  reached_.clear();
 }
 
 }  // namespace ridge

@@ -7,14 +7,18 @@
 //  2. Of overlapping work, computation owns the time, then communication, then copies and sets; of equals, the one that started
 //  first. So the
 //     owned times of a device add up to its busy time.
-//  3. What a claim took is open to no other until it is given back; open time is never below 0. Claims of a device never add up
-//  to more than span_ns.
+//  3. What a claim took is open to no other until it is given back; open time is never below 0. What the claims of a device
+//  took never adds up to more than span_ns.
 //  4. A claim gets no time but of the sort that its finding may claim (findings/catalog.cc), whatever it asks for.
+//  5. What a claim reaches besides, because its remedy may shorten it too (a host that no longer waits is earlier with all that
+//  follows), stays open to others: two findings may reach the same time. Of one finding what it took and what it reaches are
+//  disjoint, so that both together are never more than the span.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,12 +66,14 @@ struct DeviceLedger {
   std::vector<WorkSlot> work;  // in order of start
 };
 
-// A piece of time that a claim took, and how much of it.
+// A piece of time that a claim took or reaches, and how much of it.
 struct ClaimPart {
   std::uint32_t device;  // index in the ledger
   bool idle;
   std::uint32_t slot;  // of its idle or of its work
   std::int64_t ns;
+  std::int64_t saved_ns;  // of it: what the remedy is expected to bring; the rest bounds it
+  bool reached = false;   // open to others
 };
 
 class Ledger {
@@ -82,12 +88,15 @@ class Ledger {
   std::int64_t rounds() const { return iterations() * programs_; }
   std::int64_t span_ns() const { return time_.total_ns(); }
 
-  // From here on claims get idle time of these causes alone, and of work's time nothing unless `work`.
-  void allow(CauseSet causes, bool work) {
+  // From here on claims get idle time of these causes alone, and of work's time nothing unless `work`; they reach idle time of
+  // `reach` besides.
+  void allow(CauseSet causes, bool work, CauseSet reach = {}) {
     allowed_ = causes;
     work_allowed_ = work;
+    reach_ = reach;
   }
   bool allows(IdleCause cause) const { return allowed_.holds(cause); }
+  bool reaches(IdleCause cause) const { return reach_.holds(cause); }
   bool allows_work() const { return work_allowed_; }
 
   // Below this a claim is noise and no finding: a hundredth of the span, and kLeastNs an iteration.
@@ -104,6 +113,7 @@ class Ledger {
   std::vector<DeviceLedger> devices_;
   IterationTime time_;
   CauseSet allowed_ = CauseSet::all();
+  CauseSet reach_ = CauseSet::all();
   bool work_allowed_ = true;
   std::int64_t programs_ = 1;  // processes that launch the work
   std::vector<ClaimPart> kept_;
@@ -112,30 +122,44 @@ class Ledger {
 // What one finding takes out of the ledger. Taken time is given back when the claim goes, unless it was kept.
 class Claim {
  public:
-  explicit Claim(Ledger& ledger) : ledger_(ledger), sums_(ledger.devices().size()), work_sums_(ledger.devices().size()) {}
+  explicit Claim(Ledger& ledger)
+      : ledger_(ledger),
+        sums_(ledger.devices().size()),
+        saved_(ledger.devices().size()),
+        saved_work_(ledger.devices().size()) {}
   ~Claim() { kept_ ? ledger_.note_kept(std::move(parts_)) : give_back(); }
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  // Takes up to `most_ns` of what is open; returns what it got.
+  // Takes up to `most_ns` of what is open, of which the remedy is expected to bring `saved_ns`; returns what it got.
   std::int64_t take_idle(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX);
-  std::int64_t take_work(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX);
+  std::int64_t take_work(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX,
+                         std::int64_t saved_ns = INT64_MAX);
+  // The same of time that stays open to others.
+  std::int64_t reach_idle(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX);
+  std::int64_t reach_work(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX,
+                          std::int64_t saved_ns = INT64_MAX);
   // All idle time of a device within an interval, of the causes that it may claim.
   std::int64_t take_idle_within(std::size_t device, Interval time);
 
-  // The time taken, on the device with most of it: devices run side by side.
+  // The time taken and reached, on the device with most of it: devices run side by side.
   std::int64_t ns() const;
-  bool keep();  // when it is no noise; returns whether
+  std::int64_t ns(std::size_t device) const { return sums_[device]; }
+  bool keep();  // when what it is expected to bring is no noise; returns whether
   void keep_anyway() { kept_ = true; }
   void give_back();
 
  private:
-  std::int64_t take(std::size_t device, bool idle, std::size_t slot, std::int64_t* open_ns, std::int64_t most_ns);
+  std::int64_t take(ClaimPart part, std::int64_t* open_ns);
+  std::int64_t reach(ClaimPart part, std::int64_t open_ns);
+  void note(const ClaimPart& part);
+  void reach_before_gone_work();
 
   Ledger& ledger_;
   std::vector<ClaimPart> parts_;
-  std::vector<std::int64_t> sums_;       // by device
-  std::vector<std::int64_t> work_sums_;  // of it, work
+  std::vector<std::int64_t> sums_;                           // by device
+  std::vector<std::int64_t> saved_, saved_work_;             // of it, what is expected; of that, work
+  std::unordered_map<std::uint64_t, std::int64_t> reached_;  // by slot: what is reached of it
   bool kept_ = false;
 };
 

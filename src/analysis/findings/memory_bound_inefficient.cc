@@ -1,6 +1,10 @@
 // memory_bound_inefficient: kernels that memory traffic must bound and that reach only a small part of the device's bandwidth.
 // Why is told from their launch: occupancy, a grid too small for the device, a last wave that is nearly empty.
 //
+// Few kernels reach the full bandwidth. Held against it are what such work takes on this device with contiguous tensors
+// (predict/would_take.h): only what is slower than that has something to gain, and that is what is expected. The bandwidth
+// bounds it. Where nothing is known of such work, nothing is claimed.
+//
 // Kernels that draw random numbers are left out: Philox takes some sixty integer instructions a number, which no FLOP count
 // holds, and takes longer than writing the number (a dropout in bfloat16 reaches a quarter of an H200's bandwidth at best).
 #include <algorithm>
@@ -48,6 +52,35 @@ bool draws_numbers(const Facts& facts, std::uint32_t row) {
                      [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
+// Ops that copy because the program asks for it.
+constexpr std::string_view kCopyingOps[] = {"aten::contiguous", "aten::clone", "aten::copy_",   "aten::to",    "aten::_to_copy",
+                                            "aten::reshape",    "aten::cat",   "aten::flatten", "aten::repeat"};
+
+// A copy that an op makes of its own argument, because the order in which it lies does not suit it: none is needed of a tensor
+// that lies in order.
+bool is_ops_own_copy(const Facts& facts, const OpCall& call, std::uint32_t row) {
+  if (call.op != "aten::copy_" || call.arguments.size() < 2) return false;
+  const TensorShape &to = call.arguments[0].tensor, &from = call.arguments[1].tensor;
+  if (to.dtype != from.dtype || to.strides == from.strides || from.strides.size() < 2) return false;
+  const NodeId known = facts.known_as(facts.launch(row));
+  return known != kNoNode && std::ranges::find(kCopyingOps, facts.name(known)) == std::end(kCopyingOps);
+}
+
+// What is left when it is mended; nothing where that is not known, or as much as now.
+std::optional<LeftOver> left_of(Facts& facts, std::uint32_t row) {
+  const ExpectedCall* call = facts.expected().call(row);
+  if (call == nullptr) return std::nullopt;
+  std::optional<LeftOver> left;
+  if (call->call != nullptr) {
+    if (is_ops_own_copy(facts, call->call->call, row)) return LeftOver{0, 0, 0};
+    left = facts.would_take().left_of(*call, contiguous(call->call->call), false);
+  } else if (call->expected && facts.would_take().is_measured(call->device)) {
+    const double mean = call->time_ns / static_cast<double>(call->count);
+    left = LeftOver{call->expected->ns / mean, call->expected->low_ns / mean, call->expected->high_ns / mean};
+  }
+  return left && left->high < 1 ? left : std::nullopt;
+}
+
 bool moves_data(Category category) {
   return category != Category::gemm && category != Category::conv && category != Category::attention &&
          category != Category::triton_template && category != Category::comm && category != Category::memcpy &&
@@ -91,7 +124,10 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     const std::int64_t device = facts.ledger().devices()[d].device;
     const auto traffic = traffic_ns(facts, row, device);
     if (!traffic || *traffic >= kFarBelow * static_cast<double>(duration)) return;
-    const std::int64_t got = claim.take_work(d, i, duration - static_cast<std::int64_t>(*traffic));
+    const auto left = left_of(facts, row);
+    if (!left) return;
+    const auto saved = static_cast<std::int64_t>((1 - left->part) * static_cast<double>(duration));
+    const std::int64_t got = claim.take_work(d, i, std::max(duration - static_cast<std::int64_t>(*traffic), saved), saved);
     tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(device), row, got);
   });
   if (!claim.keep()) return std::nullopt;

@@ -2,16 +2,26 @@
 // batches. The device's idle time from the start of the step to its first launch is claimed, of the first step of a trace as of
 // any other, where nothing more specific (a data loader, a compilation, a wait) has. Only steps that the program or its frames
 // mark have a start.
+//
+// The device may still be busy with the step before; then it waits later on, where launches are late. So what the host does by
+// itself until its first kernel counts whether the device waits or not: outside of ops, annotations and stalls, as Python does
+// it.
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 #include "base/saturating.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
+
+// By itself before the first kernel: less than this is what calling a model takes, and clearing its gradients.
+constexpr std::int64_t kLeastOwnNs = 200'000;
+constexpr std::int64_t kLeastOwnPart = 10;  // of the iteration
 
 bool marks_the_start(IterationRule rule) {
   return !is_guess(rule) && rule != IterationRule::runs && rule != IterationRule::optimizer_step &&
@@ -22,7 +32,15 @@ bool marks_the_start(IterationRule rule) {
 struct Lead {
   Interval time;
   NodeId launch = kNoNode;
+  NodeId kernel = kNoNode;  // launch of the first kernel: copies to the device are part of the preparation
   std::int64_t claimed_ns = 0;
+  std::int64_t own_ns = 0;          // of the host, by itself
+  std::vector<Interval> goes = {};  // what another thread could do: that, and its ops
+  std::vector<NodeId> waits = {};   // in these
+
+  bool is_long(std::int64_t iteration_ns) const {
+    return claimed_ns >= kHostPauseNs || own_ns >= std::max(kLeastOwnNs, iteration_ns / kLeastOwnPart);
+  }
 };
 
 std::vector<Lead> leads_of(const Facts& facts) {
@@ -34,6 +52,9 @@ std::vector<Lead> leads_of(const Facts& facts) {
       const auto iteration = facts.iteration(slot.work.row);
       if (launch == kNoNode || !iteration) continue;
       Lead& lead = leads[*iteration];
+      const bool kernel = slot.work.sort == WorkSort::compute || slot.work.sort == WorkSort::comm;
+      if (kernel && (lead.kernel == kNoNode || facts.time(lead.kernel).start_ns > facts.time(launch).start_ns))
+        lead.kernel = launch;
       if (lead.launch != kNoNode && facts.time(lead.launch).start_ns <= facts.time(launch).start_ns) continue;
       lead.launch = launch;
       // What is before a server's first mark belongs to its first step, but is not a part of it.
@@ -44,6 +65,84 @@ std::vector<Lead> leads_of(const Facts& facts) {
   }
   return leads;
 }
+
+// What the thread of a step does until the op that launches its first kernel.
+class OwnWork {
+ public:
+  explicit OwnWork(const Facts& facts) : facts_(facts) {}
+
+  // Without what being recorded cost the threads that iterations are marked on: at least a part of it is left.
+  std::int64_t iteration_ns() const {
+    const std::int64_t all = facts_.ledger().iterations(), span = facts_.ledger().span_ns() / all;
+    std::int64_t most = 0;
+    for (const RecorderCost& cost : facts_.model().recorder_costs().of_thread) {
+      std::int64_t sum = 0;
+      for (const Interval& time : facts_.ledger().time().spans.intervals()) sum += cost.between(time.start_ns, time.end_ns);
+      most = std::max(most, sum / all);
+    }
+    return std::max(span - most, span / 4);
+  }
+
+  void look_at(Lead* lead) const {
+    const CallTree& tree = facts_.tree();
+    if (lead->kernel == kNoNode || lead->kernel.value >= tree.recorded) return;
+    const std::size_t at = thread_of(tree, lead->kernel);
+    std::int64_t end = facts_.time(outermost_op(lead->kernel)).start_ns;
+    std::int64_t until = lead->time.start_ns;  // what is before is looked at
+    auto stall = stalls_from(at, until);
+    const auto stalls_end = facts_.model().host_stalls().of_thread[at].end();
+    const auto begin = tree.start_ns.begin() + tree.threads[at].first;
+    const auto first = std::lower_bound(begin, begin + tree.threads[at].count, until);
+    for (auto n = static_cast<std::uint32_t>(first - tree.start_ns.begin()); n < tree.recorded && tree.start_ns[n] < end; ++n) {
+      const EventClass kind = tree.event_class[n];
+      const Interval time{tree.start_ns[n], std::min(tree.end_ns[n], end)};
+      for (; stall != stalls_end && stall->end_ns <= time.start_ns; ++stall) pass(*stall, end, &until, lead);
+      const bool mark = kind == EventClass::annotation && tree.end_ns[n] >= end;  // of the step, or around all of it
+      if (mark || time.start_ns < until) continue;
+      if (kind == EventClass::python_frame) {
+        const std::string_view frame = facts_.name(NodeId{n});
+        if (frame.starts_with("nn.Module: ")) end = std::min(end, time.start_ns);
+        if (!frame.ends_with(": zero_grad")) continue;
+      }
+      own(until, time.start_ns, lead);
+      if (kind == EventClass::op) lead->goes.push_back(time);
+      until = time.end_ns;
+    }
+    for (; stall != stalls_end && stall->start_ns < end; ++stall) pass(*stall, end, &until, lead);
+    own(until, end, lead);
+    const RecorderCost& cost = facts_.model().recorder_costs().of_thread[at];
+    lead->own_ns -= std::min(lead->own_ns, cost.between(lead->time.start_ns, end));
+  }
+
+ private:
+  std::vector<HostStall>::const_iterator stalls_from(std::size_t thread, std::int64_t time_ns) const {
+    const std::vector<HostStall>& all = facts_.model().host_stalls().of_thread[thread];
+    return std::partition_point(all.begin(), all.end(), [&](const HostStall& s) { return s.end_ns <= time_ns; });
+  }
+  static void own(std::int64_t from, std::int64_t to, Lead* lead) {
+    if (to <= from) return;
+    lead->own_ns += to - from;
+    lead->goes.push_back({from, to});
+  }
+  // Waits of the preparation go with it; a loader, a compilation, guards are others' findings.
+  static void pass(const HostStall& stall, std::int64_t end, std::int64_t* until, Lead* lead) {
+    if (stall.cause == IdleCause::sync || stall.cause == IdleCause::copy_wait) {
+      lead->waits.push_back(stall.node);
+      return;
+    }
+    if (stall.start_ns > *until) own(*until, std::min(stall.start_ns, end), lead);
+    *until = std::max(*until, std::min(stall.end_ns, end));
+  }
+  NodeId outermost_op(NodeId node) const {
+    NodeId found = node;
+    for (NodeId n = node; n != kNoNode; n = facts_.tree().parent[n.value]) {
+      if (facts_.tree().class_of(n) == EventClass::op) found = n;
+    }
+    return found;
+  }
+
+  const Facts& facts_;
+};
 
 // What the host did meanwhile: by the line of the user's code, or by op where the trace has no stacks.
 class HostWork {
@@ -128,17 +227,31 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
   };
   for_each_part([](std::size_t, std::size_t, Lead& lead, std::int64_t ns) { saturating_add(&lead.claimed_ns, ns); });
   HostWork work(facts);
+  HostGone gone(facts);
+  const OwnWork own(facts);
+  const std::int64_t all = facts.ledger().iterations(), iteration_ns = own.iteration_ns();
   std::int64_t steps = 0;
-  for (const Lead& lead : leads) {
-    if (lead.claimed_ns < kHostPauseNs) continue;
+  bool waits = false;
+  for (Lead& lead : leads) {
+    if (lead.launch == kNoNode || !facts.scope().holds(lead.launch)) continue;
+    own.look_at(&lead);
+    if (!lead.is_long(iteration_ns)) continue;
     work.add(lead);
+    for (const Interval& time : lead.goes) gone.add(lead.kernel, time);
+    for (const NodeId wait : lead.waits) gone.add(wait);
+    waits = waits || !lead.waits.empty();
     ++steps;
   }
   for_each_part([&](std::size_t d, std::size_t i, const Lead& lead, std::int64_t ns) {
-    if (lead.claimed_ns >= kHostPauseNs) claim.take_idle(d, i, ns);
+    if (lead.is_long(iteration_ns)) claim.take_idle(d, i, ns);
   });
-  const std::int64_t all = facts.ledger().iterations();
-  if (steps == 0 || steps * 2 < all || !claim.keep()) return std::nullopt;  // one slow start is no habit
+  gone.reach(&claim);
+  // One slow start is no habit: not of several steps, and not where the device waits in one of them alone.
+  std::int64_t longest = 0;
+  for (const Lead& lead : leads) longest = std::max(longest, lead.claimed_ns);
+  const bool once = all > 1 && claim.ns() - longest < facts.ledger().least_ns();
+  if (steps == 0 || steps * 2 < all || once || !claim.keep()) return std::nullopt;
+  if (waits) gone.reach_all_late(&claim);
   const bool infers = facts.program() == ProgramKind::infers;
   return Finding{
       .finding =
@@ -151,7 +264,8 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
                    "device works on this one, and launch before what can wait"
                  : "prepare the next batch while the device works on this one: in the workers of a DataLoader or a thread of "
                    "your own; launch before what can wait",
-      .event = work.event()};
+      .event = work.event(),
+      .gone = gone.removal()};
 }
 
 }  // namespace ridge

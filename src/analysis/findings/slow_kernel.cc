@@ -25,15 +25,11 @@ bool is_slow(const ExpectedCall& call) {
 }  // namespace
 
 std::optional<Finding> find_slow_kernel(Facts& facts) {
-  const CostModel& costs = facts.scope().costs();
-  const bool own_points = costs.options().measured != nullptr;
-  const ExpectedTimes times(costs);
+  const ExpectedTimes& times = facts.expected();
   std::vector<bool> slow;
   slow.reserve(times.calls().size());
   for (const ExpectedCall& call : times.calls()) {
-    const DeviceSpec* device = costs.device(call.device);
-    const bool measured = own_points || (device != nullptr && device->name == ExpectedTable::built_in().device());
-    slow.push_back(measured && is_slow(call));
+    slow.push_back(facts.would_take().is_measured(call.device) && is_slow(call));
   }
   Claim claim(facts.ledger());
   Tally tally;
@@ -44,7 +40,9 @@ std::optional<Finding> find_slow_kernel(Facts& facts) {
     const double duration = static_cast<double>(slot.work.end_ns - slot.work.start_ns);
     const double beyond = duration - times.ns(row).value_or(duration);
     if (beyond <= 0) return;
-    const std::int64_t got = claim.take_work(d, i, static_cast<std::int64_t>(beyond));
+    const auto headroom = static_cast<std::int64_t>(facts.scope().costs().roof(row).headroom_ns.value_or(beyond));
+    const auto saved = static_cast<std::int64_t>(beyond);
+    const std::int64_t got = claim.take_work(d, i, std::max(headroom, saved), saved);
     tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(facts.ledger().devices()[d].device), row, got);
   });
   if (!claim.keep()) return std::nullopt;

@@ -14,6 +14,9 @@ namespace {
 // A launch costs the host 3 to 10 us and the device 1 to 3 us. Models whose layers are small (DenseNet at batch 1) mix such
 // kernels with longer ones every dozen launches; a loop over small tensors does not.
 constexpr std::int64_t kTinyNs = 5'000;
+// One kernel again and again is a loop over tensors: with stacks and shapes recorded its launch takes this long.
+constexpr std::int64_t kTinyInLoopNs = 15'000;
+constexpr double kOfLoop = 0.8;  // of a loop that goes: one op for all still walks the tensors
 constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
@@ -52,7 +55,7 @@ class Runs {
     std::vector<std::size_t> run;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i].work.sort == WorkSort::set) continue;  // belongs to a kernel
-      if (is_tiny(slots[i])) {
+      if (is_tiny(slots[i]) || (repeats(slots, i) && is_tiny(slots[i], kTinyInLoopNs))) {
         run.push_back(i);
         continue;
       }
@@ -61,9 +64,17 @@ class Runs {
     close(device, &run);
   }
 
+  // The kernel before it, or behind it, is the same.
+  bool repeats(const std::vector<WorkSlot>& slots, std::size_t i) const {
+    if (facts_.op(slots[i].work.row) == kNoNode) return false;
+    const StringId name = facts_.kernel_id(slots[i].work.row);
+    const auto same = [&](std::size_t other) { return facts_.kernel_id(slots[other].work.row) == name; };
+    return (i > 0 && same(i - 1)) || (i + 1 < slots.size() && same(i + 1));
+  }
+
   // What another finding claimed is not counted again.
-  bool is_tiny(const WorkSlot& slot) const {
-    return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= kTinyNs &&
+  bool is_tiny(const WorkSlot& slot, std::int64_t most_ns = kTinyNs) const {
+    return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= most_ns &&
            slot.open_ns == slot.owned_ns && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
            !is_compiled(slot.work.row) && !is_of_one_op(slot.work.row);
   }
@@ -132,7 +143,8 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
       .confidence = Confidence::high,
       .evidence = tally.text(),
       .action = "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
-      .event = tally.event()};
+      .event = tally.event(),
+      .comes_true = kOfLoop};
 }
 
 }  // namespace ridge

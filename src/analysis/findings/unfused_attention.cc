@@ -1,10 +1,13 @@
 // unfused_attention: attention as product, softmax, product, with every score written to memory and read again. A fused kernel
-// does both products and keeps the scores on chip: the products stay, what stands between them can go.
+// does both products and keeps the scores on chip. Forward that is two products and what stands between them, backward four.
+// What a fused call takes at these sizes stays; where that is not known, what the products take.
 #include <algorithm>
 #include <map>
+#include <span>
 
+#include "analysis/findings/attention_shape.h"
 #include "analysis/findings/catalog.h"
-#include "base/saturating.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
@@ -18,46 +21,44 @@ bool is_softmax_name(std::string_view op) { return op.find("softmax") != op.npos
 
 class Attention {
  public:
-  Attention(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts) {}
+  Attention(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts), shapes_(facts) {}
 
   void walk(std::size_t device) {
-    const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    std::map<std::int64_t, Pending> streams;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const WorkRow& work = slots[i].work;
+    device_ = device;
+    std::map<std::int64_t, Chain> streams;
+    for (std::size_t i = 0; i < slots().size(); ++i) {
+      const WorkRow& work = slots()[i].work;
       if (work.sort == WorkSort::set) continue;  // belongs to a kernel
-      Pending& pending = streams[work.stream];
-      if (work.sort == WorkSort::compute && is_batched_product(work.row)) {
-        if (pending.softmax) take(device, pending, i);
-        pending = {.open = true, .softmax = false, .product = i, .between = {}};
-      } else if (pending.open && work.sort == WorkSort::compute && is_light(work.row) &&
-                 pending.between.size() < kMostBetweenProducts) {
-        pending.softmax = pending.softmax || is_softmax(work.row);
-        pending.between.push_back(i);
+      Chain& chain = streams[work.stream];
+      const bool computes = work.sort == WorkSort::compute;
+      if (computes && is_batched_product(work.row)) {
+        chain.push_back({.product = i});
+      } else if (!chain.empty() && computes && is_light(work.row) && chain.back().behind.size() < kMostBetweenProducts) {
+        chain.back().softmax = chain.back().softmax || is_softmax(work.row);
+        chain.back().behind.push_back(i);
       } else {
-        pending = {};
+        take_calls(&chain);
       }
     }
+    for (auto& [id, chain] : streams) take_calls(&chain);
   }
 
   std::int64_t found() const { return found_; }
   bool by_sdpa() const { return by_sdpa_; }
-  // A fused kernel computes the products too; they may become faster, which is not counted on.
-  double expected_share() const {
-    const std::int64_t whole = between_ns_ + products_ns_;
-    return whole <= 0 ? 1 : static_cast<double>(between_ns_) / static_cast<double>(whole);
-  }
   const WorkTally& tally() const { return tally_; }
+  const Removal& gone() const { return gone_; }
   const std::vector<std::uint32_t>& products() const { return products_; }  // rows: what a fused kernel does too
 
  private:
-  // What a stream did since its last batched product.
-  struct Pending {
-    bool open = false, softmax = false;
-    std::size_t product = 0;  // slot of that product
-    std::vector<std::size_t> between;
+  // A batched product, and the light work of its stream between it and the next.
+  struct Link {
+    std::size_t product = 0;  // slots
+    std::vector<std::size_t> behind = {};
+    bool softmax = false;
   };
+  using Chain = std::vector<Link>;  // one behind the other, with nothing else between
 
+  const std::vector<WorkSlot>& slots() const { return facts_.ledger().devices()[device_].work; }
   std::string_view op_name(std::uint32_t row) const {
     const NodeId op = facts_.op(row);
     return op == kNoNode ? std::string_view() : facts_.name(op);
@@ -79,30 +80,96 @@ class Attention {
            (c < Category::triton_other && c != Category::triton_template);
   }
   bool is_softmax(std::uint32_t row) const { return is_softmax_name(op_name(row)) || fuses(row, is_softmax_name); }
+  bool is_backward(const Link& link) const {
+    return facts_.phase(facts_.launch(slots()[link.product].work.row)) == Phase::backward;
+  }
 
-  void take(std::size_t device, const Pending& pending, std::size_t second) {
-    for (const std::size_t product : {pending.product, second}) {
-      products_.push_back(facts_.ledger().devices()[device].work[product].work.row);
-      saturating_add(&products_ns_, claim_.take_work(device, product));
+  // A softmax between two products is a call; backward another product goes before them, and one behind.
+  void take_calls(Chain* chain) {
+    std::size_t free = 0;  // links before belong to a call
+    for (std::size_t i = 0; i + 1 < chain->size(); ++i) {
+      if (!(*chain)[i].softmax || i < free) continue;
+      std::size_t first = i, last = i + 1;
+      if (is_backward((*chain)[i])) {
+        if (i > free && is_backward((*chain)[i - 1])) --first;
+        if (last + 1 < chain->size() && !(*chain)[last].softmax && is_backward((*chain)[last + 1])) ++last;
+      }
+      take({chain->begin() + static_cast<std::ptrdiff_t>(first), chain->begin() + static_cast<std::ptrdiff_t>(last) + 1},
+           (*chain)[i]);
+      free = last + 1;
     }
-    for (const std::size_t i : pending.between) {
-      const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
-      const std::int64_t got = claim_.take_work(device, i);
-      saturating_add(&between_ns_, got);
-      tally_.add(row, got);
+    chain->clear();
+  }
+
+  // The fused kernel's time stands where the products stood.
+  void take(std::span<const Link> call, const Link& softmax) {
+    std::optional<double> stays = shapes_.fused_ns(slots()[softmax.product].work, ledger_device(), is_backward(softmax));
+    if (!stays) {
+      stays = 0;
+      for (const Link& link : call) *stays += static_cast<double>(slots()[link.product].open_ns);
+    }
+    for (const Link& link : call) {
+      const std::int64_t open = slots()[link.product].open_ns;
+      const std::int64_t kept = std::min(open, static_cast<std::int64_t>(*stays));
+      products_.push_back(slots()[link.product].work.row);
+      claim_.take_work(device_, link.product, open, open - kept);
+      *stays -= static_cast<double>(kept);
+    }
+    for (const Link& link : call) {
+      take_copies_before(link.product);
+      if (&link != &call.back()) take_behind(link, &*stays);
+    }
+    ++found_;
+    add_host(call);
+  }
+
+  // What aten::matmul copies to make its factors fit a batched product.
+  void take_copies_before(std::size_t product) {
+    const NodeId known = facts_.known_as(facts_.launch(slots()[product].work.row));
+    for (std::size_t i = product; known != kNoNode && i-- > 0;) {
+      const WorkRow& work = slots()[i].work;
+      if (work.stream != slots()[product].work.stream || work.sort == WorkSort::set) continue;
+      if (facts_.launch(work.row) == kNoNode || facts_.known_as(facts_.launch(work.row)) != known || !is_light(work.row)) break;
+      tally_.add(work.row, claim_.take_work(device_, i));
+    }
+  }
+
+  // From the first launch to the last the host is at nothing else; one call of several stays.
+  void add_host(std::span<const Link> call) {
+    const auto known = [&](std::size_t slot) { return facts_.known_as(facts_.launch(slots()[slot].work.row)); };
+    const NodeId first = known(call.front().product), last = known(call.back().product);
+    const CallTree& tree = facts_.tree();
+    if (first == kNoNode || last == kNoNode || first.value >= tree.recorded || last.value >= tree.recorded) return;
+    const std::size_t thread = thread_of(tree, first);
+    const Interval time{facts_.time(first).start_ns, facts_.time(last).end_ns};
+    std::size_t launches = call.size();
+    for (const Link& link : call.first(call.size() - 1)) launches += link.behind.size();
+    if (thread != thread_of(tree, last) || time.length() <= 0) return;
+    gone_.host.push_back({static_cast<std::uint32_t>(thread), time, 1 - 1 / static_cast<double>(launches)});
+  }
+
+  void take_behind(const Link& link, double* stays) {
+    for (const std::size_t i : link.behind) {
+      const std::uint32_t row = slots()[i].work.row;
+      const std::int64_t open = slots()[i].open_ns;
+      const std::int64_t kept = std::min(open, static_cast<std::int64_t>(*stays));
+      *stays -= static_cast<double>(kept);
+      tally_.add(row, claim_.take_work(device_, i, open, open - kept));
       const NodeId known = facts_.known_as(facts_.launch(row));
       by_sdpa_ = by_sdpa_ || op_name(row) == "aten::_safe_softmax" || fuses(row, is_safe_softmax) ||
                  (known != kNoNode && facts_.name(known).find("scaled_dot_product_attention") != std::string_view::npos);
     }
-    ++found_;
   }
+  std::int64_t ledger_device() const { return facts_.ledger().devices()[device_].device; }
 
   Facts& facts_;
   Claim& claim_;
   WorkTally tally_;
+  AttentionShapes shapes_;
+  Removal gone_;
+  std::size_t device_ = 0;
   std::vector<std::uint32_t> products_;
   std::int64_t found_ = 0;
-  std::int64_t between_ns_ = 0, products_ns_ = 0;
   bool by_sdpa_ = false;
 };
 
@@ -128,7 +195,7 @@ std::optional<Finding> find_unfused_attention(Facts& facts) {
                     : "call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on chip; pass bias and "
                       "mask as attn_mask",
       .event = attention.tally().event(),
-      .comes_true = attention.expected_share()};
+      .gone = attention.gone()};
 }
 
 }  // namespace ridge

@@ -2,6 +2,9 @@
 #include <ridge/table.h>
 
 #include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -91,6 +94,65 @@ TEST(Dictionary, KeepsEachTextOnce) {
   const Dictionary copy = texts;
   texts.add("more");
   EXPECT_EQ(copy.text(9'999), "text 9999");
+}
+
+TEST(Values, ManyAtOnceAreAsOneByOne) {
+  constexpr std::size_t kRows = 200;  // several words of the mask, the last one in part
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < kRows; ++i) texts.push_back("name " + std::to_string(i % 7));
+  std::vector<std::int64_t> integers;
+  std::vector<double> numbers;
+  const auto booleans = std::make_unique<bool[]>(kRows);
+  std::vector<std::string_view> views;
+  std::vector<std::uint8_t> known;
+  Table one_by_one;
+  one_by_one.columns = {{"i", Type::integer}, {"n", Type::number}, {"b", Type::boolean}, {"t", Type::text}};
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const bool is_known = i % 3 != 0;
+    known.push_back(is_known ? 1 : 0);
+    integers.push_back(is_known ? static_cast<std::int64_t>(i) : 0);
+    numbers.push_back(is_known ? static_cast<double>(i) / 2 : 0);
+    booleans[i] = is_known && i % 2 == 0;
+    views.push_back(is_known ? std::string_view(texts[i]) : std::string_view());
+    one_by_one.add_row(is_known ? Row{integers[i], numbers[i], static_cast<bool>(booleans[i]), texts[i]} : Row(4));
+  }
+  Table at_once;
+  at_once.columns = {{"i", Type::integer}, {"n", Type::number}, {"b", Type::boolean}, {"t", Type::text}};
+  for (std::size_t first = 0; first < kRows; first += 50) {  // pieces that begin inside a word
+    const std::span<const std::uint8_t> mask = std::span(known).subspan(first, 50);
+    at_once.columns[0].values.append(std::span<const std::int64_t>(integers).subspan(first, 50), mask);
+    at_once.columns[1].values.append(std::span<const double>(numbers).subspan(first, 50), mask);
+    at_once.columns[2].values.append(std::span<const bool>(booleans.get() + first, 50), mask);
+    at_once.columns[3].values.append(std::span<const std::string_view>(views).subspan(first, 50), mask);
+  }
+  ASSERT_EQ(at_once.size(), kRows);
+  for (std::size_t i = 0; i < kRows; ++i) EXPECT_EQ(at_once.row(i), one_by_one.row(i)) << i;
+  EXPECT_EQ(at_once.columns[3].values.texts()->dictionary.size(), 7U);
+}
+
+TEST(Values, AreReadWhereTheyLie) {
+  const Table table = four_columns();
+  EXPECT_EQ(table.column("count").values.integers()[0], 7);
+  EXPECT_EQ(table.column("count").values.numbers().size(), 0U);  // of another type
+  EXPECT_EQ(table.column("share").values.numbers()[0], 0.5);
+  EXPECT_EQ(table.column("fused").values.booleans()->words()[0], 0b0001U);
+  EXPECT_EQ(table.column("fused").values.known().words()[0], 0b0101U);
+  EXPECT_EQ(table.column("name").values.texts()->codes, (std::vector<std::uint32_t>{0, 0, 1, 0}));
+  EXPECT_EQ(table.column("name").values.texts()->dictionary.bytes(), "gemm");
+}
+
+TEST(Bitmap, BitsBehindTheLastRowAreZero) {
+  Bitmap bits;
+  for (int i = 0; i < 130; ++i) bits.push_back(true);
+  EXPECT_EQ(bits.set_bits(), 130U);
+  bits.truncate(65);
+  EXPECT_EQ(bits.size(), 65U);
+  EXPECT_EQ(bits.words().size(), 2U);
+  EXPECT_EQ(bits.words()[1], 1U);
+  bits.push_back(false);
+  bits.push_back(true);
+  EXPECT_EQ(bits.words()[1], 0b101U);
+  EXPECT_EQ(bits.set_bits(), 66U);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(CriticalPath, TwoPathsOfNearlyTheSameLength) {
                       .call("cudaDeviceSynchronize", 200'000, 202'000)
                       .read());
   EXPECT_EQ(path.time_of(PathSort::kernel), 0);
-  const auto near = near_paths(path.what_if.graph(), path.what_if.base(), path.what_if.length(), path.pieces);
+  const auto near = near_paths(path.what_if, path.pieces);
   ASSERT_EQ(near.size(), 1U);
   // 10 + 6 of launch + 180 + the return of the wait (5, what is usual) + 8.
   EXPECT_EQ(near[0].length_ns, 209'000);
@@ -116,6 +116,9 @@ TEST(CriticalPath, PiecesAddUpToTheStepOfEveryTrace) {
       std::int64_t time = 0;
       for (const CriticalRow& row : critical.rows) time += row.time_ns;
       EXPECT_EQ(time, critical.step_ns);
+      // One step, whoever tells it: also where the recording begins with an empty queue and the program goes on.
+      const WhatIf whatif(path.scope, without_profiler ? WhatIf::From::without_profiler : WhatIf::From::recorded);
+      EXPECT_EQ(critical.step_ns, whatif.base_ns()) << without_profiler;
     }
   }
 }

@@ -12,6 +12,7 @@ import { health_page } from "./health";
 import type { Make } from "./page";
 import { kernel_page } from "./kernel";
 import { roofline_page } from "./roofline";
+import { sql_page } from "./sql";
 import { summary_page } from "./summary";
 import { kernels_page, ops_page } from "./tables";
 import { timeline_page } from "./timeline";
@@ -40,6 +41,7 @@ const kPages: PageRow[] = [
   { name: "graphs", title: "Graphs and breaks", group: "Program", needs: "graphs", make: graphs_page },
   { name: "compile", title: "Compile", group: "Program", needs: "compile", make: compile_page },
   { name: "diff", title: "Diff", group: "Compare", needs: "diff", make: diff_page },
+  { name: "sql", title: "SQL", group: "Trace", needs: "sql", make: sql_page },
   { name: "health", title: "Trace health", group: "Trace", needs: "check", make: health_page },
 ];
 

@@ -46,6 +46,13 @@ constexpr std::int64_t kUs = 1'000;  // ns
 inline Found found_in(const TraceText& text) { return Found(LoadedTrace(text.read())); }
 inline Found found_in_events(std::string_view events) { return Found(load_events(events)); }
 
+// What a finding claims, piece by piece.
+inline std::vector<ClaimPart> claim_of(const Found& found, std::string_view id) {
+  const Scope scope(*found.loaded.model);
+  Ledger ledger(scope);
+  return compute_findings(scope, {}, {.ledger = &ledger}, id).claim;
+}
+
 // Events with the properties of an H200 around them.
 inline Found found_on_h200(std::string_view events, const CostOptions& costs = {}) {
   const std::string device =

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "unit/analysis/findings/found.h"
@@ -48,6 +49,14 @@ std::vector<Healthy> healthy_programs() {
        {"dataloader"},
        {"launch_bound", "host_pause", "layout_transforms", "memory_bound_inefficient", "unfused_pointwise"}},
       {"pair_optimizer_mended", 14'229, {"optimizer_not_fused"}, {"launch_bound", "host_pause", "tf32_off"}},
+      // Busy 94 to 100 % of the real step. A softmax at 40 % of the bandwidth is as fast as ATen's is; the graph's small
+      // products
+      // run without TF32, which what such products take with it does not better.
+      {"pair_strided_softmax_mended", 565, {"memory_bound_inefficient"}, {}},
+      {"pair_graphed_mlp_mended", 129, {"launch_bound", "tf32_off"}, {}},
+      {"pair_empty_cache_mended", 1'203, {"allocator"}, {}},
+      {"pair_upload_mended", 981, {"pageable_copy"}, {}},
+      {"pair_small_batch_mended", 150, {"launch_bound"}, {}},
   };
 }
 
@@ -87,7 +96,8 @@ TEST(HealthyPrograms, AreBusyOnesAndOthers) {
   EXPECT_GE(others, 4U);
 }
 
-// What is expected is no more than there is to be had of the real step.
+// What is expected is no more than there is to be had of the real step, and the bound no more than that, within the doubt about
+// how long the step is, less the work that no launch takes away.
 TEST(HealthyPrograms, LateLaunchesSaveNoMoreThanTheRealStep) {
   for (const Healthy& program : healthy_programs()) {
     const auto path = test::path_of(std::string(program.trace));
@@ -95,8 +105,14 @@ TEST(HealthyPrograms, LateLaunchesSaveNoMoreThanTheRealStep) {
     const Found found(test::load_file(*path));
     const RankedFinding* row = found.find("launch_bound");
     if (row == nullptr) continue;
-    ASSERT_TRUE(row->savings.saves_ns) << program.trace;
+    const Scope scope(*found.loaded.model);
+    const WhatIf what_if(scope.of_whole_iterations());
+    const Ledger ledger(scope);
+    const double busy = static_cast<double>(ledger.devices().at(0).busy_ns) / static_cast<double>(ledger.iterations());
+    const double most = static_cast<double>(program.real_step_us * test::kUs) * std::exp(3 * what_if.recorder_doubt());
+    ASSERT_TRUE(row->savings.saves_ns && row->at_most_ns) << program.trace;
     EXPECT_LE(*row->savings.saves_ns, program.real_step_us * test::kUs) << program.trace;
+    EXPECT_LE(static_cast<double>(*row->at_most_ns), most - 0.9 * busy) << program.trace;
   }
 }
 

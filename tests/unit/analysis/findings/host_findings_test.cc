@@ -106,8 +106,12 @@ TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
   p.text.call("cudaStreamSynchronize", 137 * kUs, 141 * kUs);
   const Found found = found_in(p.text);
   ASSERT_TRUE(found.has("host_sync")) << found.ids();
-  // 120 to 150 us less the copy's 2; and the 2 us behind the wait that it took beside the copy.
-  EXPECT_EQ(found.find("host_sync")->finding.at_most_ns, 28 * kUs);
+  // 120 to 150 us less the copy's 2; and the 2 us behind the wait that it took beside the copy. At most all that the device
+  // waits for launches goes, 110 to 200 us: a host that does not wait may be ahead.
+  std::int64_t taken_ns = 0;
+  for (const ClaimPart& part : test::claim_of(found, "host_sync")) taken_ns += part.reached ? 0 : part.ns;
+  EXPECT_EQ(taken_ns, 28 * kUs);
+  EXPECT_EQ(found.find("host_sync")->finding.at_most_ns, 88 * kUs);
 }
 
 // A first use: the launch itself takes 5 ms, in which there is nothing to move elsewhere.

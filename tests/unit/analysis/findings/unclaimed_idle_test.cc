@@ -16,7 +16,6 @@ namespace {
 using test::kUs;
 using test::TraceText;
 
-
 const Diagnostic* said(const Report& report) {
   const auto found = std::ranges::find(report.diagnostics, "idle_without_finding", &Diagnostic::code);
   return found == report.diagnostics.end() ? nullptr : &*found;

@@ -1,0 +1,56 @@
+"""ridge reads the traces that torch.profiler writes and says where the GPU's time went.
+
+    import ridge
+    t = ridge.open("trace.json.gz")
+    t.findings()
+    t.kernels(by="op").to_pandas()
+
+Everything is loaded when first used: `import ridge` costs next to nothing.
+"""
+
+import importlib
+
+# Name -> where it is.
+_PLACES = {
+    "open": "_trace",
+    "Trace": "_trace",
+    "Scope": "_trace",
+    "OneOf": "_trace",
+    "diff": "_trace",
+    "analyses": "_trace",
+    "devices": "_trace",
+    "predict": "_trace",
+    "export": "_export",
+    "Report": "_table",
+    "Table": "_table",
+    "Column": "_table",
+    "TraceTable": "_tables",
+    "TraceTables": "_tables",
+    "Server": "_pages",
+    "Timeline": "_pages",
+    "Error": "_errors",
+    "UsageError": "_errors",
+    "ReadError": "_errors",
+    "GateError": "_errors",
+    "profile": "recording",
+}
+_MODULES = ("testing", "recording")
+
+__all__ = sorted([*_PLACES, *_MODULES, "__version__"])
+
+
+def __getattr__(name):
+    if name in _PLACES:
+        value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    elif name in _MODULES:
+        value = importlib.import_module("." + name, __name__)
+    elif name == "__version__":
+        value = importlib.import_module("._native", __name__).version()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

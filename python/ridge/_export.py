@@ -1,0 +1,89 @@
+"""A trace's tables as files: Arrow by the engine itself, Parquet by pyarrow."""
+
+import os
+
+from . import _native
+from ._errors import Error, UsageError
+from ._tables import schema
+
+_ROWS = 1 << 20  # of a batch
+
+
+def export(trace, output, *, tables=None, format=None, progress=None):
+    """Writes a trace's tables (docs/schema.md) and gives the paths written.
+
+    trace: a path, or an open trace.
+    output: a folder, which gets one file per table; or a file that ends with .arrow or .parquet, for one table.
+    tables: names of the tables; all unless told.
+    format: "arrow", or "parquet" (pip install "ridge[parquet]"); by the ending of `output`, else Arrow.
+    """
+    output = os.fsdecode(output)
+    named = [tables] if isinstance(tables, str) else list(tables or [])
+    format = format or ("parquet" if output.endswith(".parquet") else "arrow")
+    if format not in ("arrow", "parquet"):
+        raise UsageError(f"no format '{format}'", hint='"arrow" or "parquet"')
+    for name in named:
+        if name not in schema():
+            raise UsageError(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(schema())))
+    single = output.endswith("." + format)
+    if single and len(named) != 1:
+        raise UsageError(f"a {format} file holds one table", where=output, hint="name it with tables=, or give a folder")
+    names = named or list(schema())
+    paths = [output] if single else [os.path.join(output, f"{name}.{format}") for name in names]
+    if format == "arrow":
+        _arrow(trace, output, named, progress)
+    else:
+        _parquet(trace, names, paths, progress)
+    return paths
+
+
+def _arrow(trace, output, names, progress):
+    from ._progress import shown
+
+    path = trace if isinstance(trace, (str, os.PathLike)) else _only_path(trace)
+    with shown(progress) as show:
+        _native.rewrite("export", [os.fsdecode(path)], output, {"table": "\x1f".join(names)} if names else {}, progress=show)
+
+
+def _only_path(trace):
+    if len(trace.paths) != 1:
+        raise UsageError("export() takes one trace", hint="export each: for one in t: ridge.export(one, ...)")
+    return trace.paths[0]
+
+
+def _parquet(trace, names, paths, progress):
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as missing:
+        raise ImportError('Parquet needs pyarrow: pip install "ridge[parquet]"') from missing
+    from . import _trace
+
+    opened = _trace.open(trace, progress=progress) if isinstance(trace, (str, os.PathLike)) else trace
+    _only_path(opened)
+    for name, path in zip(names, paths):
+        try:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            _write(pyarrow, opened.tables[name], path)
+        except OSError as failed:
+            raise Error(f"cannot write: {failed.strerror}", code="cannot_write", where=path) from failed
+
+
+def _write(pyarrow, table, path):
+    """Beside its place, and renamed when whole."""
+    beside = f"{path}.{os.getpid()}.tmp"
+    try:
+        first = pyarrow.table(table.select(count=0))
+        plain = pyarrow.schema([_plain(pyarrow, field) for field in first.schema])
+        with pyarrow.parquet.ParquetWriter(beside, plain, compression="zstd") as writer:
+            for row in range(0, max(len(table), 1), _ROWS):
+                writer.write_table(pyarrow.table(table.select(first=row, count=_ROWS)).cast(plain))
+        os.replace(beside, path)
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)
+
+
+def _plain(pyarrow, field):
+    """Parquet has dictionaries of its own: texts are texts to its readers."""
+    return field.with_type(pyarrow.string()) if pyarrow.types.is_dictionary(field.type) else field

@@ -1,0 +1,203 @@
+"""Tables and reports: what every question answers with. Values are in base units (ns, bytes, FLOP), percent as 0-100, unknown is None."""
+
+import collections
+
+from . import _native
+from ._errors import UsageError
+
+Column = collections.namedtuple("Column", ["name", "type", "unit", "role"])
+Column.__doc__ = "A column: its name, type (text, integer, number, boolean), unit ('ns', 'bytes', ..., or '') and role."
+
+_SHOWN_ROWS = 20
+
+
+class _Rows:
+    """What a table, a report's first table and a table of a trace have in common. `_table` is the native one."""
+
+    @property
+    def _table(self):
+        raise NotImplementedError
+
+    @property
+    def schema(self):
+        """The columns, in order."""
+        return [Column(*each) for each in self._table.columns]
+
+    @property
+    def columns(self):
+        """The columns' names, in order."""
+        return [each[0] for each in self._table.columns]
+
+    @property
+    def total(self):
+        """The TOTAL row as a dict, or None. It is never among the rows."""
+        total = self._table.total
+        return None if total is None else dict(zip(self.columns, total))
+
+    @property
+    def parent(self):
+        """The column that holds the parent row's key, where the table is a tree."""
+        return self._table.parent
+
+    def __len__(self):
+        return len(self._table)
+
+    def __bool__(self):
+        return True  # a table without rows is an answer
+
+    def __iter__(self):
+        return iter(self.to_dicts())
+
+    def rows(self):
+        """The rows, as tuples in the columns' order."""
+        return self._table.rows(0, len(self._table))
+
+    def to_dicts(self):
+        """The rows, as dicts."""
+        names = self.columns
+        return [dict(zip(names, row)) for row in self.rows()]
+
+    def __getitem__(self, key):
+        """A column by its name, as a list; a row by its number, as a dict."""
+        names = self.columns
+        if isinstance(key, str):
+            if key not in names:
+                raise KeyError(str(UsageError(f"no column '{key}'", hint=_native.did_you_mean(key, names))))
+            return self._table.column(names.index(key))
+        size = len(self)
+        if not -size <= key < size:
+            raise IndexError("no such row")
+        return dict(zip(names, self._table.rows(key % size, 1)[0]))
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """Arrow's PyCapsule interface: pyarrow, polars, DuckDB and others read the table where it lies."""
+        return self._table.arrow_stream(requested_schema)
+
+    def __arrow_c_schema__(self):
+        return self._table.arrow_schema()
+
+    def to_arrow(self):
+        """A pyarrow.Table over the same memory. Texts are dictionaries."""
+        return _needed("pyarrow", "to_arrow").table(self)
+
+    def to_polars(self):
+        """A polars.DataFrame; texts are polars.String."""
+        polars = _needed("polars", "to_polars")
+        frame = polars.DataFrame(self)
+        texts = [column.name for column in self.schema if column.type == "text"]
+        return frame.with_columns(polars.col(texts).cast(polars.String)) if texts else frame
+
+    def to_pandas(self, categories=False):
+        """A pandas.DataFrame. Unknown is pandas.NA: columns with unknown values are of pandas' nullable types. Needs no pyarrow.
+
+        categories: texts as pandas.Categorical, which is quick and small where they repeat."""
+        pandas = _needed("pandas", "to_pandas")
+        from ._pandas import frame_of
+
+        return frame_of(pandas, self._table, self.schema, categories)
+
+    def __repr__(self):
+        return table_text(self._table)
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.table(self)
+
+
+class Table(_Rows):
+    """One table of a report, or one of a trace's own."""
+
+    def __init__(self, table):
+        self._held = table
+
+    @property
+    def _table(self):
+        return self._held
+
+    @property
+    def name(self):
+        return self._held.name
+
+
+class Report(_Rows):
+    """What an analysis answers: tables, curves, diagnostics. Used as a table, it is its first one."""
+
+    def __init__(self, report):
+        self._report = report
+        self.tables = {table.name: Table(table) for table in report.tables}
+
+    @property
+    def _table(self):
+        if not self.tables:
+            raise UsageError(f"{self.command} has no table")
+        return next(iter(self.tables.values()))._held
+
+    @property
+    def command(self):
+        """The analysis."""
+        return self._report.command
+
+    @property
+    def traces(self):
+        """Paths of the traces that it is about."""
+        return [path for path, _ in self._report.traces]
+
+    @property
+    def series(self):
+        """Curves over time: name -> [(ns from the window's start, value), ...]."""
+        return {name: points for name, _, points in self._report.series}
+
+    @property
+    def diagnostics(self):
+        """What to know of the answer: dicts of code, count, message, severity."""
+        return self._report.diagnostics
+
+    @property
+    def headline(self):
+        """The answer in a sentence, or ''."""
+        return self._report.headline
+
+    @property
+    def next(self):
+        """A command worth running next, or ''."""
+        return self._report.next
+
+    @property
+    def gate_failed(self):
+        return self._report.gate_failed
+
+    def text(self, format="table", *, sort="", limit=None, wide=True):
+        """The report as the command line prints it: table, json, csv, md or svg. `limit`: rows per table, 0 for all; 20 unless told for
+        table and md."""
+        people = format in ("table", "md")
+        limit = (_SHOWN_ROWS if people else 0) if limit is None else limit
+        return self._report.text(format, sort=sort, limit=limit, fold=people, wide=wide)
+
+    def svg(self):
+        """The report's picture as SVG, or None where it has none."""
+        return self._report.text("svg") if self._report.plots else None
+
+    def __repr__(self):
+        return self.text().rstrip("\n")
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.report(self)
+
+
+def table_text(table):
+    """A table as text: its first rows, and how many more there are."""
+    text = _native.alone(table, _SHOWN_ROWS).text("table", fold=False).rstrip("\n")
+    more = len(table) - _SHOWN_ROWS
+    return text + (f"\n[{more:,} more rows]" if more > 0 else "")
+
+
+def _needed(module, method):
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as missing:
+        raise ImportError(f"{method}() needs {module}: pip install {module}") from missing

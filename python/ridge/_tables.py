@@ -1,0 +1,111 @@
+"""The tables of a trace as its schema has them, each made when it is asked for."""
+
+import functools
+
+from . import _native
+from ._errors import UsageError
+from ._table import Table, _Rows, Column
+
+
+@functools.lru_cache(maxsize=None)
+def schema():
+    """The tables by name."""
+    return {row["name"]: row for row in _native.trace_tables()}
+
+
+class TraceTables:
+    """`t.tables`: the trace's own tables as attributes. `kernel_launches` is `t.kernels(by="launch")`: each launch with its op and costs."""
+
+    def __init__(self, trace, index):
+        self._trace = trace
+        self._index = index
+
+    @property
+    def kernel_launches(self):
+        """A launch of a kernel, with its op, FLOPs and bytes: `t.kernels(by="launch")`."""
+        report = self._trace._run("kernels", {"by": "launch"}, self._index)
+        return next(iter(report.tables.values()))
+
+    def __getattr__(self, name):  # of names that no table has
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _NoSuchTable(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(self)))
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+    def __iter__(self):
+        return iter(self.__dir__())
+
+    def __dir__(self):
+        return [*schema(), "kernel_launches"]
+
+    def __repr__(self):
+        width = max(len(name) for name in self)
+        lines = [f"{name:{width}}  {schema()[name]['description'].splitlines()[0]}" for name in schema()]
+        lines.append(f"{'kernel_launches':{width}}  A launch of a kernel, with its op, FLOPs and bytes.")
+        return "\n".join(lines)
+
+
+def _table(info):
+    """The property that makes a table of the schema."""
+    name = info["name"]
+    return property(lambda self: TraceTable(self._trace._opened().trace_table(self._index, name), info), doc=info["description"])
+
+
+for _info in schema().values():
+    setattr(TraceTables, _info["name"], _table(_info))
+del _info
+
+
+class _NoSuchTable(UsageError, AttributeError):
+    pass
+
+
+class TraceTable(_Rows):
+    """One table of a trace. Nothing of it is made before it is asked for; then it is kept."""
+
+    def __init__(self, native, info):
+        self._native = native
+        self._info = info
+        self.name = info["name"]
+        self.__doc__ = info["description"]
+
+    def __len__(self):
+        return len(self._native)
+
+    @property
+    def schema(self):
+        return [Column(name, kind, unit, "plain") for name, kind, unit, _ in self._info["columns"]]
+
+    @property
+    def columns(self):
+        return [each[0] for each in self._info["columns"]]
+
+    @functools.cached_property
+    def _table(self):
+        return self._native.read(list(range(len(self.columns))), 0, len(self))
+
+    def select(self, *columns, first=0, count=None):
+        """Only these columns, and only `count` rows from `first` on: quicker and smaller than the whole."""
+        names = self.columns
+        for column in columns:
+            if column not in names:
+                raise UsageError(f"{self.name} has no column '{column}'", hint=_native.did_you_mean(column, names))
+        places = [names.index(column) for column in columns] or list(range(len(names)))
+        return Table(self._native.read(places, first, len(self) if count is None else count))
+
+    def __getitem__(self, key):
+        if isinstance(key, str) and key in self.columns:
+            return self.select(key)._table.column(0)
+        return super().__getitem__(key)
+
+    def __repr__(self):
+        shown = self.select(count=20)
+        more = len(self) - len(shown)
+        return repr(shown) + (f"\n[{more:,} more rows]" if more > 0 else "")
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.table(self)

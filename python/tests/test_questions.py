@@ -1,0 +1,176 @@
+"""Every analysis is a method, its answers are those of the command line, scopes chain, errors say what to do."""
+
+import csv
+import inspect
+import io
+import json
+import subprocess
+
+import pytest
+
+import ridge
+
+
+def asked(binary, *words):
+    done = subprocess.run([binary, *words, "-f", "json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def rows_of(answer):
+    table = answer["tables"][0]
+    return [tuple(row) for row in table["rows"]]
+
+
+def test_every_analysis_is_a_method_with_its_parameters(trace):
+    names = [info["name"] for info in ridge.analyses() if info["needs_trace"]]
+    assert {"kernels", "findings", "gpu", "whatif"} <= set(names)
+    for info in ridge.analyses():
+        if not info["needs_trace"]:
+            continue
+        method = getattr(trace, info["name"])
+        keywords = set(inspect.signature(method).parameters)
+        assert {p["name"] for p in info["parameters"]} == {word.rstrip("_") for word in keywords}
+        assert info["description"][1:] in method.__doc__
+        for parameter in info["parameters"]:
+            assert parameter["description"] in method.__doc__
+
+
+@pytest.mark.parametrize("analysis", ["summary", "findings", "gpu", "gaps", "kernels", "categories", "ops", "launches", "graphs", "info"])
+def test_answers_are_those_of_the_command_line(trace, path, binary, analysis):
+    report = getattr(trace, analysis)()
+    answer = asked(binary, analysis, path)
+    assert list(report.tables) == [table["name"] for table in answer["tables"]]
+    for name, table in zip(report.tables, answer["tables"]):
+        assert report.tables[name].columns == [column["name"] for column in table["columns"]]
+        assert report.tables[name].rows() == [tuple(row) for row in table["rows"]]
+        total = report.tables[name].total
+        assert (list(total.values()) if total else None) == table["total"]
+    assert report.diagnostics == answer["diagnostics"] or [d["code"] for d in report.diagnostics] == [
+        d["code"] for d in answer["diagnostics"]
+    ]
+
+
+def test_keywords_are_the_flags(trace, path, binary):
+    assert trace.kernels(by="op").rows() == rows_of(asked(binary, "kernels", path, "--by", "op"))
+    assert trace.kernels(device="h100 pcie", clock_mhz=1000).rows() == rows_of(
+        asked(binary, "kernels", path, "--device", "h100 pcie", "--clock-mhz", "1000")
+    )
+    assert trace.whatif(do=["cuda-graphs", "host=0.8x"]).rows() == rows_of(
+        asked(binary, "whatif", path, "--do", "cuda-graphs", "--do", "host=0.8x")
+    )
+    name = trace.kernels()[0]["kernel"]
+    assert trace.kernel(name).rows() == trace.kernel(name=name).rows()
+
+
+def test_scopes_chain_and_narrow(trace, path, binary):
+    steps = trace.info().tables["iterations"]["iteration"]
+    first = steps[0]
+    scope = trace.step(first).on(gpu=0)
+    assert scope.gpu().rows() == rows_of(asked(binary, "gpu", path, "--step", str(first), "--gpu", "0"))
+    assert trace.step(steps[0], steps[1]).kernels().rows() == rows_of(
+        asked(binary, "kernels", path, "--step", f"{steps[0]}-{steps[1]}")
+    )
+    assert trace.step((steps[0], steps[1])).kernels().rows() == trace.step(range(steps[0], steps[1] + 1)).kernels().rows()
+    window = trace.between(ms=(3, 9))
+    assert window.gpu().rows() == rows_of(asked(binary, "gpu", path, "--from", "3", "--to", "9"))
+    assert trace.between(us=(3000, 9000)).gpu().rows() == window.gpu().rows()
+    assert trace.matching("triton").kernels().rows() == rows_of(asked(binary, "kernels", path, "--filter", "triton"))
+    assert len(trace.kernels()) > len(trace.matching("triton").kernels())
+    assert trace.between(3).between(None, 9).gpu().rows() == window.gpu().rows()
+    assert trace.between(ms=(1, 9)).between(ms=(3, 20)).gpu().rows() == window.gpu().rows()  # each narrows the one before
+    with pytest.raises(ridge.UsageError, match="one pair"):
+        trace.between(3, us=(1, 2))
+    with pytest.raises(ridge.UsageError, match="already"):
+        trace.step(first).step(first + 1)
+    assert trace.step(first).step(first).gpu().rows() == trace.step(first).gpu().rows()
+    with pytest.raises(ridge.UsageError, match="whole trace"):
+        scope.tables
+
+
+def test_a_wrong_keyword_names_the_nearest(trace):
+    with pytest.raises(TypeError, match="has no keyword 'bye'") as raised:
+        trace.kernels(bye="op")
+    assert isinstance(raised.value, ridge.Error)
+    assert raised.value.code == "usage"
+    assert "by" in raised.value.hint
+    with pytest.raises(ridge.UsageError, match="an integer, not str"):
+        trace.kernels(gpu="zero")
+    with pytest.raises(ridge.UsageError, match="True or False, not str"):
+        trace.findings(all="yes")
+    with pytest.raises(ridge.UsageError, match="takes keywords"):
+        trace.gpu("h200")
+    with pytest.raises(ridge.Error):
+        trace.kernels(device="h2000")
+    with pytest.raises(AttributeError):
+        trace.kernles
+
+
+def test_errors_say_code_where_and_hint(tmp_path):
+    with pytest.raises(ridge.ReadError) as missing:
+        ridge.open(tmp_path / "missing.json")
+    assert missing.value.code == "cannot_open"
+    assert "missing.json" in missing.value.where
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"hello": 1}')
+    with pytest.raises(ridge.ReadError) as no_trace:
+        ridge.open(wrong)
+    assert no_trace.value.code == "not_a_trace"
+    assert no_trace.value.hint
+    assert "hint:" in str(no_trace.value)
+
+
+def test_a_folder_and_a_list_are_several_traces(fixtures, tmp_path):
+    names = ["ddp_gloo_rank0.json.gz", "ddp_gloo_rank1.json.gz"]
+    for name in names:
+        (tmp_path / name).write_bytes((fixtures / name).read_bytes())
+    folder = ridge.open(tmp_path)
+    listed = ridge.open([tmp_path / name for name in names])
+    apart = ridge.open(tmp_path / names[0], tmp_path / names[1])
+    assert len(folder) == len(listed) == len(apart) == 2
+    assert folder.diff().rows() == listed.diff().rows() == apart.diff().rows()
+    assert [each.paths[0] for each in folder] == [str(tmp_path / name) for name in names]
+    alone = ridge.open(tmp_path / names[1])
+    assert folder[1].ops().rows() == alone.ops().rows()
+    assert folder[1].tables.ops.rows() == alone.tables.ops.rows()
+    assert folder[-1].step(0).gpu().rows() == alone.step(0).gpu().rows()
+    with pytest.raises(IndexError):
+        folder[2]
+
+
+def test_diff_takes_paths_and_traces(fixtures, binary):
+    before, after = str(fixtures / "clean_casts.json.gz"), str(fixtures / "fault_casts.json.gz")
+    expected = rows_of(asked(binary, "diff", before, after))
+    assert ridge.diff(before, after).rows() == expected
+    a, b = ridge.open(before), ridge.open(after)
+    assert ridge.diff(a, b).rows() == expected
+    assert ridge.diff(a, after, min_pct="1%").command == "diff"
+    with pytest.raises(ridge.GateError) as failed:
+        ridge.diff(a, b, fail_above="1%")
+    assert isinstance(failed.value, AssertionError)
+    assert failed.value.report.rows()
+
+
+def test_text_is_what_the_command_line_prints(trace, path, binary):
+    for form in ("csv", "md", "json"):
+        printed = subprocess.run([binary, "categories", path, "-f", form], capture_output=True, text=True, check=True).stdout
+        assert trace.categories().text(form) == printed
+    rows = list(csv.reader(io.StringIO(trace.categories().text("csv"))))
+    assert rows[0] == trace.categories().columns
+
+
+def test_without_a_trace(fixtures, tmp_path):
+    assert "H200" in " ".join(str(row) for row in ridge.devices().rows())
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text('{"op": "aten::mm", "shapes": [[4096, 4096], [4096, 4096]], "dtypes": ["bfloat16", "bfloat16"]}\n')
+    assert ridge.predict(ops=calls, device="h200")[0]["flops"] == 2 * 4096**3
+
+
+def test_a_closed_trace_says_so(path):
+    with ridge.open(path) as trace:
+        kernels = trace.kernels()
+        table = trace.tables.ops
+    assert len(kernels.rows()) > 10  # what was made stays
+    assert len(table.rows()) > 10
+    with pytest.raises(ridge.Error, match="closed"):
+        trace.kernels()
+    assert "closed" in repr(trace)

@@ -1,0 +1,87 @@
+// Stretches in order of time, and a walk of each device's idle time beside them.
+#include "analysis/findings/host_gone.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "facts/break_costs.h"
+#include "model/host_stalls.h"
+
+namespace ridge {
+
+void HostGone::add(NodeId slice) {
+  if (slice == kNoNode || slice.value >= facts_.tree().recorded) return;
+  stretches_.push_back({static_cast<std::uint32_t>(thread_of(facts_.tree(), slice)), facts_.time(slice), slice});
+}
+
+void HostGone::add(NodeId on_thread_of, Interval time) {
+  if (on_thread_of == kNoNode || on_thread_of.value >= facts_.tree().recorded || time.length() <= 0) return;
+  stretches_.push_back({static_cast<std::uint32_t>(thread_of(facts_.tree(), on_thread_of)), time, kNoNode});
+}
+
+std::vector<HostGone::Stretch> HostGone::in_order() const {
+  std::vector<Stretch> all = stretches_;
+  std::sort(all.begin(), all.end(), [](const Stretch& a, const Stretch& b) {
+    return std::tuple(a.thread, a.time.start_ns, -a.time.end_ns) < std::tuple(b.thread, b.time.start_ns, -b.time.end_ns);
+  });
+  std::vector<Stretch> out;
+  for (const Stretch& one : all) {
+    if (!out.empty() && out.back().thread == one.thread && one.time.start_ns < out.back().time.end_ns) {
+      out.back().time.end_ns = std::max(out.back().time.end_ns, one.time.end_ns);
+    } else {
+      out.push_back(one);
+    }
+  }
+  return out;
+}
+
+std::int64_t HostGone::ns() const {
+  std::int64_t sum = 0;
+  for (const Stretch& one : in_order()) sum += one.time.length();
+  return sum;
+}
+
+void HostGone::reach(Claim* claim) const {
+  std::vector<Stretch> gone = in_order();
+  std::sort(gone.begin(), gone.end(), [](const Stretch& a, const Stretch& b) { return a.time.start_ns < b.time.start_ns; });
+  const std::vector<DeviceLedger>& devices = facts_.ledger().devices();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    std::int64_t credit = -claim->ns(d);
+    const auto walk = [&](bool again) {
+      auto next = gone.begin();
+      for (std::size_t i = 0; i < devices[d].idle.size(); ++i) {
+        const IdleSlot& slot = devices[d].idle[i];
+        for (; !again && next != gone.end() && next->time.start_ns < slot.piece.end_ns; ++next) credit += next->time.length();
+        if (is_late(slot.piece.cause) && slot.next_work != kNoWork && credit > 0) credit -= claim->reach_idle(d, i, credit);
+      }
+      for (; !again && next != gone.end(); ++next) credit += next->time.length();
+    };
+    walk(false);
+    walk(true);
+  }
+}
+
+void HostGone::reach_all_late(Claim* claim) const {
+  if (stretches_.empty()) return;
+  const std::vector<DeviceLedger>& devices = facts_.ledger().devices();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (std::size_t i = 0; i < devices[d].idle.size(); ++i) {
+      if (is_late(devices[d].idle[i].piece.cause)) claim->reach_idle(d, i);
+    }
+  }
+}
+
+Removal HostGone::removal() const {
+  Removal out;
+  for (const Stretch& one : in_order()) out.host.push_back({one.thread, one.time, 1});
+  const CallTree& tree = facts_.tree();
+  for (const Stretch& one : stretches_) {
+    if (one.slice == kNoNode) continue;
+    for (std::uint32_t n = one.slice.value; n < tree.recorded && tree.start_ns[n] < one.time.end_ns; ++n) {
+      if (tree.event_class[n] == EventClass::launch) out.waits.push_back(NodeId{n});
+    }
+  }
+  return out;
+}
+
+}  // namespace ridge

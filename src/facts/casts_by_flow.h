@@ -1,0 +1,19 @@
+// Casts of parameters in a trace without shapes, by the types that kernels' names tell.
+//
+// A step that makes no wide floating-point tensor, and yet casts from a wide type to a narrow one again and again, casts what
+// was there before it: parameters, or its input. The first cast of a step may be of the input; those behind it, each right
+// before the product that takes it, are of parameters. Where any other kernel of the step may write the wide type nothing is
+// told.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "facts/scope.h"
+
+namespace ridge {
+
+// Rows of trace.of(device_work), ascending, of a program that only infers; empty unless several iterations show the same.
+std::vector<std::uint32_t> weight_casts_by_flow(const Scope& scope);
+
+}  // namespace ridge
