@@ -25,7 +25,7 @@ bool same_device(const DeviceSpec& device, const ExpectedTable& table) { return 
 bool ops_are_alike(std::string_view kind) {
   constexpr std::array<std::string_view, 7> kAlike = {"product", "pointwise", "copy",     "reduction",
                                                       "softmax", "optimizer", "attention"};
-  return std::ranges::find(kAlike, kind) != kAlike.end();
+  return std::ranges::find(kAlike, kind) != kAlike.end() || kind.starts_with("triton");
 }
 
 std::string text_of(std::int64_t points, const ExpectedTable& table, const CallFeatures& call, bool op_known) {

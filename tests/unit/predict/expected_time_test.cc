@@ -238,6 +238,24 @@ TEST(ExpectedTime, OfAGatherThatWasNotMeasuredIsUnknown) {
   EXPECT_NE(why.find("_embedding_bag"), std::string::npos) << why;
 }
 
+TEST(ExpectedTime, OfAGeneratedKernelIsByItsSort) {
+  for (const std::string_view kind : {"triton_pointwise", "triton_reduction", "triton_persistent_reduction"}) {
+    const CallFeatures kernel = features_of_kernel({.kind = kind,
+                                                    .bytes_read = 2e8,
+                                                    .bytes_written = 2e8,
+                                                    .flops = 0,
+                                                    .blocks = 100000,
+                                                    .threads = 256,
+                                                    .dtype = DType::bf16},
+                                                   132);
+    std::string why;
+    const auto time = expected_time(kernel, h200(), nullptr, &why);
+    ASSERT_TRUE(time.has_value()) << kind << ": " << why;
+    EXPECT_GT(time->ns, 4e8 / 4.9e12 * 1e9) << "no faster than the memory";
+    EXPECT_LT(time->ns, 10 * 4e8 / 4.9e12 * 1e9);
+  }
+}
+
 // Of a list whose type is not told the bytes are not, either.
 TEST(ExpectedTime, OfAListOfUnknownTypeIsUnknown) {
   std::string why;
