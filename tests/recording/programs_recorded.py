@@ -15,7 +15,7 @@ def test_five_steps_of_a_program_nobody_touched(at):
 
 
 def test_what_is_left_of_the_recorder_afterwards(at):
-    words = ("--report", "--steps", "5000")  # long enough for the trace to be written
+    words = ("--report", "--steps", "2000")  # long enough for the trace to be written
     plain = at.run(python_with_torch(), program("train.py"), *words).expect(0).out
     equal(at.train(*words).expect(0).out, plain, "what the program sees")
 

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
 
 from checks import check, equal  # noqa: E402, F401
 
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 _ridge = [""]
 _python_with_torch = []
 
