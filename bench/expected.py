@@ -3,7 +3,7 @@
 
   expected.py --ridge build/ridge --score score.jsonl.gz [--models models.jsonl.gz] [--compiled compiled_score.jsonl.gz]
 
-The files are those of src/predict/record_expected.py. An op's error is its distance from the interval [warm, cold], in percent
+The files are those that the script of `ridge predict --calibrate` records. An op's error is its distance from the interval [warm, cold], in percent
 of the nearer end; of models it is weighted by time (count x warm). Ops without an expected time are counted, and left out of
 the means."""
 
@@ -22,6 +22,7 @@ loader = importlib.machinery.SourceFileLoader("make_expected_table", os.path.joi
 spec = importlib.util.spec_from_loader("make_expected_table", loader)
 table = importlib.util.module_from_spec(spec)
 loader.exec_module(table)
+from expected_points import item_of  # beside make_expected_table, which has made it known
 
 
 def lines(path):
@@ -39,8 +40,8 @@ def predicted(ridge, points):
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as f:
         for p in points:
             call = {k: p[k] for k in ("op", "shapes", "dtypes", "strides", "concrete", "tf32", "sizes") if p.get(k) is not None}
-            if table.item_of(p):
-                call["item"] = table.item_of(p)
+            if item_of(p):
+                call["item"] = item_of(p)
             f.write(json.dumps(call) + "\n")
         f.flush()
         return ask(ridge, "predict", "--ops", f.name, "--features")
@@ -77,6 +78,13 @@ def score(points, answers, name_of):
     print(line("all", [r for rows in groups.values() for r in rows]))
 
 
+def family(point, answer):
+    """A convolution is asked about in parts."""
+    if answer["kind"] and "conv" in point["op"]:
+        return "convolution_backward" if "backward" in point["op"] else "convolution"
+    return answer["kind"] or "not told"
+
+
 HEAD = "| %s | ops | told | mean %% | median %% | 90th %% | weighted by time %% | inside [low, high] %% |\n|---|---|---|---|---|---|---|---|"
 
 
@@ -90,7 +98,7 @@ def main():
     if a.score:
         points = [x for x in lines(a.score) if x.get("op")]
         print(HEAD % "kind")
-        score(points, predicted(a.ridge, points), lambda p, answer: answer["kind"] or "not told")
+        score(points, predicted(a.ridge, points), family)
     if a.models:
         points = [x for x in lines(a.models) if x.get("op")]
         print("\n" + HEAD % "model")

@@ -1,11 +1,19 @@
-# Writes ${OUT}: the texts of src/predict that are part of the binary, each as pieces of at most 30,000 characters.
+# Writes ${OUT}: the texts of src/predict that are part of the binary, each as pieces of at most 30,000 characters. The script that records is one
+# text: its files one behind the other, in this order.
+set(record_expected start products attention convolutions norms elementwise lookups training model_shapes whole_models compiled measure main)
+set(script "")
+foreach(name ${record_expected})
+  file(READ "${DIR}/record_expected/${name}.py" piece)
+  string(APPEND script "${piece}\n\n")
+endforeach()
+file(READ "${DIR}/expected_h200.txt" table)
 set(out "// Made by cmake/EmbedText.cmake from src/predict. Do not edit.\n#include \"predict/embedded_text.h\"\n\nnamespace ridge {\nnamespace {\n\nusing namespace std::string_view_literals;  // a literal that knows its length: counting it takes a compiler long\n\n")
 set(tail "")
-foreach(pair "calibration_script=record_expected.py" "expected_table_text=expected_h200.txt")
+foreach(pair "calibration_script=script" "expected_table_text=table")
   string(REPLACE "=" ";" pair "${pair}")
   list(GET pair 0 name)
   list(GET pair 1 file)
-  file(READ "${DIR}/${file}" text)
+  set(text "${${file}}")
   string(LENGTH "${text}" length)
   set(at 0)
   string(APPEND out "constexpr std::string_view k_${name}[] = {\n")

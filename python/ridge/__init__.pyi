@@ -326,6 +326,7 @@ class _Questions:
         ignore: str | Iterable[str] | None = None,
         all: bool | None = None,
         claim: str | None = None,
+        by_sql: str | Iterable[str] | None = None,
         device: str | None = None,
         device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
@@ -346,6 +347,7 @@ class _Questions:
         ignore: ids of findings to hide, separated by commas; repeatable
         all: also list every cause that is looked for, found or not
         claim: list the time that this finding claims too, piece by piece, and by iteration
+        by_sql: a query of yours whose rows mean failure: listed, and exit 3; repeatable
         device: device whose peaks to use; ridge devices lists them
         device_file: JSON file with the peaks of your own device, or with measured peaks
         clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
@@ -385,6 +387,7 @@ class _Questions:
         self,
         *,
         strict: bool | None = None,
+        by_sql: str | Iterable[str] | None = None,
         device: str | None = None,
         device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
@@ -402,6 +405,7 @@ class _Questions:
         """What is wrong with the file, and which metrics are implausible.
 
         strict: exit with 3 if there is a problem of severity error
+        by_sql: a query of yours whose rows mean failure: listed, and exit 3; repeatable
         device: device whose peaks to use; ridge devices lists them
         device_file: JSON file with the peaks of your own device, or with measured peaks
         clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
@@ -786,6 +790,7 @@ class _Questions:
         *,
         by: str | None = None,
         without_profiler: bool | None = None,
+        step_time: float | None = None,
         device: str | None = None,
         device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
@@ -804,6 +809,7 @@ class _Questions:
 
         by: name pieces by op or location (of the user's code); without it by kernel, call and op
         without_profiler: of the step as it would be without the profiler
+        step_time: what a step takes without the profiler, in ms, as you measured it
         device: device whose peaks to use; ridge devices lists them
         device_file: JSON file with the peaks of your own device, or with measured peaks
         clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
@@ -871,6 +877,52 @@ class _Questions:
     ) -> Report:
         """Memory by op and over time; what held it at the peak.
 
+        gpu: only this device of the trace
+        step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
+        from_: only what starts at or after this time, in ms from the window's start
+        to: only what starts before this time, in ms from the window's start
+        filter: only names that match this regular expression
+        runs: number of iterations in the trace, if it cannot be detected
+        """
+
+    def sql(
+        self,
+        query: str | None = None,
+        *,
+        query_file: _StrPath | None = None,
+        tables: bool | None = None,
+        gate: bool | None = None,
+        max_seconds: float | None = None,
+        max_memory: int | None = None,
+        device: str | None = None,
+        device_file: _StrPath | None = None,
+        clock_mhz: float | None = None,
+        dtype: str | None = None,
+        tf32: bool | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
+        gpu: int | None = None,
+        step: _Steps | None = None,
+        from_: float | None = None,
+        to: float | None = None,
+        filter: str | None = None,
+        runs: int | None = None,
+    ) -> Report:
+        """Ask in SQL: the trace's tables, Perfetto's, and every analysis.
+
+        query: the query: one SELECT, in SQLite's dialect
+        query_file: file with the query, - for standard input
+        tables: list all tables and their columns instead
+        gate: exit with 3 if the query gives a row
+        max_seconds: give up a query after this time (default 60)
+        max_memory: most bytes that a query may take (default 1073741824)
+        device: device whose peaks to use; ridge devices lists them
+        device_file: JSON file with the peaks of your own device, or with measured peaks
+        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
+        dtype: dtype to assume where the trace does not say: bf16, float32, ...
+        tf32: float32 matmuls and convolutions ran in TF32
+        inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
+        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start

@@ -1,5 +1,6 @@
 """The viewer: as a file, inside a notebook, and served."""
 
+import base64
 import html
 import os
 import sys
@@ -53,9 +54,10 @@ class Timeline:
         self._height = height
 
     def _repr_html_(self):
-        page = html.escape(page_of(self._trace), quote=True)
+        # A data: URL and not srcdoc: the page keeps its place in the hash, which srcdoc would take for the notebook's own.
+        page = base64.b64encode(page_of(self._trace).encode()).decode()
         return (
-            f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
+            f'<iframe src="data:text/html;charset=utf-8;base64,{page}#/timeline" sandbox="allow-scripts allow-downloads" '
             f'style="width:100%;height:{int(self._height)}px;border:1px solid #8884;border-radius:4px"></iframe>'
         )
 

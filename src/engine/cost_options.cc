@@ -2,11 +2,12 @@
 #include "engine/cost_options.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <iostream>
 #include <vector>
 
 #include "base/nearest.h"
@@ -79,13 +80,24 @@ Result<DType> dtype_of(const Arguments& arguments) {
 
 Result<std::string> read_small_file(const std::string& path, const std::string& what, std::uintmax_t most_bytes) {
   std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) return fail(ErrorCode::cannot_open, "cannot open " + what + ": " + error.message(), path);
-  if (bytes > most_bytes)
-    return fail(ErrorCode::too_large, what + " is larger than " + std::to_string(most_bytes >> 20) + " MiB", path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::cannot_open, "cannot read " + what, path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  const bool standard_input = path == "-";
+  const auto status = std::filesystem::status(path, error);
+  if (!standard_input && (error || !std::filesystem::exists(status)))
+    return fail(ErrorCode::cannot_open, "cannot open " + what + ": No such file or directory", path);
+  if (std::filesystem::is_directory(status))
+    return fail(ErrorCode::cannot_open, "cannot open " + what + ": Is a directory", path);
+  std::ifstream file;
+  if (!standard_input) file.open(path, std::ios::binary);
+  std::istream& from = standard_input ? std::cin : file;
+  if (!from) return fail(ErrorCode::cannot_open, "cannot read " + what, path);
+  std::string text;  // a pipe has no size: as much as comes
+  std::array<char, 1 << 16> piece{};
+  while (from.read(piece.data(), piece.size()) || from.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(from.gcount()));
+    if (text.size() > most_bytes)
+      return fail(ErrorCode::too_large, what + " is larger than " + std::to_string(most_bytes >> 20) + " MiB", path);
+  }
+  return text;
 }
 
 Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_files_only) {

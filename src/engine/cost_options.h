@@ -20,7 +20,7 @@ struct CostSettings {
   std::shared_ptr<const DiskKernelSources> sources;
 };
 
-// A whole file that a flag names; `what` it is, for errors.
+// A whole file that a flag names, a pipe too, "-" for standard input; `what` it is, for errors.
 Result<std::string> read_small_file(const std::string& path, const std::string& what, std::uintmax_t most_bytes);
 
 // From the arguments of those names; an error that says what is wrong with one.

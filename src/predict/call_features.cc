@@ -1,8 +1,8 @@
 // Which kind an op is of, and what all kinds' features have in common.
 //
 // All kinds begin with: time by the peak of arithmetic and by that of memory (on the reference device, as powers of two), bytes
-// read, bytes written, bytes of an element, code of the type. Those of products,
-// convolutions and attention follow in matrix_features.cc, those of all others in general_features.cc.
+// read, bytes written, bytes of an element, code of the type. Those of products and attention follow in matrix_features.cc,
+// those of convolutions in convolution_features.cc, those of all others in general_features.cc.
 #include "predict/call_features.h"
 
 #include <algorithm>
@@ -21,6 +21,8 @@ using features::type_code;
 
 // A kernel that does next to nothing takes about this long.
 constexpr double kLaunchNs = 1500;
+// What transposing kernels reach of the bandwidth.
+constexpr double kReachedByTurning = 0.7;
 
 // Ops that programs call and that call others, under the row of what they come to; those without one by their kind alone.
 struct Alias {
@@ -95,16 +97,16 @@ const DeviceSpec& reference_device() {
   return device;
 }
 
-void begin(CallFeatures* out) {
+}  // namespace
+
+void features::begin_features(CallFeatures* out) {
   const auto base = base_time(*out, reference_device());
   begin(out, base ? base->compute_ns : 0, base ? base->memory_ns : 0);
 }
 
-}  // namespace
-
 float log_size(double size) { return static_cast<float>(std::log2(std::max(size, 1.0))); }
 
-double BaseTime::ns() const { return kLaunchNs + std::max({compute_ns, memory_ns, serial_ns}); }
+double BaseTime::ns() const { return kLaunchNs + std::max({compute_ns, memory_ns, serial_ns}) + turned_ns; }
 
 std::optional<BaseTime> base_time(const CallFeatures& call, const DeviceSpec& device) {
   BaseTime base;
@@ -114,11 +116,12 @@ std::optional<BaseTime> base_time(const CallFeatures& call, const DeviceSpec& de
     Figure peak = peak_flops(device, call.unit, call.matrix ? MathUnit::matrix : MathUnit::vector);
     if (!peak.known()) peak = peak_flops(device, DType::f32, MathUnit::vector);
     if (!peak.known()) return std::nullopt;
-    base.compute_ns = flops / peak.high * 1e9;
+    base.compute_ns = flops / (peak.high * call.reached) * 1e9;
   }
   const double bytes = call.work.read.value_or(call.tensor_bytes) + call.work.written.value_or(0);
   base.serial_ns = call.serial_ns;
   base.memory_ns = bytes / device.bandwidth.high * 1e9;
+  base.turned_ns = call.turned_bytes / (kReachedByTurning * device.bandwidth.high) * 1e9;
   return base;
 }
 
@@ -143,6 +146,12 @@ OpCall with_made_tensor(const OpCall& call) {
   return out;
 }
 
+double elements_of(const OpCall& call) {
+  double all = 0;
+  each_tensor(call, [&](const TensorShape& t) { all += numel(t); });
+  return all;
+}
+
 bool is_factory(std::string_view op) {
   constexpr std::array<std::string_view, 8> kFactories = {"randn", "rand",   "zeros",   "ones",
                                                           "full",  "arange", "randint", "empty"};
@@ -151,7 +160,9 @@ bool is_factory(std::string_view op) {
 
 }  // namespace
 
-CallFeatures features_of_call(const OpCall& given, bool tf32, double multiprocessors) {
+namespace {
+
+CallFeatures features_of_size(const OpCall& given, bool tf32, double multiprocessors, bool whole) {
   CallFeatures out;
   const bool factory = is_factory(without_namespace(given.op));
   const OpCall call = factory ? with_made_tensor(given) : given;
@@ -205,6 +216,9 @@ CallFeatures features_of_call(const OpCall& given, bool tf32, double multiproces
     return a.kind == OpArgument::Kind::tensor_list && a.list_left_out && a.list.empty();
   };
   if (!call.arguments.empty() && left_out(call.arguments.front())) return out;
+  // Nor where its tensors' type is not: their bytes would be none.
+  if (!call.arguments.empty() && !call.arguments.front().list.empty() && out.tensor_bytes == 0 && elements_of(call) > 0)
+    return out;
   out.kind = kind_of(family, call.op);
   out.matrix = row != nullptr && is_matrix_work(*row);
   out.unit = out.matrix && tf32 && out.work.dtype == DType::f32 ? DType::tf32 : out.work.dtype;
@@ -216,7 +230,7 @@ CallFeatures features_of_call(const OpCall& given, bool tf32, double multiproces
     if (!out.work.read || !(*out.work.read > 0)) out.work.read = out.tensor_bytes;
     if ((family == "copy") && (!out.work.written || !(*out.work.written > 0))) out.work.written = out.tensor_bytes;
   }
-  begin(&out);
+  features::begin_features(&out);
   const std::size_t shared = out.values.size();
   if (family == "product" && row != nullptr && product_positions(*row) != nullptr) {
     features::product(spelled, *row, multiprocessors, &out);
@@ -224,7 +238,10 @@ CallFeatures features_of_call(const OpCall& given, bool tf32, double multiproces
     out.kind = "reduction";  // of two vectors
     features::general(spelled, out.op, multiprocessors, &out);
   } else if (family == "convolution") {
-    features::convolution(spelled, *row, multiprocessors, &out);
+    out.values.clear();
+    features::convolution(spelled, *row, tf32, whole, multiprocessors, &out);
+    if (out.parts.empty()) out.kind = {};
+    return out;
   } else if (family == "attention") {
     features::attention(spelled, *row, multiprocessors, &out);
   } else {
@@ -234,12 +251,45 @@ CallFeatures features_of_call(const OpCall& given, bool tf32, double multiproces
   return out;
 }
 
+// Kinds that do the same for each slice of their tensors' first dimension, by kernels that change with their number.
+bool goes_slice_by_slice(const CallFeatures& call) {
+  if (call.kind == "norm")
+    return call.op.find("layer_norm") != std::string::npos || call.op.find("rms_norm") != std::string::npos;
+  return call.kind == "reduction" || call.kind == "softmax";
+}
+
+// The call over the first `size` slices.
+OpCall sliced(const OpCall& call, std::int64_t whole, std::int64_t size) {
+  OpCall out = call;
+  const auto cut = [&](TensorShape* t) {
+    if (!t->sizes.empty() && t->sizes.front() == whole) t->sizes.front() = size;
+  };
+  for (OpArgument& a : out.arguments) {
+    cut(&a.tensor);
+    for (TensorShape& t : a.list) cut(&t);
+  }
+  return out;
+}
+
+}  // namespace
+
+CallFeatures features_of_call(const OpCall& call, bool tf32, double multiprocessors, bool whole) {
+  CallFeatures out = features_of_size(call, tf32, multiprocessors, whole);
+  const TensorShape* x = tensor_at(call, 0);
+  if (!goes_slice_by_slice(out) || x == nullptr || x->sizes.empty()) return out;
+  std::int64_t size = 1;
+  while (size < x->sizes.front() / 2) size *= 2;
+  for (; size >= 1 && size < x->sizes.front(); size /= 2)
+    out.lesser.push_back(features_of_size(sliced(call, x->sizes.front(), size), tf32, multiprocessors, whole));
+  return out;
+}
+
 CallFeatures features_of_kernel(const GeneratedKernel& kernel, double multiprocessors) {
   CallFeatures out;
   out.kind = kernel.kind;
   out.work = {.flops = kernel.flops, .read = kernel.bytes_read, .written = kernel.bytes_written, .dtype = kernel.dtype};
   out.unit = kernel.dtype;
-  begin(&out);
+  features::begin_features(&out);
   out.values.insert(out.values.end(), {log_size(kernel.blocks), log_size(kernel.threads),
                                        log_size((kernel.bytes_read + kernel.bytes_written) / std::max(kernel.blocks, 1.0))});
   features::waves(kernel.blocks, multiprocessors, &out);

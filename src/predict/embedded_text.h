@@ -1,5 +1,6 @@
-// Texts that are part of the binary, in pieces: the script that records times (record_expected.py), and the table that was made
-// of an H200's (expected_h200.txt, by tools/make_expected_table). Made by cmake/EmbedText.cmake.
+// Texts that are part of the binary, in pieces: the script that records times (the files of record_expected, one behind the
+// other), and the table that was made of an H200's (expected_h200.txt, by tools/make_expected_table). Made by
+// cmake/EmbedText.cmake.
 #pragma once
 
 #include <span>

@@ -2,6 +2,7 @@
 #include "predict/expected_time.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -18,6 +19,14 @@ constexpr double kOtherOp = 1.25;
 constexpr std::size_t kNeighbours = 8;
 
 bool same_device(const DeviceSpec& device, const ExpectedTable& table) { return device.name == table.device(); }
+
+// Whether an op takes about as long as others of its kind that move as much. Gathers, sorts and pooling have kernels of their
+// own each, and one says nothing of another.
+bool ops_are_alike(std::string_view kind) {
+  constexpr std::array<std::string_view, 7> kAlike = {"product", "pointwise", "copy",     "reduction",
+                                                      "softmax", "optimizer", "attention"};
+  return std::ranges::find(kAlike, kind) != kAlike.end() || kind.starts_with("triton");
+}
 
 std::string text_of(std::int64_t points, const ExpectedTable& table, const CallFeatures& call, bool op_known) {
   std::string text(call.kind);
@@ -36,10 +45,8 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(sum);
 }
 
-}  // namespace
-
-std::optional<ExpectedTime> expected_time(const CallFeatures& call, const DeviceSpec& device, const MeasuredPoints* measured,
-                                          std::string* why) {
+// By the table alone.
+std::optional<ExpectedTime> by_table(const CallFeatures& call, const DeviceSpec& device, std::string* why) {
   const ExpectedTable& table = ExpectedTable::built_in();
   if (call.kind.empty()) {
     *why = "no such op was measured, or its shapes are not told";
@@ -57,22 +64,61 @@ std::optional<ExpectedTime> expected_time(const CallFeatures& call, const Device
     *why = "no " + std::string(call.kind) + " was measured";
     return std::nullopt;
   }
+  if (!factor->op_known && !ops_are_alike(call.kind)) {
+    *why = "no " + call.op + " was measured";
+    return std::nullopt;
+  }
   ExpectedTime out;
   const double wider = (same_device(device, table) ? 1 : kOtherDevice) * (factor->op_known ? 1 : kOtherOp);
   out.ns = base->ns() * factor->factor;
   out.low_ns = base->ns() * factor->low / wider;
   out.high_ns = base->ns() * factor->high * wider;
-  out.low_ns = std::max(out.low_ns, std::min(base->compute_ns, out.ns));  // arithmetic has no cache to be faster from
+  // Arithmetic has no cache to be faster from.
+  if (call.reached == 1) out.low_ns = std::max(out.low_ns, std::min(base->compute_ns, out.ns));
   out.basis = text_of(factor->points, table, call, factor->op_known);
-  if (!same_device(device, table)) out.basis += "; scaled by the peaks of " + device.name;
-  if (measured == nullptr) return out;
+  double least = out.ns;
+  for (const CallFeatures& less : call.lesser) {
+    std::string not_said;
+    if (const auto other = by_table(less, device, &not_said)) least = std::max(least, other->ns);
+  }
+  const double raised = least / out.ns;
+  out.ns *= raised, out.low_ns *= raised, out.high_ns *= raised;
+  return out;
+}
+
+// The parts one after the other. They are off by chance each, so that their distances add up as squares do.
+std::optional<ExpectedTime> by_parts(const CallFeatures& call, const DeviceSpec& device, std::string* why) {
+  ExpectedTime out;
+  double below = 0, above = 0;
+  for (const CallFeatures& part : call.parts) {
+    const auto one = by_table(part, device, why);
+    if (!one) return std::nullopt;
+    out.ns += one->ns;
+    below += (one->ns - one->low_ns) * (one->ns - one->low_ns);
+    above += (one->high_ns - one->ns) * (one->high_ns - one->ns);
+    out.basis += (out.basis.empty() ? "" : " + ") + one->basis;
+  }
+  out.low_ns = out.ns - std::sqrt(below);
+  out.high_ns = out.ns + std::sqrt(above);
+  return out;
+}
+
+}  // namespace
+
+std::optional<ExpectedTime> expected_time(const CallFeatures& call, const DeviceSpec& device, const MeasuredPoints* measured,
+                                          std::string* why) {
+  auto found = call.parts.empty() ? by_table(call, device, why) : by_parts(call, device, why);
+  if (!found) return std::nullopt;
+  ExpectedTime& out = *found;
+  if (!same_device(device, ExpectedTable::built_in())) out.basis += "; scaled by the peaks of " + device.name;
+  if (measured == nullptr) return found;
   if (const auto own = measured->near(call)) {
     out.ns *= own->factor;
     out.low_ns = out.ns * own->low;
     out.high_ns = out.ns * own->high;
     out.basis += "; moved by " + std::to_string(own->points) + " measured points near it";
   }
-  return out;
+  return found;
 }
 
 Result<MeasuredPoints> MeasuredPoints::read(std::string_view text, const std::string& where, const DeviceSpec& device) {

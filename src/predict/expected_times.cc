@@ -101,7 +101,7 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
       tf32 = tf32 || all.costs[call.first_cost + i].dtype == DType::tf32;
       call_of_cost_[call.first_cost + i] = static_cast<std::uint32_t>(calls_.size());
     }
-    made.features = features_of_call(call.call, tf32, predictor.multiprocessors(made.device));
+    made.features = features_of_call(call.call, tf32, predictor.multiprocessors(made.device), false);
     predictor.predict(&made);
     double roof_ns = 0;
     for (std::uint32_t i = 0; i < call.launches; ++i) roof_ns += costs.roof(first[i].row).roof_ns.value_or(0);

@@ -27,11 +27,6 @@ constexpr std::array kDims = {
     DimAt{"sort", 1},
 };
 
-// Over which part of the first tensor a call goes: sizes before, within and behind the dimensions it names.
-struct Span {
-  double outer = 1, along = 1, inner = 1;
-};
-
 Span span_of(const OpCall& call, std::string_view op, std::string_view kind, const TensorShape& x) {
   Span span;
   const auto rank = static_cast<std::int64_t>(x.sizes.size());
@@ -79,19 +74,6 @@ Span span_of(const OpCall& call, std::string_view op, std::string_view kind, con
       span.outer *= size;
   }
   return span;
-}
-
-// Kernels that go over a dimension step by step, a thread or a block for each of the others: ATen's softmax along an outer
-// dimension, norms with a block per channel or group, resampling that loops over images. Nanoseconds a step, seen on an H200.
-double serial_time(std::string_view op, std::string_view kind, const Span& span, const TensorShape* x) {
-  if (kind == "softmax" && span.inner > 1) return 450 * span.along;
-  if (x == nullptr || x->sizes.size() < 3) return 0;
-  const double images = static_cast<double>(x->sizes[0]), channels = static_cast<double>(x->sizes[1]), rest = span.inner;
-  if (kind.starts_with("norm") && op.find("batch_norm") != std::string_view::npos) return images * std::max(30.0, rest);
-  if (kind.starts_with("norm")) return span.along;
-  if (op == "upsample_bilinear2d") return 250 * images * channels;
-  if (op == "im2col") return 2000 * images;
-  return 0;
 }
 
 // How a tensor lies: elements that follow each other when it is walked by its last dimensions, and whether it is dense in some
@@ -173,7 +155,11 @@ void general(const OpCall& call, std::string_view op, double multiprocessors, Ca
     if (largest == nullptr || n > numel(*largest)) largest = &t;
     if (t.dtype == DType::i64 || t.dtype == DType::i32) index = std::max(index, n);
   });
-  for (const OpArgument& a : call.arguments) listed = std::max(listed, static_cast<double>(a.list.size()));
+  bool listed_alike = true;  // one that lies otherwise makes a list's kernel go element by element
+  for (const OpArgument& a : call.arguments) {
+    listed = std::max(listed, static_cast<double>(a.list.size()));
+    for (const TensorShape& t : a.list) listed_alike = listed_alike && lie_of(t).in_order;
+  }
   if (largest != nullptr) {
     each_tensor(call, [&](const TensorShape& t) {
       if (numel(t) * 2 < numel(*largest)) {
@@ -201,40 +187,41 @@ void general(const OpCall& call, std::string_view op, double multiprocessors, Ca
   if (x == nullptr && first != nullptr && !first->list.empty()) x = &first->list.front();
   if (x == nullptr) x = largest;
   const Span span = x != nullptr ? span_of(call, op, out->kind, *x) : Span{};
-  const double steps_ns = serial_time(op, out->kind, span, x);
-  if (out->kind == "softmax") out->serial_ns = steps_ns;  // the others have kernels of several forms: only the table can tell
+  out->serial_ns = serial_time(call, op, out->kind, span, x, multiprocessors);
   const TensorShape* second = tensor_at(call, 1);
   if (x != nullptr && out->work.written && numel(*x) > 0) result_item = *out->work.written / numel(*x);
   const auto number = number_at(call, 1);  // topk: how many; fills: of what
   const double last = x != nullptr && !x->sizes.empty() ? static_cast<double>(x->sizes.back()) : 1;
   const bool misaligned = x != nullptr && static_cast<std::int64_t>(last) % 8 != 0;
   std::vector<float>& f = out->values;
-  f.insert(f.end(),
-           {log_size(x != nullptr ? numel(*x) : 0),
-            log_size(largest != nullptr ? numel(*largest) : 0),
-            log_size(elements),
-            static_cast<float>(std::min(tensors, 64.0)),
-            log_size(listed),
-            log_size(span.outer),
-            log_size(span.along),
-            log_size(span.inner),
-            log_size(shortest_run),
-            in_order ? 1.0F : 0.0F,
-            dense ? 1.0F : 0.0F,
-            broadcast ? 1.0F : 0.0F,
-            by_dimension,
-            log_size(least > 1e17 ? 0 : least),
-            log_size(index),
-            static_cast<float>(std::min(result_item, 64.0)),
-            second != nullptr ? type_code(second->dtype) : -1.0F,
-            log_size(number && *number > 0 ? *number : 0),
-            misaligned ? 1.0F : 0.0F,
-            log_size(last),
-            second != nullptr ? log_size(numel(*second)) : 0.0F,
-            x != nullptr ? static_cast<float>(x->sizes.size()) : 0.0F,
-            x != nullptr && x->strides.size() == x->sizes.size() && x->sizes.size() > 2 && x->strides[1] == 1 ? 1.0F : 0.0F,
-            static_cast<float>(std::log2(steps_ns + 1)),
-            flag_at(call, 5) ? 1.0F : 0.0F});
+  f.insert(f.end(), {log_size(x != nullptr ? numel(*x) : 0),
+                     log_size(largest != nullptr ? numel(*largest) : 0),
+                     log_size(elements),
+                     static_cast<float>(std::min(tensors, 64.0)),
+                     log_size(listed),
+                     log_size(span.outer),
+                     log_size(span.along),
+                     log_size(span.inner),
+                     log_size(shortest_run),
+                     in_order ? 1.0F : 0.0F,
+                     dense ? 1.0F : 0.0F,
+                     broadcast ? 1.0F : 0.0F,
+                     by_dimension,
+                     log_size(least > 1e17 ? 0 : least),
+                     log_size(index),
+                     static_cast<float>(std::min(result_item, 64.0)),
+                     second != nullptr ? type_code(second->dtype) : -1.0F,
+                     log_size(number && *number > 0 ? *number : 0),
+                     misaligned ? 1.0F : 0.0F,
+                     log_size(last),
+                     second != nullptr ? log_size(numel(*second)) : 0.0F,
+                     x != nullptr ? static_cast<float>(x->sizes.size()) : 0.0F,
+                     x != nullptr && channels_last(*x) ? 1.0F : 0.0F,
+                     static_cast<float>(std::log2(out->serial_ns + 1)),
+                     flag_at(call, 5) ? 1.0F : 0.0F,
+                     flag_at(call, 3) ? 1.0F : 0.0F,
+                     listed_alike ? 1.0F : 0.0F,
+                     static_cast<float>(x != nullptr && index > 0 ? std::log2(index / std::max(numel(*x), 1.0)) : 0.0)});
   waves(out->kind.starts_with("norm") ? span.outer : span.outer * span.inner, multiprocessors, out);
 }
 

@@ -1,11 +1,12 @@
-// Features of products, convolutions and attention: the sizes of the product, the layouts of its operands, and how its tiles
-// fill the device.
+// Features of products and attention: the sizes of the product, the layouts of its operands, and how its tiles fill the
+// device.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
 #include "ops/operands.h"
 #include "predict/call_features.h"
+#include "predict/feature_values.h"
 
 namespace ridge::features {
 namespace {
@@ -14,15 +15,6 @@ constexpr double kTile = 128;
 
 const TensorShape* given(const OpCall& call, int position) {
   return position < 0 ? nullptr : tensor_at(call, static_cast<std::size_t>(position));
-}
-
-// The largest power of two, up to 64, that divides a size: libraries choose kernels by it.
-float alignment(double size) {
-  const auto n = static_cast<std::int64_t>(size);
-  if (n <= 0) return 0;
-  float power = 0;
-  for (std::int64_t at = 2; at <= 64 && n % at == 0; at *= 2) ++power;
-  return power;
 }
 
 // Of several rows, in bytes: what the widest loads of all of them can be.
@@ -87,65 +79,6 @@ void product(const OpCall& call, const OpFormula& row, double multiprocessors, C
   tiled(batch * ceil_tiles(m, kTile) * ceil_tiles(n, 2 * kTile), multiprocessors, out);
   tiled(batch * ceil_tiles(m, kTile) * ceil_tiles(n, kTile), multiprocessors, out);
   tiled(batch * ceil_tiles(m, 64) * ceil_tiles(n, 64), multiprocessors, out);
-}
-
-void convolution(const OpCall& call, const OpFormula& row, double multiprocessors, CallFeatures* out) {
-  const auto* at = std::get_if<ConvolutionPositions>(&row.positions);
-  const bool backward = row.op.find("backward") != std::string_view::npos;
-  const TensorShape* x = tensor_at(call, backward ? 1 : 0);
-  const TensorShape* w = tensor_at(call, backward ? 2 : 1);
-  if (at == nullptr || x == nullptr || w == nullptr || x->sizes.size() < 3 || w->sizes.size() < 3) return;
-  const auto first = [&](int position, double otherwise) {
-    if (position < 0) return otherwise;
-    const auto list = integers_at(call, static_cast<std::size_t>(position));
-    return list && !list->empty() ? static_cast<double>(list->front()) : otherwise;
-  };
-  const auto spatial = [](const TensorShape& t) {
-    double n = 1;
-    for (std::size_t i = 2; i < t.sizes.size(); ++i) n *= static_cast<double>(t.sizes[i]);
-    return n;
-  };
-  const bool transposed = at->transposed == ConvolutionPositions::Transposed::yes ||
-                          (at->transposed == ConvolutionPositions::Transposed::argument &&
-                           flag_at(call, static_cast<std::size_t>(at->transposed_at)));
-  const double images = static_cast<double>(x->sizes[0]), channels = static_cast<double>(x->sizes[1]);
-  const double w0 = static_cast<double>(w->sizes[0]), w1 = static_cast<double>(w->sizes[1]), kernel = spatial(*w);
-  const double groups = transposed ? std::max(first(at->groups, 1), 1.0) : std::max(channels / std::max(w1, 1.0), 1.0);
-  const double in = transposed ? w0 / groups : w1, made = transposed ? w1 : w0 / groups;  // channels of a group
-  const double flops_of_one = 2 * kernel * images * w0 * w1;
-  double positions = out->work.flops && flops_of_one > 0 ? *out->work.flops / flops_of_one : spatial(*x);
-  const auto mask = at->mask < 0 ? std::vector<bool>() : flags_at(call, static_cast<std::size_t>(at->mask));
-  const bool gives_input = mask.empty() || mask[0], gives_weight = mask.size() < 2 || mask[1];
-  if (backward && gives_input && gives_weight) positions /= 2;
-  const bool last = x->strides.size() == x->sizes.size() && x->strides[1] == 1 && channels > 1;
-  const bool bias = backward ? mask.size() > 2 && mask[2] : given(call, at->bias) != nullptr;
-  std::vector<float>& f = out->values;
-  f.insert(f.end(), {log_size(images),
-                     log_size(in),
-                     log_size(made),
-                     log_size(groups),
-                     log_size(positions),
-                     log_size(spatial(*x)),
-                     log_size(kernel),
-                     static_cast<float>(first(at->stride, 1)),
-                     static_cast<float>(first(at->dilation, 1)),
-                     static_cast<float>(x->sizes.size() - 2),
-                     code(last),
-                     code(transposed),
-                     code(gives_input),
-                     code(gives_weight),
-                     code(bias),
-                     alignment(in),
-                     alignment(made),
-                     least_alignment({in, made}, item_bytes(x->dtype)),
-                     static_cast<float>(made / (ceil_tiles(made, 64) * 64)),
-                     log_size(in * kernel),
-                     static_cast<float>(std::log2(1 + std::exp2(static_cast<double>(out->values.front())) *
-                                                          (ceil_tiles(made, 64) * 64 / made) *
-                                                          (ceil_tiles(in * kernel, 32) * 32 / (in * kernel))))});
-  waves(groups * ceil_tiles(images * positions, kTile) * ceil_tiles(made, kTile), multiprocessors, out);
-  tiled(groups * ceil_tiles(images * positions, kTile) * ceil_tiles(made, kTile), multiprocessors, out);
-  tiled(groups * ceil_tiles(images * positions, 64) * ceil_tiles(made, 64), multiprocessors, out);
 }
 
 void attention(const OpCall& call, const OpFormula& row, double multiprocessors, CallFeatures* out) {

@@ -10,6 +10,7 @@
 
 #include "base/try.h"
 #include "ops/op_work.h"
+#include "predict/op_line_checks.h"
 
 namespace ridge {
 namespace {
@@ -185,6 +186,29 @@ bool is_list_of_shapes(element shapes) {  // [[2, 3], [2, 3]]
   return true;
 }
 
+// Whole numbers, none below zero, in lists of any depth.
+bool are_sizes(element shapes) {
+  if (!shapes.is_array()) {
+    std::int64_t size = 0;
+    return shapes.get(size) == simdjson::SUCCESS && size >= 0;
+  }
+  for (const element each : simdjson::dom::array(shapes)) {
+    if (!are_sizes(each)) return false;
+  }
+  return true;
+}
+
+// As many strides as sizes, of each tensor that has any.
+bool fit_sizes(element strides, element shapes) {
+  simdjson::dom::array all, sizes;
+  if (strides.get(all) != simdjson::SUCCESS || shapes.get(sizes) != simdjson::SUCCESS || all.size() == 0) return true;
+  if (!all.at(0).is_array()) return all.size() == sizes.size();
+  for (std::size_t i = 0; i < std::min(all.size(), sizes.size()); ++i) {
+    if (!fit_sizes(all.at(i), sizes.at(i))) return false;
+  }
+  return true;
+}
+
 // Tensors alone were given: each to where the op takes one.
 void place_tensors(std::string_view plain, OpCall* call) {
   const std::string_view name = plain.ends_with('_') ? plain.substr(0, plain.size() - 1) : plain;
@@ -262,7 +286,7 @@ std::string types_of(element types, std::size_t arguments) {
 }
 
 Result<OpLine> read_line(element json, const std::string& where) {
-  const auto bad = [&](const char* what) { return fail(ErrorCode::usage, what, where, kHint); };
+  const auto bad = [&](const std::string& what) { return fail(ErrorCode::usage, what, where, kHint); };
   std::string_view op;
   simdjson::dom::object object;
   if (json.get(object) != simdjson::SUCCESS) return bad("not a JSON object");
@@ -276,6 +300,7 @@ Result<OpLine> read_line(element json, const std::string& where) {
   std::size_t count = 0;
   if (object["shapes"].get(shapes) == simdjson::SUCCESS && shapes.is_array()) {
     line.shapes = shape_text = json_of(shapes);
+    if (!are_sizes(shapes)) return bad("a size is negative or no whole number: " + shape_text);
     count = simdjson::dom::array(shapes).size();
     if (takes_list(plain) && object["concrete"].get(concrete) != simdjson::SUCCESS && is_list_of_shapes(shapes)) {
       shape_text = "[" + shape_text + "]";
@@ -285,6 +310,8 @@ Result<OpLine> read_line(element json, const std::string& where) {
   }
   if (stride_text.empty() && object["strides"].get(strides) == simdjson::SUCCESS && strides.is_array())
     stride_text = json_of(strides);
+  if (!line.shapes.empty() && object["strides"].get(strides) == simdjson::SUCCESS && !fit_sizes(strides, shapes))
+    return bad("not as many strides as sizes: " + json_of(strides));
   if (object["dtypes"].get(types) == simdjson::SUCCESS && (types.is_array() || types.is_string())) {
     line.dtypes = type_text = types_of(types, count);
   }
@@ -326,6 +353,8 @@ Result<OpLine> read_line(element json, const std::string& where) {
   if (!positional) place_tensors(plain, &line.call);
   if (simdjson::dom::object named; object["args"].get(named) == simdjson::SUCCESS) name_arguments(named, &line);
   if (!positional) default_arguments(&line);
+  if (!item.empty() && of_lists == DType::unknown) return bad("unknown dtype '" + std::string(item) + "'");
+  if (const auto wrong = impossible(line.call)) return bad(*wrong);
   if (bool tf32 = false; object["tf32"].get(tf32) == simdjson::SUCCESS) line.tf32 = tf32;
   if (double ns = 0; object["warm_ns"].get(ns) == simdjson::SUCCESS) line.warm_ns = ns;
   if (double ns = 0; object["cold_ns"].get(ns) == simdjson::SUCCESS) line.cold_ns = ns;

@@ -24,7 +24,8 @@ std::optional<ExpectedTime> WouldTake::of(const OpCall& call, bool tf32, std::in
   constexpr double kMultiprocessors = 132;  // of a device that does not tell
   const double multiprocessors = spec->multiprocessors > 0 ? static_cast<double>(spec->multiprocessors) : kMultiprocessors;
   std::string why;
-  return expected_time(features_of_call(call, tf32, multiprocessors), *spec, points->second ? &*points->second : nullptr, &why);
+  return expected_time(features_of_call(call, tf32, multiprocessors, false), *spec, points->second ? &*points->second : nullptr,
+                       &why);
 }
 
 std::optional<LeftOver> WouldTake::left_of(const ExpectedCall& ran, const OpCall& other, bool tf32) {

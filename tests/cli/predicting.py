@@ -36,10 +36,26 @@ def test_wrong_calls_of_predict(folder):
     refused(2, "kernels", folder.trace, "--expected-file", folder.write("empty.jsonl", PRODUCT), error="measured", hint="--calibrate")
 
 
+def test_lines_may_come_through_a_pipe(folder):
+    path = folder.write("ops.jsonl", PRODUCT + "\n")
+    wanted = succeeds("predict", "--ops", path, "--json").out
+    for name in ("-", "/dev/stdin"):
+        equal(succeeds("predict", "--ops", name, "--json", stdin=(PRODUCT + "\n").encode()).out, wanted, name)
+
+
+def test_lines_that_cannot_be_are_named(folder):
+    bad = PRODUCT + "\n" + PRODUCT.replace("[[4096, 4096], [4096, 4096]]", "[[4096, 4096], [4095, 4096]]")
+    refused(2, "predict", "--ops", folder.write("sizes.jsonl", bad), error="inner sizes")
+    refused(2, "predict", "--ops", folder.write("types.jsonl", PRODUCT.replace("bfloat16", "bfloat17")), error="bfloat17")
+
+
 def test_the_script_that_records(folder):
     script = succeeds("predict", "--calibrate").out
     ast.parse(script)
     check("--seconds" in script and script.startswith("#!"), script[:80])
+    defined = [node.name for node in ast.parse(script).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    equal(len(defined), len(set(defined)), "the files of the script define nothing twice")
+    check("p_model_convolution" in defined and defined[-1] == "main", defined[-3:])
     path = folder.at("record.py")
     succeeds("predict", "--calibrate", "-o", path)
     with open(path) as file:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
@@ -125,6 +126,32 @@ Result<Predictions> compute_predictions(const Scope& scope) {
   return out;
 }
 
+namespace {
+
+// What the table is asked by; of several parts one behind the other, with " + " between them.
+void add_features(const CallFeatures& call, Row* row) {
+  static const auto reference = find_device(ExpectedTable::built_in().device());
+  std::string roles, kinds, ops, bases, values;
+  const auto add = [](std::string* all, std::string_view one, std::string_view between) {
+    if (!all->empty()) *all += between;
+    *all += one;
+  };
+  const std::span<const CallFeatures> parts = call.parts.empty() ? std::span(&call, 1) : std::span(call.parts);
+  for (const CallFeatures& part : parts) {
+    const auto base = reference ? base_time(part, **reference) : std::nullopt;
+    add(&roles, part.role, " + ");
+    add(&kinds, part.kind, " + ");
+    add(&ops, part.op, " + ");
+    add(&bases, base ? std::to_string(base->ns()) : "", " + ");
+    std::string features;
+    for (const float value : part.values) add(&features, std::to_string(value), " ");
+    add(&values, features, " + ");
+  }
+  for (const std::string& text : {roles, kinds, ops, bases, values}) row->push_back(cells::text(text));
+}
+
+}  // namespace
+
 Report report_predictions(const Predictions& predictions) {
   Table table;
   table.name = "predict";
@@ -147,8 +174,7 @@ Report report_predictions(const Predictions& predictions) {
   table.hints.important = {"op",      "expected_ns", "low_ns", "high_ns", "roof_ns",
                            "mean_ns", "slowdown",    "count",  "shapes",  "dtypes"};
   if (predictions.with_features) {
-    for (const char* name : {"kind", "table_op", "base_ns", "features"})
-      table.columns.push_back({name, std::string_view(name) == "base_ns" ? Type::number : Type::text});
+    for (const char* name : {"part", "kind", "table_op", "base_ns", "features"}) table.columns.push_back({name, Type::text});
   }
   for (const PredictedCall& call : predictions.calls) {
     const auto ns = [&](double ExpectedTime::* member) {
@@ -171,14 +197,7 @@ Report report_predictions(const Predictions& predictions) {
       row.push_back(call.expected && call.expected->ns > 0 && mean > 0 ? Cell(mean / call.expected->ns) : Cell());
     }
     row.push_back(cells::text(call.expected ? call.expected->basis : call.why));
-    if (predictions.with_features) {
-      std::string features;
-      for (const float value : call.features.values) features += (features.empty() ? "" : " ") + std::to_string(value);
-      const auto reference = find_device(ExpectedTable::built_in().device());
-      const auto base = reference ? base_time(call.features, **reference) : std::nullopt;
-      row.insert(row.end(), {cells::text(std::string(call.features.kind)), cells::text(std::string(call.features.op)),
-                             base ? Cell(base->ns()) : Cell(), cells::text(features)});
-    }
+    if (predictions.with_features) add_features(call.features, &row);
     table.add_row(std::move(row));
   }
   Report report;

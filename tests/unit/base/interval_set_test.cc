@@ -11,7 +11,7 @@ namespace ridge {
 namespace {
 
 constexpr std::int64_t kTimes = 120;
-using Bitmap = std::vector<bool>;
+using PlainBits = std::vector<bool>;
 
 std::vector<Interval> random_intervals(std::mt19937& random) {
   std::vector<Interval> any(random() % 14);
@@ -23,15 +23,15 @@ std::vector<Interval> random_intervals(std::mt19937& random) {
   return any;
 }
 
-Bitmap bitmap_of(const std::vector<Interval>& intervals) {
-  Bitmap bits(kTimes);
+PlainBits bitmap_of(const std::vector<Interval>& intervals) {
+  PlainBits bits(kTimes);
   for (const Interval& i : intervals) {
     for (std::int64_t t = i.start_ns; t < i.end_ns; ++t) bits[static_cast<std::size_t>(t)] = true;
   }
   return bits;
 }
 
-void expect_is(const IntervalSet& set, const Bitmap& bits, const char* what) {
+void expect_is(const IntervalSet& set, const PlainBits& bits, const char* what) {
   const std::vector<Interval> intervals(set.intervals().begin(), set.intervals().end());
   EXPECT_EQ(bitmap_of(intervals), bits) << what;
   EXPECT_EQ(set.length(), std::count(bits.begin(), bits.end(), true)) << what;
@@ -43,8 +43,8 @@ void expect_is(const IntervalSet& set, const Bitmap& bits, const char* what) {
 }
 
 template <class Rule>
-Bitmap combine(const Bitmap& a, const Bitmap& b, Rule rule) {
-  Bitmap out(a.size());
+PlainBits combine(const PlainBits& a, const PlainBits& b, Rule rule) {
+  PlainBits out(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) out[i] = rule(a[i], b[i]);
   return out;
 }
@@ -54,7 +54,7 @@ TEST(IntervalSet, AgreesWithABitmap) {
   for (int round = 0; round < 3000 && !testing::Test::HasFailure(); ++round) {
     const std::vector<Interval> x = random_intervals(random), y = random_intervals(random);
     const IntervalSet a(x), b(y);
-    const Bitmap p = bitmap_of(x), q = bitmap_of(y);
+    const PlainBits p = bitmap_of(x), q = bitmap_of(y);
     expect_is(a, p, "union of one list");
     expect_is(unite(a, b), combine(p, q, [](bool i, bool j) { return i || j; }), "unite");
     expect_is(intersect(a, b), combine(p, q, [](bool i, bool j) { return i && j; }), "intersect");

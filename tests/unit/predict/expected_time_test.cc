@@ -90,10 +90,29 @@ TEST(ExpectedTable, TheBuiltInOneIsWhole) {
   const ExpectedTable& table = ExpectedTable::built_in();
   EXPECT_EQ(table.device(), "NVIDIA H200");
   EXPECT_FALSE(table.source().empty());
-  for (const std::string_view kind :
-       {"product", "convolution", "convolution_backward", "attention", "attention_backward", "pointwise", "copy", "reduction",
-        "softmax", "norm", "norm_backward", "gather", "loss", "optimizer", "pooling", "sort", "triton_pointwise",
-        "triton_reduction", "triton_persistent_reduction"}) {
+  for (const std::string_view kind : {"product",
+                                      "convolution_forward",
+                                      "convolution_input",
+                                      "convolution_weight",
+                                      "depthwise_forward",
+                                      "depthwise_input",
+                                      "depthwise_weight",
+                                      "attention",
+                                      "attention_backward",
+                                      "pointwise",
+                                      "copy",
+                                      "reduction",
+                                      "softmax",
+                                      "norm",
+                                      "norm_backward",
+                                      "gather",
+                                      "loss",
+                                      "optimizer",
+                                      "pooling",
+                                      "sort",
+                                      "triton_pointwise",
+                                      "triton_reduction",
+                                      "triton_persistent_reduction"}) {
     CallFeatures call;
     call.kind = kind;
     EXPECT_TRUE(table.factor(call, 1000).has_value()) << kind;
@@ -145,6 +164,105 @@ TEST(ExpectedTime, FollowsPointsThatTheUserMeasured) {
   EXPECT_NEAR(moved->ns / plain->ns, 2, 0.01);
   EXPECT_NE(moved->basis.find("measured points"), std::string::npos);
   EXPECT_FALSE(MeasuredPoints::read(kProduct, "mine.jsonl", h200()).has_value()) << "a line without times is no point";
+}
+
+std::string convolution(std::string_view mask) {
+  return R"({"op": "aten::convolution_backward", "shapes": [[16, 128, 28, 28], [16, 128, 28, 28], [128, 128, 3, 3]],
+  "dtypes": "bfloat16", "args": {"padding": [1, 1], "output_mask": )" +
+         std::string(mask) + "}}";
+}
+
+// The gradients are made one after the other.
+TEST(ExpectedTime, OfAConvolutionIsTheSumOfItsParts) {
+  std::string both = convolution("[true, true, false]"), input = convolution("[true, false, false]"),
+              weight = convolution("[false, true, false]"), bias = convolution("[true, true, true]");
+  for (std::string* line : {&both, &input, &weight, &bias}) std::erase(*line, '\n');
+  EXPECT_NEAR(expected(both, h200())->ns, expected(input, h200())->ns + expected(weight, h200())->ns, 1);
+  EXPECT_GT(expected(bias, h200())->ns, expected(both, h200())->ns + 1000) << "its gradient is summed by a kernel of its own";
+  const auto time = expected(both, h200());
+  EXPECT_LT(time->low_ns, time->ns);
+  EXPECT_GT(time->high_ns, time->ns);
+  EXPECT_NE(time->basis.find("convolution_input"), std::string::npos) << time->basis;
+  EXPECT_NE(time->basis.find("convolution_weight"), std::string::npos) << time->basis;
+}
+
+// In a trace the sum of the bias' gradient is a call of its own, with its own launches.
+TEST(ExpectedTime, OfACallInATraceIsOfItsOwnLaunches) {
+  std::string text = convolution("[true, true, true]");
+  std::erase(text, '\n');
+  const auto lines = read_op_lines(text, "x");
+  ASSERT_TRUE(lines.has_value());
+  EXPECT_EQ(features_of_call(lines->front().call, false, 132).parts.size(), 3U);
+  EXPECT_EQ(features_of_call(lines->front().call, false, 132, false).parts.size(), 2U);
+}
+
+TEST(ExpectedTime, AWindowOfOnePositionIsAProduct) {
+  const std::string_view line =
+      R"({"op": "aten::conv2d", "shapes": [[32, 256, 56, 56], [64, 256, 1, 1]], "dtypes": "bfloat16", "args": {"memory_format": "channels_last"}})";
+  const CallFeatures features = features_of(line);
+  ASSERT_EQ(features.parts.size(), 1U);
+  EXPECT_EQ(features.parts.front().kind, "product");
+  const auto product = expected(
+      R"({"op": "aten::mm", "shapes": [[100352, 256], [256, 64]], "strides": [[256, 1], [1, 256]], "dtypes": "bfloat16"})",
+      h200());
+  EXPECT_NEAR(expected(line, h200())->ns / product->ns, 1, 0.3);
+}
+
+// More of the same is never faster.
+TEST(ExpectedTime, GrowsWithTheCall) {
+  for (const char* op : {R"({"op": "aten::sum", "shapes": [[#]], "dtypes": "float32"})",
+                         R"({"op": "aten::sum", "shapes": [[#, 1024]], "dtypes": "bfloat16", "args": {"dim": [1]}})",
+                         R"({"op": "aten::mean", "shapes": [[#, 768]], "dtypes": "float32", "args": {"dim": [0]}})",
+                         R"({"op": "aten::native_layer_norm", "shapes": [[#, 1024], [1024], [1024]], "dtypes": "bfloat16"})",
+                         R"({"op": "aten::_softmax", "shapes": [[#, 4096]], "dtypes": "float32", "args": {"dim": 1}})"}) {
+    double before = 0;
+    for (long long n = 1; n <= 65536; n *= 2) {
+      std::string line = op;
+      line.replace(line.find('#'), 1, std::to_string(n));
+      const auto time = expected(line, h200());
+      ASSERT_TRUE(time.has_value()) << line;
+      EXPECT_GE(time->ns, before * (1 - 1e-9)) << line;
+      EXPECT_LE(time->low_ns, time->ns);
+      EXPECT_GE(time->high_ns, time->ns);
+      before = time->ns;
+    }
+  }
+}
+
+// Gathers have kernels of their own each: of one that was not measured nothing is known.
+TEST(ExpectedTime, OfAGatherThatWasNotMeasuredIsUnknown) {
+  std::string why;
+  const CallFeatures bag = features_of(
+      R"({"op": "aten::_embedding_bag", "shapes": [[100000, 64], [16384], [4096]], "dtypes": ["float32", "int64", "int64"]})");
+  EXPECT_FALSE(expected_time(bag, h200(), nullptr, &why).has_value());
+  EXPECT_NE(why.find("_embedding_bag"), std::string::npos) << why;
+}
+
+TEST(ExpectedTime, OfAGeneratedKernelIsByItsSort) {
+  for (const std::string_view kind : {"triton_pointwise", "triton_reduction", "triton_persistent_reduction"}) {
+    const CallFeatures kernel = features_of_kernel({.kind = kind,
+                                                    .bytes_read = 2e8,
+                                                    .bytes_written = 2e8,
+                                                    .flops = 0,
+                                                    .blocks = 100000,
+                                                    .threads = 256,
+                                                    .dtype = DType::bf16},
+                                                   132);
+    std::string why;
+    const auto time = expected_time(kernel, h200(), nullptr, &why);
+    ASSERT_TRUE(time.has_value()) << kind << ": " << why;
+    EXPECT_GT(time->ns, 4e8 / 4.9e12 * 1e9) << "no faster than the memory";
+    EXPECT_LT(time->ns, 10 * 4e8 / 4.9e12 * 1e9);
+  }
+}
+
+// Of a list whose type is not told the bytes are not, either.
+TEST(ExpectedTime, OfAListOfUnknownTypeIsUnknown) {
+  std::string why;
+  const CallFeatures call = features_of(
+      R"({"op": "aten::_fused_adamw_", "shapes": [[[1024, 1024], [1024]]], "dtypes": ["TensorList"], "strides": [[[1024, 1], [1]]], "concrete": [""]})");
+  EXPECT_FALSE(expected_time(call, h200(), nullptr, &why).has_value());
+  EXPECT_FALSE(why.empty());
 }
 
 TEST(ExpectedTime, Tf32IsFasterThanFloat32) {

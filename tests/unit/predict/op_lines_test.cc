@@ -57,6 +57,41 @@ TEST(OpLines, TensorsAloneGoToTheirPlaces) {
   EXPECT_EQ(cat.call.arguments.front().list.front().dtype, DType::f16);
 }
 
+TEST(OpLines, ImpossibleCallsAreErrorsThatNameTheirLine) {
+  struct Case {
+    std::string_view line, says;
+  };
+  for (
+      const Case& c : {
+          Case{R"({"op": "mm", "shapes": [[64, 32], [33, 16]], "dtypes": "bfloat16"})", "inner sizes"},
+          Case{R"({"op": "linear", "shapes": [[64, 32], [16, 33]], "dtypes": "bfloat16"})", "inner sizes"},
+          Case{R"({"op": "matmul", "shapes": [[4, 64, 32], [33, 16]], "dtypes": "bfloat16"})", "inner sizes"},
+          Case{R"({"op": "bmm", "shapes": [[4, 64, 32], [5, 32, 16]], "dtypes": "bfloat16"})", "batches"},
+          Case{R"({"op": "mm", "shapes": [[64, -32], [-32, 16]], "dtypes": "bfloat16"})", "negative"},
+          Case{R"({"op": "mm", "shapes": [[64, 32], [32, 16]], "dtypes": ["bfloat17", "bfloat16"]})", "bfloat17"},
+          Case{R"({"op": "mm", "shapes": [[64, 32], [32, 16]], "dtypes": "half precision"})", "half precision"},
+          Case{R"({"op": "mm", "shapes": [[64, 32], [32, 16]], "dtypes": "float16", "strides": [[1], [16, 1]]})", "strides"},
+          Case{R"({"op": "conv2d", "shapes": [[8, 64, 56, 56], [64, 63, 3, 3]], "dtypes": "float16"})", "channels"},
+          Case{R"({"op": "conv2d", "shapes": [[8, 64, 56], [64, 64, 3, 3]], "dtypes": "float16"})", "do not fit"},
+          Case{
+              R"({"op": "_scaled_dot_product_flash_attention", "shapes": [[1, 8, 64, 64], [1, 8, 64, 32], [1, 8, 64, 64]], "dtypes": "float16"})",
+              "depths"},
+          Case{R"({"op": "add", "shapes": [[4, 8], [4, 7]], "dtypes": "float16"})", "broadcast"},
+      }) {
+    const auto lines = read_op_lines("\n" + std::string(c.line), "ops.jsonl");
+    ASSERT_FALSE(lines.has_value()) << c.line;
+    EXPECT_NE(lines.error().message.find(c.says), std::string::npos) << lines.error().message;
+    EXPECT_EQ(lines.error().where, "ops.jsonl:2") << c.line;
+  }
+  for (const std::string_view fine : {
+           R"({"op": "add", "shapes": [[4, 8], [8]], "dtypes": "float16"})",
+           R"({"op": "conv2d", "shapes": [[8, 64, 56, 56], [64, 1, 3, 3]], "dtypes": "float16", "args": {"groups": 64}})",
+           R"({"op": "mine::op", "shapes": [[4, 8], [7]], "dtypes": "float16"})",
+       }) {
+    EXPECT_TRUE(read_op_lines(fine, "x").has_value()) << fine;
+  }
+}
+
 TEST(OpLines, ErrorsNameTheLine) {
   const auto bad = read_op_lines("{\"op\": \"aten::mm\"}\n\nnot json\n", "ops.jsonl");
   ASSERT_FALSE(bad.has_value());
