@@ -12,12 +12,13 @@ Replayed run(const StepGraph& graph, const BulkVector<std::int64_t>& duration, c
   out.start_ns.resize(graph.size());
   out.end_ns.resize(graph.size());
   for (const std::uint32_t node : graph.order) {
-    std::int64_t edges = INT64_MIN;
+    std::int64_t edges = INT64_MIN, unexplained = 0;
     for (std::uint32_t e = graph.first_edge[node]; e < graph.first_edge[node + 1]; ++e) {
       if (lag[e] == kNoWait) continue;
       const std::uint32_t from = graph.edge_from[e];
       const std::int64_t passed = graph.kind[from] == StepKind::launch ? out.start_ns[from] : out.end_ns[from];
       edges = std::max(edges, passed + lag[e]);
+      if (graph.kind[from] == StepKind::launch) unexplained = std::max(unexplained, late_ns(graph, node, lag[e]));
     }
     const bool leads = graph.leads[node];
     if (graph.is_device(node)) {
@@ -26,6 +27,7 @@ Replayed run(const StepGraph& graph, const BulkVector<std::int64_t>& duration, c
         // Work that began before the one before it had ended begins no earlier than that one.
         const std::int64_t behind = out.end_ns[node - 1] + gap[node - graph.first_device];
         start = std::max({start, behind, out.start_ns[node - 1]});
+        if (unexplained > 0) start = std::max(start, out.end_ns[node - 1] + unexplained);
       } else if (edges == INT64_MIN) {
         start = graph.start_ns[node];
       }
@@ -44,6 +46,13 @@ Replayed run(const StepGraph& graph, const BulkVector<std::int64_t>& duration, c
 }
 
 }  // namespace
+
+std::int64_t late_ns(const StepGraph& graph, std::uint32_t node, std::int64_t lag_ns) {
+  if (lag_ns <= kLongestLatencyNs || !graph.is_device(node)) return 0;
+  const std::int64_t late = lag_ns - kLongestLatencyNs;
+  if (graph.leads[node]) return late;
+  return std::clamp<std::int64_t>(graph.start_ns[node] - graph.start_ns[node - 1] - graph.duration_ns[node - 1], 0, late);
+}
 
 Replayed replay(const StepGraph& graph) { return run(graph, graph.duration_ns, graph.gap_ns, graph.edge_lag_ns); }
 

@@ -10,6 +10,12 @@ namespace ridge {
 
 inline constexpr std::int64_t kNoWait = INT64_MIN / 4;  // the lag of an edge that is not waited for
 
+// From a launch to its work with an empty queue. Where it took longer the device was late for a reason that the trace does not
+// tell: it does not begin to be late before it is done with the work before. So late was a node behind that, by the lag of its
+// launch; of what ran beside other work nothing.
+inline constexpr std::int64_t kLongestLatencyNs = 100'000;
+std::int64_t late_ns(const StepGraph& graph, std::uint32_t node, std::int64_t lag_ns);
+
 // What a change may touch: a copy of the graph's times.
 struct StepTimes {
   explicit StepTimes(const StepGraph& graph)

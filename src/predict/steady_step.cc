@@ -23,11 +23,13 @@ void SteadyStep::replay_once(const StepTimes& times, Round* round) const {
   std::int64_t last = kNever;
   for (const std::uint32_t node : graph_.order) {
     if (!inside_[node]) continue;
-    std::int64_t edges = kNever;
+    std::int64_t edges = kNever, unexplained = 0;
     for (std::uint32_t e = graph_.first_edge[node]; e < graph_.first_edge[node + 1]; ++e) {
       const std::uint32_t from = graph_.edge_from[e];
       if (times.edge_lag_ns[e] == kNoWait || !inside_[from]) continue;
       edges = std::max(edges, (graph_.kind[from] == StepKind::launch ? start[from] : end[from]) + times.edge_lag_ns[e]);
+      if (graph_.kind[from] == StepKind::launch)
+        unexplained = std::max(unexplained, late_ns(graph_, node, times.edge_lag_ns[e]));
     }
     const bool follows = !graph_.leads[node] && inside_[node - 1];
     const auto lane = static_cast<std::size_t>(follows ? 0 : &graph_.lane_of(node) - graph_.lanes.data());
@@ -36,6 +38,7 @@ void SteadyStep::replay_once(const StepTimes& times, Round* round) const {
     if (graph_.is_device(node)) {
       std::int64_t at = edges;
       if (before != kNever) at = std::max(at, before + times.gap_ns[node - graph_.first_device]);
+      if (before != kNever && unexplained > 0) at = std::max(at, before + unexplained);
       if (follows) at = std::max(at, start[node - 1]);
       start[node] = at == kNever ? host_start_ns_ : at;
       end[node] = start[node] + times.duration_ns[node];

@@ -194,5 +194,34 @@ TEST(Changes, FusingDoesNotReachIntoTheNextStep) {
   EXPECT_EQ(changed.step({"fuse:gemm"}), changed.step({}));
 }
 
+// The device begins 5 ms after it was told to, and the host waits for it. Whatever it does meanwhile, a host that does not wait
+// has it done no sooner: step after step takes as long.
+TEST(Changes, AWaitForLateWorkIsNoSaving) {
+  TraceText text;
+  for (int step = 0; step < 3; ++step) {
+    const std::int64_t at = step * 6'000'000;
+    text.annotation("ProfilerStep#" + std::to_string(step), at, at + 5'990'000);
+    text.call("cudaLaunchKernel", at + 10'000, at + 14'000, step + 1).kernel("k", at + 5'010'000, at + 5'900'000, step + 1);
+    text.call("cudaDeviceSynchronize", at + 20'000, at + 5'905'000);
+  }
+  const Changed changed(text.read());
+  EXPECT_GE(changed.step({"no-sync"}), 5'700'000);
+  EXPECT_TRUE(changed.after({"no-sync"}).basis.starts_with("3 calls of the host no longer wait;"));
+}
+
+TEST(Changes, AreRefusedWithAWordAboutTheirForm) {
+  const auto said = [](std::string_view text) {
+    const auto change = parse_change(text);
+    return change ? std::string("taken") : change.error().message + " | " + change.error().hint;
+  };
+  EXPECT_NE(said("host=50us").find("'50us' is no factor"), std::string::npos) << said("host=50us");
+  EXPECT_NE(said("host=50us").find("finding:ID"), std::string::npos);
+  EXPECT_NE(said("batch=0x").find("no samples"), std::string::npos) << said("batch=0x");
+  EXPECT_NE(said("batch=0.0x").find("no samples"), std::string::npos);
+  EXPECT_EQ(said("batch=0.5x"), "taken");
+  EXPECT_NE(said("op:x=+1000s").find("is no time"), std::string::npos) << said("op:x=+1000s");
+  EXPECT_EQ(said("op:x=+10s"), "taken");
+}
+
 }  // namespace
 }  // namespace ridge
