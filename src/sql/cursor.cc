@@ -65,19 +65,34 @@ void Cursor::fill() {
   }
 }
 
+// Rows that stand together: nothing is quicker.
+std::optional<RowRange> Cursor::known_range() const {
+  for (const Condition& condition : conditions_) {
+    const auto* value = std::get_if<std::int64_t>(&condition.constant());
+    if (condition.op() != Compare::eq || value == nullptr) continue;
+    if (const auto range = relation_.range_of(condition.column(), *value)) return range;
+  }
+  return std::nullopt;
+}
+
+// By a number before a text: ids tell few rows.
+std::optional<std::span<const std::uint32_t>> Cursor::look_up() {
+  for (const bool text : {false, true}) {
+    for (const Condition& condition : conditions_) {
+      if (condition.op() != Compare::eq || (condition.type() == Type::text) != text) continue;
+      if (const auto found = asked_.find(condition)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
 void Cursor::start(const Plan& plan, std::vector<Condition> conditions) {
   conditions_ = std::move(conditions);
   selected_.clear();
   at_ = scanned_ = scan_end_ = 0;
   run_rows_ = 0;
-  std::optional<RowRange> range;
-  std::optional<std::span<const std::uint32_t>> found;
-  for (const Condition& condition : conditions_) {
-    if (condition.op() != Compare::eq || range || found) continue;
-    const auto* value = std::get_if<std::int64_t>(&condition.constant());
-    if (value != nullptr) range = relation_.range_of(condition.column(), *value);
-    if (!range) found = asked_.find(condition);
-  }
+  const std::optional<RowRange> range = known_range();
+  const auto found = range ? std::nullopt : look_up();
   if (found) {
     filter(*found);
   } else {

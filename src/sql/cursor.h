@@ -61,6 +61,8 @@ class Cursor {
     ValueBuffer values;
   };
 
+  std::optional<RowRange> known_range() const;
+  std::optional<std::span<const std::uint32_t>> look_up();
   void fill();                                     // the next run of rows that is not empty
   void filter(std::span<const std::uint32_t> in);  // those that hold, into selected_
 

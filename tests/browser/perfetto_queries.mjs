@@ -14,8 +14,8 @@ export const queries = {
     JOIN slice l ON l.id = flow.slice_out JOIN slice k ON k.id = flow.slice_in WHERE k.category = 'kernel' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
   "launch latency": `SELECT count(*), min(k.ts - l.ts), max(k.ts - l.ts), avg(k.ts - l.ts) FROM flow
     JOIN slice l ON l.id = slice_out JOIN slice k ON k.id = slice_in WHERE k.category = 'kernel' AND l.category LIKE 'cuda_%'`,
-  "device time of each op, by external id": `WITH k AS (SELECT extract_arg(arg_set_id, 'args.External id') AS external, dur FROM slice WHERE category = 'kernel'),
-      o AS (SELECT extract_arg(arg_set_id, 'args.External id') AS external, name FROM slice WHERE category = 'cpu_op')
+  "device time of each op, by external id": `WITH k AS MATERIALIZED (SELECT extract_arg(arg_set_id, 'args.External id') AS external, dur FROM slice WHERE category = 'kernel'),
+      o AS MATERIALIZED (SELECT extract_arg(arg_set_id, 'args.External id') AS external, name FROM slice WHERE category = 'cpu_op')
     SELECT o.name, count(*), sum(k.dur) FROM o JOIN k USING (external) GROUP BY 1 ORDER BY 3 DESC, 1`,
   "arguments of kernels": `SELECT args.key, args.value_type, count(*), count(DISTINCT display_value) FROM args JOIN slice USING (arg_set_id)
     WHERE category = 'kernel' GROUP BY 1, 2 ORDER BY 1, 2`,
