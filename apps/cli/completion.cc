@@ -17,7 +17,7 @@ namespace ridge::cli {
 namespace {
 
 // For a text between single quotes of any of the three shells.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
     if (c == '\'') {
@@ -95,7 +95,7 @@ complete -o filenames -F _ridge ridge
 std::string zsh_script() {
   std::string descriptions;
   const auto describe = [&](std::string_view name, std::string_view description) {
-    descriptions += fmt::format("    {}\n", quoted(fmt::format("{}:{}", name, description)));
+    descriptions += fmt::format("    {}\n", shell_quoted(fmt::format("{}:{}", name, description)));
   };
   for (const AnalysisInfo& analysis : analyses()) describe(analysis.name, analysis.description);
   for (const Command& command : commands()) describe(command.name, command.description);
@@ -138,19 +138,19 @@ std::string fish_flag(std::string_view names) {
 std::string fish_script() {
   std::string text = "# ridge for fish: ridge completion fish | source\n";
   const auto add_command = [&](std::string_view name, std::string_view description) {
-    text += fmt::format("complete -c ridge -n __fish_use_subcommand -a {} -d {}\n", name, quoted(description));
+    text += fmt::format("complete -c ridge -n __fish_use_subcommand -a {} -d {}\n", name, shell_quoted(description));
   };
   for (const AnalysisInfo& analysis : analyses()) add_command(analysis.name, analysis.description);
   for (const Command& command : commands()) add_command(command.name, command.description);
   for (const Flag& flag : flags()) {
     text += fmt::format("complete -c ridge {}{} -d {}\n", fish_flag(flag.names), flag.value.empty() ? "" : " -r",
-                        quoted(flag.description));
+                        shell_quoted(flag.description));
   }
   for (const AnalysisInfo* command : described()) {
     for (const Parameter& parameter : command->parameters) {
       text += fmt::format("complete -c ridge -n '__fish_seen_subcommand_from {}' {}{} -d {}\n", command->name,
                           fish_flag(flag_of(parameter)), parameter.type == Type::boolean ? "" : " -r",
-                          quoted(parameter.description));
+                          shell_quoted(parameter.description));
     }
   }
   for (const Choice& choice : choices()) {

@@ -6,7 +6,7 @@
 namespace ridge::mcp {
 namespace {
 
-std::string json_text_of(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -17,7 +17,7 @@ std::string json_text_of(std::string_view text) {
 std::string id_text(const JsonValue& value) {
   if (const std::int64_t* number = value.integer()) return std::to_string(*number);
   const std::string* text = value.text();
-  return text != nullptr && text->size() <= kLongestId ? json_text_of(*text) : std::string();
+  return text != nullptr && text->size() <= kLongestId ? json_text(*text) : std::string();
 }
 
 tl::expected<Message, RpcError> read_message(std::string_view line) {
@@ -63,14 +63,14 @@ std::string error_line(const RpcError& error) {
   std::string line = R"({"jsonrpc":"2.0",)";
   if (!error.id.empty()) line.append(R"("id":)").append(error.id).append(",");
   line.append(R"("error":{"code":)").append(std::to_string(error.code));
-  line.append(R"(,"message":)").append(json_text_of(error.message));
+  line.append(R"(,"message":)").append(json_text(error.message));
   if (!error.data.empty()) line.append(R"(,"data":)").append(error.data);
   return line + "}}\n";
 }
 
 std::string notification_line(std::string_view method, std::string_view params) {
   std::string line = R"({"jsonrpc":"2.0","method":)";
-  return line.append(json_text_of(method)).append(R"(,"params":)").append(params).append("}\n");
+  return line.append(json_text(method)).append(R"(,"params":)").append(params).append("}\n");
 }
 
 }  // namespace ridge::mcp
