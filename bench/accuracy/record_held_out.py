@@ -1,0 +1,195 @@
+"""Records held_out_programs.py by recording.py, within a number of seconds.
+
+    python3 record_held_out.py --out $OUT --seconds 280     on the device
+    python3 record_held_out.py --dry-run [name ...]         on a CPU, small: each program runs, and the halves of a pair agree
+
+What is compiled is compiled first, all at once in processes of their own: Inductor's cache on disk then serves the recording. The
+recording itself runs one program at a time and nothing beside it. OUT gets steps.jsonl, console.log and held_out_N.tar (several, as a
+file that comes back has at most 16 MiB), each written on as programs are done.
+"""
+import argparse, json, os, shutil, subprocess, sys, tarfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "held_out_programs.py")
+TAR_LIMIT, TARS = 12 << 20, 5
+
+
+def load():
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("programs", PROGRAMS)
+    programs = importlib.util.module_from_spec(spec)
+    sys.modules["programs"] = programs  # the name that recording.py gives it: part of what a cached graph is known by
+    spec.loader.exec_module(programs)
+    return programs
+
+
+def makers_of(entry):
+    return entry if isinstance(entry, dict) else {"": entry}
+
+
+def warm(name):
+    import torch
+    programs = load()
+    torch.manual_seed(0)
+    for part, maker in makers_of(programs.PROGRAMS[name]).items():
+        begin = time.monotonic()
+        step = maker()
+        for _ in range(3):
+            step()
+        torch.cuda.synchronize()
+        print(f"compiled {name} {part} {time.monotonic() - begin:.1f} s", flush=True)
+
+
+def dry_run(names):
+    """Exit status 1 when a program fails, or when the halves of a pair give different results."""
+    import torch
+    programs = load()
+    torch.set_num_threads(1)
+    unequal = {"mlm_masking"}  # hides other tokens each time: only the size of its loss can be compared
+    bad = 0
+    for name, entry in programs.PROGRAMS.items():
+        if names and name not in names:
+            continue
+        results, text = {}, ""
+        try:
+            for part, maker in makers_of(entry).items():
+                torch.manual_seed(0)
+                step = maker()
+                results[part] = [step().detach().float().clone() for _ in range(3)]
+                assert all(r.isfinite().all() for r in results[part]), "not finite"
+            if len(results) == 2:
+                worst = 0.0
+                for a, b in zip(results["fault"], results["mended"]):
+                    assert a.shape == b.shape, (a.shape, b.shape)
+                    worst = max(worst, ((a - b).abs().max() / b.abs().max().clamp(min=1e-6)).item())
+                limit = 0.25 if name in unequal else 0.03
+                text = f"differs by {worst:.2g} of the largest value"
+                assert worst <= limit, text
+        except Exception as error:
+            import traceback
+            traceback.print_exc()
+            bad += 1
+            text = f"FAILED: {error}"
+        print(f"{name:24} {text}", flush=True)
+    pairs = sum(isinstance(e, dict) for e in programs.PROGRAMS.values())
+    missing = [n for n, e in programs.PROGRAMS.items() if isinstance(e, dict) and n not in programs.FINDING]
+    print(f"{pairs} pairs, {len(programs.PROGRAMS) - pairs} single programs, {bad} failed; pairs without a finding: {missing}")
+    sys.exit(1 if bad else 0)
+
+
+class Packing:
+    """Puts the traces of programs that are done into tars, each once."""
+
+    def __init__(self, work, out):
+        self.work, self.out, self.done, self.number, self.size = work, out, set(), 1, 0
+
+    def more(self):
+        path = os.path.join(self.work, "steps.jsonl")
+        if not os.path.exists(path):
+            return
+        with open(path) as file:
+            lines = [line for line in file.read().splitlines(keepends=True) if line.endswith("\n")]
+        fresh = False
+        for line in lines:
+            program = json.loads(line)
+            if program["name"] in self.done:
+                continue
+            self.done.add(program["name"])
+            fresh = True
+            for option in program["options"]:
+                name = f"{program['name']}.{option}.json.gz"
+                full = os.path.join(self.work, name)
+                if not os.path.exists(full):
+                    continue
+                size = os.path.getsize(full) + 1024
+                if self.size and self.size + size > TAR_LIMIT and self.number < TARS:
+                    self.number, self.size = self.number + 1, 0
+                if self.size + size > TAR_LIMIT:
+                    print("no room for", name, flush=True)
+                    continue
+                with tarfile.open(os.path.join(self.out, f"held_out_{self.number}.tar"), "a") as tar:
+                    tar.add(full, "held_out/" + name)
+                self.size += size
+        if fresh:
+            shutil.copy(path, os.path.join(self.out, "steps.jsonl"))
+
+
+def environment():
+    more = dict(os.environ, PYTHONUNBUFFERED="1", OPENBLAS_NUM_THREADS="1")
+    more.setdefault("TORCHINDUCTOR_CACHE_DIR", "/tmp/held_out_inductor")
+    more.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no pool of compilers: each process is one
+    return more
+
+
+def record(args):
+    begin = time.monotonic()
+    recording = next((p for p in (os.path.join(HERE, "recording.py"), os.path.join(HERE, "../../bench/accuracy/recording.py"), "bench/accuracy/recording.py")
+                      if os.path.exists(p)), None)
+    if not recording:
+        sys.exit("recording.py (bench/accuracy) must be in the same folder")
+    os.makedirs(args.out, exist_ok=True)
+    work = args.work
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    log = open(os.path.join(args.out, "console.log"), "ab", buffering=0)
+
+    def say(text):
+        print(text, flush=True)
+        log.write((text + "\n").encode())
+
+    compiled = [name for name in COMPILED if not args.names or name in args.names]
+    children = {name: subprocess.Popen([sys.executable, __file__, "--warm", name], env=environment(), stdout=log, stderr=log) for name in compiled}
+    until = begin + args.compile_seconds
+    for name, child in children.items():
+        try:
+            child.wait(max(0.1, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+            say(f"compiling {name} took too long; it goes on from what is cached")
+        if child.returncode:
+            say(f"compiling {name} ended with {child.returncode}")
+    say(f"compiled after {time.monotonic() - begin:.1f} s")
+    left = args.seconds - (time.monotonic() - begin) - 8  # recording.py begins no program behind its seconds; the last may take a few more
+    command = [sys.executable, recording, PROGRAMS, work, *args.names, "--seconds", f"{left:.0f}"]
+    child = subprocess.Popen(command, env=environment(), stdout=log, stderr=log, start_new_session=True)
+    packing = Packing(work, args.out)
+    while child.poll() is None:
+        time.sleep(2)
+        packing.more()
+        if time.monotonic() - begin > args.seconds + 12:
+            os.killpg(child.pid, 9)
+            child.wait()
+            say("stopped: out of time")
+    packing.more()
+    say(f"{len(packing.done)} programs (halves of pairs counted each) in {time.monotonic() - begin:.0f} s; {packing.number} tars, the last {packing.size >> 20} MiB")
+    log.close()
+    with open(os.path.join(args.out, "console.log"), errors="replace") as file:
+        print(file.read()[-9000:])
+
+
+COMPILED = ["gpt_train_compiled", "llama_pointwise", "table_breaks", "vocoder_graphs", "simclr_train_compiled", "rerank_reduce_overhead", "upscaler_compiled"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", default=os.environ.get("OUT"))
+    parser.add_argument("--work", default="/tmp/held_out")
+    parser.add_argument("--seconds", type=float, default=280)
+    parser.add_argument("--compile-seconds", type=float, default=60)
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--warm")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    if args.warm:
+        warm(args.warm)
+    elif args.dry_run:
+        os.environ["HELD_OUT_DRY"] = "1"
+        dry_run(args.names)
+    elif not args.out:
+        sys.exit("--out is missing")
+    else:
+        record(args)
+
+
+main()
