@@ -16,6 +16,11 @@ def arrow_rows(path):
         return table, [tuple(row.values()) for row in table.to_pylist()]
 
 
+def in_order(name, rows):
+    """Kinds come in the order in which the reader's threads met them: another one each time that a trace is read."""
+    return sorted(rows, key=repr) if name == "kinds" else rows
+
+
 def test_a_folder_gets_every_table(trace, path, binary, tmp_path):
     subprocess.run([binary, "export", path, str(tmp_path / "out")], check=True)
     assert sorted(os.listdir(tmp_path / "out")) == sorted(f"{name}.arrow" for name in trace.tables if name != "kernel_launches")
@@ -23,7 +28,7 @@ def test_a_folder_gets_every_table(trace, path, binary, tmp_path):
         if name == "kernel_launches":
             continue
         table, rows = arrow_rows(tmp_path / "out" / f"{name}.arrow")
-        assert rows == trace.tables[name].rows(), name
+        assert in_order(name, rows) == in_order(name, trace.tables[name].rows()), name
         assert table.column_names == trace.tables[name].columns
         for column in trace.tables[name].schema:
             unit = (table.schema.field(column.name).metadata or {}).get(b"unit", b"").decode()
@@ -46,7 +51,7 @@ def test_from_python(trace, path, tmp_path):
     assert written == [str(tmp_path / "two" / "ops.arrow"), str(tmp_path / "two" / "tracks.arrow")]
     assert arrow_rows(written[0])[1] == trace.tables.ops.rows()
     assert ridge.export(path, tmp_path / "k.arrow", tables="kinds") == [str(tmp_path / "k.arrow")]
-    assert arrow_rows(tmp_path / "k.arrow")[1] == trace.tables.kinds.rows()
+    assert in_order("kinds", arrow_rows(tmp_path / "k.arrow")[1]) == in_order("kinds", trace.tables.kinds.rows())
 
 
 def test_parquet(trace, tmp_path):
