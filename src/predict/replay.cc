@@ -48,7 +48,8 @@ Replayed run(const StepGraph& graph, const BulkVector<std::int64_t>& duration, c
 }  // namespace
 
 std::int64_t late_ns(const StepGraph& graph, std::uint32_t node, std::int64_t lag_ns) {
-  if (lag_ns <= kLongestLatencyNs || !graph.is_device(node)) return 0;
+  constexpr std::int64_t kLateNs = 1'000'000;  // below, a first use or a busy host link may explain it
+  if (lag_ns <= kLateNs || !graph.is_device(node)) return 0;
   const std::int64_t late = lag_ns - kLongestLatencyNs;
   if (graph.leads[node]) return late;
   return std::clamp<std::int64_t>(graph.start_ns[node] - graph.start_ns[node - 1] - graph.duration_ns[node - 1], 0, late);
