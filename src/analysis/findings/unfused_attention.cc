@@ -31,9 +31,10 @@ class Attention {
       if (work.sort == WorkSort::set) continue;  // belongs to a kernel
       Chain& chain = streams[work.stream];
       const bool computes = work.sort == WorkSort::compute;
+      const bool light = computes ? is_light(work.row) : is_clone(work);
       if (computes && is_batched_product(work.row)) {
         chain.push_back({.product = i});
-      } else if (!chain.empty() && computes && is_light(work.row) && chain.back().behind.size() < kMostBetweenProducts) {
+      } else if (!chain.empty() && light && chain.back().behind.size() < kMostBetweenProducts) {
         chain.back().softmax = chain.back().softmax || is_softmax(work.row);
         chain.back().behind.push_back(i);
       } else {
@@ -78,6 +79,11 @@ class Attention {
     const Category c = facts_.identity(row).category;
     return c == Category::elementwise || c == Category::reduction || c == Category::layout ||
            (c < Category::triton_other && c != Category::triton_template);
+  }
+  // masked_fill, and other ops that first make their result a copy of an operand.
+  bool is_clone(const WorkRow& work) const {
+    return work.sort == WorkSort::copy &&
+           facts_.trace().text(facts_.kernel_id(work.row)).find("DtoD") != std::string_view::npos;
   }
   bool is_softmax(std::uint32_t row) const { return is_softmax_name(op_name(row)) || fuses(row, is_softmax_name); }
   bool is_backward(const Link& link) const {

@@ -268,6 +268,32 @@ TEST(DeviceFindings, AttentionByHand) {
   EXPECT_FALSE(program("aten::bmm", "aten::_log_softmax").has("unfused_attention"));  // a loss
 }
 
+// masked_fill clones the scores by a copy on the device, which is no kernel: still one call of attention.
+TEST(DeviceFindings, AttentionByHandWithAMask) {
+  const auto kernel = [](int correlation, int at, std::string_view op, std::string_view name, int us) {
+    return test::join({test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, name, at, us)});
+  };
+  const auto copy = [](std::string_view direction) {
+    return test::join(
+        {test::event({.name = "cudaMemcpyAsync", .ts = 153, .dur = 4, .cat = "cuda_runtime", .args = R"("correlation": 2)"}),
+         test::event({.name = fmt::format("Memcpy {}", direction),
+                      .ts = 160,
+                      .dur = 20,
+                      .cat = "gpu_memcpy",
+                      .args = R"("correlation": 2, "device": 0, "stream": 7, "bytes": 4096)",
+                      .tid = 7})});
+  };
+  const auto program = [&](std::string_view direction) {
+    return test::found_in_events(
+        test::join({kernel(1, 100, "aten::bmm", "sm80_xmma_gemm_f32f32", 50), copy(direction),
+                    kernel(3, 190, "aten::masked_fill_", "void at::native::vectorized_elementwise_kernel<4>()", 30),
+                    kernel(4, 230, "aten::_softmax", "void at::native::softmax_warp_forward<float>()", 30),
+                    kernel(5, 270, "aten::bmm", "sm80_xmma_gemm_f32f32", 50)}));
+  };
+  EXPECT_TRUE(program("DtoD (Device -> Device)").has("unfused_attention"));
+  EXPECT_FALSE(program("DtoH (Device -> Pinned)").has("unfused_attention"));  // the host looks at the scores
+}
+
 TEST(DeviceFindings, ProductsOffTheGrid) {
   EXPECT_TRUE(test::found_on_h200(product(1, 100, 4095)).has("gemm_alignment"));
   EXPECT_FALSE(test::found_on_h200(product(1, 100, 4096)).has("gemm_alignment"));
