@@ -5,6 +5,7 @@ import pathlib
 import threading
 
 import ridge
+from ridge import _pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = [str(ROOT / "tests" / "fixtures" / name) for name in ("clean_tf32.json.gz", "fault_casts.json.gz", "ddp_gloo_rank0.json.gz")]
@@ -96,7 +97,7 @@ def main():
     passed += 1
     pyarrow_reads(TRACES[0])
     trace = ridge.open(TRACES[0])
-    assert "<html" in ridge._pages.page_of(trace).lower()
+    assert "<html" in _pages.page_of(trace).lower()
     with trace.serve(wait=False) as server:
         import urllib.request
 

@@ -106,7 +106,8 @@ TEST(HealthyPrograms, LateLaunchesSaveNoMoreThanTheRealStep) {
     const RankedFinding* row = found.find("launch_bound");
     if (row == nullptr) continue;
     const Scope scope(*found.loaded.model);
-    const WhatIf what_if(scope.of_whole_iterations());
+    const Scope whole = scope.of_whole_iterations();
+    const WhatIf what_if(whole);
     const Ledger ledger(scope);
     const double busy = static_cast<double>(ledger.devices().at(0).busy_ns) / static_cast<double>(ledger.iterations());
     const double most = static_cast<double>(program.real_step_us * test::kUs) * std::exp(3 * what_if.recorder_doubt());
