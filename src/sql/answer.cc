@@ -52,7 +52,7 @@ Answer::Answer(sqlite3_stmt* statement, const TraceSql& tables) {
   for (int i = 0; i < sqlite3_column_count(statement); ++i) {
     Result& result = results_.emplace_back();
     const char* const name = sqlite3_column_name(statement, i);
-    result.column.name = name == nullptr ? "" : name;
+    result.column.name = free_name(name == nullptr ? "" : name);
     result.column.type = declared_type(statement, i);
     if (const RelationColumn* from = origin(statement, i, tables)) {
       result.column.unit = from->unit;
@@ -63,6 +63,16 @@ Answer::Answer(sqlite3_stmt* statement, const TraceSql& tables) {
       result.column.unit = unit_in_name(result.column.name);
     }
   }
+}
+
+// Two columns of one name (a join's) would be one to whoever reads rows by name.
+std::string Answer::free_name(const std::string& wanted) const {
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(results_.begin(), results_.end() - 1, [&](const Result& r) { return r.column.name == name; });
+  };
+  std::string name = wanted;
+  for (int n = 2; taken(name); ++n) name = wanted + "_" + std::to_string(n);
+  return name;
 }
 
 // The values so far under another type.

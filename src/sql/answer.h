@@ -2,6 +2,7 @@
 // reals is one of numbers, anything else that is mixed is text.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <ridge/table.h>
@@ -29,6 +30,7 @@ class Answer {
   };
   void add(sqlite3_stmt* statement, int index, Result& result);
   static void become(Type type, Result& result);
+  std::string free_name(const std::string& wanted) const;
 
   std::vector<Result> results_;
   std::uint64_t bytes_ = 0;

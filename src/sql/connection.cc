@@ -125,6 +125,11 @@ bool Connection::set_up(TraceSql& tables) {
   if (sqlite3_exec(handle_, "pragma temp_store = memory; pragma query_only = on", nullptr, nullptr, nullptr) != SQLITE_OK)
     return false;
   if (!offer_tables(handle_, tables) || !offer_functions(handle_, tables.perfetto())) return false;
+  // SQLite declares its own tables when they are first used, which the authorizer would refuse.
+  for (const std::string_view name : kOwnTables) {
+    const std::string query = "select 1 from " + std::string(name) + "('[]')";
+    if (sqlite3_exec(handle_, query.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return false;
+  }
   sqlite3_set_authorizer(handle_, authorize, static_cast<Tables*>(&tables));
   tables.set_end(end_);
   sqlite3_progress_handler(handle_, kStepsBetweenLooks, on_progress, this);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace ridge::sql {
 namespace {
 
 constexpr int kWidest = 1000;
+constexpr int kLongestText = 1 << 20;  // of any value, see connection.cc
+
+constexpr const char* kWidthError = "printf: widths and precisions go up to 1000";
 
 struct Conversion {
   std::string flags;
@@ -51,14 +55,14 @@ bool read_size(std::string_view* format, Values* values, int* size) {
   if (format->starts_with('*')) {
     format->remove_prefix(1);
     const std::int64_t given = values->integer();
-    *size = static_cast<int>(std::clamp<std::int64_t>(given, -kWidest - 1, kWidest + 1));
+    *size = static_cast<int>(std::clamp<std::int64_t>(given, -kLongestText - 1, kLongestText + 1));
     return given <= kWidest && given >= -kWidest;
   }
   for (*size = 0; !format->empty() && format->front() >= '0' && format->front() <= '9'; format->remove_prefix(1)) {
     *size = *size * 10 + (format->front() - '0');
-    if (*size > kWidest) return false;
+    if (*size > kLongestText) return false;
   }
-  return true;
+  return *size <= kWidest;
 }
 
 // Behind the percent sign.
@@ -116,6 +120,19 @@ std::string padded(const Conversion& c, std::string_view text) {
          (left ? std::string(missing, ' ') : std::string());
 }
 
+std::string_view first_character(std::string_view text) {
+  std::size_t size = std::min<std::size_t>(text.size(), 1);
+  while (size > 0 && size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) ++size;
+  return text.substr(0, size);
+}
+
+// %c takes its precision for how often.
+std::string repeated(std::string_view character, int times) {
+  std::string out(character);
+  for (int i = 1; i < times; ++i) out += character;
+  return out;
+}
+
 // False: no such conversion.
 bool convert(const Conversion& c, Values* values, std::string* out) {
   const bool thousands = c.flags.find(',') != std::string::npos;
@@ -138,7 +155,13 @@ bool convert(const Conversion& c, Values* values, std::string* out) {
     case 'G': *out += printed(c, "", values->number()); return true;
     case 's':
     case 'z': *out += padded(c, values->text()); return true;
-    case 'c': *out += padded({c.flags, c.width, -1, c.letter}, values->text().substr(0, 1)); return true;
+    case 'c': {  // its width counts characters, not bytes
+      const std::string text = repeated(first_character(values->text()), c.precision);
+      const int characters = std::max(c.precision, 1);
+      const int width = c.width + std::max(static_cast<int>(text.size()) - characters, 0);
+      *out += padded({c.flags, c.width > 0 ? width : 0, -1, c.letter}, text);
+      return true;
+    }
     default: return false;
   }
 }
@@ -158,7 +181,10 @@ void call_format(sqlite3_context* out, int count, sqlite3_value** values) {
     if (format.empty()) break;
     format.remove_prefix(1);
     Conversion conversion;
-    if (!read_conversion(&format, &rest, &conversion)) return sqlite3_result_error_toobig(out);
+    if (!read_conversion(&format, &rest, &conversion)) {
+      const bool too_long = std::max(std::abs(conversion.width), std::abs(conversion.precision)) > kLongestText;
+      return too_long ? sqlite3_result_error_toobig(out) : sqlite3_result_error(out, kWidthError, -1);
+    }
     if (!convert(conversion, &rest, &made))
       return sqlite3_result_error(out, "printf: %d %i %u %x %o %f %e %g %s %c and %% are known, with widths up to 1000", -1);
   }

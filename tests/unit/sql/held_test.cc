@@ -105,10 +105,29 @@ TEST(SqlHeld, TextFunctionsAreSqlites) {
   EXPECT_EQ(made.rows("select printf('%d %5.2f|%-6s|%6s|%x|%c|%%|%,d|%05d', 7, 3.14159, 'ab', 'cd', 255, 'xyz', 1234567, 42), "
                       "printf(null)"),
             "7  3.14|ab    |    cd|ff|x|%|1,234,567|00042|NULL\n");
+  EXPECT_EQ(made.rows("select length(printf('%.*c', 100, 'x')), printf('%6.2c|', 'äb'), length(printf('%.0c', 'x'))"),
+            "100|    ää||1\n");
+  EXPECT_TRUE(says(made.error("select printf('%10000s', 'a')").message, {"1000"}));
   EXPECT_EQ(made.rows("select format('%s %d', 'no value'), printf('%.*f', 1, 2.25), printf('%.3s', 'abcdef')"),
             "no value 0|2.2|abc\n");
   EXPECT_EQ(made.rows("select 'kernel_12' regexp '_\\d+$', 'x' regexp null, null regexp 'x'"), "1|NULL|NULL\n");
   EXPECT_TRUE(says(made.error("select name from slice where name regexp '('").message, {"regexp"}));
+}
+
+TEST(SqlHeld, JsonIsTakenApart) {
+  const Asked made(kMadeTrace);
+  EXPECT_EQ(made.rows("select key, value from json_each('[5, 7]')"), "0|5\n1|7\n");
+  EXPECT_EQ(made.rows("select count(*) from json_tree('{\"a\": [1, 2]}')"), "4\n");
+}
+
+// A join has two columns of one name: who reads rows by name must not lose one.
+TEST(SqlHeld, ColumnsHaveNamesOfTheirOwn) {
+  const Asked made(kMadeTrace);
+  const auto table = answer_query(made.scope(), "select 1 as a, 2 as a, 3 as a_2, 4 as a", {});
+  ASSERT_TRUE(table);
+  std::vector<std::string> names;
+  for (const Column& column : table->columns) names.push_back(column.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "a_2", "a_2_2", "a_3"}));
 }
 
 TEST(SqlHeld, SaysWhatToUseInstead) {
