@@ -22,7 +22,7 @@ constexpr std::array kRowParameters = {
     Parameter{"limit", Type::integer, "rows a table"},
     Parameter{"sort", Type::text, "column: numbers down, text up; -column the other way"},
     Parameter{"wide", Type::boolean, "all columns"},
-    Parameter{"answer_bytes", Type::integer, "most bytes of the answer, 2048 to 65536 (default 8192)"},
+    Parameter{"answer_bytes", Type::integer, "most bytes of the answer, 6144 to 65536 (default 8192)"},
 };
 constexpr Parameter kCapture = {"capture", Type::text, "trace with the capture of the graphs that the trace replays"};
 

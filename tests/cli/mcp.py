@@ -372,6 +372,14 @@ def test_arguments_of_the_wrong_kind_are_told_so():
     check("given twice" in text_of(exchange(trace, [twice])[0]["result"]), "twice")
 
 
+def test_the_smallest_answer_still_holds_rows():
+    """Smaller ones are refused: `more` of an answer without rows would lead back to itself."""
+    trace = [fixture("fault_casts")]
+    refused(trace, "kernels", "'answer_bytes'", answer_bytes=2048)
+    for tool, table in (("open", "findings"), ("findings", "findings"), ("kernels", "kernels")):
+        check(rows_of(ask(trace, tool, answer_bytes=6144), table), f"{tool} has rows")
+
+
 def test_sql_asks_anything_and_reads_only_the_trace():
     trace = [fixture("fault_casts")]
     query = "select name, count(*) as n from slice where name like 'aten::%' group by 1 order by 2 desc, 1 limit 3"

@@ -89,7 +89,7 @@ const tests = {
       for (const { name, inputSchema } of tools) {
         if (name === "diff" || name === "timeline_url" || name === "sql") continue;
         await ask(client, name, inputSchema.required?.includes("name") ? { name: "gemm|sgemm|nvjet|cutlass" } : {});
-        await ask(client, name, { ...(inputSchema.required?.includes("name") ? { name: "gemm|sgemm|nvjet|cutlass" } : {}), answer_bytes: 2048 });
+        await ask(client, name, { ...(inputSchema.required?.includes("name") ? { name: "gemm|sgemm|nvjet|cutlass" } : {}), answer_bytes: 6144 });
       }
     });
   },
