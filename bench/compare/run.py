@@ -64,7 +64,8 @@ def made(path, sources, make):
     """The path, made first when it is not there or older than what it is made from."""
     if not os.path.exists(path) or os.path.getmtime(path) < max(map(os.path.getmtime, sources)):
         print(f"making {os.path.relpath(path, ROOT)}", file=sys.stderr)
-        with open(path + ".part", "wb") as out:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".part", "wb") as out:
             make(out)
         os.rename(path + ".part", path)
     return path
