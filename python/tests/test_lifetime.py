@@ -43,7 +43,7 @@ def test_a_thousand_opens_and_closes_do_not_grow(fixtures):
 
 @pytest.fixture(scope="module")
 def long_trace(tmp_path_factory):
-    """80 MB of events: long enough to be stopped on the way."""
+    """240 MB of events: long enough to be stopped on the way, at half a second a gigabyte."""
     path = tmp_path_factory.mktemp("long") / "long.json"
     events = "".join(
         '{"ph":"X","cat":"cpu_op","name":"aten::op_%d","pid":1,"tid":1,"ts":%d,"dur":3,"args":{"External id":%d}},\n' % (i % 50, i * 10, i)
@@ -51,7 +51,7 @@ def long_trace(tmp_path_factory):
     )
     with open(path, "w") as file:
         file.write('{"traceEvents": [\n')
-        for _ in range(40):
+        for _ in range(120):
             file.write(events)
         file.write('{"ph":"X","cat":"cpu_op","name":"last","pid":1,"tid":1,"ts":1,"dur":1}]}\n')
     return str(path)
