@@ -1,7 +1,7 @@
 """A second set of programs that no rule was read from: pairs with one fault and without it, and healthy ones. Only scored.
 
 PROGRAMS is what recording.py records, in this order (variety first, so that a run cut short has some of everything).
-FINDING says what was planted in each pair. A step returns what it computed, so that a pair can be compared.
+planted.json says what was planted in each pair. A step returns what it computed, so that a pair can be compared.
 """
 import math, os, random
 import numpy as np
@@ -1383,13 +1383,3 @@ PROGRAMS = dict(
     unet_precision=pair(unet_precision, True, False), upscaler_compiled=upscaler_compiled, lstm_wide=lstm_wide, vision_train_tf32=vision_train_tf32,
     clip_pairs=pair(clip_pairs, True, False), window_attention=pair(window_attention, True, False), lstm_cells=pair(lstm_cells, True, False),
     ema_loop=pair(ema_loop, True, False), mlm_masking=pair(mlm_masking, True, False))
-
-# By what was planted; the second, where there is one, names the same fault by another of its sides.
-FINDING = dict(
-    ppo_rollout=["host_sync"], segnet_layout=["layout_transforms"], llama_pointwise=["unfused_pointwise"], speech_loader=["dataloader"],
-    rgcn_relations=["tiny_kernels", "launch_bound"], causal_attention=["unfused_attention"], mixer_adam=["optimizer_not_fused"], table_breaks=["graph_breaks"],
-    tabular_odd=["gemm_alignment"], video_upload=["pageable_copy"], conformer_tf32=["tf32_off"], vocoder_graphs=["launch_bound"], gru_casts=["repeated_casts"],
-    resnet_emptied=["allocator"], dqn_replay=["preprocessing", "pageable_copy"], moe_routing=["host_sync"], hand_norms=["unfused_pointwise"],
-    alibi_mask=["unfused_pointwise"], dlrm_offsets=["pageable_copy", "host_sync"], kv_generate=["host_sync"], sampler_graph=["launch_bound"],
-    unet_precision=["tf32_off"], clip_pairs=["tiny_kernels", "launch_bound"], window_attention=["unfused_attention"],
-    lstm_cells=["tiny_kernels", "launch_bound"], ema_loop=["tiny_kernels"], mlm_masking=["preprocessing", "pageable_copy"])

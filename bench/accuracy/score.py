@@ -4,7 +4,7 @@
     score.py --ridge build/ridge FOLDER    FOLDER: what recording.py wrote
 
 A program's distance is counted from the range of its nine series. A pair's saving is 1 - mended / fault, of the medians; it is held
-against the finding that names the fault (FINDING below: chosen by what was planted, not by what ridge says; of several names of one fault, the
+against the finding that names the fault (planted.json: chosen by what was planted, not by what ridge says; of several names of one fault, the
 first that is told). A healthy program keeps the device busy for 85 % of its real step: no finding may claim more than 5 % of it."""
 
 import argparse
@@ -13,19 +13,8 @@ import os
 import statistics
 import subprocess
 
-FINDING = dict(  # of scored_programs.py
-    gated=["unfused_pointwise"], attention=["unfused_attention"], tf32=["tf32_off"], vocabulary=["gemm_alignment"], metrics=["host_sync"],
-    clip=["optimizer_not_fused"], small_batch=["launch_bound"], loader=["dataloader"], upload=["pageable_copy"], weights=["repeated_casts"],
-    broken=["graph_breaks"], layout=["layout_transforms"], emptied=["allocator"], tokenised=["preprocessing"], padded=["memory_bound_inefficient"],
-    norm_by_hand=["tiny_kernels"], stacked=["launch_bound"], transformer_training=["launch_bound"])
-FINDING |= dict(  # of held_out_programs.py
-    ppo_rollout=["host_sync"], segnet_layout=["layout_transforms"], llama_pointwise=["unfused_pointwise"], speech_loader=["dataloader"],
-    rgcn_relations=["tiny_kernels", "launch_bound"], causal_attention=["unfused_attention"], mixer_adam=["optimizer_not_fused"], table_breaks=["graph_breaks"],
-    tabular_odd=["gemm_alignment"], video_upload=["pageable_copy"], conformer_tf32=["tf32_off"], vocoder_graphs=["launch_bound"], gru_casts=["repeated_casts"],
-    resnet_emptied=["allocator"], dqn_replay=["preprocessing", "pageable_copy"], moe_routing=["host_sync"], hand_norms=["unfused_pointwise"],
-    alibi_mask=["unfused_pointwise"], dlrm_offsets=["pageable_copy", "host_sync"], kv_generate=["host_sync"], sampler_graph=["launch_bound"],
-    unet_precision=["tf32_off"], clip_pairs=["tiny_kernels", "launch_bound"], window_attention=["unfused_attention"],
-    lstm_cells=["tiny_kernels", "launch_bound"], ema_loop=["tiny_kernels"], mlm_masking=["preprocessing", "pageable_copy"])
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "planted.json")) as planted:
+    FINDING = json.load(planted)  # by pair: the findings that name the fault
 HEALTHY_BUSY, MOST_CLAIMED = 0.85, 0.05
 
 

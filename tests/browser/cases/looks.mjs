@@ -133,8 +133,13 @@ export const cases = {
   "on a large screen numbers stand beside their names": async () => {
     const { page, finish } = await opened(fixture("gpt_eager_train_stack_mem.json.gz"), "ops");
     await page.setViewportSize({ width: 2560, height: 1440 });
-    const [name, count] = await page.$$eval(".t-head .t-h", (heads) => heads.slice(0, 2).map((head) => head.getBoundingClientRect().toJSON()));
-    const longest = Math.max(...(await page.$$eval(".t-row .t-c:first-child a", (links) => links.map((link) => link.getBoundingClientRect().width))));
+    // In one look, and again until rows are there: they are drawn anew for the new size.
+    const seen = await page.waitForFunction(() => {
+      const boxes = (selector) => [...document.querySelectorAll(selector)].map((node) => node.getBoundingClientRect().toJSON());
+      const longest = Math.max(0, ...boxes(".t-row .t-c:first-child a").map((box) => box.width));
+      return innerWidth === 2560 && longest > 0 && { heads: boxes(".t-head .t-h").slice(0, 2), longest };
+    });
+    const { heads: [name, count], longest } = await seen.jsonValue();
     check(name.width < 1.6 * longest + 60, `the names need ${longest} of ${name.width}`);
     check(count.left >= name.right - 1, "the columns follow each other");
     await shoot(page, "ops_large_light");
