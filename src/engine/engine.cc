@@ -17,6 +17,7 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "base/distinct_names.h"
+#include "base/stop.h"
 #include "base/threads.h"
 #include "base/try.h"
 #include "engine/cost_options.h"
@@ -49,6 +50,18 @@ struct TrimAtEnd {
   Cache* cache;
   ~TrimAtEnd() { cache->trim(); }
 };
+
+// What may be asked to stop, at any depth (base/stop.h).
+template <class Work>
+auto unless_stopped(const Work& work) -> decltype(work()) {
+  const Stop::Use use(Stop::given_by_client());
+  try {
+    Stop::look();
+    return work();
+  } catch (const Stopped&) {
+    return fail(ErrorCode::interrupted, "interrupted");
+  }
+}
 
 // Which of several traces an argument does not fit.
 Error with_trace_path(Error error, const Trace& trace, std::size_t traces) {
@@ -150,6 +163,11 @@ Engine Engine::without_trace() {
 }
 
 Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const {
+  return unless_stopped([&] { return run_to_end(analysis, arguments, trace); });
+}
+
+Result<Report> Engine::run_to_end(std::string_view analysis, const Arguments& arguments,
+                                  std::optional<std::size_t> trace) const {
   TRY(const AnalysisRow* const row, find_analysis(analysis));
   if (auto known = check_names(*row, arguments); !known) return tl::unexpected(known.error());
   TraceTables& tables = state_->tables;
@@ -199,9 +217,11 @@ Result<std::shared_ptr<const Report>> Engine::kept_report(std::string_view analy
   std::string key = "report " + std::string(analysis) + (trace ? " " + std::to_string(*trace) : "");
   for (const auto& [name, value] : arguments) key += '\n' + name + '=' + value;
   const TrimAtEnd trim{&state_->tables.cache()};
-  return state_->tables.cache().get<Report>(key, [&]() -> Result<std::shared_ptr<const Report>> {
-    TRY(Report report, run(analysis, arguments, trace));
-    return std::make_shared<const Report>(std::move(report));
+  return unless_stopped([&] {
+    return state_->tables.cache().get<Report>(key, [&]() -> Result<std::shared_ptr<const Report>> {
+      TRY(Report report, run_to_end(analysis, arguments, trace));
+      return std::make_shared<const Report>(std::move(report));
+    });
   });
 }
 
@@ -219,7 +239,7 @@ Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, cons
   if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
-  return state_->tables.timeline(trace, arguments);
+  return unless_stopped([&] { return state_->tables.timeline(trace, arguments); });
 }
 
 Result<std::shared_ptr<const TraceTable>> Engine::trace_table(std::size_t trace, std::string_view name) const {
