@@ -45,6 +45,9 @@ struct OpenOptions {
   // traces: the path.
   std::vector<std::string> names = {};
   bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
+  // Keep of each trace only its digest, which is all that the analyses of a whole job need (AnalysisInfo::whole_job): memory is
+  // then that of the traces being read. A path may be a file of digests (<ridge/digest.h>) in any case.
+  bool digests_only = false;
   std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
 
