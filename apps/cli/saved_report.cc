@@ -21,6 +21,14 @@ constexpr std::array kTypes = {Type::text, Type::integer, Type::number, Type::bo
 constexpr std::array kUnits = {Unit::none, Unit::count,   Unit::ns,         Unit::bytes,
                                Unit::flop, Unit::percent, Unit::flop_per_s, Unit::bytes_per_s};
 
+// As render/json.cc writes them; a plain cell has none.
+struct RoleName {
+  std::string_view name;
+  Role role;
+};
+constexpr std::array kRoles = {RoleName{"event", Role::event}, RoleName{"time_start", Role::time_start},
+                               RoleName{"time_end", Role::time_end}, RoleName{"frame", Role::frame}};
+
 tl::unexpected<Error> wrong(std::string what) {
   return fail(ErrorCode::not_a_trace, "not a saved answer of ridge: " + what, {}, "give a file that ridge wrote with --json");
 }
@@ -65,6 +73,10 @@ Result<Column> column_of(const JsonValue& value) {
   column.type = *known;
   for (const Unit each : kUnits) {
     if (name_of(each) == unit) column.unit = each;
+  }
+  const std::string role = text_in(value, "role");
+  for (const RoleName& each : kRoles) {
+    if (each.name == role) column.role = each.role;
   }
   const JsonValue* sentence = value.find("sentence");
   column.sentence = sentence != nullptr && sentence->boolean() != nullptr && *sentence->boolean() && column.type == Type::text;

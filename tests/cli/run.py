@@ -7,6 +7,7 @@ import os
 import sys
 
 import asking
+import benching
 import commands
 import comparing
 import costs
@@ -18,7 +19,7 @@ import predicting
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, benching, hostile]
 
 
 def main():
