@@ -355,6 +355,7 @@ class SourceReader {
         continue;
       }
       const bool keyword_argument = depth > 0 && i + 1 < t.size() && is_op(t[i + 1], "=");
+      if (is_reaching_builtin(word) && !keyword_argument) return refused(line, "name " + shown(t[i]));
       if (keyword_argument || is_body_keyword(word) || locals.contains(word)) continue;
       if (functions_.contains(std::string(word)) || constants_.contains(std::string(word))) {
         named_.insert(std::string(word));

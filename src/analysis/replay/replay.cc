@@ -68,7 +68,10 @@ Result<std::string_view> choose(const std::vector<ReplayCall>& calls, const std:
 
 tl::unexpected<Error> nothing_fits(const std::vector<ReplayCall>& calls, const ReplayQuestion& question) {
   std::vector<std::string_view> ops;
-  for (const ReplayCall& call : calls) ops.push_back(call.op);
+  for (const ReplayCall& call : calls) {
+    ops.push_back(call.op);
+    if (call.op.starts_with("aten::")) ops.push_back(call.op.substr(6));
+  }
   const bool op_known = std::ranges::any_of(ops, [&](std::string_view op) { return same_op(op, question.op); });
   if (!question.op.empty() && !op_known)
     return fail(ErrorCode::usage, "no kernel is launched by an op '" + question.op + "'", "", did_you_mean(question.op, ops));
@@ -203,7 +206,7 @@ Report report_replays(const Replays& replays) {
                    {"shapes", Type::text},
                    {"grid", Type::text},
                    {"block", Type::text},
-                   {"reason", Type::text},
+                   {.name = "reason", .type = Type::text, .sentence = true},
                    {"kernel", Type::text}};
   table.hints.important = {"status", "time_ns", "pct_gpu_time", "count", "op", "shapes", "reason", "kernel"};
   std::int64_t count = 0, time_ns = 0, replayed_ns = 0;
