@@ -15,6 +15,7 @@
 //   sync        host' = max(host + host_ns, lane or the end of `target`) + lag_ns
 //   loader      host' = host + host_ns + device_ns, the second being the wait for the next batch
 //   pause       host' = host + host_ns: what is too long for one item
+//   after       the collective that follows begins no earlier than the end of `target`
 // Replayed with its own times a rank comes out as recorded, but for rounding and what nothing explains.
 #pragma once
 
@@ -29,8 +30,8 @@ namespace ridge {
 
 inline constexpr std::uint32_t kNoCollective = UINT32_MAX;
 
-enum class LaneItemKind : std::uint8_t { run, collective, wait, sync, loader, pause };
-inline constexpr std::size_t kLaneItemKinds = static_cast<std::size_t>(LaneItemKind::pause) + 1;
+enum class LaneItemKind : std::uint8_t { run, collective, wait, sync, loader, pause, after };
+inline constexpr std::size_t kLaneItemKinds = static_cast<std::size_t>(LaneItemKind::after) + 1;
 
 struct LaneItem {
   LaneItemKind kind = LaneItemKind::pause;

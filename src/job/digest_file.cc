@@ -242,7 +242,8 @@ class DigestFields {
               lag(item);
               break;
             }
-            case LaneItemKind::wait: target(item, next); break;
+            case LaneItemKind::wait:
+            case LaneItemKind::after: target(item, next); break;
             case LaneItemKind::sync: target(item, next), lag(item); break;
             case LaneItemKind::loader: small(item.device_ns); break;
             case LaneItemKind::pause: break;
@@ -366,7 +367,8 @@ std::string_view unsound_part(const Digest& d) {
     if (c.step >= std::max<std::size_t>(1, d.steps.size())) return "the step of a collective";
   }
   for (const LaneItem& item : d.items) {
-    const bool needs = item.kind == LaneItemKind::collective || item.kind == LaneItemKind::wait;
+    const bool needs =
+        item.kind == LaneItemKind::collective || item.kind == LaneItemKind::wait || item.kind == LaneItemKind::after;
     if (item.target == kNoCollective ? needs : item.target >= d.collectives.size()) return "the collective of an item";
   }
   return {};

@@ -165,8 +165,17 @@ class LaneBuilder {
     item.after_lane = work.start_ns >= lane_ - kClockSlackNs;
     std::int64_t ready = std::max(work.issued_ns, stream->second.end_ns);
     if (item.after_lane) ready = std::max(ready, lane_);
-    const std::int64_t lag = work.start_ns - ready;
-    if (!item.after_lane && lag > kStartLagNs) {
+    std::int64_t lag = work.start_ns - ready;
+    // Held up by a collective of another stream, which whoever issued both let it wait for.
+    const auto* ended = lag > kClockSlackNs ? last_end(ready, work.start_ns + kClockSlackNs) : nullptr;
+    const bool held = ended != nullptr && ended->second != work.collective && work.start_ns - ended->first <= kStartLagNs;
+    if (held) {
+      add(LaneItemKind::after).target = ended->second;
+      lag = std::max<std::int64_t>(0, work.start_ns - ended->first);
+      item.ahead = !item.after_lane;
+      item.after_lane = true;
+      item.lag_ns = fit_lag(item.ahead ? work.start_ns - lane_ : lag);
+    } else if (!item.after_lane && lag > kStartLagNs) {
       item.after_lane = item.ahead = true;  // it waited for work that was issued earlier
       item.lag_ns = fit_lag(work.start_ns - lane_);
     } else {

@@ -28,6 +28,7 @@ struct RankState {
   std::span<const LaneItem> items;
   std::uint32_t host_at = 0, lane_at = 0;
   std::int64_t host_ns = 0, lane_ns = 0;
+  std::int64_t after_ns = kNotYet;  // what the next collective has to wait for
   std::deque<std::int64_t> issued;  // when the host came to the items between the cursors
   std::vector<StreamState> streams;
   bool listed = false;
@@ -103,7 +104,8 @@ class JobPlayer {
         case LaneItemKind::run:
         case LaneItemKind::pause: rank.host_ns += item.host_ns; break;
         case LaneItemKind::loader: rank.host_ns += static_cast<std::int64_t>(item.host_ns) + item.device_ns; break;
-        case LaneItemKind::wait: break;
+        case LaneItemKind::wait:
+        case LaneItemKind::after: break;
         case LaneItemKind::collective:
           at = rank.host_ns += item.host_ns;
           enqueue(r, rank.host_at, item.after_lane ? kNotYet : at);
@@ -138,8 +140,12 @@ class JobPlayer {
         const std::int64_t end = end_[meeting_of(r, item)];
         if (end == kNotYet) break;
         rank.lane_ns = std::max(rank.lane_ns, end);
+      } else if (item.kind == LaneItemKind::after) {
+        rank.after_ns = end_[meeting_of(r, item)];
+        if (rank.after_ns == kNotYet) break;
       } else if (item.kind == LaneItemKind::collective && item.after_lane) {
-        ready(r, rank.lane_at, std::max(issued, rank.lane_ns + (item.ahead ? item.lag_ns : 0)));
+        ready(r, rank.lane_at, std::max({issued, rank.after_ns, rank.lane_ns + (item.ahead ? item.lag_ns : 0)}));
+        rank.after_ns = kNotYet;
       }
     }
     return rank.lane_at != from;
@@ -224,7 +230,7 @@ class JobPlayer {
       for (const StreamState& stream : rank.streams) {
         if (stream.in_flight) consider(meeting_of(r, rank.items[stream.queue.front().item]));
       }
-      if (rank.lane_at < rank.host_at && rank.items[rank.lane_at].kind == LaneItemKind::wait)
+      if (rank.lane_at < rank.host_at && rank.items[rank.lane_at].target != kNoCollective)
         consider(meeting_of(r, rank.items[rank.lane_at]));
       if (rank.host_at < rank.items.size() && rank.items[rank.host_at].target != kNoCollective)
         consider(meeting_of(r, rank.items[rank.host_at]));

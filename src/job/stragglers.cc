@@ -88,9 +88,23 @@ class StragglerFinder {
  private:
   // A gain over the steps in which the candidate was recorded.
   double per_step(const Candidate& candidate, std::int64_t ns) const {
-    std::int64_t steps = found_.steps;
-    if (candidate.rank) steps = static_cast<std::int64_t>(job_.ranks[*candidate.rank].digest->steps.size());
+    const std::int64_t steps = shared_steps(candidate.rank ? *candidate.rank : job_.groups[*candidate.group].members.front());
     return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, steps));
+  }
+
+  // Steps of a rank in which those that it meets were recorded too: only there it can hold them up.
+  std::int64_t shared_steps(std::uint32_t r) const {
+    const Digest& digest = *job_.ranks[r].digest;
+    std::vector<std::pair<std::int64_t, std::int64_t>> met(digest.steps.size());  // collectives, and those with all others
+    for (std::uint32_t i = 0; i < digest.collectives.size(); ++i) {
+      if (digest.collectives[i].step >= met.size()) continue;
+      const Meeting& meeting = job_.meetings[job_.meeting_of[r][i]];
+      const std::size_t all = meeting.point_to_point ? 2 : job_.groups[meeting.group].members.size();
+      auto& [count, whole] = met[digest.collectives[i].step];
+      ++count;
+      whole += meeting.count >= all;
+    }
+    return std::ranges::count_if(met, [](const auto& step) { return step.first > 0 && step.second * 10 >= step.first * 9; });
   }
 
   void check_replay(const JobReplay& recorded, std::int64_t observed_end) {
