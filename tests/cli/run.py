@@ -16,10 +16,11 @@ import hostile
 import inputs
 import outputs
 import predicting
+import replaying
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, benching, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, hostile]
 
 
 def main():
