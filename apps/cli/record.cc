@@ -3,6 +3,7 @@
 #include "record.h"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -15,9 +16,9 @@
 
 #include <fmt/format.h>
 
+#include "become.h"
+#include "embedded_python.h"
 #include "error_text.h"
-#include "interrupt.h"
-#include "record_hook.h"
 #include "record_python.h"
 #include "standard_streams.h"
 
@@ -136,20 +137,6 @@ void put_first_in_python_path(const std::string& folder) {
   ::setenv("PYTHONPATH", path.c_str(), 1);
 }
 
-Result<int> become(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  restore_signal_handlers();
-  ::execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  install_signal_handlers();
-  write_standard_error(
-      error_text({ErrorCode::cannot_open,
-                  fmt::format("cannot run {}: {}", words.front(), std::generic_category().message(error)), "", ""}));
-  return error == ENOENT ? kNotFound : kNotRun;
-}
-
 }  // namespace
 
 std::span<const Parameter> record_parameters() { return kParameters; }
@@ -160,7 +147,7 @@ Result<int> run_record(const Invocation& invocation) {
   const auto variables = wishes(invocation);
   if (!variables) return tl::unexpected(variables.error());
   if (const auto deaf = python_ignores_environment(invocation.words)) return tl::unexpected(*deaf);
-  const auto hook = lay_out_hook();
+  const auto hook = lay_out(record_files(), "record");
   if (!hook) return tl::unexpected(hook.error());
   const auto place = writable_place(invocation.settings.output);
   if (!place) return tl::unexpected(place.error());
@@ -171,7 +158,10 @@ Result<int> run_record(const Invocation& invocation) {
   const std::string begun = fmt::format("{}:{}", ::getpid(), std::time(nullptr));
   ::setenv("RIDGE_RECORD_BEGUN", begun.c_str(), 1);
   put_first_in_python_path(*hook);
-  return become(invocation.words);
+  int why = 0;
+  const auto failed = become(invocation.words, &why);
+  write_standard_error(error_text(failed.error()));
+  return why == ENOENT ? kNotFound : kNotRun;
 }
 
 }  // namespace ridge::cli

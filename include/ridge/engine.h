@@ -22,6 +22,7 @@ namespace ridge {
 
 class Timeline;
 class TraceTable;
+struct AnalysisRow;
 
 struct Progress {
   std::string_view phase;  // "reading"
@@ -46,6 +47,9 @@ struct OpenOptions {
   // traces: the path.
   std::vector<std::string> names = {};
   bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
+  // Keep of each trace only its digest, which is all that the analyses of a whole job need (AnalysisInfo::whole_job): memory is
+  // then that of the traces being read. A path may be a file of digests (<ridge/digest.h>) in any case.
+  bool digests_only = false;
   std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
 
@@ -88,6 +92,7 @@ class Engine {
   struct State;
   Result<Report> run_to_end(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const;
   explicit Engine(std::unique_ptr<State> state);
+  Result<Report> join_ranks(const AnalysisRow& row, const Arguments& arguments) const;
   std::unique_ptr<State> state_;
 };
 
