@@ -1,7 +1,6 @@
 // The door to the engine: open traces, list the analyses, run one. Clients (CLI, server, bindings) use this and report.h only.
 // Thread safety: the traces do not change after open(). What is made of them is made when first asked for, kept within
-// OpenOptions::cache_bytes and made again when needed; run() and timeline() may be called from several threads at once, and
-// given up (<ridge/stop.h>).
+// OpenOptions::cache_bytes and made again when needed; run() and timeline() may be called from several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +89,6 @@ class Engine {
 
  private:
   struct State;
-  Result<Report> run_to_end(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const;
   explicit Engine(std::unique_ptr<State> state);
   Result<Report> join_ranks(const AnalysisRow& row, const Arguments& arguments) const;
   std::unique_ptr<State> state_;

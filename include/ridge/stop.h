@@ -6,7 +6,7 @@
 namespace ridge {
 
 // While it lives, run(), kept_report() and timeline() of any engine, called by this thread, end soon after the flag is set,
-// with ErrorCode::interrupted: a query between two rows, an analysis before the next of its tables or loops. Nothing half made
+// with ErrorCode::interrupted: a query between two rows, an analysis before the next table that it needs. Nothing half made
 // is kept. The flag must outlive it; any thread may set it, a signal handler too. One inside of another takes its place.
 class StopWhen {
  public:

@@ -1,8 +1,7 @@
 // in_parallel: independent parts of one job on all cores: by oneTBB's pool where the job is large, by one thread more where it
 // is small, one after the other where it is tiny. Starting the pool takes over a millisecond, which is more than all the tables
 // of a small trace take; a thread takes some 50 us. A thread that waits for its parts takes up no other work meanwhile (TBB
-// calls that isolated): it may hold a lock (model/once.h) that the other work asks for. Every part
-// begins with a look whether to go on (base/stop.h).
+// calls that isolated): it may hold a lock (model/once.h) that the other work asks for.
 #pragma once
 
 #include <atomic>
@@ -19,7 +18,6 @@
 #include <tbb/task_group.h>
 
 #include "base/spawn_on_core.h"
-#include "base/stop.h"
 #include "base/threads.h"
 
 namespace ridge {
@@ -41,23 +39,12 @@ void in_pool(const Work& work) {
   }
 }
 
-// part as the threads of the pool run it: for whom this thread works, and not at all once nobody waits for it.
-template <class Part>
-auto stoppable(const Part& part) {
-  return [&part, flag = Stop::flag()](const auto&... arguments) {
-    const Stop::Use use(flag);
-    Stop::look();
-    part(arguments...);
-  };
-}
-
 // part(i) for each i in [0, count) by this thread and one more, where one is to be had.
 template <class Part>
 void by_two_threads(std::size_t count, const Part& part) {
   std::atomic<std::size_t> next = 0;
-  const auto each = stoppable(part);
   const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) each(i);
+    for (std::size_t i = next++; i < count; i = next++) part(i);
   };
   std::packaged_task<void()> same([&work, threads = Threads::current()] {  // keeps what it throws
     const Threads::Use use(threads);
@@ -76,7 +63,7 @@ void by_two_threads(std::size_t count, const Part& part) {
 template <class... Parts>
 void at_once(JobSize size, const Parts&... parts) {
   if (size.worth_a_pool()) {
-    in_pool([&] { tbb::parallel_invoke(stoppable(parts)...); });
+    in_pool([&] { tbb::parallel_invoke(parts...); });
   } else if (size.worth_a_thread()) {
     by_two_threads(sizeof...(parts), [&](std::size_t i) {
       std::size_t part = 0;
@@ -97,7 +84,7 @@ void alongside(JobSize size, const First& first, const Second& second) {
   }
   in_pool([&] {
     tbb::task_group other;
-    other.run(stoppable(second));
+    other.run(second);
     try {
       first();
     } catch (...) {
@@ -112,7 +99,7 @@ void alongside(JobSize size, const First& first, const Second& second) {
 template <class Part>
 void for_each_index(JobSize size, std::size_t count, const Part& part) {
   if (count >= 2 && size.worth_a_pool()) {
-    in_pool([&] { tbb::parallel_for(std::size_t{0}, count, stoppable(part)); });
+    in_pool([&] { tbb::parallel_for(std::size_t{0}, count, part); });
   } else if (count >= 2 && size.worth_a_thread()) {
     by_two_threads(count, part);
   } else {
@@ -128,9 +115,8 @@ void for_each_range(JobSize size, std::size_t count, std::size_t grain, const Pa
     return;
   }
   in_pool([&] {
-    const auto each = stoppable(part);
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain),
-                      [&](const auto& range) { each(range.begin(), range.end()); });
+                      [&](const auto& range) { part(range.begin(), range.end()); });
   });
 }
 

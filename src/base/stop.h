@@ -1,8 +1,7 @@
-// Stop: whether anybody still waits for what this thread works on. Long work looks now and then; once it is asked to stop, the
-// look throws Stopped, which nobody catches but the engine (and who stands between C and us, to hand it on). Like a failed
-// allocation it may come out of any table that is being made, and leaves nothing half made behind.
-//
-// As Threads are, the flag is found by the thread; base/in_parallel.h hands it to the threads that work for this one.
+// Stop: whether anybody still waits for what this thread works on. Long work looks now and then: before each table of a model,
+// each finding, each replay, each run of rows. Once it is asked to stop, the look throws Stopped, which nobody catches but the
+// engine (and who stands between C and us, to hand it on). Like a failed allocation it may come out of any table that is being
+// made, and leaves nothing half made behind. As Threads are, the flag is found by the thread.
 #pragma once
 
 #include <atomic>
@@ -13,7 +12,6 @@ struct Stopped {};
 
 class Stop {
  public:
-  static const std::atomic<bool>* flag() { return flag_; }  // nullptr: nobody will ask
   static bool asked() { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
   static void look() {
     if (asked()) throw Stopped{};

@@ -1,12 +1,9 @@
 // Once: a value made once, by whoever asks first. Thread-safe, also where make() goes on in parallel (base/in_parallel.h).
-// Where the maker is stopped (base/stop.h), the next one who asks makes it.
 #pragma once
 
 #include <atomic>
 #include <mutex>
 #include <optional>
-
-#include "base/stop.h"
 
 namespace ridge {
 
@@ -16,7 +13,6 @@ class Once {
   template <class Make>
   const T& get(Make make) {
     std::call_once(once_, [&] {
-      Stop::look();
       value_.emplace(make());
       made_.store(true, std::memory_order_release);
     });

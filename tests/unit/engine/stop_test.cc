@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/in_parallel.h"
 #include "base/stop.h"
 #include "engine/cache.h"
 #include "model/once.h"
@@ -71,30 +70,12 @@ TEST(StopWhen, EveryAnalysisCanBeStoppedAndAskedAgain) {
   }
 }
 
-TEST(Stop, APartIsNotBegunOnceNobodyWaits) {
-  for (const JobSize size : {JobSize{1000}, JobSize{20'000}, JobSize{std::size_t{1} << 20}}) {
-    std::atomic<bool> flag = false;
-    std::atomic<int> begun = 0;
-    const Stop::Use use(&flag);
-    const auto stops = [&] {
-      for_each_index(size, 100'000, [&](std::size_t) {
-        ++begun;
-        flag = true;
-        Stop::look();
-      });
-    };
-    EXPECT_THROW(stops(), Stopped);
-    EXPECT_LT(begun, 1000) << "each thread that works for this one looks";
-  }
-  EXPECT_EQ(Stop::flag(), nullptr);
-}
-
 TEST(Stop, WhatOneWasStoppedInAnotherMakes) {
   Once<int> once;
   std::atomic<bool> flag = true;
   {
     const Stop::Use use(&flag);
-    EXPECT_THROW(once.get([] { return 1; }), Stopped);
+    EXPECT_THROW(once.get([] { return Stop::look(), 1; }), Stopped);
   }
   EXPECT_EQ(once.if_made(), nullptr);
   EXPECT_EQ(once.get([] { return 2; }), 2);
