@@ -78,11 +78,13 @@ class Analyses {
   static constexpr std::size_t kFewestRows = 5;
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
+  static constexpr std::size_t kScripts = 6;      // kernels with the script that runs them alone
   static constexpr std::size_t kClaimRows = 400;  // pieces of a finding's time, the longest
 
   struct Question {
     Target target;
-    std::size_t rows;  // of each table
+    std::size_t rows;          // of each table
+    bool whole_texts = false;  // a script is nothing when it is cut
   };
 
   // The pages of the kernels with most time. The page asks for a kernel by the name that the tables show, which may be a short
@@ -97,7 +99,15 @@ class Analyses {
       const auto target = [&](std::string_view called) {
         return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
       };
-      add(target(short_text(name, ask_.longest)).canonical(), {target(name), kKernelRows});
+      const std::string shown = short_text(name, ask_.longest);
+      add(target(shown).canonical(), {target(name), kKernelRows});
+      const auto of_kernel = [&](std::string_view route, std::string_view called) {
+        Target asked{fmt::format("/api/v1/{}", route), {{"kernel", std::string(called)}}};
+        if (route == "replay") asked.query["t"] = std::to_string(t);
+        return asked;
+      };
+      if (row < kScripts) add(of_kernel("replay", shown).canonical(), {of_kernel("replay", name), kKernelRows, true});
+      if (ask_.site.bench() != nullptr) add(of_kernel("bench", shown).canonical(), {of_kernel("bench", name), kKernelRows});
     }
   }
 
@@ -118,13 +128,15 @@ class Analyses {
   void add(const std::string& key, const Question& question) {
     Target target = question.target;
     target.query["limit"] = std::to_string(question.rows);
-    auto body = ask_.get(target);
+    auto body = Asker{ask_.site, question.whole_texts ? 0 : ask_.longest}.get(target);
     if (body == nullptr) return;
     responses_[key] = std::move(body);
     questions_.insert_or_assign(key, question);
   }
 
   void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
+    if (question.whole_texts && responses_.contains(key) && responses_[key]->size() > most_bytes) responses_.erase(key);
+    if (!responses_.contains(key)) return;
     for (std::size_t size; question.rows > kFewestRows && (size = responses_[key]->size()) > most_bytes;) {
       question.rows = std::max(kFewestRows, question.rows * most_bytes / size);
       add(key, Question(question));
