@@ -7,6 +7,7 @@ import os
 import sys
 
 import asking
+import benching
 import commands
 import comparing
 import costs
@@ -19,7 +20,7 @@ import replaying
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, asking, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, hostile]
 
 
 def main():
