@@ -66,6 +66,11 @@ class Analyses {
   }
 
   void shrink_to(std::size_t most_bytes) {
+    // Scripts first, those of kernels with least time before the others.
+    for (; !scripts_.empty() && bytes_of(responses_) > most_bytes; scripts_.pop_back()) {
+      responses_.erase(scripts_.back());
+      questions_.erase(scripts_.back());
+    }
     for (std::size_t each = 200'000; bytes_of(responses_) > most_bytes && each > 2000; each /= 2) {
       for (auto& [key, question] : questions_) shrink(key, question, each);
     }
@@ -106,7 +111,7 @@ class Analyses {
         if (route == "replay") asked.query["t"] = std::to_string(t);
         return asked;
       };
-      if (row < kScripts) add(of_kernel("replay", shown).canonical(), {of_kernel("replay", name), kKernelRows, true});
+      add(of_kernel("replay", shown).canonical(), {of_kernel("replay", name), kKernelRows, true});
       if (ask_.site.bench() != nullptr) add(of_kernel("bench", shown).canonical(), {of_kernel("bench", name), kKernelRows});
     }
   }
@@ -132,11 +137,10 @@ class Analyses {
     if (body == nullptr) return;
     responses_[key] = std::move(body);
     questions_.insert_or_assign(key, question);
+    if (question.whole_texts && std::ranges::find(scripts_, key) == scripts_.end()) scripts_.push_back(key);
   }
 
   void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
-    if (question.whole_texts && responses_.contains(key) && responses_[key]->size() > most_bytes) responses_.erase(key);
-    if (!responses_.contains(key)) return;
     for (std::size_t size; question.rows > kFewestRows && (size = responses_[key]->size()) > most_bytes;) {
       question.rows = std::max(kFewestRows, question.rows * most_bytes / size);
       add(key, Question(question));
@@ -146,6 +150,7 @@ class Analyses {
   Asker ask_;
   Responses responses_;
   std::map<std::string, Question> questions_;
+  std::vector<std::string> scripts_;  // keys of those with whole texts, most time first
 };
 
 // How much of the timeline is embedded: the first that fits is taken.
