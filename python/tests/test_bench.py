@@ -28,6 +28,13 @@ def test_few_or_scattered_times_are_not_known_well():
     assert not samples.known_well([90, 95, 100, 105, 110, 100])
 
 
+def test_the_clock_s_own_step_is_close_enough():
+    ticks = [2208, 2208, 2240, 2209, 2240, 2208, 2176, 2208, 2240, 2240, 2208, 2176]  # 32 ns apart: 1.4 % of the time
+    assert samples.resolution(ticks) in (31, 32)
+    assert samples.known_well(ticks)
+    assert not samples.known_well([200, 264, 200, 264, 200, 264, 200, 264, 200, 264])  # but no step excuses a third of the time
+
+
 def test_the_median_of_whole_numbers_is_one_of_them():
     assert samples.median([4, 1, 3, 2]) == 2
 
