@@ -211,6 +211,28 @@ def test_savings_of_several_end_with_all_of_them():
     assert [(each["kernel"], each["saves_ns"]) for each in found] == [("a", 1), ("b", 2), ("all of these", 3)]
 
 
+def test_configurations_are_marked_by_grid_outputs_and_time():
+    from ridge.bench import configs
+
+    one = {"status": "ok", "same_outputs": True, "grid": [4, 1, 1], "block": [128, 1, 1]}
+    rows_ = [
+        {**one, "config": "a", "cold_ns": 10},
+        {**one, "config": "b", "cold_ns": 8, "grid": [8, 1, 1]},
+        {**one, "config": "wrong", "cold_ns": 1, "same_outputs": False},
+        {"config": "c", "status": "failed: OutOfResources"},
+    ]
+    configs.mark(rows_, {"grid": (4, 1, 1), "block": (128, 1, 1)})
+    assert [(row["config"], row["in_trace"], row["best"]) for row in rows_] == [("a", True, False), ("b", False, True), ("wrong", True, False), ("c", None, False)]
+
+
+def test_settings_are_tried_only_where_they_can_matter():
+    from ridge.bench import settings
+
+    assert [words for words, _ in settings.for_op("aten::cudnn_convolution")][0] == "cudnn.benchmark"
+    assert "tf32" in [words for words, _ in settings.for_op("aten::addmm")]
+    assert settings.for_op("aten::gelu") == [] and settings.for_op(None) == []
+
+
 # Files.
 def test_the_saved_table(tmp_path):
     row = measured()
