@@ -8,6 +8,10 @@ def ridge():
     """`ridge ...`"""
     from . import _native
 
+    if sys.argv[1:2] == ["ranks"] and any(word == "--ray" or word.startswith("--ray=") for word in sys.argv[2:]):
+        from . import _ray_command
+
+        sys.exit(_ray_command.run(sys.argv[2:]))
     _signals_as_found()
     _native.command(sys.argv[1:])
 

@@ -15,10 +15,11 @@ import hostile
 import inputs
 import outputs
 import predicting
+import ranks
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, ranks, hostile]
 
 
 def main():
