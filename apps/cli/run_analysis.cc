@@ -11,6 +11,7 @@
 #include "error_text.h"
 #include "interrupt.h"
 #include "open_traces.h"
+#include "ranks_digest.h"
 #include "standard_streams.h"
 #include "terminal.h"
 
@@ -33,7 +34,8 @@ Result<void> check(const Invocation& invocation) {
                                           : fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
   }
   const bool without = analysis.trace_optional && invocation.words.empty();
-  if (analysis.needs_trace && !without && invocation.words.size() < analysis.fewest_traces) {
+  // One file may hold the digests of many ranks.
+  if (analysis.needs_trace && !without && !analysis.whole_job && invocation.words.size() < analysis.fewest_traces) {
     return fail(ErrorCode::usage, fmt::format("{} needs {} traces", invocation.command, analysis.fewest_traces), {},
                 fmt::format("ridge {} before.json after.json", invocation.command));
   }
@@ -47,7 +49,7 @@ Result<void> check(const Invocation& invocation) {
 Result<Engine> open(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace || (analysis.trace_optional && invocation.words.empty())) return Engine::without_trace();
-  return open_traces(invocation, {.keep_places = analysis.tells_places});
+  return open_traces(invocation, {.keep_places = analysis.tells_places, .digests_only = analysis.whole_job});
 }
 
 // The rows that the user wants to see, in the format that he asked for.
@@ -90,6 +92,7 @@ Result<int> run_analysis(const Invocation& given) {
   if (!valid) return tl::unexpected(valid.error());
   const auto format = invocation.settings.format != nullptr ? invocation.settings.format : &formats().front();
 
+  if (invocation.arguments.contains("digest")) return write_digests_of(invocation);
   const auto engine = open(invocation);
   if (!engine) return tl::unexpected(engine.error());
   const auto report = engine->run(invocation.command, invocation.arguments);
