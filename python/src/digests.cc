@@ -29,7 +29,7 @@ nb::bytes digest(const std::string& path, const std::string& name, unsigned thre
     const nb::gil_scoped_release release;
     bytes = or_raise(make_digest_bytes(path, options));
   }
-  return {bytes->data(), bytes->size()};
+  return nb::bytes(bytes->data(), bytes->size());
 }
 
 nb::list tables(const std::vector<std::string>& paths) {
