@@ -1,5 +1,6 @@
 """The commands of the package: `ridge` and the drop-in `profile_analysis`, the same as the programs that `make` builds."""
 
+import os
 import signal
 import sys
 
@@ -13,6 +14,7 @@ def ridge():
 
         sys.exit(_ray_command.run(sys.argv[2:]))
     _signals_as_found()
+    os.environ["RIDGE_PACKAGE_PYTHON"] = sys.executable  # what `ridge bench` starts, and how it comes back here
     _native.command(sys.argv[1:])
 
 
