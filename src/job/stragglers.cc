@@ -136,7 +136,8 @@ class StragglerFinder {
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
       for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) {
         Candidate candidate = has_peers(r) ? against_peers(r, time) : against_all(r, time);
-        if (candidate.excess_ns >= kCandidateShare * static_cast<double>(step_ns_)) found.push_back(candidate);
+        if (candidate.excess_ns < kCandidateShare * static_cast<double>(step_ns_)) continue;
+        if (!has_peers(r) || stands_out(candidate)) found.push_back(candidate);
       }
     }
     return found;
@@ -164,6 +165,31 @@ class StragglerFinder {
     candidate.other_work = own > peer ? other / (own - peer) : 0;
     candidate.ratio = peer > 0 ? own / peer : 1;
     return candidate;
+  }
+
+  // Whether its peers are nearer to each other than it is to them: ranks that all differ have no straggler among them.
+  bool stands_out(const Candidate& candidate) {
+    constexpr double kDeviations = 3, kOfMedianDeviation = 1.4826;  // of a normal distribution
+    const std::uint32_t of = peers_.ranks[*candidate.rank].peers;
+    const auto t = static_cast<std::size_t>(candidate.time);
+    std::vector<std::int64_t>& totals = totals_[{of, t}];
+    if (totals.empty()) {
+      for (const std::uint32_t r : peers_.classes[of].ranks) totals.push_back(a_step(r, t));
+      std::sort(totals.begin(), totals.end());
+    }
+    if (totals.size() < 3) return true;
+    const std::int64_t own = a_step(*candidate.rank, t);
+    std::vector<std::int64_t> others = totals;
+    others.erase(std::lower_bound(others.begin(), others.end(), own));
+    const std::int64_t usual = median(others);
+    for (std::int64_t& other : others) other = std::abs(other - usual);
+    return static_cast<double>(own - usual) > kDeviations * kOfMedianDeviation * static_cast<double>(median(std::move(others)));
+  }
+
+  std::int64_t a_step(std::uint32_t r, std::size_t t) const {
+    std::int64_t sum = 0;
+    for (const LaneBlock& block : peers_.ranks[r].blocks) sum += block.ns[t];
+    return sum / static_cast<std::int64_t>(std::max<std::size_t>(1, job_.ranks[r].digest->steps.size()));
   }
 
   // A rank that is like no other (a stage of a pipeline): its kernels against the same kernels elsewhere, its host by the
@@ -415,6 +441,8 @@ class StragglerFinder {
   Stragglers found_;
   std::int64_t start_ns_ = 0, base_ns_ = 0;
   std::map<std::uint32_t, std::vector<BlockMedians>> without_;
+  std::map<std::pair<std::uint32_t, std::size_t>, std::vector<std::int64_t>>
+      totals_;  // a step's, of each rank of a class, sorted
   std::map<std::pair<LikeKey, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> usual_;  // own and the others' median
 };
 
