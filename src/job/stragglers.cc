@@ -87,22 +87,27 @@ class StragglerFinder {
 
  private:
   // A gain over the steps in which the candidate was recorded.
-  double per_step(const Candidate& candidate, std::int64_t ns) const {
+  double per_step(const Candidate& candidate, std::int64_t ns) {
     const std::int64_t steps = shared_steps(candidate.rank ? *candidate.rank : job_.groups[*candidate.group].members.front());
     return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, steps));
   }
 
-  // Steps of a rank in which those that it meets were recorded too: only there it can hold them up.
-  std::int64_t shared_steps(std::uint32_t r) const {
+  // Steps of a rank in which the recording of all others had begun: whoever begins later is where the recording has it, and
+  // what was gained before is lost.
+  std::int64_t shared_steps(std::uint32_t r) {
+    if (!begun_ns_) {
+      begun_ns_ = INT64_MIN;
+      for (const JobRank& rank : job_.ranks) {
+        if (rank.aligned) begun_ns_ = std::max(*begun_ns_, rank.common(rank.digest->start_ns));
+      }
+    }
     const Digest& digest = *job_.ranks[r].digest;
     std::vector<std::pair<std::int64_t, std::int64_t>> met(digest.steps.size());  // collectives, and those with all others
     for (std::uint32_t i = 0; i < digest.collectives.size(); ++i) {
       if (digest.collectives[i].step >= met.size()) continue;
-      const Meeting& meeting = job_.meetings[job_.meeting_of[r][i]];
-      const std::size_t all = meeting.point_to_point ? 2 : job_.groups[meeting.group].members.size();
       auto& [count, whole] = met[digest.collectives[i].step];
       ++count;
-      whole += meeting.count >= all;
+      whole += *begun_ns_ <= job_.meetings[job_.meeting_of[r][i]].end_ns;
     }
     return std::ranges::count_if(met, [](const auto& step) { return step.first > 0 && step.second * 10 >= step.first * 9; });
   }
@@ -440,6 +445,7 @@ class StragglerFinder {
   const KernelPace pace_;
   Stragglers found_;
   std::int64_t start_ns_ = 0, base_ns_ = 0;
+  std::optional<std::int64_t> begun_ns_;  // when the recording of the last rank begins
   std::map<std::uint32_t, std::vector<BlockMedians>> without_;
   std::map<std::pair<std::uint32_t, std::size_t>, std::vector<std::int64_t>>
       totals_;  // a step's, of each rank of a class, sorted

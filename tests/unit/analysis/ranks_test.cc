@@ -241,6 +241,41 @@ TEST(Ranks, GroupsThatNeverMeetHaveNoCommonClock) {
   EXPECT_EQ(answer.ranks.ranks.size(), 4U);
 }
 
+TEST(Ranks, WhatChangedBetweenTwoRecordingsIsTold) {
+  MadeJob slow = healthy();
+  slow.ranks[2].kernel_us = 120;
+  const std::vector<Digest> before = digests_of(healthy()), after = digests_of(slow);
+  const auto report = run_ranks(after, before);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->tables[0].name, "ranks");
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_EQ(report->tables[0].column("delta_ns").int64(r), 200'000);  // of a step
+    EXPECT_EQ(report->tables[0].column("compute_delta_ns").int64(r), r == 2 ? 200'000 : 0);
+    EXPECT_EQ(report->tables[0].column("wait_delta_ns").int64(r), r == 2 ? 0 : 200'000);
+  }
+  const Table& stragglers = report->tables[2];
+  ASSERT_EQ(stragglers.size(), 1U);
+  EXPECT_FALSE(stragglers.column("costs_a_ns").int64(0));
+  EXPECT_NEAR(static_cast<double>(*stragglers.column("costs_b_ns").int64(0)), 200'000, 10'000);
+}
+
+TEST(Ranks, FindingsAreJoinedWithTheRanksTheyHoldFor) {
+  std::vector<Digest> digests = digests_of(healthy());
+  for (Digest& digest : digests) digest.knows_findings = true;
+  digests[0].findings = {{"host_sync", "the host waits", "do not", 100, 200}};
+  digests[1].findings = {{"host_sync", "the host waits", "do not", 300, 400}, {"tf32_off", "slow products", "allow it", {}, 10}};
+  const Ranks ranks = compute_ranks(digests);
+  const Report report = report_ranks(ranks);
+  const Table& table = report.tables.back();
+  ASSERT_EQ(table.name, "findings");
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table.column("id").text(0), "host_sync");
+  EXPECT_EQ(table.column("holds_for").int64(0), 2);
+  EXPECT_EQ(table.column("saves_ns").int64(0), 200);
+  EXPECT_EQ(table.column("ranks").text(0), "0, 1");
+  EXPECT_FALSE(table.column("saves_ns").int64(1));
+}
+
 TEST(Ranks, OneTraceIsNoJob) {
   const std::vector<Digest> digests = digests_of(healthy(1));
   const auto report = run_ranks(digests, {});
