@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ridge.bench import answer, chosen_config, module_source, options, records, roof, rows, samples, script, scripts, table_file, trace_facts, why_slower
+from ridge.bench import answer, cache_files, chosen_config, module_source, options, records, roof, rows, samples, script, scripts, table_file, trace_facts, why_slower
 from ridge.bench.ridge_command import Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,6 +26,13 @@ def test_few_or_scattered_times_are_not_known_well():
     assert samples.known_well([100] * 6)
     assert samples.known_well([99, 100, 100, 100, 100, 101, 100, 100, 500, 20])  # outliers do not matter
     assert not samples.known_well([90, 95, 100, 105, 110, 100])
+
+
+def test_the_clock_s_own_step_is_close_enough():
+    ticks = [2208, 2208, 2240, 2209, 2240, 2208, 2176, 2208, 2240, 2240, 2208, 2176]  # 32 ns apart: 1.4 % of the time
+    assert samples.resolution(ticks) in (31, 32)
+    assert samples.known_well(ticks)
+    assert not samples.known_well([200, 264, 200, 264, 200, 264, 200, 264, 200, 264])  # but no step excuses a third of the time
 
 
 def test_the_median_of_whole_numbers_is_one_of_them():
@@ -81,6 +88,15 @@ def test_the_kernel_of_a_call():
     assert script.launch_in(launches("x", "y", "z"), call) == (2, False)  # the longest
     assert script.launch_in([], call) == (None, False)
     assert script.launch_in(launches("b", "b", "b"), call) == (1, True)  # of several the one of middle length
+    assert script.launch_in(launches("b", "a", "b"), call) == (2, True)  # the upper of two
+
+
+def test_a_kernel_that_a_call_launches_with_several_grids():
+    call = {"kernel": "b", "grid": [1, 1, 1], "block": [128, 1, 1], "launches": [{"name": "b", "grid": [9, 1, 1], "block": [128, 1, 1]}, {"name": "b", "grid": [1, 1, 1], "block": [128, 1, 1]}]}
+    ran = launches("b", "b")
+    other = [ran[0]._replace(grid=[9, 1, 1]), ran[1]]
+    assert script.launch_in(other, call) == (1, True)
+    assert script.launch_in([other[0]._replace(grid=[7, 1, 1]), ran[1]], call) == (1, False)  # a grid that the trace does not have
 
 
 # The roof. 4.8 TB/s: 48 MB take 10 us.
@@ -204,6 +220,33 @@ def test_savings_of_several_end_with_all_of_them():
     assert [(each["kernel"], each["saves_ns"]) for each in found] == [("a", 1), ("b", 2), ("all of these", 3)]
 
 
+def test_configurations_are_marked_by_grid_outputs_and_time():
+    from ridge.bench import configs
+
+    one = {"status": "ok", "same_outputs": True, "grid": [4, 1, 1], "block": [128, 1, 1]}
+    rows_ = [
+        {**one, "config": "a", "cold_ns": 10},
+        {**one, "config": "b", "cold_ns": 8, "grid": [8, 1, 1]},
+        {**one, "config": "wrong", "cold_ns": 1, "same_outputs": False},
+        {"config": "c", "status": "failed: OutOfResources"},
+    ]
+    configs.mark(rows_, {"grid": (4, 1, 1), "block": (128, 1, 1)})
+    assert [(row["config"], row["in_trace"], row["best"]) for row in rows_] == [("a", True, False), ("b", False, True), ("wrong", True, False), ("c", None, False)]
+    # Where it is known what the kernel was compiled with, that decides: several configurations have the same grid and block.
+    for row, size in zip(rows_, (1024, 512, 2048)):
+        row["chosen"] = {"XBLOCK": size, "num_warps": 4}
+    configs.mark(rows_[:3], {"grid": (4, 1, 1), "block": (128, 1, 1)}, {"XBLOCK": 512, "num_warps": 4})
+    assert [row["in_trace"] for row in rows_[:3]] == [False, True, False]
+
+
+def test_settings_are_tried_only_where_they_can_matter():
+    from ridge.bench import settings
+
+    assert [words for words, _ in settings.for_op("aten::cudnn_convolution")][0] == "cudnn.benchmark"
+    assert "tf32" in [words for words, _ in settings.for_op("aten::addmm")]
+    assert settings.for_op("aten::gelu") == [] and settings.for_op(None) == []
+
+
 # Files.
 def test_the_saved_table(tmp_path):
     row = measured()
@@ -310,9 +353,50 @@ def test_inputs_of_a_module_without_its_own():
         module_source.inputs("x = 1")
 
 
+def test_modules_of_a_cache_are_told_and_not_run(tmp_path):
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / "cmod.py").write_text("raise SystemExit('run')\n" + MODULE)
+    (tmp_path / "ab" / "cother.py").write_text("x = 1")
+    (tmp_path / "ab" / "link.py").symlink_to(tmp_path / "nowhere")
+    assert cache_files.modules_by_kernel(str(tmp_path)) == {"triton_poi_fused_add_0": str(tmp_path / "ab" / "cmod.py")}
+
+
 @pytest.mark.parametrize("text", ["def f(:", "\0", "print('hello')"])
 def test_what_is_no_module(text):
     try:
         assert not module_source.is_module(text)
     except module_source.NotAModule:
         pass
+
+
+# From Python.
+def test_a_trace_s_bench_is_a_report(path, monkeypatch, tmp_path):
+    """The command is a stand-in that answers as the real one does: what it was asked, and what becomes of its answer, is looked at."""
+    import subprocess
+    import sys
+
+    import ridge
+
+    told = answer.document([answer.table("bench", answer.BENCH, [{"kernel": "k", "status": "ok", "cold_ns": 5}])])
+    asked = []
+
+    def run(words, **more):
+        asked.append(words)
+        return subprocess.CompletedProcess(words, 0, json.dumps(told).encode(), b"")
+
+    trace = ridge.open(path)
+    monkeypatch.setattr(subprocess, "run", run)
+    report = trace.bench(top=5, configs=True, inductor_cache=None)
+    assert asked == [[sys.executable, "-m", "ridge", "bench", "--json", "--quiet", "--top=5", "--configs", "--", trace.paths[0]]]
+    assert report.command == "bench" and report[0]["cold_ns"] == 5 and report[0]["warm_ns"] is None
+
+
+def test_what_the_bench_refuses_is_an_error(path, tmp_path):
+    import ridge
+
+    with pytest.raises(ridge.UsageError, match="--seconds"):
+        ridge.open(path).bench(seconds=0)
+    with pytest.raises(ridge.UsageError, match="whole trace"):
+        ridge.open(path).step(0).bench()
+    with pytest.raises(ridge.Error, match="cannot run"):
+        ridge.open(path).bench(python=str(tmp_path / "nowhere"))
