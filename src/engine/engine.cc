@@ -1,5 +1,6 @@
 // The engine behind <ridge/engine.h>: opens traces, runs the catalog, completes the reports.
 #include <ridge/engine.h>
+#include <ridge/folder.h>
 #include <ridge/timeline.h>
 #include <ridge/trace_table.h>
 
@@ -208,25 +209,30 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
 
 // From digests, or from those of the traces that are held.
 Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& arguments) const {
-  if (!arguments.empty()) {
-    return fail(ErrorCode::usage, std::string(row.info.name) + " --" + arguments.begin()->first + " writes a file", "",
-                "<ridge/digest.h> makes digests");
-  }
+  if (arguments.contains("digest"))
+    return fail(ErrorCode::usage, "--digest writes a file", "", "<ridge/digest.h> makes digests");
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
   std::vector<Digest> made;
   for (std::size_t i = 0; i < state_->tables.size(); ++i) {
     TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
     made.push_back(make_digest(costs->model()));
+    if (arguments.contains("findings")) add_findings(Scope(costs->model(), costs), &made.back());
+  }
+  LoadedDigests before;
+  if (const auto path = arguments.find("before"); path != arguments.end()) {
+    TRY(const std::vector<std::string> paths, with_folders_expanded({path->second}));
+    TRY(before, load_digests(paths, {}));
   }
   const std::vector<Digest>& digests = made.empty() ? state_->digests.digests : made;
-  TRY(Report report, row.join(digests, arguments));
+  TRY(Report report, row.join(digests, before.digests));
   report.command = row.info.name;
   std::vector<std::string> paths;
   for (const Digest& digest : digests) paths.push_back(digest.path);
   const std::vector<std::string> names = distinct_names(paths);
   for (std::size_t i = 0; i < paths.size(); ++i) report.traces.push_back({paths[i], names[i]});
   for (const Diagnostic& diagnostic : state_->digests.diagnostics) report.diagnostics.push_back(diagnostic);
+  for (const Diagnostic& diagnostic : before.diagnostics) report.diagnostics.push_back(diagnostic);
   return report;
 }
 
