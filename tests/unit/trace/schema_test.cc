@@ -99,6 +99,8 @@ TEST(Schema, ColumnsHoldTheArgumentOfTheirName) {
       {"collectives.group_description", "Process Group Description"},
       {"collectives.group_ranks", "Process Group Ranks"},
       {"collectives.sequence", "Seq"},
+      {"collectives.source_rank", "Src Rank"},
+      {"collectives.destination_rank", "Dst Rank"},
       {"python_frames.id", "Python id"},
       {"python_frames.parent_id", "Python parent id"},
       {"python_frames.module_id", "Python module id"},
