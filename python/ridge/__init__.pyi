@@ -297,6 +297,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -314,6 +315,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -337,6 +339,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -358,6 +361,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -398,6 +402,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -416,6 +421,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -495,6 +501,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -512,6 +519,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -531,6 +539,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -548,6 +557,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -566,6 +576,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -582,6 +593,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -625,6 +637,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -644,6 +657,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -669,6 +683,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -692,6 +707,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -751,6 +767,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -768,6 +785,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -836,6 +854,42 @@ class _Questions:
         runs: number of iterations in the trace, if it cannot be detected
         """
 
+    def autotune(
+        self,
+        *,
+        device: str | None = None,
+        device_file: _StrPath | None = None,
+        clock_mhz: float | None = None,
+        dtype: str | None = None,
+        tf32: bool | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
+        gpu: int | None = None,
+        step: _Steps | None = None,
+        from_: float | None = None,
+        to: float | None = None,
+        filter: str | None = None,
+        runs: int | None = None,
+    ) -> Report:
+        """Configurations that were tried, the time of each, which one ran, and what it cost.
+
+        device: device whose peaks to use; ridge devices lists them
+        device_file: JSON file with the peaks of your own device, or with measured peaks
+        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
+        dtype: dtype to assume where the trace does not say: bf16, float32, ...
+        tf32: float32 matmuls and convolutions ran in TF32
+        inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
+        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
+        gpu: only this device of the trace
+        step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
+        from_: only what starts at or after this time, in ms from the window's start
+        to: only what starts before this time, in ms from the window's start
+        filter: only names that match this regular expression
+        runs: number of iterations in the trace, if it cannot be detected
+        """
+
     def critical(
         self,
         *,
@@ -849,6 +903,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -868,6 +923,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -889,6 +945,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -908,6 +965,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -952,6 +1010,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -974,6 +1033,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -1000,6 +1060,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         filter: str | None = None,
@@ -1022,6 +1083,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         filter: only names that match this regular expression
