@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "analysis_defaults.h"
+#include "bench_results.h"
 #include "interrupt.h"
 #include "open_traces.h"
 #include "server/server.h"
@@ -28,6 +29,7 @@ constexpr std::array kOwn = {
     Parameter{"port", Type::integer, "port to listen on (default 0: any free port)"},
     Parameter{"host", Type::text, "address to listen on; beyond localhost, the URL carries an access token"},
     Parameter{"open", Type::boolean, "open the page in the browser"},
+    kBenchParameter,
 };
 
 Result<server::ServerOptions> options_of(const Arguments& arguments) {
@@ -106,11 +108,13 @@ Result<int> run_serve(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 
+  const auto bench = read_bench(invocation.arguments);
+  if (!bench) return tl::unexpected(bench.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwn);
   if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
 
   end_at_signals();  // nothing is left to save, and an answer under way may take long
-  const server::Site site(*engine, defaults);
+  const server::Site site(*engine, defaults, true, *bench);
   const auto server = server::Server::start(site, *options);
   if (!server) return tl::unexpected(server.error());
   if (auto announced = announce(**server, invocation.settings); !announced) return tl::unexpected(announced.error());

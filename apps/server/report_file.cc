@@ -66,6 +66,11 @@ class Analyses {
   }
 
   void shrink_to(std::size_t most_bytes) {
+    // Scripts first, those of kernels with least time before the others.
+    for (; !scripts_.empty() && bytes_of(responses_) > most_bytes; scripts_.pop_back()) {
+      responses_.erase(scripts_.back());
+      questions_.erase(scripts_.back());
+    }
     for (std::size_t each = 200'000; bytes_of(responses_) > most_bytes && each > 2000; each /= 2) {
       for (auto& [key, question] : questions_) shrink(key, question, each);
     }
@@ -78,11 +83,13 @@ class Analyses {
   static constexpr std::size_t kFewestRows = 5;
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
+  static constexpr std::size_t kScripts = 6;      // kernels with the script that runs them alone
   static constexpr std::size_t kClaimRows = 400;  // pieces of a finding's time, the longest
 
   struct Question {
     Target target;
-    std::size_t rows;  // of each table
+    std::size_t rows;          // of each table
+    bool whole_texts = false;  // a script is nothing when it is cut
   };
 
   // The pages of the kernels with most time. The page asks for a kernel by the name that the tables show, which may be a short
@@ -97,7 +104,15 @@ class Analyses {
       const auto target = [&](std::string_view called) {
         return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
       };
-      add(target(short_text(name, ask_.longest)).canonical(), {target(name), kKernelRows});
+      const std::string shown = short_text(name, ask_.longest);
+      add(target(shown).canonical(), {target(name), kKernelRows});
+      const auto of_kernel = [&](std::string_view route, std::string_view called) {
+        Target asked{fmt::format("/api/v1/{}", route), {{"kernel", std::string(called)}}};
+        if (route == "replay") asked.query["t"] = std::to_string(t);
+        return asked;
+      };
+      add(of_kernel("replay", shown).canonical(), {of_kernel("replay", name), kKernelRows, true});
+      if (ask_.site.bench() != nullptr) add(of_kernel("bench", shown).canonical(), {of_kernel("bench", name), kKernelRows});
     }
   }
 
@@ -118,10 +133,11 @@ class Analyses {
   void add(const std::string& key, const Question& question) {
     Target target = question.target;
     target.query["limit"] = std::to_string(question.rows);
-    auto body = ask_.get(target);
+    auto body = Asker{ask_.site, question.whole_texts ? 0 : ask_.longest}.get(target);
     if (body == nullptr) return;
     responses_[key] = std::move(body);
     questions_.insert_or_assign(key, question);
+    if (question.whole_texts && std::ranges::find(scripts_, key) == scripts_.end()) scripts_.push_back(key);
   }
 
   void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
@@ -134,6 +150,7 @@ class Analyses {
   Asker ask_;
   Responses responses_;
   std::map<std::string, Question> questions_;
+  std::vector<std::string> scripts_;  // keys of those with whole texts, most time first
 };
 
 // How much of the timeline is embedded: the first that fits is taken.

@@ -79,9 +79,10 @@ std::string written(std::size_t longest_text, Fill fill) {
 
 }  // namespace
 
-std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, std::size_t longest_text) {
+std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, bool bench, std::size_t longest_text) {
   return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
+    out.key("bench").raw(bench ? "true" : "false");
     out.key("scope").object([&] {  // which part of the traces is shown unless another is asked for
       for (const std::string_view name : {"step", "from", "to", "gpu"}) {
         if (const auto given = defaults.find(name); given != defaults.end()) out.members(name, given->second);

@@ -12,7 +12,8 @@
 
 namespace ridge::server {
 
-std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, std::size_t longest_text);
+// `bench`: whether there is something to be had of the route of that name.
+std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, bool bench, std::size_t longest_text);
 std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text);
 std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories, std::size_t longest_text);
 std::string slice_json(const SliceDetails& details, std::size_t longest_text);

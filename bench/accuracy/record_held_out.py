@@ -1,35 +1,47 @@
-"""Records held_out_programs.py by recording.py, within a number of seconds.
+"""Records a set of programs (held_out_programs.py, or --programs FILE) by recording.py, within a number of seconds.
 
-    python3 record_held_out.py --out $OUT --seconds 280     on the device
-    python3 record_held_out.py --dry-run [name ...]         on a CPU, small: each program runs, and the halves of a pair agree
+    python3 record_held_out.py --out $OUT --seconds 280                                  on the device
+    python3 record_held_out.py --out $OUT --seconds 310 --programs third_programs.py     another set
+    python3 record_held_out.py --dry-run [--programs FILE] [name ...]                    on a CPU, small: each program runs, and the halves of a pair agree
+
+FILE has PROGRAMS and options(index), and may have COMPILED: the names of what is to be compiled ahead.
 
 What is compiled is compiled first, all at once in processes of their own: Inductor's cache on disk then serves the recording. The
 recording itself runs one program at a time and nothing beside it. OUT gets steps.jsonl, console.log and held_out_N.tar (several, as a
 file that comes back has at most 16 MiB), each written on as programs are done.
 """
-import argparse, json, os, shutil, subprocess, sys, tarfile, time
+import argparse, ast, json, os, shutil, subprocess, sys, tarfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = os.path.join(HERE, "held_out_programs.py")
-TAR_LIMIT, TARS = 12 << 20, 5
+FIRST = os.path.join(HERE, "held_out_programs.py")
+TAR_LIMIT, TARS = 11 << 20, 6
 
 
-def load():
+def load(path):
     import importlib.util
-    spec = importlib.util.spec_from_file_location("programs", PROGRAMS)
+    spec = importlib.util.spec_from_file_location("programs", path)
     programs = importlib.util.module_from_spec(spec)
     sys.modules["programs"] = programs  # the name that recording.py gives it: part of what a cached graph is known by
     spec.loader.exec_module(programs)
     return programs
 
 
+def compiled_ahead(path):
+    """COMPILED of the file, read without running it: that would take as long as a program."""
+    with open(path) as file:
+        for statement in ast.parse(file.read()).body:
+            if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "COMPILED" for t in statement.targets):
+                return ast.literal_eval(statement.value)
+    return COMPILED
+
+
 def makers_of(entry):
     return entry if isinstance(entry, dict) else {"": entry}
 
 
-def warm(name):
+def warm(path, name):
     import torch
-    programs = load()
+    programs = load(path)
     torch.manual_seed(0)
     for part, maker in makers_of(programs.PROGRAMS[name]).items():
         begin = time.monotonic()
@@ -40,10 +52,10 @@ def warm(name):
         print(f"compiled {name} {part} {time.monotonic() - begin:.1f} s", flush=True)
 
 
-def dry_run(names):
-    """Exit status 1 when a program fails, or when the halves of a pair give different results."""
+def dry_run(path, names):
+    """Exit status 1 when a program fails, when the halves of a pair give different results, or when it is not said what was planted."""
     import torch
-    programs = load()
+    programs = load(path)
     torch.set_num_threads(1)
     unequal = {"mlm_masking"}  # hides other tokens each time: only the size of its loss can be compared
     bad = 0
@@ -54,6 +66,7 @@ def dry_run(names):
         try:
             for part, maker in makers_of(entry).items():
                 torch.manual_seed(0)
+                torch._dynamo.reset()
                 step = maker()
                 results[part] = [step().detach().float().clone() for _ in range(3)]
                 assert all(r.isfinite().all() for r in results[part]), "not finite"
@@ -76,7 +89,7 @@ def dry_run(names):
         planted = json.load(file)
     missing = [n for n, e in programs.PROGRAMS.items() if isinstance(e, dict) and n not in planted]
     print(f"{pairs} pairs, {len(programs.PROGRAMS) - pairs} single programs, {bad} failed; pairs without a finding: {missing}")
-    sys.exit(1 if bad else 0)
+    sys.exit(1 if bad or missing else 0)
 
 
 class Packing:
@@ -139,8 +152,8 @@ def record(args):
         print(text, flush=True)
         log.write((text + "\n").encode())
 
-    compiled = [name for name in COMPILED if not args.names or name in args.names]
-    children = {name: subprocess.Popen([sys.executable, __file__, "--warm", name], env=environment(), stdout=log, stderr=log) for name in compiled}
+    compiled = [name for name in compiled_ahead(args.programs) if not args.names or name in args.names]
+    children = {name: subprocess.Popen([sys.executable, __file__, "--programs", args.programs, "--warm", name], env=environment(), stdout=log, stderr=log) for name in compiled}
     until = begin + args.compile_seconds
     for name, child in children.items():
         try:
@@ -153,7 +166,7 @@ def record(args):
             say(f"compiling {name} ended with {child.returncode}")
     say(f"compiled after {time.monotonic() - begin:.1f} s")
     left = args.seconds - (time.monotonic() - begin) - 8  # recording.py begins no program behind its seconds; the last may take a few more
-    command = [sys.executable, recording, PROGRAMS, work, *args.names, "--seconds", f"{left:.0f}"]
+    command = [sys.executable, recording, args.programs, work, *args.names, "--seconds", f"{left:.0f}"]
     child = subprocess.Popen(command, env=environment(), stdout=log, stderr=log, start_new_session=True)
     packing = Packing(work, args.out)
     while child.poll() is None:
@@ -170,11 +183,13 @@ def record(args):
         print(file.read()[-9000:])
 
 
+# Of a set that says nothing of it: held_out_programs.py.
 COMPILED = ["gpt_train_compiled", "llama_pointwise", "table_breaks", "vocoder_graphs", "simclr_train_compiled", "rerank_reduce_overhead", "upscaler_compiled"]
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--programs", default=FIRST)
     parser.add_argument("--out", default=os.environ.get("OUT"))
     parser.add_argument("--work", default="/tmp/held_out")
     parser.add_argument("--seconds", type=float, default=280)
@@ -184,10 +199,10 @@ def main():
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     if args.warm:
-        warm(args.warm)
+        warm(args.programs, args.warm)
     elif args.dry_run:
         os.environ["HELD_OUT_DRY"] = "1"
-        dry_run(args.names)
+        dry_run(args.programs, args.names)
     elif not args.out:
         sys.exit("--out is missing")
     else:

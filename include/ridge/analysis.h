@@ -39,6 +39,7 @@ struct AnalysisInfo {
   std::size_t fewest_traces = 1;  // more than one: it compares the traces it is given
   bool tells_places = false;      // of events in the file: where OpenOptions::keep_places was asked for
   bool trace_optional = false;    // it also answers without a trace, from what its own parameters give
+  bool whole_job = false;         // takes all traces of a job, or their digests: see OpenOptions::digests_only
 };
 
 using Arguments = std::map<std::string, std::string, std::less<>>;  // parameter name -> text; a switch is "true"

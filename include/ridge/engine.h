@@ -21,6 +21,7 @@ namespace ridge {
 
 class Timeline;
 class TraceTable;
+struct AnalysisRow;
 
 struct Progress {
   std::string_view phase;  // "reading"
@@ -45,6 +46,9 @@ struct OpenOptions {
   // traces: the path.
   std::vector<std::string> names = {};
   bool keep_places = false;  // where each event stands in the JSON, eight bytes an event: for analyses that tell it
+  // Keep of each trace only its digest, which is all that the analyses of a whole job need (AnalysisInfo::whole_job): memory is
+  // then that of the traces being read. A path may be a file of digests (<ridge/digest.h>) in any case.
+  bool digests_only = false;
   std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
 
@@ -86,6 +90,7 @@ class Engine {
  private:
   struct State;
   explicit Engine(std::unique_ptr<State> state);
+  Result<Report> join_ranks(const AnalysisRow& row, const Arguments& arguments) const;
   std::unique_ptr<State> state_;
 };
 

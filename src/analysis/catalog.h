@@ -11,6 +11,8 @@
 
 namespace ridge {
 
+struct Digest;
+
 struct AnalysisRow {
   AnalysisInfo info;
   Result<Report> (*run)(const Scope& scope, const Arguments& arguments);  // fills tables and series; the engine adds the rest
@@ -19,6 +21,8 @@ struct AnalysisRow {
                               const Arguments& arguments) = nullptr;  // instead of `run`: needs no trace
   Result<Report> (*compare)(std::span<const Scope> scopes,
                             const Arguments& arguments) = nullptr;  // instead of `run`: takes every trace that is open
+  Result<Report> (*join)(std::span<const Digest> ranks,
+                         const Arguments& arguments) = nullptr;  // instead of `run`: takes the digests of a whole job
 };
 
 std::span<const AnalysisRow> catalog();
@@ -46,6 +50,9 @@ Result<Report> run_predict(const Scope& scope, const Arguments& arguments);
 Result<Report> run_critical(const Scope& scope, const Arguments& arguments);
 Result<Report> run_whatif(const Scope& scope, const Arguments& arguments);
 Result<Report> run_diff(std::span<const Scope> scopes, const Arguments& arguments);
+
+// Of a whole job.
+Result<Report> run_ranks(std::span<const Digest> ranks, const Arguments& arguments);
 
 // Those that need no trace.
 Result<Report> run_predict_alone(const CostOptions& costs, const Arguments& arguments);

@@ -63,6 +63,26 @@ void read_devices(const dom::element& e, Metadata* metadata) {
   }
 }
 
+std::optional<ProcessGroup> group(const dom::element& e) {
+  dom::object object;
+  if (e.get(object) != simdjson::SUCCESS) return std::nullopt;
+  ProcessGroup group;
+  dom::element found;
+  if (object.at_key("pg_name").get(found) == simdjson::SUCCESS) {
+    const auto number = integer(found);  // older writers have a number
+    group.name = number ? std::to_string(*number) : text(found).value_or("");
+  }
+  if (object.at_key("pg_desc").get(found) == simdjson::SUCCESS) group.description = text(found).value_or("");
+  group.size = member(object, "pg_size");
+  dom::array ranks;
+  if (object.at_key("ranks").get(ranks) == simdjson::SUCCESS) {
+    for (const dom::element& rank : ranks) {
+      if (const auto number = integer(rank)) group.ranks.push_back(*number);
+    }
+  }
+  return group;
+}
+
 void read_distributed(const dom::element& e, Metadata* metadata) {
   dom::object object;
   if (e.get(object) != simdjson::SUCCESS) return;
@@ -70,6 +90,11 @@ void read_distributed(const dom::element& e, Metadata* metadata) {
   metadata->world_size = member(object, "world_size");
   dom::element backend;
   if (object.at_key("backend").get(backend) == simdjson::SUCCESS) metadata->backend = text(backend);
+  dom::array groups;
+  if (object.at_key("pg_config").get(groups) != simdjson::SUCCESS) return;
+  for (const dom::element& row : groups) {
+    if (auto found = group(row)) metadata->groups.push_back(std::move(*found));
+  }
 }
 
 struct Row {

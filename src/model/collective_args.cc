@@ -103,6 +103,11 @@ CollectiveArgs CollectiveReader::read(std::size_t row) {
                                               : std::string(name_of_event(events.annotation).substr(kNccl.size()));
   args.group = text(table_.group_description, source);
   if (args.group.empty() || args.group == "undefined") args.group = text(table_.group_name, source);
+  args.process_group = text(table_.group_name, source);
+  args.members = text(table_.group_ranks, source);
+  args.sequence = table_.sequence.integer(source);
+  args.source_rank = table_.source_rank.integer(source);
+  args.destination_rank = table_.destination_rank.integer(source);
   args.dtype = text(table_.dtype, source);
   args.ranks = table_.group_size.integer(source);
   const auto in = table_.in_elements.integer(source), out = table_.out_elements.integer(source);

@@ -16,6 +16,10 @@ namespace ridge {
 
 struct CollectiveArgs {
   std::string name, group, dtype;
+  std::string process_group;             // its name, where `group` is what it is for
+  std::string members;                   // of the group: as the trace lists them, cut short where they are many
+  std::optional<std::int64_t> sequence;  // counts the collectives of the group
+  std::optional<std::int64_t> source_rank, destination_rank;  // of a send or a receive
   std::optional<std::int64_t> ranks;
   // Of the call. Of several kernels of one call the first has them, the others 0.
   std::optional<std::int64_t> given_bytes, got_bytes;

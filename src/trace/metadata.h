@@ -22,6 +22,14 @@ struct DeviceProperties {
   std::optional<std::int64_t> shared_memory_per_multiprocessor;
 };
 
+// A process group of a distributed job, as distributedInfo lists it.
+struct ProcessGroup {
+  std::string name;
+  std::string description;
+  std::optional<std::int64_t> size;
+  std::vector<std::int64_t> ranks;  // in their order; empty where not told
+};
+
 struct Metadata {
   std::vector<DeviceProperties> devices;
   std::optional<std::int64_t> schema_version;
@@ -29,6 +37,7 @@ struct Metadata {
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
   std::optional<std::string> backend;  // of the process group
+  std::vector<ProcessGroup> groups;    // that this rank takes part in
   std::optional<bool> record_shapes;
   std::optional<bool> with_stack;
   std::optional<bool> with_modules;

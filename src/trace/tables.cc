@@ -69,7 +69,9 @@ CollectiveTable collectives(const Trace& t) {
           .group_description = {t, K::process_group_description},
           .group_ranks = {t, K::process_group_ranks},
           .rank = {t, K::rank},
-          .sequence = {t, K::seq}};
+          .sequence = {t, K::seq},
+          .source_rank = {t, K::src_rank},
+          .destination_rank = {t, K::dst_rank}};
 }
 
 PythonFrameTable python_frames(const Trace& t) {

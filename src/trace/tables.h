@@ -31,7 +31,8 @@ struct OpTable {
 };
 
 struct CollectiveTable {  // arguments of collectives, on ops and on kernels
-  ArgColumn name, dtype, in_elements, out_elements, group_size, group_name, group_description, group_ranks, rank, sequence;
+  ArgColumn name, dtype, in_elements, out_elements, group_size, group_name, group_description, group_ranks, rank, sequence,
+      source_rank, destination_rank;
 };
 
 struct PythonFrameTable {
