@@ -286,16 +286,19 @@ Report report_findings(const Findings& findings) {
 Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
-  const auto report = [&](const Findings& findings) {
-    Report out = report_findings(findings);
-    if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
-    return out;
-  };
   const auto measured = measured_step(arguments);
   if (!measured) return tl::unexpected(measured.error());
   std::optional<StepSavings> savings;
   if (*measured) savings.emplace(scope, WhatIf::From::without_profiler, *measured);
   const StepSavings* known = savings ? &*savings : nullptr;
+  const auto report = [&](const Findings& findings) {
+    Report out = report_findings(findings);
+    if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
+    if (known != nullptr && !explains_measured(known->what_if()))
+      out.diagnostics.push_back({"step_time_unexplained", 1,
+                                 "no cost of the profiler explains the step given with --step-time: is it in ms?", "warning"});
+    return out;
+  };
   const auto claim_of = arguments.find("claim");
   if (claim_of == arguments.end() || scope.model().timeline().devices.empty())
     return report(compute_findings(scope, *ignored, {.savings = known}));

@@ -56,5 +56,7 @@ class StepSavings {
 
 // --step-time, in ms: what a step takes when nobody records it; nothing where it was not given.
 Result<std::optional<std::int64_t>> measured_step(const Arguments& arguments);
+// Whether some cost of the recorder makes the step as long as was measured, where it was: within a fiftieth.
+bool explains_measured(const WhatIf& what_if);
 
 }  // namespace ridge
