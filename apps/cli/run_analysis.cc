@@ -1,10 +1,16 @@
 // Usage is checked before a large trace is read; the answer is written first, then the warnings.
 #include "run_analysis.h"
 
+#include <filesystem>
+#include <optional>
+
 #include <fmt/format.h>
 
+#include <ridge/digest.h>
 #include <ridge/engine.h>
+#include <ridge/folder.h>
 #include <ridge/output_file.h>
+#include <ridge/stop.h>
 
 #include "catalog.h"
 #include "error_text.h"
@@ -18,6 +24,17 @@
 namespace ridge::cli {
 namespace {
 
+// `ridge sql QUERY TRACE`: what is said last names a file, what is said first does not.
+bool is_turned_round(const Invocation& invocation, const AnalysisInfo& analysis) {
+  const auto given = invocation.arguments.find(analysis.operand);
+  if (!operand_is_last(analysis) || given == invocation.arguments.end() || invocation.words.size() != 1) return false;
+  const auto exists = [](const std::string& path) {
+    std::error_code ignored;
+    return path == "-" || std::filesystem::exists(path, ignored);
+  };
+  return exists(given->second) && !exists(invocation.words.front());
+}
+
 Result<void> check(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace && !invocation.words.empty()) {
@@ -28,6 +45,11 @@ Result<void> check(const Invocation& invocation) {
     return fail(ErrorCode::usage, fmt::format("{} needs {}a trace", analysis.name, operand_of(analysis, "a ", " and ")), {},
                 operand_is_last(analysis) ? fmt::format("ridge {} trace.json{}", analysis.name, operand_of(analysis, " ", ""))
                                           : fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
+  }
+  if (is_turned_round(invocation, analysis)) {
+    return fail(ErrorCode::usage, fmt::format("the trace comes first, then the {}", analysis.operand), {},
+                fmt::format("ridge {} {} \"{}\"", analysis.name, invocation.arguments.find(analysis.operand)->second,
+                            invocation.words.front()));
   }
   const bool without = analysis.trace_optional && invocation.words.empty();
   // One file may hold the digests of many ranks.
@@ -46,7 +68,9 @@ Result<void> check(const Invocation& invocation) {
 Result<Engine> open(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace || (analysis.trace_optional && invocation.words.empty())) return Engine::without_trace();
-  return open_traces(invocation, {.keep_places = analysis.tells_places, .digests_only = analysis.whole_job});
+  return open_traces(invocation, {.keep_places = analysis.tells_places,
+                                  .digests_only = analysis.whole_job,
+                                  .digest_findings = invocation.arguments.contains("findings")});
 }
 
 // A text that is an answer by itself.
@@ -64,9 +88,25 @@ std::string words_for(const Invocation& invocation, std::vector<Diagnostic> diag
   return warning_text(std::move(diagnostics));
 }
 
+// diff of two folders with several traces, or digests, each: what changed between two recordings of a job.
+std::optional<Invocation> as_diff_of_jobs(const Invocation& given) {
+  if (given.command != "diff" || given.words.size() != 2 || !given.arguments.empty()) return std::nullopt;
+  for (const std::string& word : given.words) {
+    const auto inside = with_folders_expanded({word});
+    const bool digests = word.ends_with(kDigestEnding);
+    if (!digests && (!inside || inside->size() < 2)) return std::nullopt;
+  }
+  Invocation ranks = given;
+  ranks.command = "ranks";
+  ranks.arguments["before"] = given.words[0];
+  ranks.words = {given.words[1]};
+  return ranks;
+}
+
 }  // namespace
 
 Result<int> run_analysis(const Invocation& given) {
+  if (const auto jobs = as_diff_of_jobs(given)) return run_analysis(*jobs);
   // An analysis of one trace says which a folder holds.
   const bool several = find_analysis(given.command)->fewest_traces > 1;
   const auto expanded = several ? with_traces_of_folders(given) : given;
@@ -81,6 +121,7 @@ Result<int> run_analysis(const Invocation& given) {
   if (invocation.arguments.contains("digest")) return write_digests_of(invocation);
   const auto engine = open(invocation);
   if (!engine) return tl::unexpected(engine.error());
+  const StopWhen stop(interrupted_flag());
   const auto report = engine->run(invocation.command, invocation.arguments);
   if (!report) return tl::unexpected(report.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");

@@ -9,13 +9,14 @@ from ._tables import schema
 _ROWS = 1 << 20  # of a batch
 
 
-def export(trace, output, *, tables=None, format=None, progress=None):
+def export(trace, output, *, tables=None, format=None, force=False, progress=None):
     """Writes a trace's tables (docs/schema.md) and gives the paths written.
 
     trace: a path, or an open trace.
     output: a folder, which gets one file per table; or a file that ends with .arrow or .parquet, for one table.
     tables: names of the tables; all unless told.
     format: "arrow", or "parquet" (pip install "ridge[parquet]"); by the ending of `output`, else Arrow.
+    force: replace files that are there.
     """
     output = os.fsdecode(output)
     named = [tables] if isinstance(tables, str) else list(tables or [])
@@ -30,6 +31,9 @@ def export(trace, output, *, tables=None, format=None, progress=None):
         raise UsageError(f"a {format} file holds one table", where=output, hint="name it with tables=, or give a folder")
     names = named or list(schema())
     paths = [output] if single else [os.path.join(output, f"{name}.{format}") for name in names]
+    there = [path for path in paths if os.path.isfile(path)]
+    if there and not force:
+        raise Error("there is such a file already", code="cannot_write", where=there[0], hint="force=True replaces it")
     if format == "arrow":
         _arrow(trace, output, named, progress)
     else:
@@ -42,7 +46,8 @@ def _arrow(trace, output, names, progress):
 
     path = trace if isinstance(trace, (str, os.PathLike)) else _only_path(trace)
     with shown(progress) as show:
-        _native.rewrite("export", [os.fsdecode(path)], output, {"table": "\x1f".join(names)} if names else {}, progress=show)
+        arguments = {"force": "true", **({"table": "\x1f".join(names)} if names else {})}
+        _native.rewrite("export", [os.fsdecode(path)], output, arguments, progress=show)
 
 
 def _only_path(trace):
@@ -52,33 +57,46 @@ def _only_path(trace):
 
 
 def _parquet(trace, names, paths, progress):
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as missing:
-        raise ImportError('Parquet needs pyarrow: pip install "ridge[parquet]"') from missing
+    _pyarrow()
     from . import _trace
 
     opened = _trace.open(trace, progress=progress) if isinstance(trace, (str, os.PathLike)) else trace
     _only_path(opened)
     for name, path in zip(names, paths):
-        try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            _write(pyarrow, opened.tables[name], path)
-        except OSError as failed:
-            raise Error(f"cannot write: {failed.strerror}", code="cannot_write", where=path) from failed
+        table = opened.tables[name]
+        _write(lambda row, table=table: table.select(first=row, count=_ROWS), len(table), path)
 
 
-def _write(pyarrow, table, path):
-    """Beside its place, and renamed when whole."""
+def write_parquet(table, path):
+    """A table that is whole in memory, as a Parquet file; gives the path."""
+    _write(lambda row: table, min(len(table), 1), path)
+    return path
+
+
+def _pyarrow():
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as missing:
+        raise ImportError('Parquet needs pyarrow: pip install "ridge[parquet]"') from missing
+    return pyarrow
+
+
+def _write(part_from, rows, path):
+    """Part after part, beside its place, and renamed when whole."""
+    pyarrow = _pyarrow()
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        first = pyarrow.table(table.select(count=0))
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        first = pyarrow.table(part_from(0))
         plain = pyarrow.schema([_plain(pyarrow, field) for field in first.schema])
         with pyarrow.parquet.ParquetWriter(beside, plain, compression="zstd") as writer:
-            for row in range(0, max(len(table), 1), _ROWS):
-                writer.write_table(pyarrow.table(table.select(first=row, count=_ROWS)).cast(plain))
+            writer.write_table(first.cast(plain))
+            for row in range(_ROWS, rows, _ROWS):
+                writer.write_table(pyarrow.table(part_from(row)).cast(plain))
         os.replace(beside, path)
+    except OSError as failed:
+        raise Error(f"cannot write: {failed.strerror}", code="cannot_write", where=path) from failed
     finally:
         if os.path.exists(beside):
             os.unlink(beside)

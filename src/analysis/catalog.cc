@@ -68,6 +68,8 @@ constexpr Parameter kDiffParameters[] = {
 
 constexpr Parameter kRanksParameters[] = {
     {"digest", Type::text, "write what this needs of each trace to a file, or to a folder, instead of answering", true},
+    {"before", Type::text, "folder or digests of the job as it was: tells what changed since", true},
+    {"findings", Type::boolean, "also the findings of each rank, and which ranks each holds for"},
 };
 
 constexpr Parameter kPredictParameters[] = {

@@ -8,6 +8,7 @@
 #include <ridge/report.h>
 #include <ridge/result.h>
 
+#include "facts/scope.h"
 #include "job/digest.h"
 
 namespace ridge {
@@ -16,6 +17,9 @@ struct LoadedDigests {
   std::vector<Digest> digests;  // in the order of the paths
   std::vector<Diagnostic> diagnostics;
 };
+
+// What `findings` says of the trace of a digest.
+void add_findings(const Scope& scope, Digest* digest);
 
 // Whether the file at `path` begins as digests do.
 bool is_digest_file(const std::string& path);

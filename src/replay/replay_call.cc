@@ -174,7 +174,11 @@ class ReplayCallBuilder {
   std::string without_op(std::uint32_t row) const {
     const NodeId launch = model_.links().launch[row];
     if (launch == kNoNode) return "its launch is not in the trace: it was queued before the recording";
-    return in_graph(row) ? std::string(kInGraph) : "no op launched it, so its inputs are not known";
+    if (in_graph(row)) return std::string(kInGraph);
+    return is_triton(model_.identities()[row].category) ? "a Triton kernel that Python launched itself, whose arguments are "
+                                                          "not recorded: call it under torch.compile or "
+                                                          "through torch.library.triton_op"
+                                                        : "no op launched it, so its inputs are not known";
   }
 
   // Why the call cannot be made; empty where it can.
