@@ -47,7 +47,7 @@ class Chain {
     if (!call.has_shapes) return false;
     std::set<std::int64_t> sizes = sizes_;
     int beginnings = beginnings_, largest = 0;
-    double most = most_;
+    double most = most_;  // elements of an input
     for (const OpArgument& argument : call.arguments) {
       if (argument.kind != OpArgument::Kind::tensor) continue;
       for (const std::int64_t size : argument.tensor.sizes) {
@@ -57,7 +57,7 @@ class Chain {
       }
       const double elements = numel(argument.tensor);
       const auto wide = std::ranges::count_if(argument.tensor.sizes, [](std::int64_t size) { return size > 1; });
-      largest += wide > 1 && elements >= most_ ? 1 : 0;
+      if (wide > 1 && elements >= most) largest = elements > most ? 1 : largest + 1;
       most = std::max(most, elements);
     }
     // Of two matrices as large as the largest so far, one is from elsewhere.

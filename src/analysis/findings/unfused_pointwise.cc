@@ -107,11 +107,6 @@ class Chains {
 
   bool is_inductor(const WorkSlot& slot) const { return facts_.identity(slot.work.row).category == Category::triton_pointwise; }
 
-  bool is_cast(const WorkSlot& slot) {
-    const OpCall& call = facts_.call(facts_.op(slot.work.row));
-    return call.arguments.size() >= 2 && call.arguments[0].tensor.dtype != call.arguments[1].tensor.dtype;
-  }
-
   // A loop over tensors of several sizes updates each in place.
   bool is_in_place(const WorkSlot& slot) const {
     const std::string_view op = facts_.name(facts_.op(slot.work.row));
@@ -187,17 +182,17 @@ class Chains {
       take(device, std::span(done.slots).subspan(first, last - first));
   }
 
-  // What is left: one kernel that moves what the largest of them does. Eager kernels that walk tensors by strides, or widen
-  // them, take longer for that than a generated one.
+  // What is left: one kernel that moves what the largest of them does. Eager arithmetic that walks tensors by strides takes
+  // longer for that than a generated kernel.
   std::int64_t fused_ns(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t longest_ns) {
     double most = 0;
     if (chain.size() < kLeastUnlike) return with_more(static_cast<double>(longest_ns));  // two operations: nothing is widened
     for (const std::size_t i : chain) {
       const auto roof = facts_.scope().costs().roof(slots[i].work.row).roof_ns;
       if (!roof) return with_more(static_cast<double>(longest_ns));
-      // What turns a tensor around walks it by strides in a fused kernel too.
-      const bool turns = slots[i].work.sort == WorkSort::compute && link_of(slots[i]) == Link::copies && !is_cast(slots[i]);
-      most = std::max(most, turns ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
+      // What turns a tensor around, or widens it, walks it so in a fused kernel too.
+      const bool copies = slots[i].work.sort == WorkSort::compute && link_of(slots[i]) == Link::copies;
+      most = std::max(most, copies ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
     }
     return with_more(std::clamp(most, kShortestNs, std::max(kShortestNs, static_cast<double>(longest_ns))));
   }
