@@ -1,9 +1,11 @@
 """Every analysis is a method, its answers are those of the command line, scopes chain, errors say what to do."""
 
+import ast
 import csv
 import inspect
 import io
 import json
+import pathlib
 import subprocess
 
 import pytest
@@ -35,7 +37,7 @@ def test_every_analysis_is_a_method_with_its_parameters(trace):
             assert parameter["description"] in method.__doc__
 
 
-@pytest.mark.parametrize("analysis", ["summary", "findings", "gpu", "gaps", "kernels", "categories", "ops", "launches", "graphs", "info"])
+@pytest.mark.parametrize("analysis", ["summary", "findings", "gpu", "gaps", "kernels", "categories", "ops", "launches", "graphs", "info", "replay"])
 def test_answers_are_those_of_the_command_line(trace, path, binary, analysis):
     report = getattr(trace, analysis)()
     answer = asked(binary, analysis, path)
@@ -60,6 +62,22 @@ def test_keywords_are_the_flags(trace, path, binary):
     )
     name = trace.kernels()[0]["kernel"]
     assert trace.kernel(name).rows() == trace.kernel(name=name).rows()
+
+
+def test_a_call_alone_is_a_script():
+    zoo = ridge.open(pathlib.Path(__file__).parents[2] / "tests" / "fixtures" / "opzoo_eager.json.gz")
+    calls = zoo.replay()
+    assert sum(calls["time_ns"]) == sum(zoo.kernels()["time_ns"])
+    report = zoo.replay(op="mm", shape="2048x2048")
+    script = report.tables["scripts"][0]["text"]
+    assert report[0]["status"] == "ok"
+    said = {}
+    body = ast.parse(script).body
+    for node in body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "CALL":
+            said = ast.literal_eval(node.value)
+    assert said["op"] == "aten::mm" and said["shapes"] == [[2048, 2048], [2048, 2048]]
+    assert {"make_inputs", "run", "main"} <= {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
 def test_scopes_chain_and_narrow(trace, path, binary):

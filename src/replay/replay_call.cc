@@ -218,6 +218,10 @@ class ReplayCallBuilder {
   void add_list_sizes(const Group& group, ReplayCall* call) {
     const auto left_out = [](const OpArgument& argument) { return argument.list_left_out; };
     if (!std::ranges::any_of(call->call.arguments, left_out)) return;
+    if (call->launch.kernel.find("multi_tensor_apply") == std::string_view::npos) {
+      call->cannot = "the trace leaves out lists of more than 30 tensors";
+      return;
+    }
     if (!sizes_) sizes_.emplace(model_);
     call->list_sizes = sizes_->sizes(sizes_->before(model_.tree().start_ns[group.node.value]));
     fit_to_grid(call);
@@ -229,7 +233,6 @@ class ReplayCallBuilder {
   // the lists hold numbers: an optimizer's steps. Any other count means other tensors.
   static void fit_to_grid(ReplayCall* call) {
     constexpr double kChunk = 65536;
-    if (call->launch.kernel.find("multi_tensor_apply") == std::string_view::npos) return;
     double blocks = 0, chunks = 0;
     for (const ReplayLaunch& launch : call->launches) {
       if (launch.kernel == call->launch.kernel) blocks += static_cast<double>(parse_dim3(launch.grid).value_or(Dim3{}).x);
