@@ -246,7 +246,7 @@ ExpectedTime KernelTable::time_of(const std::vector<const Row*>& rows) const {
     out.low_ns = std::min(out.low_ns, row->low_ns);
     out.high_ns = std::max(out.high_ns, row->high_ns);
   }
-  out.ns = std::exp(logs / static_cast<double>(rows.size()));
+  out.ns = std::clamp(std::exp(logs / static_cast<double>(rows.size())), out.low_ns, out.high_ns);
   out.basis = "measured alone on " + device_ + (torch_.empty() ? "" : ", PyTorch " + torch_);
   return out;
 }

@@ -103,7 +103,7 @@ TEST(KernelTable, ACallIsTheSumOfItsKernels) {
 }
 
 TEST(KernelTable, ComesBeforeTheModelInATrace) {
-  const std::unique_ptr<Trace> trace = read_trace_bytes(test::fixture("clean_busy_gemm"), "t", {}).value();
+  const std::unique_ptr<Trace> trace = read_trace_bytes(test::fixture("opzoo_eager"), "t", {}).value();
   const Model model(*trace);
   const CostModel plain(model, {});
   const ExpectedTimes expected(plain);
@@ -155,6 +155,12 @@ TEST(KernelTable, TablesThatCannotBeAreRefused) {
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [5]})", "not a JSON object"},
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [{"warm_ns": 5}]})", "neither an op nor a kernel"},
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [{"kernel": "k"}]})", "neither 'warm_ns'"},
+          Case{
+              R"({"ridge_table": 1, "device": "H200", "kernels": [{"op": "mm", "warm_ns": 5, "shapes": [[9, -9]], "dtypes": ["float"]}]})",
+              "negative"},
+          Case{
+              R"({"ridge_table": 1, "device": "H200", "kernels": [{"op": "mm", "warm_ns": 5, "shapes": [[9, 9]], "dtypes": ["float", "float"]}]})",
+              "as many dtypes"},
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [{"kernel": "k", "warm_ns": 0}]})", "no time"},
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [{"kernel": "k", "warm_ns": -5}]})", "no time"},
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [{"kernel": "k", "warm_ns": 1e300}]})", "no time"},
@@ -166,7 +172,7 @@ TEST(KernelTable, TablesThatCannotBeAreRefused) {
                "[x, y, z]"},
           Case{R"({"ridge_table": 1, "device": "H200", "kernels": [{"op": "mm", "warm_ns": 5, "shapes": "x"}]})", "'shapes'"},
           Case{
-              R"({"ridge_table": 1, "device": "H200", "kernels": [{"op": "mm", "warm_ns": 5, "shapes": [[9, 9], [8, 8]], "dtypes": "float16"}]})",
+              R"({"ridge_table": 1, "device": "H200", "kernels": [{"op": "mm", "warm_ns": 5, "args": {}, "shapes": [[9, 9], [8, 8]], "dtypes": "float16"}]})",
               "inner"},
       }) {
     const auto read = KernelTable::read(c.text, "table.json");
