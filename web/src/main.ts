@@ -5,6 +5,7 @@ import type { Traces } from "./api/types";
 import type { Page } from "./pages/page";
 import { pages_for, type PageRow } from "./pages/pages";
 import { alignment_of, origin_of } from "./timeline/alignment";
+import { load_clock, may_have_clock } from "./timeline/job_clock";
 import { button, el, fill, shorten, shorten_middle, svg } from "./ui/dom";
 import { go, here, link, note } from "./ui/router";
 import { effective, range_of, scope_key, scope_of, scope_query, scope_text, whole, type Scope } from "./ui/scope";
@@ -81,13 +82,15 @@ class Shell {
     const t = this.trace_of(parameters);
     const scope = this.source.fixed ? {} : scope_of(parameters);
     const is_timeline = row.name === "timeline";
-    const key = `${row.name}/${t}/${is_timeline ? `${parameters.get("with")}/${parameters.get("at")}` : scope_key(scope)}`;
+    const turn = ++this.turn;
+    if (is_timeline && parameters.has("ranks") && may_have_clock(this.source, this.all)) await load_clock(this.source, this.all);
+    if (turn !== this.turn) return;
+    const key = `${row.name}/${t}/${is_timeline ? ["with", "at", "ranks"].map((each) => parameters.get(each)).join("/") : scope_key(scope)}`;
     if (is_timeline && this.look_at(scope, t, key === this.shown)) ({ parameters } = here());
     this.scope = scope;
     const from_menu = this.nav.contains(document.activeElement);
     this.draw_nav(row.under ?? row.name, t, scope);
     if (from_menu) [...this.nav.querySelectorAll<HTMLElement>("[aria-current], .menu")].find((each) => each.checkVisibility())?.focus();
-    const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
       await this.page.update(parameters, scope_query(scope, this.given));
       if (turn === this.turn) document.documentElement.dataset.ready = row.name;

@@ -87,7 +87,7 @@ export interface TrackGroup {
   labels: string;
   kind: "process" | "device";
   tracks: Track[];
-  part?: "A" | "B"; // of two traces on one axis
+  part?: string; // of several traces on one axis: which
 }
 
 export interface Slices {
@@ -155,7 +155,7 @@ export interface AreaRow {
   count: number;
   total_ns: number;
   self_ns: number | null;
-  trace?: string; // of two on one axis
+  trace?: string; // of several on one axis
 }
 
 export interface Area {
@@ -207,7 +207,7 @@ export interface Counter {
   known_pct: number | null;
   at: number[];
   value: number[];
-  part?: "A" | "B"; // of two traces on one axis
+  part?: string; // of several traces on one axis: which
 }
 
 export interface Mark {
@@ -223,5 +223,5 @@ export interface Overview {
   bucket_ns: number;
   host: number[];
   devices: { device: number; busy: number[] }[];
-  below?: Overview; // of the second trace on the axis
+  below?: Overview[]; // of the other traces on the axis
 }

@@ -11,6 +11,7 @@ import { graphs_page } from "./graphs";
 import { health_page } from "./health";
 import type { Make } from "./page";
 import { kernel_page } from "./kernel";
+import { ranks_page } from "./ranks";
 import { roofline_page } from "./roofline";
 import { sql_page } from "./sql";
 import { summary_page } from "./summary";
@@ -40,6 +41,7 @@ const kPages: PageRow[] = [
   { name: "ops", title: "Ops", group: "Program", needs: "ops", make: ops_page },
   { name: "graphs", title: "Graphs and breaks", group: "Program", needs: "graphs", make: graphs_page },
   { name: "compile", title: "Compile", group: "Program", needs: "compile", make: compile_page },
+  { name: "ranks", title: "Ranks", group: "Compare", needs: "ranks", make: ranks_page },
   { name: "diff", title: "Diff", group: "Compare", needs: "diff", make: diff_page },
   { name: "sql", title: "SQL", group: "Trace", needs: "sql", make: sql_page },
   { name: "health", title: "Trace health", group: "Trace", needs: "check", make: health_page },
@@ -57,10 +59,12 @@ const kShownElsewhere = new Set([
   "devices",
 ]);
 
+const kOfSeveral = new Set(["ranks", "diff"]); // pages that one trace has not
+
 export function pages_for(all: Traces, has: (path: string) => boolean, fixed: boolean): PageRow[] {
   const known = new Set(all.analyses.map((each) => each.name));
   const offered = (page: PageRow): boolean => {
-    if (page.name === "diff" && (all.traces.length < 2 || !has("diff"))) return false;
+    if (kOfSeveral.has(page.name) && (all.traces.length < 2 || !has(page.name))) return false;
     if (page.under) return known.has(page.needs ?? "");
     return page.needs === null || (known.has(page.needs) && has(page.needs));
   };
