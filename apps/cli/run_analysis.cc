@@ -11,6 +11,7 @@
 #include "error_text.h"
 #include "interrupt.h"
 #include "open_traces.h"
+#include "replay_files.h"
 #include "standard_streams.h"
 #include "terminal.h"
 
@@ -41,6 +42,7 @@ Result<void> check(const Invocation& invocation) {
     return fail(ErrorCode::usage, fmt::format("{} takes one trace, {} were given", analysis.name, invocation.words.size()), {},
                 "ridge diff compares traces, ridge combine merges them, ridge serve and ridge report show them side by side");
   }
+  if (writes_script_folder(invocation)) return {};  // a folder, which may be there
   return to_file(invocation.settings) ? check_output(invocation.settings.output, invocation.words) : Result<void>();
 }
 
@@ -96,7 +98,9 @@ Result<int> run_analysis(const Invocation& given) {
   if (!report) return tl::unexpected(report.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
   const bool script = invocation.arguments.contains("calibrate") && invocation.settings.format == nullptr;
-  const auto written = script ? write_script(*report, invocation.settings) : write(*report, invocation.settings, *format);
+  const auto written = writes_scripts(invocation) ? write_replay_scripts(*report, invocation)
+                       : script                   ? write_script(*report, invocation.settings)
+                                                  : write(*report, invocation.settings, *format);
   if (!written) return tl::unexpected(written.error());
 
   write_standard_error(words_for(invocation, report->diagnostics));

@@ -1,6 +1,8 @@
 // The table itself: name, description, own parameters and function of every analysis, in the order of help.
 #include "analysis/catalog.h"
 
+#include "analysis/replay/replay.h"
+
 namespace ridge {
 namespace {
 
@@ -70,6 +72,16 @@ constexpr Parameter kPredictParameters[] = {
     {"features", Type::boolean, "also list what the table is asked by"},
 };
 
+constexpr Parameter kReplayParameters[] = {
+    {"kernel", Type::text, "the call that launched this kernel: its name, a unique part of it, or a regular expression"},
+    {"op", Type::text, "the call of this op: aten::mm, or mm"},
+    {"shape", Type::text, "of several calls the one with these shapes: 4096x4096,4096x512 (or the first of them)"},
+    {"all", Type::boolean, "a script for every call; -o names a folder, which gets an index.json too"},
+    {"top", Type::integer, "the same for the N calls with most time"},
+    {"source", Type::text, "file with the source of the Triton kernel, or the module that Inductor generated", true},
+    {"trust_source", Type::boolean, "take the source whole, whatever else it does: it is run by the script"},
+};
+
 constexpr AnalysisRow kRows[] = {
     {{"summary", "read this first: where the time went, and what the trace lacks", kSummaryParameters}, run_summary, true},
     {{"findings", "what to fix first: causes, the most that each can save, what to do", kFindingsParameters},
@@ -90,6 +102,7 @@ constexpr AnalysisRow kRows[] = {
      run_predict,
      true,
      run_predict_alone},
+    {{"replay", "a script that runs one call of the trace alone: its inputs, its kernel", kReplayParameters}, run_replay, true},
     {{"copies", "memcpy and memset by direction: bytes, time, bandwidth", {}}, run_copies},
     {{"collectives", "communication: bytes, time, how much of it was exposed", {}}, run_collectives},
     {{"ops", "what each op cost on the host and on the device", kOpsParameters}, run_ops, true},

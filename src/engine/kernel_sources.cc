@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMostBytes = 8 << 20;     // of one file; real ones hold some KiB
 constexpr std::size_t kMostKeptBytes = 256 << 20;  // of all texts; beyond, a text is read again when it is asked for
 constexpr std::size_t kMostListedFiles = 1'000'000;
+constexpr std::size_t kMostScannedBytes = std::size_t{1} << 30;  // of files that are searched for kernels' names
+constexpr std::size_t kMostNameBytes = 4096;
 
 bool named_like_source(const fs::path& path) { return path.extension() == ".py"; }
 
@@ -88,6 +90,45 @@ std::optional<std::string> DiskKernelSources::look_in_folder(const std::string& 
   const auto found = by_base_name_.find(parts.back().string());
   if (found == by_base_name_.end() || !inside(folder_, found->second)) return std::nullopt;
   return read_source(found->second);
+}
+
+std::vector<std::string> DiskKernelSources::find_named(std::string_view kernel_file, std::string_view kernel) const {
+  std::vector<std::string> texts;
+  if (folder_.empty()) return texts;
+  const std::lock_guard lock(mutex_);
+  if (!kernel_file.empty() && kernel_file.find('\0') == std::string_view::npos) {
+    if (auto text = look_in_folder(std::string(kernel_file))) texts.push_back(std::move(*text));
+  }
+  list_modules();
+  const auto found = modules_.find(kernel);
+  if (found == modules_.end()) return texts;
+  for (const std::string& path : found->second) {
+    if (!inside(folder_, path)) continue;
+    if (auto text = read_source(path)) texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
+// Every kernel of a generated module stands there as async_compile.triton('its name', '''source''').
+void DiskKernelSources::list_modules() const {
+  if (std::exchange(modules_listed_, true)) return;
+  constexpr std::string_view kCall = "async_compile.triton('";
+  list_folder();
+  std::vector<std::string> paths;
+  for (const auto& [name, path] : by_base_name_) paths.push_back(path);
+  std::sort(paths.begin(), paths.end());
+  std::size_t read = 0;
+  for (const std::string& path : paths) {
+    const auto text = read < kMostScannedBytes && inside(folder_, path) ? read_source(path) : std::nullopt;
+    if (!text) continue;
+    read += text->size();
+    for (std::size_t at = text->find(kCall); at != std::string::npos; at = text->find(kCall, at + 1)) {
+      const std::size_t begin = at + kCall.size(), end = text->find('\'', begin);
+      if (end == std::string::npos || end - begin > kMostNameBytes) continue;
+      std::vector<std::string>& holders = modules_[text->substr(begin, end - begin)];
+      if (holders.empty() || holders.back() != path) holders.push_back(path);
+    }
+  }
 }
 
 void DiskKernelSources::list_folder() const {

@@ -1,0 +1,10 @@
+# Writes ${OUT}: the files of src/replay/runtime as one table, each file one text.
+file(GLOB files RELATIVE "${DIR}" "${DIR}/*.py")
+list(SORT files)
+set(rows "")
+foreach(file ${files})
+  get_filename_component(name "${file}" NAME_WE)
+  file(READ "${DIR}/${file}" text)
+  string(APPEND rows "    {\"${name}\"sv, R\"RIDGE_TEXT(${text})RIDGE_TEXT\"sv},\n")
+endforeach()
+file(WRITE "${OUT}" "// Made by cmake/EmbedReplay.cmake from src/replay/runtime. Do not edit.\n#include \"replay/runtime_text.h\"\n\n#include <utility>\n\nnamespace ridge {\nnamespace {\n\nusing namespace std::string_view_literals;\n\nconstexpr std::pair<std::string_view, std::string_view> kRuntime[] = {\n${rows}};\n\n}  // namespace\n\nstd::string_view replay_runtime(std::string_view name) {\n  for (const auto& [known, text] : kRuntime) {\n    if (known == name) return text;\n  }\n  return {};\n}\n\n}  // namespace ridge\n")

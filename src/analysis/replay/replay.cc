@@ -1,0 +1,236 @@
+// Chooses the calls that are asked for, finds the sources of Triton kernels, and has scripts made. Tables at the end.
+#include "analysis/replay/replay.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "analysis/kernel/kernel_choice.h"
+#include "analysis/shared/cells.h"
+#include "base/nearest.h"
+#include "base/saturating.h"
+#include "base/try.h"
+#include "cost/triton/named_sources.h"
+#include "replay/script.h"
+
+namespace ridge {
+namespace {
+
+// Of a kernel's or op's name what a file's name may hold.
+std::string file_part(std::string_view name, std::size_t most) {
+  std::string out;
+  for (const char c : name) {
+    if (out.size() >= most || c == '<' || c == '(') break;
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
+    if (plain) out += c;
+    if (!plain && !out.empty() && out.back() != '_') out += '_';
+  }
+  while (out.ends_with('_')) out.pop_back();
+  return out;
+}
+
+std::string file_name(std::size_t number, const ReplayCall& call) {
+  constexpr std::size_t kMostOfName = 40;
+  const std::string own = file_part(call.triton ? call.launch.kernel : call.op, kMostOfName);
+  return fmt::format("{:04}_{}.py", number, own.empty() ? "kernel" : own);
+}
+
+std::string without_spaces(std::string_view text) {
+  std::string out;
+  std::ranges::copy_if(text, std::back_inserter(out), [](char c) { return c != ' '; });
+  return out;
+}
+
+// "4096x4096, 4096x512", the first of these, or the text of "Input Dims".
+bool has_shape(const ReplayCall& call, std::string_view wanted) {
+  const std::string text = without_spaces(wanted);
+  if (text.starts_with('[')) return without_spaces(call.dims) == text;
+  const std::string own = without_spaces(shape_text(call.call));
+  return own == text || own.starts_with(text + ",");
+}
+
+// Of several names that hold the text, the one that is equal to it counts alone.
+bool same_op(std::string_view op, std::string_view wanted) { return op == wanted || op == "aten::" + std::string(wanted); }
+
+Result<std::string_view> choose(const std::vector<ReplayCall>& calls, const std::string& wanted) {
+  std::vector<KernelCandidate> candidates;
+  for (const ReplayCall& call : calls) {
+    const auto same = [&](const KernelCandidate& c) { return c.kernel == call.launch.kernel; };
+    if (std::ranges::none_of(candidates, same)) candidates.push_back({call.launch.kernel, call.launch.kernel, call.time_ns});
+  }
+  return choose_kernel(candidates, wanted);
+}
+
+tl::unexpected<Error> nothing_fits(const std::vector<ReplayCall>& calls, const ReplayQuestion& question) {
+  std::vector<std::string_view> ops;
+  for (const ReplayCall& call : calls) ops.push_back(call.op);
+  const bool op_known = std::ranges::any_of(ops, [&](std::string_view op) { return same_op(op, question.op); });
+  if (!question.op.empty() && !op_known)
+    return fail(ErrorCode::usage, "no kernel is launched by an op '" + question.op + "'", "", did_you_mean(question.op, ops));
+  std::string shapes;
+  for (const ReplayCall& call : calls) {
+    const bool fits = question.op.empty() || same_op(call.op, question.op);
+    if (fits && shapes.size() < 200) shapes += (shapes.empty() ? "" : "; ") + shape_text(call.call);
+  }
+  return fail(ErrorCode::usage, "no such call has the shape '" + question.shape + "'", "", "there is " + shapes);
+}
+
+Result<std::vector<ReplayCall>> chosen_calls(std::vector<ReplayCall> calls, const ReplayQuestion& question) {
+  std::string_view kernel;
+  if (!question.kernel.empty()) {
+    TRY(kernel, choose(calls, question.kernel));
+  }
+  std::vector<ReplayCall> chosen;
+  for (const ReplayCall& call : calls) {
+    if (!question.kernel.empty() && call.launch.kernel != kernel) continue;
+    if (!question.op.empty() && !same_op(call.op, question.op)) continue;
+    if (!question.shape.empty() && !has_shape(call, question.shape)) continue;
+    chosen.push_back(call);
+  }
+  if (chosen.empty() && !calls.empty()) return nothing_fits(calls, question);
+  return chosen;
+}
+
+class ScriptMaker {
+ public:
+  ScriptMaker(const Scope& scope, const ReplayQuestion& question)
+      : question_(question), sources_(dynamic_cast<const NamedKernelSources*>(scope.costs().options().sources)) {}
+
+  // Says in the row why, where there is none.
+  void make(ReplayRow* row) const {
+    ReplayCall& call = row->call;
+    if (!call.cannot.empty()) return;
+    if (!call.triton) {
+      row->script = op_script(call);
+      return;
+    }
+    const auto source = source_of(call);
+    if (!source) {
+      call.cannot = source.error().message;
+      return;
+    }
+    const std::size_t wanted = source->parameters.size() - source->constants.size(), recorded = call.call.arguments.size();
+    if (wanted == recorded)
+      row->script = triton_script(call, *source);
+    else
+      call.cannot = fmt::format("its source takes {} arguments, the trace has {}: not what ran", wanted, recorded);
+  }
+
+ private:
+  Result<TritonSource> source_of(const ReplayCall& call) const {
+    const SourceTrust trust = question_.trust_source ? SourceTrust::whole : SourceTrust::parsed;
+    const auto look = [&](std::string_view text) {
+      return find_triton_source(text, call.launch.kernel, call.source.kernel_hash, trust);
+    };
+    if (question_.source) return look(*question_.source);
+    Result<TritonSource> found =
+        fail(ErrorCode::cannot_open, "a Triton kernel without its source: give --inductor-cache, or --source with its file");
+    if (sources_ == nullptr) return found;
+    for (const std::string& text : sources_->find_named(call.source.kernel_file, call.launch.kernel)) {
+      found = look(text);
+      if (found) break;
+    }
+    return found;
+  }
+
+  const ReplayQuestion& question_;
+  const NamedKernelSources* sources_;  // none: the user named no folder
+};
+
+Result<std::size_t> most_of(const Arguments& arguments) {
+  const auto given = arguments.find("top");
+  if (given == arguments.end()) return arguments.contains("all") ? 0 : 1;
+  std::size_t most = 0;
+  const std::string& text = given->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), most);
+  if (error != std::errc() || end != text.data() + text.size() || most == 0)
+    return fail(ErrorCode::usage, "--top takes a number from 1 on, not '" + text + "'");
+  return most;
+}
+
+}  // namespace
+
+Result<Replays> compute_replays(const Scope& scope, const ReplayQuestion& question) {
+  Replays out;
+  std::vector<ReplayCall> calls = replay_calls(scope);
+  for (const ReplayCall& call : calls) saturating_add(&out.kernel_time_ns, call.time_ns);
+  std::erase_if(calls, [&](const ReplayCall& call) { return !scope.matches(call.launch.kernel); });
+  out.selected = !question.kernel.empty() || !question.op.empty() || !question.shape.empty();
+  out.scripts = question.scripts;
+  TRY(std::vector<ReplayCall> chosen, chosen_calls(std::move(calls), question));
+  const ScriptMaker maker(scope, question);
+  std::size_t made = 0;
+  for (ReplayCall& call : chosen) {
+    ReplayRow row{std::move(call), {}, {}};
+    const bool wanted = question.most == 0 || made < question.most;
+    if (row.call.triton || wanted) maker.make(&row);  // only the source tells whether a Triton kernel can be made
+    if (row.call.cannot.empty() && wanted && question.scripts) row.file = file_name(++made, row.call);
+    if (row.file.empty()) row.script.clear();
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+Report report_replays(const Replays& replays) {
+  Report report;
+  Table& table = report.tables.emplace_back();
+  table.name = "replay";
+  table.columns = {{"script", Type::text},
+                   {"status", Type::text},
+                   {"count", Type::integer, Unit::count},
+                   {"time_ns", Type::integer, Unit::ns},
+                   {"pct_gpu_time", Type::number, Unit::percent},
+                   {"median_ns", Type::integer, Unit::ns},
+                   {"op", Type::text},
+                   {"shapes", Type::text},
+                   {"grid", Type::text},
+                   {"block", Type::text},
+                   {"reason", Type::text},
+                   {"kernel", Type::text}};
+  table.hints.important = {"status", "time_ns", "pct_gpu_time", "count", "op", "shapes", "reason", "kernel"};
+  std::int64_t count = 0, time_ns = 0, replayed_ns = 0;
+  for (const ReplayRow& row : replays.rows) {
+    const ReplayCall& call = row.call;
+    count += call.count;
+    saturating_add(&time_ns, call.time_ns);
+    if (call.cannot.empty()) saturating_add(&replayed_ns, call.time_ns);
+    table.add_row({cells::text(row.file), call.cannot.empty() ? "ok" : "cannot", call.count, call.time_ns,
+                   cells::percent(call.time_ns, replays.kernel_time_ns), cells::integer(call.median_ns), cells::text(call.op),
+                   cells::text(shape_text(call.call)), cells::text(call.launch.grid), cells::text(call.launch.block),
+                   cells::text(call.cannot), std::string(call.launch.kernel)});
+  }
+  table.total = Row{Cell(), Cell(), count, time_ns, cells::percent(time_ns, replays.kernel_time_ns)};
+  if (replays.scripts) {
+    Table& scripts = report.tables.emplace_back();
+    scripts.name = "scripts";
+    scripts.columns = {{"script", Type::text}, {"text", Type::text}};
+    for (const ReplayRow& row : replays.rows) {
+      if (!row.script.empty()) scripts.add_row({row.file, row.script});
+    }
+  }
+  if (time_ns > 0)
+    report.headline =
+        fmt::format("{:.1f} % of {} can be run alone", 100.0 * static_cast<double>(replayed_ns) / static_cast<double>(time_ns),
+                    replays.selected ? "their time" : "kernel time");
+  return report;
+}
+
+Result<Report> run_replay(const Scope& scope, const Arguments& arguments) {
+  const auto given = [&](std::string_view name) {
+    const auto found = arguments.find(name);
+    return found == arguments.end() ? std::string() : found->second;
+  };
+  ReplayQuestion question{.kernel = given("kernel"), .op = given("op"), .shape = given("shape")};
+  if (arguments.contains("all") && arguments.contains("top")) return fail(ErrorCode::usage, "give --all or --top, not both");
+  TRY(question.most, most_of(arguments));
+  question.scripts = arguments.contains("all") || arguments.contains("top") || !question.kernel.empty() ||
+                     !question.op.empty() || !question.shape.empty();
+  question.trust_source = arguments.contains("trust_source");
+  if (arguments.contains("source")) question.source = given("source");
+  TRY(const Replays replays, compute_replays(scope, question));
+  return report_replays(replays);
+}
+
+}  // namespace ridge

@@ -1,0 +1,253 @@
+// Groups launches by the texts of kernel and call, then looks at one call of each group: its arguments and all its launches.
+#include "replay/replay_call.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/median.h"
+#include "base/saturating.h"
+#include "cost/library/parameter_sizes.h"
+#include "facts/scoped_work.h"
+#include "model/device_properties.h"
+#include "ops/dispatcher_op.h"
+#include "trace/tables.h"
+#include "trace/vendor_work.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kNoShapes = "the op's inputs are not in the trace: record with record_shapes=True";
+
+// Namespaces that torch itself registers. Others come from libraries that a script cannot know how to import.
+constexpr std::array<std::string_view, 9> kTorchNamespaces = {
+    "aten", "prims", "quantized", "_quantized", "inductor", "mkldnn", "torchvision", "quantized_decomposed", "sparse"};
+
+std::string_view namespace_of(std::string_view op) { return op.substr(0, op.find("::")); }
+
+// A number with a fraction: the same kernel runs whatever its value, and an optimizer's differ from step to step.
+bool is_fraction(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && text.find_first_of(".e") != std::string_view::npos;
+}
+
+struct Group {
+  ReplayCall call;
+  NodeId node = kNoNode;
+  std::uint32_t row = 0;
+  std::int64_t device = 0;
+  std::vector<std::int64_t> durations_ns;
+  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> grids;  // how often each grid and block
+};
+
+class ReplayCallBuilder {
+ public:
+  explicit ReplayCallBuilder(const Scope& scope)
+      : trace_(scope.trace()), model_(scope.model()), work_(device_work(trace_)), ops_(ops(trace_)) {}
+
+  void add(const Device& device, const WorkRow& work) {
+    const EventId event = trace_.of(EventClass::device_work)[work.row];
+    if (work_of(trace_, event) != DeviceWork::kernel) return;
+    Group& group = groups_[group_of(event, work.row)];
+    if (group.call.count == 0) begin(&group, device, work.row, event);
+    ++group.call.count;
+    saturating_add(&group.call.time_ns, duration_ns(work));
+    if (trace_.events.dur_ns(event)) group.durations_ns.push_back(duration_ns(work));
+    // The call that is made again is one of those that have the commonest grid.
+    const std::int64_t times = ++group.grids[{text(work_.grid, event), text(work_.block, event)}];
+    const std::int64_t most = group.grids[{group.call.launch.grid, group.call.launch.block}];
+    if (times > most) choose(&group, work.row, event);
+  }
+
+  std::vector<ReplayCall> take() {
+    add_launches();
+    std::vector<ReplayCall> calls;
+    for (Group& group : groups_) {
+      finish(&group);
+      calls.push_back(std::move(group.call));
+    }
+    std::stable_sort(calls.begin(), calls.end(), [](const ReplayCall& a, const ReplayCall& b) {
+      return std::tuple(-a.time_ns, a.launch.kernel, a.op, a.dims) < std::tuple(-b.time_ns, b.launch.kernel, b.op, b.dims);
+    });
+    return calls;
+  }
+
+ private:
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view, std::string_view, std::string,
+                         std::string_view, std::string_view>;
+
+  std::string_view text(const ArgColumn& column, EventId event) const {
+    const auto id = column.text(event);
+    return id ? trace_.text(*id) : std::string_view();
+  }
+
+  // The arguments that are no tensors, those with fractions as one.
+  const std::string& constants_of(EventId op) {
+    const StringId id = ops_.concrete_inputs.text(op).value_or(StringId{});
+    const auto [it, is_new] = constants_.try_emplace(id);
+    if (is_new) {
+      for (const OpArgument& argument : parse_op_call({}, {}, {}, {}, trace_.text(id)).arguments)
+        it->second += (is_fraction(argument.value) ? std::string("f") : argument.value) + "\n";
+    }
+    return it->second;
+  }
+
+  std::size_t group_of(EventId event, std::uint32_t row) {
+    const NodeId node = op_of(model_, row);
+    Key key;
+    std::get<0>(key) = trace_.text(trace_.events.name(event));
+    std::get<1>(key) = op_name(model_, row);
+    if (node != kNoNode) {
+      const EventId op = model_.tree().event[node.value];
+      key = Key(std::get<0>(key), std::get<1>(key), text(ops_.input_dims, op), text(ops_.input_type, op),
+                text(ops_.input_strides, op), constants_of(op), text(ops_.kernel_file, op), text(ops_.kernel_kwargs, op));
+    }
+    const auto [it, is_new] = index_.try_emplace(std::move(key), groups_.size());
+    if (is_new) groups_.emplace_back();
+    return it->second;
+  }
+
+  void begin(Group* group, const Device& device, std::uint32_t row, EventId event) {
+    group->device = device.id;
+    group->call.op = op_name(model_, row);
+    choose(group, row, event);
+  }
+
+  void choose(Group* group, std::uint32_t row, EventId event) {
+    group->row = row;
+    group->node = op_of(model_, row);
+    group->call.launch = launch_of(event);
+  }
+
+  ReplayLaunch launch_of(EventId event) const {
+    return {trace_.text(trace_.events.name(event)), text(work_.grid, event), text(work_.block, event)};
+  }
+
+  // The kernels of each chosen call: those of ops that it calls, too.
+  void add_launches() {
+    std::unordered_map<std::uint32_t, std::vector<std::size_t>> chosen;  // groups by node
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (groups_[i].node != kNoNode) chosen[groups_[i].node.value].push_back(i);
+    }
+    const CallTree& tree = model_.tree();
+    for (const Device& device : model_.timeline().devices) {
+      for (const WorkRow& work : device.work) {
+        const EventId event = trace_.of(EventClass::device_work)[work.row];
+        if (work_of(trace_, event) != DeviceWork::kernel) continue;
+        for (NodeId node = op_of(model_, work.row); node != kNoNode; node = tree.op_above(node)) {
+          const auto found = chosen.find(node.value);
+          if (found == chosen.end()) continue;
+          for (const std::size_t i : found->second) groups_[i].call.launches.push_back(launch_of(event));
+        }
+      }
+    }
+  }
+
+  void finish(Group* group) {
+    ReplayCall& call = group->call;
+    if (!group->durations_ns.empty()) call.median_ns = median(group->durations_ns);
+    if (const DeviceProperties* properties = properties_of(model_, group->device)) call.device = properties->name;
+    if (group->node == kNoNode) {
+      call.cannot = call.op == kNoOp ? "no op launched it, so its inputs are not known" : without_op(group->row);
+      return;
+    }
+    const EventId op = model_.tree().event[group->node.value];
+    call.dims = text(ops_.input_dims, op);
+    call.call = parse_op_call(call.op, call.dims, text(ops_.input_type, op), text(ops_.input_strides, op),
+                              text(ops_.concrete_inputs, op));
+    call.source = {text(ops_.kernel_file, op), text(ops_.kernel_hash, op), text(ops_.kernel_kwargs, op),
+                   ops_.num_warps.integer(op), ops_.num_stages.integer(op)};
+    call.triton = text(ops_.kernel_backend, op) == "triton" || is_triton(model_.identities()[group->row].category);
+    call.cannot = reason(*group);
+    if (call.cannot.empty() && !call.triton) add_list_sizes(*group, &call);
+  }
+
+  static bool is_triton(Category category) { return name_of(category).starts_with("triton_"); }
+
+  std::string without_op(std::uint32_t row) const {
+    const NodeId launch = model_.links().launch[row];
+    if (launch == kNoNode) return "its launch is not in the trace: it was queued before the recording";
+    return "no op launched it, so its inputs are not known";
+  }
+
+  // Why the call cannot be made; empty where it can.
+  std::string reason(const Group& group) const {
+    const ReplayCall& call = group.call;
+    const EventId op = model_.tree().event[group.node.value];
+    const bool recorded = ops_.input_dims.text(op).has_value();
+    if (call.triton) {
+      if (is_dispatcher_op(call.op) && call.source.kernel_file.empty())
+        return "a Triton kernel that a library's op launches: the op's inputs are not the kernel's";
+      if (!recorded) return in_graph(group.row) ? std::string(kInGraph) : std::string(kNoShapes);
+      return {};
+    }
+    if (!is_dispatcher_op(call.op)) {
+      if (in_graph(group.row)) return std::string(kInGraph);
+      return "launched by " + std::string(call.op) + ", which is no op with a schema";
+    }
+    const std::string_view space = namespace_of(call.op);
+    if (std::ranges::find(kTorchNamespaces, space) == kTorchNamespaces.end())
+      return space == "c10d" || space == "_c10d_functional"
+                 ? "a collective: it needs the other ranks"
+                 : "the op is not PyTorch's: its library has to be imported (" + std::string(space) + ")";
+    if (!recorded) return std::string(kNoShapes);
+    return {};
+  }
+
+  static constexpr std::string_view kInGraph =
+      "replayed by a CUDA graph, which keeps no inputs: give the capture with --capture, or record without the graph";
+
+  bool in_graph(std::uint32_t row) const {
+    const NodeId launch = model_.links().launch[row];
+    if (launch == kNoNode) return false;
+    return trace_.text(trace_.events.name(model_.tree().event[launch.value])).find("GraphLaunch") != std::string_view::npos;
+  }
+
+  // An optimizer's lists are longer than a trace keeps: the gradients before it tell the sizes.
+  void add_list_sizes(const Group& group, ReplayCall* call) {
+    const auto left_out = [](const OpArgument& argument) { return argument.list_left_out; };
+    if (!std::ranges::any_of(call->call.arguments, left_out)) return;
+    if (!sizes_) sizes_.emplace(model_);
+    call->list_sizes = sizes_->sizes(sizes_->before(model_.tree().start_ns[group.node.value]));
+    if (call->list_sizes.empty())
+      call->cannot = "the trace leaves out lists of more than 30 tensors, and no gradients before it tell their sizes";
+  }
+
+  const Trace& trace_;
+  const Model& model_;
+  DeviceWorkTable work_;
+  OpTable ops_;
+  std::map<Key, std::size_t> index_;
+  std::vector<Group> groups_;
+  std::unordered_map<StringId, std::string> constants_;
+  std::optional<ParameterSizes> sizes_;
+};
+
+}  // namespace
+
+std::vector<ReplayCall> replay_calls(const Scope& scope) {
+  ReplayCallBuilder builder(scope);
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) { builder.add(device, work); });
+  return builder.take();
+}
+
+std::string shape_text(const OpCall& call) {
+  std::string out;
+  const auto add = [&](const TensorShape& shape) {
+    if (!out.empty()) out += ", ";
+    out += shape.sizes.empty() ? "()" : fmt::format("{}", fmt::join(shape.sizes, "x"));
+  };
+  for (const OpArgument& argument : call.arguments) {
+    if (argument.kind == OpArgument::Kind::tensor) add(argument.tensor);
+    for (const TensorShape& shape : argument.list) add(shape);
+  }
+  return out;
+}
+
+}  // namespace ridge

@@ -1,0 +1,229 @@
+# ---- The op: which overload was called is told by torch's own schemas, from the number and the kinds of arguments. ----
+
+POSITIVE = {"rstd", "save_invstd", "save_var", "save_ivar", "invstd", "running_var", "var", "scale", "scale_a", "scale_b",
+            "exp_avg_sqs", "max_exp_avg_sqs", "exp_avg_sq", "max_exp_avg_sq", "logsumexp", "softmax_logsumexp",
+            "softmax_lse", "state_sums", "reserve"}  # fmt: skip
+POSITIVE_OPS = {"log", "log_", "log2", "log10", "log1p", "sqrt", "sqrt_", "rsqrt", "rsqrt_", "_foreach_sqrt",
+                "_foreach_sqrt_", "multinomial", "poisson", "lgamma", "digamma", "binary_cross_entropy",
+                "binary_cross_entropy_backward", "bernoulli", "bernoulli_"}  # fmt: skip
+SEEDS = {"philox_seed", "philox_offset", "rng_state", "unused", "seed", "offset"}
+ON_HOST = {"philox_seed", "philox_offset"}  # of attention that draws no numbers
+
+
+def literal(text):
+    """A value as the profiler writes it: 1, 0.5, 1., True, [1, 1], inf, cuda:0."""
+    words = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan"), "None": None, "": None}
+    if text in words:
+        return words[text]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def fits(argument, schema):
+    """How well a recorded argument fits one of a schema: None where it does not."""
+    kind, wanted = argument["kind"], str(schema.type)
+    optional = wanted.startswith("Optional[")
+    inner = wanted[9:-1] if optional else wanted
+    if kind == "tensor":
+        return 2 if inner == "Tensor" else None
+    if kind == "list":
+        return 2 if inner in ("List[Tensor]", "List[Optional[Tensor]]") else None
+    text = argument.get("value", "")
+    if kind == "none" or text == "":
+        if inner == "List[Optional[Tensor]]":
+            return 1
+        return 1 if optional or schema.has_default_value() or inner == "Generator" else None
+    value = literal(text)
+    if inner == "Tensor":
+        return None
+    if inner == "Device":
+        return 2 if isinstance(value, str) else None
+    if inner == "str":
+        return 2 if isinstance(value, str) else 0
+    if isinstance(value, str):
+        return None
+    if inner.startswith("List["):
+        if not isinstance(value, list):
+            return 0 if inner == "List[int]" and isinstance(value, int) else None
+        if inner == "List[bool]":
+            return 2 if all(isinstance(v, bool) for v in value) else None
+        if inner == "List[int]":
+            return 2 if all(isinstance(v, int) and not isinstance(v, bool) for v in value) else None
+        return 1 if inner in ("List[float]", "List[number]") else None
+    if isinstance(value, list):
+        return None
+    if inner == "bool":
+        return 2 if isinstance(value, bool) else (0 if value in (0, 1) else None)
+    if inner == "int":
+        return 2 if isinstance(value, int) and not isinstance(value, bool) else None
+    if inner == "float":
+        return 2 if isinstance(value, float) else (1 if not isinstance(value, bool) else None)
+    return 1 if inner == "number" else None
+
+
+def find_overload():
+    """The overload whose schema has these arguments, as torch.ops has it."""
+    space, _, name = CALL["op"].partition("::")
+    name, _, overload = name.partition(".")
+    if space == "torchvision":
+        import torchvision  # noqa: F401  (registers its ops)
+    packet = getattr(getattr(torch.ops, space), name)
+    best, best_score = None, -1
+    for each in [overload] if overload else packet.overloads():
+        candidate = getattr(packet, each)
+        wanted = candidate._schema.arguments
+        if len(wanted) != len(ARGUMENTS):
+            continue
+        scores = [fits(argument, schema) for argument, schema in zip(ARGUMENTS, wanted)]
+        if None in scores:
+            continue
+        if sum(scores) > best_score:
+            best, best_score = candidate, sum(scores)
+    if best is None:
+        raise NotImplementedError(f"this torch ({torch.__version__}) has no {CALL['op']} with {len(ARGUMENTS)} such arguments")
+    return best
+
+
+def tensor_sizes(named, name):
+    argument = named.get(name)
+    return argument["shape"] if argument and argument["kind"] == "tensor" else None
+
+
+def value_of(named, name, otherwise=None):
+    argument = named.get(name)
+    value = literal(argument.get("value", "")) if argument else None
+    return otherwise if value is None else value
+
+
+def index_limit(op, name, named):
+    """What values of an integer tensor must stay below, told by the op's other arguments; None: it is no index."""
+    first = next((a["shape"] for a in named.values() if a["kind"] == "tensor"), [])
+    weight, own = tensor_sizes(named, "weight"), tensor_sizes(named, "self")
+    if name in ("indices", "index", "sorted_indices", "offset2bag", "bag_size", "mapping"):
+        if op.startswith(("embedding", "_embedding_bag")) and weight:
+            return weight[0]
+        if op.startswith("embedding") and "num_weights" in named:
+            return value_of(named, "num_weights", 1)
+        if op.startswith(("max_pool", "adaptive_max_pool", "fractional_max_pool", "max_unpool")) and own:
+            return math.prod(own[-3:] if "3d" in op else own[-2:])
+        if "dim" in named and own:
+            sizes = own or [1]
+            return sizes[value_of(named, "dim", 0) % max(len(sizes), 1)] if sizes else 1
+        if op.startswith(("take", "put")) and own:
+            return math.prod(own)
+        return min(first) if first else 1
+    if name == "target" and own:
+        return own[1] if len(own) > 1 else own[0]
+    if name in ("labels", "batch1_indices"):
+        return min(first) if first else 1
+    return None
+
+
+def kind_of(op, name, argument, named):
+    """What values an input takes; see values()."""
+    integers = not dtype_of(argument["dtype"]).is_floating_point and argument["dtype"] not in ("bool",)
+    if name in SEEDS and integers:
+        return "zeros"
+    if name in ("offsets", "cu_seqlens_q", "cu_seqlens_k", "cum_seq_q", "cum_seq_k", "seqlens"):
+        others = [a["shape"] for n, a in named.items() if a["kind"] == "tensor" and a["shape"] and n != name]
+        first = others[0] if others else [1]
+        indices = tensor_sizes(named, "indices")
+        return ("ascending", indices[0] if indices else first[0] if len(first) < 4 else first[1])
+    if name in ("seqused_k", "seqused_q"):
+        return "zeros"
+    if integers:
+        limit = index_limit(op, name, named)
+        if limit is not None:
+            return ("below", limit)
+        return ("below", 2) if op in ("bincount", "one_hot") else "normal"
+    if name in ("state_steps", "step"):
+        return "steps"
+    if name in POSITIVE or op in POSITIVE_OPS:
+        return "positive"
+    if name == "total_weight":
+        return "steps"
+    return "normal"
+
+
+def on_host(op, name, argument, named):
+    """Whether a tensor was a number of the host: without dimensions, wider than its neighbours, as Python's numbers are."""
+    if argument["shape"]:
+        return False
+    if name in ON_HOST and "efficient" in op:
+        return True
+    others = [a for n, a in named.items() if a["kind"] == "tensor" and n != name and (a["shape"] or n == "out")]
+    if op in ("copy_", "_to_copy", "fill_", "where", "nll_loss_backward") or not others:
+        return op == "where" and argument["dtype"] in ("double", "long int") and bool(others)
+    if argument["dtype"] not in ("double", "float64", "long int", "int64", "bool", "c10::complex<double>"):
+        return False
+    same = any(a["dtype"] == argument["dtype"] for a in others)
+    return not same or "UnaryFunctor" in CALL["kernel"] or "FunctorOnSelf" in CALL["kernel"]
+
+
+class Inputs:
+    """The arguments of the call, ready for run()."""
+
+    def __init__(self, overload, args, kwargs):
+        self.overload, self.args, self.kwargs = overload, args, kwargs
+
+
+def make_indices(named, device, generator):
+    """Indices that the profiler does not record (aten::index and its kin): one tensor for the first dimension."""
+    own, source = tensor_sizes(named, "self") or [1], tensor_sizes(named, "values")
+    count = source[0] if source else CALL.get("rows") or own[0]
+    return [make_tensor([count], None, "int64", device, generator, ("below", own[0]))]
+
+
+def make_inputs(device="cuda", seed=0):
+    """The inputs of the call on a device. Equal seeds give equal values."""
+    overload = find_overload()
+    op = CALL["op"].partition("::")[2].partition(".")[0]
+    generator = None if str(device) == "meta" else torch.Generator(device=device).manual_seed(seed)
+    host = None if str(device) == "meta" else torch.Generator().manual_seed(seed)
+    schema = overload._schema.arguments
+    named = {argument.name: recorded for argument, recorded in zip(schema, ARGUMENTS)}
+    args, kwargs = [], {}
+    for argument in schema:
+        recorded, wanted = named[argument.name], str(argument.type)
+        if recorded["kind"] == "tensor":
+            place = "cpu" if on_host(op, argument.name, recorded, named) and str(device) != "meta" else device
+            kind = kind_of(op, argument.name, recorded, named)
+            value = make_tensor(recorded["shape"], recorded["strides"], recorded["dtype"], place,
+                                host if place == "cpu" else generator, kind)  # fmt: skip
+        elif recorded["kind"] == "list":
+            value = [make_tensor(one["shape"], one["strides"], one["dtype"], device, generator,
+                                 kind_of(op, argument.name, one, named)) for one in recorded["tensors"]]  # fmt: skip
+        elif "List[Optional[Tensor]]" in wanted:
+            value = make_indices(named, device, generator)
+        else:
+            value = literal(recorded.get("value", ""))
+            if wanted in ("Device", "Optional[Device]") and value is not None:
+                value = torch.device(device)
+            elif value is None and not wanted.startswith("Optional[") and argument.has_default_value():
+                value = argument.default_value
+            elif isinstance(value, int) and not isinstance(value, bool) and "float" in wanted:
+                value = float(value)
+        if argument.kwarg_only:
+            kwargs[argument.name] = value
+        else:
+            args.append(value)
+    return Inputs(overload, args, kwargs)
+
+
+def run(inputs):
+    """The call, and nothing else on the device."""
+    with torch.no_grad():
+        return inputs.overload(*inputs.args, **inputs.kwargs)
+
+
+def set_modes():
+    """What decides which of a library's kernels runs, as far as the kernel's name tells it."""
+    if CALL["tf32"] is not None:
+        torch.backends.cuda.matmul.allow_tf32 = CALL["tf32"]
+        torch.backends.cudnn.allow_tf32 = CALL["tf32"]
+
+
+def describe(inputs):
+    return [str(inputs.overload)] + [text_of(value) for value in [*inputs.args, *inputs.kwargs.values()]]
