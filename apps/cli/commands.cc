@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench.h"
 #include "completion.h"
 #include "help.h"
 #include "mcp.h"
@@ -14,6 +15,7 @@
 #include "rewrite_commands.h"
 #include "run_analysis.h"
 #include "serve.h"
+#include "show.h"
 #include "standard_streams.h"
 
 namespace ridge::cli {
@@ -25,7 +27,7 @@ Result<int> run_version(const Invocation&) {
 
 // Flags that shape an answer, given to a command that writes a file or serves pages.
 Result<void> check_answer_flags(const Command& command, const Settings& settings) {
-  if (command.run == run_help || command.run == run_version)
+  if (command.answers || command.run == run_help || command.run == run_version)
     return {};  // --help and --version win over whatever else was asked
   const std::string_view flag = settings.format != nullptr   ? "--format"
                                 : settings.limit.has_value() ? "--limit"
@@ -46,6 +48,9 @@ constexpr std::array kCommands = {
             run_rewrite, export_parameters},
     Command{"record", "[FLAGS] -- COMMAND...", "run a program and record its training steps, without changing it", run_record,
             record_parameters},
+    Command{"bench", "[FLAGS] TRACE", "run the kernels of a trace alone on this machine's GPU and time them", run_bench,
+            bench_parameters, true},
+    Command{"show", "ANSWER", "print an answer that was saved with --json: as a table, CSV, Markdown", run_show, nullptr, true},
     Command{"serve", "[FLAGS] TRACE...", "view traces in the browser: a local page with a timeline", run_serve,
             serve_parameters},
     Command{"report", "TRACE... -o FILE", "write one self-contained HTML file, to keep or to send", run_report,

@@ -16,6 +16,7 @@ struct Command {
   std::string_view description;
   Result<int> (*run)(const Invocation&);                 // the exit code
   std::span<const Parameter> (*parameters)() = nullptr;  // flags of its own; null: none
+  bool answers = false;                                  // it prints tables: --format, --limit and the like are for it too
 };
 
 std::span<const Command> commands();

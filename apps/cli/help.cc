@@ -25,6 +25,12 @@ constexpr std::string_view kRecordNote =
     "-o names a folder (default: ridge-DATE-TIME) or a file that ends in .json.gz. Every process that trains writes a trace of "
     "its\nown "
     "there: trace.json.gz, or rank0.json.gz, rank1.json.gz, ... of a job. Exit code and signals are COMMAND's.\n";
+constexpr std::string_view kBenchNote =
+    "TRACE is a torch.profiler trace with shapes. Instead of it: a folder of scripts that ridge replay has written, one such "
+    "script, "
+    "or a\nmodule that Inductor has generated (output_code.py), which is run as it is. Needs a Python with PyTorch, and a GPU "
+    "to time "
+    "on.\n";
 constexpr std::string_view kExitNote =
     "Exit codes: 0 done, 1 cannot read or analyse, 2 wrong usage, 3 a gate failed (check --strict, diff --fail-above, "
     "...),\n130 Ctrl-C, 143 SIGTERM, 129 terminal closed.\n";
@@ -103,11 +109,12 @@ std::string command_help(const Command& command) {
                                  space, command.operand);
   const AnalysisInfo* described = describe(command.name);
   if (described == nullptr) return text;
-  const std::string_view note = command.operand.ends_with("OUT")          ? kInputNote
+  const std::string_view note = command.name == "bench"                   ? kBenchNote
+                                : command.operand.ends_with("OUT")        ? kInputNote
                                 : command.operand.ends_with("COMMAND...") ? kRecordNote
                                                                           : kTracesNote;
   return text + fmt::format("\nFlags of {}:\n{}\nCommon flags:\n{}\n{}", command.name, parameter_entries(*described),
-                            flag_entries(false), note);
+                            flag_entries(command.answers), note);
 }
 
 Result<std::string> help_on(const std::string& name) {

@@ -26,17 +26,21 @@ Result<Invocation> with_traces_of_folders(const Invocation& invocation) {
   });
 }
 
-Result<Engine> open_traces(const Invocation& invocation, OpenOptions options) {
-  ProgressBar bar(shows_progress(invocation.settings));
+OpenOptions completed(const Invocation& invocation, OpenOptions options, ProgressBar* bar) {
   options.threads = invocation.settings.threads;
   options.max_bytes = invocation.settings.max_bytes;
   options.captures = invocation.settings.captures;
   options.max_memory = machine_memory_limit();
-  options.progress = [&bar](const Progress& progress) {
-    bar.update(progress);
+  options.progress = [bar](const Progress& progress) {
+    bar->update(progress);
     return !interrupted();
   };
-  return Engine::open(invocation.words, options);
+  return options;
+}
+
+Result<Engine> open_traces(const Invocation& invocation, OpenOptions options) {
+  ProgressBar bar(shows_progress(invocation.settings));
+  return Engine::open(invocation.words, completed(invocation, std::move(options), &bar));
 }
 
 }  // namespace ridge::cli

@@ -13,7 +13,11 @@ Result<void> check_traces(const Invocation& invocation);
 // For commands that take several traces: a folder among the words stands for those in it.
 Result<Invocation> with_traces_of_folders(const Invocation& invocation);
 
-// `options` are completed by what the command line says.
+class ProgressBar;
+
+// `options` with what the command line says; `bar` must outlive them.
+OpenOptions completed(const Invocation& invocation, OpenOptions options, ProgressBar* bar);
+
 Result<Engine> open_traces(const Invocation& invocation, OpenOptions options = {});
 
 }  // namespace ridge::cli

@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "interrupt.h"
-#include "record_hook.h"
+#include "become.h"
+#include "embedded_python.h"
 #include "record_python.h"
 #include "standard_streams.h"
 
@@ -137,17 +137,6 @@ void put_first_in_python_path(const std::string& folder) {
   ::setenv("PYTHONPATH", path.c_str(), 1);
 }
 
-Result<int> become(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  restore_signal_handlers();
-  ::execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  install_signal_handlers();
-  return fail(ErrorCode::cannot_open, fmt::format("cannot run {}: {}", words.front(), std::generic_category().message(error)));
-}
-
 }  // namespace
 
 std::span<const Parameter> record_parameters() { return kParameters; }
@@ -158,7 +147,7 @@ Result<int> run_record(const Invocation& invocation) {
   const auto variables = wishes(invocation);
   if (!variables) return tl::unexpected(variables.error());
   if (const auto deaf = python_ignores_environment(invocation.words)) return tl::unexpected(*deaf);
-  const auto hook = lay_out_hook();
+  const auto hook = lay_out(record_files(), "record");
   if (!hook) return tl::unexpected(hook.error());
   const auto place = writable_place(invocation.settings.output);
   if (!place) return tl::unexpected(place.error());

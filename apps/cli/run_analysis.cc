@@ -5,22 +5,18 @@
 
 #include <ridge/engine.h>
 #include <ridge/output_file.h>
-#include <ridge/render.h>
 
 #include "catalog.h"
 #include "error_text.h"
 #include "interrupt.h"
 #include "open_traces.h"
+#include "ranks_digest.h"
 #include "replay_files.h"
 #include "standard_streams.h"
-#include "terminal.h"
+#include "write_answer.h"
 
 namespace ridge::cli {
 namespace {
-
-constexpr std::int64_t kRowsForPeople = 20;
-
-bool to_file(const Settings& settings) { return !settings.output.empty() && settings.output != "-"; }
 
 Result<void> check(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
@@ -34,7 +30,8 @@ Result<void> check(const Invocation& invocation) {
                                           : fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
   }
   const bool without = analysis.trace_optional && invocation.words.empty();
-  if (analysis.needs_trace && !without && invocation.words.size() < analysis.fewest_traces) {
+  // One file may hold the digests of many ranks.
+  if (analysis.needs_trace && !without && !analysis.whole_job && invocation.words.size() < analysis.fewest_traces) {
     return fail(ErrorCode::usage, fmt::format("{} needs {} traces", invocation.command, analysis.fewest_traces), {},
                 fmt::format("ridge {} before.json after.json", invocation.command));
   }
@@ -49,17 +46,7 @@ Result<void> check(const Invocation& invocation) {
 Result<Engine> open(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace || (analysis.trace_optional && invocation.words.empty())) return Engine::without_trace();
-  return open_traces(invocation, {.keep_places = analysis.tells_places});
-}
-
-// The rows that the user wants to see, in the format that he asked for.
-Result<void> write(const Report& report, const Settings& settings, const Format& format) {
-  const std::int64_t limit = settings.limit.value_or(format.cut_by_default ? kRowsForPeople : 0);
-  const View view{.sort = settings.sort, .limit = limit, .fold = format.cut_by_default && limit != 0};
-  const auto render = [&](const Writer& writer) {
-    return write_report(report, format, view, render_options(settings), writer);
-  };
-  return to_file(settings) ? write_output_file(settings.output, render) : render(write_standard_output);
+  return open_traces(invocation, {.keep_places = analysis.tells_places, .digests_only = analysis.whole_job});
 }
 
 // A text that is an answer by itself.
@@ -90,8 +77,8 @@ Result<int> run_analysis(const Invocation& given) {
   // Before a large trace is read.
   const auto valid = validate_arguments(invocation.command, invocation.arguments);
   if (!valid) return tl::unexpected(valid.error());
-  const auto format = invocation.settings.format != nullptr ? invocation.settings.format : &formats().front();
 
+  if (invocation.arguments.contains("digest")) return write_digests_of(invocation);
   const auto engine = open(invocation);
   if (!engine) return tl::unexpected(engine.error());
   const auto report = engine->run(invocation.command, invocation.arguments);
@@ -100,7 +87,7 @@ Result<int> run_analysis(const Invocation& given) {
   const bool script = invocation.arguments.contains("calibrate") && invocation.settings.format == nullptr;
   const auto written = writes_scripts(invocation) ? write_replay_scripts(*report, invocation)
                        : script                   ? write_script(*report, invocation.settings)
-                                                  : write(*report, invocation.settings, *format);
+                                                  : write_answer(*report, invocation.settings);
   if (!written) return tl::unexpected(written.error());
 
   write_standard_error(words_for(invocation, report->diagnostics));

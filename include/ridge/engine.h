@@ -21,6 +21,7 @@ namespace ridge {
 
 class Timeline;
 class TraceTable;
+struct AnalysisRow;
 
 struct Progress {
   std::string_view phase;  // "reading"
@@ -89,6 +90,7 @@ class Engine {
  private:
   struct State;
   explicit Engine(std::unique_ptr<State> state);
+  Result<Report> join_ranks(const AnalysisRow& row, const Arguments& arguments) const;
   std::unique_ptr<State> state_;
 };
 

@@ -1,5 +1,6 @@
 """The commands of the package: `ridge` and the drop-in `profile_analysis`, the same as the programs that `make` builds."""
 
+import os
 import signal
 import sys
 
@@ -9,6 +10,7 @@ def ridge():
     from . import _native
 
     _signals_as_found()
+    os.environ["RIDGE_PACKAGE_PYTHON"] = sys.executable  # what `ridge bench` starts, and how it comes back here
     _native.command(sys.argv[1:])
 
 

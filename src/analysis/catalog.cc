@@ -66,6 +66,10 @@ constexpr Parameter kDiffParameters[] = {
      "before"},
 };
 
+constexpr Parameter kRanksParameters[] = {
+    {"digest", Type::text, "write what this needs of each trace to a file, or to a folder, instead of answering", true},
+};
+
 constexpr Parameter kPredictParameters[] = {
     {"ops", Type::text, "JSON lines, one op call each, instead of a trace", true},
     {"calibrate", Type::boolean, "print the script that records op times on your own device"},
@@ -117,6 +121,20 @@ constexpr AnalysisRow kRows[] = {
      true,
      nullptr,
      run_diff},
+    {{"ranks",
+      "the ranks of a job: which one is late, why, and what it costs",
+      kRanksParameters,
+      {},
+      true,
+      2,
+      false,
+      false,
+      true},
+     nullptr,
+     false,
+     nullptr,
+     nullptr,
+     run_ranks},
     {{"devices", "known devices: their peaks, and the source of each figure", {}, {}, false}, nullptr, true, run_devices},
 };
 

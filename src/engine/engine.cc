@@ -20,6 +20,7 @@
 #include "base/threads.h"
 #include "base/try.h"
 #include "engine/cost_options.h"
+#include "engine/digests.h"
 #include "engine/folder.h"
 #include "engine/loading.h"
 #include "engine/parameters.h"
@@ -27,6 +28,7 @@
 #include "engine/trace_tables.h"
 #include "facts/scope_diagnostics.h"
 #include "ingest/reader.h"
+#include "job/make_digest.h"
 #include "sql/run_sql.h"
 
 namespace ridge {
@@ -35,6 +37,7 @@ struct Engine::State {
   std::shared_ptr<Threads> threads;
   TraceTables tables;
   std::vector<std::string> names;  // of the traces, short ones that differ
+  LoadedDigests digests = {};      // in place of traces
 };
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -130,6 +133,10 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   const Threads::Use use(threads.get());
   const ReadOptions read = read_options(options);
   if (auto good = check_captures(options, paths.size()); !good) return tl::unexpected(good.error());
+  if (options.digests_only || is_digest_file(paths.front())) {
+    TRY(LoadedDigests digests, load_digests(paths, options));
+    return Engine(std::unique_ptr<State>(new State{threads, {{}, 0, threads, false}, {}, std::move(digests)}));
+  }
   TraceTables::Traces traces;
   for (const std::string& given : paths) {
     TRY(const std::string path, resolve_folder(given));
@@ -159,6 +166,11 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     TRY(Report report, row->run_alone(settings.options, texts));
     report.command = row->info.name;
     return report;
+  }
+  if (row->join != nullptr) return join_ranks(*row, arguments);
+  if (tables.size() == 0 && !state_->digests.digests.empty()) {
+    return fail(ErrorCode::usage, std::string(analysis) + " needs a trace, and this is a digest",
+                state_->digests.digests.front().path, "ridge ranks answers from digests; give the trace itself");
   }
   if (tables.size() == 0) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
   if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(*trace));
@@ -191,6 +203,30 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
     for (Diagnostic& diagnostic : capture_diagnostics(asked)) report.diagnostics.push_back(std::move(diagnostic));
     for (Diagnostic& diagnostic : diagnostics_of(asked.diagnostics)) report.diagnostics.push_back(std::move(diagnostic));
   }
+  return report;
+}
+
+// From digests, or from those of the traces that are held.
+Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& arguments) const {
+  if (!arguments.empty()) {
+    return fail(ErrorCode::usage, std::string(row.info.name) + " --" + arguments.begin()->first + " writes a file", "",
+                "<ridge/digest.h> makes digests");
+  }
+  const Threads::Use use(state_->threads.get());
+  const TrimAtEnd trim{&state_->tables.cache()};
+  std::vector<Digest> made;
+  for (std::size_t i = 0; i < state_->tables.size(); ++i) {
+    TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
+    made.push_back(make_digest(costs->model()));
+  }
+  const std::vector<Digest>& digests = made.empty() ? state_->digests.digests : made;
+  TRY(Report report, row.join(digests, arguments));
+  report.command = row.info.name;
+  std::vector<std::string> paths;
+  for (const Digest& digest : digests) paths.push_back(digest.path);
+  const std::vector<std::string> names = distinct_names(paths);
+  for (std::size_t i = 0; i < paths.size(); ++i) report.traces.push_back({paths[i], names[i]});
+  for (const Diagnostic& diagnostic : state_->digests.diagnostics) report.diagnostics.push_back(diagnostic);
   return report;
 }
 

@@ -1,6 +1,7 @@
 // Lists the traces of a folder, numbers in names in order of value.
 #include "engine/folder.h"
 
+#include <ridge/digest.h>
 #include <ridge/folder.h>
 
 #include <algorithm>
@@ -45,6 +46,11 @@ Result<std::vector<std::string>> traces_in(const std::string& folder) {
   std::vector<std::string> traces;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (it->is_regular_file(error) && is_named_like_trace(it->path().native())) traces.push_back(it->path().string());
+  }
+  if (traces.empty()) {  // of a job perhaps the digests
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      if (it->is_regular_file(error) && it->path().native().ends_with(kDigestEnding)) traces.push_back(it->path().string());
+    }
   }
   if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), folder, "check its permissions");
   std::sort(traces.begin(), traces.end(), natural_less);

@@ -66,6 +66,7 @@ constexpr Parameter kShared[] = {
 };
 
 bool takes(const AnalysisRow& row, const Parameter& shared) {
+  if (row.join != nullptr) return false;
   return shared.changes == Changes::costs ? row.costs : row.info.needs_trace;
 }
 
@@ -95,7 +96,7 @@ std::span<const AnalysisRow> engine_catalog() {
   static const std::vector<AnalysisRow> rows = [] {
     std::vector<AnalysisRow> all(catalog().begin(), catalog().end());
     // Before those that compare traces or need none.
-    const auto one_trace = [](const AnalysisRow& row) { return row.info.needs_trace && row.compare == nullptr; };
+    const auto one_trace = [](const AnalysisRow& row) { return row.info.needs_trace && row.run != nullptr; };
     all.insert(std::ranges::find_if_not(all, one_trace), sql::sql_row());
     return all;
   }();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -215,8 +216,24 @@ class ReplayCallBuilder {
     if (!std::ranges::any_of(call->call.arguments, left_out)) return;
     if (!sizes_) sizes_.emplace(model_);
     call->list_sizes = sizes_->sizes(sizes_->before(model_.tree().start_ns[group.node.value]));
+    fit_to_grid(call);
     if (call->list_sizes.empty())
       call->cannot = "the trace leaves out lists of more than 30 tensors, and no gradients before it tell their sizes";
+  }
+
+  // ATen's kernels over lists give each tensor as many blocks as it has chunks. Where the blocks are as many as the tensors,
+  // the lists hold numbers: an optimizer's steps. Any other count means other tensors.
+  static void fit_to_grid(ReplayCall* call) {
+    constexpr double kChunk = 65536;
+    if (call->launch.kernel.find("multi_tensor_apply") == std::string_view::npos) return;
+    double blocks = 0, chunks = 0;
+    for (const ReplayLaunch& launch : call->launches) {
+      if (launch.kernel == call->launch.kernel) blocks += static_cast<double>(parse_dim3(launch.grid).value_or(Dim3{}).x);
+    }
+    for (const double elements : call->list_sizes) chunks += std::max(1.0, std::ceil(elements / kChunk));
+    if (blocks == chunks) return;
+    const bool numbers = blocks == static_cast<double>(call->list_sizes.size());
+    call->list_sizes.assign(numbers ? call->list_sizes.size() : 0, 1.0);
   }
 
   const Trace& trace_;

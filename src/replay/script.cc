@@ -2,6 +2,7 @@
 #include "replay/script.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -86,6 +87,11 @@ std::string argument_of(const ReplayCall& call, const OpArgument& argument) {
     case OpArgument::Kind::none: break;
   }
   return "{\"kind\": \"none\"}";
+}
+
+bool is_identifier(std::string_view name) {
+  const auto in_name = [](unsigned char c) { return c == '_' || (c < 0x80 && std::isalnum(c) != 0); };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::ranges::all_of(name, in_name);
 }
 
 // What each tensor of the call is, for who reads CALL alone.
@@ -181,7 +187,7 @@ std::string triton_script(const ReplayCall& call, const TritonSource& source) {
     const std::string_view one = kwargs.substr(0, kwargs.find(','));
     kwargs.remove_prefix(std::min(one.size() + 1, kwargs.size()));
     const std::size_t equals = one.find('=');
-    if (equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos || !is_identifier(one.substr(0, equals))) continue;
     const std::string_view digits = one.substr(equals + 1);
     if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string_view::npos) continue;
     out += fmt::format("{}: {}, ", text(one.substr(0, equals)), std::stol(std::string(digits)));

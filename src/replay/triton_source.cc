@@ -78,7 +78,9 @@ class SourceReader {
     }
     // Code on the first line: a comment there could name another encoding.
     std::string out = "import triton\nimport triton.language as tl\n";
-    for (const auto& [name, line] : imports_) out += line;
+    for (const auto& [name, line] : imports_) {
+      if (name != "triton" && name != "tl") out += line;
+    }
     if (imports_.contains("triton_helpers")) out += "triton_helpers.set_driver_to_gpu()\n";
     for (const auto& [name, at] : constants_) {
       if (named_.contains(name)) out += without_comments(*at) + "\n";
@@ -141,11 +143,13 @@ class SourceReader {
       if (name.kind != PythonTokenKind::name) continue;  // commas, parentheses
       std::string bound(name.text);
       if (i + 2 < line.tokens.size() && is_word(line.tokens[i + 1], "as")) {
+        if (line.tokens[i + 2].kind != PythonTokenKind::name) return;
         bound = line.tokens[i + 2].text;
         i += 2;
       }
       if (!is_triton_import(module, name.text)) continue;
-      imports_[bound] = "from " + module + " import " + std::string(name.text) + " as " + bound + "\n";
+      imports_[bound] =
+          "from " + module + " import " + std::string(name.text) + (bound == name.text ? "" : " as " + bound) + "\n";
       if (is_device_library(module, name.text)) libraries_.insert(bound);
     }
   }
@@ -351,6 +355,7 @@ class SourceReader {
         continue;
       }
       const bool keyword_argument = depth > 0 && i + 1 < t.size() && is_op(t[i + 1], "=");
+      if (is_reaching_builtin(word) && !keyword_argument) return refused(line, "name " + shown(t[i]));
       if (keyword_argument || is_body_keyword(word) || locals.contains(word)) continue;
       if (functions_.contains(std::string(word)) || constants_.contains(std::string(word))) {
         named_.insert(std::string(word));

@@ -95,6 +95,10 @@ constexpr std::string_view kKeywords[] = {"if", "elif", "else",  "for",  "in",  
 constexpr std::string_view kBuiltins[] = {"range", "len", "min",   "max",  "int",  "float",
                                           "bool",  "abs", "tuple", "list", "print"};
 
+constexpr std::string_view kReaching[] = {"getattr", "setattr",    "delattr", "hasattr", "isinstance", "eval", "exec",
+                                          "compile", "open",       "globals", "locals",  "vars",       "dir",  "input",
+                                          "type",    "breakpoint", "super",   "object",  "memoryview", "iter", "next"};
+
 bool holds(std::span<const std::string_view> words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
@@ -115,5 +119,7 @@ bool is_decorator_word(std::string_view name) { return holds(kDecoratorWords, na
 bool is_heuristic(std::string_view name) { return holds(kHeuristics, name); }
 bool is_body_keyword(std::string_view name) { return holds(kKeywords, name); }
 bool is_body_builtin(std::string_view name) { return holds(kBuiltins, name); }
+
+bool is_reaching_builtin(std::string_view name) { return holds(kReaching, name); }
 
 }  // namespace ridge

@@ -24,4 +24,8 @@ bool is_heuristic(std::string_view name);
 bool is_body_keyword(std::string_view name);
 bool is_body_builtin(std::string_view name);
 
+// Python's own functions that reach everything else. Not even a variable may be called so: where it is not assigned yet, Triton
+// takes the function.
+bool is_reaching_builtin(std::string_view name);
+
 }  // namespace ridge

@@ -7,6 +7,7 @@ import os
 import sys
 
 import asking
+import benching
 import commands
 import comparing
 import costs
@@ -15,10 +16,11 @@ import hostile
 import inputs
 import outputs
 import predicting
+import replaying
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, asking, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, hostile]
 
 
 def main():

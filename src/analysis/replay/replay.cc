@@ -2,6 +2,7 @@
 #include "analysis/replay/replay.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -13,7 +14,9 @@
 #include "base/saturating.h"
 #include "base/try.h"
 #include "cost/triton/named_sources.h"
+#include "kernel_names/kernel_description.h"
 #include "replay/script.h"
+#include "trace/args.h"
 
 namespace ridge {
 namespace {
@@ -65,7 +68,10 @@ Result<std::string_view> choose(const std::vector<ReplayCall>& calls, const std:
 
 tl::unexpected<Error> nothing_fits(const std::vector<ReplayCall>& calls, const ReplayQuestion& question) {
   std::vector<std::string_view> ops;
-  for (const ReplayCall& call : calls) ops.push_back(call.op);
+  for (const ReplayCall& call : calls) {
+    ops.push_back(call.op);
+    if (call.op.starts_with("aten::")) ops.push_back(call.op.substr(6));
+  }
   const bool op_known = std::ranges::any_of(ops, [&](std::string_view op) { return same_op(op, question.op); });
   if (!question.op.empty() && !op_known)
     return fail(ErrorCode::usage, "no kernel is launched by an op '" + question.op + "'", "", did_you_mean(question.op, ops));
@@ -111,6 +117,7 @@ class ScriptMaker {
       call.cannot = source.error().message;
       return;
     }
+    drop_grid(source->parameters.size() - source->constants.size(), &call);
     const std::size_t wanted = source->parameters.size() - source->constants.size(), recorded = call.call.arguments.size();
     if (wanted == recorded)
       row->script = triton_script(call, *source);
@@ -119,16 +126,28 @@ class ScriptMaker {
   }
 
  private:
+  // Templates are given their grid as three more numbers, which are the launcher's and not the kernel's.
+  static void drop_grid(std::size_t wanted, ReplayCall* call) {
+    std::vector<OpArgument>& arguments = call->call.arguments;
+    const auto grid = parse_dim3(call->launch.grid);
+    if (!grid || arguments.size() != wanted + 3) return;
+    const std::array<std::int64_t, 3> sizes = {grid->x, grid->y, grid->z};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (arguments[wanted + i].value != std::to_string(sizes[i])) return;
+    }
+    arguments.resize(wanted);
+  }
+
   Result<TritonSource> source_of(const ReplayCall& call) const {
     const SourceTrust trust = question_.trust_source ? SourceTrust::whole : SourceTrust::parsed;
-    const auto look = [&](std::string_view text) {
-      return find_triton_source(text, call.launch.kernel, call.source.kernel_hash, trust);
-    };
+    // With unique names off every kernel is `triton_`: the op has its name.
+    const std::string_view name = is_short_triton(call.launch.kernel) ? call.op : call.launch.kernel;
+    const auto look = [&](std::string_view text) { return find_triton_source(text, name, call.source.kernel_hash, trust); };
     if (question_.source) return look(*question_.source);
     Result<TritonSource> found =
         fail(ErrorCode::cannot_open, "a Triton kernel without its source: give --inductor-cache, or --source with its file");
     if (sources_ == nullptr) return found;
-    for (const std::string& text : sources_->find_named(call.source.kernel_file, call.launch.kernel)) {
+    for (const std::string& text : sources_->find_named(call.source.kernel_file, name)) {
       found = look(text);
       if (found) break;
     }
@@ -187,7 +206,7 @@ Report report_replays(const Replays& replays) {
                    {"shapes", Type::text},
                    {"grid", Type::text},
                    {"block", Type::text},
-                   {"reason", Type::text},
+                   {.name = "reason", .type = Type::text, .sentence = true},
                    {"kernel", Type::text}};
   table.hints.important = {"status", "time_ns", "pct_gpu_time", "count", "op", "shapes", "reason", "kernel"};
   std::int64_t count = 0, time_ns = 0, replayed_ns = 0;

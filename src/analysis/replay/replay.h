@@ -17,10 +17,10 @@
 namespace ridge {
 
 struct ReplayQuestion {
-  std::string kernel, op, shape;           // only calls of this kernel, op, shape; empty: any
-  std::size_t most = 1;                    // scripts to make, the calls with most time first; 0: all
-  bool scripts = false;                    // else only the list
-  std::optional<std::string> source = {};  // text of --source
+  std::string kernel = {}, op = {}, shape = {};  // only calls of this kernel, op, shape; empty: any
+  std::size_t most = 1;                          // scripts to make, the calls with most time first; 0: all
+  bool scripts = false;                          // else only the list
+  std::optional<std::string> source = {};        // text of --source
   bool trust_source = false;
 };
 

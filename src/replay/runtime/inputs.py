@@ -48,8 +48,8 @@ def values(count, dtype, device, generator, kind):
         return torch.randint(96, 128, (count,), generator=generator, device=device).to(torch.uint8).view(dtype)
     if kind == "positive":
         return (torch.rand(count, generator=generator, device=device) + 0.5).to(dtype)
-    wide = torch.float64 if dtype == torch.float64 else torch.float32
-    return torch.randn(count, dtype=wide, generator=generator, device=device).to(dtype)
+    drawn = dtype if dtype in (torch.float64, torch.float16, torch.bfloat16) else torch.float32
+    return torch.randn(count, dtype=drawn, generator=generator, device=device).to(dtype)
 
 
 def make_tensor(shape, strides, dtype, device, generator, kind="normal"):

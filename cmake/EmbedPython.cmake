@@ -1,0 +1,20 @@
+# cmake -DDIR=python/ridge -DOUT=embedded_python_files.cc -P EmbedPython.cmake: the Python files that the program holds, as tables of texts
+# (apps/cli/embedded_python.h). Of what records, sitecustomize.py stands beside the package, which is called _ridge_recording there; what runs
+# kernels alone is called _ridge_bench.
+function(rows_of folder package out)
+  file(GLOB files RELATIVE "${DIR}/${folder}" "${DIR}/${folder}/*.py" "${DIR}/${folder}/hook/*.py")
+  list(SORT files)
+  set(rows "")
+  foreach(file IN LISTS files)
+    file(READ "${DIR}/${folder}/${file}" text)
+    string(REGEX REPLACE "^hook/" "" path "${file}")
+    if(path STREQUAL file)
+      set(path "${package}/${file}")
+    endif()
+    string(APPEND rows "    {\"${path}\", R\"RIDGE_TEXT(${text})RIDGE_TEXT\"sv},\n")
+  endforeach()
+  set(${out} "${rows}" PARENT_SCOPE)
+endfunction()
+rows_of(recording _ridge_recording record_rows)
+rows_of(bench _ridge_bench bench_rows)
+file(WRITE "${OUT}" "// Made by cmake/EmbedPython.cmake from python/ridge. Do not edit.\n#include \"cli/embedded_python.h\"\n\nnamespace ridge::cli {\nnamespace {\n\nusing namespace std::string_view_literals;\n\nconstexpr EmbeddedFile kRecordFiles[] = {\n${record_rows}};\n\nconstexpr EmbeddedFile kBenchFiles[] = {\n${bench_rows}};\n\n}  // namespace\n\nstd::span<const EmbeddedFile> record_files() { return kRecordFiles; }\nstd::span<const EmbeddedFile> bench_files() { return kBenchFiles; }\n\n}  // namespace ridge::cli\n")

@@ -1,0 +1,138 @@
+"""Runs a module that Inductor generated: the whole of it for wall time, busy time and categories, and each of its Triton kernels alone. In the worker."""
+
+import importlib.util
+import time
+
+from . import configs, module_source, tasks, triton_calls
+
+WALL_TIMES = 10  # calls of one timing
+WALL_REPEATS = 10
+PROFILED_RUNS = 20
+
+
+def run(worker, request):
+    """Answers with wall time, memory, and one entry per Triton kernel in the order in which the module runs them; the profile goes to request["trace"]."""
+    torch = worker.torch
+    with open(request["module"], encoding="utf-8") as file:
+        text = file.read()
+    module = _load(request["module"])
+    once = _call(torch, module, text)
+    with torch.no_grad():
+        once()  # compiles what is left
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        with triton_calls.watched() as seen:
+            once()
+        torch.cuda.synchronize()
+        answer = {"status": "ok", "reason": None, "peak_memory_bytes": torch.cuda.max_memory_allocated()}
+        answer["wall_ns"] = _wall_ns(torch, once)
+        answer["runs"] = PROFILED_RUNS
+        _profile(torch, once, request["trace"])
+        answer["kernels"] = [_kernel(worker, request, text, each) for each in _first_of_each(seen)]
+    return answer
+
+
+def _load(path):
+    spec = importlib.util.spec_from_file_location("ridge_compiled_module", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _call(torch, module, text):
+    """A function that runs the module once, with the inputs that it makes itself; else with those that its asserts describe."""
+    if callable(getattr(module, "get_args", None)):
+        args = module.get_args()
+        return lambda: module.call(list(args))
+    if callable(getattr(module, "benchmark_compiled_module", None)):
+        return _captured(module.benchmark_compiled_module)
+    from torch._dynamo.testing import rand_strided
+
+    torch.manual_seed(0)
+    made = [rand_strided(each.size, each.stride, device="cuda:0", dtype=getattr(torch, each.dtype)) for each in module_source.inputs(text)]
+    return lambda: module.call(list(made))
+
+
+def _captured(benchmark):
+    """What an older module hands to Inductor's own timer: the function is kept and not timed."""
+    import torch._inductor.utils as utils
+
+    kept, original = [], utils.print_performance
+    utils.print_performance = lambda function, *args, **kwargs: kept.append(function) or 0.0
+    try:
+        benchmark(times=1, repeat=1)
+    finally:
+        utils.print_performance = original
+    if not kept:
+        raise module_source.NotAModule("the module's own benchmark runs nothing")
+    return kept[0]
+
+
+def _wall_ns(torch, once):
+    """Nobody profiles: the median of several timings, of one run."""
+    taken = []
+    for _ in range(WALL_REPEATS):
+        torch.cuda.synchronize()
+        begun = time.perf_counter_ns()
+        for _ in range(WALL_TIMES):
+            once()
+        torch.cuda.synchronize()
+        taken.append((time.perf_counter_ns() - begun) // WALL_TIMES)
+    return sorted(taken)[len(taken) // 2]
+
+
+def _profile(torch, once, path):
+    profiler = torch.profiler
+    with profiler.profile(activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.CUDA], record_shapes=True) as profile:
+        for number in range(PROFILED_RUNS):
+            with profiler.record_function("ProfilerStep#%d" % number):
+                once()
+        torch.cuda.synchronize()
+    profile.export_chrome_trace(path)
+
+
+def _first_of_each(seen):
+    found = {}
+    for each in seen:
+        found.setdefault(each.name, each)
+    return list(found.values())
+
+
+def _kernel(worker, request, text, seen):
+    """One kernel alone, with the arguments that the module gave it."""
+    stream = worker.torch.cuda.current_stream().cuda_stream
+
+    def launch():
+        if hasattr(seen.tuner, "launchers"):
+            seen.tuner.run(*seen.args, **{**seen.kwargs, "stream": stream})
+        else:
+            seen.tuner.run(*seen.args, **seen.kwargs)
+
+    told = {"name": seen.name, "bytes": _bytes(seen)}
+    try:
+        timed = worker.meter.time(launch, None, seconds=request["seconds"], within=request.get("within", 0.01))
+        told.update(status="ok", compiled=seen.compiled(), **tasks.described(timed))
+        if request.get("configs") and hasattr(seen.tuner, "compile_results"):
+            told["configs"] = configs.of_inductor(worker, seen, _source_of(text, seen.name), request.get("configs_seconds", configs.SECONDS))
+    except Exception as error:
+        if worker._is_lost(error):
+            raise
+        told.update(status="failed", reason="%s: %s" % (type(error).__name__, str(error).split("\n")[0][:300]))
+    return told
+
+
+def _source_of(text, name):
+    return next((each.source for each in module_source.kernels(text) if each.name == name), None)
+
+
+def _bytes(seen):
+    """What the kernel moves, as Inductor counts it: its own figure where it was told to write one, else every tensor once, in_out twice."""
+    meta = getattr(seen.tuner, "inductor_meta", None) or {}
+    if meta.get("kernel_num_gb"):
+        return round(1e9 * meta["kernel_num_gb"])
+    names = list(getattr(seen.tuner.fn, "arg_names", ()))
+    total = 0
+    for name, value in zip(names, seen.args):
+        if hasattr(value, "element_size"):
+            total += value.numel() * value.element_size() * (2 if name.startswith("in_out_ptr") else 1)
+    return total or None

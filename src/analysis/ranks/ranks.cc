@@ -1,0 +1,188 @@
+// Sums over meetings: by rank and step, by collective and group, by size of message.
+#include "analysis/ranks/ranks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "analysis/catalog.h"
+#include "base/distinct_names.h"
+#include "base/median.h"
+#include "base/saturating.h"
+#include "device/peer_link.h"
+
+namespace ridge {
+namespace {
+
+// Of a rank in a meeting; wait and transfer add up to its time in it.
+struct Part {
+  std::int64_t wait_ns = 0, transfer_ns = 0, late_ns = 0;
+};
+
+Part part_of(const Job& job, const Meeting& meeting, const Attendant& attendant, std::int64_t last_but_one_ns) {
+  const JobRank& rank = job.ranks[attendant.rank];
+  const DigestCollective& c = rank.digest->collectives[attendant.collective];
+  const std::int64_t length = c.end_ns - c.start_ns, start = rank.common(c.start_ns);
+  Part part;
+  if (!rank.aligned || meeting.count < 2) {
+    part.transfer_ns = length;
+    return part;
+  }
+  part.wait_ns = std::clamp<std::int64_t>(meeting.last_start_ns - start, 0, length);
+  part.transfer_ns = length - part.wait_ns;
+  if (start >= meeting.last_start_ns) part.late_ns = start - last_but_one_ns;
+  return part;
+}
+
+class RanksMaker {
+ public:
+  explicit RanksMaker(std::span<const Digest> digests) { ranks_.job = assemble_job(digests); }
+
+  Ranks make() {
+    start_rows();
+    add_meetings();
+    finish_rows();
+    add_bubbles();
+    for (const JobRank& rank : ranks_.job.ranks) {
+      if (!ranks_.peer_bytes_per_s) ranks_.peer_bytes_per_s = peer_link_bytes_per_s(rank.digest->device);
+    }
+    ranks_.stragglers = find_stragglers(ranks_.job, ranks_.step_ns);
+    return std::move(ranks_);
+  }
+
+ private:
+  void start_rows() {
+    const Job& job = ranks_.job;
+    std::vector<std::string> paths;
+    std::int64_t first = INT64_MAX;
+    for (const JobRank& rank : job.ranks) {
+      paths.push_back(rank.digest->path);
+      if (rank.aligned && !rank.digest->steps.empty())
+        first = std::min(first, rank.common(rank.digest->steps.front().start_ns));
+    }
+    const std::vector<std::string> names = distinct_names(paths);
+    for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+      const JobRank& rank = job.ranks[r];
+      RankSums& sums = ranks_.ranks.emplace_back();
+      sums.rank = &rank;
+      sums.file = names[r];
+      const std::int64_t own_first = rank.digest->steps.empty() ? 0 : rank.common(rank.digest->steps.front().start_ns);
+      for (const DigestStep& step : rank.digest->steps) {
+        sums.steps.push_back({.number = step.number,
+                              .start_ns = rank.common(step.start_ns) - (rank.aligned ? first : own_first),
+                              .step_ns = step.end_ns - step.start_ns,
+                              .busy_ns = step.busy_ns,
+                              .compute_ns = step.compute_ns});
+      }
+      if (sums.steps.empty()) sums.steps.emplace_back();
+    }
+  }
+
+  void add_meetings() {
+    const Job& job = ranks_.job;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, MeetingSums> collectives;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<std::int64_t>> messages;
+    for (const Meeting& meeting : job.meetings) {
+      MeetingSums& sums = collectives[{meeting.name, meeting.group, meeting.dtype}];
+      sums.name = meeting.name;
+      sums.group = meeting.group;
+      sums.dtype = meeting.dtype;
+      ++sums.count;
+      std::int64_t last = INT64_MIN, last_but_one = INT64_MIN;
+      for (const Attendant& a : job.attendants_of(meeting)) {
+        const std::int64_t start = job.ranks[a.rank].common(job.ranks[a.rank].digest->collectives[a.collective].start_ns);
+        last_but_one = std::max(last_but_one, std::min(last, start));
+        last = std::max(last, start);
+      }
+      for (const Attendant& a : job.attendants_of(meeting)) {
+        const DigestCollective& c = job.ranks[a.rank].digest->collectives[a.collective];
+        const Part part = part_of(job, meeting, a, last_but_one);
+        RankStep& step = ranks_.ranks[a.rank].steps[std::min<std::size_t>(c.step, ranks_.ranks[a.rank].steps.size() - 1)];
+        saturating_add(&step.wait_ns, part.wait_ns);
+        saturating_add(&step.transfer_ns, part.transfer_ns);
+        saturating_add(&step.late_ns, part.late_ns);
+        saturating_add(&step.exposed_ns, c.exposed_ns);
+        sums.wait_ns += static_cast<double>(part.wait_ns) / meeting.count;
+        sums.exposed_ns += static_cast<double>(c.exposed_ns) / meeting.count;
+      }
+      saturating_add(&sums.transfer_ns, meeting.transfer_ns);
+      if (!meeting.bytes) continue;
+      std::int64_t bytes = sums.bytes.value_or(0);
+      saturating_add(&bytes, *meeting.bytes);
+      sums.bytes = bytes;
+      saturating_add(&sums.sized_ns, meeting.transfer_ns);
+      messages[{meeting.name, meeting.group, *meeting.bytes}].push_back(meeting.transfer_ns);
+    }
+    for (auto& [key, sums] : collectives) ranks_.collectives.push_back(sums);
+    std::stable_sort(ranks_.collectives.begin(), ranks_.collectives.end(), [](const auto& a, const auto& b) {
+      return a.wait_ns + static_cast<double>(a.transfer_ns) > b.wait_ns + static_cast<double>(b.transfer_ns);
+    });
+    for (auto& [key, times] : messages) {
+      const auto count = static_cast<std::int64_t>(times.size());
+      ranks_.messages.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count, median(std::move(times))});
+    }
+    std::stable_sort(ranks_.messages.begin(), ranks_.messages.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  }
+
+  void finish_rows() {
+    std::vector<std::int64_t> steps;
+    for (RankSums& sums : ranks_.ranks) {
+      for (const RankStep& step : sums.steps) {
+        saturating_add(&sums.total.step_ns, step.step_ns);
+        saturating_add(&sums.total.busy_ns, step.busy_ns);
+        saturating_add(&sums.total.compute_ns, step.compute_ns);
+        saturating_add(&sums.total.wait_ns, step.wait_ns);
+        saturating_add(&sums.total.transfer_ns, step.transfer_ns);
+        saturating_add(&sums.total.late_ns, step.late_ns);
+        saturating_add(&sums.total.exposed_ns, step.exposed_ns);
+      }
+      const std::vector<DigestStep>& own = sums.rank->digest->steps;
+      if (own.empty()) continue;
+      // From the start of the first to the end of the last: what lies between steps is of one of them too.
+      sums.step_ns = (own.back().end_ns - own.front().start_ns) / static_cast<std::int64_t>(own.size());
+      steps.push_back(sums.step_ns);
+    }
+    if (!steps.empty()) ranks_.step_ns = median(std::move(steps));
+  }
+
+  // Sends and receives that overlap are one wait.
+  void add_bubbles() {
+    const Job& job = ranks_.job;
+    for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+      std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> waits;  // start, end, idle
+      const Digest& digest = *job.ranks[r].digest;
+      for (std::uint32_t i = 0; i < digest.collectives.size(); ++i) {
+        const std::uint32_t m = job.meeting_of[r][i];
+        if (m == UINT32_MAX || !job.meetings[m].point_to_point) continue;
+        const DigestCollective& c = digest.collectives[i];
+        const Part part = part_of(job, job.meetings[m], {r, i}, 0);
+        if (part.wait_ns > 0) waits.emplace_back(c.start_ns, c.start_ns + part.wait_ns, std::min(part.wait_ns, c.exposed_ns));
+      }
+      std::sort(waits.begin(), waits.end());
+      std::int64_t until = INT64_MIN, idle = 0;
+      for (const auto& [start, end, exposed] : waits) {
+        if (start >= until) saturating_add(&ranks_.ranks[r].bubble_ns, idle), idle = 0;
+        until = std::max(until, end);
+        idle = std::max(idle, exposed);
+      }
+      saturating_add(&ranks_.ranks[r].bubble_ns, idle);
+    }
+  }
+
+  Ranks ranks_;
+};
+
+}  // namespace
+
+Ranks compute_ranks(std::span<const Digest> digests) { return RanksMaker(digests).make(); }
+
+Result<Report> run_ranks(std::span<const Digest> ranks, const Arguments&) {
+  if (ranks.size() < 2) {
+    return fail(ErrorCode::usage, "ranks needs the traces of two ranks at least", "",
+                "give the folder of a job's traces, or of their digests");
+  }
+  return report_ranks(compute_ranks(ranks));
+}
+
+}  // namespace ridge

@@ -1,0 +1,67 @@
+// ranks: the ranks of a job side by side: which one the others wait for, why, and what that costs; how much of communication is
+// waiting and how much transfer.
+//
+// In a collective `wait` is the time before its last rank arrived, by the common clock, and `transfer` the rest: a rank's two
+// add up to its comm_ns. `late` is what a rank made the others wait: from the last but one to arrive until itself. Sums are
+// over the steps of the trace. Of a collective (a meeting of ranks) wait and exposed time are the mean over its ranks, transfer
+// is its own: algbw = bytes / transfer_ns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ridge/report.h>
+
+#include "job/job.h"
+#include "job/stragglers.h"
+
+namespace ridge {
+
+struct RankStep {
+  std::int64_t number = 0;
+  std::int64_t start_ns = 0;  // by the common clock, from the start of the first
+  std::int64_t step_ns = 0;
+  std::int64_t busy_ns = 0, compute_ns = 0;
+  std::int64_t wait_ns = 0, transfer_ns = 0, late_ns = 0, exposed_ns = 0;
+};
+
+struct RankSums {
+  const JobRank* rank = nullptr;
+  std::string file;
+  std::vector<RankStep> steps;
+  RankStep total;              // over the steps
+  std::int64_t step_ns = 0;    // a step's, in the mean
+  std::int64_t bubble_ns = 0;  // waiting for another stage of a pipeline, nothing else to do
+};
+
+struct MeetingSums {
+  std::uint32_t name = 0, group = 0, dtype = 0;
+  std::int64_t count = 0;
+  std::optional<std::int64_t> bytes;
+  double wait_ns = 0, exposed_ns = 0;  // means over ranks, summed
+  std::int64_t transfer_ns = 0;
+  std::int64_t sized_ns = 0;  // transfer of those whose bytes are known
+};
+
+struct MessageSums {
+  std::uint32_t name = 0, group = 0;
+  std::int64_t bytes = 0, count = 0, median_ns = 0;
+};
+
+struct Ranks {
+  Job job;
+  std::vector<RankSums> ranks;
+  std::vector<MeetingSums> collectives;  // longest first
+  std::vector<MessageSums> messages;
+  std::optional<double> peer_bytes_per_s;  // of the device's links within a machine
+  std::int64_t step_ns = 0;                // of the job: the median rank's
+  Stragglers stragglers;
+};
+
+Ranks compute_ranks(std::span<const Digest> digests);
+Report report_ranks(const Ranks& ranks);
+
+}  // namespace ridge

@@ -1,0 +1,289 @@
+// The tables of `ranks`: ranks, stragglers, collectives, groups, messages, steps, job.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/collectives/collectives.h"
+#include "analysis/ranks/ranks.h"
+#include "analysis/shared/cells.h"
+#include "base/units.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kNoStragglersCode = "no_stragglers";
+
+Cell rounded(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+
+Cell per(std::optional<std::int64_t> bytes, std::int64_t ns) {
+  return bytes && ns > 0 ? Cell(static_cast<double>(*bytes) * 1e9 / static_cast<double>(ns)) : Cell();
+}
+
+std::optional<std::int64_t> size_of(const JobGroup& group) {
+  if (group.size) return group.size;
+  return group.members.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(group.members.size()));
+}
+
+// "0-3", "0, 4, 8": how people list ranks.
+std::string listed(const std::vector<std::int64_t>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (last == i + 1) last = i;
+    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]) + (last > i ? "-" + std::to_string(ranks[last]) : "");
+    i = last + 1;
+  }
+  return text;
+}
+
+// "[0, 1, 2, 3]": as traces list the members of a group.
+std::string as_list(const std::vector<std::int64_t>& ranks) {
+  std::string text = "[";
+  for (const std::int64_t rank : ranks) text += (text.size() > 1 ? ", " : "") + std::to_string(rank);
+  return text + "]";
+}
+
+Cell link_of(const JobGroup& group) {
+  return !group.hosts_known ? Cell() : Cell(std::string(group.one_host ? "within_node" : "between_nodes"));
+}
+
+// The share of the links' peak, which is known within a machine only.
+Cell share_of_peak(const Ranks& found, const JobGroup& group, const Cell& busbw) {
+  if (!group.one_host || !found.peer_bytes_per_s || !std::holds_alternative<double>(busbw)) return {};
+  return std::get<double>(busbw) / *found.peer_bytes_per_s * 100;
+}
+
+Cell bus_bandwidth(const std::string& name, const JobGroup& group, const Cell& algbw) {
+  const auto size = size_of(group);
+  const auto factor = size ? bus_factor(name, *size) : std::nullopt;
+  return factor && std::holds_alternative<double>(algbw) ? Cell(std::get<double>(algbw) * *factor) : Cell();
+}
+
+Table ranks_table(const Ranks& found) {
+  Table table;
+  table.name = "ranks";
+  table.hints.important = {"rank", "step_ns", "late_ns", "wait_ns", "transfer_ns", "compute_ns", "busy_ns", "offset_ns"};
+  table.columns = {{"rank", Type::integer},
+                   {"file", Type::text},
+                   {"offset_ns", Type::integer, Unit::ns},
+                   {"step_ns", Type::integer, Unit::ns},
+                   {"busy_ns", Type::integer, Unit::ns},
+                   {"compute_ns", Type::integer, Unit::ns},
+                   {"comm_ns", Type::integer, Unit::ns},
+                   {"wait_ns", Type::integer, Unit::ns},
+                   {"transfer_ns", Type::integer, Unit::ns},
+                   {"late_ns", Type::integer, Unit::ns},
+                   {"exposed_ns", Type::integer, Unit::ns},
+                   {"bubble_ns", Type::integer, Unit::ns},
+                   {"steps", Type::integer, Unit::count},
+                   {"offset_error_ns", Type::integer, Unit::ns},
+                   {"drift_ppm", Type::number},
+                   {"host", Type::text}};
+  const JobRank* const reference = found.ranks.empty() ? nullptr : found.ranks.front().rank;
+  for (const RankSums& sums : found.ranks) {
+    const JobRank& rank = *sums.rank;
+    const Digest& digest = *rank.digest;
+    Cell offset, error, drift;
+    if (rank.aligned) {
+      // What is added to the times as the traces have them, where these say when they begin.
+      const auto base = digest.base_time_ns, first = reference->digest->base_time_ns;
+      offset = rank.offset_ns - reference->offset_ns - (base && first ? *base - *first : 0);
+      error = rank.error_ns;
+      drift = std::round((rank.drift - reference->drift) * 1e9) / 1e3;
+    }
+    const bool stepped = !digest.steps.empty();
+    table.add_row({rank.rank, sums.file, offset, stepped ? Cell(sums.step_ns) : Cell(),
+                   stepped ? Cell(sums.total.busy_ns) : Cell(), stepped ? Cell(sums.total.compute_ns) : Cell(),
+                   sums.total.wait_ns + sums.total.transfer_ns, sums.total.wait_ns, sums.total.transfer_ns, sums.total.late_ns,
+                   sums.total.exposed_ns, sums.bubble_ns, static_cast<std::int64_t>(digest.steps.size()), error, drift,
+                   cells::text(digest.host)});
+  }
+  return table;
+}
+
+Table stragglers_table(const Ranks& found) {
+  Table table;
+  table.name = "stragglers";
+  table.columns = {{"rank", Type::integer},
+                   {"group", Type::text},
+                   {"cause", Type::text},
+                   {"costs_ns", Type::integer, Unit::ns},
+                   {"costs_pct", Type::number, Unit::percent},
+                   {"evidence", Type::text, Unit::none, Role::plain, true}};
+  for (const Straggler& straggler : found.stragglers.list) {
+    Cell rank, group;
+    if (straggler.rank) rank = found.job.ranks[*straggler.rank].rank;
+    if (straggler.group) group = as_list(found.job.groups[*straggler.group].ranks);
+    table.add_row(
+        {rank, group, std::string(name_of(straggler.cause)), straggler.costs_ns, straggler.costs_pct, straggler.evidence});
+  }
+  return table;
+}
+
+Table collectives_table(const Ranks& found) {
+  Table table;
+  table.name = "collectives";
+  table.hints.important = {"name", "group", "ranks", "count", "wait_ns", "transfer_ns", "busbw", "exposed_ns", "bytes"};
+  table.columns = {{"name", Type::text},
+                   {"group", Type::text},
+                   {"ranks", Type::integer, Unit::count},
+                   {"count", Type::integer, Unit::count},
+                   {"bytes", Type::integer, Unit::bytes},
+                   {"wait_ns", Type::integer, Unit::ns},
+                   {"transfer_ns", Type::integer, Unit::ns},
+                   {"algbw", Type::number, Unit::bytes_per_s},
+                   {"busbw", Type::number, Unit::bytes_per_s},
+                   {"pct_peak_link", Type::number, Unit::percent},
+                   {"exposed_ns", Type::integer, Unit::ns},
+                   {"dtype", Type::text},
+                   {"role", Type::text},
+                   {"link", Type::text}};
+  for (const MeetingSums& sums : found.collectives) {
+    const JobGroup& group = found.job.groups[sums.group];
+    const std::string& name = found.job.names[sums.name];
+    const Cell algbw = per(sums.bytes, sums.sized_ns), busbw = bus_bandwidth(name, group, algbw);
+    table.add_row({name, cells::text(group.name), cells::integer(size_of(group)), sums.count, cells::integer(sums.bytes),
+                   rounded(sums.wait_ns), sums.transfer_ns, algbw, busbw, share_of_peak(found, group, busbw),
+                   rounded(sums.exposed_ns), cells::text(found.job.names[sums.dtype]),
+                   cells::text(std::string(name_of(group.role))), link_of(group)});
+  }
+  return table;
+}
+
+Table groups_table(const Ranks& found) {
+  Table table;
+  table.name = "groups";
+  table.columns = {{"group", Type::text},
+                   {"description", Type::text},
+                   {"role", Type::text},
+                   {"ranks", Type::integer, Unit::count},
+                   {"given", Type::integer, Unit::count},
+                   {"link", Type::text},
+                   {"collectives", Type::integer, Unit::count},
+                   {"wait_ns", Type::integer, Unit::ns},
+                   {"transfer_ns", Type::integer, Unit::ns},
+                   {"members", Type::text}};
+  std::vector<std::int64_t> counts(found.job.groups.size());
+  std::vector<std::int64_t> transfers(found.job.groups.size());
+  std::vector<double> waits(found.job.groups.size());
+  for (const MeetingSums& sums : found.collectives) {
+    counts[sums.group] += sums.count;
+    waits[sums.group] += sums.wait_ns;
+    transfers[sums.group] += sums.transfer_ns;
+  }
+  for (std::size_t g = 0; g < found.job.groups.size(); ++g) {
+    const JobGroup& group = found.job.groups[g];
+    table.add_row({cells::text(group.name), cells::text(group.description), cells::text(std::string(name_of(group.role))),
+                   cells::integer(size_of(group)), static_cast<std::int64_t>(group.members.size()), link_of(group), counts[g],
+                   rounded(waits[g]), transfers[g], listed(group.ranks)});
+  }
+  return table;
+}
+
+Table messages_table(const Ranks& found) {
+  Table table;
+  table.name = "messages";
+  table.columns = {{"name", Type::text},
+                   {"group", Type::text},
+                   {"bytes", Type::integer, Unit::bytes},
+                   {"count", Type::integer, Unit::count},
+                   {"median_transfer_ns", Type::integer, Unit::ns},
+                   {"busbw", Type::number, Unit::bytes_per_s}};
+  for (const MessageSums& sums : found.messages) {
+    const JobGroup& group = found.job.groups[sums.group];
+    const std::string& name = found.job.names[sums.name];
+    table.add_row({name, cells::text(group.name), sums.bytes, sums.count, sums.median_ns,
+                   bus_bandwidth(name, group, per(sums.bytes, sums.median_ns))});
+  }
+  return table;
+}
+
+Table steps_table(const Ranks& found) {
+  Table table;
+  table.name = "steps";
+  table.columns = {{"rank", Type::integer},
+                   {"step", Type::integer},
+                   {"start_ns", Type::integer, Unit::ns},
+                   {"step_ns", Type::integer, Unit::ns},
+                   {"busy_ns", Type::integer, Unit::ns},
+                   {"compute_ns", Type::integer, Unit::ns},
+                   {"wait_ns", Type::integer, Unit::ns},
+                   {"transfer_ns", Type::integer, Unit::ns},
+                   {"late_ns", Type::integer, Unit::ns}};
+  for (const RankSums& sums : found.ranks) {
+    if (sums.rank->digest->steps.empty()) continue;
+    for (const RankStep& step : sums.steps) {
+      table.add_row({sums.rank->rank, step.number, step.start_ns, step.step_ns, step.busy_ns, step.compute_ns, step.wait_ns,
+                     step.transfer_ns, step.late_ns});
+    }
+  }
+  return table;
+}
+
+Table job_table(const Ranks& found) {
+  Table table;
+  table.name = "job";
+  table.hints.key_value = true;
+  table.columns = {{"ranks", Type::integer, Unit::count},          {"world_size", Type::integer, Unit::count},
+                   {"missing", Type::integer, Unit::count},        {"hosts", Type::integer, Unit::count},
+                   {"step_ns", Type::integer, Unit::ns},           {"replayed_step_ns", Type::integer, Unit::ns},
+                   {"step_if_median_ns", Type::integer, Unit::ns}, {"wait_pct", Type::number, Unit::percent},
+                   {"transfer_pct", Type::number, Unit::percent},  {"exposed_pct", Type::number, Unit::percent},
+                   {"bubble_pct", Type::number, Unit::percent},    {"peer_link_bytes_per_s", Type::number, Unit::bytes_per_s}};
+  double all = 0, wait = 0, transfer = 0, exposed = 0, bubble = 0;
+  std::vector<std::string_view> hosts;
+  for (const RankSums& sums : found.ranks) {
+    all += static_cast<double>(sums.step_ns) * static_cast<double>(sums.rank->digest->steps.size());
+    wait += static_cast<double>(sums.total.wait_ns);
+    transfer += static_cast<double>(sums.total.transfer_ns);
+    exposed += static_cast<double>(sums.total.exposed_ns);
+    bubble += static_cast<double>(sums.bubble_ns);
+    hosts.push_back(sums.rank->digest->host);
+  }
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  const bool hosts_known = std::find(hosts.begin(), hosts.end(), "") == hosts.end();
+  const auto share = [&](double ns) { return all > 0 ? Cell(ns / all * 100) : Cell(); };
+  table.add_row({static_cast<std::int64_t>(found.ranks.size()), cells::integer(found.job.world_size),
+                 found.job.world_size ? Cell(found.job.missing) : Cell(),
+                 hosts_known ? Cell(static_cast<std::int64_t>(hosts.size())) : Cell(),
+                 found.step_ns > 0 ? Cell(found.step_ns) : Cell(), cells::integer(found.stragglers.replayed_ns),
+                 cells::integer(found.stragglers.if_median_ns), share(wait), share(transfer), share(exposed), share(bubble),
+                 found.peer_bytes_per_s ? Cell(*found.peer_bytes_per_s) : Cell()});
+  return table;
+}
+
+std::string headline_of(const Ranks& found) {
+  if (found.stragglers.list.empty()) return "no straggler: no rank or link costs the step 2 % or more";
+  const Straggler& first = found.stragglers.list.front();
+  const std::string who = first.rank ? "rank " + std::to_string(found.job.ranks[*first.rank].rank)
+                                     : "the link of ranks " + listed(found.job.groups[*first.group].ranks);
+  return fmt::format("{} ({}) costs {:.1f} % of the step", who, name_of(first.cause), first.costs_pct);
+}
+
+}  // namespace
+
+Report report_ranks(const Ranks& found) {
+  Report report;
+  report.tables.push_back(ranks_table(found));
+  report.tables.push_back(stragglers_table(found));
+  report.tables.push_back(collectives_table(found));
+  report.tables.push_back(groups_table(found));
+  report.tables.push_back(messages_table(found));
+  report.tables.push_back(steps_table(found));
+  report.tables.push_back(job_table(found));
+  report.diagnostics = found.job.diagnostics;
+  for (const Diagnostic& diagnostic : found.stragglers.diagnostics) report.diagnostics.push_back(diagnostic);
+  if (found.job.meetings.empty()) {
+    report.diagnostics.push_back({"no_collectives", 1, "the traces have no communication: nothing to compare ranks by"});
+  } else if (found.stragglers.list.empty() && found.stragglers.replayed_ns) {
+    report.diagnostics.push_back(
+        {std::string(kNoStragglersCode), 1, "no straggler: no rank or link costs the step 2 % or more", "info"});
+  }
+  if (found.stragglers.replayed_ns) report.headline = headline_of(found);
+  return report;
+}
+
+}  // namespace ridge

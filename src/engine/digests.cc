@@ -1,0 +1,140 @@
+// One trace after the other, each read by all threads; a digest is made by one of them while the others read on.
+#include "engine/digests.h"
+
+#include <ridge/digest.h>
+#include <ridge/folder.h>
+#include <ridge/output_file.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/threads.h"
+#include "base/try.h"
+#include "engine/cost_options.h"
+#include "engine/loading.h"
+#include "job/digest_file.h"
+#include "job/make_digest.h"
+#include "model/model.h"
+
+namespace ridge {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 30;
+
+Result<Digest> digest_of(const std::string& path, const std::string& name, const ReadOptions& read) {
+  TRY(std::unique_ptr<Trace> trace, load_trace(path, {}, read));
+  if (!name.empty()) trace->path = name;
+  Digest digest = make_digest(Model(*trace));
+  if (const std::string_view part = unsound_part(digest); !part.empty())
+    return fail(ErrorCode::not_a_trace, "the times of the trace cannot be compared: " + std::string(part), path);
+  return digest;
+}
+
+// The file's digests, or the trace's.
+Result<std::vector<Digest>> digests_at(const std::string& path, const std::string& name, const ReadOptions& read) {
+  if (is_digest_file(path)) {
+    TRY(const std::string bytes, read_small_file(path, "the digest", kLargestFile));
+    return read_digests(bytes, path);
+  }
+  TRY(Digest digest, digest_of(path, name, read));
+  std::vector<Digest> one;
+  one.push_back(std::move(digest));
+  return one;
+}
+
+bool is_folder_name(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with('/') || fs::is_directory(path, ignored);
+}
+
+// "rank0.json.gz" -> "rank0.digest"; names that are taken get a number.
+std::string file_for(const std::string& folder, const Digest& digest, std::vector<std::string>* taken) {
+  std::string stem = fs::path(digest.path).filename().string();
+  for (const std::string_view ending : {".gz", ".zst", ".json"}) {
+    if (stem.ends_with(ending) && stem.size() > ending.size()) stem.resize(stem.size() - ending.size());
+  }
+  const std::string plain = stem;
+  for (int n = 2; std::find(taken->begin(), taken->end(), stem) != taken->end(); ++n) stem = plain + "_" + std::to_string(n);
+  taken->push_back(stem);
+  return (fs::path(folder) / (stem + std::string(kDigestEnding))).string();
+}
+
+}  // namespace
+
+bool is_digest_file(const std::string& path) {
+  if (path == "-") return false;
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  char first[8];
+  const std::size_t count = std::fread(first, 1, sizeof first, file);
+  std::fclose(file);
+  return is_digest({first, count});
+}
+
+Result<LoadedDigests> load_digests(const std::vector<std::string>& paths, const OpenOptions& options) {
+  const ReadOptions read = read_options(options);
+  LoadedDigests loaded;
+  std::optional<Error> first;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto found = digests_at(paths[i], i < options.names.size() ? options.names[i] : std::string(), read);
+    if (found) {
+      for (Digest& digest : *found) loaded.digests.push_back(std::move(digest));
+      continue;
+    }
+    if (found.error().code == ErrorCode::interrupted || paths.size() == 1) return tl::unexpected(std::move(found.error()));
+    loaded.diagnostics.push_back(
+        {"rank_unreadable", 1, paths[i] + " cannot be read and is left out: " + found.error().message, "error"});
+    if (!first) first = std::move(found.error());
+  }
+  if (loaded.digests.empty() && first) return tl::unexpected(std::move(*first));
+  return loaded;
+}
+
+Result<std::string> make_digest_bytes(const std::string& path, const OpenOptions& options) {
+  const auto threads = std::make_shared<Threads>(options.threads);
+  const Threads::Use use(threads.get());
+  const ReadOptions read = read_options(options);
+  TRY(const Digest digest, digest_of(path, options.names.empty() ? std::string() : options.names.front(), read));
+  std::string bytes;
+  append_digest(digest, &bytes);
+  return bytes;
+}
+
+Result<DigestSummary> write_digests(const std::vector<std::string>& paths, const std::string& output,
+                                    const OpenOptions& options) {
+  if (paths.empty()) return fail(ErrorCode::usage, "no trace given", "", "give the traces of a job, or their folder");
+  TRY(const std::vector<std::string> files, with_folders_expanded(paths));
+  const bool into_folder = is_folder_name(output);
+  if (!into_folder) {
+    if (auto good = check_output(output, files); !good) return tl::unexpected(good.error());
+  }
+  const auto threads = std::make_shared<Threads>(options.threads);
+  const Threads::Use use(threads.get());
+  TRY(LoadedDigests loaded, load_digests(files, options));
+  DigestSummary summary;
+  summary.diagnostics = std::move(loaded.diagnostics);
+  if (into_folder) {
+    std::error_code error;
+    fs::create_directories(output, error);
+    if (error) return fail(ErrorCode::cannot_write, "cannot make the folder: " + error.message(), output);
+  }
+  std::string all;
+  std::vector<std::string> taken;
+  for (const Digest& digest : loaded.digests) {
+    ++summary.ranks;
+    const std::size_t before = all.size();
+    append_digest(digest, &all);
+    summary.bytes += all.size() - before;
+    if (!into_folder) continue;
+    if (auto done = write_output_file(file_for(output, digest, &taken), all); !done) return tl::unexpected(done.error());
+    all.clear();
+  }
+  if (into_folder) return summary;
+  if (auto done = write_output_file(output, all); !done) return tl::unexpected(done.error());
+  return summary;
+}
+
+}  // namespace ridge

@@ -1,0 +1,26 @@
+// Traces and files of digests -> digests, each trace let go when it is digested.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <ridge/engine.h>
+#include <ridge/report.h>
+#include <ridge/result.h>
+
+#include "job/digest.h"
+
+namespace ridge {
+
+struct LoadedDigests {
+  std::vector<Digest> digests;  // in the order of the paths
+  std::vector<Diagnostic> diagnostics;
+};
+
+// Whether the file at `path` begins as digests do.
+bool is_digest_file(const std::string& path);
+
+// A trace that cannot be read is left out and said; where none can, its error is that of the whole.
+Result<LoadedDigests> load_digests(const std::vector<std::string>& paths, const OpenOptions& options);
+
+}  // namespace ridge

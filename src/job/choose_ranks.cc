@@ -1,0 +1,215 @@
+// Ranks by what the trace says, else by the file's name, else by order. Those of another job, and the second of one rank, are
+// left out and said.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/saturating.h"
+#include "job/job_steps.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::int64_t kOneRecordingNs = 60'000'000'000;  // ranks of one job record at one time
+
+std::string file_of(const Digest& digest) { return std::filesystem::path(digest.path).filename().string(); }
+
+// "rank12.json", "trace_rank-3.json.gz", "node0_r7.json": the number behind the last "rank", else behind a last "r".
+std::optional<std::int64_t> rank_in_name(const std::string& file) {
+  const auto number_at = [&](std::size_t at) -> std::optional<std::int64_t> {
+    std::int64_t number = 0;
+    std::size_t digits = 0;
+    for (; at < file.size() && std::isdigit(static_cast<unsigned char>(file[at])) != 0 && digits < 9; ++at, ++digits)
+      number = number * 10 + (file[at] - '0');
+    return digits > 0 ? std::optional(number) : std::nullopt;
+  };
+  for (std::size_t at = file.rfind("rank"); at != std::string::npos;
+       at = at == 0 ? std::string::npos : file.rfind("rank", at - 1)) {
+    std::size_t digit = at + 4;
+    if (digit < file.size() && (file[digit] == '_' || file[digit] == '-' || file[digit] == '.' || file[digit] == '=')) ++digit;
+    if (const auto number = number_at(digit)) return number;
+  }
+  for (std::size_t at = file.size(); at-- > 1;) {
+    const char before = file[at - 1];
+    if (file[at] == 'r' && (before == '_' || before == '-' || before == '.')) {
+      if (const auto number = number_at(at + 1)) return number;
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t absolute_start(const Digest& digest) {
+  std::int64_t start = digest.start_ns;
+  saturating_add(&start, digest.base_time_ns.value_or(0));
+  return start;
+}
+
+// "rank0.json, rank1.json and 3 more".
+std::string listed_files(const std::vector<const Digest*>& digests) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, digests.size()); ++i) text += (i > 0 ? ", " : "") + file_of(*digests[i]);
+  if (digests.size() > kMost) text += " and " + std::to_string(digests.size() - kMost) + " more";
+  return text;
+}
+
+// "4-7, 12"; the first few of many.
+std::string listed_ranks(const std::vector<std::int64_t>& ranks) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  std::size_t ranges = 0;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (ranges++ == kMost) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]) + (last > i ? "-" + std::to_string(ranks[last]) : "");
+    i = last + 1;
+  }
+  return text;
+}
+
+// The most numerous of several sets of digests, told apart by a key; the others are said.
+template <class Key>
+std::vector<const Digest*> largest_set(const std::vector<const Digest*>& all, Key key, const std::string& why, Job* job) {
+  using K = decltype(key(*all.front()));
+  std::map<K, std::vector<const Digest*>> sets;
+  for (const Digest* digest : all) sets[key(*digest)].push_back(digest);
+  if (sets.size() < 2) return all;
+  const auto largest = std::max_element(sets.begin(), sets.end(),
+                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::vector<const Digest*> others;
+  for (const Digest* digest : all) {
+    if (key(*digest) != largest->first) others.push_back(digest);
+  }
+  job->diagnostics.push_back({"other_job", static_cast<std::int64_t>(others.size()),
+                              "of another job (" + why + "), left out: " + listed_files(others)});
+  return largest->second;
+}
+
+// Recordings that do not overlap in time are those of several runs. Only of traces that say when they were recorded.
+std::vector<const Digest*> one_recording(const std::vector<const Digest*>& all, Job* job) {
+  if (std::any_of(all.begin(), all.end(), [](const Digest* d) { return !d->base_time_ns; })) return all;
+  std::vector<const Digest*> by_time = all;
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [](const Digest* a, const Digest* b) { return absolute_start(*a) < absolute_start(*b); });
+  std::map<const Digest*, int> run_of;
+  int run = 0;
+  std::int64_t last_end = INT64_MAX;
+  for (const Digest* digest : by_time) {
+    const std::int64_t start = absolute_start(*digest);
+    if (last_end<start&& static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(last_end)> kOneRecordingNs) ++run;
+    std::int64_t end = start;
+    saturating_add(&end, std::max<std::int64_t>(0, digest->end_ns - digest->start_ns));
+    last_end = last_end == INT64_MAX ? end : std::max(last_end, end);
+    run_of[digest] = run;
+  }
+  return largest_set(all, [&](const Digest& d) { return run_of[&d]; }, "recorded minutes apart", job);
+}
+
+void keep_one_each(std::vector<JobRank>* ranks, Job* job) {
+  std::stable_sort(ranks->begin(), ranks->end(), [](const JobRank& a, const JobRank& b) {
+    const auto key = [](const JobRank& r) {
+      return std::tuple(r.rank, r.digest->damaged, -static_cast<std::int64_t>(r.digest->collectives.size()));
+    };
+    return key(a) < key(b);
+  });
+  std::vector<const Digest*> twice;
+  std::set<std::int64_t> which;
+  for (const JobRank& rank : *ranks) {
+    if (!job->ranks.empty() && job->ranks.back().rank == rank.rank) {
+      twice.push_back(rank.digest);
+      which.insert(rank.rank);
+    } else {
+      job->ranks.push_back(rank);
+    }
+  }
+  if (twice.empty()) return;
+  job->diagnostics.push_back(
+      {"rank_twice", static_cast<std::int64_t>(twice.size()),
+       "rank " + listed_ranks({which.begin(), which.end()}) + " is given twice; left out: " + listed_files(twice)});
+}
+
+void say_missing(Job* job) {
+  if (!job->world_size || *job->world_size <= static_cast<std::int64_t>(job->ranks.size())) return;
+  constexpr std::int64_t kMostListed = 1'000'000;
+  std::vector<std::int64_t> missing;
+  std::size_t at = 0;
+  for (std::int64_t rank = 0; rank < std::min(*job->world_size, kMostListed); ++rank) {
+    while (at < job->ranks.size() && job->ranks[at].rank < rank) ++at;
+    if (at == job->ranks.size() || job->ranks[at].rank != rank) missing.push_back(rank);
+  }
+  job->missing = *job->world_size - static_cast<std::int64_t>(job->ranks.size());
+  job->diagnostics.push_back({"ranks_missing", job->missing,
+                              std::to_string(job->missing) + " of " + std::to_string(*job->world_size) +
+                                  " ranks are missing (" + listed_ranks(missing) +
+                                  "): who waited for them shows as slow transfer"});
+}
+
+void say_damage_and_steps(Job* job) {
+  std::vector<const Digest*> damaged, odd;
+  std::map<std::size_t, std::size_t> counts;
+  for (const JobRank& rank : job->ranks) {
+    if (rank.digest->damaged) damaged.push_back(rank.digest);
+    ++counts[rank.digest->steps.size()];
+  }
+  if (!damaged.empty()) {
+    job->diagnostics.push_back({"rank_damaged", static_cast<std::int64_t>(damaged.size()),
+                                "damaged, and kept as far as they go: " + listed_files(damaged)});
+  }
+  if (counts.size() < 2) return;
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  for (const JobRank& rank : job->ranks) {
+    if (rank.digest->steps.size() != most->first) odd.push_back(rank.digest);
+  }
+  job->diagnostics.push_back(
+      {"steps_differ", static_cast<std::int64_t>(odd.size()),
+       "another number of steps than the other ranks' " + std::to_string(most->first) + ": " + listed_files(odd)});
+}
+
+}  // namespace
+
+void choose_ranks(std::span<const Digest> digests, Job* job) {
+  std::vector<const Digest*> chosen;
+  for (const Digest& digest : digests) chosen.push_back(&digest);
+  if (chosen.empty()) return;
+  chosen = largest_set(chosen, [](const Digest& d) { return d.world_size.value_or(-1); }, "another world size", job);
+  chosen = largest_set(chosen, [](const Digest& d) { return d.backend; }, "another backend", job);
+  chosen = one_recording(chosen, job);
+
+  std::vector<JobRank> ranks;
+  std::vector<const Digest*> by_name, by_order;
+  for (const Digest* digest : chosen) {
+    if (digest->rank) continue;
+    (rank_in_name(file_of(*digest)) ? by_name : by_order).push_back(digest);
+  }
+  // Names tell ranks apart, or none of them is believed.
+  std::set<std::int64_t> named;
+  for (const Digest* digest : by_name) named.insert(*rank_in_name(file_of(*digest)));
+  const bool names_tell = named.size() == by_name.size() && by_order.empty();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Digest* digest = chosen[i];
+    std::int64_t rank = static_cast<std::int64_t>(i);
+    if (digest->rank) rank = *digest->rank;
+    if (!digest->rank && names_tell) rank = *rank_in_name(file_of(*digest));
+    ranks.push_back({.digest = digest, .rank = rank});
+  }
+  const std::size_t untold = by_name.size() + by_order.size();
+  if (untold > 0) {
+    job->diagnostics.push_back({"rank_unknown", static_cast<std::int64_t>(untold),
+                                std::to_string(untold) + (untold == 1 ? " trace does" : " traces do") +
+                                    " not say which rank it is: told by " +
+                                    (names_tell ? "the names of the files" : "the order in which they are given")});
+  }
+  keep_one_each(&ranks, job);
+  for (const JobRank& rank : job->ranks) {
+    if (rank.digest->world_size) job->world_size = rank.digest->world_size;
+  }
+  say_missing(job);
+  say_damage_and_steps(job);
+}
+
+}  // namespace ridge

@@ -1,0 +1,265 @@
+// Clocks from ends: a collective ends for all of its ranks at nearly the same moment. From one rank on, group by group, each
+// new rank gets the median of what its ends lack; then all are fitted to the medians of the ends, twice, with what its clock
+// gains or loses over the window. Medians: neither stragglers nor single late ends move them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <queue>
+
+#include "base/median.h"
+#include "job/job_steps.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::int64_t kUnknown = INT64_MIN;
+
+class ClockFit {
+ public:
+  explicit ClockFit(Job* job) : job_(*job), end_of_(job->meetings.size(), kUnknown), meetings_of_(job->groups.size()) {
+    for (std::uint32_t m = 0; m < job_.meetings.size(); ++m) meetings_of_[job_.meetings[m].group].push_back(m);
+    for (std::uint32_t g = 0; g < job_.groups.size(); ++g) {
+      std::vector<std::uint32_t>& all = meetings_of_[g];
+      const auto symmetric = [&](std::uint32_t m) { return ends_together(job_.names[job_.meetings[m].name]); };
+      if (std::any_of(all.begin(), all.end(), symmetric)) std::erase_if(all, [&](std::uint32_t m) { return !symmetric(m); });
+    }
+    for (JobRank& rank : job_.ranks) rank.middle_ns = rank.digest->start_ns / 2 + rank.digest->end_ns / 2;
+  }
+
+  void fit() {
+    place_all();
+    for (int round = 0; round < 2; ++round) {
+      for (std::uint32_t m = 0; m < job_.meetings.size(); ++m) end_of_[m] = median_end(m);
+      for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) refine(r, round == 1);
+    }
+    share_within_hosts();
+    tell_errors();
+    finish_meetings();
+  }
+
+ private:
+  // In a broadcast, a reduction to one, a send, some are done before others.
+  static bool ends_together(const std::string& name) {
+    const auto holds = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    return !(name.starts_with("broadcast") || name.starts_with("send") || name.starts_with("recv") ||
+             name.starts_with("_broadcast") || name == "reduce" || name == "gather" || name == "scatter" ||
+             holds("coalesced_p2p"));
+  }
+
+  const DigestCollective& collective(const Attendant& attendant) const {
+    return job_.ranks[attendant.rank].digest->collectives[attendant.collective];
+  }
+
+  // From the rank with the smallest number on, through the groups that hold placed ranks; then from the next that is left.
+  void place_all() {
+    std::vector<std::vector<std::uint32_t>> groups_of(job_.ranks.size());
+    for (std::uint32_t g = 0; g < job_.groups.size(); ++g) {
+      for (const std::uint32_t r : job_.groups[g].members) groups_of[r].push_back(g);
+    }
+    std::vector<std::uint32_t> by_size(job_.ranks.size());
+    std::vector<bool> seen(job_.groups.size(), false);
+    std::int64_t apart = 0;
+    bool first = true;
+    for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      if (job_.ranks[r].aligned) continue;
+      // What the traces say of their own clocks, where nothing better is known.
+      job_.ranks[r].offset_ns = base_difference(r);
+      const bool meets =
+          std::any_of(groups_of[r].begin(), groups_of[r].end(), [&](std::uint32_t g) { return meets_others(g, r); });
+      if (!meets || !first) ++apart;
+      if (!meets) continue;
+      job_.ranks[r].aligned = true;
+      first = false;
+      // Larger groups first: their ends tell more.
+      const auto smaller = [&](std::uint32_t a, std::uint32_t b) {
+        return std::pair(meetings_of_[a].size() * job_.groups[a].members.size(), b) <
+               std::pair(meetings_of_[b].size() * job_.groups[b].members.size(), a);
+      };
+      std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(smaller)> next(smaller);
+      const auto enqueue = [&](std::uint32_t rank) {
+        for (const std::uint32_t g : groups_of[rank]) {
+          if (!seen[g]) seen[g] = true, next.push(g);
+        }
+      };
+      enqueue(r);
+      while (!next.empty()) {
+        const std::uint32_t g = next.top();
+        next.pop();
+        place_group(g, enqueue);
+      }
+    }
+    if (apart > 0 && job_.ranks.size() > 1) {
+      job_.diagnostics.push_back({"groups_apart", apart,
+                                  std::to_string(apart) + (apart == 1 ? " rank" : " ranks or sets of ranks") +
+                                      " share no collective with the others: their clocks cannot be compared"});
+    }
+  }
+
+  std::int64_t base_difference(std::uint32_t r) const {
+    const auto own = job_.ranks[r].digest->base_time_ns, first = job_.ranks.front().digest->base_time_ns;
+    return own && first ? *own - *first : 0;
+  }
+
+  bool meets_others(std::uint32_t g, std::uint32_t r) const {
+    return job_.groups[g].members.size() > 1 &&
+           std::any_of(meetings_of_[g].begin(), meetings_of_[g].end(), [&](std::uint32_t m) {
+             const auto attendants = job_.attendants_of(job_.meetings[m]);
+             return attendants.size() > 1 &&
+                    std::any_of(attendants.begin(), attendants.end(), [&](const Attendant& a) { return a.rank == r; });
+           });
+  }
+
+  // In a group of sends and receives ranks are reached one after the other.
+  template <class Enqueue>
+  void place_group(std::uint32_t g, const Enqueue& enqueue) {
+    for (bool placed = true; placed;) {
+      placed = false;
+      std::map<std::uint32_t, std::vector<std::int64_t>> lacks;
+      for (const std::uint32_t m : meetings_of_[g]) {
+        std::vector<std::int64_t> known;
+        const auto attendants = job_.attendants_of(job_.meetings[m]);
+        if (attendants.size() < 2) continue;
+        for (const Attendant& a : attendants) {
+          if (job_.ranks[a.rank].aligned) known.push_back(job_.ranks[a.rank].common(collective(a).end_ns));
+        }
+        if (known.empty() || known.size() == attendants.size()) continue;
+        const std::int64_t end = median(std::move(known));
+        for (const Attendant& a : attendants) {
+          if (!job_.ranks[a.rank].aligned) lacks[a.rank].push_back(end - collective(a).end_ns);
+        }
+      }
+      for (auto& [rank, differences] : lacks) {
+        job_.ranks[rank].offset_ns = median(std::move(differences));
+        job_.ranks[rank].aligned = true;
+        placed = true;
+        enqueue(rank);
+      }
+    }
+  }
+
+  std::int64_t median_end(std::uint32_t m) {
+    ends_.clear();
+    const auto attendants = job_.attendants_of(job_.meetings[m]);
+    if (attendants.size() < 2) return kUnknown;
+    for (const Attendant& a : attendants) {
+      if (job_.ranks[a.rank].aligned) ends_.push_back(job_.ranks[a.rank].common(collective(a).end_ns));
+    }
+    return ends_.size() < 2 ? kUnknown : median(ends_);
+  }
+
+  // What the ends of a rank lack of those of its meetings, in order of time.
+  std::vector<std::pair<std::int64_t, std::int64_t>> residuals(std::uint32_t r) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> found, others;
+    const JobRank& rank = job_.ranks[r];
+    for (std::uint32_t i = 0; i < rank.digest->collectives.size(); ++i) {
+      const std::uint32_t m = job_.meeting_of[r][i];
+      if (m == UINT32_MAX || end_of_[m] == kUnknown) continue;
+      const std::int64_t own = rank.digest->collectives[i].end_ns;
+      (ends_together(job_.names[job_.meetings[m].name]) ? found : others).emplace_back(own, end_of_[m] - rank.common(own));
+    }
+    if (found.empty()) found = std::move(others);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  static std::int64_t median_lack(std::span<const std::pair<std::int64_t, std::int64_t>> found) {
+    std::vector<std::int64_t> lacks;
+    for (const auto& [time, lack] : found) lacks.push_back(lack);
+    return median(std::move(lacks));
+  }
+
+  void refine(std::uint32_t r, bool with_drift) {
+    JobRank& rank = job_.ranks[r];
+    if (!rank.aligned) return;
+    const auto found = residuals(r);
+    if (found.empty()) return;
+    const std::int64_t middle = median_lack(found);
+    rank.offset_ns += middle;
+    constexpr std::size_t kFewest = 12;
+    if (!with_drift || found.size() < kFewest) return;
+    const std::size_t third = found.size() / 3;
+    const std::span<const std::pair<std::int64_t, std::int64_t>> all = found;
+    const auto head = all.first(third), tail = all.last(third);
+    const std::int64_t apart = tail[third / 2].first - head[third / 2].first;
+    const std::int64_t gain = median_lack(tail) - median_lack(head);
+    std::vector<std::int64_t> spread;
+    for (const auto& [time, lack] : found) spread.push_back(std::abs(lack - middle));
+    // What medians of that many ends may differ by without any drift.
+    const double noise = 3 * static_cast<double>(median(std::move(spread))) / std::sqrt(static_cast<double>(third)) + 100;
+    if (apart <= 0 || std::abs(static_cast<double>(gain)) < noise) return;
+    const double drift = static_cast<double>(gain) / static_cast<double>(apart);
+    constexpr double kMostDrift = 1e-3;  // quartz is within 1e-4
+    if (std::abs(drift) > kMostDrift) return;
+    rank.drift += drift;
+    std::vector<std::int64_t> lacks;
+    for (const auto& [time, lack] : found)
+      lacks.push_back(lack - middle - static_cast<std::int64_t>(drift * static_cast<double>(time - rank.middle_ns)));
+    rank.offset_ns += median(std::move(lacks));
+  }
+
+  // Ranks of one machine share its clock: where their own fits agree, they get the median of them.
+  void share_within_hosts() {
+    constexpr std::int64_t kSameClockNs = 100'000;
+    std::map<std::string, std::vector<std::uint32_t>> hosts;
+    for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      const JobRank& rank = job_.ranks[r];
+      if (rank.aligned && !rank.digest->host.empty() && rank.digest->base_time_ns) hosts[rank.digest->host].push_back(r);
+    }
+    for (const auto& [host, ranks] : hosts) {
+      if (ranks.size() < 2) continue;
+      std::vector<std::int64_t> skews, drifts;
+      for (const std::uint32_t r : ranks) {
+        skews.push_back(job_.ranks[r].offset_ns - base_difference(r));
+        drifts.push_back(static_cast<std::int64_t>(job_.ranks[r].drift * 1e12));
+      }
+      const auto [least, most] = std::minmax_element(skews.begin(), skews.end());
+      if (*most - *least > kSameClockNs) continue;
+      const std::int64_t skew = median(skews);
+      const double drift = static_cast<double>(median(drifts)) / 1e12;
+      for (const std::uint32_t r : ranks) {
+        JobRank& rank = job_.ranks[r];
+        rank.offset_ns = skew + base_difference(r);
+        rank.drift = drift;
+      }
+    }
+  }
+
+  void tell_errors() {
+    for (std::uint32_t m = 0; m < job_.meetings.size(); ++m) end_of_[m] = median_end(m);
+    for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      const auto found = residuals(r);
+      if (!job_.ranks[r].aligned || found.empty()) continue;
+      std::vector<std::int64_t> distances;
+      for (const auto& [time, lack] : found) distances.push_back(std::abs(lack));
+      job_.ranks[r].error_ns = median(std::move(distances));
+    }
+  }
+
+  void finish_meetings() {
+    for (std::uint32_t m = 0; m < job_.meetings.size(); ++m) {
+      Meeting& meeting = job_.meetings[m];
+      meeting.last_start_ns = INT64_MIN;
+      ends_.clear();
+      for (const Attendant& a : job_.attendants_of(meeting)) {
+        const JobRank& rank = job_.ranks[a.rank];
+        meeting.last_start_ns = std::max(meeting.last_start_ns, rank.common(collective(a).start_ns));
+        ends_.push_back(rank.common(collective(a).end_ns));
+      }
+      meeting.end_ns = median(ends_);
+      meeting.transfer_ns = std::max<std::int64_t>(0, meeting.end_ns - meeting.last_start_ns);
+    }
+  }
+
+  Job& job_;
+  std::vector<std::int64_t> end_of_;                     // of each meeting, by the common clock
+  std::vector<std::vector<std::uint32_t>> meetings_of_;  // by group: those whose ends tell
+  std::vector<std::int64_t> ends_;
+};
+
+}  // namespace
+
+void fit_clocks(Job* job) {
+  if (!job->ranks.empty()) ClockFit(job).fit();
+}
+
+}  // namespace ridge

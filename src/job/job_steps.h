@@ -1,0 +1,23 @@
+// The steps of assemble_job, each in a file of its own.
+#pragma once
+
+#include <span>
+
+#include "job/job.h"
+
+namespace ridge {
+
+// Which digests are ranks of one job, and which rank each is: fills ranks, world_size, missing.
+void choose_ranks(std::span<const Digest> digests, Job* job);
+
+// Which groups the ranks form, and who meets whom: fills groups, names, meetings, attendants, meeting_of.
+void match_meetings(Job* job);
+
+// What each group is for: fills its role and whether its ranks share a machine.
+void name_roles(Job* job);
+
+// The clock of each rank, from the ends of the collectives that it shares with others; then when each meeting was complete and
+// how long it took.
+void fit_clocks(Job* job);
+
+}  // namespace ridge

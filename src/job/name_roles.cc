@@ -1,0 +1,158 @@
+// What groups are for: by their description, else by what they are used for, else by which ranks they join.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+#include "job/job_steps.h"
+
+namespace ridge {
+namespace {
+
+// Words in the descriptions that Megatron, DeepSpeed, TorchTitan and device meshes give; the first that is found decides.
+struct RoleWord {
+  std::string_view word;  // in lower case; one of two letters stands alone or between marks
+  GroupRole role;
+};
+constexpr RoleWord kWords[] = {
+    {"expert", GroupRole::expert},
+    {"ep", GroupRole::expert},
+    {"tensor", GroupRole::tensor},
+    {"tp", GroupRole::tensor},
+    {"model_parallel", GroupRole::tensor},
+    {"pipeline", GroupRole::pipeline},
+    {"pp", GroupRole::pipeline},
+    {"context", GroupRole::context},
+    {"cp", GroupRole::context},
+    {"sequence", GroupRole::context},
+    {"fsdp", GroupRole::shard},
+    {"shard", GroupRole::shard},
+    {"data", GroupRole::data},
+    {"ddp", GroupRole::data},
+    {"dp", GroupRole::data},
+    {"replicate", GroupRole::data},
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (word.size() > 3) return true;
+    const auto letter = [&](std::size_t i) {
+      return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
+    };
+    if ((at == 0 || !letter(at - 1)) && !letter(at + word.size())) return true;
+  }
+  return false;
+}
+
+GroupRole role_by_description(const JobGroup& group) {
+  const std::string text = lower(group.description);
+  for (const RoleWord& row : kWords) {
+    if (has_word(text, row.word)) return row.role;
+  }
+  return GroupRole::unknown;
+}
+
+// What a group's collectives are, summed over its meetings.
+struct GroupUse {
+  std::int64_t all = 0, reduce = 0, gather_or_scatter = 0, to_all = 0, pairs = 0;
+  std::int64_t waited_for = 0;  // whose end the lane waited for before its next work
+};
+
+// Names without underscores: allreduce, allgatherbase.
+std::string plain_name(std::string_view name) {
+  std::string out = lower(name);
+  std::erase(out, '_');
+  return out;
+}
+
+std::vector<GroupUse> uses_of(const Job& job) {
+  std::vector<GroupUse> uses(job.groups.size());
+  std::vector<std::array<bool, 3>> kinds;
+  for (const std::string& name : job.names) {
+    const std::string plain = plain_name(name);
+    kinds.push_back({plain.starts_with("allreduce"), plain.starts_with("allgather") || plain.starts_with("reducescatter"),
+                     plain.starts_with("alltoall")});
+  }
+  for (const Meeting& meeting : job.meetings) {
+    GroupUse& use = uses[meeting.group];
+    ++use.all;
+    use.pairs += meeting.point_to_point;
+    use.reduce += kinds[meeting.name][0];
+    use.gather_or_scatter += kinds[meeting.name][1];
+    use.to_all += kinds[meeting.name][2];
+  }
+  // Of the ranks, some tell enough.
+  constexpr std::size_t kAsked = 16;
+  for (std::size_t r = 0; r < std::min(kAsked, job.ranks.size()); ++r) {
+    const Digest& digest = *job.ranks[r].digest;
+    for (const LaneItem& item : digest.items) {
+      if (item.kind != LaneItemKind::wait) continue;
+      const std::uint32_t m = job.meeting_of[r][item.target];
+      if (m != UINT32_MAX) ++uses[job.meetings[m].group].waited_for;
+    }
+  }
+  return uses;
+}
+
+bool is_contiguous(const std::vector<std::int64_t>& ranks) {
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    if (ranks[i] != ranks[i - 1] + 1) return false;
+  }
+  return true;
+}
+
+GroupRole role_by_use(const JobGroup& group, const GroupUse& use, bool others_reduce) {
+  if (use.all == 0) return GroupRole::unknown;
+  if (use.pairs * 2 > use.all) return GroupRole::pipeline;
+  if (use.to_all * 2 > use.all) return GroupRole::expert;
+  if (use.gather_or_scatter * 2 > use.all) return GroupRole::shard;
+  if (use.reduce * 2 <= use.all) return GroupRole::unknown;
+  // All-reduces: of activations between neighbours, each waited for; of gradients across them, late in the step.
+  const bool blocks = use.waited_for * 2 > use.all;
+  return (blocks || others_reduce) && is_contiguous(group.ranks) ? GroupRole::tensor : GroupRole::data;
+}
+
+}  // namespace
+
+std::string_view name_of(GroupRole role) {
+  switch (role) {
+    case GroupRole::data: return "data";
+    case GroupRole::tensor: return "tensor";
+    case GroupRole::pipeline: return "pipeline";
+    case GroupRole::expert: return "expert";
+    case GroupRole::shard: return "fsdp_shard";
+    case GroupRole::context: return "context";
+    default: return "";
+  }
+}
+
+void name_roles(Job* job) {
+  const std::vector<GroupUse> uses = uses_of(*job);
+  // Ranks that groups across others reduce over too: then those of neighbours reduce for something else.
+  std::vector<bool> reduces_across(job->ranks.size(), false);
+  for (std::size_t g = 0; g < job->groups.size(); ++g) {
+    const JobGroup& group = job->groups[g];
+    if (uses[g].reduce == 0 || is_contiguous(group.ranks) || group.size == job->world_size) continue;
+    for (const std::uint32_t r : group.members) reduces_across[r] = true;
+  }
+  for (std::size_t g = 0; g < job->groups.size(); ++g) {
+    JobGroup& group = job->groups[g];
+    std::set<std::string_view> hosts;
+    for (const std::uint32_t r : group.members) hosts.insert(job->ranks[r].digest->host);
+    group.hosts_known = !hosts.empty() && !hosts.contains("");
+    group.one_host = group.hosts_known && hosts.size() == 1;
+    group.role = role_by_description(group);
+    if (group.role != GroupRole::unknown) continue;
+    const bool others_reduce = std::ranges::any_of(group.members, [&](std::uint32_t r) { return reduces_across[r]; });
+    group.role = role_by_use(group, uses[g], others_reduce);
+  }
+}
+
+}  // namespace ridge

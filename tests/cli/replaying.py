@@ -1,0 +1,170 @@
+"""Scripts that run one call alone: written where asked, text of the trace stays text, sources only from where the user says; run with torch where it is at hand."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tarfile
+
+from checks import check, equal
+from harness import refused, succeeds
+
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
+ZOO = os.path.join(FIXTURES, "opzoo_eager.json.gz")
+KINDS = os.path.join(FIXTURES, "inductor_kernel_kinds.json.gz")
+HOSTILE = ["a\"\"\"\nimport os\n", "\\N{BULLET}'''\\", "\u2028import os\u2029", "\ud800", "{CALL} %s \\", "'\nraise SystemExit(7)#"]
+
+
+def trace_of(kernel, op="aten::mm", **args):
+    """A trace of one launch whose names and arguments are these."""
+    recorded = {"Input Dims": [[4, 4], [4, 4]], "Input type": ["float", "float"], "Input Strides": [[4, 1], [4, 1]], "Concrete Inputs": ["", ""]}
+    recorded.update(args)
+    slices = [
+        {"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1, "ts": 0, "dur": 9, "args": recorded},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 5}},
+        {"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 20, "dur": 4,
+         "args": {"correlation": 5, "device": 0, "stream": 7, "grid": [2, 1, 1], "block": [32, 1, 1]}},
+    ]
+    return json.dumps({"deviceProperties": [], "traceEvents": slices})
+
+
+def literals_of(script):
+    """The literals at module level, without running anything."""
+    found = {}
+    for node in ast.parse(script).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in ("CALL", "ARGUMENTS", "SOURCE", "CONSTANTS"):
+            found[node.targets[0].id] = ast.literal_eval(node.value)
+    return found
+
+
+def shape_of(script):
+    """What a script does, its literals left out: equal for all scripts of ops."""
+    tree = ast.parse(script)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and node.targets[0].id in ("CALL", "ARGUMENTS"))]
+    return ast.dump(tree)
+
+
+def kernel_sources(folder):
+    with tarfile.open(os.path.join(FIXTURES, "kernel_files.tar.gz")) as files:
+        files.extractall(folder.at("cache"), filter="data")
+    return folder.at("cache")
+
+
+def test_a_script_says_what_the_trace_says(folder):
+    path = folder.at("repro.py")
+    succeeds("replay", ZOO, "--op", "aten::mm", "--shape", "2048x2048", "-o", path)
+    with open(path, encoding="utf-8") as file:
+        found = literals_of(file.read())
+    call = found["CALL"]
+    equal((call["op"], call["shapes"], call["strides"], call["dtypes"]), ("aten::mm", [[2048, 2048]] * 2, [[2048, 1]] * 2, ["float", "float"]), "the call")
+    check(call["kernel"] == call["launches"][0]["name"] and call["grid"] == call["launches"][0]["grid"], call)
+    equal(call["tf32"], False, "a product on ordinary units")
+    equal(succeeds("replay", ZOO, "--op", "mm", "--shape", "2048x2048").out, open(path, encoding="utf-8").read(), "standard output")
+
+
+def test_a_folder_of_scripts_and_its_index(folder):
+    succeeds("replay", ZOO, "--all", "-o", folder.at("scripts"))
+    with open(folder.at("scripts/index.json"), encoding="utf-8") as file:
+        index = json.load(file)
+    equal(sorted(os.listdir(folder.at("scripts"))), sorted([row["script"] for row in index if row["script"]] + ["index.json"]), "files")
+    kernels = json.loads(succeeds("kernels", ZOO, "--json").out)["tables"][0]
+    column = [one["name"] for one in kernels["columns"]].index("time_ns")
+    equal(sum(row["time_ns"] for row in index), sum(row[column] for row in kernels["rows"]), "time of all kernels")
+    check(all((row["status"] == "ok") == (row["script"] is not None) == (row["reason"] is None) for row in index), "status, script and reason agree")
+    for row in index:
+        if row["script"]:
+            with open(folder.at("scripts/" + row["script"]), encoding="utf-8") as file:
+                equal(literals_of(file.read())["CALL"]["kernel"], row["kernel"], row["script"])
+    succeeds("replay", ZOO, "--top", "3", "-o", folder.at("few"))
+    equal(len(os.listdir(folder.at("few"))), 4, "three scripts and the index")
+
+
+def test_wrong_calls_of_replay(folder):
+    refused(2, "replay", ZOO, "--op", "native_layer_nrm", "-o", folder.at("x.py"), error="native_layer_nrm", hint="native_layer_norm")
+    refused(2, "replay", ZOO, "--op", "mm", "--shape", "3x3", "-o", folder.at("x.py"), error="3x3")
+    refused(2, "replay", ZOO, "--all", "--top", "2", error="--top")
+    refused(2, "replay", ZOO, "--top", "none", error="--top")
+    refused(2, "replay", KINDS, "--kernel", "triton_red_fused_sum_0", "-o", folder.at("x.py"), error="--inductor-cache")
+    check(not os.path.exists(folder.at("x.py")), "no script where there is an error")
+
+
+def test_text_of_a_trace_stays_text(folder):
+    plain = shape_of(succeeds("replay", folder.write("plain.json", trace_of("gemm")), "--op", "mm").out)
+    for text in HOSTILE:
+        path = folder.write("hostile.json", trace_of(text, **{"Input type": [text, "float"], "Concrete Inputs": [text, ""]}))
+        script = succeeds("replay", path, "--op", "mm").out
+        check(script.isascii() and "\r" not in script, text)
+        equal(shape_of(script), plain, repr(text))
+        equal(literals_of(script)["CALL"]["kernel"], text.replace("\ud800", "\ufffd"), "the kernel's name")
+        succeeds("replay", path, "--all", "-o", folder.at("hostile"))
+        check(all(name == "index.json" or name == "0001_aten_mm.py" for name in os.listdir(folder.at("hostile"))), os.listdir(folder.at("hostile")))
+
+
+def test_sources_come_only_from_where_the_user_says(folder):
+    source = "import triton\nimport triton.language as tl\n@triton.jit\ndef triton_poi_fused_add_0(in_ptr0, xnumel, XBLOCK : tl.constexpr):\n    pass\n"
+    secret = folder.write("planted.py", source)
+    args = {"Input Dims": [[4], []], "Input type": ["float", "Scalar"], "Input Strides": [[1], []], "Concrete Inputs": ["", "4"],
+            "kernel_file": secret, "kernel_backend": "triton", "kernel_kwargs": "XBLOCK=64,x\"=1,A=b", "num_warps": 4, "num_stages": 1}  # fmt: skip
+    path = folder.write("t.json", trace_of("triton_poi_fused_add_0", "triton_poi_fused_add_0", **args))
+    refused(2, "replay", path, "--kernel", "triton_poi_fused_add_0", error="--inductor-cache")
+    os.mkdir(folder.at("empty"))
+    refused(2, "replay", path, "--kernel", "triton_poi_fused_add_0", "--inductor-cache", folder.at("empty"), error="--inductor-cache")
+    script = succeeds("replay", path, "--kernel", "triton_poi_fused_add_0", "--source", secret).out
+    found = literals_of(script)
+    check("def triton_poi_fused_add_0" in found["SOURCE"], found["SOURCE"])
+    equal(found["CONSTANTS"], {"XBLOCK": 64}, "whole numbers only")
+    bad = folder.write("bad.py", source.replace("pass", "triton.runtime.os.system('x')"))
+    refused(2, "replay", path, "--kernel", "triton_poi_fused_add_0", "--source", bad, error="line 5.*--trust-source")
+    check("os.system" in succeeds("replay", path, "--kernel", "triton_poi_fused_add_0", "--source", bad, "--trust-source").out, "as it stands")
+
+
+def test_generated_kernels_from_their_sources(folder):
+    cache = kernel_sources(folder)
+    succeeds("replay", KINDS, "--all", "--inductor-cache", cache, "-o", folder.at("scripts"))
+    with open(folder.at("scripts/index.json"), encoding="utf-8") as file:
+        index = json.load(file)
+    equal([row["kernel"] for row in index if row["status"] != "ok"], [], "every kernel has a script")
+    for row in index:
+        if row["op"].startswith("triton_"):
+            with open(folder.at("scripts/" + row["script"]), encoding="utf-8") as file:
+                found = literals_of(file.read())
+            ast.parse(found["SOURCE"])
+            source = found["CALL"]["source"]
+            equal(source["match"], "matches" if source["hash"] else "unknown", row["kernel"])
+
+
+def python_with_torch():
+    """A Python that has torch: RIDGE_TORCH_PYTHON, or this one."""
+    for python in (os.environ.get("RIDGE_TORCH_PYTHON"), sys.executable):
+        if python and subprocess.run([python, "-c", "import torch"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
+
+
+RUN_ALL = """
+import importlib.util, json, os, sys
+for folder in sys.argv[1:]:
+    for row in json.load(open(folder + "/index.json")):
+        if row["script"] is None:
+            continue
+        spec = importlib.util.spec_from_file_location("one", os.path.join(folder, row["script"]))
+        one = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(one)
+        one.set_modes()
+        one.run(one.make_inputs("meta"))
+"""
+
+
+def test_scripts_run_where_torch_is_at_hand(folder):
+    python = python_with_torch()
+    if python is None:
+        print("skipped: test_scripts_run_where_torch_is_at_hand: no Python with torch (RIDGE_TORCH_PYTHON)")
+        return
+    succeeds("replay", ZOO, "--all", "-o", folder.at("zoo"))
+    succeeds("replay", KINDS, "--all", "--inductor-cache", kernel_sources(folder), "-o", folder.at("kinds"))
+    done = subprocess.run([python, "-c", RUN_ALL, folder.at("zoo"), folder.at("kinds")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+    equal(done.returncode, 0, done.stderr.decode()[-2000:])
+    succeeds("replay", ZOO, "--op", "native_layer_norm", "-o", folder.at("one.py"))
+    said = json.loads(subprocess.run([python, folder.at("one.py"), "--device", "meta", "--json"], stdout=subprocess.PIPE, timeout=300, check=True).stdout)
+    check(said["kernels"] is None and said["outputs"], said)

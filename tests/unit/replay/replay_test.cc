@@ -1,0 +1,138 @@
+// replay: which calls there are, what they add up to, which get a script and why others do not.
+#include "analysis/replay/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/kernels/kernels.h"
+#include "replay/python_tokens.h"
+#include "support/loaded_trace.h"
+
+namespace ridge {
+namespace {
+
+using test::event;
+using test::launch;
+
+constexpr std::string_view kProduct =
+    R"("Input Dims": [[64, 32], [32, 16]], "Input type": ["float", "float"], "Input Strides": [[32, 1], [16, 1]], "Concrete Inputs": ["", ""])";
+
+Replays replays_of(const test::LoadedTrace& loaded, const ReplayQuestion& question = {.most = 0, .scripts = true}) {
+  const Scope scope(*loaded.model);
+  auto replays = compute_replays(scope, question);
+  EXPECT_TRUE(replays) << (replays ? "" : replays.error().message);
+  return replays ? std::move(*replays) : Replays();
+}
+
+TEST(Replay, MakesOneCallOfEachKernelOpAndSignature) {
+  const auto loaded = test::load_events(test::join({
+      event({.name = "aten::mm", .ts = 0, .dur = 10, .args = kProduct}),
+      launch(1, 1, 2, "gemm", 20, 7),
+      event({.name = "aten::mm", .ts = 30, .dur = 10, .args = kProduct}),
+      launch(2, 31, 2, "gemm", 50, 9),
+      event({.name = "aten::mm", .ts = 60, .dur = 10}),
+      launch(3, 61, 2, "gemm", 80, 5),
+      event({.name = "mylib::f", .ts = 90, .dur = 10, .args = kProduct}),
+      launch(4, 91, 2, "other", 100, 3),
+      launch(5, 120, 2, "alone", 130, 2),
+  }));
+  const Replays replays = replays_of(loaded);
+  ASSERT_EQ(replays.rows.size(), 4U);
+  const ReplayCall& product = replays.rows[0].call;
+  EXPECT_EQ(product.count, 2);
+  EXPECT_EQ(product.time_ns, 16'000);
+  EXPECT_EQ(product.median_ns, 8'000);
+  EXPECT_EQ(product.launches.size(), 1U);
+  EXPECT_EQ(shape_text(product.call), "64x32, 32x16");
+  EXPECT_NE(replays.rows[0].script.find("\"shapes\": [[64, 32], [32, 16]]"), std::string::npos);
+  EXPECT_NE(replays.rows[1].call.cannot.find("record_shapes=True"), std::string::npos);
+  EXPECT_NE(replays.rows[2].call.cannot.find("mylib"), std::string::npos);
+  EXPECT_FALSE(replays.rows[3].call.cannot.empty());
+  EXPECT_EQ(replays.kernel_time_ns, 26'000);
+  for (const ReplayRow& row : replays.rows) EXPECT_EQ(row.script.empty(), !row.call.cannot.empty());
+}
+
+TEST(Replay, ChoosesByKernelOpAndShape) {
+  const std::string other = R"("Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""])";
+  const auto loaded = test::load_events(test::join({
+      event({.name = "aten::mm", .ts = 0, .dur = 10, .args = kProduct}),
+      launch(1, 1, 2, "gemm", 20, 7),
+      event({.name = "aten::mm", .ts = 30, .dur = 10, .args = other}),
+      launch(2, 31, 2, "gemm_small", 50, 3),
+  }));
+  EXPECT_EQ(replays_of(loaded, {.op = "mm", .shape = "8x8", .scripts = true}).rows.size(), 1U);
+  EXPECT_EQ(replays_of(loaded, {.op = "aten::mm", .shape = "[[64, 32],[32, 16]]", .scripts = true}).rows.size(), 1U);
+  EXPECT_EQ(replays_of(loaded, {.kernel = "gemm_small", .scripts = true}).rows[0].call.time_ns, 3'000);
+  const Scope scope(*loaded.model);
+  EXPECT_FALSE(compute_replays(scope, {.op = "mn"}));
+  EXPECT_FALSE(compute_replays(scope, {.op = "mm", .shape = "9x9"}));
+  EXPECT_FALSE(compute_replays(scope, {.kernel = "nothing"}));
+}
+
+// An optimizer's numbers differ from step to step: one call.
+TEST(Replay, TakesNumbersWithFractionsForOneCall) {
+  const auto add = [](std::string_view alpha) {
+    return R"("Input Dims": [[8], [8], []], "Input type": ["float", "float", "Scalar"], "Concrete Inputs": ["", "", ")" +
+           std::string(alpha) + R"("])";
+  };
+  const auto loaded = test::load_events(test::join({
+      event({.name = "aten::add_", .ts = 0, .dur = 10, .args = add("-0.001")}),
+      launch(1, 1, 2, "add", 20, 7),
+      event({.name = "aten::add_", .ts = 30, .dur = 10, .args = add("-0.0009")}),
+      launch(2, 31, 2, "add", 50, 7),
+      event({.name = "aten::add_", .ts = 60, .dur = 10, .args = add("1")}),
+      launch(3, 61, 2, "add", 80, 7),
+  }));
+  EXPECT_EQ(replays_of(loaded).rows.size(), 2U);
+}
+
+// Whatever stands in a trace is text in the script: the literals of CALL and ARGUMENTS hold it, and nothing else changes.
+TEST(Replay, KeepsTextOfTheTraceText) {
+  for (const std::string& name : {std::string(R"(x\"\"\"\nimport os)"), std::string(R"(\\N{BULLET}'''\\)"),
+                                  std::string(R"(\u2028import os)"), std::string(R"(a\ud800b)")}) {
+    const std::string args = R"("Input Dims": [[64, 32], [32, 16]], "Input type": [")" + name +
+                             R"(", "float"], "Concrete Inputs": [")" + name + R"(", ""])";
+    const auto loaded = test::load_events(test::join({
+        event({.name = "aten::mm", .ts = 0, .dur = 10, .args = args}),
+        launch(1, 1, 2, name, 20, 7),
+    }));
+    const Replays replays = replays_of(loaded);
+    ASSERT_EQ(replays.rows.size(), 1U) << name;
+    const std::string& script = replays.rows[0].script;
+    ASSERT_FALSE(script.empty()) << name;
+    for (const PythonLine& line : python_lines(script)) {
+      if (line.indent > 0 || line.tokens.empty()) continue;
+      EXPECT_FALSE(is_word(line.tokens[0], "import") && line.tokens.back().text == "os") << name;
+    }
+    const auto plain = test::load_events(
+        test::join({event({.name = "aten::mm", .ts = 0, .dur = 10, .args = kProduct}), launch(1, 1, 2, "gemm", 20, 7)}));
+    EXPECT_EQ(python_lines(script).size(), python_lines(replays_of(plain).rows[0].script).size()) << name;
+    EXPECT_TRUE(std::ranges::all_of(script, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); })) << name;
+  }
+}
+
+TEST(Replay, AddsUpToAllKernelsOfEveryTrace) {
+  for (const std::string& path : test::own_traces()) {
+    const auto loaded = test::load_file(path);
+    const Scope scope(*loaded.model);
+    const Replays replays = replays_of(loaded, {.most = 1});
+    const auto kernels = compute_kernels(scope);
+    std::int64_t count = 0, time_ns = 0, all_count = 0, all_ns = 0;
+    for (const ReplayRow& row : replays.rows) {
+      count += row.call.count;
+      time_ns += row.call.time_ns;
+    }
+    for (const auto& row : kernels.rows) {
+      all_count += row.count;
+      all_ns += row.time_ns;
+    }
+    EXPECT_EQ(count, all_count) << path;
+    EXPECT_EQ(time_ns, all_ns) << path;
+    EXPECT_EQ(replays.kernel_time_ns, all_ns) << path;
+  }
+}
+
+}  // namespace
+}  // namespace ridge
