@@ -12,7 +12,16 @@
 
 namespace ridge::server {
 
-std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, std::size_t longest_text);
+// A trace that is not open has a path and a name.
+struct ListedTrace {
+  TraceFacts facts;
+  std::string_view state;  // open, or as Shelf::Entry has it
+};
+
+// `compares`: whether analyses that compare traces can be asked.
+std::string traces_json(std::span<const ListedTrace> traces, bool compares, const Arguments& defaults,
+                        std::size_t longest_text);
+std::string trace_json(const ListedTrace& trace, std::size_t index, std::size_t longest_text);
 std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text);
 std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories, std::size_t longest_text);
 std::string slice_json(const SliceDetails& details, std::size_t longest_text);

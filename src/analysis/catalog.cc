@@ -1,6 +1,7 @@
 // The table itself: name, description, own parameters and function of every analysis, in the order of help.
 #include "analysis/catalog.h"
 
+#include "analysis/arrivals/arrivals.h"
 #include "analysis/replay/replay.h"
 
 namespace ridge {
@@ -64,6 +65,11 @@ constexpr Parameter kDiffParameters[] = {
     {"to", Type::number,
      "only whole iterations that end by this time, in ms from the window's start; if there is none, all work that starts "
      "before"},
+};
+
+constexpr Parameter kArrivalsParameters[] = {
+    {"rank", Type::integer, "only collectives that this rank takes part in"},
+    {"at", Type::integer, "with --rank: only the one that it began then, in ns from the start of its first step"},
 };
 
 constexpr Parameter kRanksParameters[] = {
@@ -135,6 +141,20 @@ constexpr AnalysisRow kRows[] = {
      nullptr,
      nullptr,
      run_ranks},
+    {{"arrivals",
+      "the collectives of a job one by one: when each rank arrived, and how long it waited",
+      kArrivalsParameters,
+      {},
+      true,
+      2,
+      false,
+      false,
+      true},
+     nullptr,
+     false,
+     nullptr,
+     nullptr,
+     run_arrivals},
     {{"devices", "known devices: their peaks, and the source of each figure", {}, {}, false}, nullptr, true, run_devices},
 };
 

@@ -17,6 +17,13 @@ struct LoadedDigests {
   std::vector<Diagnostic> diagnostics;
 };
 
+// Digests of traces that are held, as the engine's cache keeps them.
+struct DigestList {
+  std::vector<Digest> digests;
+
+  std::uint64_t memory_bytes() const;
+};
+
 // Whether the file at `path` begins as digests do.
 bool is_digest_file(const std::string& path);
 

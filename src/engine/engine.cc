@@ -208,18 +208,21 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
 
 // From digests, or from those of the traces that are held.
 Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& arguments) const {
-  if (!arguments.empty()) {
-    return fail(ErrorCode::usage, std::string(row.info.name) + " --" + arguments.begin()->first + " writes a file", "",
-                "<ridge/digest.h> makes digests");
-  }
+  if (arguments.contains("digest"))
+    return fail(ErrorCode::usage, std::string(row.info.name) + " --digest writes a file", "", "<ridge/digest.h> makes digests");
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
-  std::vector<Digest> made;
-  for (std::size_t i = 0; i < state_->tables.size(); ++i) {
-    TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
-    made.push_back(make_digest(costs->model()));
-  }
-  const std::vector<Digest>& digests = made.empty() ? state_->digests.digests : made;
+  // Of traces that are held they are made once, and kept for who asks again.
+  const auto make = [&]() -> Result<std::shared_ptr<const DigestList>> {
+    auto list = std::make_shared<DigestList>();
+    for (std::size_t i = 0; i < state_->tables.size(); ++i) {
+      TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
+      list->digests.push_back(make_digest(costs->model()));
+    }
+    return list;
+  };
+  TRY(const std::shared_ptr<const DigestList> made, state_->tables.cache().get<DigestList>("digests", make));
+  const std::vector<Digest>& digests = made->digests.empty() ? state_->digests.digests : made->digests;
   TRY(Report report, row.join(digests, arguments));
   report.command = row.info.name;
   std::vector<std::string> paths;

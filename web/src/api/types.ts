@@ -51,6 +51,7 @@ export interface Iteration {
 export interface TraceInfo {
   index: number;
   name: string;
+  state?: "open" | "closed" | "absent"; // closed: the rest is known when it is asked for (open_trace.ts); absent: only its digest is there
   window_ns: number;
   events: number;
   iterations: { count: number; per: string; list: Iteration[] };

@@ -27,6 +27,7 @@ export interface PageRow {
   needs: string | null; // an analysis
   make: Make;
   under?: string; // not in the menu: reached from the page of this name
+  of_job?: boolean; // of all traces together, none of which has to be open
 }
 
 const kPages: PageRow[] = [
@@ -41,7 +42,7 @@ const kPages: PageRow[] = [
   { name: "ops", title: "Ops", group: "Program", needs: "ops", make: ops_page },
   { name: "graphs", title: "Graphs and breaks", group: "Program", needs: "graphs", make: graphs_page },
   { name: "compile", title: "Compile", group: "Program", needs: "compile", make: compile_page },
-  { name: "ranks", title: "Ranks", group: "Compare", needs: "ranks", make: ranks_page },
+  { name: "ranks", title: "Ranks", group: "Compare", needs: "ranks", make: ranks_page, of_job: true },
   { name: "diff", title: "Diff", group: "Compare", needs: "diff", make: diff_page },
   { name: "sql", title: "SQL", group: "Trace", needs: "sql", make: sql_page },
   { name: "health", title: "Trace health", group: "Trace", needs: "check", make: health_page },
@@ -51,6 +52,7 @@ const kPages: PageRow[] = [
 const kShownElsewhere = new Set([
   ...kPages.map((page) => page.needs),
   "critical",
+  "arrivals",
   "findings",
   "breaks",
   "info",
@@ -63,13 +65,15 @@ const kOfSeveral = new Set(["ranks", "diff"]); // pages that one trace has not
 
 export function pages_for(all: Traces, has: (path: string) => boolean, fixed: boolean): PageRow[] {
   const known = new Set(all.analyses.map((each) => each.name));
+  const digests = all.traces.length > 0 && all.traces.every(({ state }) => state === "absent");
   const offered = (page: PageRow): boolean => {
+    if (digests && !page.of_job) return false;
     if (kOfSeveral.has(page.name) && (all.traces.length < 2 || !has(page.name))) return false;
     if (page.under) return known.has(page.needs ?? "");
     return page.needs === null || (known.has(page.needs) && has(page.needs));
   };
   const more = all.analyses
-    .filter((each) => !kShownElsewhere.has(each.name) && has(each.name))
+    .filter((each) => !digests && !kShownElsewhere.has(each.name) && has(each.name))
     .map((each): PageRow => ({
       name: each.name,
       title: format.heading(each.name),

@@ -1,5 +1,5 @@
 // The ranks of a job: which one the others wait for, why and what it costs; ranks by steps; collectives and groups.
-import type { Cell, Report } from "../api/types";
+import type { Cell, Report, Traces } from "../api/types";
 import { el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { card, diagnostics, figures, page_head, table_card } from "../ui/report_view";
@@ -7,6 +7,7 @@ import { link } from "../ui/router";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { publish, withdraw } from "../ui/shown";
 import type { Context, Page } from "./page";
+import { findings_card } from "./ranks_findings";
 import { RanksMap, step_grid, step_link, type StepGrid } from "./ranks_map";
 
 const kBeside = 3; // ranks that a straggler is shown with
@@ -31,7 +32,8 @@ export async function ranks_page(context: Context): Promise<Page> {
       job ? job_figures(job) : null,
       straggler_card(report, ranks, grid, context),
       map ? card("Ranks by steps", map.element) : null,
-      table_card(ranks.table, 0, { open: (row) => rank_link(ranks, row), only: kRankColumns, first: kRankColumns, label: "Ranks" }, "Ranks"),
+      findings_card(context, ranks),
+      table_card(ranks.table, 0, { open: (row) => rank_link(ranks, row, context.all.traces), only: kRankColumns, first: kRankColumns, label: "Ranks" }, "Ranks"),
       ...tables.map((table) => table_card(table.table, 0, { open: () => null, ...(kColumns[table.table.name] ? { only: kColumns[table.table.name]!, first: kColumns[table.table.name]! } : {}) }, kTitles[table.table.name])),
     ),
     close: () => {
@@ -48,9 +50,9 @@ const kColumns: Record<string, string[]> = {
   groups: ["group", "role", "ranks", "given", "collectives", "wait_ns", "transfer_ns", "link", "members", "description"],
 };
 
-const rank_link = (ranks: Rows, row: Cell[]): string | null => {
+const rank_link = (ranks: Rows, row: Cell[], traces: Traces["traces"]): string | null => {
   const t = ranks.number(row, "trace");
-  return t === null ? null : link("timeline", { t: t || null });
+  return t === null || traces[t]?.state === "absent" ? null : link("timeline", { t: t || null });
 };
 
 function lead(ranks: Rows, job: Rows | null): string {
@@ -138,7 +140,7 @@ function places(rank: number | null, group: number[], ranks: Rows, grid: StepGri
   const chosen = rank ?? group[0];
   const row = chosen === undefined ? undefined : row_of(chosen);
   const t = row ? ranks.number(row, "trace") : null;
-  if (!row || t === null || !traces[t] || !context.source.has("tracks", { t })) return [];
+  if (!row || t === null || !traces[t] || traces[t].state === "absent" || !context.source.has("tracks", { t })) return [];
   const step = grid && worst_step(grid, chosen!);
   const alone = step === null ? link("timeline", { t: t || null }) : step_link(traces, t, step);
   const near = (group.length ? group : rows_of(ranks).map((each) => ranks.number(each, "rank")!)).filter((each) => each !== chosen && row_of(each));

@@ -5,7 +5,7 @@ import * as format from "../ui/format";
 import { HeatMap, type HeatData, type HeatWindow } from "../ui/heat_map";
 import { shades } from "../ui/heat_scale";
 import { range_link } from "../ui/links";
-import { go, note } from "../ui/router";
+import { go, link, note } from "../ui/router";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { theme } from "../timeline/theme";
 
@@ -65,8 +65,10 @@ export function step_grid(report: Report): StepGrid | null {
 // Where a step of a rank is on its timeline; null: its trace is not here.
 export function step_link(traces: Traces["traces"], t: number | null, step: number): string | null {
   const trace = t === null ? undefined : traces[t];
-  const iteration = trace?.iterations.list.find(({ index }) => index === step);
-  return iteration ? range_link(trace!.index, iteration.start_ns, iteration.end_ns) : null;
+  if (!trace || trace.state === "absent") return null;
+  if (trace.state === "closed") return link("timeline", { t: trace.index || null, step }); // where the step is, is known when it is open
+  const iteration = trace.iterations.list.find(({ index }) => index === step);
+  return iteration ? range_link(trace.index, iteration.start_ns, iteration.end_ns) : null;
 }
 
 export interface MapChoice {

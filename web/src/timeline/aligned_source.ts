@@ -1,7 +1,7 @@
 // Several traces as the data of one: asked for a time of the axis (alignment.ts) it asks each for its own, and what they answer is moved to the axis. Ids of
 // slices and tracks say whose they are (Part.first_id). Names of groups, tracks and counters begin with the part's label.
 import { kSearchPage, SourceError, type DataSource, type Parameters, type SlicesPlace } from "../api/source";
-import type { Area, AreaRow, Counter, Flame, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "../api/types";
+import type { Area, AreaRow, Counter, Flame, Hits, Mark, Overview, Report, SliceDetails, Slices, TraceInfo, TrackGroup, Traces } from "../api/types";
 import { is_stack, part_of, type Alignment, type Part } from "./alignment";
 import { moved_slices } from "./moved_slices";
 
@@ -35,9 +35,12 @@ export class AlignedSource implements DataSource {
   traces(): Promise<Traces> {
     return this.source.traces();
   }
+  trace(t: number): Promise<TraceInfo> {
+    return this.source.trace(t);
+  }
   // Of all traces together, if of any.
   analysis(name: string, parameters?: Parameters): Promise<Report> {
-    if (name === "ranks") return this.source.analysis(name, parameters);
+    if (name === "arrivals") return this.source.analysis(name, parameters);
     return Promise.reject(new SourceError("aligned", "What a finding claims is shown on the timeline of one trace."));
   }
 

@@ -4,7 +4,7 @@
 // below 0.
 import type { DataSource } from "../api/source";
 import type { Iteration, TraceInfo, Traces } from "../api/types";
-import { known_clock, type JobClock } from "./job_clock";
+import { known_clock, shift_of, type JobClock } from "./job_clock";
 
 export interface Part {
   label: string; // "A", "B"; of a rank "rank 3"
@@ -53,11 +53,13 @@ function stacked(source: DataSource, all: Traces, t: number, clock: JobClock, as
   const there = new Set([t, ...alignable(source, all, t).map(({ index }) => index)]);
   const first = clock.ranks.find((each) => each.t === t);
   const wanted = asked.map((rank) => clock.ranks.find((each) => String(each.rank) === rank)).filter((each) => each !== undefined);
-  const list = [...new Set([...(first ? [first] : []), ...wanted])].filter((each) => there.has(each.t) && each.shift_ns !== null);
-  if (list.length < 2) return null;
-  return parts_of(
-    list.slice(0, kMostStacked).map((each) => ({ label: `rank ${each.rank}`, rank: each.rank, trace: all.traces[each.t]!, iteration: null, shift_ns: each.shift_ns! })),
-  );
+  const list: Placed[] = [];
+  for (const each of new Set([...(first ? [first] : []), ...wanted])) {
+    const trace = all.traces[each.t]!;
+    const shift_ns = there.has(each.t) ? shift_of(each, trace) : null;
+    if (shift_ns !== null) list.push({ label: `rank ${each.rank}`, rank: each.rank, trace, iteration: null, shift_ns });
+  }
+  return list.length < 2 ? null : parts_of(list.slice(0, kMostStacked));
 }
 
 type Placed = Pick<Part, "label" | "rank" | "trace" | "iteration" | "shift_ns">;

@@ -1,15 +1,16 @@
 // The common clock of a job's ranks, as `ranks` tells it: where on it the window of each trace begins. Asked for once, when a timeline of several ranks or
 // the collective of a slice needs it.
+import { open_trace } from "../api/open_trace";
 import type { DataSource } from "../api/source";
-import type { Report, Traces } from "../api/types";
+import type { Report, TraceInfo, Traces } from "../api/types";
 import { rows_of, table_of } from "../ui/rows";
 
 export interface RankClock {
   rank: number;
   t: number; // its trace
-  shift_ns: number | null; // from the clock's 0 to the start of its window; null: it meets no other rank, so nobody knows
-  error_ns: number | null; // how far off that may be
-  first_ns: number; // where its first step begins, in its own window
+  aligned: boolean; // it meets other ranks: else nobody knows what its clock says of theirs
+  error_ns: number | null; // how far off it may be
+  starts: Map<number, number>; // when its steps begin, by the common clock
 }
 
 export interface JobClock {
@@ -52,19 +53,24 @@ export function clock_of(report: Report, all: Traces): JobClock | null {
   const list: RankClock[] = [];
   for (const row of rows_of(ranks)) {
     const [rank, t] = [ranks.number(row, "rank"), ranks.number(row, "trace")];
-    const trace = t === null ? undefined : all.traces[t];
-    if (rank === null || !trace) continue;
-    const iterations = trace.iterations.list;
-    const own = starts.get(rank);
-    const step = iterations.find(({ index }) => own?.has(index));
-    const aligned = ranks.number(row, "offset_ns") !== null && step !== undefined;
-    list.push({
-      rank,
-      t: trace.index,
-      shift_ns: aligned ? own!.get(step.index)! - step.start_ns : null,
-      error_ns: ranks.number(row, "offset_error_ns"),
-      first_ns: iterations[0]?.start_ns ?? 0,
-    });
+    if (rank === null || t === null || !all.traces[t]) continue;
+    const own = starts.get(rank) ?? new Map<number, number>();
+    list.push({ rank, t, aligned: ranks.number(row, "offset_ns") !== null && own.size > 0, error_ns: ranks.number(row, "offset_error_ns"), starts: own });
   }
   return list.length ? { ranks: list } : null;
+}
+
+// From the clock's 0 to the start of the trace's window; null: not known. The trace must be open.
+export function shift_of({ aligned, starts }: RankClock, trace: TraceInfo): number | null {
+  const step = aligned ? trace.iterations.list.find(({ index }) => starts.has(index)) : undefined;
+  return step ? starts.get(step.index)! - step.start_ns : null;
+}
+
+// Where times "from its first step on" count from, in its own window.
+export const first_step_of = (trace: TraceInfo): number => trace.iterations.list[0]?.start_ns ?? 0;
+
+// The ranks of these, and what is known of their traces.
+export async function open_ranks(source: DataSource, all: Traces, clock: JobClock, ranks: number[]): Promise<void> {
+  const wanted = new Set(ranks);
+  await Promise.all(clock.ranks.filter(({ rank }) => wanted.has(rank)).map(({ t }) => open_trace(source, all, t)));
 }

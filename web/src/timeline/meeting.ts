@@ -3,7 +3,7 @@
 import type { DataSource } from "../api/source";
 import type { Cell, Report, SliceDetails, Track } from "../api/types";
 import { rows_of, Rows, table_of } from "../ui/rows";
-import type { JobClock, RankClock } from "./job_clock";
+import { first_step_of, type JobClock } from "./job_clock";
 import type { State } from "./state";
 
 export interface Arrival {
@@ -35,15 +35,15 @@ async function load_meeting(state: State, clock: JobClock, slice: SliceDetails):
   const t = slice.of?.t ?? state.t;
   const own = clock.ranks.find((each) => each.t === t);
   if (!own) return null;
-  const start = slice.start_ns - (slice.of?.shift_ns ?? 0) - own.first_ns;
+  const trace = state.alignment?.find((each) => each.t === t)?.trace ?? state.trace;
+  const start = slice.start_ns - (slice.of?.shift_ns ?? 0) - first_step_of(trace);
   const rows = await arrivals(state.source, own.rank, start);
   if (!rows || rows.list.length < 2) return null;
   const { table, list } = rows;
   const number = (row: Cell[], column: string): number => table.number(row, column) ?? 0;
   const met = list.map(async (row): Promise<Arrival> => {
     const rank = number(row, "rank");
-    const other = clock.ranks.find((each) => each.rank === rank);
-    const place = other ? await slice_of(state, slice, other, number(row, "own_start_ns"), number(row, "wait_ns") + number(row, "transfer_ns")).catch(() => null) : null;
+    const place = await slice_of(state, slice, rank, number(row, "own_start_ns"), number(row, "wait_ns") + number(row, "transfer_ns")).catch(() => null);
     return { rank, after_ns: number(row, "after_ns"), wait_ns: number(row, "wait_ns"), transfer_ns: number(row, "transfer_ns"), slice: place };
   });
   const first = list[0]!;
@@ -59,9 +59,8 @@ async function load_meeting(state: State, clock: JobClock, slice: SliceDetails):
 
 // The rows of the collective that a rank began at a time of its own, from its first step on. A report holds those of all collectives, or none.
 async function arrivals(source: DataSource, rank: number, start: number): Promise<{ table: Rows; list: Cell[][] } | null> {
-  const asked = source.fixed ? "all" : `${rank}@${start}`;
-  if (source.fixed && !source.has("ranks", { arrivals: asked })) return null;
-  const report: Report = await source.analysis("ranks", { arrivals: asked });
+  if (!source.has("arrivals")) return null;
+  const report: Report = await source.analysis("arrivals", source.fixed ? {} : { rank, at: start });
   const table = table_of(report, "arrivals");
   if (!table) return null;
   const all = rows_of(table);
@@ -72,8 +71,8 @@ async function arrivals(source: DataSource, rank: number, start: number): Promis
 }
 
 // On the tracks of that rank: the one that is called like the selected one first.
-async function slice_of(state: State, like: SliceDetails, other: RankClock, own_start: number, dur_ns: number): Promise<Arrival["slice"]> {
-  const part = state.alignment?.find((each) => each.rank === other.rank);
+async function slice_of(state: State, like: SliceDetails, rank: number, own_start: number, dur_ns: number): Promise<Arrival["slice"]> {
+  const part = state.alignment?.find((each) => each.rank === rank);
   if (!part) return null;
   const bare = (track: Track | null): string => track?.name.replace(/^rank \d+ · /, "") ?? "";
   const mine = state.lanes.find(like.track);
@@ -83,7 +82,7 @@ async function slice_of(state: State, like: SliceDetails, other: RankClock, own_
     .flatMap((group) => group.tracks)
     .filter((track) => track.id >= 0 && track.kind === mine?.kind)
     .sort((a, b) => Number(bare(b) === bare(mine)) - Number(bare(a) === bare(mine)));
-  const at = other.first_ns + own_start + part.shift_ns;
+  const at = first_step_of(part.trace) + own_start + part.shift_ns;
   for (const track of tracks) {
     const { depths, names } = await state.source.slices(state.t, track.id, at, at + 1, 1);
     for (const { depth, slices } of depths) {

@@ -6,7 +6,7 @@ import { button, el } from "../ui/dom";
 import * as format from "../ui/format";
 import { go, here, link } from "../ui/router";
 import { is_stack, kMostStacked, origin_of, type Alignment, type Part } from "./alignment";
-import { known_clock, load_clock, may_have_clock, type JobClock } from "./job_clock";
+import { known_clock, load_clock, may_have_clock, open_ranks, shift_of, type JobClock } from "./job_clock";
 import { read_range } from "./view";
 
 const kFirst = 4; // ranks that the button stacks
@@ -40,7 +40,8 @@ export class RankBar {
     if (!clock) return this.complain("These traces are not known to be ranks of one job");
     const own = clock.ranks.find((each) => each.t === this.t);
     const wanted = ranks?.filter((rank) => rank !== own?.rank).slice(0, kMostStacked - 1) ?? [];
-    if (ranks && (!own || own.shift_ns === null || !wanted.length)) return this.complain("This rank meets no other: nothing tells how their clocks differ");
+    if (ranks && (!own?.aligned || !wanted.length)) return this.complain("This rank meets no other: nothing tells how their clocks differ");
+    await open_ranks(this.source, this.all, clock, [own?.rank ?? -1, ...wanted]);
     this.before();
     const { parameters } = here();
     // In times of the chosen trace: where on the axis they are then is told by the page to come.
@@ -48,7 +49,7 @@ export class RankBar {
     const selected = Number(parameters.get("s") ?? NaN);
     const own_slice = Number.isFinite(selected) && (!this.alignment || selected < (this.alignment[1]?.first_id ?? Infinity));
     const next = ranks ? [own!.rank, ...wanted].join(".") : null;
-    const moved = (next ? origin(clock, next, this.t) : 0) - origin_of(this.alignment);
+    const moved = (next ? this.origin(clock, next) : 0) - origin_of(this.alignment);
     go(
       link("timeline", {
         ...Object.fromEntries(parameters),
@@ -66,7 +67,14 @@ export class RankBar {
   private async switch(): Promise<void> {
     if (is_stack(this.alignment)) return this.stack(null);
     const clock = await load_clock(this.source, this.all);
-    await this.stack(clock?.ranks.filter((each) => each.shift_ns !== null && each.t !== this.t).slice(0, kFirst - 1).map((each) => each.rank) ?? []);
+    await this.stack(clock?.ranks.filter((each) => each.aligned && each.t !== this.t).slice(0, kFirst - 1).map((each) => each.rank) ?? []);
+  }
+
+  // Where the chosen trace begins on the axis of these ranks.
+  private origin(clock: JobClock, ranks: string): number {
+    const asked = new Set(ranks.split(".").map(Number));
+    const shifts = clock.ranks.filter((each) => asked.has(each.rank)).map((each) => ({ t: each.t, ns: shift_of(each, this.all.traces[each.t]!) ?? 0 }));
+    return (shifts.find((each) => each.t === this.t)?.ns ?? 0) - Math.min(...shifts.map((each) => each.ns));
   }
 
   private chip(part: Part, stack: Alignment): HTMLElement {
@@ -82,7 +90,7 @@ export class RankBar {
 
   private more(clock: JobClock, stack: Alignment): HTMLElement | null {
     const shown = new Set(stack.map((each) => each.rank));
-    const left = clock.ranks.filter((each) => !shown.has(each.rank) && each.shift_ns !== null);
+    const left = clock.ranks.filter((each) => !shown.has(each.rank) && each.aligned && this.all.traces[each.t]?.state !== "absent");
     if (!left.length || stack.length >= kMostStacked) return null;
     const select: HTMLSelectElement = el(
       "select",
@@ -92,13 +100,6 @@ export class RankBar {
     );
     return select;
   }
-}
-
-// Where the chosen trace begins on the axis of these ranks.
-function origin(clock: JobClock, ranks: string, t: number): number {
-  const asked = new Set(ranks.split(".").map(Number));
-  const shifts = clock.ranks.filter((each) => each.shift_ns !== null && (asked.has(each.rank) || each.t === t)).map((each) => each.shift_ns!);
-  return (clock.ranks.find((each) => each.t === t)?.shift_ns ?? 0) - Math.min(...shifts);
 }
 
 function precision(clock: JobClock, stack: Alignment): HTMLElement | null {
