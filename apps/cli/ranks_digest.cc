@@ -18,7 +18,8 @@ Result<int> write_digests_of(const Invocation& invocation) {
   if (output == "-")
     return fail(ErrorCode::usage, "--digest writes a file or a folder", {}, "ridge ranks --digest job.digest TRACE...");
   ProgressBar bar(shows_progress(invocation.settings));
-  const auto written = write_digests(invocation.words, output, completed(invocation, {}, &bar));
+  const auto written = write_digests(
+      invocation.words, output, completed(invocation, {.digest_findings = invocation.arguments.contains("findings")}, &bar));
   if (!written) return tl::unexpected(written.error());
   bar.erase();
   if (invocation.settings.quiet) return 0;

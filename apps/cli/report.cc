@@ -1,18 +1,26 @@
 // Checks the output first, then reads the traces and writes the page.
 #include "report.h"
 
+#include <array>
+
 #include <ridge/output_file.h>
 
 #include "analysis_defaults.h"
+#include "bench_results.h"
 #include "interrupt.h"
 #include "open_traces.h"
 #include "server/report_file.h"
 #include "standard_streams.h"
 
 namespace ridge::cli {
+namespace {
+
+constexpr std::array kOwnOfReport = {kBenchParameter};
+
+}  // namespace
 
 std::span<const Parameter> report_parameters() {
-  static const std::vector<Parameter> all = with_analysis_defaults({});
+  static const std::vector<Parameter> all = with_analysis_defaults(kOwnOfReport);
   return all;
 }
 
@@ -33,10 +41,12 @@ Result<int> run_report(const Invocation& given) {
   if (!page) return tl::unexpected(page.error());
   const auto engine = open_traces(invocation, {.keep_places = true});
   if (!engine) return tl::unexpected(engine.error());
-  const Arguments defaults = analysis_defaults(invocation.arguments, {});
+  const auto bench = read_bench(invocation.arguments);
+  if (!bench) return tl::unexpected(bench.error());
+  const Arguments defaults = analysis_defaults(invocation.arguments, kOwnOfReport);
   if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
   // A report is sent to others: it says what the traces are called, not where they lie on this machine.
-  const server::Site site(*engine, defaults, false);
+  const server::Site site(*engine, defaults, false, *bench);
   const auto text = server::make_report(site, *page);
   if (!text) return tl::unexpected(text.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");

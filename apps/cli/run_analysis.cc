@@ -1,9 +1,13 @@
 // Usage is checked before a large trace is read; the answer is written first, then the warnings.
 #include "run_analysis.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
+#include <ridge/digest.h>
 #include <ridge/engine.h>
+#include <ridge/folder.h>
 #include <ridge/output_file.h>
 
 #include "catalog.h"
@@ -46,7 +50,9 @@ Result<void> check(const Invocation& invocation) {
 Result<Engine> open(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace || (analysis.trace_optional && invocation.words.empty())) return Engine::without_trace();
-  return open_traces(invocation, {.keep_places = analysis.tells_places, .digests_only = analysis.whole_job});
+  return open_traces(invocation, {.keep_places = analysis.tells_places,
+                                  .digests_only = analysis.whole_job,
+                                  .digest_findings = invocation.arguments.contains("findings")});
 }
 
 // A text that is an answer by itself.
@@ -64,9 +70,25 @@ std::string words_for(const Invocation& invocation, std::vector<Diagnostic> diag
   return warning_text(std::move(diagnostics));
 }
 
+// diff of two folders with several traces, or digests, each: what changed between two recordings of a job.
+std::optional<Invocation> as_diff_of_jobs(const Invocation& given) {
+  if (given.command != "diff" || given.words.size() != 2 || !given.arguments.empty()) return std::nullopt;
+  for (const std::string& word : given.words) {
+    const auto inside = with_folders_expanded({word});
+    const bool digests = word.ends_with(kDigestEnding);
+    if (!digests && (!inside || inside->size() < 2)) return std::nullopt;
+  }
+  Invocation ranks = given;
+  ranks.command = "ranks";
+  ranks.arguments["before"] = given.words[0];
+  ranks.words = {given.words[1]};
+  return ranks;
+}
+
 }  // namespace
 
 Result<int> run_analysis(const Invocation& given) {
+  if (const auto jobs = as_diff_of_jobs(given)) return run_analysis(*jobs);
   // An analysis of one trace says which a folder holds.
   const bool several = find_analysis(given.command)->fewest_traces > 1;
   const auto expanded = several ? with_traces_of_folders(given) : given;

@@ -2,6 +2,9 @@
 // that says where.
 #include "saved_report.h"
 
+#include <fstream>
+#include <iostream>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -157,6 +160,24 @@ Diagnostic diagnostic_of(const JsonValue& value) {
           .severity = severity.empty() ? "warning" : severity};
 }
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+Result<std::string> text_of_file(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text;
+  std::string piece(std::size_t{1} << 20, '\0');
+  while (in && text.size() <= kMostBytes) {
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece, 0, static_cast<std::size_t>(in.gcount()));
+  }
+  if (text.size() > kMostBytes) return fail(ErrorCode::too_large, "a saved answer of more than 1 GiB", path);
+  if (path != "-" && !file.is_open())
+    return fail(ErrorCode::cannot_open, "the saved answer cannot be read", path, "give a file that ridge wrote with --json");
+  return text;
+}
+
 }  // namespace
 
 Result<Report> read_saved_report(std::string_view json) {
@@ -182,6 +203,14 @@ Result<Report> read_saved_report(std::string_view json) {
   if (const auto* diagnostics = list_in(*document, "diagnostics")) {
     for (const JsonValue& each : *diagnostics) report.diagnostics.push_back(diagnostic_of(each));
   }
+  return report;
+}
+
+Result<Report> load_saved_report(const std::string& path) {
+  const auto text = text_of_file(path);
+  if (!text) return tl::unexpected(text.error());
+  auto report = read_saved_report(*text);
+  if (!report) report.error().where = path;
   return report;
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "analysis_defaults.h"
+#include "bench_results.h"
 #include "interrupt.h"
 #include "memory_limit.h"
 #include "open_traces.h"
@@ -30,6 +31,7 @@ constexpr std::array kOwn = {
     Parameter{"port", Type::integer, "port to listen on (default 0: any free port)"},
     Parameter{"host", Type::text, "address to listen on; beyond localhost, the URL carries an access token"},
     Parameter{"open", Type::boolean, "open the page in the browser"},
+    kBenchParameter,
 };
 
 Result<server::ServerOptions> options_of(const Arguments& arguments) {
@@ -134,6 +136,8 @@ Result<int> run_serve(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 
+  const auto bench = read_bench(invocation.arguments);
+  if (!bench) return tl::unexpected(bench.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwn);
   const bool is_job = engine->trace_count() == 0;  // its digests are there, traces are read when asked for
   if (auto there = is_job ? Result<void>() : check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
@@ -141,7 +145,7 @@ Result<int> run_serve(const Invocation& given) {
   if (!shelf) return tl::unexpected(shelf.error());
 
   end_at_signals();  // nothing is left to save, and an answer under way may take long
-  const server::Site site(*shelf, defaults);
+  const server::Site site(*shelf, defaults, true, *bench);
   const auto server = server::Server::start(site, *options);
   if (!server) return tl::unexpected(server.error());
   if (auto announced = announce(**server, invocation.settings); !announced) return tl::unexpected(announced.error());

@@ -68,6 +68,11 @@ class Analyses {
   }
 
   void shrink_to(std::size_t most_bytes) {
+    // Scripts first, those of kernels with least time before the others.
+    for (; !scripts_.empty() && bytes_of(responses_) > most_bytes; scripts_.pop_back()) {
+      responses_.erase(scripts_.back());
+      questions_.erase(scripts_.back());
+    }
     for (std::size_t each = 200'000; bytes_of(responses_) > most_bytes && each > 2000; each /= 2) {
       for (auto& [key, question] : questions_) shrink(key, question, each);
     }
@@ -80,14 +85,17 @@ class Analyses {
   static constexpr std::size_t kFewestRows = 5;
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
+  static constexpr std::size_t kScripts = 6;       // kernels with the script that runs them alone
   static constexpr std::size_t kClaimRows = 400;   // pieces of a finding's time, the longest
   static constexpr std::size_t kJobRows = 20'000;  // ranks by steps
   static constexpr std::size_t kMostArrivals = 6'000;
+  static constexpr std::size_t kFindingsOf = 16;  // ranks: of more the page does not ask by itself
 
   struct Question {
     Target target;
-    std::size_t rows;         // of each table
-    bool parts_serve = true;  // else it is there whole or not at all
+    std::size_t rows;          // of each table
+    bool whole_texts = false;  // a script is nothing when it is cut
+    bool parts_serve = true;   // else it is there whole or not at all
   };
 
   // What all ranks are asked together. Of a collective that lacks ranks nothing could be said: arrivals are all there or not.
@@ -100,8 +108,11 @@ class Analyses {
         const auto report = ask_.site.shelf().kept_report(analysis.name, {});
         if (!report || (*report)->tables.empty() || (*report)->tables.front().size() > kMostArrivals) continue;
       }
-      add(target.canonical(), {target, kJobRows, parts_serve});
+      add(target.canonical(), {target, kJobRows, false, parts_serve});
     }
+    if (ask_.site.shelf().trace_count() > kFindingsOf) return;
+    const Target findings{"/api/v1/ranks", {{"findings", "true"}}};
+    add(findings.canonical(), {findings, kRows});
   }
   static constexpr std::string_view kWholeOnly = "arrivals";
 
@@ -117,7 +128,15 @@ class Analyses {
       const auto target = [&](std::string_view called) {
         return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
       };
-      add(target(short_text(name, ask_.longest)).canonical(), {target(name), kKernelRows});
+      const std::string shown = short_text(name, ask_.longest);
+      add(target(shown).canonical(), {target(name), kKernelRows});
+      const auto of_kernel = [&](std::string_view route, std::string_view called) {
+        Target asked{fmt::format("/api/v1/{}", route), {{"kernel", std::string(called)}}};
+        if (route == "replay") asked.query["t"] = std::to_string(t);
+        return asked;
+      };
+      add(of_kernel("replay", shown).canonical(), {of_kernel("replay", name), kKernelRows, true});
+      if (ask_.site.bench() != nullptr) add(of_kernel("bench", shown).canonical(), {of_kernel("bench", name), kKernelRows});
     }
   }
 
@@ -138,10 +157,11 @@ class Analyses {
   void add(const std::string& key, const Question& question) {
     Target target = question.target;
     target.query["limit"] = std::to_string(question.rows);
-    auto body = ask_.get(target);
+    auto body = Asker{ask_.site, question.whole_texts ? 0 : ask_.longest}.get(target);
     if (body == nullptr) return;
     responses_[key] = std::move(body);
     questions_.insert_or_assign(key, question);
+    if (question.whole_texts && std::ranges::find(scripts_, key) == scripts_.end()) scripts_.push_back(key);
   }
 
   void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
@@ -159,6 +179,7 @@ class Analyses {
   Asker ask_;
   Responses responses_;
   std::map<std::string, Question> questions_;
+  std::vector<std::string> scripts_;  // keys of those with whole texts, most time first
 };
 
 // How much of the timeline is embedded: the first that fits is taken.

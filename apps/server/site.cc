@@ -90,7 +90,8 @@ Result<Answer> get_traces(const Asked& asked, const Target& target) {
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
   return listed(asked).map([&](const std::vector<ListedTrace>& traces) {
-    return answer(200, traces_json(traces, asked.shelf().holds_all(), asked.defaults(), asked.longest_text));
+    return answer(200, traces_json(traces, {asked.shelf().holds_all(), asked.site.bench() != nullptr}, asked.defaults(),
+                                   asked.longest_text));
   });
 }
 
@@ -206,6 +207,38 @@ Result<Answer> get_counters(const Asked& asked, const Target& target) {
   return counters_json(asked.site, *trace, px).map([](const std::string& body) { return answer(200, body); });
 }
 
+// What was measured of one kernel: of each table that lists kernels the rows of this one.
+Report bench_of(const Report& all, std::string_view kernel) {
+  Report out;
+  out.command = all.command;
+  for (const Table& table : all.tables) {
+    const Column* names = table.find("kernel");
+    if (names == nullptr) continue;
+    Table& kept = out.tables.emplace_back();
+    kept.name = table.name;
+    kept.hints = table.hints;
+    for (const Column& column : table.columns)
+      kept.columns.push_back({column.name, column.type, column.unit, column.role, column.sentence});
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (names->text(row) == kernel) kept.add_row(table.row(row));
+    }
+  }
+  return out;
+}
+
+Result<Answer> get_bench(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const std::string kernel = p.text("kernel", std::nullopt);
+  const auto limit = p.integer("limit", 0, 0, INT32_MAX);
+  if (const auto finished = p.finish(); !finished) return tl::unexpected(finished.error());
+  if (asked.site.bench() == nullptr)
+    return fail(ErrorCode::usage, "nothing was measured", {}, "pass the JSON of ridge bench to ridge serve with --bench");
+  const auto body = report_text(bench_of(*asked.site.bench(), kernel), **find_format("json"), {.sort = {}, .limit = limit},
+                                {.longest_text = asked.longest_text});
+  if (!body) return tl::unexpected(body.error());
+  return answer(200, *body);
+}
+
 struct Route {
   std::string_view name;  // behind kApi
   Result<Answer> (*get)(const Asked&, const Target&);
@@ -216,6 +249,7 @@ constexpr std::array kRoutes = {
     Route{"slices", get_slices, false}, Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false},
     Route{"area", get_area, false},     Route{"flame", get_flame, false},      Route{"search", get_search, false},
     Route{"marks", get_marks, true},    Route{"overview", get_overview, true}, Route{"counters", get_counters, true},
+    Route{"bench", get_bench, false},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {
@@ -269,8 +303,12 @@ Answer refusal(const Error& error) {
                                                       with_parameter_names(error.hint)));
 }
 
-Site::Site(Shelf shelf, Arguments defaults, bool tells_paths)
-    : shelf_(std::move(shelf)), defaults_(std::move(defaults)), tells_paths_(tells_paths), cache_(kCacheEntries, kCacheBytes) {}
+Site::Site(Shelf shelf, Arguments defaults, bool tells_paths, std::shared_ptr<const Report> bench)
+    : shelf_(std::move(shelf)),
+      defaults_(std::move(defaults)),
+      tells_paths_(tells_paths),
+      bench_(std::move(bench)),
+      cache_(kCacheEntries, kCacheBytes) {}
 
 Answer Site::get(const Target& target, std::size_t longest_text) const {
   if (!target.path.starts_with(kApi)) return cache_.get(target.path, [&] { return page_file(target.path); });

@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,8 @@ class Site {
  public:
   // `shelf`: an engine, which must outlive it, or a job. `defaults` are arguments of the command line that hold for every
   // analysis which knows them. `tells_paths`: where the traces lie on this machine; else answers have their names alone.
-  Site(Shelf shelf, Arguments defaults, bool tells_paths = true);
+  // `bench`: what `ridge bench` measured of the kernels; null: nothing.
+  Site(Shelf shelf, Arguments defaults, bool tells_paths = true, std::shared_ptr<const Report> bench = nullptr);
 
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
   Answer get(const Target& target, std::size_t longest_text = 0) const;
@@ -36,6 +38,7 @@ class Site {
   const Shelf& shelf() const { return shelf_; }
   const Arguments& defaults() const { return defaults_; }
   bool tells_paths() const { return tells_paths_; }
+  const Report* bench() const { return bench_.get(); }
 
  private:
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
@@ -44,6 +47,7 @@ class Site {
   const Shelf shelf_;
   const Arguments defaults_;
   const bool tells_paths_;
+  const std::shared_ptr<const Report> bench_;
   mutable AnswerCache cache_;
 };
 

@@ -88,10 +88,11 @@ std::string written(std::size_t longest_text, Fill fill) {
 
 }  // namespace
 
-std::string traces_json(std::span<const ListedTrace> traces, bool compares, const Arguments& defaults,
+std::string traces_json(std::span<const ListedTrace> traces, const Offers& offers, const Arguments& defaults,
                         std::size_t longest_text) {
   return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
+    out.key("bench").raw(offers.bench ? "true" : "false");
     out.key("scope").object([&] {  // which part of the traces is shown unless another is asked for
       for (const std::string_view name : {"step", "from", "to", "gpu"}) {
         if (const auto given = defaults.find(name); given != defaults.end()) out.members(name, given->second);
@@ -102,7 +103,7 @@ std::string traces_json(std::span<const ListedTrace> traces, bool compares, cons
                             [&](const ListedTrace& trace) { out.object([&] { write_trace_members(out, trace, index++); }); });
     std::vector<AnalysisInfo> offered;
     for (const AnalysisInfo& analysis : analyses()) {
-      if (compares || analysis.fewest_traces < 2 || analysis.whole_job) offered.push_back(analysis);
+      if (offers.diff || analysis.fewest_traces < 2 || analysis.whole_job) offered.push_back(analysis);
     }
     out.key("analyses").array(offered, [&](const AnalysisInfo& analysis) { write_analysis(out, analysis); });
   });

@@ -18,8 +18,13 @@ struct ListedTrace {
   std::string_view state;  // open, or as Shelf::Entry has it
 };
 
-// `compares`: whether analyses that compare traces can be asked.
-std::string traces_json(std::span<const ListedTrace> traces, bool compares, const Arguments& defaults,
+// What can be asked beside the analyses of one trace.
+struct Offers {
+  bool diff = true;    // analyses that compare traces
+  bool bench = false;  // there is something to be had of the route of that name
+};
+
+std::string traces_json(std::span<const ListedTrace> traces, const Offers& offers, const Arguments& defaults,
                         std::size_t longest_text);
 std::string trace_json(const ListedTrace& trace, std::size_t index, std::size_t longest_text);
 std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes jobs of many ranks with known faults: traces of all ranks, and truth.json with what was planted and what it costs.
 
-usage: make.py --out FOLDER [--held] [--only PART_OF_NAME] [--first N] [--gzip] [--keep]
+usage: make.py --out FOLDER [--example | --held] [--only PART_OF_NAME] [--first N] [--gzip] [--keep]
 
 The cost of a fault is the mean step with it less the mean step of the same job, the same noise, without it; of several, without that one alone.
 How strong it is follows from what it is to cost (plan.py): it is made stronger or weaker until it does. Without --held the jobs that may be read
@@ -64,13 +64,19 @@ def costing(job, groups, fault, percent):
     return stronger(fault, strength)
 
 
-def made(job, causes, percent):
-    """The job with its faults, and what is true of them."""
+def chosen(job, causes, percent):
+    """Faults of these causes, as strong as their cost asks."""
     groups = plan.groups_of(job)
     rng = random.Random(f"{job.seed}/faults")
     taken, faults = set(), []
     for cause in causes:
         faults.append(costing(job, groups, plan.planted(cause, plan.FIRST[cause], rng, groups, taken), percent))
+    return faults
+
+
+def made(job, faults):
+    """The job with its faults, and what is true of them."""
+    groups = plan.groups_of(job)
     job = with_faults(job, faults)
     sim = played(job, groups)
     step, healthy = sim.step_ns(), played(with_faults(job, []), groups).step_ns()
@@ -116,11 +122,17 @@ def main():
     parser.add_argument("--first", type=int, default=10_000)
     parser.add_argument("--gzip", action="store_true")
     parser.add_argument("--keep", action="store_true", help="leave jobs that are there")
+    parser.add_argument("--example", action="store_true", help="the job of docs/jobs.md, and the same without its faults")
     asked = parser.parse_args()
+    if asked.example:
+        job, faults = plan.example()
+        for name, planted in (("job", faults), ("job_mended", [])):
+            written(os.path.join(asked.out, name), *made(job, planted), True)
+        return 0
     for number, (job, causes, percent) in enumerate(plan.jobs(asked.held)):
         if number >= asked.first or asked.only not in job.name or (asked.keep and os.path.exists(os.path.join(asked.out, job.name, "truth.json"))):
             continue
-        job, groups, sim, truth = made(job, causes, percent)
+        job, groups, sim, truth = made(job, chosen(job, causes, percent))
         written(os.path.join(asked.out, job.name), job, groups, sim, truth, asked.gzip)
         told = ", ".join(f"{f['cause']} {f['rank'] if f['group'] is None else f['group']} x{f['by']} {f['costs_pct']:.1f} %" for f in truth["faults"])
         print(f"{job.name}: {truth['step_ns'] / 1e6:.2f} ms, {told or 'nothing planted'}", flush=True)

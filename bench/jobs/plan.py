@@ -99,5 +99,11 @@ def jobs(held):
         yield job, [] if causes == "none" else causes.split("+"), percent
 
 
+def example():
+    """The job that docs/jobs.md tells of: two hosts, a loader that is late on one rank and a device that is slow on another."""
+    job = Job("example", 425, tp=4, dp=2, layers=2, steps=3, per_host=4, batch=8, skew_ms=240, drift_ppm=12, host_names=True, bucket=1)
+    return job, [Fault("data", rank=5, by=1.0), Fault("device", rank=6, by=1.12)]
+
+
 def groups_of(job):
     return Groups(job)

@@ -49,6 +49,7 @@ struct OpenOptions {
   // Keep of each trace only its digest, which is all that the analyses of a whole job need (AnalysisInfo::whole_job): memory is
   // then that of the traces being read. A path may be a file of digests (<ridge/digest.h>) in any case.
   bool digests_only = false;
+  bool digest_findings = false;                        // digests have the findings of their traces too, which takes longer
   std::function<bool(const Progress&)> progress = {};  // called now and then from one thread at a time; false asks to stop
 };
 

@@ -280,6 +280,9 @@ class _Questions:
     def serve(self, *, port: int = 0, host: str = "127.0.0.1", open: bool = False, wait: bool | None = None) -> Server:
         """Serves the viewer at a local URL."""
 
+    def bench(self, **flags: _Value) -> Report:
+        """Runs the trace's longest calls alone on this machine's GPU and times them: `t.bench(top=5, configs=True)`."""
+
     def timeline(self, height: int = 700) -> Timeline:
         """The viewer, inside the notebook and without a server."""
 

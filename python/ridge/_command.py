@@ -9,6 +9,10 @@ def ridge():
     """`ridge ...`"""
     from . import _native
 
+    if sys.argv[1:2] == ["ranks"] and any(word == "--ray" or word.startswith("--ray=") for word in sys.argv[2:]):
+        from . import _ray_command
+
+        sys.exit(_ray_command.run(sys.argv[2:]))
     _signals_as_found()
     os.environ["RIDGE_PACKAGE_PYTHON"] = sys.executable  # what `ridge bench` starts, and how it comes back here
     _native.command(sys.argv[1:])

@@ -52,33 +52,46 @@ def _only_path(trace):
 
 
 def _parquet(trace, names, paths, progress):
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as missing:
-        raise ImportError('Parquet needs pyarrow: pip install "ridge[parquet]"') from missing
+    _pyarrow()
     from . import _trace
 
     opened = _trace.open(trace, progress=progress) if isinstance(trace, (str, os.PathLike)) else trace
     _only_path(opened)
     for name, path in zip(names, paths):
-        try:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            _write(pyarrow, opened.tables[name], path)
-        except OSError as failed:
-            raise Error(f"cannot write: {failed.strerror}", code="cannot_write", where=path) from failed
+        table = opened.tables[name]
+        _write(lambda row, table=table: table.select(first=row, count=_ROWS), len(table), path)
 
 
-def _write(pyarrow, table, path):
-    """Beside its place, and renamed when whole."""
+def write_parquet(table, path):
+    """A table that is whole in memory, as a Parquet file; gives the path."""
+    _write(lambda row: table, min(len(table), 1), path)
+    return path
+
+
+def _pyarrow():
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as missing:
+        raise ImportError('Parquet needs pyarrow: pip install "ridge[parquet]"') from missing
+    return pyarrow
+
+
+def _write(part_from, rows, path):
+    """Part after part, beside its place, and renamed when whole."""
+    pyarrow = _pyarrow()
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        first = pyarrow.table(table.select(count=0))
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        first = pyarrow.table(part_from(0))
         plain = pyarrow.schema([_plain(pyarrow, field) for field in first.schema])
         with pyarrow.parquet.ParquetWriter(beside, plain, compression="zstd") as writer:
-            for row in range(0, max(len(table), 1), _ROWS):
-                writer.write_table(pyarrow.table(table.select(first=row, count=_ROWS)).cast(plain))
+            writer.write_table(first.cast(plain))
+            for row in range(_ROWS, rows, _ROWS):
+                writer.write_table(pyarrow.table(part_from(row)).cast(plain))
         os.replace(beside, path)
+    except OSError as failed:
+        raise Error(f"cannot write: {failed.strerror}", code="cannot_write", where=path) from failed
     finally:
         if os.path.exists(beside):
             os.unlink(beside)

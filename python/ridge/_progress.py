@@ -9,14 +9,14 @@ _BETWEEN_S = 0.1
 
 
 @contextlib.contextmanager
-def shown(progress):
-    """Gives the function to call with (phase, done, total), or None; takes away at the end what was shown."""
+def shown(progress, counts=False):
+    """Gives the function to call with (phase, done, total), or None; takes away at the end what was shown. `counts`: of things, not of bytes."""
     if progress is False:
         yield None
     elif progress is not None:
         yield progress
     else:
-        bar = _notebook_bar() or _terminal_line()
+        bar = _notebook_bar(counts) or _terminal_line(counts)
         if bar is None:
             yield None
             return
@@ -33,12 +33,14 @@ def in_notebook():
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
 
 
-def _line(phase, done, total, seconds):
+def _line(phase, done, total, seconds, counts=False):
+    said = str if counts else _bytes
     rate = done / seconds if seconds > 0 else 0
     share = f"  {100 * done // total} %" if total else ""
-    of = f" of {_bytes(total)}" if total else ""
+    of = f" of {said(total)}" if total else ""
+    speed = "" if counts else f"  {_bytes(rate)}/s"
     left = f"  {(total - done) / rate:.0f} s left" if total > done and rate else ""
-    return f"{phase}{share}  {_bytes(done)}{of}  {_bytes(rate)}/s{left}"
+    return f"{phase}{share}  {said(done)}{of}{speed}{left}"
 
 
 def _bytes(count):
@@ -50,7 +52,8 @@ def _bytes(count):
 
 
 class _Bar:
-    def __init__(self):
+    def __init__(self, counts):
+        self._counts = counts
         self._began = time.monotonic()
         self._drawn_at = None
 
@@ -68,7 +71,7 @@ class _Bar:
 
 class _TerminalLine(_Bar):
     def draw(self, phase, done, total, seconds):
-        sys.stderr.write("\r\x1b[K" + _line(phase, done, total, seconds)[:78])
+        sys.stderr.write("\r\x1b[K" + _line(phase, done, total, seconds, self._counts)[:78])
         sys.stderr.flush()
 
     def erase(self):
@@ -77,13 +80,13 @@ class _TerminalLine(_Bar):
 
 
 class _NotebookBar(_Bar):
-    def __init__(self, display, html):
-        super().__init__()
+    def __init__(self, counts, display, html):
+        super().__init__(counts)
         self._display, self._html, self._handle = display, html, None
 
     def draw(self, phase, done, total, seconds):
         bar = f'<progress value="{done}" max="{total}"></progress> ' if total else ""
-        content = self._html(f"<div>{bar}{_line(phase, done, total, seconds)}</div>")
+        content = self._html(f"<div>{bar}{_line(phase, done, total, seconds, self._counts)}</div>")
         if self._handle is None:
             self._handle = self._display(content, display_id=True)
         else:
@@ -93,16 +96,16 @@ class _NotebookBar(_Bar):
         self._handle.update(self._html(""))
 
 
-def _terminal_line():
+def _terminal_line(counts):
     try:
-        return _TerminalLine() if sys.stderr.isatty() else None
+        return _TerminalLine(counts) if sys.stderr.isatty() else None
     except (AttributeError, ValueError):  # none, or closed
         return None
 
 
-def _notebook_bar():
+def _notebook_bar(counts):
     if not in_notebook():
         return None
     from IPython.display import HTML, display
 
-    return _NotebookBar(display, HTML)
+    return _NotebookBar(counts, display, HTML)

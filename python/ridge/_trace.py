@@ -142,6 +142,16 @@ class _Questions:
 
         return _pages.serve(self, port, host, open, wait)
 
+    def bench(self, **flags):
+        """Runs the trace's longest calls alone on this machine's GPU and times them: `t.bench(top=5, configs=True)`. The flags are those of `ridge bench`."""
+        from . import _bench
+
+        if self._scope:
+            raise UsageError("bench() takes the whole trace", hint="t.bench(kernel=NAME) or t.bench(top=5)")
+        if len(self.paths) != 1:
+            raise UsageError("bench() takes one trace", hint="t[0].bench()")
+        return _bench.bench(self.paths[0], flags)
+
     def timeline(self, height=700):
         """The viewer, inside the notebook and without a server."""
         from . import _pages

@@ -18,5 +18,6 @@ Arguments arguments_of(const nanobind::dict& given);
 void register_engine(nanobind::module_& module);
 void register_pages(nanobind::module_& module);
 void register_catalog(nanobind::module_& module);
+void register_digests(nanobind::module_& module);
 
 }  // namespace ridge::python

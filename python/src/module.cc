@@ -38,6 +38,7 @@ NB_MODULE(_native, module) {
   register_engine(module);
   register_pages(module);
   register_catalog(module);
+  register_digests(module);
   module.def("command", run_and_end<ridge::cli::run_program>);
   module.def("profile_analysis", run_and_end<ridge::profile_analysis::run_program>);
 }

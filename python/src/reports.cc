@@ -3,6 +3,7 @@
 
 #include <ridge/render.h>
 
+#include "cli/saved_report.h"
 #include "errors.h"
 #include "tables.h"
 
@@ -96,6 +97,9 @@ void register_reports(nb::module_& module) {
       .def("text", rendered, nb::arg("format"), nb::arg("sort") = "", nb::arg("limit") = 0, nb::arg("fold") = false,
            nb::arg("width") = 0, nb::arg("wide") = true);
   module.def("alone", alone);
+  module.def("saved_report", [](const std::string& json) {
+    return ReportHandle{std::make_shared<const Report>(or_raise(cli::read_saved_report(json)))};
+  });
   module.def("formats", [] {
     nb::list all;
     for (const Format& format : formats()) all.append(text_of(format.name));

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ridge.bench import answer, chosen_config, module_source, options, records, roof, rows, samples, script, scripts, table_file, trace_facts, why_slower
+from ridge.bench import answer, cache_files, chosen_config, module_source, options, records, roof, rows, samples, script, scripts, table_file, trace_facts, why_slower
 from ridge.bench.ridge_command import Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,6 +26,13 @@ def test_few_or_scattered_times_are_not_known_well():
     assert samples.known_well([100] * 6)
     assert samples.known_well([99, 100, 100, 100, 100, 101, 100, 100, 500, 20])  # outliers do not matter
     assert not samples.known_well([90, 95, 100, 105, 110, 100])
+
+
+def test_the_clock_s_own_step_is_close_enough():
+    ticks = [2208, 2208, 2240, 2209, 2240, 2208, 2176, 2208, 2240, 2240, 2208, 2176]  # 32 ns apart: 1.4 % of the time
+    assert samples.resolution(ticks) in (31, 32)
+    assert samples.known_well(ticks)
+    assert not samples.known_well([200, 264, 200, 264, 200, 264, 200, 264, 200, 264])  # but no step excuses a third of the time
 
 
 def test_the_median_of_whole_numbers_is_one_of_them():
@@ -310,9 +317,50 @@ def test_inputs_of_a_module_without_its_own():
         module_source.inputs("x = 1")
 
 
+def test_modules_of_a_cache_are_told_and_not_run(tmp_path):
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / "cmod.py").write_text("raise SystemExit('run')\n" + MODULE)
+    (tmp_path / "ab" / "cother.py").write_text("x = 1")
+    (tmp_path / "ab" / "link.py").symlink_to(tmp_path / "nowhere")
+    assert cache_files.modules_by_kernel(str(tmp_path)) == {"triton_poi_fused_add_0": str(tmp_path / "ab" / "cmod.py")}
+
+
 @pytest.mark.parametrize("text", ["def f(:", "\0", "print('hello')"])
 def test_what_is_no_module(text):
     try:
         assert not module_source.is_module(text)
     except module_source.NotAModule:
         pass
+
+
+# From Python.
+def test_a_trace_s_bench_is_a_report(path, monkeypatch, tmp_path):
+    """The command is a stand-in that answers as the real one does: what it was asked, and what becomes of its answer, is looked at."""
+    import subprocess
+    import sys
+
+    import ridge
+
+    told = answer.document([answer.table("bench", answer.BENCH, [{"kernel": "k", "status": "ok", "cold_ns": 5}])])
+    asked = []
+
+    def run(words, **more):
+        asked.append(words)
+        return subprocess.CompletedProcess(words, 0, json.dumps(told).encode(), b"")
+
+    trace = ridge.open(path)
+    monkeypatch.setattr(subprocess, "run", run)
+    report = trace.bench(top=5, configs=True, inductor_cache=None)
+    assert asked == [[sys.executable, "-m", "ridge", "bench", "--json", "--quiet", "--top=5", "--configs", "--", trace.paths[0]]]
+    assert report.command == "bench" and report[0]["cold_ns"] == 5 and report[0]["warm_ns"] is None
+
+
+def test_what_the_bench_refuses_is_an_error(path, tmp_path):
+    import ridge
+
+    with pytest.raises(ridge.UsageError, match="--seconds"):
+        ridge.open(path).bench(seconds=0)
+    with pytest.raises(ridge.UsageError, match="whole trace"):
+        ridge.open(path).step(0).bench()
+    with pytest.raises(ridge.Error, match="cannot run"):
+        ridge.open(path).bench(python=str(tmp_path / "nowhere"))

@@ -1,7 +1,6 @@
 // The table itself: name, description, own parameters and function of every analysis, in the order of help.
 #include "analysis/catalog.h"
 
-#include "analysis/arrivals/arrivals.h"
 #include "analysis/replay/replay.h"
 
 namespace ridge {
@@ -74,6 +73,8 @@ constexpr Parameter kArrivalsParameters[] = {
 
 constexpr Parameter kRanksParameters[] = {
     {"digest", Type::text, "write what this needs of each trace to a file, or to a folder, instead of answering", true},
+    {"before", Type::text, "folder or digests of the job as it was: tells what changed since", true},
+    {"findings", Type::boolean, "also the findings of each rank, and which ranks each holds for"},
 };
 
 constexpr Parameter kPredictParameters[] = {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/findings/findings.h"
 #include "base/threads.h"
 #include "base/try.h"
 #include "engine/cost_options.h"
@@ -24,22 +25,25 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 30;
 
-Result<Digest> digest_of(const std::string& path, const std::string& name, const ReadOptions& read) {
+Result<Digest> digest_of(const std::string& path, const std::string& name, const ReadOptions& read, bool findings) {
   TRY(std::unique_ptr<Trace> trace, load_trace(path, {}, read));
   if (!name.empty()) trace->path = name;
-  Digest digest = make_digest(Model(*trace));
+  const Model model(*trace);
+  Digest digest = make_digest(model);
+  if (findings) add_findings(Scope(model), &digest);
   if (const std::string_view part = unsound_part(digest); !part.empty())
     return fail(ErrorCode::not_a_trace, "the times of the trace cannot be compared: " + std::string(part), path);
   return digest;
 }
 
 // The file's digests, or the trace's.
-Result<std::vector<Digest>> digests_at(const std::string& path, const std::string& name, const ReadOptions& read) {
+Result<std::vector<Digest>> digests_at(const std::string& path, const std::string& name, const ReadOptions& read,
+                                       bool findings) {
   if (is_digest_file(path)) {
     TRY(const std::string bytes, read_small_file(path, "the digest", kLargestFile));
     return read_digests(bytes, path);
   }
-  TRY(Digest digest, digest_of(path, name, read));
+  TRY(Digest digest, digest_of(path, name, read, findings));
   std::vector<Digest> one;
   one.push_back(std::move(digest));
   return one;
@@ -86,12 +90,21 @@ bool is_digest_file(const std::string& path) {
   return is_digest({first, count});
 }
 
+void add_findings(const Scope& scope, Digest* digest) {
+  digest->knows_findings = true;
+  for (const RankedFinding& row : compute_findings(scope).rows) {
+    digest->findings.push_back(
+        {std::string(row.id), row.finding.finding, row.finding.action, row.savings.saves_ns, row.at_most_ns});
+  }
+}
+
 Result<LoadedDigests> load_digests(const std::vector<std::string>& paths, const OpenOptions& options) {
   const ReadOptions read = read_options(options);
   LoadedDigests loaded;
   std::optional<Error> first;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    auto found = digests_at(paths[i], i < options.names.size() ? options.names[i] : std::string(), read);
+    auto found =
+        digests_at(paths[i], i < options.names.size() ? options.names[i] : std::string(), read, options.digest_findings);
     if (found) {
       for (Digest& digest : *found) loaded.digests.push_back(std::move(digest));
       continue;
@@ -109,7 +122,8 @@ Result<std::string> make_digest_bytes(const std::string& path, const OpenOptions
   const auto threads = std::make_shared<Threads>(options.threads);
   const Threads::Use use(threads.get());
   const ReadOptions read = read_options(options);
-  TRY(const Digest digest, digest_of(path, options.names.empty() ? std::string() : options.names.front(), read));
+  TRY(const Digest digest,
+      digest_of(path, options.names.empty() ? std::string() : options.names.front(), read, options.digest_findings));
   std::string bytes;
   append_digest(digest, &bytes);
   return bytes;

@@ -8,6 +8,7 @@
 #include <ridge/report.h>
 #include <ridge/result.h>
 
+#include "facts/scope.h"
 #include "job/digest.h"
 
 namespace ridge {
@@ -23,6 +24,9 @@ struct DigestList {
 
   std::uint64_t memory_bytes() const;
 };
+
+// What `findings` says of the trace of a digest.
+void add_findings(const Scope& scope, Digest* digest);
 
 // Whether the file at `path` begins as digests do.
 bool is_digest_file(const std::string& path);

@@ -1,5 +1,6 @@
 // The engine behind <ridge/engine.h>: opens traces, runs the catalog, completes the reports.
 #include <ridge/engine.h>
+#include <ridge/folder.h>
 #include <ridge/timeline.h>
 #include <ridge/trace_table.h>
 
@@ -209,27 +210,36 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
 // From digests, or from those of the traces that are held.
 Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& arguments) const {
   if (arguments.contains("digest"))
-    return fail(ErrorCode::usage, std::string(row.info.name) + " --digest writes a file", "", "<ridge/digest.h> makes digests");
+    return fail(ErrorCode::usage, "--digest writes a file", "", "<ridge/digest.h> makes digests");
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
+  const bool findings = arguments.contains("findings");
   // Of traces that are held they are made once, and kept for who asks again.
   const auto make = [&]() -> Result<std::shared_ptr<const DigestList>> {
     auto list = std::make_shared<DigestList>();
     for (std::size_t i = 0; i < state_->tables.size(); ++i) {
       TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
       list->digests.push_back(make_digest(costs->model()));
+      if (findings) add_findings(Scope(costs->model(), costs), &list->digests.back());
     }
     return list;
   };
-  TRY(const std::shared_ptr<const DigestList> made, state_->tables.cache().get<DigestList>("digests", make));
+  TRY(const std::shared_ptr<const DigestList> made,
+      state_->tables.cache().get<DigestList>(findings ? "digests with findings" : "digests", make));
+  LoadedDigests before;
+  if (const auto path = arguments.find("before"); path != arguments.end()) {
+    TRY(const std::vector<std::string> paths, with_folders_expanded({path->second}));
+    TRY(before, load_digests(paths, {}));
+  }
   const std::vector<Digest>& digests = made->digests.empty() ? state_->digests.digests : made->digests;
-  TRY(Report report, row.join(digests, arguments));
+  TRY(Report report, row.join(digests, before.digests, arguments));
   report.command = row.info.name;
   std::vector<std::string> paths;
   for (const Digest& digest : digests) paths.push_back(digest.path);
   const std::vector<std::string> names = distinct_names(paths);
   for (std::size_t i = 0; i < paths.size(); ++i) report.traces.push_back({paths[i], names[i]});
   for (const Diagnostic& diagnostic : state_->digests.diagnostics) report.diagnostics.push_back(diagnostic);
+  for (const Diagnostic& diagnostic : before.diagnostics) report.diagnostics.push_back(diagnostic);
   return report;
 }
 

@@ -13,7 +13,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::int64_t kOneRecordingNs = 60'000'000'000;  // ranks of one job record at one time
+constexpr std::int64_t kSameRecordingNs = 60'000'000'000;  // ranks of one job record at one time
 
 std::string file_of(const Digest& digest) { return std::filesystem::path(digest.path).filename().string(); }
 
@@ -100,7 +100,7 @@ std::vector<const Digest*> one_recording(const std::vector<const Digest*>& all, 
   std::int64_t last_end = INT64_MAX;
   for (const Digest* digest : by_time) {
     const std::int64_t start = absolute_start(*digest);
-    if (last_end<start&& static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(last_end)> kOneRecordingNs) ++run;
+    if (last_end<start&& static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(last_end)> kSameRecordingNs) ++run;
     std::int64_t end = start;
     saturating_add(&end, std::max<std::int64_t>(0, digest->end_ns - digest->start_ns));
     last_end = last_end == INT64_MAX ? end : std::max(last_end, end);
@@ -160,8 +160,9 @@ void say_damage_and_steps(Job* job) {
                                 "damaged, and kept as far as they go: " + listed_files(damaged)});
   }
   if (counts.size() < 2) return;
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);  // of equally many the longer one
+  });
   for (const JobRank& rank : job->ranks) {
     if (rank.digest->steps.size() != most->first) odd.push_back(rank.digest);
   }

@@ -117,6 +117,17 @@ struct DigestOp {
   bool operator==(const DigestOp&) const = default;
 };
 
+// What `findings` says of the trace, where it was asked.
+struct DigestFinding {
+  std::string id;
+  std::string finding;
+  std::string action;
+  std::optional<std::int64_t> saves_ns;  // of a step
+  std::optional<std::int64_t> at_most_ns;
+
+  bool operator==(const DigestFinding&) const = default;
+};
+
 struct Digest {
   std::string path;  // of the trace
   std::string host;  // name of the machine; empty where not told
@@ -135,6 +146,8 @@ struct Digest {
   std::vector<LaneItem> items;
   std::vector<DigestKernel> kernels;  // most time first
   std::vector<DigestOp> ops;          // most host time of their own first
+  bool knows_findings = false;        // whether they were asked for
+  std::vector<DigestFinding> findings;
 
   bool operator==(const Digest&) const = default;
 };

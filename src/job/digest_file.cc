@@ -141,6 +141,10 @@ class DigestFields {
         },
         8);
     rows(d.ops, [&](DigestOp& op) { text(op.name), integer(op.count), integer(op.self_ns); }, 3);
+    flag(d.knows_findings);
+    rows(
+        d.findings,
+        [&](DigestFinding& f) { text(f.id), text(f.finding), text(f.action), maybe(f.saves_ns), maybe(f.at_most_ns); }, 5);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "base/median.h"
+#include "base/saturating.h"
 #include "job/job_steps.h"
 
 namespace ridge {
@@ -168,13 +169,20 @@ class ClockFit {
     return median(std::move(lacks));
   }
 
+  // Offsets stay within what common() can hold.
+  static void move(JobRank* rank, std::int64_t by_ns) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 62;
+    saturating_add(&rank->offset_ns, by_ns);
+    rank->offset_ns = std::clamp(rank->offset_ns, -kMost, kMost);
+  }
+
   void refine(std::uint32_t r, bool with_drift) {
     JobRank& rank = job_.ranks[r];
     if (!rank.aligned) return;
     const auto found = residuals(r);
     if (found.empty()) return;
     const std::int64_t middle = median_lack(found);
-    rank.offset_ns += middle;
+    move(&rank, middle);
     constexpr std::size_t kFewest = 12;
     if (!with_drift || found.size() < kFewest) return;
     const std::size_t third = found.size() / 3;
@@ -194,7 +202,7 @@ class ClockFit {
     std::vector<std::int64_t> lacks;
     for (const auto& [time, lack] : found)
       lacks.push_back(lack - middle - static_cast<std::int64_t>(drift * static_cast<double>(time - rank.middle_ns)));
-    rank.offset_ns += median(std::move(lacks));
+    move(&rank, median(std::move(lacks)));
   }
 
   // Ranks of one machine share its clock: where their own fits agree, they get the median of them.
@@ -209,16 +217,18 @@ class ClockFit {
       if (ranks.size() < 2) continue;
       std::vector<std::int64_t> skews, drifts;
       for (const std::uint32_t r : ranks) {
-        skews.push_back(job_.ranks[r].offset_ns - base_difference(r));
+        skews.push_back(job_.ranks[r].offset_ns);
+        saturating_add(&skews.back(), -base_difference(r));
         drifts.push_back(static_cast<std::int64_t>(job_.ranks[r].drift * 1e12));
       }
       const auto [least, most] = std::minmax_element(skews.begin(), skews.end());
-      if (*most - *least > kSameClockNs) continue;
+      if (static_cast<double>(*most) - static_cast<double>(*least) > kSameClockNs) continue;
       const std::int64_t skew = median(skews);
       const double drift = static_cast<double>(median(drifts)) / 1e12;
       for (const std::uint32_t r : ranks) {
         JobRank& rank = job_.ranks[r];
-        rank.offset_ns = skew + base_difference(r);
+        rank.offset_ns = base_difference(r);
+        move(&rank, skew);
         rank.drift = drift;
       }
     }

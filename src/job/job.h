@@ -2,6 +2,7 @@
 // which of another (a meeting). Digests are referred to, not copied: they must outlive the Job.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,8 +26,11 @@ struct JobRank {
   std::int64_t error_ns = 0;  // half of the ends that it shares with others are nearer than this
   bool aligned = false;
 
+  // Within what sums and differences of such times can hold, whatever the digests say.
   std::int64_t common(std::int64_t own_ns) const {
-    return own_ns + offset_ns + static_cast<std::int64_t>(drift * static_cast<double>(own_ns - middle_ns));
+    constexpr std::int64_t kMost = std::int64_t{1} << 61;
+    const auto gained = static_cast<std::int64_t>(drift * static_cast<double>(own_ns - middle_ns));
+    return std::clamp(own_ns + offset_ns + gained, -kMost, kMost);
   }
 };
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/saturating.h"
+
 namespace ridge {
 namespace {
 
@@ -147,7 +149,7 @@ class LaneBuilder {
     }
     if (late_issue_ == kNever) late_rest_ = 0;
     device_ns_ += delay + adds;
-    kernel_ns_ += work.end_ns - work.start_ns;
+    saturating_add(&kernel_ns_, work.end_ns - work.start_ns);
     ++run_.kernels;
     run_.work_hash += hash_of_[work.row];
     if (work.launched) run_issued_ = std::max(run_issued_, work.issued_ns);

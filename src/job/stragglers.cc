@@ -87,22 +87,27 @@ class StragglerFinder {
 
  private:
   // A gain over the steps in which the candidate was recorded.
-  double per_step(const Candidate& candidate, std::int64_t ns) const {
+  double per_step(const Candidate& candidate, std::int64_t ns) {
     const std::int64_t steps = shared_steps(candidate.rank ? *candidate.rank : job_.groups[*candidate.group].members.front());
     return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, steps));
   }
 
-  // Steps of a rank in which those that it meets were recorded too: only there it can hold them up.
-  std::int64_t shared_steps(std::uint32_t r) const {
+  // Steps of a rank in which the recording of all others had begun: whoever begins later is where the recording has it, and
+  // what was gained before is lost.
+  std::int64_t shared_steps(std::uint32_t r) {
+    if (!begun_ns_) {
+      begun_ns_ = INT64_MIN;
+      for (const JobRank& rank : job_.ranks) {
+        if (rank.aligned) begun_ns_ = std::max(*begun_ns_, rank.common(rank.digest->start_ns));
+      }
+    }
     const Digest& digest = *job_.ranks[r].digest;
     std::vector<std::pair<std::int64_t, std::int64_t>> met(digest.steps.size());  // collectives, and those with all others
     for (std::uint32_t i = 0; i < digest.collectives.size(); ++i) {
       if (digest.collectives[i].step >= met.size()) continue;
-      const Meeting& meeting = job_.meetings[job_.meeting_of[r][i]];
-      const std::size_t all = meeting.point_to_point ? 2 : job_.groups[meeting.group].members.size();
       auto& [count, whole] = met[digest.collectives[i].step];
       ++count;
-      whole += meeting.count >= all;
+      whole += *begun_ns_ <= job_.meetings[job_.meeting_of[r][i]].end_ns;
     }
     return std::ranges::count_if(met, [](const auto& step) { return step.first > 0 && step.second * 10 >= step.first * 9; });
   }
@@ -136,7 +141,8 @@ class StragglerFinder {
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
       for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) {
         Candidate candidate = has_peers(r) ? against_peers(r, time) : against_all(r, time);
-        if (candidate.excess_ns >= kCandidateShare * static_cast<double>(step_ns_)) found.push_back(candidate);
+        if (candidate.excess_ns < kCandidateShare * static_cast<double>(step_ns_)) continue;
+        if (!has_peers(r) || stands_out(candidate)) found.push_back(candidate);
       }
     }
     return found;
@@ -164,6 +170,31 @@ class StragglerFinder {
     candidate.other_work = own > peer ? other / (own - peer) : 0;
     candidate.ratio = peer > 0 ? own / peer : 1;
     return candidate;
+  }
+
+  // Whether its peers are nearer to each other than it is to them: ranks that all differ have no straggler among them.
+  bool stands_out(const Candidate& candidate) {
+    constexpr double kDeviations = 3, kOfMedianDeviation = 1.4826;  // of a normal distribution
+    const std::uint32_t of = peers_.ranks[*candidate.rank].peers;
+    const auto t = static_cast<std::size_t>(candidate.time);
+    std::vector<std::int64_t>& totals = totals_[{of, t}];
+    if (totals.empty()) {
+      for (const std::uint32_t r : peers_.classes[of].ranks) totals.push_back(a_step(r, t));
+      std::sort(totals.begin(), totals.end());
+    }
+    if (totals.size() < 3) return true;
+    const std::int64_t own = a_step(*candidate.rank, t);
+    std::vector<std::int64_t> others = totals;
+    others.erase(std::lower_bound(others.begin(), others.end(), own));
+    const std::int64_t usual = median(others);
+    for (std::int64_t& other : others) other = std::abs(other - usual);
+    return static_cast<double>(own - usual) > kDeviations * kOfMedianDeviation * static_cast<double>(median(std::move(others)));
+  }
+
+  std::int64_t a_step(std::uint32_t r, std::size_t t) const {
+    std::int64_t sum = 0;
+    for (const LaneBlock& block : peers_.ranks[r].blocks) sum += block.ns[t];
+    return sum / static_cast<std::int64_t>(std::max<std::size_t>(1, job_.ranks[r].digest->steps.size()));
   }
 
   // A rank that is like no other (a stage of a pipeline): its kernels against the same kernels elsewhere, its host by the
@@ -414,7 +445,10 @@ class StragglerFinder {
   const KernelPace pace_;
   Stragglers found_;
   std::int64_t start_ns_ = 0, base_ns_ = 0;
+  std::optional<std::int64_t> begun_ns_;  // when the recording of the last rank begins
   std::map<std::uint32_t, std::vector<BlockMedians>> without_;
+  std::map<std::pair<std::uint32_t, std::size_t>, std::vector<std::int64_t>>
+      totals_;  // a step's, of each rank of a class, sorted
   std::map<std::pair<LikeKey, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> usual_;  // own and the others' median
 };
 

@@ -155,7 +155,7 @@ class ReplayCallBuilder {
     if (!group->durations_ns.empty()) call.median_ns = median(group->durations_ns);
     if (const DeviceProperties* properties = properties_of(model_, group->device)) call.device = properties->name;
     if (group->node == kNoNode) {
-      call.cannot = call.op == kNoOp ? "no op launched it, so its inputs are not known" : without_op(group->row);
+      call.cannot = without_op(group->row);
       return;
     }
     const EventId op = model_.tree().event[group->node.value];
@@ -174,7 +174,7 @@ class ReplayCallBuilder {
   std::string without_op(std::uint32_t row) const {
     const NodeId launch = model_.links().launch[row];
     if (launch == kNoNode) return "its launch is not in the trace: it was queued before the recording";
-    return "no op launched it, so its inputs are not known";
+    return in_graph(row) ? std::string(kInGraph) : "no op launched it, so its inputs are not known";
   }
 
   // Why the call cannot be made; empty where it can.

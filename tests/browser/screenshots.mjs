@@ -1,8 +1,7 @@
 // The pictures of the README and the documents, from real traces of tests/fixtures: FOLDER/<page>.png, and <page>_dark.png for some.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { close_all, fixture, frames, open, open_browser, scratch, serve, settle, visit } from "./harness.mjs";
-import { kSlow, make_job } from "./job_traces.mjs";
+import { close_all, fixture, frames, open, open_browser, serve, settle, visit } from "./harness.mjs";
 
 const folder = process.argv[2] ?? "docs/images";
 mkdirSync(folder, { recursive: true });
@@ -10,7 +9,8 @@ mkdirSync(folder, { recursive: true });
 const compiled = [fixture("gpt_compiled_train.json.gz")];
 const eager = [fixture("resnet18_eager_shapes.json.gz")];
 
-const job = [make_job(join(scratch, "job"), { ranks: 8, steps: 10 }).folder];
+const job = [fixture("../../examples/job")];
+const slow = 6; // a rank of it whose device is slow
 
 // name, traces, page, parameters, scheme, and what to do before the picture
 const kPictures = [
@@ -19,7 +19,7 @@ const kPictures = [
   ["timeline_dark", compiled, "timeline", "", "dark", zoom_to_a_kernel],
   ["roofline", eager, "roofline", "", "light"],
   ["ranks", job, "ranks", "", "light"],
-  ["ranks_collective", job, "timeline", `t=${kSlow}&ranks=2.0.1.3`, "light", select_a_collective],
+  ["ranks_collective", job, "timeline", `t=${slow}&ranks=6.4.5.7`, "light", select_a_collective],
 ];
 
 // A kernel, its launch and the arrow between them.
@@ -32,13 +32,12 @@ async function zoom_to_a_kernel(page, server) {
   await settle(page);
 }
 
-// A collective in the middle, on four ranks: one arrives last.
+// A collective in the middle, on the four ranks of a tensor-parallel group: one arrives last.
 async function select_a_collective(page, server) {
-  const { results } = await server.api(`search?t=${kSlow}&q=nccl&limit=100`);
-  const hit = results.sort((a, b) => a.start_ns - b.start_ns)[8];
-  const origin = await page.evaluate(() => window.__ridge.state.alignment[0].shift_ns);
-  const at = hit.start_ns + origin;
-  await visit(page, "timeline", `t=${kSlow}&ranks=2.0.1.3&s=${hit.id}&r=${at - 2600000}-${at + 700000}`);
+  const { results } = await server.api(`search?t=${slow}&q=nccl&limit=1000`);
+  const hit = results.sort((a, b) => a.start_ns - b.start_ns)[Math.floor(results.length / 2)];
+  const at = hit.start_ns + (await page.evaluate(() => window.__ridge.state.alignment[0].shift_ns));
+  await visit(page, "timeline", `t=${slow}&ranks=6.4.5.7&s=${hit.id}&r=${at - 600000}-${at + 400000}`);
   await page.waitForSelector(".meeting");
   await settle(page);
 }

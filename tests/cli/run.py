@@ -16,11 +16,12 @@ import hostile
 import inputs
 import outputs
 import predicting
+import ranks
 import replaying
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, ranks, hostile]
 
 
 def main():

@@ -43,6 +43,7 @@ BENCH = (
     ("grid", TEXT, None),
     ("block", TEXT, None),
     ("kernel_file", TEXT, None),
+    ("module", TEXT, None),
     ("script", TEXT, None),
 )
 CONFIGS = (

@@ -96,8 +96,9 @@ class Meter:
         found, _, _ = self._window(call, 2)
         return (found.get("warm") or [[]])[-1]
 
-    def time(self, call, index=None, seconds=5.0, within=samples.ENOUGH, most=MOST_REPEATS, until=None):
-        """Runs `call` until the medians, cold and warm, of launch number `index` (None: of all its kernels together) are known, or a cap is reached.
+    def time(self, call, choose=None, seconds=5.0, within=samples.ENOUGH, most=MOST_REPEATS, until=None):
+        """Runs `call` until the medians, cold and warm, are known, or a cap is reached: those of one launch, whose number `choose` tells from the
+        launches of a run; without `choose`, or where it tells None, those of all kernels of a run together.
 
         until: time.monotonic() after which no further window begins."""
         call()
@@ -118,6 +119,7 @@ class Meter:
             timed.cold, timed.warm = records.usual(cold), records.usual(warm)
             if not timed.cold or not timed.cold[-1]:
                 raise NothingRan("the call launched nothing on the device")
+            index = None if choose is None else choose(timed.launches())
             well = all(samples.known_well(self._values(timed, phase, index), within) for phase in ("cold", "warm"))
             now = time.monotonic()
             if well or len(cold) >= most or now >= stop or (until is not None and now >= until):

@@ -59,7 +59,7 @@ def answer_for(bench, path):
         )
     peaks = bench.peaks()
     roof = Roof(peaks.get("bandwidth_bytes_per_s"), bench.machine.get("l2_bytes"))
-    found = _kernel_rows(known, told, roof)
+    found = _kernel_rows(path, known, told, roof)
     tables = [answer.table("bench", answer.BENCH, found)]
     configs = [each for row in found for each in row.get("configs") or ()]
     if configs:
@@ -71,13 +71,13 @@ def answer_for(bench, path):
     return answer.document(tables, diagnostics=bench.diagnostics)
 
 
-def _kernel_rows(known, told, roof):
+def _kernel_rows(module, known, told, roof):
     """A row per kernel of the source; one that did not run says so."""
     ran = {each["name"]: each for each in told.get("kernels") or ()}
     found = []
     for name in dict.fromkeys([*(each.name for each in known), *ran]):
         path = next((each.path for each in known if each.name == name), None)
-        row = {"kernel": name, "call": {"kernel": name}, "trace_ns": None, "kernel_file": path}
+        row = {"kernel": name, "call": {"kernel": name}, "trace_ns": None, "kernel_file": path, "module": module}
         each = ran.get(name)
         if each is None:
             failed = told["status"] != "ok"

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from . import answer, options, rows, script, scripts, table_file, trace_facts
+from . import answer, cache_files, options, rows, script, scripts, table_file, trace_facts
 from .progress import Progress, printable
 from .ridge_command import Failed, Ridge
 from .roof import Roof
@@ -29,6 +29,8 @@ class Bench:
         self.until = None if asked.at_most is None else time.monotonic() + asked.at_most
         self.diagnostics = []
         self.machine = {}
+        self.other_device = False  # the trace is of another one than this machine's
+        self.modules = {}  # of Inductor, by kernel
 
     def ask_machine(self):
         self.machine = self.workers.ask("machine", START_DEADLINE_S)
@@ -78,6 +80,8 @@ def _row(bench, item, launches, roof):
     except (script.NotAScript, OSError) as error:
         return {**rows.cannot(item), "status": "failed", "reason": str(error)}
     row = rows.begun(item, call)
+    row["kernel_file"] = launches.kernel_file(call) if launches is not None else None
+    row["module"] = bench.modules.get(row["kernel"])
     if bench.over():
         row.update(status="skipped", reason="no time was left (--for)")
         return row
@@ -95,6 +99,8 @@ def _row(bench, item, launches, roof):
         configs=asked.configs,
     )
     costs = _costs(launches, call)
+    if bench.other_device:
+        costs.update(compute_ns=None, expected_ns=None)
     row = rows.measured(row, told, costs, roof)
     if told.get("configs"):
         from . import chosen_config
@@ -116,6 +122,8 @@ def bench_scripts(bench, items, trace=None, launches=None):
     bench.ask_machine()
     known = bench.peaks()
     roof = Roof(known.get("bandwidth_bytes_per_s"), bench.machine.get("l2_bytes"))
+    if launches is not None:
+        _compare_devices(bench, launches)
     found = run_items(bench, items, launches, roof)
     clocks = sorted(row["clock_mhz"] for row in found if row.get("clock_mhz"))
     clock = clocks[(len(clocks) - 1) // 2] if clocks else None
@@ -134,6 +142,14 @@ def bench_scripts(bench, items, trace=None, launches=None):
     tables.append(answer.table("machine", answer.MACHINE, [_machine_row(bench, known, clock, found)]))
     _tell_clock(bench, known, clock)
     return answer.document(tables, traces=[trace] if trace else [], diagnostics=bench.diagnostics)
+
+
+def _compare_devices(bench, launches):
+    """Times and costs of a trace are of its own device."""
+    if bench.has_gpu and launches.devices and bench.machine["device"] not in launches.devices:
+        message = "the trace is of %s, this is %s: its times are not those of this device" % (", ".join(sorted(set(launches.devices))), bench.machine["device"])
+        bench.diagnostics.append(answer.diagnostic("other_device", message))
+        bench.other_device = True
 
 
 def _total(found):
@@ -177,6 +193,8 @@ def bench_trace(bench, trace):
     del items[asked.top :]
     if (asked.kernel or asked.op) and not items:
         raise Failed("error: no kernel of the trace is called like '%s'\n  hint: ridge kernels lists them" % printable(asked.kernel or asked.op), 2)
+    if "--inductor-cache" in asked.replay:
+        bench.modules = cache_files.modules_by_kernel(asked.replay[asked.replay.index("--inductor-cache") + 1])
     return bench_scripts(bench, items, trace, trace_facts.read(bench.ridge, trace, asked.flag))
 
 

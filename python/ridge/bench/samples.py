@@ -4,6 +4,8 @@ import math
 
 CONFIDENCE = 0.95
 ENOUGH = 0.01  # of the median, to either side
+ROUNDING = 2  # ns that records of equal length may differ by
+COARSEST = 0.03  # of the median: a step of the clock beyond that is no excuse
 
 
 def median(values):
@@ -33,6 +35,16 @@ def interval(values):
     return median(ordered), ordered[rank - 1], ordered[-rank]
 
 
+def resolution(values):
+    """The step of the clock behind the values, as far as they show it: the smallest difference between two of them, that of rounding aside."""
+    ordered = sorted(set(values))
+    return min((b - a for a, b in zip(ordered, ordered[1:]) if b - a > ROUNDING), default=0)
+
+
 def known_well(values, within=ENOUGH):
+    """Whether the interval is within this share of the median, or as narrow as the clock's step allows: a kernel of 2 us has records 32 ns apart."""
     middle, low, high = interval(values)
-    return low is not None and high - middle <= within * middle and middle - low <= within * middle
+    if low is None:
+        return False
+    slack = max(within * middle, min(resolution(values), COARSEST * middle) + ROUNDING)
+    return high - middle <= slack and middle - low <= slack

@@ -47,13 +47,14 @@ def run_script(worker, request):
         with triton_calls.watched() as seen:
             run()
         torch.cuda.synchronize()
-        launches = worker.meter.launches(run)
-        index, same = script.launch_in(launches, call)
-        set_to = None
-        if index is not None and not same and call.get("kernel"):
-            set_to, launches, index, same = _other_settings(worker, run, call, launches, index)
-        timed = worker.meter.time(run, index, seconds=request["seconds"], within=request.get("within", samples.ENOUGH))
+        timed = _timed(worker, request, run, call)
         index, same = script.launch_in(typical(timed), call)
+        set_to = None
+        if not same and call.get("kernel"):
+            set_to = _other_settings(worker, run, call)
+        if set_to is not None:
+            timed = _timed(worker, request, run, call)
+            index, same = script.launch_in(typical(timed), call)
     answer = {"status": "ok", "reason": None, "same_kernel": same, "settings": set_to, "index": index, "took_s": round(time.monotonic() - begun, 3)}
     answer.update(described(timed))
     answer["compiled"] = _compiled(seen, timed.launches()[index].name if index is not None else "")
@@ -64,18 +65,24 @@ def run_script(worker, request):
     return answer
 
 
-def _other_settings(worker, run, call, launches, index):
-    """The first settings of the process with which the trace's own kernel runs; those that are, where none helps."""
+def _timed(worker, request, run, call):
+    def choose(launches):
+        return script.launch_in(launches, call)[0]
+
+    return worker.meter.time(run, choose, seconds=request["seconds"], within=request.get("within", samples.ENOUGH))
+
+
+def _other_settings(worker, run, call):
+    """Sets the process so that the trace's own kernel runs, and says how; None where nothing that is tried helps."""
     torch = worker.torch
     for words, setter in settings.for_op(call.get("op")):
         with settings.kept(torch):
             setter(torch)
             tried = worker.meter.launches(run)
-        found, same = script.launch_in(tried, call)
-        if same:
+        if script.launch_in(tried, call)[1]:
             setter(torch)
-            return words, tried, found, True
-    return None, launches, index, False
+            return words
+    return None
 
 
 def typical(timed):

@@ -19,6 +19,7 @@ class Launches:
             row["grid"], row["block"] = _sizes(form.get("grid")), _sizes(form.get("block"))
             self._groups[row["kernel"]].append(row)
         self._busy = _busy_by_device(work)
+        self.devices = []  # names of the trace's GPUs, as far as it tells them
 
     def of(self, call):
         """The launches of a script's call: of its kernel those with its grid, block and op, as far as the trace tells them."""
@@ -39,6 +40,10 @@ class Launches:
         at_peak = sorted(each for each in map(_compute_ns, rows) if each is not None)
         found["compute_ns"] = at_peak[(len(at_peak) - 1) // 2] if at_peak else None
         return found
+
+    def kernel_file(self, call):
+        """Where the source of a generated kernel lay when it ran, as the trace tells it; None: it does not."""
+        return next((row["kernel_file"] for row in self.of(call) if row.get("kernel_file")), None)
 
     def beside(self, call):
         """Of the time of these launches the share, in percent, in which other streams of the device worked too; None: no launch is known."""
@@ -100,4 +105,6 @@ def read(ridge, trace, flags=()):
     costs = ridge.tables("kernels", "--by", "launch", *flags, trace)["kernels"]
     query = "select name, start_ns, dur_ns, device, stream, grid, block from device_work"
     work = ridge.tables("sql", trace, query)["sql"]
-    return Launches(costs, work)
+    launches = Launches(costs, work)
+    launches.devices = [row["name"] for row in ridge.tables("info", trace).get("devices", ()) if row.get("name")]
+    return launches

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "analysis/catalog.h"
 #include "analysis/ranks/ranks.h"
 #include "analysis/shared/cells.h"
 #include "base/try.h"
@@ -116,7 +117,7 @@ Report report_arrivals(const Job& job, const std::vector<Arrival>& arrivals) {
   return report;
 }
 
-Result<Report> run_arrivals(std::span<const Digest> ranks, const Arguments& arguments) {
+Result<Report> run_arrivals(std::span<const Digest> ranks, std::span<const Digest>, const Arguments& arguments) {
   TRY(const auto rank, whole_number(arguments, "rank"));
   TRY(const auto at, whole_number(arguments, "at"));
   if (at && !rank) return fail(ErrorCode::usage, "--at needs --rank", "", "ridge arrivals FOLDER --rank 3 --at 1200300");

@@ -4,12 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include <ridge/analysis.h>
 #include <ridge/report.h>
-#include <ridge/result.h>
 
 #include "job/job.h"
 
@@ -28,7 +25,5 @@ struct Arrival {
 std::vector<Arrival> find_arrivals(const Job& job, std::optional<std::int64_t> rank, std::optional<std::int64_t> own_start_ns);
 
 Report report_arrivals(const Job& job, const std::vector<Arrival>& arrivals);
-
-Result<Report> run_arrivals(std::span<const Digest> ranks, const Arguments& arguments);
 
 }  // namespace ridge

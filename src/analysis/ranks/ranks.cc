@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/catalog.h"
+#include "analysis/ranks/job_changes.h"
 #include "base/distinct_names.h"
 #include "base/median.h"
 #include "base/saturating.h"
@@ -189,12 +190,13 @@ std::int64_t clock_origin(const Job& job) {
 
 Ranks compute_ranks(std::span<const Digest> digests) { return RanksMaker(digests).make(); }
 
-Result<Report> run_ranks(std::span<const Digest> ranks, const Arguments&) {
-  if (ranks.size() < 2) {
+Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments&) {
+  if (ranks.size() < 2 || before.size() == 1) {
     return fail(ErrorCode::usage, "ranks needs the traces of two ranks at least", "",
                 "give the folder of a job's traces, or of their digests");
   }
-  return report_ranks(compute_ranks(ranks));
+  const Ranks found = compute_ranks(ranks);
+  return before.empty() ? report_ranks(found) : report_job_changes(compute_ranks(before), found);
 }
 
 }  // namespace ridge

@@ -1,13 +1,15 @@
 // The tables of `ranks`: ranks, stragglers, collectives, groups, messages, steps, job.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "analysis/collectives/collectives.h"
 #include "analysis/ranks/ranks.h"
 #include "analysis/shared/cells.h"
-#include "base/units.h"
+#include "base/median.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -90,7 +92,10 @@ Table ranks_table(const Ranks& found) {
     if (rank.aligned) {
       // What is added to the times as the traces have them, where these say when they begin.
       const auto base = digest.base_time_ns, first = reference->digest->base_time_ns;
-      offset = rank.offset_ns - reference->offset_ns - (base && first ? *base - *first : 0);
+      std::int64_t apart = rank.offset_ns;
+      saturating_add(&apart, -reference->offset_ns);
+      saturating_add(&apart, base && first ? *first - *base : 0);
+      offset = apart;
       error = rank.error_ns;
       drift = std::round((rank.drift - reference->drift) * 1e9) / 1e3;
     }
@@ -256,6 +261,46 @@ Table job_table(const Ranks& found) {
   return table;
 }
 
+// The findings of all ranks, each once: those that it holds for, and what it saves these, in the median.
+Table findings_of_ranks(const Ranks& found) {
+  struct Held {
+    std::string finding, action;
+    std::vector<std::int64_t> ranks, saves, at_most;
+  };
+  std::map<std::string, Held> all;
+  for (const RankSums& sums : found.ranks) {
+    for (const DigestFinding& finding : sums.rank->digest->findings) {
+      Held& held = all[finding.id];
+      if (held.ranks.empty()) held.finding = finding.finding, held.action = finding.action;
+      if (!held.ranks.empty() && held.ranks.back() == sums.rank->rank) continue;
+      held.ranks.push_back(sums.rank->rank);
+      if (finding.saves_ns) held.saves.push_back(*finding.saves_ns);
+      if (finding.at_most_ns) held.at_most.push_back(*finding.at_most_ns);
+    }
+  }
+  std::vector<std::pair<std::string, Held>> rows(all.begin(), all.end());
+  const auto typical = [](const std::vector<std::int64_t>& values) {
+    return values.empty() ? std::nullopt : std::optional(median(values));
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+    return typical(a.second.saves).value_or(-1) > typical(b.second.saves).value_or(-1);
+  });
+  Table table;
+  table.name = "findings";
+  table.columns = {{"id", Type::text},
+                   {"finding", Type::text},
+                   {"holds_for", Type::integer, Unit::count},
+                   {"saves_ns", Type::integer, Unit::ns},
+                   {"at_most_ns", Type::integer, Unit::ns},
+                   {"ranks", Type::text},
+                   {"do", Type::text, Unit::none, Role::plain, true}};
+  for (const auto& [id, held] : rows) {
+    table.add_row({id, held.finding, static_cast<std::int64_t>(held.ranks.size()), cells::integer(typical(held.saves)),
+                   cells::integer(typical(held.at_most)), listed(held.ranks), held.action});
+  }
+  return table;
+}
+
 std::string headline_of(const Ranks& found) {
   if (found.stragglers.list.empty()) return "no straggler: no rank or link costs the step 2 % or more";
   const Straggler& first = found.stragglers.list.front();
@@ -275,6 +320,8 @@ Report report_ranks(const Ranks& found) {
   report.tables.push_back(messages_table(found));
   report.tables.push_back(steps_table(found));
   report.tables.push_back(job_table(found));
+  const auto known = std::ranges::count_if(found.ranks, [](const RankSums& s) { return s.rank->digest->knows_findings; });
+  if (known > 0) report.tables.push_back(findings_of_ranks(found));
   report.diagnostics = found.job.diagnostics;
   for (const Diagnostic& diagnostic : found.stragglers.diagnostics) report.diagnostics.push_back(diagnostic);
   if (found.job.meetings.empty()) {

@@ -166,15 +166,20 @@ def on_host(op, name, argument, named):
     """Whether a tensor was a number of the host: without dimensions, wider than its neighbours, as Python's numbers are."""
     if argument["shape"]:
         return False
-    if name in ON_HOST and "efficient" in op:
-        return True
-    others = [a for n, a in named.items() if a["kind"] == "tensor" and n != name and (a["shape"] or n == "out")]
-    if op in ("copy_", "_to_copy", "fill_", "where", "nll_loss_backward") or not others:
-        return op == "where" and argument["dtype"] in ("double", "long int") and bool(others)
-    if argument["dtype"] not in ("double", "float64", "long int", "int64", "bool", "c10::complex<double>"):
+    if name in SEEDS:
+        return name in ON_HOST and "efficient" in op
+    tensors = [n for n, a in named.items() if a["kind"] == "tensor"]
+    if argument["dtype"] not in ("double", "float64", "long int", "int64", "bool", "c10::complex<double>") or len(tensors) < 2:
         return False
-    same = any(a["dtype"] == argument["dtype"] for a in others)
-    return not same or "UnaryFunctor" in CALL["kernel"] or "FunctorOnSelf" in CALL["kernel"]
+    # Kernels with a number in place of an operand: of the first (A) or of the second (B, OnSelf).
+    if "FunctorOnSelf" in CALL["kernel"] or "BUnaryFunctor" in CALL["kernel"]:
+        return name != tensors[0]
+    if "AUnaryFunctor" in CALL["kernel"]:
+        return name == tensors[0]
+    if op in ("copy_", "_to_copy", "fill_", "nll_loss_backward"):
+        return False
+    others = [named[n] for n in tensors if n != name and named[n]["shape"]]
+    return bool(others) and (op == "where" or all(a["dtype"] != argument["dtype"] for a in others))
 
 
 def left_out_list(op, name, recorded, named):

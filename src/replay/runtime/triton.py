@@ -48,6 +48,22 @@ def jit_function(kernel):
     return kernel
 
 
+def constants_of(kernel, function):
+    """The kernel's constants: those that the trace tells, else those that its source does."""
+    meta = getattr(kernel, "triton_meta", None) or {}
+    found = {name if isinstance(name, str) else function.arg_names[name]: value for name, value in meta.get("constants", {}).items()
+             if isinstance(name, (str, int))}  # fmt: skip
+    configs = getattr(kernel, "configs", None) or []
+    if len(configs) == 1:
+        found.update(configs[0].kwargs)
+    found.update(CONSTANTS)
+    wanted = [p.name for p in function.params if p.is_constexpr]
+    missing = [p.name for p in function.params if p.is_constexpr and p.name not in found and not p.has_default]
+    if missing:
+        raise RuntimeError(f"the trace does not tell {', '.join(missing)} (kernel_kwargs, recorded by PyTorch 2.7 and newer)")
+    return {name: value for name, value in found.items() if name in wanted}
+
+
 def run(inputs):
     """The kernel once, and nothing else on the device. Without a GPU nothing is launched."""
     if all(arg.device.type != "cuda" for arg in inputs.args if isinstance(arg, torch.Tensor)):
@@ -57,8 +73,7 @@ def run(inputs):
     function = jit_function(inputs.kernel)
     meta = getattr(inputs.kernel, "triton_meta", None) or {}
     options = {name: True for name in ("launch_cooperative_grid", "launch_pdl") if meta.get(name)}
-    constants = {name: value for name, value in CONSTANTS.items() if name in function.arg_names}
-    function[tuple(CALL["grid"])](*inputs.args, **constants, **OPTIONS, **options)
+    function[tuple(CALL["grid"])](*inputs.args, **constants_of(inputs.kernel, function), **OPTIONS, **options)
     return [arg for arg in inputs.args if isinstance(arg, torch.Tensor)]
 
 

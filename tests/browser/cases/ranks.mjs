@@ -201,6 +201,71 @@ export const cases = {
     await finish();
   },
 
+  "a job too large to be held: the map stands for many ranks, a click looks closer, and a trace is read when it is looked at": async () => {
+    const ranks = 300;
+    const { folder } = make_job(join(scratch, "large"), { ranks, steps: 3 });
+    const server = await serve(folder);
+    const { page, finish } = await open(server.url);
+    await page.waitForSelector('html[data-ready="ranks"]'); // the first page: no trace is open
+    await page.waitForFunction(() => window.__ridge?.heat?.stats.draws > 0);
+    equal((await server.api("traces")).traces.map((each) => each.state).join(), new Array(ranks).fill("closed").join(), "which traces are open");
+    const grid = () => page.evaluate(() => window.__ridge.heat.grid());
+    const { per_row, lines } = await grid();
+    check(per_row > 1 && lines * 6 <= 520, `${lines} lines of ${per_row} ranks`);
+    const line = Math.floor(kSlow / per_row);
+    check((await colour(page, line, 1)) !== (await colour(page, line + 5, 1)), "the late rank is seen among the others of its line");
+    const spot = await cell(page, line, 1);
+    await page.mouse.click(spot.x, spot.y);
+    await page.waitForFunction(() => window.__ridge.heat.grid().per_row === 1);
+    check((await page.evaluate(() => location.hash)).includes("rows=0-24"), "the URL keeps the part");
+    const near = await cell(page, kSlow, 1);
+    await page.mouse.click(near.x, near.y);
+    await page.waitForSelector('html[data-ready="timeline"] .timeline');
+    await settle(page);
+    equal(await page.evaluate(() => window.__ridge.state.t), kSlow, "whose timeline");
+    const view = await page.evaluate(() => [window.__ridge.state.view.from, window.__ridge.state.view.to, window.__ridge.state.view.window_ns]);
+    check(view[1] - view[0] < view[2] / 2, "the step, not the whole");
+    await visit(page, "timeline", `t=${kSlow}&ranks=2.0.299`);
+    await page.waitForFunction(() => window.__ridge?.state?.alignment?.length === 3);
+    const hit = await collective_of(server, page, 299, 3);
+    await visit(page, "timeline", `t=${kSlow}&ranks=2.0.299&s=${hit.id}`);
+    await page.waitForSelector(".meeting");
+    const met = await page.evaluate(() => window.__ridge.state.meeting.arrivals);
+    equal(met.length, ranks, "ranks that met");
+    equal(met.filter((each) => each.slice).length, 3, "those that are shown are lit");
+    await finish();
+  },
+
+  "digests alone have the page of ranks, and say that their traces are not here": async () => {
+    const file = join(scratch, "job.digest");
+    run_ridge("ranks", "--digest", file, job().folder);
+    const server = await serve(file);
+    const { page, finish } = await open(server.url);
+    await page.waitForSelector('html[data-ready="ranks"]');
+    await page.waitForFunction(() => window.__ridge?.heat?.stats.draws > 0);
+    equal(await page.$$eval(".nav-item", (items) => items.map((item) => item.textContent).join()), "Ranks", "pages");
+    check((await page.textContent(".straggler")).includes(`Rank ${kSlow}`), "the straggler");
+    const spot = await cell(page, 1, 1);
+    await page.mouse.click(spot.x, spot.y);
+    await page.waitForFunction(() => document.querySelector(".heat-said").textContent.includes("is not here"));
+    await finish();
+  },
+
+  "findings over all ranks tell which ranks they hold for": async () => {
+    const { server, page, finish } = await ranks_page();
+    const table = (await server.api("ranks?findings=true")).tables.find(({ name }) => name === "findings");
+    await page.waitForFunction((n) => document.querySelectorAll(".ranks-findings .finding").length === n || (n === 0 && document.querySelector(".ranks-findings p:not([role])")), table.rows.length);
+    check(table.rows.length > 0, "the made job has findings");
+    const at = (name) => table.columns.findIndex((each) => each.name === name);
+    const shown = await page.$$eval(".ranks-findings .finding", (items) => items.map((item) => [item.dataset.finding, item.textContent]));
+    table.rows.forEach((row, i) => {
+      equal(shown[i][0], row[at("id")], `finding ${i}`);
+      const who = row[at("holds_for")] === kRanks ? `all ${kRanks} ranks` : row[at("ranks")];
+      check(shown[i][1].includes(who), `${shown[i][1]} tells ${who}`);
+    });
+    await finish();
+  },
+
   "on a telephone the page of ranks is as wide as the screen": async () => {
     const { page, finish } = await ranks_page("", { viewport: { width: 390, height: 800 } });
     const wide = await page.evaluate(() => [document.querySelector(".main").scrollWidth, document.querySelector(".main").clientWidth]);

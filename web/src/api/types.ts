@@ -66,6 +66,7 @@ export interface AnalysisInfo {
 export interface Traces {
   scope?: Partial<Record<"step" | "from" | "to" | "gpu", string>>; // what the server was given
   ridge: string;
+  bench?: boolean; // whether `ridge bench` measured the kernels
   traces: TraceInfo[];
   analyses: AnalysisInfo[];
 }

@@ -10,6 +10,7 @@ import { link } from "../ui/router";
 import { roof_bar } from "../ui/roof_bar";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { chip } from "../ui/columns";
+import { bench_cards, script_card, source_card } from "./kernel_alone";
 import { asked, type Context, type Page } from "./page";
 
 // What the figures and the lists of the head say already, or what a table below says better.
@@ -24,6 +25,8 @@ export async function kernel_page(context: Context): Promise<Page> {
   const row = table?.table.rows[0];
   if (!table || !row) return { element: el("p", { class: "empty muted" }, "This trace has no such kernel.") };
   const category = table.text(row, "category");
+  const kernel = table.text(row, "kernel");
+  const measured = await bench_cards(context, kernel);
   return {
     element: el(
       "div",
@@ -38,7 +41,10 @@ export async function kernel_page(context: Context): Promise<Page> {
       head_figures(table, row),
       el("div", { class: "columns" }, work(table, row), spread(report, table, row, category)),
       diagnostics(report.diagnostics),
-      ...report.tables.filter((each) => !["kernel", "durations"].includes(each.name)).map((each) => table_card(each, context.t, { first: kFirst })),
+      ...measured,
+      script_card(context, kernel),
+      source_card(report),
+      ...report.tables.filter((each) => !["kernel", "durations", "source"].includes(each.name)).map((each) => table_card(each, context.t, { first: kFirst })),
     ),
   };
 }

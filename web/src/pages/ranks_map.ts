@@ -110,7 +110,6 @@ export class RanksMap {
     this.show();
     const shown = /^(\d{1,6})-(\d{1,6})$/.exec(choice.ranks ?? "");
     if (shown) this.map.look({ row: Number(shown[1]), row_end: Number(shown[2]), column: 0, column_end: grid.steps.length });
-    else this.looks(this.map.shown);
     this.say(null);
   }
 

@@ -119,9 +119,10 @@ export class HeatMap {
   }
   private resized(): void {
     const width = this.element.clientWidth;
-    if (width === this.width) return;
+    if (!width || width === this.width) return; // none: the page is left
     this.width = width;
     this.draw();
+    this.actions.looks(this.window); // a cell may stand for more or fewer now
   }
   private changed(): void {
     this.cursor = null;

@@ -32,8 +32,8 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-export function copy_button(text: () => string): HTMLButtonElement {
-  const made = button("Copy", () => void run(), { class: "btn small", title: "Copy these rows as tab-separated text, with exact numbers" });
+export function copy_button(text: () => string, title = "Copy these rows as tab-separated text, with exact numbers"): HTMLButtonElement {
+  const made = button("Copy", () => void run(), { class: "btn small", title });
   const run = async (): Promise<void> => {
     made.textContent = (await copy(text())) ? "Copied" : "Not allowed";
     window.setTimeout(() => (made.textContent = "Copy"), kSaid_ms);

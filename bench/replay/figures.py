@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""How well calls of whole models replay, on the GPU that they were recorded on. Four figures, as Markdown:
+
+  replays      share of the kernels' time whose call got a script that ran
+  same kernel  of that, the share that launched the trace's own kernel: name, grid and block
+  in range     of that, the share whose time in the trace lies within [warm - 5 %, cold + 5 %] of its time alone
+  two runs     how far two runs of bench are apart, median and 95th percentile of calls, and the share of time within 2 %
+
+  figures.py --ridge ridge --out DIR [--seconds 240] [--inductor-cache DIR] TRACE|FOLDER|TAR...
+  figures.py --score DIR                      only prints the tables of what was measured
+
+A trace is a model; of a folder or a tar those with shapes whose name holds no ".fault". Calls are run by share of their model's time, all models in turn, so
+that an early end cuts the same tail of each; what was not run counts as not replayed, unless --seconds cut it: those rows say so and leave the count.
+Sources of Triton kernels are taken from --inductor-cache. Needs no package: the binary and a Python with PyTorch."""
+
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+COVER = 0.985  # of a model's kernel time: the calls beyond are many and short, and count as not replayed
+TWICE = 0.6  # of the time that is left goes to the first run
+SHAPES = re.compile(r"\.(shapes|shapes_stack|memory|modules)\.json\.gz$")
+
+
+def traces_of(words, folder):
+    """[(model, path)]"""
+    found = {}
+    for word in words:
+        if word.endswith((".tar", ".tar.gz")):
+            inside = os.path.join(folder, os.path.basename(word) + ".unpacked")
+            with tarfile.open(word) as packed:
+                packed.extractall(inside, filter="data")
+            word = inside
+        paths = [word] if os.path.isfile(word) else sorted(glob.glob(os.path.join(word, "**", "*.json.gz"), recursive=True))
+        for path in paths:
+            name = os.path.basename(path)
+            if ".fault" in name or (not os.path.isfile(word) and not SHAPES.search(name)):
+                continue
+            found.setdefault(SHAPES.sub("", name).removesuffix(".json.gz"), path)
+    return sorted(found.items())
+
+
+def scripts_of(ridge, trace, cache, folder):
+    words = [ridge, "replay", trace, "--all", "-o", folder] + (["--inductor-cache", cache] if cache else [])
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        print("no scripts of %s: %s" % (trace, done.stderr.strip()[:300]), flush=True)
+        return []
+    with open(os.path.join(folder, "index.json"), encoding="utf-8") as file:
+        items = json.load(file)
+    return sorted(items, key=lambda item: -item["time_ns"])
+
+
+def gathered(ridge, models, cache, folder):
+    """All calls in one folder with one index, those of each model that cover most of its time; (index, {model: kernel time})."""
+    whole, index = {}, []
+    for model, trace in models:
+        made = os.path.join(folder, "scripts_of", model)
+        items = scripts_of(ridge, trace, cache, made)
+        whole[model] = sum(item["time_ns"] for item in items)
+        covered = 0
+        for rank, item in enumerate(items):
+            if covered > COVER * whole[model]:
+                break
+            covered += item["time_ns"]
+            entry = dict(item, model=model, rank=rank, share=item["time_ns"] / whole[model])
+            if item["status"] == "ok" and item["script"]:
+                entry["script"] = "%s__%s" % (re.sub(r"\W", "_", model), item["script"])
+                shutil.copyfile(os.path.join(made, item["script"]), os.path.join(folder, entry["script"]))
+            index.append(entry)
+    index.sort(key=lambda item: -item["share"])
+    return index, whole
+
+
+def bench(ridge, folder, index, seconds, out, each):
+    with open(os.path.join(folder, "index.json"), "w", encoding="utf-8") as file:
+        json.dump(index, file)
+    words = [ridge, "bench", folder, "--json", "-q", "-o", out, "--seconds", str(each), "--deadline", "40", "--for", "%.0f" % seconds, "--python", sys.executable]
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=seconds + 90)
+    print(out, "exit", done.returncode, done.stderr.strip()[-500:], flush=True)
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        table = json.load(file)["tables"][0]
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def measure(asked):
+    begun = time.monotonic()
+    os.makedirs(asked.out, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        models = traces_of(asked.traces, folder)
+        index, whole = gathered(asked.ridge, models, asked.inductor_cache, folder)
+        with open(os.path.join(asked.out, "index.json"), "w", encoding="utf-8") as file:
+            json.dump({"index": index, "whole": whole}, file)
+        print("%d models, %d calls, %.0f s so far" % (len(models), len(index), time.monotonic() - begun), flush=True)
+        left = asked.seconds - (time.monotonic() - begun)
+        bench(asked.ridge, folder, index, max(10, TWICE * left), os.path.join(asked.out, "first.json"), asked.each)
+        left = asked.seconds - (time.monotonic() - begun)
+        runs = [item for item in index if item["status"] == "ok"]
+        if left > 15:
+            bench(asked.ridge, folder, runs, left - 5, os.path.join(asked.out, "second.json"), asked.each)
+
+
+def score(folder):
+    with open(os.path.join(folder, "index.json"), encoding="utf-8") as file:
+        told = json.load(file)
+    first = rows_of(os.path.join(folder, "first.json"))
+    rows = list(zip(told["index"], first))
+    print("| model | calls | kernel ms | replays % | same kernel % | in range % |\n|---|---|---|---|---|---|")
+    sums = {"whole": 0, "ran": 0, "same": 0, "within": 0, "calls": 0}
+    for model, whole in told["whole"].items():
+        mine = [(item, row) for item, row in rows if item["model"] == model]
+        cut = sum(item["time_ns"] for item, row in mine if row["reason"] and "no time was left" in row["reason"])
+        ran = [(item, row) for item, row in mine if row["status"] == "ok"]
+        same = [(item, row) for item, row in ran if row["same_kernel"]]
+        within = [(item, row) for item, row in same if in_range(row)]
+        time_of = lambda some: sum(item["time_ns"] for item, _ in some)
+        one = {"whole": whole - cut, "ran": time_of(ran), "same": time_of(same), "within": time_of(within), "calls": len(mine)}
+        for key, value in one.items():
+            sums[key] += value
+        print("| %s | %d | %.2f | %s | %s | %s |" % (model, one["calls"], whole / 1e6, *shares(one)))
+    print("| all, by time | %d | %.2f | %s | %s | %s |" % (sums["calls"], sums["whole"] / 1e6, *shares(sums)))
+    reasons(rows)
+    second = os.path.join(folder, "second.json")
+    if os.path.exists(second):
+        two_runs(first, rows_of(second))
+
+
+def in_range(row):
+    fast, slow = sorted((row["warm_ns"], row["cold_ns"]))
+    return 0.95 * fast <= row["trace_ns"] <= 1.05 * slow
+
+
+def shares(one):
+    part = lambda a, b: "%.1f" % (100 * a / b) if b else "-"
+    return part(one["ran"], one["whole"]), part(one["same"], one["ran"]), part(one["within"], one["same"])
+
+
+def reasons(rows):
+    """What stands in the way, by time."""
+    lost = {}
+    for item, row in rows:
+        if row["status"] != "ok":
+            key = ("not replayed", row["status"], (row["reason"] or "")[:110], item["op"] or "")
+        elif not row["same_kernel"]:
+            key = ("another kernel", "", "%s -> %s" % (row["kernel"][:60], (row["ran"] or "its grid: " + row["grid"])[:60]), item["op"] or "")
+        elif not in_range(row):
+            key = ("out of range", "slower in the trace" if row["trace_ns"] > row["cold_ns"] else "faster", row["kernel"][:60], item["op"] or "")
+        else:
+            continue
+        lost[key] = lost.get(key, 0) + item["time_ns"]
+    print("\n| what | how | which | op | ms |\n|---|---|---|---|---|")
+    for key, ns in sorted(lost.items(), key=lambda each: -each[1])[:40]:
+        print("| %s | %.3f |" % (" | ".join(key), ns / 1e6))
+
+
+def two_runs(first, second):
+    again = {row["script"]: row for row in second if row["status"] == "ok"}
+    off, weights = [], []
+    for row in first:
+        other = again.get(row["script"])
+        if row["status"] != "ok" or other is None:
+            continue
+        off.append(max(abs(other[key] / row[key] - 1) for key in ("cold_ns", "warm_ns")))
+        weights.append(row["time_ns"] or 0)
+    if not off:
+        return
+    ordered = sorted(off)
+    share = 100 * sum(w for o, w in zip(off, weights) if o <= 0.02) / (sum(weights) or 1)
+    print("\n%d calls run twice: apart by %.2f %% (median), %.2f %% (95th percentile); within 2 %%: %.1f %% of calls, %.1f %% of time" % (
+        len(off), 100 * ordered[len(off) // 2], 100 * ordered[min(len(off) - 1, int(0.95 * len(off)))], 100 * sum(o <= 0.02 for o in off) / len(off), share))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ridge", default="build/ridge")
+    parser.add_argument("--out", default=".")
+    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--each", type=float, default=0.8, help="most seconds to repeat one call")
+    parser.add_argument("--inductor-cache")
+    parser.add_argument("--score")
+    parser.add_argument("traces", nargs="*")
+    asked = parser.parse_args()
+    if asked.score:
+        score(asked.score)
+        return
+    measure(asked)
+    score(asked.out)
+
+
+if __name__ == "__main__":
+    main()

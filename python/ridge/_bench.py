@@ -1,0 +1,35 @@
+"""`t.bench()`: kernels of a trace alone on this machine's GPU. The bench runs in processes of its own: a kernel that takes one down leaves this one alone."""
+
+import subprocess
+import sys
+
+from . import _native
+from ._errors import Error, UsageError
+from ._table import Report
+
+_USAGE = 2
+
+
+def bench(path, given):
+    """The answer of `ridge bench` for a trace. given: its flags as keywords; a flag that is True stands alone."""
+    words = [sys.executable, "-m", "ridge", "bench", "--json", "--quiet"]
+    for name, value in given.items():
+        if value is not None and value is not False:
+            flag = "--" + name.rstrip("_").replace("_", "-")
+            words.append(flag if value is True else f"{flag}={value}")
+    done = subprocess.run([*words, "--", path], stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode != 0:
+        message, where, hint = _said(done.stderr.decode("utf-8", "replace"))
+        kind, code = (UsageError, "usage") if done.returncode == _USAGE else (Error, "bench")
+        raise kind(message or f"ridge bench ended with exit code {done.returncode}", code=code, where=where, hint=hint)
+    return Report(_native.saved_report(done.stdout.decode("utf-8", "replace")))
+
+
+def _said(text):
+    """(message, where, hint) of what the command line says of an error."""
+    found = {"error": "", "at": "", "hint": ""}
+    for line in text.splitlines():
+        key, colon, rest = line.strip().partition(": ")
+        if colon and key in found:
+            found[key] = rest
+    return found["error"], found["at"], found["hint"]

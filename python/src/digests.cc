@@ -1,0 +1,54 @@
+// Digests of ranks: made of one trace, and what files of them hold, as tables. The GIL is released wherever the engine works.
+#include <ridge/digest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <ridge/digest_tables.h>
+
+#include "engine.h"
+#include "errors.h"
+#include "tables.h"
+#include "watched.h"
+
+namespace nb = nanobind;
+
+namespace ridge::python {
+namespace {
+
+// Callers read many traces at once: each is read by one thread of its own.
+nb::bytes digest(const std::string& path, const std::string& name, unsigned threads, std::uint64_t max_bytes) {
+  OpenOptions options{.threads = threads, .max_bytes = max_bytes};
+  if (!name.empty()) options.names = {name};
+  std::optional<std::string> bytes;
+  {
+    const nb::gil_scoped_release release;
+    bytes = or_raise(make_digest_bytes(path, options));
+  }
+  return nb::bytes(bytes->data(), bytes->size());
+}
+
+nb::list tables(const std::vector<std::string>& paths) {
+  std::vector<Table> made;
+  watched([&](Watch& watch) {
+    OpenOptions options;
+    options.progress = [&](const Progress& p) { return watch.goes_on(p); };
+    made = or_raise(digest_tables(paths, options));
+  });
+  nb::list all;
+  for (Table& table : made) all.append(nb::cast(TableHandle{std::make_shared<const Table>(std::move(table))}));
+  return all;
+}
+
+}  // namespace
+
+void register_digests(nb::module_& module) {
+  module.def("digest", digest, nb::arg("path"), nb::arg("name") = "", nb::arg("threads") = 1, nb::arg("max_bytes") = 0);
+  module.def("digest_tables", tables);
+}
+
+}  // namespace ridge::python

@@ -1,0 +1,64 @@
+"""Runs in the environment that has Ray (see test_job_ray.py): a cluster of three nodes on this machine, a job on it, one node killed midway.
+
+usage: ray_cluster.py FOLDER OUT.json     writes what was answered"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+
+import ray
+from ray.cluster_utils import Cluster
+
+import ridge
+from ridge import _ray_command
+
+ROOM = 100 << 20  # of each node's object store
+
+
+def tables(job):
+    return {name: table.to_dicts() for name, table in job.ranks().tables.items()}
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def main(folder, out):
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": ROOM, "include_dashboard": False})
+    nodes = [cluster.add_node(num_cpus=1, object_store_memory=ROOM) for _ in range(3)]
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    said = {"killed_after": None, "nodes_before": sum(node["Alive"] for node in ray.nodes())}
+
+    def kill(phase, done, total):
+        if done == 2:
+            cluster.remove_node(nodes[0], allow_graceful=False)
+            said["killed_after"] = done
+
+    with tempfile.TemporaryDirectory() as place:
+        job = ridge.job(folder, on="ray", digests=os.path.join(place, "ray.digest"), progress=kill)
+        said["tables"], said["failed"] = tables(job), [each.place for each in job.failed]
+        here = ridge.job(folder, digests=os.path.join(place, "threads.digest"), progress=False)
+        said["same_bytes"] = content(job.digests) == content(here.digests)
+        said["nodes_after"] = sum(node["Alive"] for node in ray.nodes())
+        said["from_a_store"] = tables(ridge.job("local://" + os.path.abspath(folder), on="ray", storage="fsspec", progress=False))
+        shutil.copytree(folder, os.path.join(place, "job"))
+        with open(os.path.join(place, "job", "truth.json"), "w", encoding="utf-8") as file:
+            file.write('{"made": "up"}')
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            said["lost"] = [os.path.basename(each.place) for each in ridge.job(os.path.join(place, "job"), on="ray", progress=False).failed]
+        printed = os.path.join(place, "printed")
+        said["command"] = _ray_command.run(["--ray", folder, "-o", printed])
+        said["command_out"] = content(printed).decode()
+    ray.shutdown()
+    cluster.shutdown()
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump(said, file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,14 @@
+// What changed between two recordings of a job: a step and its parts, rank by rank, collective by collective, and which
+// stragglers came and went. Ranks are matched by number, groups by name and size, stragglers by who they are and why.
+#pragma once
+
+#include <ridge/report.h>
+
+#include "analysis/ranks/ranks.h"
+
+namespace ridge {
+
+// The first table is `ranks`; times are of a step, in the mean.
+Report report_job_changes(const Ranks& before, const Ranks& after);
+
+}  // namespace ridge

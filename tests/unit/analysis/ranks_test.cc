@@ -1,0 +1,303 @@
+// ranks, on jobs played by hand: clocks, waiting apart from transfer, stragglers of each cause with their cost, and jobs that
+// are not whole.
+#include "analysis/ranks/ranks.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "analysis/catalog.h"
+#include "ingest/reader.h"
+#include "job/digest_file.h"
+#include "job/make_digest.h"
+#include "support/made_job.h"
+#include "support/says.h"
+#include "support/trace_lines.h"
+
+namespace ridge {
+namespace {
+
+using test::MadeJob;
+using test::MadeRank;
+
+std::vector<Digest> digests_of(const MadeJob& job) {
+  std::vector<Digest> digests;
+  const std::vector<std::string> traces = test::made_traces(job);
+  for (std::size_t r = 0; r < traces.size(); ++r) {
+    const auto trace = read_trace_bytes(traces[r], "rank" + std::to_string(r) + ".json", {});
+    EXPECT_TRUE(trace.has_value());
+    digests.push_back(make_digest(Model(**trace)));
+  }
+  return digests;
+}
+
+// The answer refers to the digests.
+struct Answer {
+  explicit Answer(const MadeJob& job) : digests(digests_of(job)), ranks(compute_ranks(digests)) {}
+  std::vector<Digest> digests;
+  Ranks ranks;
+
+  const Diagnostic* said(std::string_view code) const {
+    const auto it = std::find_if(ranks.job.diagnostics.begin(), ranks.job.diagnostics.end(),
+                                 [&](const Diagnostic& d) { return d.code == code; });
+    return it == ranks.job.diagnostics.end() ? nullptr : &*it;
+  }
+};
+
+MadeJob healthy(std::size_t ranks = 4) { return {.ranks = std::vector<MadeRank>(ranks)}; }
+
+// What the step of a job takes more than that of the same job with the rank mended.
+std::int64_t true_cost_ns(const MadeJob& job, const MadeJob& mended) {
+  std::int64_t with = 0, without = 0;
+  test::made_traces(job, &with);
+  test::made_traces(mended, &without);
+  return (with - without) * 1000;
+}
+
+void expect_straggler(const MadeJob& job, std::int64_t rank, StragglerCause cause) {
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+  const Straggler& found = answer.ranks.stragglers.list.front();
+  ASSERT_TRUE(found.rank);
+  EXPECT_EQ(answer.ranks.job.ranks[*found.rank].rank, rank);
+  EXPECT_EQ(name_of(found.cause), name_of(cause));
+  EXPECT_FALSE(found.evidence.empty());
+  const auto truth = static_cast<double>(true_cost_ns(job, healthy(job.ranks.size())));
+  EXPECT_NEAR(static_cast<double>(found.costs_ns), truth, 0.1 * truth);
+}
+
+TEST(Ranks, AHealthyJobHasNoStraggler) {
+  const Answer answer(healthy());
+  EXPECT_TRUE(answer.ranks.stragglers.list.empty());
+  EXPECT_TRUE(answer.ranks.job.diagnostics.empty());
+  EXPECT_EQ(answer.ranks.job.meetings.size(), 5U);
+  for (const Meeting& meeting : answer.ranks.job.meetings) {
+    EXPECT_TRUE(meeting.complete);
+    EXPECT_EQ(meeting.transfer_ns, 200'000);
+  }
+  // Replayed with its own times the job is as recorded.
+  EXPECT_NEAR(static_cast<double>(*answer.ranks.stragglers.replayed_ns), static_cast<double>(answer.ranks.step_ns), 20'000);
+}
+
+TEST(Ranks, ASlowDeviceIsFoundWithItsCost) {
+  MadeJob job = healthy();
+  job.ranks[2].kernel_us = 120;
+  expect_straggler(job, 2, StragglerCause::device);
+}
+
+TEST(Ranks, MoreKernelsAreImbalance) {
+  MadeJob job = healthy();
+  job.ranks[1].kernels = 13;
+  expect_straggler(job, 1, StragglerCause::imbalance);
+}
+
+TEST(Ranks, OtherGridsAreImbalance) {
+  MadeJob job = healthy();
+  job.ranks[1].kernel_us = 130;
+  job.ranks[1].grid = 83;
+  expect_straggler(job, 1, StragglerCause::imbalance);
+}
+
+TEST(Ranks, ASlowLoaderIsData) {
+  MadeJob job = healthy();
+  job.ranks[3].loader_us = 400;
+  expect_straggler(job, 3, StragglerCause::data);
+}
+
+TEST(Ranks, LateLaunchesAreTheHosts) {
+  MadeJob job = healthy();
+  for (MadeRank& rank : job.ranks) rank.launch_us = 110;  // launch-bound
+  job.ranks[0].launch_us = 150;
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+  EXPECT_EQ(answer.ranks.stragglers.list[0].cause, StragglerCause::host);
+  EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 0U);
+}
+
+TEST(Ranks, SeveralStragglersAreTold) {
+  MadeJob job = healthy(8);
+  job.ranks[2].kernel_us = 130;
+  job.ranks[5].loader_us = 800;
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 2U);
+  std::vector<std::uint32_t> ranks;
+  for (const Straggler& straggler : answer.ranks.stragglers.list) ranks.push_back(*straggler.rank);
+  std::sort(ranks.begin(), ranks.end());
+  EXPECT_EQ(ranks, (std::vector<std::uint32_t>{2, 5}));
+}
+
+TEST(Ranks, CostsUnderTwoPercentAreNotReported) {
+  MadeJob job = healthy();
+  job.ranks[2].kernel_us = 101;
+  EXPECT_TRUE(Answer(job).ranks.stragglers.list.empty());
+}
+
+TEST(Ranks, WaitAndTransferAddUpAndTheLateRankNeverWaits) {
+  MadeJob job = healthy();
+  job.ranks[2].kernel_us = 120;
+  const Answer answer(job);
+  for (const RankSums& sums : answer.ranks.ranks) {
+    std::int64_t comm = 0;
+    for (const DigestStep& step : sums.rank->digest->steps) comm += step.comm_ns;
+    EXPECT_EQ(sums.total.wait_ns + sums.total.transfer_ns, comm);
+    EXPECT_EQ(sums.total.transfer_ns, 5 * 200'000);
+    const bool late = sums.rank->rank == 2;
+    EXPECT_EQ(sums.total.wait_ns, late ? 0 : 5 * 200'000);  // ten kernels of 20 us more
+    EXPECT_EQ(sums.total.late_ns, late ? 5 * 200'000 : 0);
+  }
+}
+
+TEST(Ranks, ClocksThatDifferChangeNoAnswer) {
+  MadeJob job = healthy();
+  job.ranks[2].kernel_us = 120;
+  const Answer plain(job);
+  job.ranks[1].ahead_us = 250'000;
+  job.ranks[2].ahead_us = -3'141'592;
+  job.ranks[3].ahead_us = 1'234'567;
+  const Answer skewed(job);
+  ASSERT_EQ(skewed.ranks.stragglers.list.size(), 1U);
+  EXPECT_EQ(skewed.ranks.stragglers.list[0].costs_ns, plain.ranks.stragglers.list[0].costs_ns);
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_EQ(skewed.ranks.ranks[r].total.wait_ns, plain.ranks.ranks[r].total.wait_ns);
+    EXPECT_EQ(skewed.ranks.job.ranks[r].offset_ns, -job.ranks[r].ahead_us * 1000);
+  }
+}
+
+TEST(Ranks, WindowsThatBeginAtOtherCollectivesAreJoined) {
+  for (const bool sequence : {true, false}) {
+    MadeJob job = healthy();
+    job.sequence = sequence;
+    job.ranks[1].first_step = 2;
+    job.ranks[3].last_step = 4;
+    job.ranks[2].kernel_us = 120;
+    const Answer answer(job);
+    const auto complete = std::ranges::count_if(answer.ranks.job.meetings, &Meeting::complete);
+    EXPECT_EQ(complete, 3) << sequence;
+    ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U) << sequence;
+    EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 2U);
+    const auto truth = static_cast<double>(true_cost_ns(job, healthy()));
+    EXPECT_NEAR(static_cast<double>(answer.ranks.stragglers.list[0].costs_ns), truth, 0.2 * truth) << sequence;
+    ASSERT_NE(answer.said("steps_differ"), nullptr);
+    EXPECT_TRUE(test::says(answer.said("steps_differ")->message, {"rank1.json", "rank3.json"}));
+  }
+}
+
+TEST(Ranks, MissingRanksAreSaidAndTheRestIsAnswered) {
+  MadeJob job = healthy();
+  job.world_size = 16;
+  job.ranks[1].kernel_us = 120;
+  const Answer answer(job);
+  ASSERT_NE(answer.said("ranks_missing"), nullptr);
+  EXPECT_EQ(answer.said("ranks_missing")->count, 12);
+  EXPECT_TRUE(test::says(answer.said("ranks_missing")->message, {"12 of 16", "4-15"}));
+  EXPECT_EQ(answer.ranks.stragglers.list.size(), 1U);
+}
+
+TEST(Ranks, ARankThatIsGivenTwiceCountsOnce) {
+  MadeJob job = healthy();
+  job.ranks[3].rank = 1;
+  const Answer answer(job);
+  ASSERT_NE(answer.said("rank_twice"), nullptr);
+  EXPECT_TRUE(test::says(answer.said("rank_twice")->message, {"rank 1", "rank3.json"}));
+  EXPECT_EQ(answer.ranks.ranks.size(), 3U);
+}
+
+TEST(Ranks, WithoutRanksTheNamesOfTheFilesTell) {
+  MadeJob job = healthy();
+  for (MadeRank& rank : job.ranks) rank.tells_rank = false;
+  std::vector<Digest> digests = digests_of(job);
+  std::reverse(digests.begin(), digests.end());
+  const Ranks named = compute_ranks(digests);
+  EXPECT_EQ(named.ranks[3].file, "rank3.json");
+  EXPECT_EQ(named.ranks[3].rank->rank, 3);
+  for (Digest& digest : digests) digest.path = "trace.json";
+  const Ranks ordered = compute_ranks(digests);
+  EXPECT_EQ(ordered.ranks.size(), 4U);
+  ASSERT_EQ(ordered.job.diagnostics.size(), 1U);
+  EXPECT_EQ(ordered.job.diagnostics[0].code, "rank_unknown");
+}
+
+TEST(Ranks, RanksOfAnotherJobAreLeftOut) {
+  std::vector<Digest> digests = digests_of(healthy());
+  MadeJob other = healthy(2);
+  other.world_size = 64;
+  for (Digest& digest : digests_of(other)) digests.push_back(std::move(digest));
+  MadeJob later = healthy(1);
+  later.world_size = 4;
+  later.base_ns += 3'600'000'000'000;
+  for (Digest& digest : digests_of(later)) digests.push_back(std::move(digest));
+  const Ranks ranks = compute_ranks(digests);
+  EXPECT_EQ(ranks.ranks.size(), 4U);
+  EXPECT_EQ(std::ranges::count(ranks.job.diagnostics, "other_job", &Diagnostic::code), 2);
+}
+
+TEST(Ranks, GroupsThatNeverMeetHaveNoCommonClock) {
+  MadeJob job = healthy();
+  job.sequence = false;
+  job.ranks[2].pg_name = job.ranks[3].pg_name = "7";
+  const Answer answer(job);
+  ASSERT_NE(answer.said("groups_apart"), nullptr);
+  EXPECT_EQ(answer.ranks.ranks.size(), 4U);
+}
+
+TEST(Ranks, WhatChangedBetweenTwoRecordingsIsTold) {
+  MadeJob slow = healthy();
+  slow.ranks[2].kernel_us = 120;
+  const std::vector<Digest> before = digests_of(healthy()), after = digests_of(slow);
+  const auto report = run_ranks(after, before, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->tables[0].name, "ranks");
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_EQ(report->tables[0].column("delta_ns").int64(r), 200'000);  // of a step
+    EXPECT_EQ(report->tables[0].column("compute_delta_ns").int64(r), r == 2 ? 200'000 : 0);
+    EXPECT_EQ(report->tables[0].column("wait_delta_ns").int64(r), r == 2 ? 0 : 200'000);
+  }
+  const Table& stragglers = report->tables[2];
+  ASSERT_EQ(stragglers.size(), 1U);
+  EXPECT_FALSE(stragglers.column("costs_a_ns").int64(0));
+  EXPECT_NEAR(static_cast<double>(*stragglers.column("costs_b_ns").int64(0)), 200'000, 10'000);
+}
+
+TEST(Ranks, FindingsAreJoinedWithTheRanksTheyHoldFor) {
+  std::vector<Digest> digests = digests_of(healthy());
+  for (Digest& digest : digests) digest.knows_findings = true;
+  digests[0].findings = {{"host_sync", "the host waits", "do not", 100, 200}};
+  digests[1].findings = {{"host_sync", "the host waits", "do not", 300, 400}, {"tf32_off", "slow products", "allow it", {}, 10}};
+  const Ranks ranks = compute_ranks(digests);
+  const Report report = report_ranks(ranks);
+  const Table& table = report.tables.back();
+  ASSERT_EQ(table.name, "findings");
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table.column("id").text(0), "host_sync");
+  EXPECT_EQ(table.column("holds_for").int64(0), 2);
+  EXPECT_EQ(table.column("saves_ns").int64(0), 200);
+  EXPECT_EQ(table.column("ranks").text(0), "0, 1");
+  EXPECT_FALSE(table.column("saves_ns").int64(1));
+}
+
+TEST(Ranks, OneTraceIsNoJob) {
+  const std::vector<Digest> digests = digests_of(healthy(1));
+  const auto report = run_ranks(digests, {}, {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::usage);
+}
+
+TEST(Ranks, TheReportHasTheColumnsOfTheContract) {
+  const Answer answer(healthy());
+  const Report report = report_ranks(answer.ranks);
+  const auto begins_with = [&](std::size_t table, std::vector<std::string> names) {
+    const std::vector<Column>& columns = report.tables[table].columns;
+    for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(columns[i].name, names[i]);
+  };
+  begins_with(
+      0, {"rank", "file", "offset_ns", "step_ns", "busy_ns", "compute_ns", "comm_ns", "wait_ns", "transfer_ns", "late_ns"});
+  begins_with(1, {"rank", "group", "cause", "costs_ns", "costs_pct", "evidence"});
+  begins_with(2, {"name", "group", "ranks", "count", "bytes", "wait_ns", "transfer_ns", "algbw", "busbw"});
+  // 4 MB in 200 us; 2 (n - 1) / n of it on the bus.
+  EXPECT_NEAR(*report.tables[2].column("algbw").number(0), 4e6 / 200e-6, 1);
+  EXPECT_NEAR(*report.tables[2].column("busbw").number(0), 1.5 * 4e6 / 200e-6, 1);
+}
+
+}  // namespace
+}  // namespace ridge
