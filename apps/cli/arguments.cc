@@ -68,7 +68,20 @@ std::string plain_words(const CLI::ParseError& error) {
   return no_value ? fmt::format("{} needs a value", text.substr(0, text.find(':'))) : text;
 }
 
+// Flags that only the `ridge` of the Python package knows (python/ridge/_ray_command.py): it takes them before it comes here.
+struct PackageFlag {
+  std::string_view command;
+  std::string_view flag;
+  std::string_view extra;  // what to install
+};
+constexpr PackageFlag kPackageFlags[] = {{"ranks", "--ray", "ridge[ray]"}, {"ranks", "--ray-address", "ridge[ray]"}};
+
 tl::unexpected<Error> unknown_flag(const std::string& word, const AnalysisInfo* analysis) {
+  for (const PackageFlag& known : kPackageFlags) {
+    if (analysis == nullptr || analysis->name != known.command || word.substr(0, word.find('=')) != known.flag) continue;
+    return fail(ErrorCode::usage, fmt::format("{} needs the Python package", known.flag), {},
+                fmt::format("pip install \"{}\" brings a ridge that has it", known.extra));
+  }
   const std::string name = word.substr(0, word.find('='));
   const std::vector<std::string> known = flag_names(analysis);
   const std::vector<std::string_view> names(known.begin(), known.end());

@@ -11,7 +11,7 @@
 
 namespace ridge::cli {
 
-Result<int> become(const std::vector<std::string>& words) {
+Result<int> become(const std::vector<std::string>& words, int* why) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -19,6 +19,7 @@ Result<int> become(const std::vector<std::string>& words) {
   ::execvp(arguments.front(), arguments.data());
   const int error = errno;
   install_signal_handlers();
+  if (why != nullptr) *why = error;
   return fail(ErrorCode::cannot_open, fmt::format("cannot run {}: {}", words.front(), std::generic_category().message(error)));
 }
 

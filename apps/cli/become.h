@@ -8,7 +8,7 @@
 
 namespace ridge::cli {
 
-// Returns only if the command cannot be run.
-Result<int> become(const std::vector<std::string>& words);
+// Returns only if the command cannot be run; `why` is then the system's number for it.
+Result<int> become(const std::vector<std::string>& words, int* why = nullptr);
 
 }  // namespace ridge::cli

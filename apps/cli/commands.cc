@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench.h"
+#include "commit.h"
 #include "completion.h"
 #include "help.h"
 #include "mcp.h"
@@ -22,7 +23,8 @@ namespace ridge::cli {
 namespace {
 
 Result<int> run_version(const Invocation&) {
-  return write_standard_output(fmt::format("ridge {}\n", version())).map([] { return 0; });
+  const std::string built_from = commit().empty() ? "" : fmt::format(" ({})", commit());
+  return write_standard_output(fmt::format("ridge {}{}\n", version(), built_from)).map([] { return 0; });
 }
 
 // Flags that shape an answer, given to a command that writes a file or serves pages.

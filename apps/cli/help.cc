@@ -66,7 +66,9 @@ std::string parameter_entries(const AnalysisInfo& analysis) {
 std::string command_entries() {
   std::string text = "Questions about a trace:\n";
   for (const AnalysisInfo& analysis : analyses()) {
-    if (analysis.needs_trace) text += entry(std::string(analysis.name) + operand_of(analysis, " ", ""), analysis.description);
+    if (!analysis.needs_trace) continue;
+    const std::string_view trace = operand_is_last(analysis) ? " TRACE" : "";  // where its place is not behind all else
+    text += entry(fmt::format("{}{}{}", analysis.name, trace, operand_of(analysis, " ", "")), analysis.description);
   }
   text += "\nOther commands:\n";
   for (const AnalysisInfo& analysis : analyses()) {

@@ -1,7 +1,6 @@
 // The handlers and the one global that they set.
 #include "interrupt.h"
 
-#include <atomic>
 #include <csignal>
 
 #include <unistd.h>
@@ -11,9 +10,10 @@ namespace {
 
 constexpr int kBySignal = 128;  // as shells have it: 130 for Ctrl-C
 
-// A signal handler can reach nothing but a global; this is the only one that changes. 0: none has come.
+// A signal handler can reach nothing but a global; these are the only ones that change. 0: none has come.
 std::atomic<int> stop_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<bool> has_come = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 // What this program changes, as it was before.
 struct Disposition {
@@ -26,6 +26,7 @@ void end_by(int number) { ::_exit(kBySignal + number); }
 
 void on_stop(int number) {
   if (stop_signal.exchange(number) != 0) end_by(number);
+  has_come = true;
 }
 
 // Without SA_RESTART a read that waits for a pipe returns, and the reader gets to ask whether to go on.
@@ -64,6 +65,8 @@ void restore_signal_handlers() {
 void end_at_signals() { handle_stops(end_by); }
 
 bool interrupted() { return stop_signal != 0; }
+
+const std::atomic<bool>& interrupted_flag() { return has_come; }
 
 int interrupted_code() { return kBySignal + (interrupted() ? stop_signal.load() : SIGINT); }
 

@@ -2,6 +2,8 @@
 // program at once. A closed pipe or a full quota is an error of write().
 #pragma once
 
+#include <atomic>
+
 namespace ridge::cli {
 
 void install_signal_handlers();
@@ -13,6 +15,9 @@ void restore_signal_handlers();
 void end_at_signals();
 
 bool interrupted();
+
+// Set by the first of them, for <ridge/stop.h>.
+const std::atomic<bool>& interrupted_flag();
 
 // The exit code of a run that was: 128 and the signal's number.
 int interrupted_code();

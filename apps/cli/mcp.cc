@@ -4,7 +4,9 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include "analysis_defaults.h"
@@ -23,8 +25,16 @@ constexpr std::array kMcpOwn = {
 
 }  // namespace
 
+// What holds for all questions, and the limits of queries, which are the user's to set.
 std::span<const Parameter> mcp_parameters() {
-  static const std::vector<Parameter> all = with_analysis_defaults(kMcpOwn);
+  static const std::vector<Parameter> all = [] {
+    std::vector<Parameter> list = with_analysis_defaults(kMcpOwn);
+    const auto known = analyses();
+    const auto asked = std::ranges::find(known, "sql", &AnalysisInfo::name);
+    std::ranges::copy_if(asked->parameters, std::back_inserter(list),
+                         [](const Parameter& each) { return each.name == "max_seconds" || each.name == "max_memory"; });
+    return list;
+  }();
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include "record.h"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -17,6 +18,7 @@
 
 #include "become.h"
 #include "embedded_python.h"
+#include "error_text.h"
 #include "record_python.h"
 #include "standard_streams.h"
 
@@ -26,6 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTraceSuffix = ".json.gz";
+
+// What shells exit with where there is no such command, and where there is one that cannot be run.
+constexpr int kNotFound = 127, kNotRun = 126;
 
 constexpr std::array kParameters = {
     Parameter{"after", Type::text,
@@ -107,28 +112,23 @@ std::string default_place() {
   return free_name;
 }
 
-// The folder is made and tried now: a run of hours should not end with "read-only".
-struct Place {
-  std::string path;
-  std::string folder;
-  bool folder_is_new;  // and empty: it need not stay if nothing is recorded
-};
-
-Result<Place> writable_place(const std::string& wanted) {
-  const fs::path place = fs::absolute(wanted.empty() ? default_place() : wanted);
+// Where traces go. It is tried now, since a run of hours should not end with "read-only"; the folder itself is made with the
+// first trace, so that none is left where nothing was recorded.
+Result<std::string> writable_place(const std::string& wanted) {
+  const fs::path place = fs::absolute(wanted.empty() ? default_place() : wanted).lexically_normal();
   const fs::path folder = wanted.ends_with(kTraceSuffix) ? place.parent_path() : place;
-  std::error_code error;
-  const bool is_new = fs::create_directories(folder, error) && wanted.empty();
-  std::string trial = (folder / ".ridge-XXXXXX").string();
-  const int file = error ? -1 : ::mkstemp(trial.data());
+  fs::path there = folder;
+  std::error_code ignored;
+  while (!fs::exists(fs::symlink_status(there, ignored)) && there.has_relative_path()) there = there.parent_path();
+  std::string trial = (there / ".ridge-XXXXXX").string();
+  const int file = ::mkstemp(trial.data());
   if (file < 0) {
-    const std::string why = error ? error.message() : std::generic_category().message(errno);
-    return fail(ErrorCode::cannot_write, fmt::format("traces cannot be written: {}", why), folder.string(),
-                "name another folder with -o");
+    return fail(ErrorCode::cannot_write, fmt::format("traces cannot be written: {}", std::generic_category().message(errno)),
+                folder.string(), "name another folder with -o");
   }
   ::close(file);
   ::unlink(trial.c_str());
-  return Place{place.string(), folder.string(), is_new};
+  return place.string();
 }
 
 void put_first_in_python_path(const std::string& folder) {
@@ -154,13 +154,14 @@ Result<int> run_record(const Invocation& invocation) {
 
   for (const char* name : {"RIDGE_RECORD_AFTER", "RIDGE_RECORD_STEPS", "RIDGE_RECORD_SECONDS"}) ::unsetenv(name);
   for (const Variable& variable : *variables) ::setenv(variable.name, variable.value.c_str(), 1);
-  ::setenv("RIDGE_RECORD_TO", place->path.c_str(), 1);
-  const std::string begun = fmt::format("{}:{}:{}", ::getpid(), std::time(nullptr), place->folder_is_new ? 1 : 0);
+  ::setenv("RIDGE_RECORD_TO", place->c_str(), 1);
+  const std::string begun = fmt::format("{}:{}", ::getpid(), std::time(nullptr));
   ::setenv("RIDGE_RECORD_BEGUN", begun.c_str(), 1);
   put_first_in_python_path(*hook);
-  auto failed = become(invocation.words);
-  if (place->folder_is_new) ::rmdir(place->folder.c_str());
-  return failed;
+  int why = 0;
+  const auto failed = become(invocation.words, &why);
+  write_standard_error(error_text(failed.error()));
+  return why == ENOENT ? kNotFound : kNotRun;
 }
 
 }  // namespace ridge::cli

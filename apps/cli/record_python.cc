@@ -53,6 +53,53 @@ const Ignoring* ignoring_option(std::span<const std::string> options) {
   return nullptr;
 }
 
+// Programs that become the command that follows their own options.
+struct Wrapper {
+  std::string_view name;
+  std::string_view with_value;       // options whose value is the next word, by their letters
+  std::string_view long_with_value;  // and by their names, where no = follows
+  int operands = 0;                  // words of its own before the command
+};
+constexpr std::array kWrappers = {
+    Wrapper{"env", "uC", " --unset --chdir "},
+    Wrapper{"nice", "n", " --adjustment "},
+    Wrapper{"nohup", "", ""},
+    Wrapper{"setsid", "", ""},
+    Wrapper{"stdbuf", "ioe", " --input --output --error "},
+    Wrapper{"timeout", "sk", " --signal --kill-after ", 1},
+    Wrapper{"time", "fo", " --format --output "},
+    Wrapper{"ionice", "cn", " --class --classdata "},
+    Wrapper{"taskset", "", "", 1},
+    Wrapper{"chrt", "TPD", " --sched-runtime --sched-period --sched-deadline ", 1},
+    Wrapper{"numactl", "NmiCpwl", " --cpunodebind --membind --interleave --physcpubind --preferred "},
+};
+
+constexpr std::string_view kNoEnvironment = "starts its command without the environment";
+
+// The words behind the wrapper; `why`: what is wrong with the environment that they get.
+std::span<const std::string> behind(const Wrapper& wrapper, std::span<const std::string> words, std::string_view* why) {
+  const bool is_env = wrapper.name == "env";
+  int operands = wrapper.operands;
+  for (words = words.subspan(1); !words.empty(); words = words.subspan(1)) {
+    const std::string& word = words.front();
+    if (word == "--") continue;
+    if (is_env && (word == "-" || word == "-i" || word == "--ignore-environment")) {
+      *why = kNoEnvironment;
+    } else if (is_env && (word == "-S" || word == "--split-string")) {
+      continue;  // what follows is the command, in one word or several
+    } else if (word.size() > 1 && word[0] == '-') {
+      const bool is_long = word[1] == '-';
+      const bool takes_next = is_long ? wrapper.long_with_value.find(" " + word + " ") != std::string_view::npos
+                                      : wrapper.with_value.find(word.back()) != std::string_view::npos && word.size() == 2;
+      if (takes_next && words.size() > 1) words = words.subspan(1);
+      if (is_env && takes_next && words.front() == "PYTHONPATH") *why = kNoEnvironment;
+    } else if (!(is_env && word.find('=') != std::string::npos) && operands-- <= 0) {
+      break;
+    }
+  }
+  return words;
+}
+
 // Where the shell would find it; empty: nowhere.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
@@ -87,6 +134,22 @@ std::vector<std::string> interpreter_of(const std::string& path) {
 }  // namespace
 
 std::optional<Error> python_ignores_environment(std::span<const std::string> command) {
+  std::string wrapped_by;
+  std::string_view why;
+  for (const Wrapper* wrapper = kWrappers.data(); wrapper != nullptr && !command.empty();) {
+    wrapper = nullptr;
+    for (const Wrapper& each : kWrappers) {
+      if (base_name(command.front()) == each.name) wrapper = &each;
+    }
+    if (wrapper == nullptr) break;
+    command = behind(*wrapper, command, &why);
+    wrapped_by = wrapper->name;
+    if (!why.empty() && !command.empty()) {
+      return Error{ErrorCode::usage, fmt::format("nothing would be recorded: {} {}", wrapped_by, why), "",
+                   "leave PYTHONPATH and RIDGE_RECORD_* as they are, or record from inside the program with ridge.profile()"};
+    }
+  }
+  if (command.empty()) return std::nullopt;  // it will say so itself
   std::vector<std::string> words(command.begin(), command.end());
   std::string where;
   if (!is_python(words.front())) {

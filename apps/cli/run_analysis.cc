@@ -1,6 +1,7 @@
 // Usage is checked before a large trace is read; the answer is written first, then the warnings.
 #include "run_analysis.h"
 
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <ridge/engine.h>
 #include <ridge/folder.h>
 #include <ridge/output_file.h>
+#include <ridge/stop.h>
 
 #include "catalog.h"
 #include "error_text.h"
@@ -22,6 +24,17 @@
 namespace ridge::cli {
 namespace {
 
+// `ridge sql QUERY TRACE`: what is said last names a file, what is said first does not.
+bool is_turned_round(const Invocation& invocation, const AnalysisInfo& analysis) {
+  const auto given = invocation.arguments.find(analysis.operand);
+  if (!operand_is_last(analysis) || given == invocation.arguments.end() || invocation.words.size() != 1) return false;
+  const auto exists = [](const std::string& path) {
+    std::error_code ignored;
+    return path == "-" || std::filesystem::exists(path, ignored);
+  };
+  return exists(given->second) && !exists(invocation.words.front());
+}
+
 Result<void> check(const Invocation& invocation) {
   const AnalysisInfo& analysis = *find_analysis(invocation.command);
   if (!analysis.needs_trace && !invocation.words.empty()) {
@@ -32,6 +45,11 @@ Result<void> check(const Invocation& invocation) {
     return fail(ErrorCode::usage, fmt::format("{} needs {}a trace", analysis.name, operand_of(analysis, "a ", " and ")), {},
                 operand_is_last(analysis) ? fmt::format("ridge {} trace.json{}", analysis.name, operand_of(analysis, " ", ""))
                                           : fmt::format("ridge {} {}trace.json", analysis.name, operand_of(analysis, "", " ")));
+  }
+  if (is_turned_round(invocation, analysis)) {
+    return fail(ErrorCode::usage, fmt::format("the trace comes first, then the {}", analysis.operand), {},
+                fmt::format("ridge {} {} \"{}\"", analysis.name, invocation.arguments.find(analysis.operand)->second,
+                            invocation.words.front()));
   }
   const bool without = analysis.trace_optional && invocation.words.empty();
   // One file may hold the digests of many ranks.
@@ -103,6 +121,7 @@ Result<int> run_analysis(const Invocation& given) {
   if (invocation.arguments.contains("digest")) return write_digests_of(invocation);
   const auto engine = open(invocation);
   if (!engine) return tl::unexpected(engine.error());
+  const StopWhen stop(interrupted_flag());
   const auto report = engine->run(invocation.command, invocation.arguments);
   if (!report) return tl::unexpected(report.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLongestName = 4096, kLongestShown = 300;
 constexpr std::size_t kMostLookedAt = 50'000;  // entries below the root
 constexpr int kDeepestFolder = 8;
+constexpr std::string_view kUnknownCharacter = "\xEF\xBF\xBD";  // U+FFFD: what printable() gives for bytes that are no UTF-8
 constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;  // a pipe of that name does not hold us up
 #ifdef O_PATH
 constexpr int kFolderFlags = O_PATH | O_CLOEXEC | O_NOFOLLOW | O_DIRECTORY;  // also where a folder may be passed, not listed
@@ -126,7 +127,23 @@ Result<std::optional<OpenTrace>> Access::capture_of(const OpenTrace& trace) cons
   });
 }
 
+std::string Access::shown_as(std::string_view name) const {
+  const bool may_be = name.find('\\') != std::string_view::npos || name.find(kUnknownCharacter) != std::string_view::npos;
+  if (!may_be) return {};
+  for (const ListedTrace& each : list().traces) {
+    if (each.name != name && printable(each.name) == name) return each.name;
+  }
+  return {};
+}
+
 Result<OpenTrace> Access::open(std::string_view name) const {
+  auto trace = open_exactly(name);
+  if (trace) return trace;
+  const std::string meant = shown_as(name);
+  return meant.empty() ? std::move(trace) : open_exactly(meant);
+}
+
+Result<OpenTrace> Access::open_exactly(std::string_view name) const {
   if (name.empty() || name.size() > kLongestName || name.find('\0') != std::string_view::npos) return not_readable(name);
   const auto is_named = [&](const Named& each) { return each.name == name || each.given == name || each.path == name; };
   if (const auto found = std::ranges::find_if(named_, is_named); found != named_.end())

@@ -57,8 +57,8 @@ class Access {
   static Result<Access> make(const std::optional<std::string>& root, const std::vector<std::string>& traces,
                              const std::vector<std::string>& captures = {});
 
-  // A trace by the name that list() gives it, or by its path. What may not be read is refused in the same words whether it
-  // exists or not.
+  // A trace by the name that list() gives it, as it stands or as answers show it (printable()), or by its path. What may not be
+  // read is refused in the same words whether it exists or not.
   Result<OpenTrace> open(std::string_view name) const;
 
   // The capture that the user gave with a trace.
@@ -71,6 +71,10 @@ class Access {
   std::string only_trace() const;
 
  private:
+  // Of a name with characters that answers show by their numbers, the name itself; empty: none is shown so.
+  std::string shown_as(std::string_view name) const;
+  Result<OpenTrace> open_exactly(std::string_view name) const;
+
   struct Named {
     std::string name, given, path, capture;
   };

@@ -16,8 +16,6 @@
 namespace ridge::mcp {
 namespace {
 
-constexpr std::size_t kMostCallsForMore = 3;
-
 // Six digits tell all that a reader needs; exact values are what the command prints with --json.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
@@ -137,7 +135,7 @@ std::vector<AnswerCall> calls_for_more(const AnswerDraft& draft) {
   std::vector<AnswerCall> calls;
   for (const AnswerPart& part : draft.parts) {
     const std::size_t shown = part.first + part.count;
-    if (shown >= part.rows.size() || calls.size() == kMostCallsForMore) continue;
+    if (shown >= part.rows.size()) continue;
     AnswerCall call{draft.tool, draft.arguments};
     call.arguments.emplace_back("table", "\"" + part.table->name + "\"");
     if (shown > 0) call.arguments.emplace_back("offset", std::to_string(shown));

@@ -12,6 +12,7 @@ namespace ridge::mcp {
 struct Call {
   std::string id;  // of its request, as JSON text
   std::atomic<bool> cancelled = false;
+  bool begun = false;                                  // by a worker; the session's lock guards it
   std::function<void(const Progress&)> progress = {};  // empty: nobody asked for it
 };
 

@@ -61,7 +61,8 @@ std::string result_line(std::string_view id, std::string_view result) {
 
 std::string error_line(const RpcError& error) {
   std::string line = R"({"jsonrpc":"2.0",)";
-  if (!error.id.empty()) line.append(R"("id":)").append(error.id).append(",");
+  // JSON-RPC wants the member, null where it could not be read.
+  line.append(R"("id":)").append(error.id.empty() ? "null" : error.id).append(",");
   line.append(R"("error":{"code":)").append(std::to_string(error.code));
   line.append(R"(,"message":)").append(json_text(error.message));
   if (!error.data.empty()) line.append(R"(,"data":)").append(error.data);

@@ -89,7 +89,8 @@ const Session::Method* Session::find_method(std::string_view name) {
 
 Session::Session(const Access& access, SessionOptions options, Send send)
     : options_(std::move(options)), send_(std::move(send)), toolbox_(access, options_.open, options_.defaults) {
-  for (std::size_t i = 0; i < options_.workers; ++i) threads_.emplace_back([this] { work(); });
+  const std::size_t threads = options_.workers > 0 ? options_.workers + options_.spare_workers : 0;
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
 Session::~Session() {
@@ -217,7 +218,7 @@ Session::Answer Session::call_tool(const Message& message, const Era& era) {
     under_way_.push_back(call);
     if (options_.workers > 0) waiting_.push_back(std::move(job));
   }
-  options_.workers > 0 ? changed_.notify_one() : run(job);
+  options_.workers > 0 ? changed_.notify_all() : run(job);
   return std::string();
 }
 
@@ -229,6 +230,10 @@ void Session::cancel(const JsonValue& params) {
   for (const auto& call : under_way_) {
     if (call->id == wanted) call->cancelled = true;
   }
+  // One that only waits is not answered, nor held for a worker to find out.
+  std::erase_if(waiting_, [](const Job& job) { return job.call->cancelled.load(); });
+  std::erase_if(under_way_, [&](const auto& call) { return call->cancelled && !call->begun; });
+  changed_.notify_all();
 }
 
 std::function<void(const Progress&)> Session::reporter(const JsonValue& params, const std::shared_ptr<Call>& call) {
@@ -279,17 +284,31 @@ void Session::run(const Job& job) {
   changed_.notify_all();
 }
 
+bool Session::may_begin() const {
+  if (waiting_.empty()) return false;
+  return running_ < options_.workers || std::chrono::steady_clock::now() >= waiting_.front().since + options_.patience;
+}
+
 void Session::work() {
+  std::unique_lock lock(mutex_);
   for (;;) {
-    Job job;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
-      job = std::move(waiting_.front());
-      waiting_.pop_front();
+    while (!stopping_ && !may_begin()) {
+      if (waiting_.empty()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_until(lock, waiting_.front().since + options_.patience);
+      }
     }
+    if (stopping_) return;
+    const Job job = std::move(waiting_.front());
+    waiting_.pop_front();
+    job.call->begun = true;
+    ++running_;
+    lock.unlock();
     run(job);
+    lock.lock();
+    --running_;
+    changed_.notify_all();
   }
 }
 

@@ -2,7 +2,8 @@
 // the one that begins with `initialize` (up to 2025-11-25), and the one whose every request tells its version (2026-07-28).
 //
 // receive() answers at once what needs no trace; calls of tools go to a few threads and are answered when they are done, in any
-// order. Memory is bounded: a line has at most kLongestLine bytes, at most kMostWaiting calls wait.
+// order. A few run at a time; one that has waited for `patience` begins beside them, so that slow ones do not hold up the rest.
+// Memory is bounded: a line has at most kLongestLine bytes, at most kMostWaiting calls wait.
 #pragma once
 
 #include <chrono>
@@ -24,9 +25,11 @@
 namespace ridge::mcp {
 
 struct SessionOptions {
-  OpenOptions open = {};    // threads and limits
-  Arguments defaults = {};  // what every question is asked with
-  std::size_t workers = 2;  // 0: a call is answered before receive() returns
+  OpenOptions open = {};          // threads and limits
+  Arguments defaults = {};        // what every question is asked with
+  std::size_t workers = 2;        // calls at a time; 0: a call is answered before receive() returns
+  std::size_t spare_workers = 6;  // for calls that waited longer than this
+  std::chrono::milliseconds patience{1000};
   std::chrono::milliseconds progress_every{250};
 };
 
@@ -55,6 +58,7 @@ class Session {
     const Tool* tool = nullptr;
     JsonValue params;
     Era era;
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   };
   struct Method;
 
@@ -74,6 +78,7 @@ class Session {
 
   void run(const Job& job);
   void work();
+  bool may_begin() const;  // the first that waits, with the lock held
   std::function<void(const Progress&)> reporter(const JsonValue& params, const std::shared_ptr<Call>& call);
 
   const SessionOptions options_;
@@ -85,6 +90,7 @@ class Session {
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Job> waiting_;
+  std::size_t running_ = 0;
   std::vector<std::shared_ptr<Call>> under_way_;  // waiting ones too
   bool stopping_ = false;
   std::vector<std::thread> threads_;

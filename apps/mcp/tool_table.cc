@@ -10,7 +10,7 @@
 #include <ridge/json.h>
 
 #include "answer.h"
-#include "server/parameter_names.h"
+#include "words.h"
 
 namespace ridge::mcp {
 namespace {
@@ -107,7 +107,7 @@ void write_property(const Tool& tool, const Parameter& parameter, JsonWriter& js
     const auto values =
         tool.analysis != nullptr ? parameter_values(tool.name, parameter.name) : std::span<const std::string_view>();
     if (!values.empty()) json.key("enum").array(values, [&](std::string_view each) { json.text(each); });
-    if (is_described(tool, parameter)) json.key("description").text(with_parameter_names(parameter.description));
+    if (is_described(tool, parameter)) json.key("description").text(in_words_of(tool, parameter.description));
   });
 }
 

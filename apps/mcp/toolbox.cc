@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 
 #include <ridge/folder.h>
+#include <ridge/stop.h>
 
 #include "answer.h"
 #include "command_line.h"
-#include "server/parameter_names.h"
+#include "words.h"
 
 namespace ridge::mcp {
 namespace {
@@ -152,6 +153,8 @@ Result<std::string> Toolbox::timeline_url(const ToolArguments& given) const {
   const auto traces = traces_of(*find_tool("timeline_url"), given);
   if (!traces) return tl::unexpected(traces.error());
   const auto from = given.integer("from_ns"), to = given.integer("to_ns"), event = given.integer("event");
+  if (event && (*event < 0 || *event > UINT32_MAX))
+    return fail(ErrorCode::usage, "'event' must be the number of an event", "", "the column event of findings and others");
   if (from.has_value() != to.has_value() || (from && *from >= *to))
     return fail(ErrorCode::usage, "'from_ns' and 'to_ns' are given together, the smaller first");
   std::string hash = "#/timeline?t=0";
@@ -174,13 +177,14 @@ Result<std::string> Toolbox::run(const Tool& tool, const ToolArguments& given, b
 }
 
 std::string Toolbox::call(const Tool& tool, const JsonValue* arguments, bool structured, Call& call) {
+  const StopWhen stop(call.cancelled);
   auto members = read_tool_arguments(tool, arguments).and_then([&](const ToolArguments& given) {
     return run(tool, given, structured, call);
   });
   if (members) return std::move(*members);
   Error error = std::move(members.error());
-  error.message = with_parameter_names(error.message);
-  error.hint = with_parameter_names(error.hint);
+  error.message = in_words_of(tool, error.message);
+  error.hint = in_words_of(tool, error.hint);
   return error_members(error);
 }
 

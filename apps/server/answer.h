@@ -9,6 +9,9 @@
 
 namespace ridge::server {
 
+// Nobody reads it: the client went away before it was made. The number is nginx's.
+inline constexpr unsigned kClientGone = 499;
+
 struct Answer {
   unsigned status = 200;
   std::string_view content_type = "application/json";

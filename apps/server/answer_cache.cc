@@ -1,18 +1,35 @@
 // Entries in order of use; the first to ask computes, others wait on its future; failures are not kept.
 #include "answer_cache.h"
 
+#include <chrono>
+
+#include <ridge/stop.h>
+
 namespace ridge::server {
+namespace {
+
+constexpr std::chrono::milliseconds kGlance{50};
+
+}  // namespace
+
+std::optional<Answer> AnswerCache::wait_for(const std::shared_future<Answer>& another) {
+  while (another.wait_for(kGlance) != std::future_status::ready) {
+    if (StopWhen::asked()) return answer(kClientGone, "");
+  }
+  if (Answer made = another.get(); made.status != kClientGone || StopWhen::asked()) return made;
+  return std::nullopt;
+}
 
 Answer AnswerCache::get(const std::string& key, const std::function<Answer()>& make) {
   std::promise<Answer> promise;
   {
     std::unique_lock lock(mutex_);
-    const auto found = by_key_.find(key);
-    if (found != by_key_.end()) {
+    for (auto found = by_key_.find(key); found != by_key_.end(); found = by_key_.find(key)) {
       entries_.splice(entries_.begin(), entries_, found->second);
       const std::shared_future<Answer> known = found->second->answer;
       lock.unlock();
-      return known.get();
+      if (auto another = wait_for(known)) return std::move(*another);
+      lock.lock();
     }
     entries_.push_front({key, promise.get_future().share(), key.size(), false});
     by_key_[key] = entries_.begin();
@@ -20,12 +37,12 @@ Answer AnswerCache::get(const std::string& key, const std::function<Answer()>& m
   }
   try {
     Answer made = make();
-    promise.set_value(made);
     settle(key, made);
+    promise.set_value(made);
     return made;
   } catch (...) {  // out of memory: whoever waits fails the same way, the next one may succeed
-    promise.set_exception(std::current_exception());
     settle(key, answer(500, ""));
+    promise.set_exception(std::current_exception());
     throw;
   }
 }

@@ -7,9 +7,13 @@
 #include <sstream>
 #include <thread>
 
+#include <sys/socket.h>
+
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+
+#include <ridge/stop.h>
 
 #include "timeline_json.h"
 #include "work_clock.h"
@@ -65,6 +69,12 @@ Connections::Connections(const Site& s, ServerOptions o, Policy p)
       workers(std::max(4U, std::thread::hardware_concurrency()), kMostLong) {}
 
 bool Connections::make_room() { return open.size() < options.most_connections || close_one(Which::any); }
+
+void Connections::close_all() {
+  for (const auto& each : std::list(open)) {
+    if (const auto one = each.lock()) one->close();
+  }
+}
 
 void Connections::drop_unread() {
   while (unsent_bytes > kMostUnsent && close_one(Which::unread)) {
@@ -177,12 +187,31 @@ RequestFacts Connection::facts_of(const Parser::value_type& request) const {
                       request.count(http::field::upgrade) > 0};
 }
 
+// A client that ended what it sends (a page that was left, Ctrl-C) reads nothing any more. Bytes that are there are the next
+// request's: they stay, and the end behind them is not seen before they are read.
+bool Connection::is_gone() {
+  char byte = 0;
+  const ssize_t got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+void Connection::watch_client() {
+  if (watched_) return;
+  watched_ = true;
+  stream_.socket().async_wait(Socket::wait_read, [self = shared_from_this()](Errors error) {
+    self->watched_ = false;
+    if (!error && !self->closed_ && self->doing_ == Doing::computes && self->is_gone()) self->close();
+  });
+}
+
 // Off the thread that moves bytes: a first answer may take a second.
 void Connection::compute(Target target) {
   stream_.expires_never();
   const bool is_long = all_.site.takes_long(target);
+  if (is_long) watch_client();
   auto run = [self = shared_from_this(), target = std::move(target), clock = WorkClock()]() mutable {
     if (self->closed_) return;
+    const StopWhen stop(self->closed_);
     clock.started();
     Answer made;
     try {

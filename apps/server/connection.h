@@ -37,6 +37,8 @@ struct Connections {
   // Whether one more may be opened. At the limit another gives way, see Connection::patience(); when each of them is being
   // answered, there is no room: the client may come again.
   bool make_room();
+  // Closes all: what is under way for them is given up.
+  void close_all();
   // Closes those that do not read while answers wait for more bytes than the limit.
   void drop_unread();
 
@@ -78,6 +80,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head(Errors error);
   RequestFacts facts_of(const Parser::value_type& request) const;
   void compute(Target target);
+  void watch_client();  // while its answer is made: who goes away waits for nothing
+  bool is_gone();
   void send(const Answer& made, bool may_keep, const std::string& timing = {});
   std::string head_of(const Answer& made, bool may_keep, bool packed, const std::string& timing) const;
   void write(const std::shared_ptr<Sending>& sending);
@@ -92,11 +96,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::array<char, 4096> waste_{};
   bool sets_cookie_ = false;
   bool pipelines_ = false;
+  bool watched_ = false;  // somebody waits for bytes or their end
   Doing doing_ = Doing::waits;
   Time since_ = std::chrono::steady_clock::now();
   std::size_t unsent_bytes_ = 0;
   std::list<std::weak_ptr<Connection>>::iterator place_;  // in all_.open, unless closed
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false};                       // also what stops the work for it
 };
 
 }  // namespace ridge::server

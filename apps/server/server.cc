@@ -44,10 +44,11 @@ struct Server::State {
 
   State(const Site& site, const ServerOptions& options, Policy policy) : shared(site, options, std::move(policy)) {}
 
-  // First no more bytes move, then the workers end; what they hand over is never sent.
+  // First no more bytes move, then the workers end, what they do being given up; what they hand over is never sent.
   ~State() {
     io.stop();
     if (mover.joinable()) mover.join();
+    shared.close_all();
     shared.workers.stop();
   }
 

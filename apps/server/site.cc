@@ -32,6 +32,7 @@ constexpr std::array kStatuses = {
     StatusRow{ErrorCode::usage, 400, "bad_request"},
     StatusRow{ErrorCode::too_many_traces, 400, "bad_request"},
     StatusRow{ErrorCode::too_large, 400, "bad_request"},
+    StatusRow{ErrorCode::interrupted, kClientGone, "interrupted"},
 };
 
 // Whom a door asks, and how long the texts of its answer may be.

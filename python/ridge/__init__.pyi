@@ -652,6 +652,54 @@ class _Questions:
         runs: number of iterations in the trace, if it cannot be detected
         """
 
+    def replay(
+        self,
+        *,
+        kernel: str | None = None,
+        op: str | None = None,
+        shape: str | None = None,
+        all: bool | None = None,
+        top: int | None = None,
+        source: _StrPath | None = None,
+        trust_source: bool | None = None,
+        device: str | None = None,
+        device_file: _StrPath | None = None,
+        clock_mhz: float | None = None,
+        dtype: str | None = None,
+        tf32: bool | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
+        gpu: int | None = None,
+        step: _Steps | None = None,
+        from_: float | None = None,
+        to: float | None = None,
+        filter: str | None = None,
+        runs: int | None = None,
+    ) -> Report:
+        """A script that runs one call of the trace alone: its inputs, its kernel.
+
+        kernel: the call that launched this kernel: its name, a unique part of it, or a regular expression
+        op: the call of this op: aten::mm, or mm
+        shape: of several calls the one with these shapes: 4096x4096,4096x512 (or the first of them)
+        all: a script for every call; -o names a folder, which gets an index.json too
+        top: the same for the N calls with most time
+        source: file with the source of the Triton kernel, or the module that Inductor generated
+        trust_source: take the source whole, whatever else it does: it is run by the script
+        device: device whose peaks to use; ridge devices lists them
+        device_file: JSON file with the peaks of your own device, or with measured peaks
+        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
+        dtype: dtype to assume where the trace does not say: bf16, float32, ...
+        tf32: float32 matmuls and convolutions ran in TF32
+        inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
+        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        gpu: only this device of the trace
+        step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
+        from_: only what starts at or after this time, in ms from the window's start
+        to: only what starts before this time, in ms from the window's start
+        filter: only names that match this regular expression
+        runs: number of iterations in the trace, if it cannot be detected
+        """
+
     def copies(
         self,
         *,
@@ -980,6 +1028,20 @@ class _Questions:
         runs: number of iterations in the trace, if it cannot be detected
         """
 
+    def ranks(
+        self,
+        *,
+        digest: _StrPath | None = None,
+        before: _StrPath | None = None,
+        findings: bool | None = None,
+    ) -> Report:
+        """The ranks of a job: which one is late, why, and what it costs.
+
+        digest: write what this needs of each trace to a file, or to a folder, instead of answering
+        before: folder or digests of the job as it was: tells what changed since
+        findings: also the findings of each rank, and which ranks each holds for
+        """
+
 class Trace(_Questions):
     """One or more open traces. Made by `ridge.open`; safe to use from several threads at once."""
 
@@ -993,6 +1055,21 @@ class Trace(_Questions):
     def close(self) -> None: ...
     def __enter__(self) -> Trace: ...
     def __exit__(self, *_: object) -> None: ...
+
+class FailedTrace(NamedTuple):
+    """A trace that could not be read, and why."""
+
+    place: str
+    why: str
+
+class Job(Trace):
+    """The ranks of a job, as digests. `ranks()` says which are slow, why, and what it costs."""
+
+    failed: tuple[FailedTrace, ...]
+    def __init__(self, engine: Any, paths: Iterable[str], failed: Iterable[FailedTrace], kept: Any) -> None: ...
+    @property
+    def digests(self) -> str: ...
+    def to_parquet(self, folder: _StrPath) -> list[str]: ...
 
 class Scope(_Questions):
     """A part of a trace: steps, a device, a stretch of time."""
@@ -1019,6 +1096,21 @@ def open(
     progress: _Progress | Literal[False] | None = None,
 ) -> Trace:
     """Reads a trace, several, or a folder of them."""
+
+def job(
+    path: _StrPath | Iterable[_StrPath],
+    *more: _StrPath | Iterable[_StrPath],
+    on: Literal["threads", "ray"] = "threads",
+    digests: _StrPath | None = None,
+    threads: int = 0,
+    max_bytes: int = 0,
+    storage: Literal["obstore", "fsspec"] | None = None,
+    storage_options: dict[str, Any] | None = None,
+    address: str | None = None,
+    retries: int = 3,
+    progress: _Progress | Literal[False] | None = None,
+) -> Job:
+    """Reads the traces of a job's ranks and gives a `Job`, which answers `ranks()`."""
 
 def diff(
     before: _StrPath | Trace | OneOf, after: _StrPath | Trace | OneOf, *more: _StrPath | Trace | OneOf, **given: Any

@@ -9,13 +9,14 @@ from ._tables import schema
 _ROWS = 1 << 20  # of a batch
 
 
-def export(trace, output, *, tables=None, format=None, progress=None):
+def export(trace, output, *, tables=None, format=None, force=False, progress=None):
     """Writes a trace's tables (docs/schema.md) and gives the paths written.
 
     trace: a path, or an open trace.
     output: a folder, which gets one file per table; or a file that ends with .arrow or .parquet, for one table.
     tables: names of the tables; all unless told.
     format: "arrow", or "parquet" (pip install "ridge[parquet]"); by the ending of `output`, else Arrow.
+    force: replace files that are there.
     """
     output = os.fsdecode(output)
     named = [tables] if isinstance(tables, str) else list(tables or [])
@@ -30,6 +31,9 @@ def export(trace, output, *, tables=None, format=None, progress=None):
         raise UsageError(f"a {format} file holds one table", where=output, hint="name it with tables=, or give a folder")
     names = named or list(schema())
     paths = [output] if single else [os.path.join(output, f"{name}.{format}") for name in names]
+    there = [path for path in paths if os.path.isfile(path)]
+    if there and not force:
+        raise Error("there is such a file already", code="cannot_write", where=there[0], hint="force=True replaces it")
     if format == "arrow":
         _arrow(trace, output, named, progress)
     else:
@@ -42,7 +46,8 @@ def _arrow(trace, output, names, progress):
 
     path = trace if isinstance(trace, (str, os.PathLike)) else _only_path(trace)
     with shown(progress) as show:
-        _native.rewrite("export", [os.fsdecode(path)], output, {"table": "\x1f".join(names)} if names else {}, progress=show)
+        arguments = {"force": "true", **({"table": "\x1f".join(names)} if names else {})}
+        _native.rewrite("export", [os.fsdecode(path)], output, arguments, progress=show)
 
 
 def _only_path(trace):

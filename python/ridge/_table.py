@@ -1,9 +1,10 @@
 """Tables and reports: what every question answers with. Values are in base units (ns, bytes, FLOP), percent as 0-100, unknown is None."""
 
 import collections
+import operator
 
 from . import _native
-from ._errors import UsageError
+from ._errors import NoSuchName, UsageError, in_python
 
 Column = collections.namedtuple("Column", ["name", "type", "unit", "role"])
 Column.__doc__ = "A column: its name, type (text, integer, number, boolean), unit ('ns', 'bytes', ..., or '') and role."
@@ -58,16 +59,25 @@ class _Rows:
         return [dict(zip(names, row)) for row in self.rows()]
 
     def __getitem__(self, key):
-        """A column by its name, as a list; a row by its number, as a dict."""
+        """A column by its name, as a list; a row by its number, as a dict; a slice of rows, as a list of dicts."""
         names = self.columns
         if isinstance(key, str):
             if key not in names:
-                raise KeyError(str(UsageError(f"no column '{key}'", hint=_native.did_you_mean(key, names))))
+                raise no_column(getattr(self, "name", "the table"), key, names)
             return self._table.column(names.index(key))
         size = len(self)
-        if not -size <= key < size:
-            raise IndexError("no such row")
-        return dict(zip(names, self._table.rows(key % size, 1)[0]))
+        if isinstance(key, slice):
+            first, last, step = key.indices(size)
+            if step == 1:
+                return [dict(zip(names, row)) for row in self._table.rows(first, max(last - first, 0))]
+            return [self[i] for i in range(first, last, step)]
+        try:
+            row = operator.index(key)
+        except TypeError:
+            raise UsageError(f"a column has a name and a row a number, not {type(key).__name__}", hint='report["time_ns"], report[3], report[:10]') from None
+        if not -size <= row < size:
+            raise IndexError(f"no row {row}: there are {size}")
+        return dict(zip(names, self._table.rows(row % size, 1)[0]))
 
     def __arrow_c_stream__(self, requested_schema=None):
         """Arrow's PyCapsule interface: pyarrow, polars, DuckDB and others read the table where it lies."""
@@ -120,12 +130,19 @@ class Table(_Rows):
         return self._held.name
 
 
+class _Tables(dict):
+    """The tables of a report by name."""
+
+    def __missing__(self, name):
+        raise NoSuchName(f"the report has no table '{name}'", hint=_native.did_you_mean(str(name), list(self)) or f"its tables: {', '.join(self)}")
+
+
 class Report(_Rows):
     """What an analysis answers: tables, curves, diagnostics. Used as a table, it is its first one."""
 
     def __init__(self, report):
         self._report = report
-        self.tables = {table.name: Table(table) for table in report.tables}
+        self.tables = _Tables((table.name, Table(table)) for table in report.tables)
 
     @property
     def _table(self):
@@ -151,7 +168,7 @@ class Report(_Rows):
     @property
     def diagnostics(self):
         """What to know of the answer: dicts of code, count, message, severity."""
-        return self._report.diagnostics
+        return [{**each, "message": in_python(each["message"])} for each in self._report.diagnostics]
 
     @property
     def headline(self):
@@ -185,6 +202,10 @@ class Report(_Rows):
         from . import _html
 
         return _html.report(self)
+
+
+def no_column(table, name, names):
+    return NoSuchName(f"{table} has no column '{name}'", hint=_native.did_you_mean(name, names) or f"columns: {', '.join(names)}")
 
 
 def table_text(table):

@@ -3,8 +3,8 @@
 import functools
 
 from . import _native
-from ._errors import UsageError
-from ._table import Table, _Rows, Column
+from ._errors import NoSuchName, UsageError
+from ._table import Table, _Rows, Column, no_column
 
 
 @functools.lru_cache(maxsize=None)
@@ -29,9 +29,11 @@ class TraceTables:
     def __getattr__(self, name):  # of names that no table has
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _NoSuchTable(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(self)))
+        raise NoSuchName(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(self)) or "list(t.tables) has their names")
 
     def __getitem__(self, name):
+        if not isinstance(name, str):
+            raise UsageError(f"a table has a name, not {type(name).__name__}", hint='t.tables["ops"]')
         return getattr(self, name)
 
     def __iter__(self):
@@ -56,10 +58,6 @@ def _table(info):
 for _info in schema().values():
     setattr(TraceTables, _info["name"], _table(_info))
 del _info
-
-
-class _NoSuchTable(UsageError, AttributeError):
-    pass
 
 
 class TraceTable(_Rows):
@@ -91,13 +89,18 @@ class TraceTable(_Rows):
         names = self.columns
         for column in columns:
             if column not in names:
-                raise UsageError(f"{self.name} has no column '{column}'", hint=_native.did_you_mean(column, names))
+                raise no_column(self.name, column, names)
+        if first < 0 or (count is not None and count < 0):
+            raise UsageError("first and count are not negative", hint="select(first=1000, count=500)")
         places = [names.index(column) for column in columns] or list(range(len(names)))
         return Table(self._native.read(places, first, len(self) if count is None else count))
 
     def __getitem__(self, key):
         if isinstance(key, str) and key in self.columns:
             return self.select(key)._table.column(0)
+        if isinstance(key, slice) and key.step in (None, 1):  # no more of it than is asked for
+            first, last, _ = key.indices(len(self))
+            return self.select(first=first, count=max(last - first, 0)).to_dicts()
         return super().__getitem__(key)
 
     def __repr__(self):

@@ -39,9 +39,15 @@ def open(path, *more, threads=0, max_bytes=0, cache_bytes=0, capture=None, named
 
 
 def _paths(path):
-    if isinstance(path, (str, bytes, os.PathLike)):
-        return [os.fsdecode(path)]
-    return [os.fsdecode(each) for each in path]
+    one = (str, bytes, os.PathLike)
+    try:
+        paths = [path] if isinstance(path, one) else list(path)
+    except TypeError:
+        paths = [path]
+    for each in paths:
+        if not isinstance(each, one):
+            raise UsageError(f"a trace is named by a path, not by {type(each).__name__}", hint='ridge.open("trace.json.gz"), or a list of paths')
+    return [os.fsdecode(each) for each in paths]
 
 
 _CUT = {"from_": max, "to": min}
@@ -88,7 +94,11 @@ class _Questions:
             given.append((1.0, (first, last)))
         if len(given) != 1:
             raise UsageError("between() takes one pair of times", hint="between(ms=(3, 9))")
-        (unit, (start, end)) = given[0]
+        unit, pair = given[0]
+        try:
+            start, end = pair
+        except (TypeError, ValueError):
+            raise UsageError("between() takes a pair of times", hint="between(ms=(3, 9)); None for an open end") from None
         return self._narrowed(from_=_scaled(start, unit), to=_scaled(end, unit))
 
     def matching(self, expression):
@@ -101,6 +111,11 @@ class _Questions:
         for word in settings:
             if word not in known:
                 raise UsageError(f"no analysis has a keyword '{word}'", hint=_native.did_you_mean(word, sorted(known)))
+        # What can be told without a trace is told here: an unknown device, for one.
+        for name, info in _arguments.catalog().items():
+            own = {word: value for word, value in settings.items() if word.rstrip("_") in info["parameters"]}
+            if info["needs_trace"] and own:
+                _native.validate(name, _arguments.as_texts(name, own))
         return self._narrowed(**settings)
 
     def _narrowed(self, **more):
@@ -115,6 +130,9 @@ class _Questions:
             elif before != value:
                 raise UsageError(f"already narrowed to {word}={before}", hint="start from the whole trace")
             scope[word] = value
+        start, end = scope.get("from_"), scope.get("to")
+        if start is not None and end is not None and start > end:
+            raise UsageError(f"nothing is left: from_={start} ms is after to={end} ms", hint="stretches of time are cut with those before")
         return Scope(self, scope)
 
     def _scope_of(self, info):
@@ -176,9 +194,13 @@ class Trace(_Questions):
         return len(self.paths)
 
     def __getitem__(self, index):
-        """One of several traces."""
+        """One of several traces; a slice gives a list of them."""
+        if isinstance(index, slice):
+            return [OneOf(self, i) for i in range(*index.indices(len(self.paths)))]
+        if not isinstance(index, int):
+            raise UsageError(f"a trace has a number, not {type(index).__name__}", hint="t[0]; columns and rows are those of an answer: t.kernels()[0]")
         if not -len(self.paths) <= index < len(self.paths):
-            raise IndexError("no such trace")
+            raise IndexError(f"no trace {index}: there are {len(self.paths)}")
         return OneOf(self, index % len(self.paths))
 
     def __iter__(self):
@@ -225,7 +247,17 @@ class Scope(_Questions):
         return self._of._named_files_only
 
     def _run(self, analysis, given, trace=None):
-        return self._of._run(analysis, {**self._scope_of(_arguments.catalog()[analysis]), **given}, trace)
+        report = self._of._run(analysis, {**self._scope_of(_arguments.catalog()[analysis]), **given}, trace)
+        if analysis == "sql" and self._scope:
+            self._refuse_whole_tables(report)
+        return report
+
+    def _refuse_whole_tables(self, report):
+        """A query of a part of a trace must not answer for the whole of it."""
+        for each in report.diagnostics:
+            if each["code"] == "whole_trace":
+                words = ", ".join(f"{name}={value}" for name, value in self._scope.items())
+                raise UsageError(f"{words} does not hold for this query: {each['message']}", hint="t.sql(...) of the whole trace, with a WHERE on start_ns, or tables of analyses alone")
 
     @property
     def tables(self):

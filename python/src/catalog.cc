@@ -10,6 +10,7 @@
 #include <ridge/trace_table.h>
 
 #include "engine.h"
+#include "errors.h"
 #include "tables.h"
 
 namespace nb = nanobind;
@@ -91,6 +92,9 @@ void register_catalog(nb::module_& module) {
   module.def("rewrites", rewrite_rows);
   module.def("trace_tables", table_rows);
   module.def("did_you_mean", nearest);
+  module.def("validate", [](const std::string& analysis, const nb::dict& arguments) {
+    or_raise(validate_arguments(analysis, arguments_of(arguments)));
+  });
   module.def("version", [] { return text_of(version()); });
 }
 

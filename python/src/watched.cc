@@ -1,6 +1,7 @@
 // Two threads and a lock: one works, the other waits, tells and listens.
 #include "watched.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -9,6 +10,8 @@
 #include <thread>
 
 #include <nanobind/nanobind.h>
+
+#include <ridge/stop.h>
 
 namespace nb = nanobind;
 
@@ -23,7 +26,7 @@ struct Watch::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;
-  bool stop = false;
+  std::atomic<bool> stop = false;
   std::string phase;
   Progress progress;
   std::exception_ptr thrown;
@@ -46,6 +49,7 @@ void watched(const std::function<void(Watch&)>& work, const std::function<void(c
   std::thread worker([&] {
     std::exception_ptr thrown;
     try {
+      const StopWhen stop(state.stop);
       work(watch);
     } catch (...) {
       thrown = std::current_exception();
@@ -73,7 +77,7 @@ void watched(const std::function<void(Watch&)>& work, const std::function<void(c
       }
     }
     lock.lock();
-    state.stop = state.stop || python_error;
+    if (python_error) state.stop = true;
   }
   lock.unlock();
   worker.join();

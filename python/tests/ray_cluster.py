@@ -44,13 +44,13 @@ def main(folder, out):
         here = ridge.job(folder, digests=os.path.join(place, "threads.digest"), progress=False)
         said["same_bytes"] = content(job.digests) == content(here.digests)
         said["nodes_after"] = sum(node["Alive"] for node in ray.nodes())
-        said["from_a_store"] = tables(ridge.job("local://" + os.path.abspath(folder), on="ray", storage="fsspec", progress=False))
         shutil.copytree(folder, os.path.join(place, "job"))
         with open(os.path.join(place, "job", "truth.json"), "w", encoding="utf-8") as file:
             file.write('{"made": "up"}')
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            said["lost"] = [os.path.basename(each.place) for each in ridge.job(os.path.join(place, "job"), on="ray", progress=False).failed]
+            stored = ridge.job("local://" + os.path.join(place, "job"), on="ray", storage="fsspec", progress=False)
+        said["from_a_store"], said["lost"] = tables(stored), [os.path.basename(each.place) for each in stored.failed]
         printed = os.path.join(place, "printed")
         said["command"] = _ray_command.run(["--ray", folder, "-o", printed])
         said["command_out"] = content(printed).decode()

@@ -88,6 +88,15 @@ def test_the_kernel_of_a_call():
     assert script.launch_in(launches("x", "y", "z"), call) == (2, False)  # the longest
     assert script.launch_in([], call) == (None, False)
     assert script.launch_in(launches("b", "b", "b"), call) == (1, True)  # of several the one of middle length
+    assert script.launch_in(launches("b", "a", "b"), call) == (2, True)  # the upper of two
+
+
+def test_a_kernel_that_a_call_launches_with_several_grids():
+    call = {"kernel": "b", "grid": [1, 1, 1], "block": [128, 1, 1], "launches": [{"name": "b", "grid": [9, 1, 1], "block": [128, 1, 1]}, {"name": "b", "grid": [1, 1, 1], "block": [128, 1, 1]}]}
+    ran = launches("b", "b")
+    other = [ran[0]._replace(grid=[9, 1, 1]), ran[1]]
+    assert script.launch_in(other, call) == (1, True)
+    assert script.launch_in([other[0]._replace(grid=[7, 1, 1]), ran[1]], call) == (1, False)  # a grid that the trace does not have
 
 
 # The roof. 4.8 TB/s: 48 MB take 10 us.
@@ -209,6 +218,33 @@ def test_savings_of_several_end_with_all_of_them():
     better = [{"kernel": name, "cold_ns": 10, "best_ns": 8, "best_config": "x"} for name in "ab"]
     found = chosen_config.savings(Ridge(), "t.json", [], better)
     assert [(each["kernel"], each["saves_ns"]) for each in found] == [("a", 1), ("b", 2), ("all of these", 3)]
+
+
+def test_configurations_are_marked_by_grid_outputs_and_time():
+    from ridge.bench import configs
+
+    one = {"status": "ok", "same_outputs": True, "grid": [4, 1, 1], "block": [128, 1, 1]}
+    rows_ = [
+        {**one, "config": "a", "cold_ns": 10},
+        {**one, "config": "b", "cold_ns": 8, "grid": [8, 1, 1]},
+        {**one, "config": "wrong", "cold_ns": 1, "same_outputs": False},
+        {"config": "c", "status": "failed: OutOfResources"},
+    ]
+    configs.mark(rows_, {"grid": (4, 1, 1), "block": (128, 1, 1)})
+    assert [(row["config"], row["in_trace"], row["best"]) for row in rows_] == [("a", True, False), ("b", False, True), ("wrong", True, False), ("c", None, False)]
+    # Where it is known what the kernel was compiled with, that decides: several configurations have the same grid and block.
+    for row, size in zip(rows_, (1024, 512, 2048)):
+        row["chosen"] = {"XBLOCK": size, "num_warps": 4}
+    configs.mark(rows_[:3], {"grid": (4, 1, 1), "block": (128, 1, 1)}, {"XBLOCK": 512, "num_warps": 4})
+    assert [row["in_trace"] for row in rows_[:3]] == [False, True, False]
+
+
+def test_settings_are_tried_only_where_they_can_matter():
+    from ridge.bench import settings
+
+    assert [words for words, _ in settings.for_op("aten::cudnn_convolution")][0] == "cudnn.benchmark"
+    assert "tf32" in [words for words, _ in settings.for_op("aten::addmm")]
+    assert settings.for_op("aten::gelu") == [] and settings.for_op(None) == []
 
 
 # Files.

@@ -1,6 +1,7 @@
 """A worker that answers, dies, hangs or talks nonsense: the parent goes on with the next. The workers here are Python without PyTorch."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ import pytest
 
 from ridge.bench import workers
 
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench_scripts")
 WORKER = '''
 import json, os, signal, subprocess, sys, time
 answers = os.fdopen(int(sys.argv[1]), "w", buffering=1)
@@ -91,6 +93,25 @@ def test_the_parent_never_loads_torch():
     assert done.stdout == "False\n", done.stderr
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_bench_that_is_stopped_leaves_no_worker(tmp_path, number):
+    """The worker is a shell that says its number and sleeps."""
+    import ridge.bench
+
+    fake = tmp_path / "python"
+    fake.write_text('#!/bin/sh\necho $$ > "%s"\nexec sleep 600\n' % (tmp_path / "pid"))
+    fake.chmod(0o755)
+    start = os.path.join(os.path.dirname(ridge.bench.__file__), "start.py")
+    parent = subprocess.Popen([sys.executable, start, "parent", "--ridge=ridge", "--python=%s" % fake, "--", SCRIPTS], stderr=subprocess.PIPE)
+    until = time.monotonic() + 30
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()) and time.monotonic() < until:
+        time.sleep(0.02)
+    parent.send_signal(number)
+    assert parent.wait(20) == 128 + number, parent.stderr.read()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
 # With PyTorch, on its CPU: scripts run and are not timed.
 def python_with_torch():
     for candidate in filter(None, (os.environ.get("RIDGE_TEST_PYTHON"), sys.executable, "/usr/bin/python3")):
@@ -98,9 +119,6 @@ def python_with_torch():
         if found.returncode == 0:
             return candidate
     pytest.skip("no Python here has PyTorch (Debian: apt-get install python3-torch; or set RIDGE_TEST_PYTHON)")
-
-
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench_scripts")
 
 
 def test_scripts_run_on_the_cpu_and_one_that_fails_says_why(tmp_path):

@@ -83,3 +83,30 @@ def test_what_cannot_be_written_is_said(trace, path, binary, tmp_path):
     done = subprocess.run([binary, "export", path, str(tmp_path), "--table", "opps"], capture_output=True, text=True)
     assert done.returncode == 2 and "did you mean ops" in done.stderr
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_files_that_are_there_stay(trace, path, binary, tmp_path):
+    for name, write in (
+        ("ops.arrow", lambda force: ridge.export(trace, tmp_path / "ops.arrow", tables="ops", force=force)),
+        ("out/kinds.arrow", lambda force: ridge.export(trace, tmp_path / "out", tables="kinds", force=force)),
+        ("ops.parquet", lambda force: ridge.export(trace, tmp_path / "ops.parquet", tables="ops", force=force)),
+    ):
+        write(False)
+        (tmp_path / name).write_text("mine")
+        with pytest.raises(ridge.Error, match="already") as refused:
+            write(False)
+        assert (refused.value.code, refused.value.hint) == ("cannot_write", "force=True replaces it")
+        assert (tmp_path / name).read_text() == "mine"
+        write(True)
+        assert (tmp_path / name).stat().st_size > 100
+    words = [binary, "export", path, str(tmp_path / "ops.arrow"), "--table", "ops"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 1 and "already" in done.stderr and "--force" in done.stderr
+    assert subprocess.run([*words, "--force"]).returncode == 0
+
+
+def test_the_command_makes_no_folder_of_a_files_name(path, binary, tmp_path):
+    for name in ("x.parquet", "x.csv", "x.feather"):
+        done = subprocess.run([binary, "export", path, str(tmp_path / name)], capture_output=True, text=True)
+        assert done.returncode == 2 and "writes Arrow files" in done.stderr and ".arrow" in done.stderr
+    assert os.listdir(tmp_path) == []

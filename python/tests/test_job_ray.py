@@ -53,7 +53,7 @@ def rows(tables):
 
 def test_a_cluster_of_nodes_one_killed_midway(ray_python, tmp_path):
     out = tmp_path / "said.json"
-    done = subprocess.run([ray_python, SCRIPT, JOB, out], env=environment(), capture_output=True, text=True, timeout=400)
+    done = subprocess.run([ray_python, SCRIPT, JOB, out], env=environment(), capture_output=True, text=True, timeout=800)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     said = json.loads(out.read_text())
     wanted = rows({name: table.to_dicts() for name, table in ridge.job(JOB, progress=False).ranks().tables.items()})

@@ -123,3 +123,54 @@ def test_ctrl_c_stops_a_read(path):
     out, _ = process.communicate(timeout=30)
     assert out == "stopped\nTrue\n"
     assert process.returncode == 0
+
+
+STOPPED = """
+import os, signal, sys, threading, ridge
+t = ridge.open(sys.argv[1], progress=False)
+question = eval("lambda: " + sys.argv[2])
+before = t._engine.cached_bytes
+threading.Timer(float(sys.argv[3]), os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    question()
+    print("answered")
+except KeyboardInterrupt:
+    print("stopped", t._engine.cached_bytes - before, flush=True)
+if "sql" not in sys.argv[2]:
+    question()  # and can be asked again
+    print("whole", t._engine.cached_bytes - before, flush=True)
+"""
+
+
+def stopped(path, question, after_s):
+    done = subprocess.run([sys.executable, "-c", STOPPED, path, question, str(after_s)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_ctrl_c_stops_a_query(path):
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+    assert stopped(path, f"t.sql('{endless}')", 0.3)[0].startswith("stopped"), "it would take 60 seconds, and then another error"
+
+
+def test_ctrl_c_stops_an_analysis(long_trace):
+    """What a stopped one has made is less than what a whole one makes."""
+    said = [line.split() for line in stopped(long_trace, "t.ops(by='shape')", 0.08)]
+    assert [words[0] for words in said] == ["stopped", "whole"], said
+    assert int(said[0][1]) < int(said[1][1]) * 0.9, said
+
+
+def test_a_server_that_is_stopped_gives_up_what_it_does(path):
+    import http.client
+
+    trace = ridge.open(path)
+    server = trace.serve(wait=False)
+    endless = "with+recursive+n(i)+as+(select+1+union+all+select+i%2b1+from+n)+select+count(*)+from+n"
+    host = server.url.split("/")[2]
+    connection = http.client.HTTPConnection(host, timeout=60)
+    connection.request("GET", "/api/v1/sql?query=" + endless)
+    time.sleep(0.3)
+    begun = time.monotonic()
+    server.stop()
+    assert time.monotonic() - begun < 30, "the query alone takes 60 seconds"
+    connection.close()

@@ -1,9 +1,11 @@
 """Every analysis is a method, its answers are those of the command line, scopes chain, errors say what to do."""
 
+import ast
 import csv
 import inspect
 import io
 import json
+import pathlib
 import subprocess
 
 import pytest
@@ -35,7 +37,7 @@ def test_every_analysis_is_a_method_with_its_parameters(trace):
             assert parameter["description"] in method.__doc__
 
 
-@pytest.mark.parametrize("analysis", ["summary", "findings", "gpu", "gaps", "kernels", "categories", "ops", "launches", "graphs", "info"])
+@pytest.mark.parametrize("analysis", ["summary", "findings", "gpu", "gaps", "kernels", "categories", "ops", "launches", "graphs", "info", "replay"])
 def test_answers_are_those_of_the_command_line(trace, path, binary, analysis):
     report = getattr(trace, analysis)()
     answer = asked(binary, analysis, path)
@@ -60,6 +62,22 @@ def test_keywords_are_the_flags(trace, path, binary):
     )
     name = trace.kernels()[0]["kernel"]
     assert trace.kernel(name).rows() == trace.kernel(name=name).rows()
+
+
+def test_a_call_alone_is_a_script():
+    zoo = ridge.open(pathlib.Path(__file__).parents[2] / "tests" / "fixtures" / "opzoo_eager.json.gz")
+    calls = zoo.replay()
+    assert sum(calls["time_ns"]) == sum(zoo.kernels()["time_ns"])
+    report = zoo.replay(op="mm", shape="2048x2048")
+    script = report.tables["scripts"][0]["text"]
+    assert report[0]["status"] == "ok"
+    said = {}
+    body = ast.parse(script).body
+    for node in body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "CALL":
+            said = ast.literal_eval(node.value)
+    assert said["op"] == "aten::mm" and said["shapes"] == [[2048, 2048], [2048, 2048]]
+    assert {"make_inputs", "run", "main"} <= {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
 def test_scopes_chain_and_narrow(trace, path, binary):
@@ -174,3 +192,67 @@ def test_a_closed_trace_says_so(path):
     with pytest.raises(ridge.Error, match="closed"):
         trace.kernels()
     assert "closed" in repr(trace)
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda t: ridge.open(None), "by a path, not by NoneType"),
+        (lambda t: ridge.open(3), "by a path, not by int"),
+        (lambda t: ridge.open(["a.json", None]), "by a path, not by NoneType"),
+        (lambda t: t["x"], "a trace has a number, not str"),
+        (lambda t: t.tables[0], "a table has a name, not int"),
+        (lambda t: t.tables["opps"], "did you mean ops"),
+        (lambda t: t.tables.ops["nam"], "ops has no column 'nam'"),
+        (lambda t: t.tables.ops.select("nam"), "did you mean name"),
+        (lambda t: t.tables.ops.select(first=-1), "not negative"),
+        (lambda t: t.kernels()["time"], "columns: kernel, |did you mean"),
+        (lambda t: t.kernels()[1.5], "a row a number, not float"),
+        (lambda t: t.kernels().tables["kernel"], "did you mean kernels"),
+        (lambda t: t.kernels().tables["zzqq"], "its tables: kernels"),
+        (lambda t: t.between(us=(1,)), "a pair of times"),
+        (lambda t: t.between(ms=5), "a pair of times"),
+        (lambda t: t.between(ms=(1, 2)).between(ms=(5, 6)), "nothing is left: from_=5 ms is after to=2 ms"),
+        (lambda t: t.step(1).between(ms=(0.001, 0.002)).kernels(), "step=1 is outside of from_= and to="),
+        (lambda t: t.using(device="abacus"), "unknown device 'abacus'"),
+        (lambda t: t.using(dtype="zz"), "unknown dtype 'zz'"),
+        (lambda t: t.kernels(by="zz"), "^by= takes launch"),
+        (lambda t: t.kernels(filter="["), "^filter= is not a valid"),
+        (lambda t: t.step(2, 1).kernels(), 'step="2-1" ends before it begins\n  hint: write step="1-2"'),
+        (lambda t: t.kernels(from_=5, to=2), "from_=5 is after to=2"),
+        (lambda t: t.kernel("zzqq"), r"t\.kernels\(\) lists them"),
+        (lambda t: t.sql("select zzqq from slice"), r"t\.sql\(tables=True\) lists all"),
+        (lambda t: t.sql(""), r't\.sql\("select \.\.\."\)'),
+        (lambda t: t.sql(), r't\.sql\("select name.*"\); tables= lists'),
+        (lambda t: t.kernels(device="abacus"), r"ridge\.devices\(\) lists known devices; device_file=FILE describes"),
+        (lambda t: t.step(0).sql("select count(*) from slice"), "step=0 does not hold for this query.*the whole trace is in slice"),
+        (lambda t: t.matching("gemm").sql("select count(*) from slice"), "filter=gemm does not hold"),
+    ],
+)
+def test_errors_are_in_pythons_words(trace, call, said):
+    with pytest.raises(ridge.UsageError, match=said) as failed:
+        call(trace)
+    assert "--" not in str(failed.value)
+
+
+def test_a_missing_name_is_a_key_error_too(trace):
+    for call in (lambda: trace.kernels()["zzqq"], lambda: trace.kernels().tables["zzqq"], lambda: trace.tables["zzqq"], lambda: trace.tables.ops["zzqq"]):
+        with pytest.raises(KeyError) as failed:
+            call()
+        assert "zzqq" in str(failed.value) and not str(failed.value).startswith('"')
+    assert not hasattr(trace.tables, "zzqq")
+
+
+def test_slices_of_rows(trace):
+    for table in (trace.kernels(), trace.kernels().tables["kernels"], trace.tables.ops):
+        rows = table.to_dicts()
+        for part in (slice(0, 2), slice(None, 3), slice(-2, None), slice(5, 2), slice(None, None, 2), slice(None, None, -1)):
+            assert table[part] == rows[part]
+    assert [one.paths for one in trace[:1]] == [trace.paths]
+
+
+def test_sql_of_a_part_is_of_that_part(trace):
+    of_step = trace.step(1).sql("select count(*) as n, sum(time_ns) as ns from kernels()")
+    assert of_step[0]["ns"] == sum(row["time_ns"] for row in trace.step(1).kernels())
+    assert of_step[0]["ns"] < trace.sql("select sum(time_ns) as ns from kernels()")[0]["ns"]
+    assert trace.sql("select count(*) as n from slice", step=1).diagnostics[0]["code"] == "whole_trace"  # asked for in as many words

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/heap_bytes.h"
+#include "base/stop.h"
 #include "cost/launch_costs.h"
 #include "cost/roof/device_limits.h"
 #include "model/device_properties.h"
@@ -71,7 +72,10 @@ CostModel::CostModel(const Model& model, CostOptions options)
 CostModel::~CostModel() = default;
 
 const LaunchCosts& CostModel::costs() const {
-  return state_->costs.get([&] { return build_launch_costs(model_, options_); });
+  return state_->costs.get([&] {
+    Stop::look();
+    return build_launch_costs(model_, options_);
+  });
 }
 
 void CostModel::build() const { costs(); }

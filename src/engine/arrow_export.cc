@@ -17,6 +17,8 @@ namespace ridge {
 namespace {
 
 constexpr std::string_view kEnding = ".arrow";
+// What a user who gives such a name expects, and would get a folder of that name.
+constexpr std::string_view kOtherFormats[] = {".parquet", ".pq", ".feather", ".csv", ".json", ".json.gz"};
 constexpr std::uint64_t kRowsOfBatch = 1 << 20;  // a multiple of 64: masks are cut between words
 
 std::vector<std::string_view> table_names() {
@@ -77,6 +79,14 @@ Result<ExportPlan> plan_export(const std::vector<std::string>& names, const std:
       return fail(ErrorCode::usage, "a trace has no table '" + name + "'", "", did_you_mean(name, known));
   }
   plan.tables = names.empty() ? std::vector<std::string>(known.begin(), known.end()) : names;
+  const bool is_folder = output.empty() || output.ends_with('/') || std::filesystem::is_directory(output);
+  const auto ends = [&](std::string_view ending) { return output.ends_with(ending); };
+  if (!is_folder && std::ranges::any_of(kOtherFormats, ends)) {
+    const std::string_view parquet = ends(".parquet") || ends(".pq") ? "Parquet" : "that format";
+    return fail(ErrorCode::usage, "ridge export writes Arrow files, not " + std::string(parquet), output,
+                "a name that ends with .arrow and --table NAME, or a folder; for Parquet ridge.export(trace, out, "
+                "format=\"parquet\") in Python");
+  }
   if (!output.ends_with(kEnding) && output != "-") {
     plan.folder = output;
     for (const std::string& table : plan.tables)

@@ -1,13 +1,21 @@
 // The cache's order of use, and what goes when there is no room.
 #include "engine/cache.h"
 
+#include <chrono>
 #include <utility>
 
+#include "base/stop.h"
+
 namespace ridge {
+namespace {
+
+constexpr std::chrono::milliseconds kGlance{50};  // how long one who was asked to stop waits for another's work
+
+}  // namespace
 
 Cache::Value Cache::find_or_begin(const std::string& key) {
   std::unique_lock lock(mutex_);
-  made_.wait(lock, [&] { return !making_.contains(key); });
+  while (!made_.wait_for(lock, kGlance, [&] { return !making_.contains(key); })) Stop::look();
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) {
     making_.insert(key);

@@ -4,6 +4,7 @@
 // 2. Sizes are asked for anew whenever room is looked for, since tables grow after they were put in.
 // 3. After trim() the entries take no more than the budget, but for those in use.
 // 4. Of one key one thing is made at a time: others that ask wait for it. What is made may ask for other keys, never in a ring.
+//    Who waits may be asked to stop (base/stop.h).
 #pragma once
 
 #include <condition_variable>

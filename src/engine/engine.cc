@@ -18,6 +18,7 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "base/distinct_names.h"
+#include "base/stop.h"
 #include "base/threads.h"
 #include "base/try.h"
 #include "engine/cost_options.h"
@@ -53,6 +54,18 @@ struct TrimAtEnd {
   Cache* cache;
   ~TrimAtEnd() { cache->trim(); }
 };
+
+// What may be asked to stop, at any depth (base/stop.h).
+template <class Work>
+auto unless_stopped(const Work& work) -> decltype(work()) {
+  const Stop::Use use(Stop::given_by_client());
+  try {
+    Stop::look();
+    return work();
+  } catch (const Stopped&) {
+    return fail(ErrorCode::interrupted, "interrupted");
+  }
+}
 
 // Which of several traces an argument does not fit.
 Error with_trace_path(Error error, const Trace& trace, std::size_t traces) {
@@ -158,53 +171,55 @@ Engine Engine::without_trace() {
 }
 
 Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments, std::optional<std::size_t> trace) const {
-  TRY(const AnalysisRow* const row, find_analysis(analysis));
-  if (auto known = check_names(*row, arguments); !known) return tl::unexpected(known.error());
-  TraceTables& tables = state_->tables;
-  if (!row->info.needs_trace || (row->info.trace_optional && tables.size() == 0)) {
-    TRY(const CostSettings settings, read_cost_settings(arguments));
+  return unless_stopped([&]() -> Result<Report> {
+    TRY(const AnalysisRow* const row, find_analysis(analysis));
+    if (auto known = check_names(*row, arguments); !known) return tl::unexpected(known.error());
+    TraceTables& tables = state_->tables;
+    if (!row->info.needs_trace || (row->info.trace_optional && tables.size() == 0)) {
+      TRY(const CostSettings settings, read_cost_settings(arguments));
+      TRY(const Arguments texts, with_texts_of_files(*row, arguments));
+      TRY(Report report, row->run_alone(settings.options, texts));
+      report.command = row->info.name;
+      return report;
+    }
+    if (row->join != nullptr) return join_ranks(*row, arguments);
+    if (tables.size() == 0 && !state_->digests.digests.empty()) {
+      return fail(ErrorCode::usage, std::string(analysis) + " needs a trace, and this is a digest",
+                  state_->digests.digests.front().path, "ridge ranks answers from digests; give the trace itself");
+    }
+    if (tables.size() == 0) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
+    if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(*trace));
+    const std::size_t given = trace ? 1 : tables.size();
+    if (given < row->info.fewest_traces) {
+      return fail(ErrorCode::usage, std::string(analysis) + " needs " + std::to_string(row->info.fewest_traces) + " traces", "",
+                  "ridge " + std::string(analysis) + " before.json after.json");
+    }
+    const std::size_t first = trace.value_or(0);
+    const std::size_t end = row->compare != nullptr ? first + given : first + 1;
+    const Threads::Use use(state_->threads.get());
+    const TrimAtEnd trim{&tables.cache()};
+    std::vector<Scope> scopes;
+    for (std::size_t i = first; i < end; ++i) {
+      TRY(const std::shared_ptr<const CostModel> costs, tables.costs(i, arguments));
+      Result<Scope> scope = make_scope(costs->model(), arguments, costs);
+      if (!scope) return tl::unexpected(with_trace_path(std::move(scope.error()), tables.trace(i), end - first));
+      scopes.push_back(std::move(*scope));
+    }
     TRY(const Arguments texts, with_texts_of_files(*row, arguments));
-    TRY(Report report, row->run_alone(settings.options, texts));
+    TRY(Report report, answer(*row, scopes, texts));
     report.command = row->info.name;
+    if (auto gates = add_gates(scopes.front(), arguments, &report); !gates) return tl::unexpected(gates.error());
+    TRY(const bool emptied, is_emptied_by_filter(*row, scopes, texts, report));
+    if (emptied) report.diagnostics.push_back(filter_matches_nothing(scopes.front()));
+    for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
+      const Trace& asked = tables.trace(i);
+      report.traces.push_back({asked.path, state_->names[i]});
+      explain_no_device_events(asked, report.diagnostics);
+      for (Diagnostic& diagnostic : capture_diagnostics(asked)) report.diagnostics.push_back(std::move(diagnostic));
+      for (Diagnostic& diagnostic : diagnostics_of(asked.diagnostics)) report.diagnostics.push_back(std::move(diagnostic));
+    }
     return report;
-  }
-  if (row->join != nullptr) return join_ranks(*row, arguments);
-  if (tables.size() == 0 && !state_->digests.digests.empty()) {
-    return fail(ErrorCode::usage, std::string(analysis) + " needs a trace, and this is a digest",
-                state_->digests.digests.front().path, "ridge ranks answers from digests; give the trace itself");
-  }
-  if (tables.size() == 0) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
-  if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(*trace));
-  const std::size_t given = trace ? 1 : tables.size();
-  if (given < row->info.fewest_traces) {
-    return fail(ErrorCode::usage, std::string(analysis) + " needs " + std::to_string(row->info.fewest_traces) + " traces", "",
-                "ridge " + std::string(analysis) + " before.json after.json");
-  }
-  const std::size_t first = trace.value_or(0);
-  const std::size_t end = row->compare != nullptr ? first + given : first + 1;
-  const Threads::Use use(state_->threads.get());
-  const TrimAtEnd trim{&tables.cache()};
-  std::vector<Scope> scopes;
-  for (std::size_t i = first; i < end; ++i) {
-    TRY(const std::shared_ptr<const CostModel> costs, tables.costs(i, arguments));
-    Result<Scope> scope = make_scope(costs->model(), arguments, costs);
-    if (!scope) return tl::unexpected(with_trace_path(std::move(scope.error()), tables.trace(i), end - first));
-    scopes.push_back(std::move(*scope));
-  }
-  TRY(const Arguments texts, with_texts_of_files(*row, arguments));
-  TRY(Report report, answer(*row, scopes, texts));
-  report.command = row->info.name;
-  if (auto gates = add_gates(scopes.front(), arguments, &report); !gates) return tl::unexpected(gates.error());
-  TRY(const bool emptied, is_emptied_by_filter(*row, scopes, texts, report));
-  if (emptied) report.diagnostics.push_back(filter_matches_nothing(scopes.front()));
-  for (std::size_t i = first; i < end; ++i) {  // those that the answer is about
-    const Trace& asked = tables.trace(i);
-    report.traces.push_back({asked.path, state_->names[i]});
-    explain_no_device_events(asked, report.diagnostics);
-    for (Diagnostic& diagnostic : capture_diagnostics(asked)) report.diagnostics.push_back(std::move(diagnostic));
-    for (Diagnostic& diagnostic : diagnostics_of(asked.diagnostics)) report.diagnostics.push_back(std::move(diagnostic));
-  }
-  return report;
+  });
 }
 
 // From digests, or from those of the traces that are held.
@@ -248,9 +263,11 @@ Result<std::shared_ptr<const Report>> Engine::kept_report(std::string_view analy
   std::string key = "report " + std::string(analysis) + (trace ? " " + std::to_string(*trace) : "");
   for (const auto& [name, value] : arguments) key += '\n' + name + '=' + value;
   const TrimAtEnd trim{&state_->tables.cache()};
-  return state_->tables.cache().get<Report>(key, [&]() -> Result<std::shared_ptr<const Report>> {
-    TRY(Report report, run(analysis, arguments, trace));
-    return std::make_shared<const Report>(std::move(report));
+  return unless_stopped([&] {
+    return state_->tables.cache().get<Report>(key, [&]() -> Result<std::shared_ptr<const Report>> {
+      TRY(Report report, run(analysis, arguments, trace));
+      return std::make_shared<const Report>(std::move(report));
+    });
   });
 }
 
@@ -268,7 +285,7 @@ Result<std::shared_ptr<const Timeline>> Engine::timeline(std::size_t trace, cons
   if (trace >= state_->tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(trace));
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
-  return state_->tables.timeline(trace, arguments);
+  return unless_stopped([&] { return state_->tables.timeline(trace, arguments); });
 }
 
 Result<std::shared_ptr<const TraceTable>> Engine::trace_table(std::size_t trace, std::string_view name) const {

@@ -116,6 +116,8 @@ Result<RewriteSummary> run_export(const std::string& path, const std::string& ou
   for (const std::string& each : plan.paths) {
     if (plan.folder.empty() || std::filesystem::exists(plan.folder)) {
       if (auto good = check_output(each, inputs); !good) return tl::unexpected(good.error());
+      if (!arguments.contains("force") && std::filesystem::is_regular_file(each))
+        return fail(ErrorCode::cannot_write, "there is such a file already", each, "--force replaces it");
     }
   }
   const auto threads = std::make_shared<Threads>(options.threads);
@@ -162,6 +164,7 @@ const std::vector<Parameter>& cut_parameters() {
 
 constexpr Parameter kExportParameters[] = {
     {"table", Type::text, "only this table (docs/schema.md has all); repeatable", false, true},
+    {"force", Type::boolean, "replace files that are there"},
 };
 
 constexpr std::size_t kAnyNumber = 100'000;

@@ -223,6 +223,15 @@ Result<Scope> make_scope(const Model& model, const Arguments& arguments, std::sh
   if (whole.duration_ns() > 0 && to != nullptr && milliseconds(*number("to", *to)) <= whole.start_ns)
     return fail(ErrorCode::usage, "--to " + *to + " is before the start of the window", "",
                 "times are in ms from the window's start");
+  // Each for itself holds something: a step, and a time before or after it.
+  if (scope.steps_ && scope.by_time_ && scope.window_.end_ns <= scope.window_.start_ns &&
+      scope.host_.end_ns <= scope.host_.start_ns) {
+    Scope steps(model);
+    steps.narrow_to(*scope.steps_);
+    const auto since_start = [&](std::int64_t ns) { return format_duration(static_cast<double>(ns - origin)); };
+    return fail(ErrorCode::usage, "--step " + *find(arguments, "step") + " is outside of --from and --to", "",
+                "it lasts from " + since_start(steps.window_.start_ns) + " to " + since_start(steps.window_.end_ns));
+  }
   if (scope.window_.end_ns < scope.window_.start_ns) scope.window_.end_ns = scope.window_.start_ns;
   if (const std::string* text = find(arguments, "filter")) {
     RE2::Options options;

@@ -8,7 +8,9 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/in_parallel.h"
 #include "base/saturating.h"
+#include "base/sort_runs.h"
 #include "job/lane_builder.h"
 #include "job/rank_work.h"
 #include "trace/tables.h"
@@ -82,23 +84,9 @@ class DigestMaker {
   Digest make() {
     add_identity();
     add_steps();
-    RankWork work = gather_rank_work(model_);
+    const RankWork work = gather_rank_work(model_);
     add_device_name(work.device);
-    std::vector<std::uint32_t> by_start(work.issued.size());
-    for (std::uint32_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
-    std::stable_sort(by_start.begin(), by_start.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return work.issued[a].start_ns < work.issued[b].start_ns; });
-    add_kernels(work);
-    add_collectives(work);
-    add_times(work, by_start);
-    BuiltLane lane = build_lane(work, hash_of_);
-    digest_.items = std::move(lane.items);
-    digest_.start_ns = lane.start_ns;
-    for (const LaneRest& rest : lane.rests) {
-      if (DigestStep* const step = step_at(rest.at_ns))
-        saturating_add(&step->idle_ns[static_cast<std::size_t>(rest.cause)], rest.length_ns);
-    }
-    add_ops();
+    at_once({trace_.events.size()}, [&] { add_work(work); }, [&] { add_ops(); });
     return std::move(digest_);
   }
 
@@ -118,6 +106,25 @@ class DigestMaker {
     }
     for (const ProcessGroup& group : metadata.groups)
       digest_.groups.push_back({group.name, group.description, group.size, group.ranks});
+  }
+
+  // All but the ops, which are the host's alone.
+  void add_work(const RankWork& work) {
+    std::vector<std::uint32_t> by_start(work.issued.size());
+    for (std::uint32_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
+    sort_runs(&by_start, [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(work.issued[a].start_ns, a) < std::pair(work.issued[b].start_ns, b);
+    });
+    add_kernels(work);
+    add_collectives(work);
+    add_times(work, by_start);
+    BuiltLane lane = build_lane(work, hash_of_);
+    digest_.items = std::move(lane.items);
+    digest_.start_ns = lane.start_ns;
+    for (const LaneRest& rest : lane.rests) {
+      if (DigestStep* const step = step_at(rest.at_ns))
+        saturating_add(&step->idle_ns[static_cast<std::size_t>(rest.cause)], rest.length_ns);
+    }
   }
 
   void add_device_name(std::int64_t device) {

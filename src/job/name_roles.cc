@@ -108,12 +108,12 @@ bool is_contiguous(const std::vector<std::int64_t>& ranks) {
   return true;
 }
 
-GroupRole role_by_use(const JobGroup& group, const GroupUse& use, bool others_reduce) {
+GroupRole role_by_use(const JobGroup& group, const GroupUse& use, bool others_reduce, bool of_all) {
   if (use.all == 0) return GroupRole::unknown;
   if (use.pairs * 2 > use.all) return GroupRole::pipeline;
   if (use.to_all * 2 > use.all) return GroupRole::expert;
   if (use.gather_or_scatter * 2 > use.all) return GroupRole::shard;
-  if (use.reduce * 2 <= use.all) return GroupRole::unknown;
+  if (use.reduce * 2 <= use.all || of_all) return GroupRole::unknown;
   // All-reduces: of activations between neighbours, each waited for; of gradients across them, late in the step.
   const bool blocks = use.waited_for * 2 > use.all;
   return (blocks || others_reduce) && is_contiguous(group.ranks) ? GroupRole::tensor : GroupRole::data;
@@ -151,7 +151,9 @@ void name_roles(Job* job) {
     group.role = role_by_description(group);
     if (group.role != GroupRole::unknown) continue;
     const bool others_reduce = std::ranges::any_of(group.members, [&](std::uint32_t r) { return reduces_across[r]; });
-    group.role = role_by_use(group, uses[g], others_reduce);
+    // Among smaller groups that of all ranks reduces what belongs to none of them: a loss, a norm.
+    const bool of_all = job->groups.size() > 1 && group.size && group.size == job->world_size;
+    group.role = role_by_use(group, uses[g], others_reduce, of_all);
   }
 }
 

@@ -1,18 +1,18 @@
-// Candidates by what their blocks take more than their peers'; groups by what their transfers do; the replay decides.
+// StragglerCandidates by what their blocks take more than their peers'; groups by what their transfers do; the replay decides.
 #include "job/stragglers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/median.h"
-#include "base/units.h"
 #include "job/kernel_pace.h"
+#include "job/link_times.h"
 #include "job/peers.h"
 #include "job/replay.h"
+#include "job/straggler_candidate.h"
 
 namespace ridge {
 namespace {
@@ -21,17 +21,6 @@ constexpr double kLeastShare = 0.02;       // of a step: below it is not reporte
 constexpr double kCandidateShare = 0.008;  // what a rank's own blocks must take more, to be tried
 constexpr std::size_t kMostTried = 12;     // candidates at a time
 constexpr std::size_t kMostFound = 8;
-
-// What could be mended: a rank's time of one sort, or a group's transfers.
-struct Candidate {
-  std::optional<std::uint32_t> rank, group;
-  BlockTime time = BlockTime::device;
-  double excess_ns = 0;            // of a step
-  double other_work = 0;           // share of the excess in blocks with other kernels than the peers'
-  double ratio = 1;                // own time over the peers'
-  double own_ns = 0, peer_ns = 0;  // of a step
-  std::int64_t own_kernels = 0, peer_kernels = 0;
-};
 
 std::uint32_t scaled(std::uint32_t ns, double factor) {
   return static_cast<std::uint32_t>(std::clamp(std::round(ns * factor), 0.0, static_cast<double>(UINT32_MAX)));
@@ -76,10 +65,12 @@ class StragglerFinder {
     found_.replayed_ns = step_ns_ + (recorded.end_ns - observed_end) / found_.steps;
     check_replay(recorded, observed_end);
     tell_median();
-    std::vector<Candidate> candidates = candidate_ranks();
-    for (Candidate& group : candidate_groups()) candidates.push_back(std::move(group));
+    std::vector<StragglerCandidate> candidates = candidate_ranks();
+    links_.emplace(job_, found_.steps);
+    for (StragglerCandidate& group : links_->slow_groups(kCandidateShare * static_cast<double>(step_ns_)))
+      candidates.push_back(std::move(group));
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.excess_ns > b.excess_ns; });
+                     [](const StragglerCandidate& a, const StragglerCandidate& b) { return a.excess_ns > b.excess_ns; });
     if (candidates.size() > kMostTried) candidates.resize(kMostTried);
     mend_one_by_one(std::move(candidates));
     return std::move(found_);
@@ -87,7 +78,7 @@ class StragglerFinder {
 
  private:
   // A gain over the steps in which the candidate was recorded.
-  double per_step(const Candidate& candidate, std::int64_t ns) {
+  double per_step(const StragglerCandidate& candidate, std::int64_t ns) {
     const std::int64_t steps = shared_steps(candidate.rank ? *candidate.rank : job_.groups[*candidate.group].members.front());
     return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, steps));
   }
@@ -136,11 +127,11 @@ class StragglerFinder {
 
   bool has_peers(std::uint32_t r) const { return peers_.classes[peers_.ranks[r].peers].ranks.size() > 1; }
 
-  std::vector<Candidate> candidate_ranks() {
-    std::vector<Candidate> found;
+  std::vector<StragglerCandidate> candidate_ranks() {
+    std::vector<StragglerCandidate> found;
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
       for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) {
-        Candidate candidate = has_peers(r) ? against_peers(r, time) : against_all(r, time);
+        StragglerCandidate candidate = has_peers(r) ? against_peers(r, time) : against_all(r, time);
         if (candidate.excess_ns < kCandidateShare * static_cast<double>(step_ns_)) continue;
         if (!has_peers(r) || stands_out(candidate)) found.push_back(candidate);
       }
@@ -148,8 +139,8 @@ class StragglerFinder {
     return found;
   }
 
-  Candidate against_peers(std::uint32_t r, BlockTime time) {
-    Candidate candidate{.rank = r, .group = {}, .time = time};
+  StragglerCandidate against_peers(std::uint32_t r, BlockTime time) {
+    StragglerCandidate candidate{.rank = r, .group = {}, .time = time};
     const std::vector<BlockMedians>& medians = medians_for(r);
     const auto t = static_cast<std::size_t>(time);
     double own = 0, peer = 0, other = 0;
@@ -173,7 +164,7 @@ class StragglerFinder {
   }
 
   // Whether its peers are nearer to each other than it is to them: ranks that all differ have no straggler among them.
-  bool stands_out(const Candidate& candidate) {
+  bool stands_out(const StragglerCandidate& candidate) {
     constexpr double kDeviations = 3, kOfMedianDeviation = 1.4826;  // of a normal distribution
     const std::uint32_t of = peers_.ranks[*candidate.rank].peers;
     const auto t = static_cast<std::size_t>(candidate.time);
@@ -199,8 +190,8 @@ class StragglerFinder {
 
   // A rank that is like no other (a stage of a pipeline): its kernels against the same kernels elsewhere, its host by the
   // launch.
-  Candidate against_all(std::uint32_t r, BlockTime time) {
-    Candidate candidate{.rank = r, .group = {}, .time = time};
+  StragglerCandidate against_all(std::uint32_t r, BlockTime time) {
+    StragglerCandidate candidate{.rank = r, .group = {}, .time = time};
     double own = 0;
     for (const LaneBlock& block : peers_.ranks[r].blocks) own += static_cast<double>(block.ns[static_cast<std::size_t>(time)]);
     candidate.own_ns = own / static_cast<double>(std::max<std::size_t>(1, job_.ranks[r].digest->steps.size()));
@@ -212,7 +203,7 @@ class StragglerFinder {
   }
 
   // The items of a rank with its peers' times of one sort.
-  std::vector<LaneItem> mended(const Candidate& candidate, const std::vector<LaneItem>& items) {
+  std::vector<LaneItem> mended(const StragglerCandidate& candidate, const std::vector<LaneItem>& items) {
     std::vector<LaneItem> changed = items;
     const std::uint32_t r = *candidate.rank;
     const auto t = static_cast<std::size_t>(candidate.time);
@@ -230,72 +221,10 @@ class StragglerFinder {
     return changed;
   }
 
-  // Groups -------------------------------------------------------------------------------------------------------------------
-
-  // Collectives that ought to take the same: of one name, size and type, in groups of one role and size, over links of one
-  // sort.
-  using LikeKey = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, GroupRole, std::int64_t, bool, bool>;
-
-  LikeKey like_key(const Meeting& meeting) const {
-    const JobGroup& group = job_.groups[meeting.group];
-    return {meeting.name,           meeting.bytes.value_or(-1), meeting.dtype, group.role,
-            group.size.value_or(0), group.hosts_known,          group.one_host};
-  }
-
-  std::vector<Candidate> candidate_groups() {
-    std::map<LikeKey, std::map<std::uint32_t, std::vector<std::int64_t>>> times;
-    for (const Meeting& meeting : job_.meetings) {
-      if (meeting.complete && meeting.count > 1) times[like_key(meeting)][meeting.group].push_back(meeting.transfer_ns);
-    }
-    std::map<std::uint32_t, Candidate> slow;
-    for (auto& [key, groups] : times) {
-      if (groups.size() < 2) continue;
-      std::map<std::uint32_t, std::int64_t> own;
-      for (const auto& [group, list] : groups) own[group] = median(list);
-      for (const auto& [group, typical] : own) {
-        std::vector<std::int64_t> others;
-        if (own.size() <= kMostCompared) {
-          for (const auto& [other, ns] : own) {
-            if (other != group) others.push_back(ns);
-          }
-        } else {
-          for (const auto& [other, ns] : own) others.push_back(ns);
-        }
-        const std::int64_t usual = median(std::move(others));
-        usual_[{key, group}] = {typical, usual};
-        Candidate& candidate = slow[group];
-        candidate.group = group;
-        const auto count = static_cast<double>(groups[group].size());
-        candidate.own_ns += static_cast<double>(typical) * count / static_cast<double>(found_.steps);
-        candidate.peer_ns += static_cast<double>(usual) * count / static_cast<double>(found_.steps);
-      }
-    }
-    std::vector<Candidate> found;
-    for (auto& [group, candidate] : slow) {
-      candidate.excess_ns = candidate.own_ns - candidate.peer_ns;
-      candidate.ratio = candidate.peer_ns > 0 ? candidate.own_ns / candidate.peer_ns : 1;
-      constexpr double kSlower = 1.15;
-      if (candidate.ratio >= kSlower && candidate.excess_ns >= kCandidateShare * static_cast<double>(step_ns_))
-        found.push_back(candidate);
-    }
-    return found;
-  }
-
-  void mend_group(std::uint32_t group, JobChanges* changes) {
-    for (std::uint32_t m = 0; m < job_.meetings.size(); ++m) {
-      const Meeting& meeting = job_.meetings[m];
-      if (meeting.group != group) continue;
-      const auto usual = usual_.find({like_key(meeting), group});
-      if (usual == usual_.end() || usual->second.first <= 0) continue;
-      const double factor = static_cast<double>(usual->second.second) / static_cast<double>(usual->second.first);
-      changes->transfer_ns[m] = static_cast<std::int64_t>(static_cast<double>(meeting.transfer_ns) * factor);
-    }
-  }
-
   // Mending ------------------------------------------------------------------------------------------------------------------
 
-  void apply(const Candidate& candidate, JobChanges* changes) {
-    if (candidate.group) return mend_group(*candidate.group, changes);
+  void apply(const StragglerCandidate& candidate, JobChanges* changes) {
+    if (candidate.group) return links_->mend(*candidate.group, changes);
     const auto before = changes->items.find(*candidate.rank);
     const std::vector<LaneItem>& items =
         before == changes->items.end() ? job_.ranks[*candidate.rank].digest->items : before->second;
@@ -303,7 +232,7 @@ class StragglerFinder {
     changes->items[*candidate.rank] = std::move(after);
   }
 
-  std::int64_t end_with(const Candidate& candidate, const JobChanges& so_far) {
+  std::int64_t end_with(const StragglerCandidate& candidate, const JobChanges& so_far) {
     JobChanges changes = so_far;
     apply(candidate, &changes);
     return replay_job(job_, changes).end_ns;
@@ -311,10 +240,10 @@ class StragglerFinder {
 
   // The dearest first. Where several hide each other none is dear by itself: then the one with the most to spare is mended, and
   // has its share when the others are too.
-  void mend_one_by_one(std::vector<Candidate> candidates) {
+  void mend_one_by_one(std::vector<StragglerCandidate> candidates) {
     JobChanges changes;
     std::int64_t now = base_ns_;
-    std::vector<std::pair<Candidate, std::int64_t>> mended_so_far;  // with what each gained
+    std::vector<std::pair<StragglerCandidate, std::int64_t>> mended_so_far;  // with what each gained
     const double least = kLeastShare * static_cast<double>(step_ns_);
     while (!candidates.empty() && mended_so_far.size() < kMostFound) {
       std::size_t best = 0;
@@ -336,18 +265,19 @@ class StragglerFinder {
     report(mended_so_far, least);
   }
 
-  bool together_matter(const std::vector<Candidate>& candidates, const JobChanges& so_far, std::int64_t now, double least) {
+  bool together_matter(const std::vector<StragglerCandidate>& candidates, const JobChanges& so_far, std::int64_t now,
+                       double least) {
     if (candidates.size() < 2) return false;
     JobChanges all = so_far;
-    for (const Candidate& candidate : candidates) apply(candidate, &all);
+    for (const StragglerCandidate& candidate : candidates) apply(candidate, &all);
     return per_step(candidates.front(), now - replay_job(job_, all).end_ns) >= least;
   }
 
   // Those that hid each other share what they gained together by what they have in excess.
-  void report(const std::vector<std::pair<Candidate, std::int64_t>>& mended_so_far, double least) {
+  void report(const std::vector<std::pair<StragglerCandidate, std::int64_t>>& mended_so_far, double least) {
     double hidden_gain = 0, hidden_excess = 0;
-    std::vector<const Candidate*> hidden;
-    std::vector<std::pair<const Candidate*, double>> costs;
+    std::vector<const StragglerCandidate*> hidden;
+    std::vector<std::pair<const StragglerCandidate*, double>> costs;
     for (const auto& [candidate, gain] : mended_so_far) {
       if (hidden.empty() && per_step(candidate, gain) >= least) {
         costs.emplace_back(&candidate, per_step(candidate, gain));
@@ -357,12 +287,12 @@ class StragglerFinder {
       hidden_gain += per_step(candidate, gain);
       hidden_excess += candidate.excess_ns;
     }
-    for (const Candidate* candidate : hidden) {
+    for (const StragglerCandidate* candidate : hidden) {
       const double share = hidden_excess > 0 ? hidden_gain * candidate->excess_ns / hidden_excess : 0;
       costs.emplace_back(candidate, share);
     }
     for (const auto& [candidate, cost] : costs) {
-      if (cost >= least) found_.list.push_back(straggler(*candidate, cost));
+      if (cost >= least) found_.list.push_back(straggler_of(*candidate, cost, step_ns_));
     }
     std::stable_sort(found_.list.begin(), found_.list.end(),
                      [](const Straggler& a, const Straggler& b) { return a.costs_ns > b.costs_ns; });
@@ -387,82 +317,20 @@ class StragglerFinder {
     found_.if_median_ns = *found_.replayed_ns - (base_ns_ - replay_job(job_, changes).end_ns) / found_.steps;
   }
 
-  // Words --------------------------------------------------------------------------------------------------------------------
-
-  Straggler straggler(const Candidate& candidate, double cost) const {
-    Straggler found;
-    found.rank = candidate.rank;
-    found.group = candidate.group;
-    found.costs_ns = std::llround(cost);
-    found.costs_pct = cost / static_cast<double>(step_ns_) * 100;
-    found.cause = cause_of(candidate);
-    found.evidence = evidence_of(candidate, found.cause);
-    return found;
-  }
-
-  static StragglerCause cause_of(const Candidate& candidate) {
-    if (candidate.group) return StragglerCause::link;
-    if (candidate.time == BlockTime::loader) return StragglerCause::data;
-    if (candidate.time == BlockTime::host) return StragglerCause::host;
-    constexpr double kMostlyOther = 0.5;
-    return candidate.other_work > kMostlyOther ? StragglerCause::imbalance : StragglerCause::device;
-  }
-
-  std::string evidence_of(const Candidate& candidate, StragglerCause cause) const {
-    const std::string own = duration_text(candidate.own_ns), peer = duration_text(candidate.peer_ns);
-    switch (cause) {
-      case StragglerCause::link: {
-        return fmt::format("transfers of this group take {:.2f} times as long as in groups like it: {} a step against {}",
-                           candidate.ratio, own, peer);
-      }
-      case StragglerCause::data: return fmt::format("waits {} a step for its data loader, its peers {}", own, peer);
-      case StragglerCause::host:
-        return fmt::format("its host needs {} a step to issue what its peers issue in {}: launches come late", own, peer);
-      case StragglerCause::imbalance: {
-        const double more = candidate.peer_kernels > 0 ? static_cast<double>(candidate.own_kernels - candidate.peer_kernels) *
-                                                             100 / static_cast<double>(candidate.peer_kernels)
-                                                       : 0;
-        const std::string what = std::abs(more) >= 0.5 ? fmt::format("{:+.0f} % kernels", more) : std::string("other shapes");
-        return fmt::format("does more work than its peers ({}): {} a step on the device against {}", what, own, peer);
-      }
-      default:
-        return fmt::format("the same kernels take {:.2f} times as long as its peers': {} a step on the device against {}",
-                           candidate.ratio, own, peer);
-    }
-  }
-
-  static std::string duration_text(double ns) {
-    if (ns >= 1e9) return fmt::format("{:.2f} s", ns / 1e9);
-    if (ns >= 1e6) return fmt::format("{:.2f} ms", ns / 1e6);
-    return fmt::format("{:.0f} us", ns / 1e3);
-  }
-
-  static constexpr std::size_t kMostCompared = 64;
-
   const Job& job_;
   const std::int64_t step_ns_;
   const Peers peers_;
   const KernelPace pace_;
+  std::optional<LinkTimes> links_;
   Stragglers found_;
   std::int64_t start_ns_ = 0, base_ns_ = 0;
   std::optional<std::int64_t> begun_ns_;  // when the recording of the last rank begins
   std::map<std::uint32_t, std::vector<BlockMedians>> without_;
   std::map<std::pair<std::uint32_t, std::size_t>, std::vector<std::int64_t>>
       totals_;  // a step's, of each rank of a class, sorted
-  std::map<std::pair<LikeKey, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> usual_;  // own and the others' median
 };
 
 }  // namespace
-
-std::string_view name_of(StragglerCause cause) {
-  switch (cause) {
-    case StragglerCause::device: return "device";
-    case StragglerCause::host: return "host";
-    case StragglerCause::data: return "data";
-    case StragglerCause::imbalance: return "imbalance";
-    default: return "link";
-  }
-}
 
 Stragglers find_stragglers(const Job& job, std::int64_t step_ns) { return StragglerFinder(job, step_ns).find(); }
 

@@ -2,11 +2,25 @@
 #include "model/model.h"
 
 #include "base/in_parallel.h"
+#include "base/stop.h"
 #include "model/iteration_spans.h"
 #include "model/once.h"
 #include "model/table_bytes.h"
 
 namespace ridge {
+namespace {
+
+// The table, made unless nobody waits for it any more: then the next one who asks makes it.
+template <class T, class Make>
+const T& made(Once<T>& once, const Make& make) {
+  return once.get([&] {
+    Stop::look();
+    return make();
+  });
+}
+
+}  // namespace
+
 struct Model::Tables {
   Once<CallTree> tree;
   Once<NodeOfEvent> node_of;
@@ -37,66 +51,66 @@ Model::Model(const Trace& trace, std::int64_t runs) : trace_(trace), runs_(runs)
 Model::~Model() = default;
 
 const CallTree& Model::tree() const {
-  return tables_->tree.get([&] { return build_call_tree(trace_); });
+  return made(tables_->tree, [&] { return build_call_tree(trace_); });
 }
 const NodeOfEvent& Model::node_of() const {
-  return tables_->node_of.get([&] { return NodeOfEvent(trace_, tree()); });
+  return made(tables_->node_of, [&] { return NodeOfEvent(trace_, tree()); });
 }
 const LaunchLinks& Model::links() const {
-  return tables_->links.get([&] {
+  return made(tables_->links, [&] {
     std::vector<EventId> launches;
     alongside({trace_.events.size()}, [&] { node_of(); }, [&] { launches = find_launches(trace_); });
     return build_launch_links(trace_, tree(), node_of(), launches);
   });
 }
 const HostStalls& Model::host_stalls() const {
-  return tables_->host_stalls.get([&] { return find_host_stalls(trace_, tree(), links()); });
+  return made(tables_->host_stalls, [&] { return find_host_stalls(trace_, tree(), links()); });
 }
 const KernelIdentities& Model::identities() const {
-  return tables_->identities.get([&] { return build_kernel_identities(trace_, tree(), links(), graph_replays()); });
+  return made(tables_->identities, [&] { return build_kernel_identities(trace_, tree(), links(), graph_replays()); });
 }
 const DeviceTimeline& Model::timeline() const {
-  return tables_->timeline.get([&] { return build_device_timeline(trace_, identities()); });
+  return made(tables_->timeline, [&] { return build_device_timeline(trace_, identities()); });
 }
 const Iterations& Model::iterations() const {
   const auto when_needed = [this]() -> const DeviceTimeline& { return timeline(); };
-  return tables_->iterations.get([&] {
+  return made(tables_->iterations, [&] {
     Iterations found = build_iterations(trace_, tree(), node_of(), links(), when_needed, runs_);
     add_spans(trace_, tree(), links(), &found);
     return found;
   });
 }
 const Autotuning& Model::autotuning() const {
-  return tables_->autotuning.get([&] { return build_autotuning(trace_, tree(), links()); });
+  return made(tables_->autotuning, [&] { return build_autotuning(trace_, tree(), links()); });
 }
 const CompilePhases& Model::compile_phases() const {
-  return tables_->compile_phases.get([&] { return build_compile_phases(trace_, tree()); });
+  return made(tables_->compile_phases, [&] { return build_compile_phases(trace_, tree()); });
 }
 const ForwardBackward& Model::forward_backward() const {
-  return tables_->forward_backward.get([&] { return build_forward_backward(trace_, tree(), node_of()); });
+  return made(tables_->forward_backward, [&] { return build_forward_backward(trace_, tree(), node_of()); });
 }
 const CompiledRegions& Model::compiled_regions() const {
-  return tables_->compiled_regions.get([&] {
+  return made(tables_->compiled_regions, [&] {
     return build_compiled_regions(trace_, tree(), compile_phases(),
                                   [this]() -> const ForwardBackward& { return forward_backward(); });
   });
 }
 const CompilerWork& Model::compiler_work() const {
-  return tables_->compiler_work.get([&] {
+  return made(tables_->compiler_work, [&] {
     if (autotuning().spans.empty() && compile_phases().empty()) return CompilerWork{};
     return build_compiler_work(tree(), links(), autotuning(), compile_phases(), compiled_regions());
   });
 }
 const GraphReplays& Model::graph_replays() const {
-  return tables_->graph_replays.get([&] { return build_graph_replays(trace_, tree(), links()); });
+  return made(tables_->graph_replays, [&] { return build_graph_replays(trace_, tree(), links()); });
 }
 
 const Locations& Model::locations() const {
-  return tables_->locations.get([&] { return Locations(trace_, tree(), forward_backward()); });
+  return made(tables_->locations, [&] { return Locations(trace_, tree(), forward_backward()); });
 }
 
 const RecorderCosts& Model::recorder_costs() const {
-  return tables_->recorder_costs.get([&] { return build_recorder_costs(trace_, tree()); });
+  return made(tables_->recorder_costs, [&] { return build_recorder_costs(trace_, tree()); });
 }
 
 std::uint64_t Model::memory_bytes() const {

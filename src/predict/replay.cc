@@ -3,11 +3,14 @@
 
 #include <algorithm>
 
+#include "base/stop.h"
+
 namespace ridge {
 namespace {
 
 Replayed run(const StepGraph& graph, const BulkVector<std::int64_t>& duration, const BulkVector<std::int64_t>& gap,
              const BulkVector<std::int64_t>& lag) {
+  Stop::look();
   Replayed out;
   out.start_ns.resize(graph.size());
   out.end_ns.resize(graph.size());

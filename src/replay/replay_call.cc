@@ -174,7 +174,11 @@ class ReplayCallBuilder {
   std::string without_op(std::uint32_t row) const {
     const NodeId launch = model_.links().launch[row];
     if (launch == kNoNode) return "its launch is not in the trace: it was queued before the recording";
-    return in_graph(row) ? std::string(kInGraph) : "no op launched it, so its inputs are not known";
+    if (in_graph(row)) return std::string(kInGraph);
+    return is_triton(model_.identities()[row].category) ? "a Triton kernel that Python launched itself, whose arguments are "
+                                                          "not recorded: call it under torch.compile or "
+                                                          "through torch.library.triton_op"
+                                                        : "no op launched it, so its inputs are not known";
   }
 
   // Why the call cannot be made; empty where it can.
@@ -214,6 +218,10 @@ class ReplayCallBuilder {
   void add_list_sizes(const Group& group, ReplayCall* call) {
     const auto left_out = [](const OpArgument& argument) { return argument.list_left_out; };
     if (!std::ranges::any_of(call->call.arguments, left_out)) return;
+    if (call->launch.kernel.find("multi_tensor_apply") == std::string_view::npos) {
+      call->cannot = "the trace leaves out lists of more than 30 tensors";
+      return;
+    }
     if (!sizes_) sizes_.emplace(model_);
     call->list_sizes = sizes_->sizes(sizes_->before(model_.tree().start_ns[group.node.value]));
     fit_to_grid(call);
@@ -225,7 +233,6 @@ class ReplayCallBuilder {
   // the lists hold numbers: an optimizer's steps. Any other count means other tensors.
   static void fit_to_grid(ReplayCall* call) {
     constexpr double kChunk = 65536;
-    if (call->launch.kernel.find("multi_tensor_apply") == std::string_view::npos) return;
     double blocks = 0, chunks = 0;
     for (const ReplayLaunch& launch : call->launches) {
       if (launch.kernel == call->launch.kernel) blocks += static_cast<double>(parse_dim3(launch.grid).value_or(Dim3{}).x);

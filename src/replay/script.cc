@@ -29,6 +29,7 @@ constexpr std::string_view kHead =
     "import ast\n"
     "import json\n"
     "import math\n"
+    "import re\n"
     "\n"
     "import torch\n"
     "\n";

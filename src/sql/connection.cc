@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 
 #include "base/nearest.h"
+#include "base/stop.h"
 #include "base/units.h"
 #include "sql/functions.h"
 
@@ -98,7 +99,7 @@ Connection::~Connection() { sqlite3_close(handle_); }
 
 int Connection::on_progress(void* connection) {
   const auto& self = *static_cast<const Connection*>(connection);
-  return std::chrono::steady_clock::now() > self.end_;
+  return Stop::asked() || std::chrono::steady_clock::now() > self.end_;
 }
 
 int Connection::authorize(void* tables, int action, const char* a, const char* b, const char*, const char*) {
@@ -144,6 +145,7 @@ Result<std::unique_ptr<Connection>> Connection::open(TraceSql& tables, const Lim
 }
 
 Error Connection::error(int code) const {
+  if (Stop::asked()) return {ErrorCode::interrupted, "interrupted", "", ""};
   if (code == SQLITE_INTERRUPT)
     return {ErrorCode::too_large, fmt::format("the query took longer than {} s", limits_.seconds), "",
             "narrow it with WHERE, or raise --max-seconds"};

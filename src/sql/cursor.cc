@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/stop.h"
+
 namespace ridge::sql {
 namespace {
 
@@ -37,6 +39,7 @@ void Cursor::filter(std::span<const std::uint32_t> in) {
       if (keep != 0) selected_[kept++] = selected_[i];
     }
     selected_.resize(kept);
+    Stop::look();
   }
 }
 
@@ -44,6 +47,7 @@ void Cursor::fill() {
   selected_.clear();
   at_ = 0;
   while (selected_.empty() && scanned_ < scan_end_) {
+    Stop::look();
     const std::uint64_t first = scanned_;
     const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(kRun, scan_end_ - first));
     scanned_ += rows;

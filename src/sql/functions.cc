@@ -9,6 +9,7 @@
 #include <re2/re2.h>
 #include <sqlite3.h>
 
+#include "base/stop.h"
 #include "sql/connection.h"
 #include "sql/format_function.h"
 
@@ -137,6 +138,8 @@ void guarded_call(sqlite3_context* out, int count, sqlite3_value** values) {
     Function(out, count, values);
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(out);
+  } catch (const Stopped&) {
+    sqlite3_result_error_code(out, SQLITE_INTERRUPT);
   }
 }
 

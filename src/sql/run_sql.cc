@@ -108,6 +108,15 @@ Table list_of_tables() {
   return table;
 }
 
+// Tables that a query named and that --step and the like do not narrow.
+std::string whole_tables(const TraceSql& tables) {
+  std::string names;
+  for (const TableInfo& info : table_list()) {
+    if (info.kind != kOfAnalysis && tables.made(info.name) != nullptr) names += (names.empty() ? "" : ", ") + info.name;
+  }
+  return names;
+}
+
 // The query, or why there is none.
 Result<std::string> query_of(const Arguments& arguments) {
   const auto query = arguments.find("query"), file = arguments.find("query_file");
@@ -124,7 +133,7 @@ Result<std::string> query_of(const Arguments& arguments) {
 
 const AnalysisRow& sql_row() { return kRow; }
 
-Result<Table> answer_query(const Scope& scope, std::string_view query, const Arguments& arguments) {
+Result<Table> answer_query(const Scope& scope, std::string_view query, const Arguments& arguments, std::string* whole) {
   TRY(const Limits limits, read_limits(arguments));
   if (auto told = refuse_dialect(query)) return tl::unexpected(std::move(*told));
   TraceSql tables(scope);
@@ -140,6 +149,7 @@ Result<Table> answer_query(const Scope& scope, std::string_view query, const Arg
       return fail(ErrorCode::too_large, "the answer takes more than " + std::to_string(limits.memory_bytes) + " bytes", "",
                   "add LIMIT, or raise --max-memory");
   }
+  if (whole != nullptr) *whole = whole_tables(tables);
   return std::move(answer).table();
 }
 
@@ -150,7 +160,14 @@ Result<Report> run_sql(const Scope& scope, const Arguments& arguments) {
     return report;
   }
   TRY(const std::string query, query_of(arguments));
-  TRY(Table table, answer_query(scope, query, arguments));
+  std::string whole;
+  TRY(Table table, answer_query(scope, query, arguments, &whole));
+  if (!whole.empty() && (scope.narrowed() || scope.filtered()))
+    report.diagnostics.push_back({std::string(kWholeTraceCode), 1,
+                                  "--step, --from, --to, --gpu and --filter narrow the tables of analyses alone, such as "
+                                  "kernels(): the whole trace is in " +
+                                      whole,
+                                  "warning"});
   if (arguments.contains("gate") && !table.empty()) {
     report.gate_failed = true;
     report.diagnostics.push_back(

@@ -9,7 +9,7 @@
 namespace ridge::sql {
 namespace {
 
-constexpr std::string_view kOfTrace = "trace", kOfPerfetto = "perfetto", kOfAnalysis = "analysis";
+constexpr std::string_view kOfTrace = "trace", kOfPerfetto = "perfetto";
 
 // `args` is Perfetto's, whose queries must run as they stand.
 std::string name_in_sql(const schema::Table& table) {

@@ -16,6 +16,8 @@
 
 namespace ridge::sql {
 
+inline constexpr std::string_view kOfAnalysis = "analysis";  // of the tables that a scope narrows
+
 // What a table is, without a trace.
 struct TableInfo {
   std::string name;

@@ -32,13 +32,15 @@ struct VirtualCursor : sqlite3_vtab_cursor {
 VirtualTable& table_of(sqlite3_vtab* table) { return *static_cast<VirtualTable*>(table); }
 Cursor& cursor_of(sqlite3_vtab_cursor* cursor) { return static_cast<VirtualCursor*>(cursor)->cursor; }
 
-// What may run out of memory.
+// What may run out of memory, or be asked to stop.
 template <class Work>
 int guarded(Work work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
     return SQLITE_NOMEM;
+  } catch (const Stopped&) {
+    return SQLITE_INTERRUPT;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <ridge/result.h>
 
+#include "base/stop.h"
 #include "sql/relation.h"
 
 struct sqlite3;
@@ -32,7 +33,7 @@ class Tables {
 
   // A reading that begins after this is refused: SQLite itself looks at its clock between rows only.
   void set_end(std::chrono::steady_clock::time_point end) { end_ = end; }
-  bool is_late() const { return std::chrono::steady_clock::now() > end_; }
+  bool is_late() const { return Stop::asked() || std::chrono::steady_clock::now() > end_; }
 
  private:
   bool declaring_ = false;

@@ -1,4 +1,5 @@
-// Interning under one lock; after the load, tracks are renumbered by pid and tid, so that no id depends on timing.
+// Interning under one lock; after the load, tracks are renumbered by pid and tid and kinds by phase and category, so that no id
+// that is seen outside depends on timing.
 #include "trace/form.h"
 
 #include <algorithm>
@@ -25,6 +26,25 @@ using PartOrder = std::tuple<TrackPart::Type, std::int64_t, std::string_view>;
 PartOrder order_of(const TrackPart& part, const StringPool& strings) {
   if (part.type != TrackPart::Type::text) return {part.type, part.value, {}};
   return {part.type, 0, strings.at(StringId{static_cast<std::uint32_t>(part.value)})};
+}
+
+// Sorts `rows` by key(row) and says which id each has now, `ids` too.
+template <class Rows, class Map, class Key>
+std::vector<typename Map::mapped_type> put_in_order(Rows& rows, Map& ids, const Key& key) {
+  using IdType = typename Map::mapped_type;
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(rows[a]) < key(rows[b]); });
+  std::vector<IdType> now(rows.size());
+  Rows ordered;
+  ordered.reserve(rows.size());
+  for (const std::uint32_t was : order) {
+    now[was] = IdType{ordered.size()};
+    ordered.push_back(rows[was]);
+  }
+  rows = std::move(ordered);
+  for (auto& each : ids) each.second = now[each.second.value];
+  return now;
 }
 
 }  // namespace
@@ -79,24 +99,15 @@ void FormTable::add_classes(std::vector<EventClass>* classes) {
 
 void FormTable::order_tracks(const StringPool& strings) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::uint32_t> order(tracks_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto key = [&](std::uint32_t i) {
-    return std::pair(order_of(tracks_[i].pid, strings), order_of(tracks_[i].tid, strings));
-  };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-  std::vector<TrackId> now(tracks_.size());
-  std::vector<Track> ordered;
-  ordered.reserve(tracks_.size());
-  for (const std::uint32_t was : order) {
-    now[was] = TrackId{ordered.size()};
-    ordered.push_back(tracks_[was]);
-  }
-  tracks_ = std::move(ordered);
-  for (auto& [parts, id] : track_ids_) id = now[id.value];
+  const auto tracks = put_in_order(tracks_, track_ids_, [&](const Track& track) {
+    return std::pair(order_of(track.pid, strings), order_of(track.tid, strings));
+  });
+  const auto kinds =
+      put_in_order(kinds_, kind_ids_, [&](const Kind& kind) { return std::pair(strings.at(kind.ph), strings.at(kind.cat)); });
   form_ids_.clear();
   for (std::size_t i = 0; i < forms_.size(); ++i) {
-    forms_[i].track = now[forms_[i].track.value];
+    forms_[i].track = tracks[forms_[i].track.value];
+    forms_[i].kind = kinds[forms_[i].kind.value];
     form_ids_.emplace(forms_[i], FormId{i});
   }
 }

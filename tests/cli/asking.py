@@ -1,10 +1,12 @@
 """SQL: a query from the command line, a file or a pipe; its tables; gates."""
 
 import json
+import os
 
 from checks import check, equal
 from harness import Run, refused, succeeds
 
+FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures")
 COUNT = "select count(*) as slices from slice"
 
 
@@ -58,3 +60,40 @@ def test_wrong_queries_are_refused(folder):
     refused(1, "sql", folder.trace, "--query-file", folder.at("none.sql"), error="cannot open")
     refused(1, "sql", folder.trace, "--max-seconds", "0.05",
             "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n", error="longer than", hint="--max-seconds")
+
+
+def test_the_trace_comes_first(folder):
+    refused(2, "sql", COUNT, folder.trace, error="the trace comes first", hint=f'ridge sql {folder.trace} "select')
+    check("\n  sql TRACE QUERY " in succeeds("help").out, "the order in the help")
+    check("usage: ridge sql [FLAGS] TRACE QUERY" in succeeds("help", "sql").out, "the order in its own help")
+
+
+def test_what_a_scope_does_not_narrow_is_said(folder):
+    said = "the whole trace is in slice"
+    check(said in Run("sql", folder.trace, COUNT, "--from", "0.1").err, "a table of the trace, narrowed by time")
+    check(said in Run("sql", folder.trace, COUNT, "--filter", "kernel").err, "and by names")
+    equal(Run("sql", folder.trace, "select count(*) from kernels()", "--from", "0.1").err, "", "an analysis is narrowed")
+    equal(Run("sql", folder.trace, COUNT).err, "", "the whole trace was asked for")
+
+
+def test_a_step_outside_of_the_time_is_refused(_):
+    trace = os.path.join(FIXTURES, "mlp_profiler_steps.json.gz")
+    for analysis in ("kernels", "gpu", "ops"):
+        refused(2, analysis, trace, "--step", "2", "--from", "15", "--to", "18", error="--step 2 is outside of --from and --to", hint="it lasts from 0 ns to 5")
+    check(json.loads(succeeds("kernels", trace, "--step", "2", "--from", "1", "--to", "18", "--json").out)["tables"][0]["rows"], "a part of a step")
+
+
+def test_kinds_are_in_order_whatever_the_threads(folder):
+    events = [{"ph": "X", "cat": f"category {(i * 7919) % 101}", "name": "n", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20_000)]
+    trace = folder.write("many.json", json.dumps({"traceEvents": events}))
+    for threads in ("1", "2", "7"):
+        rows = [tuple(row) for row in rows_of(succeeds("sql", trace, "select ph, cat from kinds", "--json", "--threads", threads).out)]
+        equal(len(rows), 101, "kinds")
+        equal(rows, sorted(rows), f"their order with {threads} threads")
+
+
+def test_an_empty_name_is_empty(folder):
+    events = [{"ph": "X", "cat": "cpu_op", "name": "", "pid": 1, "tid": 1, "ts": 1, "dur": 1}, {"ph": "X", "cat": "cpu_op", "name": "x", "pid": 1, "tid": 1, "ts": 3, "dur": 1}]
+    trace = folder.write("unnamed.json", json.dumps({"traceEvents": events}))
+    for table in ("slice", "events", "ops"):
+        equal(rows_of(succeeds("sql", trace, f"select name, name is null from {table}", "--json").out), [["", 0], ["x", 0]], table)

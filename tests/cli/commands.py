@@ -1,11 +1,15 @@
 """Which command runs, and what it says of itself: help, version, completion, flags, misspellings."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 
 from checks import check, equal
 from harness import refused, Run, succeeds, TIMEOUT_S, TRACE
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def test_nothing_given_is_short_help_on_stderr(_):
@@ -42,7 +46,10 @@ def test_more_threads_than_cores_say_nothing(folder):
 
 def test_version(_):
     run = succeeds("version")
-    check(re.fullmatch(r"ridge \d+\.\d+\.\d+\S*\n", run.out), run.out)
+    found = re.fullmatch(r"ridge \d+\.\d+\.\d+(?: \(([0-9a-f]{7,40})(?:-dirty)?\))?\n", run.out)
+    check(found, run.out)
+    checkout = os.path.exists(os.path.join(ROOT, ".git")) and shutil.which("git") is not None
+    check(not checkout or found.group(1), f"built from a checkout, it tells the commit: {run.out}")
     equal(succeeds("--version").out, run.out, "--version")
 
 

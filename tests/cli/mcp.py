@@ -174,6 +174,9 @@ def test_wrong_messages_get_their_code_and_the_next_one_an_answer():
     answers = exchange([fixture("fault_casts")], messages)
     codes = [answer["error"]["code"] for answer in answers if "error" in answer]
     equal(codes, list(wrong.values()), "codes")
+    unread = [answer for answer in answers if "error" in answer and answer["error"]["code"] in (-32700,)]
+    check(unread and all("id" in answer and answer["id"] is None for answer in unread), "an id that could not be read is null")
+    check(all("id" in answer for answer in answers), "every answer has an id")
     equal(sum(answer.get("id") == "after" and answer.get("result") == {} for answer in answers), len(wrong), "answers after them")
 
 
@@ -215,6 +218,19 @@ def test_a_call_that_waits_is_cancelled_without_an_answer():
     slow = [call(i, "open", trace=name + ".json.gz") for i, name in enumerate(["gpt_compiled_train", "resnet18_compiled_stack_mem"])]
     answers = exchange(["--root", FIXTURES], [*slow, call(3, "devices"), cancelled, request(4, "ping")])
     equal(sorted(answer["id"] for answer in answers), [0, 1, 4], "answers")
+
+
+ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+
+
+def test_two_endless_queries_hold_up_nobody_and_are_cancelled():
+    with Running(fixture("fault_casts")) as running:
+        running.send(call(1, "sql", query=ENDLESS), call(2, "sql", query=ENDLESS), call(3, "gpu"))
+        equal(running.next()["id"], 3, "what is answered while both run")
+        running.send(*({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": i}} for i in (1, 2)), call(4, "devices"))
+        equal(running.next()["id"], 4, "what is answered then")
+        running.process.stdin.close()
+        equal((running.process.stdout.read(), running.process.wait(PATIENCE_S)), (b"", 0), "no answer to what was cancelled, and no waiting for it")
 
 
 # ---- what may be read
@@ -368,8 +384,48 @@ def test_arguments_of_the_wrong_kind_are_told_so():
                             ({"by": "color"}, "'by' takes"), ({"trace": 3}, "'trace'"), ({"filter": "a\x1fb"}, "'filter'")]:
         refused(trace, "kernels", says, **arguments)
     equal(ask(trace, "kernels", gpu="0", limit=3.0, by=None).get("isError"), None, "what models write")
+    for tool, name in (("kernels", "gpu"), ("kernels", "limit"), ("kernels", "offset"), ("kernels", "runs"), ("timeline_url", "event"), ("kernels", "step"), ("kernels", "from")):
+        for number in (2**31 * 2**31, 2**63, 2**64 - 1, -(2**63), 1e300, str(2**64), str(2**200)):  # whole numbers beyond 64 bits must not come round
+            if name == "from" and number == -(2**63):
+                continue  # before the window's start: all of it
+            said = exchange(trace, [call(1, tool, **{name: number})])[0]
+            check(said.get("error", {}).get("code") == -32700 or said["result"].get("isError"), f"{tool} {name}={number}: {str(said)[:300]}")
+    refused(trace, "timeline_url", "'event'", event=-1)
     twice = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gpu","arguments":{"step":"1","step":"2"}}}'
     check("given twice" in text_of(exchange(trace, [twice])[0]["result"]), "twice")
+
+
+def test_hints_name_what_the_tool_takes():
+    trace = [fixture("fault_casts")]
+    for tool, arguments, says in (
+        ("sql", {"query": "select zzqq from slice"}, "sql with 'tables' lists all tables and columns"),
+        ("sql", {"query": "select 1 from slice a, slice b, slice c, slice d order by a.name || b.name || c.name || d.name"}, "or raise ridge mcp --max-"),
+        ("kernels", {"device": "abacus"}, "devices lists known devices; ridge mcp --device-file FILE describes another"),
+        ("kernel", {"name": "zzqq"}, "kernels lists them"),
+        ("kernels", {"filter": "("}, "'filter' is not a valid regular expression"),
+    ):
+        said = text_of(ask(["--max-seconds", "2", *trace], tool, **arguments))
+        check(says in said and "ridge " + tool not in said.replace("ridge mcp", ""), f"{tool} {arguments}: {said}")
+
+
+def test_whatever_is_cut_has_a_call_for_more():
+    for name in ("compiled_aot_eager", "gpt_compiled_train", "fault_casts"):
+        for tool in ("open", "summary", "check", "breaks", "info"):
+            said = ask([fixture(name)], tool)["structuredContent"]
+            cut = [table["name"] for table in said["tables"] if table["offset"] + len(table["rows"]) < table["rows_in_all"]]
+            equal([call["arguments"]["table"] for call in said["more"]], cut, f"{tool} of {name}: tables with more")
+
+
+def test_a_name_that_is_shown_by_numbers_opens_the_file():
+    """`open` shows control characters and bytes that are no UTF-8 by their numbers; what it shows can be given back to it."""
+    names = ["plain.json.gz", "a\u202eb.json.gz", 'quote".json.gz', "back\\slash.json.gz", "new\nline.json.gz", b"\xff\xfe.json.gz"]
+    with folder_of() as folder:
+        for name in names:
+            shutil.copy(fixture("fault_casts"), os.path.join(os.fsencode(folder), os.fsencode(name)))
+        shown = [row["trace"] for row in rows_of(ask(["--root", folder], "open"), "traces")]
+        equal(len(shown), len(names), "traces")
+        for name in shown:
+            check(not ask(["--root", folder], "gpu", trace=name).get("isError"), f"{name!r} is not opened")
 
 
 def test_the_smallest_answer_still_holds_rows():

@@ -205,3 +205,9 @@ def test_files_that_are_no_traces(folder):
     equal(planted(got), PLANTED, "the rest")
     refused(1, "ranks", folder.at("job/truth.json"), error="traceEvents")
     refused(1, "ranks", folder.at("none"), error="none")
+
+
+def test_ray_needs_the_package(folder):
+    refused(2, "ranks", "--ray", JOB, error="--ray needs the Python package", hint=r"ridge\[ray\]")
+    refused(2, "ranks", f"--ray={JOB}", error="--ray needs the Python package")
+    refused(2, "info", "--ray", JOB, error="unknown flag --ray")

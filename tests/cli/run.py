@@ -14,6 +14,7 @@ import costs
 import harness
 import hostile
 import inputs
+import made_jobs
 import outputs
 import predicting
 import ranks
@@ -21,7 +22,7 @@ import replaying
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, ranks, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, ranks, made_jobs, hostile]
 
 
 def main():

@@ -15,7 +15,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.parse
 
 from checks import Failure, check, equal, run_tests, words_of
 
@@ -146,6 +148,36 @@ def test_check_tells_where_problems_are():
             places = [row[columns.index("first_offset")] for row in answer["tables"][0]["rows"]]
             check(any(place is not None for place in places), f"no place in {answer['tables'][0]['rows']}")
             equal(answer, cli_json("check", path), "check")
+
+
+ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) + {} from n"
+
+
+def test_a_client_that_went_away_is_not_worked_for():
+    """Two long answers are made at a time: whoever leaves makes room for the next."""
+    with Served() as served:
+        for number in range(6):
+            target = "/api/v1/sql?query=" + urllib.parse.quote(ENDLESS.format(number))
+            with socket.create_connection(("127.0.0.1", served.port), timeout=START_S) as sock:
+                sock.sendall(request(f"GET {target} HTTP/1.1"))
+                time.sleep(0.2)
+        rows = served.json("/api/v1/sql?query=select+1+as+n&max_seconds=5")["tables"][0]["rows"]
+        equal(rows, [[1]], "an answer, long before those are given up by themselves")
+
+
+def test_of_two_who_ask_the_same_one_may_leave():
+    target = "/api/v1/sql?query=" + urllib.parse.quote(ENDLESS.format(0)) + "&max_seconds=3"
+    with Served() as served:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=START_S) as first:
+            first.sendall(request(f"GET {target} HTTP/1.1"))
+            time.sleep(0.3)
+            answers = []
+            second = threading.Thread(target=lambda: answers.append(served.get(target)))
+            second.start()
+            time.sleep(0.3)
+        second.join(START_S)
+        equal([answer[0] for answer in answers], [400], "status of the one who stayed: its own query took too long")
+        check(b"longer than 3 s" in answers[0][2], answers[0][2])
 
 
 def test_errors_speak_of_parameters():

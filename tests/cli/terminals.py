@@ -126,6 +126,16 @@ def test_interrupt_stops_the_work(folder):
         equal(folder.names(), ["t.json"], f"files after {number.name}")
 
 
+def test_interrupt_stops_a_query(folder):
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([program(), "sql", folder.trace, endless], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        equal((process.returncode, out, err), (128 + number, b"", b"interrupted\n"), f"a query ended by {number.name}")
+
+
 def full_pipe():
     reader, writer = os.pipe()
     os.set_blocking(writer, False)

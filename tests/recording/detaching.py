@@ -106,3 +106,27 @@ while time.monotonic() < end:
     at.record(python_with_torch(), loop, flags=("-o", "traces", "--after", "0.2s", "--seconds", "0.2")).expect(0).says("wrote", "by time")
     trace = at.only_trace()
     equal(trace.count("aten::tanh") > 10, True, "ops of the main thread in the trace")
+
+
+def test_a_window_by_time_without_a_kernel_is_made_again(at):
+    """CUDA may take seconds to load what the first kernel needs."""
+    loop = at.write("loop.py", """
+import sys, time, torch
+torch.cuda.is_initialized = lambda: True
+torch.cuda.is_current_stream_capturing = lambda: False
+torch.set_num_threads(1)
+session = next(module for name, module in sys.modules.items() if name.endswith("recording.session"))
+looked = []
+def saw_device(self):
+    looked.append(len(looked) == 2)
+    print("looked", looked[-1])
+    return looked[-1]
+session.Session.saw_device = saw_device
+a = torch.randn(32, 32)
+end = time.monotonic() + 7
+while time.monotonic() < end:
+    a = torch.tanh(a @ a)
+""")
+    run = at.record(python_with_torch(), loop, flags=("-o", "traces", "--after", "0.2s", "--seconds", "0.2")).expect(0).says("wrote", "by time")
+    equal(run.out.split(), ["looked", "False", "looked", "False", "looked", "True"], "what was looked at")
+    equal(at.only_trace().count("aten::tanh") > 10, True, "ops of the main thread in the trace")

@@ -41,8 +41,13 @@ def test_what_was_ignored_stays_ignored_and_nothing_else(at):
 
 
 def test_a_command_that_cannot_be_run_is_said(at):
-    at.record("no-such-program", flags=()).expect(1).says("cannot run no-such-program")
-    equal(at.names("."), ["home"], "files")
+    at.record("no-such-program", flags=()).expect(127).says("cannot run no-such-program")
+    at.record("./no-such-program", flags=()).expect(127)
+    plain = at.write("plain", "echo ran\n")
+    for command in (plain, at.path):  # neither can be run: one may not be, the other is a folder
+        at.record(command, flags=()).expect(126).says("cannot run")
+        equal(at.run("sh", "-c", f"'{command}'").code, 126, "what a shell exits with")
+    equal(at.names("."), ["home", "plain"], "files")
     at.run(ridge(), "record").expect(2).says("needs a command", "ridge record -- python train.py")
 
 
@@ -72,7 +77,13 @@ def test_pythons_that_would_not_listen_are_refused(at):
     for path in (shebang, by_env):
         os.chmod(path, 0o755)
     for command, option in (((PYTHON, "-I", script), "-I"), ((PYTHON, "-E", "-c", "1"), "-E"), ((PYTHON, "-uS", script), "-S"),
-                            ((PYTHON, "-X", "dev", "-I", script), "-I"), ((PYTHON, "-Wignore", "-I", script), "-I"), ((shebang,), "-I"), ((by_env,), "-E")):
+                            ((PYTHON, "-X", "dev", "-I", script), "-I"), ((PYTHON, "-Wignore", "-I", script), "-I"), ((shebang,), "-I"), ((by_env,), "-E"),
+                            (("env", PYTHON, "-I", script), "-I"), (("env", "-u", "X", "A=1", "B=2", PYTHON, "-I", script), "-I"), (("nice", PYTHON, "-I", script), "-I"),
+                            (("nice", "-n", "5", PYTHON, "-E", script), "-E"), (("nice", "-5", PYTHON, "-E", script), "-E"), (("nohup", shebang), "-I"),
+                            (("timeout", "-s", "INT", "60", PYTHON, "-S", script), "-S"), (("nice", "env", "A=1", PYTHON, "-I", script), "-I"),
+                            (("taskset", "-c", "0", PYTHON, "-I", script), "-I"), (("stdbuf", "-oL", PYTHON, "-I", script), "-I"),
+                            (("env", "-i", PYTHON, script), "env starts its command without the environment"),
+                            (("env", "-u", "PYTHONPATH", PYTHON, script), "without the environment")):
         run = at.record(*command, flags=()).expect(2).says(option, "hint:", "ridge.profile")
         equal(run.out, "", f"output of {command}")
     equal(at.names("."), ["home", "run.py", "tool", "tool2"], "files")
@@ -81,7 +92,8 @@ def test_pythons_that_would_not_listen_are_refused(at):
 def test_pythons_that_listen_are_not_refused(at):
     script = at.write("run.py", "import sys; print('ran', sys.argv[1:])\n")
     for command in ((PYTHON, "-u", script, "-I"), (PYTHON, "-c", "print('ran')", "-E"), (PYTHON, "-X", "importtime=0", script, "-S"),
-                    (PYTHON, "-W", "ignore::Warning", script), (PYTHON, "-s", script)):
+                    (PYTHON, "-W", "ignore::Warning", script), (PYTHON, "-s", script), ("env", "A=-I", PYTHON, script, "-I"), ("nice", "-n", "1", PYTHON, script, "-E"),
+                    ("timeout", "60", PYTHON, "-u", script), ("env", "-u", "NOTHING", "nice", PYTHON, script)):
         at.record(*command).expect(0).prints("ran")
 
 
@@ -131,9 +143,11 @@ def test_where_traces_cannot_go_is_said_before_the_run(at):
         equal(run.out, "", "output")
 
 
-def test_a_folder_that_is_given_is_made_and_kept(at):
-    at.record(PYTHON, "-c", "1", flags=("-q", "-o", "new/folder")).expect(0)
-    check(os.path.isdir(at.at("new/folder")), "the folder is gone")
+def test_no_folder_is_left_where_nothing_was_recorded(at):
+    for flags in (("-q",), ("-q", "-o", "new/folder"), ("-q", "-o", "other/trace.json.gz")):
+        for command in ((PYTHON, "-c", "1"), ("sh", "-c", "exit 0"), ("no-such-program",)):
+            at.record(*command, flags=flags)
+    equal(at.names("."), ["home"], "files")
 
 
 def cached(at):

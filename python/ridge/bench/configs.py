@@ -20,7 +20,8 @@ def of_call(worker, request, call, seen, run, module, inputs):
     tuner = module.load_kernel() if callable(getattr(module, "load_kernel", None)) else None
     if hasattr(tuner, "compile_results"):
         one = triton_calls.Seen(tuner, tuple(inputs.args), {})
-        return _Inductor(worker, one, call, until).all(_widened(module.load_kernel))
+        constants = {**getattr(module, "CONSTANTS", {}), **getattr(module, "OPTIONS", {})}
+        return _Inductor(worker, one, call, until, constants).all(_widened(module.load_kernel))
     if hasattr(tuner, "configs") and seen:
         one = triton_calls.Seen(tuner, tuple(inputs.args), {"grid": tuple(call["grid"]), "warmup": False})
         return _users(worker, one, call, until)
@@ -61,11 +62,17 @@ def _timed(worker, launch, until):
     }
 
 
-def mark(rows, call):
-    """Adds `in_trace` (grid and block are those of the trace) and `best` (the shortest cold time with the outputs of the first)."""
+def mark(rows, call, constants=None):
+    """Adds `in_trace` and `best` (the shortest cold time with the outputs of the first).
+
+    constants: what the kernel of the trace was compiled with, where that is known; else grid and block tell which configurations it may have been."""
     for row in rows:
+        chosen = row.pop("chosen", None)
+        if constants and chosen:
+            row["in_trace"] = all(constants.get(name) == value for name, value in chosen.items() if name in constants)
+            continue
         known = row.get("grid") is not None and call.get("grid") is not None
-        row["in_trace"] = script._sizes(row["grid"]) == script._sizes(call["grid"]) and script._sizes(row["block"]) == script._sizes(call.get("block")) if known else None
+        row["in_trace"] = script.sizes(row["grid"]) == script.sizes(call["grid"]) and script.sizes(row["block"]) == script.sizes(call.get("block")) if known else None
     good = [row for row in rows if row["status"] == "ok" and row.get("cold_ns") and row.get("same_outputs") is not False]
     best = min(good, key=lambda row: row["cold_ns"], default=None)
     for row in rows:
@@ -103,8 +110,8 @@ class _Outputs:
 class _Inductor:
     """The configurations of one of Inductor's kernels, with the arguments that it ran with."""
 
-    def __init__(self, worker, seen, call, until):
-        self._worker, self._call, self._until = worker, call, until
+    def __init__(self, worker, seen, call, until, constants=None):
+        self._worker, self._call, self._until, self._constants = worker, call, until, constants
         self._tuner = seen.tuner
         self._args = seen.args
         self._kwargs = {key: value for key, value in seen.kwargs.items() if key not in ("stream", "benchmark_run")}
@@ -124,7 +131,7 @@ class _Inductor:
             if triton_calls.words_of(config) not in self._rows:
                 self._try(lambda config=config: self._tuner._precompile_config(config).make_launcher(), "max-autotune", triton_calls.words_of(config))
         self._descend()
-        return mark(list(self._rows.values()), self._call)
+        return mark(list(self._rows.values()), self._call, self._constants)
 
     def _try(self, make, origin, words=None):
         """Compiles, compares and times a configuration; its cold time in ms."""
@@ -146,6 +153,7 @@ class _Inductor:
             launcher(*self._args, **self._kwargs, stream=self._stream)
 
         row = _row(told.pop("config"), origin, same_outputs=self._outputs.same(launch), **told)
+        row["chosen"] = {**launcher.config.kwargs, "num_warps": launcher.config.num_warps, "num_stages": launcher.config.num_stages}
         row.update(_timed(self._worker, launch, self._until))
         self._rows[row["config"]] = row
         self._launchers[row["config"]] = launcher

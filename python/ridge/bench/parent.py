@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -230,11 +231,22 @@ def _show(asked, told):
     return shown.wait()
 
 
+class _Stopped(BaseException):
+    """By SIGTERM or a terminal that was closed: the worker must not be left on the GPU."""
+
+
+def _stop(number, frame):
+    raise _Stopped(number)
+
+
 def main(words):
     asked = options.parse(words)
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, _stop)
     folder = asked.keep or tempfile.mkdtemp(prefix="ridge-bench-")
     os.makedirs(folder, exist_ok=True)
     bench = Bench(asked, folder)
+    told = None
     try:
         (path,) = asked.words
         told = KINDS[scripts.kind_of(path)](bench, path)
@@ -248,8 +260,10 @@ def main(words):
         return error.code
     except KeyboardInterrupt:
         return 130
+    except _Stopped as stopped:
+        return 128 + stopped.args[0]
     finally:
-        bench.workers.close()
+        bench.workers.close(finish=told is not None)
         if not asked.keep:
             shutil.rmtree(folder, ignore_errors=True)
     return _show(asked, told)

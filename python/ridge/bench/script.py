@@ -45,32 +45,39 @@ def load(path):
 def launch_in(launches, call):
     """Which of the launches that ran stands for the kernel of the trace: (index, same_kernel), or (None, False) where nothing was launched.
 
-    The same name, grid and block; else the same name; else the same place, where as many kernels were launched as in the trace; else the longest. Of
-    several that are the same (a foreach op launches one kernel for each chunk of its lists) the one of middle length: so the trace's median is."""
+    The same name; else the same place, where as many kernels were launched as in the trace; else the longest. A call may launch one kernel several times (a
+    convolution turns each of its tensors): the trace's time is the median of all of these, so here the one of middle length is taken, the upper of two. It is
+    the same kernel where each launch of that name has grid and block of one in the trace."""
     kernels = [i for i, each in enumerate(launches) if each.is_kernel] or list(range(len(launches)))
     if not kernels:
         return None, False
-    wanted = (call.get("kernel"), _sizes(call.get("grid")), _sizes(call.get("block")))
-    forms = {i: (launches[i].name, _sizes(launches[i].grid), _sizes(launches[i].block)) for i in kernels}
-    place = _place(call)
-    same = [i for i in kernels if forms[i] == wanted]
-    if same:
-        return sorted(same, key=lambda i: launches[i].ns)[(len(same) - 1) // 2], True
-    named = [i for i in kernels if forms[i][0] == wanted[0]]
+    wanted = _forms(call)
+    named = [i for i in kernels if launches[i].name == call.get("kernel")]
     if named:
-        return named[0], False
+        found = {(sizes(launches[i].grid), sizes(launches[i].block)) for i in named}
+        return sorted(named, key=lambda i: launches[i].ns)[len(named) // 2], found <= wanted
+    place = _place(call)
     if place is not None and len(kernels) == len(call.get("launches") or ()):
         return kernels[place], False
     return max(kernels, key=lambda i: launches[i].ns), False
 
 
+def _forms(call):
+    """Grid and block of each launch of the kernel in the trace's call."""
+    forms = {(sizes(call.get("grid")), sizes(call.get("block")))}
+    for each in call.get("launches") or ():
+        if each.get("name") == call.get("kernel"):
+            forms.add((sizes(each.get("grid")), sizes(each.get("block"))))
+    return forms
+
+
 def _place(call):
     """The kernel's place among the launches of its call in the trace."""
     for i, each in enumerate(call.get("launches") or ()):
-        if each.get("name") == call.get("kernel") and _sizes(each.get("grid")) == _sizes(call.get("grid")):
+        if each.get("name") == call.get("kernel") and sizes(each.get("grid")) == sizes(call.get("grid")):
             return i
     return None
 
 
-def _sizes(value):
+def sizes(value):
     return None if value is None else tuple(int(each) for each in value)

@@ -3,6 +3,7 @@ An error that takes the device down ends the process: the parent starts another.
 
 import json
 import os
+import signal
 import sys
 import traceback
 
@@ -67,6 +68,7 @@ class Worker:
 
 def main(words):
     """words: the number of the pipe for answers, and where to run: cuda, cpu or meta."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the parent holds some back while it starts a worker
     answers = os.fdopen(int(words[0]), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)  # what is printed goes where errors go
     import torch

@@ -11,6 +11,7 @@ import time
 
 START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
 MOST_BYTES = 64 << 20  # of one answer
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TOLD_LINES = 3  # of what the worker said last
 
 
@@ -53,14 +54,15 @@ class Workers:
             self._kill(wait_s=5)
         return answer
 
-    def close(self):
-        if self._process is not None:
+    def close(self, finish=True):
+        """finish: the worker may end by itself; else it is ended whatever it does."""
+        if self._process is not None and finish:
             self._process.stdin.close()
             try:
                 self._process.wait(10)
             except subprocess.TimeoutExpired:
                 pass
-            self._kill()
+        self._kill()
 
     def _start(self):
         if self._process is not None and self._process.poll() is None:
@@ -68,6 +70,7 @@ class Workers:
         self._kill()
         read, write = os.pipe()
         self._said = tempfile.TemporaryFile()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)  # one that is started is known, and ended with the parent
         try:
             self._process = subprocess.Popen(
                 [*self._command, str(write), self._on],
@@ -78,14 +81,15 @@ class Workers:
                 env=self._environment,
                 start_new_session=True,  # compilers that it starts end with it
             )
+            self._answers = read
+            self._rest = b""
+            self.started += 1
         except OSError:
             os.close(read)
             raise
         finally:
             os.close(write)
-        self._answers = read
-        self._rest = b""
-        self.started += 1
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _line(self, deadline):
         """(one line of the answers, None), or (None, why there is none)."""

@@ -77,9 +77,9 @@ def _traces_since(place, begun_s):
         return False
 
 
-def _tell_at_the_end(pid, begun_s, made_folder):
+def _tell_at_the_end(pid, begun_s):
     """In the process that the command began with: if nobody wrote a trace, why not, and what to do."""
-    from . import console, settings, trace_file
+    from . import console, settings
 
     try:
         wishes = settings.of_environment()
@@ -88,11 +88,6 @@ def _tell_at_the_end(pid, begun_s, made_folder):
         return
     if os.getpid() != pid or wishes is None or _traces_since(wishes.place, begun_s):
         return
-    if made_folder:
-        try:
-            os.rmdir(trace_file.folder_of(wishes.place))
-        except OSError:
-            pass
     if wishes.quiet:
         return
     if "torch" not in sys.modules:
@@ -108,9 +103,9 @@ def wait_for_torch():
     """Called while Python starts."""
     if not os.environ.get("RIDGE_RECORD_TO") or any(helper in word for word in getattr(sys, "orig_argv", ()) for helper in HELPERS):
         return
-    begun = os.environ.get("RIDGE_RECORD_BEGUN", "").split(":")  # PID:SECONDS:WHETHER_THE_FOLDER_IS_OURS
-    if len(begun) == 3 and begun[0] == str(os.getpid()):
+    begun = os.environ.get("RIDGE_RECORD_BEGUN", "").split(":")  # PID:SECONDS
+    if len(begun) == 2 and begun[0] == str(os.getpid()):
         import atexit
 
-        atexit.register(_tell_at_the_end, os.getpid(), float(begun[1]), begun[2] == "1")
+        atexit.register(_tell_at_the_end, os.getpid(), float(begun[1]))
     sys.meta_path.insert(0, _Finder(_begin))

@@ -20,6 +20,7 @@ TERM_WAITS_S = 20  # for a trace that is being written; torchrun kills after 30
 STEP_WITHIN_S = 5  # the next step of an optimizer that has made some
 MODEL_CALL_WITHIN_S = 2  # else a process that uses a GPU is recorded by time alone
 WARM_UP_S = 0.1  # of a window that knows no steps
+KERNEL_WITHIN_S = 60  # else such a window is kept as it is; CUDA may take seconds to load what the first kernel needs
 
 told = False  # whether this process has said what became of its trace
 
@@ -51,6 +52,7 @@ class _OursOnly:
         self._ours = own_profiler.ours
         self._stop = stop
         self.save = session.save
+        self.saw_device = session.saw_device
 
     def start(self):
         self._ours(self._session.start)
@@ -70,6 +72,8 @@ class Process:
         self._why_early = ""
         self._term_handled = False
         self._ending = False
+        self._kernel_until_s = 0.0  # of a window by time alone: until then one without a kernel is made again
+        self._allocations = None  # on the device, when it began to record
         self._cupti = Cupti(torch)
         self._own_profiler = OwnProfiler(torch, begins=self._program_profiles)
         self._window = self._new_window()
@@ -80,8 +84,8 @@ class Process:
         if settings.after_seconds is not None:
             threading.Thread(target=self._without_optimizer, name="ridge waits", daemon=True).start()
 
-    def _new_window(self) -> Window:
-        return Window(self._settings, self._make_session, closed=self._window_closed, failed=self._window_failed, in_the_way=self._in_the_way)
+    def _new_window(self, settings=None) -> Window:
+        return Window(settings or self._settings, self._make_session, closed=self._window_closed, failed=self._window_failed, in_the_way=self._in_the_way)
 
     def _make_session(self, warm_up: bool):
         settings = self._settings
@@ -90,8 +94,9 @@ class Process:
         return _OursOnly(made, self._own_profiler, self._stop)
 
     def _stop(self, stop) -> None:
-        """A program that goes on is left without CUPTI; one that ends need not be, and would have to wait for it."""
-        if self._ending:
+        """A program that goes on is left without CUPTI; one that ends need not be, and would have to wait for it. Nor is one that is about to be
+        recorded once more."""
+        if self._ending or self._did_nothing():
             stop()
         else:
             self._cupti.stop_and_detach(stop)
@@ -176,16 +181,37 @@ class Process:
         """From a thread that only waits; the profiler itself is started and stopped by the main thread, between two of its bytecodes."""
         from . import main_thread
 
-        if not main_thread.call(self._by_time_steps) or not self._window.open:
-            return
-        time.sleep(WARM_UP_S)
-        main_thread.call(self._by_time_steps)
-        time.sleep(self._settings.seconds or 1.0)
-        main_thread.call(self._by_time_ends)
+        self._kernel_until_s = time.monotonic() + KERNEL_WITHIN_S
+        while True:
+            window = self._window
+            if not main_thread.call(self._by_time_steps) or not window.open:
+                return
+            time.sleep(WARM_UP_S)
+            main_thread.call(self._by_time_steps)
+            time.sleep(self._settings.seconds or 1.0)
+            main_thread.call(self._by_time_ends)
+            if self._window is window:
+                return
+            self._cupti.settle()
+
+    def _device_allocations(self):
+        """How often the program has asked for memory of a device so far; tells without a CUDA call whether it does anything there."""
+        try:
+            return self._torch.cuda.memory_stats().get("allocation.all.allocated")
+        except Exception:
+            return None
+
+    def _did_nothing(self) -> bool:
+        return self._allocations is not None and self._allocations == self._device_allocations()
+
+    def _is_empty(self, session) -> bool:
+        """A window by time alone that holds no kernel though there may be some soon: CUDA was still loading."""
+        return not self._ending and time.monotonic() < self._kernel_until_s and not session.saw_device()
 
     @_harmless
     def _by_time_steps(self) -> None:
         self._window.step_ended()
+        self._allocations = self._device_allocations()
 
     @_harmless
     def _by_time_ends(self) -> None:
@@ -194,6 +220,9 @@ class Process:
     # Ends.
 
     def _window_closed(self, session, steps: int) -> None:
+        if self._is_empty(session):
+            self._window = self._new_window(self._settings._replace(after_seconds=0.0))
+            return
         rank = this_process()
 
         def written(path: str) -> None:

@@ -31,6 +31,15 @@ class Session:
     def stop(self) -> None:
         self.torch.stop()
 
+    def saw_device(self) -> bool:
+        """Whether the stopped session holds work of a device; True where that cannot be told."""
+        import torch
+
+        results = getattr(getattr(self.torch, "profiler", None), "kineto_results", None)
+        if results is None or not torch.cuda.is_available():
+            return True
+        return any(event.device_type() != torch.autograd.DeviceType.CPU for event in results.events())
+
     def save(self, path: str) -> None:
         self.torch.export_chrome_trace(path)
 

@@ -15,6 +15,7 @@
 #include "analysis/shared/cells.h"
 #include "analysis/shared/iteration_table.h"
 #include "base/nearest.h"
+#include "base/stop.h"
 #include "facts/scope_diagnostics.h"
 
 namespace ridge {
@@ -153,6 +154,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     return std::find(ignored.begin(), ignored.end(), id) == ignored.end() && scope.matches(id);
   };
   for (const FindingRow& rule : finding_catalog()) {
+    Stop::look();
     ledger.allow(rule.idle, rule.work, rule.reach);
     std::optional<Finding> finding = rule.find(facts);
     std::vector<ClaimPart> kept = ledger.take_kept();

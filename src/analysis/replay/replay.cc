@@ -221,6 +221,7 @@ Report report_replays(const Replays& replays) {
                    cells::text(call.cannot), std::string(call.launch.kernel)});
   }
   table.total = Row{Cell(), Cell(), count, time_ns, cells::percent(time_ns, replays.kernel_time_ns)};
+  table.total->resize(table.columns.size());
   if (replays.scripts) {
     Table& scripts = report.tables.emplace_back();
     scripts.name = "scripts";

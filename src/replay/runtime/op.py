@@ -200,10 +200,20 @@ class Inputs:
         self.overload, self.args, self.kwargs = overload, args, kwargs
 
 
+def indexed_rows(own):
+    """How many rows a kernel took by index, as its grid tells: a block for each, or some elements for each block."""
+    grid = (CALL["grid"] or [0])[0]
+    if "vectorized_gather_kernel" in CALL["kernel"]:
+        return grid
+    sizes = re.search(r"index_elementwise_kernel<(\d+), (\d+)", CALL["kernel"])
+    elements = grid * int(sizes[1]) * int(sizes[2]) if sizes else 0
+    return min(elements // max(math.prod(own[1:]), 1), own[0])
+
+
 def make_indices(named, device, generator):
     """Indices that the profiler does not record (aten::index and its kin): one tensor for the first dimension."""
     own, source = tensor_sizes(named, "self") or [1], tensor_sizes(named, "values")
-    count = source[0] if source else CALL.get("rows") or own[0]
+    count = source[0] if source else indexed_rows(own) or own[0]
     return [make_tensor([count], None, "int64", device, generator, ("below", own[0]))]
 
 

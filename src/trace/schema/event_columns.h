@@ -17,8 +17,9 @@ inline std::optional<std::int64_t> event_id(const Trace&, EventId event) { retur
 inline std::optional<std::string_view> event_ph(const Trace& t, EventId event) { return t.text(t.kind(event).ph); }
 inline std::optional<std::string_view> event_cat(const Trace& t, EventId event) { return text_or_null(t, t.kind(event).cat); }
 inline std::optional<std::string_view> event_class(const Trace& t, EventId event) { return name_of(t.kind(event).event_class); }
+// Of an event that has none, and of one whose name is empty, the empty text. The end of a pair needs no name: null.
 inline std::optional<std::string_view> event_name(const Trace& t, EventId event) {
-  return text_or_null(t, t.events.name(event));
+  return t.kind(event).phase == 'E' ? text_or_null(t, t.events.name(event)) : std::optional(t.text(t.events.name(event)));
 }
 inline std::optional<std::int64_t> event_track(const Trace& t, EventId event) { return t.track(event).value; }
 inline std::optional<std::int64_t> event_ts(const Trace& t, EventId event) {

@@ -86,7 +86,8 @@ def main():
             own = torch.profiler.profile()
             own.start()
         if options.file_in_the_way and number == 8:
-            os.rmdir(options.file_in_the_way)
+            if os.path.isdir(options.file_in_the_way):
+                os.rmdir(options.file_in_the_way)
             open(options.file_in_the_way, "w").close()
         step()
         if number == last:

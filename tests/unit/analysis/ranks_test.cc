@@ -127,6 +127,21 @@ TEST(Ranks, SeveralStragglersAreTold) {
   EXPECT_EQ(ranks, (std::vector<std::uint32_t>{2, 5}));
 }
 
+// Either one mended alone gains nothing: the other still holds all up.
+TEST(Ranks, StragglersThatHideEachOtherAreBothTold) {
+  MadeJob job = healthy(8);
+  job.ranks[2].kernel_us = job.ranks[5].kernel_us = 120;
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 2U);
+  std::int64_t together = 0;
+  for (const Straggler& straggler : answer.ranks.stragglers.list) {
+    EXPECT_EQ(straggler.cause, StragglerCause::device);
+    together += straggler.costs_ns;
+  }
+  const auto truth = static_cast<double>(true_cost_ns(job, healthy(8)));
+  EXPECT_NEAR(static_cast<double>(together), truth, 0.1 * truth);
+}
+
 TEST(Ranks, CostsUnderTwoPercentAreNotReported) {
   MadeJob job = healthy();
   job.ranks[2].kernel_us = 101;

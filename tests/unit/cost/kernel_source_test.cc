@@ -201,5 +201,20 @@ TEST_F(KernelSourceDisk, OversizedFilesAreNotRead) {
   EXPECT_EQ(DiskKernelSources(at("cache")).find("/x/big.py"), std::nullopt);
 }
 
+// For scripts that run a source: only out of the folder that the user named, never at the path that a trace tells.
+TEST_F(KernelSourceDisk, NamedSourcesAreThoseOfTheFolder) {
+  write("cache/ab/ck.py", "own");
+  write("cache/module.py", "k = async_compile.triton('k', \'\'\'...\'\'\')\nj = async_compile.triton('j', \'\'\'...\'\'\')\n");
+  std::filesystem::create_symlink(at("secret.py"), at("cache/link.py"));
+  const DiskKernelSources sources(at("cache"));
+  EXPECT_EQ(sources.find_named("/tmp/torchinductor/ab/ck.py", "none"), std::vector<std::string>{"own"});
+  EXPECT_EQ(sources.find_named(at("ck.py"), "none"), std::vector<std::string>{"own"}) << "by its base name";
+  EXPECT_TRUE(sources.find_named("/x/link.py", "none").empty()) << "a link that leads outside";
+  EXPECT_TRUE(sources.find_named(at("secret.py"), "none").empty());
+  EXPECT_EQ(sources.find_named("", "k").size(), 1U) << "a module that holds it";
+  EXPECT_EQ(sources.find_named("/x/ck.py", "j").size(), 2U) << "the file first, then the module";
+  EXPECT_TRUE(DiskKernelSources().find_named(at("cache/ab/ck.py"), "k").empty()) << "nothing was named";
+}
+
 }  // namespace
 }  // namespace ridge

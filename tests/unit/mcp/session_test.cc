@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <vector>
+
+#include <condition_variable>
 
 #include <fmt/format.h>
 
@@ -91,6 +94,44 @@ TEST(Session, ACancelledReadingIsStoppedAndNotAnswered) {
   session.finish();
   EXPECT_TRUE(cancelled);
   EXPECT_EQ(answers, std::vector<std::string>{R"({"jsonrpc":"2.0","id":2)"});
+}
+
+constexpr std::string_view kEndless =
+    R"({"trace":"long.json","query":"with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"})";
+
+std::string cancel_line(int id) {
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", id);
+}
+
+// Two queries that would take a minute each take up both workers: the next call is answered meanwhile, and none of them goes on
+// once it is cancelled, whether it had begun or not.
+TEST(Session, SlowCallsHoldUpNobodyAndEndWhenCancelled) {
+  const LongTrace trace;
+  const auto access = Access::make(trace.folder, {});
+  ASSERT_TRUE(access);
+  std::vector<std::string> answers;
+  std::mutex mutex;
+  std::condition_variable answered;
+  SessionOptions options = at_once(2);
+  options.spare_workers = 1;
+  options.patience = std::chrono::milliseconds(20);
+  Session session(*access, options, [&](std::string_view line) {
+    if (line.find("notifications/progress") != line.npos) return;
+    const std::scoped_lock lock(mutex);
+    answers.emplace_back(line.substr(0, line.find(R"(,"result")")));
+    answered.notify_all();
+  });
+  session.receive(call_line(1, "sql", kEndless));
+  session.receive(call_line(2, "sql", kEndless));
+  session.receive(call_line(3, "info", R"({"trace":"long.json"})"));
+  {
+    std::unique_lock lock(mutex);
+    answered.wait(lock, [&] { return !answers.empty(); });
+  }
+  for (const int id : {4, 5}) session.receive(call_line(id, "sql", kEndless));  // at most one of them may begin
+  for (const int id : {1, 2, 4, 5}) session.receive(cancel_line(id));
+  session.finish();
+  EXPECT_EQ(answers, std::vector<std::string>{R"({"jsonrpc":"2.0","id":3)"});
 }
 
 }  // namespace

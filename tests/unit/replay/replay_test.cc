@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "analysis/kernels/kernels.h"
@@ -86,6 +87,53 @@ TEST(Replay, TakesNumbersWithFractionsForOneCall) {
       launch(3, 61, 2, "add", 80, 7),
   }));
   EXPECT_EQ(replays_of(loaded).rows.size(), 2U);
+}
+
+// An optimizer's lists are left out; the gradients before it tell their sizes, and the kernel's blocks whether they are meant.
+TEST(Replay, TakesLeftOutListsFromTheGradients) {
+  const auto gradient = [](int ts, std::string_view dims) {
+    return event({.name = "torch::autograd::AccumulateGrad",
+                  .ts = ts,
+                  .dur = 2,
+                  .args = R"("Input Dims": [)" + std::string(dims) + "]"});
+  };
+  const auto step = [](std::string_view op, int ts) {
+    return event({.name = op,
+                  .ts = ts,
+                  .dur = 10,
+                  .args = R"("Input Dims": [[], []], "Input type": ["TensorList", "Scalar"], "Concrete Inputs": ["", "1"])"});
+  };
+  const auto kernel = [](int id, int ts, std::string_view name, int blocks) {
+    const std::string correlation = "\"correlation\": " + std::to_string(id);
+    return test::join({event({.name = "cudaLaunchKernel", .ts = ts, .dur = 1, .cat = "cuda_runtime", .args = correlation}),
+                       event({.name = name,
+                              .ts = ts + 20,
+                              .dur = 3,
+                              .cat = "kernel",
+                              .args = correlation + R"(, "device": 0, "stream": 7, "block": [512, 1, 1], "grid": [)" +
+                                      std::to_string(blocks) + ", 1, 1]",
+                              .tid = 7})});
+  };
+  const auto loaded = test::load_events(test::join({
+      gradient(0, "[70000]"),
+      gradient(3, "[64, 4]"),
+      step("aten::_foreach_mul_", 10),
+      kernel(1, 11, "void multi_tensor_apply_kernel<float>(int)", 3),  // 2 chunks and 1
+      step("aten::_foreach_add_", 50),
+      kernel(2, 51, "void multi_tensor_apply_kernel<double>(int)", 2),  // a number each
+      step("aten::_foreach_sub_", 90),
+      kernel(3, 91, "void multi_tensor_apply_kernel<int>(int)", 77),
+      step("aten::cat", 130),
+      kernel(4, 131, "void CatArrayBatchedCopy<int>(int)", 3),
+  }));
+  std::map<std::string_view, const ReplayCall*> calls;
+  const Replays replays = replays_of(loaded);
+  for (const ReplayRow& row : replays.rows) calls[row.call.op] = &row.call;
+  ASSERT_EQ(calls.size(), 4U);
+  EXPECT_EQ(calls["aten::_foreach_mul_"]->list_sizes, (std::vector<double>{256, 70000}));
+  EXPECT_EQ(calls["aten::_foreach_add_"]->list_sizes, (std::vector<double>{1, 1}));
+  EXPECT_FALSE(calls["aten::_foreach_sub_"]->cannot.empty());
+  EXPECT_FALSE(calls["aten::cat"]->cannot.empty());
 }
 
 // Whatever stands in a trace is text in the script: the literals of CALL and ARGUMENTS hold it, and nothing else changes.

@@ -2,11 +2,14 @@
 #include "server/answer_cache.h"
 
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <ridge/stop.h>
 
 namespace ridge::server {
 namespace {
@@ -69,6 +72,45 @@ TEST(AnswerCache, ManyWhoAskAtOnceWaitForOne) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(made, 1);
+}
+
+// Of several clients who ask the same, the first goes away: the next one's answer is made all the same.
+TEST(AnswerCache, WhoGoesAwayLeavesTheWorkToTheNext) {
+  AnswerCache cache(10, 1 << 20);
+  std::atomic<bool> begun = false, gone = false;
+  std::jthread first([&] {
+    const auto left = cache.get("key", [&] {
+      begun = true;
+      while (!gone) std::this_thread::yield();
+      return answer(kClientGone, "");
+    });
+    EXPECT_EQ(left.status, kClientGone);
+  });
+  while (!begun) std::this_thread::yield();
+  std::jthread leaver([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gone = true;
+  });
+  EXPECT_EQ(cache.get("key", [] { return answer(200, "made"); }).text(), "made");
+}
+
+TEST(AnswerCache, WhoIsToStopWaitsForNobody) {
+  AnswerCache cache(10, 1 << 20);
+  std::atomic<bool> begun = false, stopped = false;
+  std::jthread first([&] {
+    cache.get("key", [&] {
+      begun = true;
+      while (!stopped) std::this_thread::yield();
+      return answer(200, "made");
+    });
+  });
+  while (!begun) std::this_thread::yield();
+  const std::atomic<bool> flag = true;
+  {
+    const StopWhen stop(flag);
+    EXPECT_EQ(cache.get("key", [] { return answer(200, "never"); }).status, kClientGone);
+  }
+  stopped = true;
 }
 
 }  // namespace

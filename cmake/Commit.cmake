@@ -1,0 +1,23 @@
+# Writes OUT: the commit of the source in DIR as a text, empty where DIR is no checkout (a tarball, also one that lies inside of another checkout).
+# Run by every build; the file is touched only when the commit is another one.
+find_program(git git)
+set(commit "")
+if(git)
+  execute_process(COMMAND "${git}" -C "${DIR}" rev-parse --show-toplevel OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  file(REAL_PATH "${DIR}" here)
+  if(top)
+    file(REAL_PATH "${top}" top)
+  endif()
+  if(top STREQUAL here)
+    execute_process(COMMAND "${git}" -C "${DIR}" describe --always --dirty --abbrev=12 --exclude=* OUTPUT_VARIABLE commit
+      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+endif()
+set(text "#include \"cli/commit.h\"\nstd::string_view ridge::cli::commit() { return \"${commit}\"; }\n")
+set(before "")
+if(EXISTS "${OUT}")
+  file(READ "${OUT}" before)
+endif()
+if(NOT before STREQUAL text)
+  file(WRITE "${OUT}" "${text}")
+endif()

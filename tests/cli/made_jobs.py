@@ -1,0 +1,60 @@
+"""Jobs of several layouts, made here with a known fault (bench/jobs): `ranks` tells its rank or group, its cause and its cost, and nothing of healthy ones."""
+
+import json
+import os
+import sys
+
+from checks import check, equal
+from harness import succeeds
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "bench", "jobs"))
+
+import make  # noqa: E402
+import score  # noqa: E402
+from program import Fault, Job  # noqa: E402
+
+SMALL = dict(layers=2, steps=3, per_host=4, skew_ms=150)
+
+
+def told(folder, name, layout, faults, seed):
+    """(what was planted, what ranks says of it)"""
+    place = folder.at(name)
+    job, groups, sim, truth = make.made(Job(name, seed, **{**SMALL, **layout}), faults)
+    make.written(place, job, groups, sim, truth, False)
+    answer = json.loads(succeeds("ranks", "--json", *score.rank_files(place)).out)
+    table = next(t for t in answer["tables"] if t["name"] == "stragglers")
+    names = [column["name"] for column in table["columns"]]
+    return truth, [dict(zip(names, row)) for row in table["rows"]]
+
+
+def found(folder, name, layout, fault, seed=11):
+    truth, rows = told(folder, name, layout, [fault], seed)
+    check(truth["faults"][0]["costs_pct"] > 4, f"the fault costs too little to be told: {truth['faults']}")
+    pairs, extra = score.judged(truth, rows)
+    said = ", ".join(map(score.told, rows)) or "nothing"
+    check(pairs[0][1] is not None and not extra, f"{name}: planted {score.told(pairs[0][0])}, told {said}")
+    off = pairs[0][1]["costs_ns"] / pairs[0][0]["costs_ns"] - 1
+    check(abs(off) < 0.2, f"{name}: the cost is {off:+.0%} off; told {said}")
+
+
+def test_made_pipeline_with_a_slow_device(folder):
+    found(folder, "pp", dict(pp=4, layers=1, microbatches=4), Fault("device", rank=2, by=1.4))
+
+
+def test_made_shards_with_a_late_host(folder):
+    found(folder, "fsdp", dict(fsdp=4), Fault("host", rank=1, by=1.2, how="stall"))
+
+
+def test_made_groups_with_a_slow_link(folder):
+    found(folder, "link", dict(tp=2, dp=4), Fault("link", group="tp:1", by=4.0))
+
+
+def test_made_replicas_with_uneven_work(folder):
+    found(folder, "kernels", dict(dp=4), Fault("imbalance", rank=3, by=1.15, how="kernels"))
+    found(folder, "shapes", dict(dp=4), Fault("imbalance", rank=0, by=1.15, how="shapes"))
+
+
+def test_made_healthy_jobs(folder):
+    for name, layout in (("dp", dict(dp=4)), ("tp", dict(tp=4)), ("pp", dict(pp=4, layers=1)), ("fsdp", dict(fsdp=4)), ("mixed", dict(tp=2, dp=2))):
+        _, rows = told(folder, name, layout, [], 5)
+        equal([score.told(row) for row in rows], [], name)
