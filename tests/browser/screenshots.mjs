@@ -32,12 +32,16 @@ async function zoom_to_a_kernel(page, server) {
   await settle(page);
 }
 
-// A collective in the middle, on the four ranks of a tensor-parallel group: one arrives last.
+// The collective for which the slow rank made its tensor-parallel group wait longest.
 async function select_a_collective(page, server) {
-  const { results } = await server.api(`search?t=${slow}&q=nccl&limit=1000`);
-  const hit = results.sort((a, b) => a.start_ns - b.start_ns)[Math.floor(results.length / 2)];
-  const at = hit.start_ns + (await page.evaluate(() => window.__ridge.state.alignment[0].shift_ns));
-  await visit(page, "timeline", `t=${slow}&ranks=6.4.5.7&s=${hit.id}&r=${at - 600000}-${at + 400000}`);
+  const [table] = (await server.api(`arrivals?rank=${slow}`)).tables;
+  const at = (row, name) => row[table.columns.findIndex((each) => each.name === name)];
+  const late = table.rows.filter((row) => at(row, "rank") === slow && at(row, "expected") === 4).sort((a, b) => at(b, "after_ns") - at(a, "after_ns"))[0];
+  const [first] = (await server.api("traces")).traces[slow].iterations.list;
+  const { results } = await server.api(`search?t=${slow}&q=ncclDevKernel&limit=1000`);
+  const hit = results.find((each) => each.start_ns === first.start_ns + at(late, "own_start_ns"));
+  const start = hit.start_ns + (await page.evaluate(() => window.__ridge.state.alignment[0].shift_ns));
+  await visit(page, "timeline", `t=${slow}&ranks=6.4.5.7&s=${hit.id}&r=${start - 500000}-${start + 300000}`);
   await page.waitForSelector(".meeting");
   await settle(page);
 }
