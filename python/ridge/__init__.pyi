@@ -65,6 +65,8 @@ class _Rows:
     def __getitem__(self, key: str) -> list[_Value]: ...
     @overload
     def __getitem__(self, key: int) -> dict[str, _Value]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, _Value]]: ...
     def to_arrow(self) -> pyarrow.Table: ...
     def to_polars(self) -> polars.DataFrame: ...
     def to_pandas(self, categories: bool = False) -> pandas.DataFrame: ...
@@ -169,7 +171,7 @@ class TraceTables:
     def collectives(self) -> TraceTable:
         """An op or a kernel of a collective, with what it was called with. Columns: event, name, cat, track, start_ns,
         ts_ns, dur_ns, collective, dtype, in_elements, out_elements, group_size, group_name, group_description,
-        group_ranks, rank, sequence."""
+        group_ranks, rank, sequence, source_rank, destination_rank."""
 
     @property
     def annotations(self) -> TraceTable:
@@ -1042,6 +1044,18 @@ class _Questions:
         findings: also the findings of each rank, and which ranks each holds for
         """
 
+    def arrivals(
+        self,
+        *,
+        rank: int | None = None,
+        at: int | None = None,
+    ) -> Report:
+        """The collectives of a job one by one: when each rank arrived, and how long it waited.
+
+        rank: only collectives that this rank takes part in
+        at: with --rank: only the one that it began then, in ns from the start of its first step
+        """
+
 class Trace(_Questions):
     """One or more open traces. Made by `ridge.open`; safe to use from several threads at once."""
 
@@ -1050,7 +1064,10 @@ class Trace(_Questions):
     @property
     def tables(self) -> TraceTables: ...
     def __len__(self) -> int: ...
+    @overload
     def __getitem__(self, index: int) -> OneOf: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[OneOf]: ...
     def __iter__(self) -> Iterator[OneOf]: ...
     def close(self) -> None: ...
     def __enter__(self) -> Trace: ...
@@ -1132,6 +1149,7 @@ def export(
     *,
     tables: Iterable[str] | None = None,
     format: Literal["arrow", "parquet"] | None = None,
+    force: bool = False,
     progress: _Progress | Literal[False] | None = None,
 ) -> list[str]:
     """Writes a trace's tables as Arrow IPC files, or as Parquet."""

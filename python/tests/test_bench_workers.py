@@ -93,6 +93,12 @@ def test_the_parent_never_loads_torch():
     assert done.stdout == "False\n", done.stderr
 
 
+def as_in_a_terminal():
+    """A shell starts what runs behind it with SIGINT ignored."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_bench_that_is_stopped_leaves_no_worker(tmp_path, number):
     """The worker is a shell that says its number and sleeps."""
@@ -102,7 +108,7 @@ def test_a_bench_that_is_stopped_leaves_no_worker(tmp_path, number):
     fake.write_text('#!/bin/sh\necho $$ > "%s"\nexec sleep 600\n' % (tmp_path / "pid"))
     fake.chmod(0o755)
     start = os.path.join(os.path.dirname(ridge.bench.__file__), "start.py")
-    parent = subprocess.Popen([sys.executable, start, "parent", "--ridge=ridge", "--python=%s" % fake, "--", SCRIPTS], stderr=subprocess.PIPE)
+    parent = subprocess.Popen([sys.executable, start, "parent", "--ridge=ridge", "--python=%s" % fake, "--", SCRIPTS], stderr=subprocess.PIPE, preexec_fn=as_in_a_terminal)
     until = time.monotonic() + 30
     while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()) and time.monotonic() < until:
         time.sleep(0.02)

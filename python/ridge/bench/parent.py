@@ -242,7 +242,8 @@ def _stop(number, frame):
 def main(words):
     asked = options.parse(words)
     for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, _stop)
+        if signal.getsignal(each) is not signal.SIG_IGN:  # nohup
+            signal.signal(each, _stop)
     folder = asked.keep or tempfile.mkdtemp(prefix="ridge-bench-")
     os.makedirs(folder, exist_ok=True)
     bench = Bench(asked, folder)

@@ -54,7 +54,7 @@ class Worker:
 
     def _is_lost(self, error):
         """Whether the device is out of reach: after an illegal access every call fails. Out of memory, the parent starts afresh too."""
-        if isinstance(error, self.torch.OutOfMemoryError):
+        if isinstance(error, getattr(self.torch, "OutOfMemoryError", self.torch.cuda.OutOfMemoryError)):  # of versions before 2.5 only the latter
             return True
         if not self.has_gpu or not self.torch.cuda.is_initialized():
             return False

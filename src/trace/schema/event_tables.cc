@@ -118,6 +118,8 @@ constexpr auto kCollectives = with_core({
     {"group_ranks", "", "as JSON", argument_text, K::process_group_ranks},
     {"rank", "", "this one", argument_integer, K::rank},
     {"sequence", "", "number of the collective within its group", argument_integer, K::seq},
+    {"source_rank", "", "who sends, of a message between two", argument_integer, K::src_rank},
+    {"destination_rank", "", "who receives it", argument_integer, K::dst_rank},
 });
 
 constexpr auto kPythonFrames = with_core({
