@@ -2,6 +2,7 @@
 #include "support/made_job.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ridge::test {
 namespace {
@@ -36,7 +37,8 @@ std::vector<std::string> made_traces(const MadeJob& job, std::int64_t* step_us) 
   std::int64_t first_end = 0, last_end = 0;
   for (int step = 0; step < kSteps; ++step) {
     std::vector<std::int64_t> began(job.ranks.size()), step_start(job.ranks.size());
-    std::int64_t last = 0;
+    std::map<std::string, std::int64_t> last;  // of each group
+    std::map<std::string, int> sizes;
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
       const MadeRank& made = job.ranks[r];
       Playing& rank = playing[r];
@@ -58,20 +60,21 @@ std::vector<std::string> made_traces(const MadeJob& job, std::int64_t* step_us) 
         rank.host += made.launch_us;
       }
       began[r] = std::max(rank.device, rank.host + 5) + 1;
-      last = std::max(last, began[r]);
+      last[made.pg_name] = std::max(last[made.pg_name], began[r]);
+      ++sizes[made.pg_name];
     }
-    const std::int64_t end = last + job.transfer_us;
-    if (step == 0) first_end = end;
-    last_end = end;
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
       const MadeRank& made = job.ranks[r];
       Playing& rank = playing[r];
+      const std::int64_t end = last[made.pg_name] + made.transfer_us.value_or(job.transfer_us);
+      if (step == 0) first_end = std::max(first_end, end);
+      last_end = std::max(last_end, end);
       const bool recorded = step >= made.first_step && step <= made.last_step;
       const std::string id = "\"correlation\": " + std::to_string(++rank.correlation);
       std::string args = work_args(rank.correlation, 20, 8) +
                          ", \"Collective name\": \"allreduce\", \"In msg nelems\": 1000000, \"Out msg nelems\": 1000000, "
                          "\"Group size\": " +
-                         std::to_string(job.ranks.size()) + ", \"dtype\": \"Float\", \"Process Group Name\": \"" +
+                         std::to_string(sizes[made.pg_name]) + ", \"dtype\": \"Float\", \"Process Group Name\": \"" +
                          made.pg_name + "\"";
       if (job.sequence) args += ", \"Seq\": " + std::to_string(100 + step);
       if (recorded) {

@@ -21,7 +21,8 @@ struct MadeRank {
   bool tells_rank = true;
   int first_step = 1;  // that it records
   int last_step = 5;
-  std::string pg_name = "0";
+  std::string pg_name = "0";                     // ranks of one name meet
+  std::optional<std::int64_t> transfer_us = {};  // of its group's collectives, where they take another time
 };
 
 struct MadeJob {

@@ -115,6 +115,22 @@ TEST(Ranks, LateLaunchesAreTheHosts) {
   EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 0U);
 }
 
+TEST(Ranks, ASlowLinkIsItsGroups) {
+  MadeJob job = healthy(6);
+  for (std::size_t r = 0; r < 6; ++r) job.ranks[r].pg_name = std::to_string(r / 2);
+  MadeJob mended = job;
+  job.ranks[2].transfer_us = job.ranks[3].transfer_us = 500;
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+  const Straggler& found = answer.ranks.stragglers.list.front();
+  EXPECT_FALSE(found.rank);
+  ASSERT_TRUE(found.group);
+  EXPECT_EQ(answer.ranks.job.groups[*found.group].ranks, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(found.cause, StragglerCause::link);
+  const auto truth = static_cast<double>(true_cost_ns(job, mended));
+  EXPECT_NEAR(static_cast<double>(found.costs_ns), truth, 0.1 * truth);
+}
+
 TEST(Ranks, SeveralStragglersAreTold) {
   MadeJob job = healthy(8);
   job.ranks[2].kernel_us = 130;
@@ -278,7 +294,8 @@ TEST(Ranks, FindingsAreJoinedWithTheRanksTheyHoldFor) {
   std::vector<Digest> digests = digests_of(healthy());
   for (Digest& digest : digests) digest.knows_findings = true;
   digests[0].findings = {{"host_sync", "the host waits", "do not", 100, 200}};
-  digests[1].findings = {{"host_sync", "the host waits", "do not", 300, 400}, {"tf32_off", "slow products", "allow it", {}, 10}};
+  digests[1].findings = {{"host_sync", "the host waits", "do not", 300, 400},
+                         {"tf32_off", "slow products", "allow it", {}, 10}};
   const Ranks ranks = compute_ranks(digests);
   const Report report = report_ranks(ranks);
   const Table& table = report.tables.back();

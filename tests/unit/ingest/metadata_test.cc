@@ -48,6 +48,21 @@ TEST(Metadata, OfAProfilerTrace) {
   EXPECT_EQ(m.items, (Pairs{{"my key", "{\"a\": [1, 2]}"}}));
 }
 
+TEST(Metadata, ProcessGroupsOfAJob) {
+  const auto trace = read_ok(R"({"distributedInfo": {"rank": 1, "world_size": 4, "pg_config": [
+      {"pg_name": "0", "pg_desc": "default_pg", "pg_size": 4, "ranks": [0, 1, 2, 3]}, 7,
+      {"pg_name": 2, "ranks": "many"}]}, "traceEvents": []})");
+  const std::vector<ProcessGroup>& groups = trace->metadata.groups;
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].name, "0");
+  EXPECT_EQ(groups[0].description, "default_pg");
+  EXPECT_EQ(groups[0].size, 4);
+  EXPECT_EQ(groups[0].ranks, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(groups[1].name, "2");
+  EXPECT_EQ(groups[1].size, std::nullopt);
+  EXPECT_TRUE(groups[1].ranks.empty());
+}
+
 TEST(Metadata, TheKeyOfTheEventsMayBeEscaped) {
   const auto trace = read_ok(R"({"a": [], "trace\u0045vents": [{"ph":"X","ts":1,"dur":1}], "b\"": 2})");
   EXPECT_EQ(trace->events.size(), 1U);
