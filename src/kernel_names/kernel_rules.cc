@@ -138,6 +138,7 @@ constexpr KernelRule kKernelRules[] = {
     {In::head, "vol2col", layout, "aten", {}, true},
     {In::head, "fft2d_", conv, "cudnn", {}, true},
     {In::head, "flip_filter", conv, "cudnn", {}, true},
+    {In::head, "pointwise_mult_and_sum_complex", conv, "cudnn"},  // of a convolution by Fourier transforms
     {In::head, "bn_fw", norm, "cudnn"},
     {In::head, "bn_bw", norm, "cudnn"},
     {In::head, "cudnn::batchnorm_", norm, "cudnn"},

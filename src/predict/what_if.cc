@@ -94,17 +94,18 @@ StepCourse WhatIf::course(const StepTimes& times) const {
 std::string WhatIf::replay_basis() const {
   const StepEvidence& seen = graph_.evidence;
   std::string text = fmt::format("{} iterations by {}", length_->iterations(), name_of(length_->rule()));
-  const auto add = [&](std::int64_t count, std::string_view what) {
-    if (count > 0) text += fmt::format("; {} {}", count, what);
+  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several) {
+    if (count > 0) text += fmt::format("; {} {}", count, count == 1 ? one : several);
   };
-  add(seen.host_waits, "waits of the host");
-  add(seen.unexplained_waits, "waits for what the trace does not tell");
-  add(seen.recorded_stream_waits, "recorded waits between streams");
-  add(seen.inferred_stream_waits, "waits between streams inferred from the order of work");
-  add(seen.thread_handovers, "handovers between threads");
-  add(seen.inferred_wakes, "wakes of threads by the main one, inferred");
-  add(seen.unlinked_work, "pieces of work without a launch");
-  add(seen.contradictions, "contradictions between clocks");
+  add(seen.host_waits, "wait of the host", "waits of the host");
+  add(seen.unexplained_waits, "wait for what the trace does not tell", "waits for what the trace does not tell");
+  add(seen.recorded_stream_waits, "recorded wait between streams", "recorded waits between streams");
+  add(seen.inferred_stream_waits, "wait between streams inferred from the order of work",
+      "waits between streams inferred from the order of work");
+  add(seen.thread_handovers, "handover between threads", "handovers between threads");
+  add(seen.inferred_wakes, "wake of a thread by the main one, inferred", "wakes of threads by the main one, inferred");
+  add(seen.unlinked_work, "piece of work without a launch", "pieces of work without a launch");
+  add(seen.contradictions, "contradiction between clocks", "contradictions between clocks");
   return text;
 }
 

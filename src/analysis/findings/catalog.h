@@ -42,6 +42,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts);
 std::optional<Finding> find_unfused_attention(Facts& facts);
 std::optional<Finding> find_repeated_casts(Facts& facts);
 std::optional<Finding> find_duplicate_casts(Facts& facts);
+std::optional<Finding> find_remade_constants(Facts& facts);
 std::optional<Finding> find_layout_transforms(Facts& facts);
 std::optional<Finding> find_tiny_kernels(Facts& facts);
 std::optional<Finding> find_tf32_off(Facts& facts);

@@ -1,5 +1,6 @@
 // dataloader: the device idled while the host waited for the next batch.
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 
 namespace ridge {
 namespace {
@@ -15,11 +16,14 @@ bool waits(const Facts& facts, NodeId fetch) { return fetch == kNoNode || facts.
 std::optional<Finding> find_dataloader(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts);
+  HostGone gone(facts);
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::dataloader || !waits(facts, slot.piece.node)) return;
     tally.add(slot.piece.node, claim.take_idle(d, i));
+    gone.add(slot.piece.node);
   });
   if (!claim.keep()) return std::nullopt;
+  gone.reach_all_late(&claim);  // a host that does not wait for batches runs ahead of the device
   return Finding{.finding = "the data loader starves the device",
                  .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ struct Findings {
 // `claim_of`: the id of the finding whose pieces of time are kept, of the ledger in `known`.
 Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored = {}, const KnownAnswers& known = {},
                           std::string_view claim_of = {});
+// Of several remedies together: nothing where one of them has no bound.
+std::optional<std::int64_t> bound_of_all(std::span<const std::optional<std::int64_t>> bounds, const IterationTime& time);
 // Of an answer without findings: that there are none, or that --ignore or --filter leave out those that there are.
 inline constexpr std::string_view kNoFindings = "no_findings";
 Report report_findings(const Findings& findings);

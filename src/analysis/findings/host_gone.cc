@@ -41,20 +41,37 @@ std::int64_t HostGone::ns() const {
   return sum;
 }
 
+// Those of the process that launches a device's work: of several ranks in one trace each holds up its own.
+std::vector<HostGone::Stretch> HostGone::of_program(const std::vector<Stretch>& all, const DeviceLedger& device) const {
+  const Trace& trace = facts_.trace();
+  const auto process = [&](std::uint32_t node) { return trace.forms.track(trace.track(facts_.tree().event[node])).pid; };
+  for (const WorkSlot& slot : device.work) {
+    const NodeId launch = facts_.launch(slot.work.row);
+    if (launch == kNoNode) continue;
+    std::vector<Stretch> out;
+    for (const Stretch& one : all) {
+      if (process(facts_.tree().threads[one.thread].first) == process(launch.value)) out.push_back(one);
+    }
+    return out;
+  }
+  return all;
+}
+
 void HostGone::reach(Claim* claim) const {
   std::vector<Stretch> gone = in_order();
   std::sort(gone.begin(), gone.end(), [](const Stretch& a, const Stretch& b) { return a.time.start_ns < b.time.start_ns; });
   const std::vector<DeviceLedger>& devices = facts_.ledger().devices();
   for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::vector<Stretch> mine = of_program(gone, devices[d]);
     std::int64_t credit = -claim->ns(d);
     const auto walk = [&](bool again) {
-      auto next = gone.begin();
+      auto next = mine.begin();
       for (std::size_t i = 0; i < devices[d].idle.size(); ++i) {
         const IdleSlot& slot = devices[d].idle[i];
-        for (; !again && next != gone.end() && next->time.start_ns < slot.piece.end_ns; ++next) credit += next->time.length();
+        for (; !again && next != mine.end() && next->time.start_ns < slot.piece.end_ns; ++next) credit += next->time.length();
         if (is_late(slot.piece.cause) && slot.next_work != kNoWork && credit > 0) credit -= claim->reach_idle(d, i, credit);
       }
-      for (; !again && next != gone.end(); ++next) credit += next->time.length();
+      for (; !again && next != mine.end(); ++next) credit += next->time.length();
     };
     walk(false);
     walk(true);

@@ -36,6 +36,7 @@ class HostGone {
     NodeId slice;  // whose waits go too; kNoNode: none
   };
   std::vector<Stretch> in_order() const;  // overlapping ones of a thread merged
+  std::vector<Stretch> of_program(const std::vector<Stretch>& all, const DeviceLedger& device) const;
 
   const Facts& facts_;
   std::vector<Stretch> stretches_;

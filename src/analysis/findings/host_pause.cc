@@ -12,6 +12,7 @@
 namespace ridge {
 namespace {
 
+constexpr double kOfUnknown = 0.5;  // of a pause of which nothing tells what it was for: it may be part of the work
 constexpr std::int64_t kLeastLeftNs = kHostPauseNs / 10;  // of a pause: dispatching an op takes as long
 
 // The innermost op that the launching thread spent most of the pause in; nothing where there is none. What only calls ops (a
@@ -125,7 +126,8 @@ std::optional<Finding> find_host_pause(Facts& facts) {
       .action =
           "find out what the host does there (ridge gaps; record with with_stack=True), then move it out of the loop or to "
           "another thread",
-      .event = tally.event()};
+      .event = tally.event(),
+      .comes_true = kOfUnknown};
 }
 
 }  // namespace ridge

@@ -12,6 +12,7 @@
 #include "analysis/findings/host_sync.h"
 #include "analysis/findings/savings.h"
 #include "base/saturating.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
@@ -22,13 +23,17 @@ struct SyncAdvice {
   std::string_view part;  // of the op's or call's name
   std::string_view action;
   Way way = Way::any;
-  bool op_goes = false;  // who follows it does not call the op any more
+  bool op_goes = false;       // who follows it does not call the op any more
+  bool users_go_too = false;  // nor indexes with what it returned
 };
 constexpr std::string_view kMakeOnDevice =
     "create small tensors on the device (torch.full, torch.arange, device=...), or send them in one copy; copy large ones from "
     "pinned memory with .to(device, non_blocking=True)";
 constexpr std::string_view kLeaveOnDevice =
     "keep the result on the device, or copy it to pinned memory with non_blocking=True and read it one iteration later";
+constexpr std::string_view kUseMasks =
+    "avoid data-dependent shapes: use masks and torch.where instead of boolean indexing and nonzero; to sort rows by kind, one "
+    "sort and one wait for all kinds";
 constexpr SyncAdvice kRemedies[] = {
     {"is_nonzero", "decide on the device (torch.where or arithmetic instead of `if` on a tensor), or test only every n-th step",
      Way::any, true},
@@ -37,10 +42,11 @@ constexpr SyncAdvice kRemedies[] = {
      "memory with non_blocking=True and read it later",
      Way::any, true},
     {"_local_scalar_dense", "keep the value on the device, or read it only every n-th step", Way::any, true},
-    {"nonzero", "avoid data-dependent shapes: use masks and torch.where instead of boolean indexing and nonzero"},
-    {"masked_select", "avoid data-dependent shapes: use masks and torch.where"},
+    {"nonzero", kUseMasks, Way::any, true, true},
+    {"where", kUseMasks, Way::any, true, true},  // of a condition alone: nonzero
+    {"masked_select", "avoid data-dependent shapes: use masks and torch.where", Way::any, true},
     {"unique", "avoid data-dependent shapes, or do it once before the loop"},
-    {"index", "do not index with boolean masks: use torch.where"},
+    {"index", "do not index with boolean masks: use torch.where", Way::any, true},
     {"copy_", kMakeOnDevice, Way::to_device},
     {"copy_", kLeaveOnDevice, Way::any, true},
     {"aten::to", kMakeOnDevice, Way::to_device},
@@ -86,6 +92,18 @@ class HostWaits {
     }
   }
 
+  // What the ops launched that are not called any more.
+  void take_work(Claim* claim) const {
+    if (gone_ops_.empty()) return;
+    for_each_open_work(facts_.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+      for (NodeId n = facts_.launch(slot.work.row); n != kNoNode; n = facts_.tree().parent[n.value]) {
+        if (!gone_ops_.contains(n.value)) continue;
+        claim->take_work(d, i);
+        return;
+      }
+    });
+  }
+
   const HostGone& gone() const { return gone_; }
   const HostTally& tally() const { return tally_; }
   bool to_device(NodeId sample) const {
@@ -100,14 +118,34 @@ class HostWaits {
   }
   void add(NodeId node, NodeId known, bool copies, std::int64_t ns) {
     tally_.add(node, ns);
-    gone_.add(goes_with(known, copies) ? known : node);
+    const bool op_goes = goes_with(known, copies);
+    gone_.add(op_goes ? known : node);
+    if (op_goes && gone_ops_.insert(known.value).second && remedy_for(facts_.name(known), copies).users_go_too)
+      add_users(known);
     if (known != kNoNode) saturating_add(&to_device_[facts_.name_id(known).value], copies ? ns : -ns);
+  }
+
+  // Ops that index with the rows that it found: until it is asked for others.
+  void add_users(NodeId found) {
+    constexpr std::uint32_t kLookedAhead = 400;
+    const CallTree& tree = facts_.tree();
+    const std::size_t thread = thread_of(tree, found);
+    const std::uint32_t end = thread + 1 < tree.threads.size() ? tree.threads[thread + 1].first : tree.recorded;
+    for (std::uint32_t n = found.value + 1, looked = 0; n < std::min(end, tree.recorded) && looked < kLookedAhead;
+         ++n, ++looked) {
+      const NodeId node{n};
+      if (tree.start_ns[n] < facts_.time(found).end_ns || tree.class_of(node) != EventClass::op) continue;
+      const std::string_view name = facts_.name(node);
+      if (name == facts_.name(found)) return;
+      if ((name == "aten::index" || name == "aten::index_put_") && gone_ops_.insert(n).second) gone_.add(node);
+    }
   }
 
   Facts& facts_;
   HostTally tally_;
   HostGone gone_;
-  std::unordered_set<std::uint32_t> seen_;  // nodes
+  std::unordered_set<std::uint32_t> gone_ops_;  // nodes
+  std::unordered_set<std::uint32_t> seen_;      // nodes
   // By name: how much more of its time went into copies to the device than into others.
   std::unordered_map<std::uint32_t, std::int64_t> to_device_;
 };
@@ -129,6 +167,7 @@ std::optional<Finding> find_host_sync(Facts& facts) {
     }
   }
   waits.add_others();
+  waits.take_work(&claim);
   waits.gone().reach(&claim);
   if (waits.tally().tally().empty() || !claim.keep()) return std::nullopt;
   waits.gone().reach_all_late(&claim);

@@ -37,6 +37,26 @@ bool is_channels_first(const OpCall& call) {
   return false;
 }
 
+// Whether its tensors have such an order at all: sequences, of three dimensions, have none to ask for. Where no op tells, as in
+// the replay of a graph, it may be: that bounds what there is to gain, and nothing is expected.
+bool has_order(Facts& facts, std::uint32_t row) {
+  const NodeId op = facts.op(row);
+  if (op == kNoNode) return true;
+  for (NodeId n = op; n != kNoNode; n = facts.tree().op_above(n)) {
+    if (facts.name(n).find("conv1d") != std::string_view::npos) return false;
+    const OpCall& call = facts.call(n);
+    if (call.has_shapes && !call.arguments.empty() && call.arguments[0].tensor.sizes.size() == 3) return false;
+  }
+  return true;
+}
+
+bool is_of_convolution(const Facts& facts, std::uint32_t row) {
+  for (NodeId n = facts.op(row); n != kNoNode; n = facts.tree().op_above(n)) {
+    if (facts.name(n).find("conv") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 enum class Beside : std::uint8_t { none, follows, convolution };  // what channels_last changes of a launch besides
 
 Beside beside(Facts& facts, const ExpectedCall* ran, std::uint32_t row) {
@@ -78,7 +98,9 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
     const std::uint32_t row = slot.work.row;
     std::int8_t& answer = known[all.of_row[row]];
     if (answer < 0) answer = is_transform(facts.identity(row), facts.kernel(row)) ? 1 : 0;
-    if (answer == 1) tally.add(row, claim.take_work(d, i));
+    if (answer != 1 || !has_order(facts, row)) return;
+    const bool told = is_of_convolution(facts, row);
+    tally.add(row, claim.take_work(d, i, INT64_MAX, told ? INT64_MAX : 0));
   });
   if (tally.tally().empty()) return std::nullopt;
   take_besides(facts, &claim);

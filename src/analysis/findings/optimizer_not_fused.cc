@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 #include "base/saturating.h"
 #include "base/units.h"
 
@@ -21,6 +22,7 @@ constexpr std::string_view kWithFusedForm[] = {"Adam", "AdamW", "SGD"};
 
 struct Step {
   std::set<std::string_view> optimizers;  // "AdamW" of Optimizer.step#AdamW.step
+  std::set<NodeId> nodes;                 // these
   std::vector<std::pair<std::size_t, std::size_t>> slots;
   std::map<std::uint32_t, std::int64_t> by_kernel;  // time by name
   std::int64_t foreach_launches = 0;
@@ -34,16 +36,19 @@ bool is_update(Category category) {
          category == Category::layout || category == Category::optimizer;
 }
 
-// The class whose step makes a launch; empty where the trace does not say.
-std::string_view optimizer_of(const Facts& facts, NodeId launch) {
-  constexpr std::string_view kStep = "Optimizer.step#";
-  for (NodeId n = launch; n != kNoNode; n = facts.tree().parent[n.value]) {
-    std::string_view name = facts.name(n);
-    if (!name.starts_with(kStep)) continue;
-    name.remove_prefix(kStep.size());
-    return name.substr(0, name.find('.'));
-  }
-  return {};
+constexpr std::string_view kStep = "Optimizer.step#";
+
+// The optimizer's step that makes a launch; none where the trace does not say.
+NodeId step_of(const Facts& facts, NodeId launch) {
+  NodeId n = launch;
+  while (n != kNoNode && !facts.name(n).starts_with(kStep)) n = facts.tree().parent[n.value];
+  return n;
+}
+// The class of it.
+std::string_view optimizer_of(const Facts& facts, NodeId step) {
+  std::string_view name = facts.name(step);
+  name.remove_prefix(kStep.size());
+  return name.substr(0, name.find('.'));
 }
 
 // "RMSprop and NAdam".
@@ -80,9 +85,23 @@ Step optimizer_work(Facts& facts) {
     step.foreach_launches += kernel.label.starts_with("foreach") ? 1 : 0;
     saturating_add(&step.by_kernel[facts.kernel_id(row).value], slot.open_ns);
     step.slots.emplace_back(d, i);
-    if (const std::string_view name = optimizer_of(facts, facts.launch(row)); !name.empty()) step.optimizers.insert(name);
+    if (const NodeId node = step_of(facts, facts.launch(row)); node != kNoNode) {
+      step.nodes.insert(node);
+      step.optimizers.insert(optimizer_of(facts, node));
+    }
   });
   return step;
+}
+
+// A loop over parameters in Python goes as a whole: what is left walks the lists once.
+Removal without_loop(const HostGone& gone) {
+  constexpr double kOfHost = 0.9;
+  Removal out;
+  for (Removal::Host part : gone.removal().host) {
+    part.share = kOfHost;
+    out.host.push_back(part);
+  }
+  return out;
 }
 
 std::string waits_between(std::int64_t ns) {
@@ -117,6 +136,9 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   const bool loop = step.foreach_launches * 2 < launches;
+  HostGone gone(facts);
+  for (const NodeId node : step.nodes) gone.add(node);
+  if (loop) gone.reach(&claim);
   return Finding{.finding = (loop ? "the optimizer launches separate kernels for each parameter: "
                                   : "the optimizer launches one foreach kernel after another: ") +
                             per_iteration(facts, launches, "kernel"),
@@ -124,7 +146,8 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                  .confidence = loop ? Confidence::high : Confidence::medium,
                  .evidence = tally.text() + waits_between(waited_ns / facts.ledger().iterations()),
                  .action = what_to_do(step.optimizers, loop),
-                 .event = tally.event()};
+                 .event = tally.event(),
+                 .gone = loop ? without_loop(gone) : Removal()};
 }
 
 }  // namespace ridge

@@ -43,8 +43,10 @@ class StepSavings {
   StepSavings& operator=(const StepSavings&) = delete;
 
   const WhatIf& what_if() const { return what_if_; }
-  // Of remedies together; never more than `at_most_ns`.
-  Savings of(std::span<const Remedy* const> remedies, std::optional<std::int64_t> at_most_ns) const;
+  // Of remedies together; never more than `at_most_ns`. `certain_ns`: of it what is certain to count where it is not the host
+  // that decides how long a step is; nothing: all.
+  Savings of(std::span<const Remedy* const> remedies, std::optional<std::int64_t> at_most_ns,
+             std::optional<std::int64_t> certain_ns = {}) const;
   Outcome outcome(std::span<const Remedy* const> remedies) const;
 
  private:
@@ -54,5 +56,7 @@ class StepSavings {
 
 // --step-time, in ms: what a step takes when nobody records it; nothing where it was not given.
 Result<std::optional<std::int64_t>> measured_step(const Arguments& arguments);
+// Whether some cost of the recorder makes the step as long as was measured, where it was: within a fiftieth.
+bool explains_measured(const WhatIf& what_if);
 
 }  // namespace ridge

@@ -100,7 +100,7 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
   }
   Claim claim(facts.ledger());
   WorkTally tally(facts);
-  std::int64_t time_ns = 0;
+  std::vector<std::int64_t> times_ns(facts.ledger().devices().size());
   bool bounded = true;
   std::vector<std::uint32_t> rows;
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
@@ -120,12 +120,13 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     its.seen = true;
     rows.push_back(row);
     tally.add(row, slot.open_ns);
-    saturating_add(&time_ns, slot.open_ns);
+    saturating_add(&times_ns[d], slot.open_ns);
     if (!factor) return;
     const double stays = std::max(least_ns(facts, slot, device, *factor), expected_ns(facts, slot, factor));
     claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device, *factor)),
                     slot.open_ns - static_cast<std::int64_t>(stays));
   });
+  const std::int64_t time_ns = times_ns.empty() ? 0 : *std::max_element(times_ns.begin(), times_ns.end());
   if (time_ns < facts.ledger().least_ns() || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();
   for (const std::uint32_t row : rows) facts.replace(row);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/findings/catalog.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
@@ -16,7 +17,9 @@ namespace {
 constexpr std::int64_t kTinyNs = 5'000;
 // One kernel again and again is a loop over tensors: with stacks and shapes recorded its launch takes this long.
 constexpr std::int64_t kTinyInLoopNs = 15'000;
-constexpr double kOfLoop = 0.8;  // of a loop that goes: one op for all still walks the tensors
+constexpr std::size_t kLeastApart = 12, kMostApart = 64;  // launches from a longer one of a loop to the next
+constexpr std::int64_t kTinyInRoundNs = 8'000;
+constexpr double kOfLoop = 0.85;  // of a loop that goes: one op for all still walks the tensors
 constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
@@ -33,13 +36,21 @@ class Runs {
   std::int64_t longest() const { return longest_; }
 
   // `across`: iterations are none, and a run is one loop from its first kernel to its last.
-  void take(bool across, Claim* claim, WorkTally* tally) const {
+  void take(bool across, Claim* claim, WorkTally* tally, Removal* gone) const {
     for (const Run& run : runs_) take_work(run, across, claim, tally);
     for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
       const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
       const auto last = iterations_.find(slot.last_work), next = iterations_.find(slot.next_work);
       if (!between || last == iterations_.end() || next == iterations_.end()) return;
-      if (across || last->second == next->second) claim->take_idle(d, i);
+      if (!across && last->second != next->second) return;
+      // It stays open to launch_bound: a program that keeps its loop can launch it at once.
+      const std::int64_t got = claim->reach_idle(d, i);
+      if (slot.piece.cause == IdleCause::kernel_gap) {
+        gone->gaps.push_back({slot.next_work, got});
+      } else if (const NodeId launch = facts_.launch(slot.next_work); launch.value < facts_.tree().recorded) {
+        gone->host.push_back(
+            {static_cast<std::uint32_t>(thread_of(facts_.tree(), launch)), {slot.piece.start_ns, slot.piece.end_ns}, kOfLoop});
+      }
     });
   }
 
@@ -53,30 +64,55 @@ class Runs {
   void walk(std::size_t device) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
     std::vector<std::size_t> run;
+    std::size_t longer = 0;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i].work.sort == WorkSort::set) continue;  // belongs to a kernel
-      if (is_tiny(slots[i]) || (repeats(slots, i) && is_tiny(slots[i], kTinyInLoopNs))) {
+      if (is_tiny(slots[i]) || (is_tiny(slots[i], kTinyInLoopNs) && repeats(slots, i))) {
         run.push_back(i);
         continue;
       }
+      // A longer one in each round of a loop of tiny ones.
+      if (run.size() >= kLeastApart * (longer + 1) && is_tiny(slots[i], kTinyInRoundNs) && goes_round(slots, i)) {
+        ++longer;
+        run.push_back(i);
+        continue;
+      }
+      longer = 0;
       close(device, &run);
     }
     close(device, &run);
   }
 
+  StringId name(const std::vector<WorkSlot>& slots, std::size_t i) const { return facts_.kernel_id(slots[i].work.row); }
+
   // The kernel before it, or behind it, is the same.
   bool repeats(const std::vector<WorkSlot>& slots, std::size_t i) const {
     if (facts_.op(slots[i].work.row) == kNoNode) return false;
-    const StringId name = facts_.kernel_id(slots[i].work.row);
-    const auto same = [&](std::size_t other) { return facts_.kernel_id(slots[other].work.row) == name; };
+    const auto same = [&](std::size_t other) { return name(slots, other) == name(slots, i); };
     return (i > 0 && same(i - 1)) || (i + 1 < slots.size() && same(i + 1));
   }
-
+  // It runs again within a round, behind the same two.
+  bool goes_round(const std::vector<WorkSlot>& slots, std::size_t i) const {
+    if (facts_.op(slots[i].work.row) == kNoNode || i < 2) return false;
+    const auto is_again = [&](std::size_t other) {
+      return name(slots, other) == name(slots, i) && name(slots, other - 1) == name(slots, i - 1) &&
+             name(slots, other - 2) == name(slots, i - 2);
+    };
+    for (std::size_t apart = kLeastApart; apart <= kMostApart; ++apart) {
+      if ((i >= apart + 2 && is_again(i - apart)) || (i + apart < slots.size() && is_again(i + apart))) return true;
+    }
+    return false;
+  }
+  // A copy on the device is launched as a kernel is: a gradient that goes into its place.
+  bool is_launched(const WorkSlot& slot) const {
+    if (slot.work.sort == WorkSort::compute) return true;
+    return slot.work.sort == WorkSort::copy && facts_.kernel(slot.work.row).find("DtoD") != std::string_view::npos;
+  }
   // What another finding claimed is not counted again.
   bool is_tiny(const WorkSlot& slot, std::int64_t most_ns = kTinyNs) const {
-    return slot.work.sort == WorkSort::compute && slot.work.end_ns - slot.work.start_ns <= most_ns &&
-           slot.open_ns == slot.owned_ns && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
-           !is_compiled(slot.work.row) && !is_of_one_op(slot.work.row);
+    return is_launched(slot) && slot.work.end_ns - slot.work.start_ns <= most_ns && slot.open_ns == slot.owned_ns &&
+           facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) && !is_compiled(slot.work.row) &&
+           !is_of_one_op(slot.work.row);
   }
   bool is_of_one_op(std::uint32_t row) const {
     const NodeId op = facts_.op(row);
@@ -134,7 +170,8 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
   if (runs.kernels() == 0 || !(each_iteration || one_loop)) return std::nullopt;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
-  runs.take(one_loop, &claim, &tally);
+  Removal gone;
+  runs.take(one_loop, &claim, &tally, &gone);
   if (!claim.keep()) return std::nullopt;
   return Finding{
       .finding = "long runs of kernels shorter than their launch: " +
@@ -144,7 +181,8 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
       .evidence = tally.text(),
       .action = "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
       .event = tally.event(),
-      .comes_true = kOfLoop};
+      .comes_true = kOfLoop,
+      .gone = gone};
 }
 
 }  // namespace ridge

@@ -1,20 +1,39 @@
-// unfused_pointwise: pointwise kernels in a row on one stream over tensors of one size. Each reads and writes memory for
-// itself; one fused kernel takes at least as long as the longest of them, so that the others bound what fusion saves. Kernels
-// that one compiled graph launched stand apart by choice.
+// unfused_pointwise: pointwise kernels in a row on one stream over tensors of one size, parts of it, or a number a row: a norm
+// written out, rotary positions, gates. Each reads and writes memory for itself; one fused kernel moves what the largest of
+// them moves. Kernels that one compiled graph launched stand apart by choice.
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
 
 constexpr std::int64_t kAlike = 4;
+// A part of a tensor: halves and thirds that are put together again, gates of a recurrent cell.
+constexpr double kMostParts = 4;
+constexpr std::size_t kLeastUnlike = 3;  // kernels of a chain that is not over tensors of one size
 // One kernel is left of a chain. It takes what the longest takes now, and reads inputs of the others besides.
 constexpr double kMoreThanLongest = 0.12;
+// Of the bandwidth, by Inductor's pointwise kernels on an H200: 0.54 to 0.92; and what any kernel takes at least.
+constexpr double kReached = 0.7, kShortestNs = 2'000;
+
+// What a kernel is to a chain.
+enum class Link : std::uint8_t {
+  none,      // ends it
+  beside,    // neither: part of a neighbour, or work that stays
+  computes,  // element by element
+  copies,    // casts and layouts: fuse with arithmetic
+  joins,     // tensors into one: of a chain only with arithmetic before and behind
+  reduces,   // along rows: with what is before and behind it one kernel, as a norm is
+};
 
 class Chains {
  public:
@@ -22,15 +41,17 @@ class Chains {
 
   void walk(std::size_t device) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    std::map<std::int64_t, std::vector<std::size_t>> open;  // the chain at the end of each stream
+    std::map<std::int64_t, Chain> open;  // at the end of each stream
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      std::vector<std::size_t>& chain = open[slots[i].work.stream];
-      if (!is_pointwise(slots[i])) {
+      Chain& chain = open[slots[i].work.stream];
+      const Link link = link_of(slots[i]);
+      if (link == Link::beside) continue;
+      if (link == Link::none) {
         close(device, &chain);
         continue;
       }
-      if (!chain.empty() && !goes_on(slots[chain.back()], slots[i])) close(device, &chain);
-      chain.push_back(i);
+      if (!chain.slots.empty() && !goes_on(slots, chain, slots[i], link)) close(device, &chain);
+      add(slots, i, link, &chain);
     }
     for (auto& [stream, chain] : open) close(device, &chain);
   }
@@ -42,16 +63,37 @@ class Chains {
   const WorkTally& tally() const { return tally_; }
 
  private:
-  bool is_pointwise(const WorkSlot& slot) {
-    if (slot.work.sort != WorkSort::compute || slot.open_ns == 0) return false;
+  struct Chain {
+    std::vector<std::size_t> slots;
+    std::vector<Link> links;  // of each
+    double elements = 0;      // of its largest tensor; 0 when not recorded
+    std::int64_t longest_ns = 0;
+    bool reduced = false;  // a reduction is part of it: what follows may be a row's
+  };
+
+  Link link_of(const WorkSlot& slot) {
+    if (slot.work.sort == WorkSort::set) return Link::beside;
     const std::uint32_t row = slot.work.row;
-    if (facts_.op(row) == kNoNode || facts_.by_graph_launch(row)) return false;
-    if (facts_.phase(facts_.launch(row)) == Phase::optimizer) return false;
+    const bool copy = slot.work.sort == WorkSort::copy;
+    if ((slot.work.sort != WorkSort::compute && !copy) || slot.open_ns == 0) return Link::none;
+    if (facts_.op(row) == kNoNode || facts_.by_graph_launch(row)) return Link::none;
+    if (facts_.phase(facts_.launch(row)) == Phase::optimizer) return Link::none;
+    if (copy) return facts_.kernel(row).find("DtoD") == std::string_view::npos ? Link::none : Link::copies;
     const KernelIdentity& kernel = facts_.identity(row);
-    if (kernel.category == Category::triton_pointwise) return graph_of(row) != kNoCall;
-    // "foreach" covers many tensors already; "copy" within copy_ is a cast or a layout change, which fuses as well.
-    if (kernel.category == Category::elementwise) return kernel.library == "aten" && kernel.label.starts_with("elementwise");
-    return kernel.category == Category::layout && kernel.label.starts_with("copy");
+    switch (kernel.category) {
+      case Category::triton_pointwise: return graph_of(row) != kNoCall ? Link::computes : Link::none;
+      // "foreach" covers many tensors already.
+      case Category::elementwise:
+        return kernel.library == "aten" && kernel.label.starts_with("elementwise") ? Link::computes : Link::none;
+      case Category::layout:
+        if (kernel.label.starts_with("CatArray")) return Link::joins;
+        return kernel.label.starts_with("copy") ? Link::copies : Link::none;
+      case Category::reduction:
+        if (kernel.library != "aten" || !kernel.label.starts_with("reduce")) return Link::none;
+        // Several outputs a thread: down the columns, as the gradient of a bias. That goes over its input by itself.
+        return facts_.kernel(row).find("reduce_kernel<512, 1,") == std::string_view::npos ? Link::beside : Link::reduces;
+      default: return Link::none;
+    }
   }
 
   std::uint32_t graph_of(std::uint32_t row) const { return facts_.model().compiled_regions().call_at(facts_.launch(row)); }
@@ -63,9 +105,19 @@ class Chains {
     return call;
   }
 
-  bool computes(const WorkSlot& slot) const { return facts_.identity(slot.work.row).category != Category::layout; }
   bool is_inductor(const WorkSlot& slot) const { return facts_.identity(slot.work.row).category == Category::triton_pointwise; }
 
+  // A loop over tensors of several sizes updates each in place.
+  bool is_in_place(const WorkSlot& slot) const {
+    const std::string_view op = facts_.name(facts_.op(slot.work.row));
+    return op.ends_with('_') && op != "aten::copy_";
+  }
+
+  // Nothing fuses across threads: the backward pass is a program of its own.
+  bool same_thread(const WorkSlot& a, const WorkSlot& b) const {
+    const auto of = [&](const WorkSlot& slot) { return thread_of(facts_.tree(), facts_.launch(slot.work.row)); };
+    return of(a) == of(b);
+  }
   // Iterations are called one by one: nothing fuses across them.
   bool same_iteration(const WorkSlot& a, const WorkSlot& b) const {
     const Iterations& iterations = facts_.model().iterations();
@@ -73,41 +125,92 @@ class Chains {
     return iterations.count() <= 1 || of(a) == of(b);
   }
 
-  bool goes_on(const WorkSlot& a, const WorkSlot& b) {
-    if (!same_iteration(a, b)) return false;
+  bool goes_on(const std::vector<WorkSlot>& slots, const Chain& chain, const WorkSlot& b, Link link) {
+    const WorkSlot& a = slots[chain.slots.back()];
+    if (!same_thread(a, b) || !same_iteration(a, b)) return false;
     if (is_inductor(a) && is_inductor(b)) {
       const std::uint32_t from = graph_of(a.work.row), to = graph_of(b.work.row);
       if (from == to || frame_of(from) != frame_of(to)) return false;
     }
-    const double elements = facts_.elements(a.work.row);
-    if (elements > 0 || facts_.elements(b.work.row) > 0) return elements == facts_.elements(b.work.row);
-    // Without shapes: kernels over tensors of one size take about the same time.
-    const auto [least, most] = std::minmax(a.owned_ns, b.owned_ns);
-    return most <= kAlike * least;
+    const double whole = chain.elements, its = facts_.elements(b.work.row);
+    if (whole > 0 && its > 0) return whole == its || (link != Link::reduces && is_part(chain, b, its));
+    if (whole > 0 || its > 0) return link == Link::copies || link == Link::joins;  // of a list of tensors
+    // Without shapes: kernels over tensors of one size take about the same time, but for what a reduction leaves.
+    const auto [least, most] = std::minmax(chain.longest_ns, b.owned_ns);
+    return most <= kAlike * least || link == Link::reduces || chain.reduced;
   }
 
-  void close(std::size_t device, std::vector<std::size_t>* chain) {
+  bool is_part(const Chain& chain, const WorkSlot& slot, double elements) const {
+    const auto [least, most] = std::minmax(chain.elements, elements);
+    if (std::fmod(most, least) != 0) return false;
+    if (chain.reduced && elements < chain.elements) return true;  // a number a row
+    return most <= kMostParts * least && !is_in_place(slot);
+  }
+
+  void add(const std::vector<WorkSlot>& slots, std::size_t i, Link link, Chain* chain) {
+    chain->slots.push_back(i);
+    chain->links.push_back(link);
+    chain->elements = std::max(chain->elements, facts_.elements(slots[i].work.row));
+    chain->longest_ns = std::max(chain->longest_ns, slots[i].owned_ns);
+    chain->reduced = chain->reduced || link == Link::reduces;
+  }
+
+  // Over all of its elements: not over what a reduction left of them.
+  bool is_whole(const Chain& chain, std::size_t at, const WorkSlot& slot) const {
+    if (chain.links[at] == Link::reduces || chain.links[at] == Link::joins) return false;
+    const double its = facts_.elements(slot.work.row);
+    return chain.elements > 0 ? its == 0 || its * kMostParts >= chain.elements : slot.owned_ns * kAlike >= chain.longest_ns;
+  }
+
+  void close(std::size_t device, Chain* chain) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
+    const Chain done = std::exchange(*chain, {});
+    // What only sums up, at an end, is a loss or a statistic: it reads its input once whatever is before. What only joins, at
+    // an end, puts results of others side by side.
+    std::size_t first = 0, last = done.slots.size();
+    while (first < last && !is_whole(done, first, slots[done.slots[first]])) ++first;
+    while (first < last && !is_whole(done, last - 1, slots[done.slots[last - 1]])) --last;
     // Copies alone move data to where it is wanted; they fuse with arithmetic only. One kernel again and again is a loop over
     // tensors, or a benchmark.
-    const bool arithmetic = std::any_of(chain->begin(), chain->end(), [&](std::size_t i) { return computes(slots[i]); });
-    const bool varied = std::any_of(chain->begin(), chain->end(), [&](std::size_t i) {
-      return facts_.kernel_id(slots[i].work.row) != facts_.kernel_id(slots[chain->front()].work.row);
-    });
-    if (arithmetic && varied) take(device, *chain);
-    chain->clear();
+    bool arithmetic = false, varied = false, alike = true;
+    for (std::size_t at = first; at < last; ++at) {
+      arithmetic = arithmetic || done.links[at] == Link::computes;
+      varied =
+          varied || facts_.kernel_id(slots[done.slots[at]].work.row) != facts_.kernel_id(slots[done.slots[first]].work.row);
+    }
+    if (arithmetic && varied && last - first >= (alike ? 2 : kLeastUnlike))
+      take(device, std::span(done.slots).subspan(first, last - first));
   }
 
-  void take(std::size_t device, const std::vector<std::size_t>& chain) {
+  // What is left: one kernel that moves what the largest of them does. Eager arithmetic that walks tensors by strides takes
+  // longer for that than a generated kernel.
+  std::int64_t fused_ns(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t longest_ns) {
+    double most = 0;
+    if (chain.size() < kLeastUnlike) return with_more(static_cast<double>(longest_ns));  // two operations: nothing is widened
+    for (const std::size_t i : chain) {
+      const auto roof = facts_.scope().costs().roof(slots[i].work.row).roof_ns;
+      if (!roof) return with_more(static_cast<double>(longest_ns));
+      // What turns a tensor around, or widens it, walks it so in a fused kernel too.
+      const bool copies = slots[i].work.sort == WorkSort::compute && link_of(slots[i]) == Link::copies;
+      most = std::max(most, copies ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
+    }
+    return with_more(std::clamp(most, kShortestNs, std::max(kShortestNs, static_cast<double>(longest_ns))));
+  }
+  static std::int64_t with_more(double ns) { return static_cast<std::int64_t>((1 + kMoreThanLongest) * ns); }
+
+  void take(std::size_t device, std::span<const std::size_t> chain) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
     const std::size_t longest = *std::max_element(
         chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) { return slots[a].open_ns < slots[b].open_ns; });
-    auto more = static_cast<std::int64_t>(kMoreThanLongest * static_cast<double>(slots[longest].open_ns));
+    // The longest first, so that the launch that stays is its own.
+    std::int64_t left = fused_ns(slots, chain, slots[longest].open_ns);
+    const std::int64_t of_longest = std::min(left, slots[longest].open_ns);
+    left -= of_longest;
     for (const std::size_t i : chain) {
       tally_.add(slots[i].work.row, slots[i].open_ns);
       split_by_break_ = split_by_break_ || is_inductor(slots[i]);
-      const std::int64_t open = slots[i].open_ns, stays = i == longest ? open : std::min(open, more);
-      if (i != longest) more -= stays;
+      const std::int64_t open = slots[i].open_ns, stays = i == longest ? of_longest : std::min(open, left);
+      if (i != longest) left -= stays;
       claim_.take_work(device, i, open, open - stays);
       saturating_add(&saved_ns_, open - stays);
     }

@@ -19,10 +19,9 @@
 namespace ridge {
 namespace {
 
-void add_row(std::string name, const StepSavings& savings, const std::vector<const Remedy*>& remedies,
-             std::optional<std::int64_t> at_most_ns, std::string basis, WhatIfAnswer* answer) {
+void add_row(std::string name, const StepSavings& savings, const std::vector<const Remedy*>& remedies, const Savings& found,
+             std::string basis, WhatIfAnswer* answer) {
   Scenario row{.name = std::move(name)};
-  const Savings found = savings.of(remedies, at_most_ns);
   row.basis = std::move(basis);
   const std::string more = savings.outcome(remedies).basis;
   if (!more.empty()) row.basis += (row.basis.empty() ? "" : "; ") + more;
@@ -36,7 +35,7 @@ void add_row(std::string name, const StepSavings& savings, const std::vector<con
 
 std::string without_profiler_basis(const Scope& scope, const WhatIf& what_if) {
   const auto measured = what_if.measured_ns();
-  if (measured && std::abs(what_if.without_profiler_ns() - *measured) > *measured / 50)
+  if (!explains_measured(what_if))
     return fmt::format("no cost of the profiler explains the {} given with --step-time: is it in ms?",
                        format_duration(static_cast<double>(*measured)));
   if (measured)
@@ -105,28 +104,35 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
   std::vector<const Remedy*> all;
   for (const RankedFinding& row : findings.rows) {
     all.push_back(&row.remedy);
-    add_row(std::string(row.id), savings, {&row.remedy}, row.at_most_ns, row.finding.finding, &answer);
+    add_row(std::string(row.id), savings, {&row.remedy}, row.savings, row.finding.finding, &answer);
   }
-  add_row(std::string(kAllFindings), savings, all, std::nullopt,
+  add_row(std::string(kAllFindings), savings, all, findings.rows.empty() ? savings.of(all, {}) : findings.all,
           findings.rows.empty() ? "nothing found" : "all findings together", &answer);
   std::vector<Remedy> own;
   own.reserve(asked.size());
   std::vector<const Remedy*> together;
+  std::vector<std::optional<std::int64_t>> bounds;
   for (const Asked& one : asked) {
     const Remedy* remedy = nullptr;
+    Savings found;
+    bounds.emplace_back();
     std::string basis;
     if (one.change) {
       remedy = &own.emplace_back(Remedy{.changes = {*one.change}});
+      found = savings.of({&remedy, 1}, {});
     } else if (const auto row = std::ranges::find(findings.rows, one.finding, &RankedFinding::id); row != findings.rows.end()) {
       remedy = &row->remedy;
+      found = row->savings;
+      bounds.back() = row->at_most_ns;
     } else {
       remedy = &own.emplace_back();
       basis = "there is no such finding here";
     }
     together.push_back(remedy);
-    add_row(one.text, savings, {remedy}, std::nullopt, std::move(basis), &answer);
+    add_row(one.text, savings, {remedy}, found, std::move(basis), &answer);
   }
-  if (asked.size() > 1) add_row(std::string(kTogether), savings, together, std::nullopt, "", &answer);
+  if (asked.size() > 1)
+    add_row(std::string(kTogether), savings, together, savings.of(together, bound_of_all(bounds, findings.time)), "", &answer);
   return answer;
 }
 

@@ -27,7 +27,7 @@ TEST(HostFindings, Dataloader) {
   with.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 110 * kUs, 510 * kUs);
   const Found found = found_in(with.text);
   ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
-  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 400 * kUs);
+  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 410 * kUs);  // a host that does not wait may be ahead
   Program without;
   without.kernel(10).kernel(520);
   EXPECT_FALSE(found_in(without.text).has("dataloader"));
@@ -41,7 +41,7 @@ TEST(HostFindings, BatchBeforeTheFirstKernel) {
   program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
   const Found found = found_in(program.text);
   ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
-  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 890 * kUs);
+  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 900 * kUs);  // 10 us of it late
   EXPECT_EQ(found.findings.time.total_ns(), (1'210 - 994 + 890) * kUs);
   starts.text.frame("torch/utils/data/dataloader.py(500): __iter__", 10 * kUs, 900 * kUs);
   EXPECT_EQ(found_in(starts.text).ids(), "");
@@ -55,7 +55,7 @@ TEST(HostFindings, BatchOfAMarkedStepIsAFinding) {
   program.text.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10 * kUs, 900 * kUs);
   const Found found = found_in(program.text);
   ASSERT_EQ(found.rank("dataloader"), 1U) << found.ids();
-  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 890 * kUs);
+  EXPECT_EQ(found.find("dataloader")->finding.at_most_ns, 900 * kUs);  // 10 us of it late
 }
 
 // An overhead event from 120 to 320 us while the device idles from 110 to 400; none in the twin.
@@ -106,12 +106,41 @@ TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
   p.text.call("cudaStreamSynchronize", 137 * kUs, 141 * kUs);
   const Found found = found_in(p.text);
   ASSERT_TRUE(found.has("host_sync")) << found.ids();
-  // 120 to 150 us less the copy's 2; and the 2 us behind the wait that it took beside the copy. At most all that the device
-  // waits for launches goes, 110 to 200 us: a host that does not wait may be ahead.
+  // 120 to 150 us, the copy's 2 with them. At most all that the device waits for launches goes, 110 to 200 us: a host that does
+  // not wait may be ahead.
   std::int64_t taken_ns = 0;
   for (const ClaimPart& part : test::claim_of(found, "host_sync")) taken_ns += part.reached ? 0 : part.ns;
-  EXPECT_EQ(taken_ns, 28 * kUs);
-  EXPECT_EQ(found.find("host_sync")->finding.at_most_ns, 88 * kUs);
+  EXPECT_EQ(taken_ns, 30 * kUs);
+  EXPECT_EQ(found.find("host_sync")->finding.at_most_ns, 90 * kUs);
+}
+
+// Rows are found by nonzero, which waits, and indexed with: who uses a mask calls neither, so that both go, with the kernel of
+// each. What computes with them stays.
+TEST(HostFindings, RowsThatAWaitFoundGoWithIt) {
+  const auto step = [](bool indexes) {
+    TraceText text;
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t at = i * 1'000 * kUs;
+      const int id = 10 * i;
+      text.annotation("ProfilerStep#" + std::to_string(i), at, at + 1'000 * kUs);
+      text.op("aten::nonzero", at + 100 * kUs, at + 300 * kUs).call("cudaLaunchKernel", at + 110 * kUs, at + 115 * kUs, id + 1);
+      text.kernel("flag_heads", at + 116 * kUs, at + 126 * kUs, id + 1);
+      text.call("cudaMemcpyAsync", at + 130 * kUs, at + 136 * kUs, id + 2);
+      text.copy("Memcpy DtoH (Device -> Pinned)", at + 138 * kUs, at + 140 * kUs, id + 2);
+      text.call("cudaStreamSynchronize", at + 137 * kUs, at + 280 * kUs);
+      const std::string second = indexes ? "aten::index" : "aten::gather";
+      text.op(second, at + 310 * kUs, at + 500 * kUs).call("cudaLaunchKernel", at + 320 * kUs, at + 325 * kUs, id + 3);
+      text.kernel("gather", at + 326 * kUs, at + 336 * kUs, id + 3);
+      text.op("aten::mm", at + 510 * kUs, at + 700 * kUs).call("cudaLaunchKernel", at + 520 * kUs, at + 525 * kUs, id + 4);
+      text.kernel("gemm", at + 526 * kUs, at + 700 * kUs, id + 4);
+    }
+    return found_in(text);
+  };
+  const Found both = step(true), one = step(false);
+  ASSERT_TRUE(both.has("host_sync") && one.has("host_sync")) << both.ids() << one.ids();
+  const auto saves = [](const Found& found) { return found.find("host_sync")->savings.saves_ns.value_or(0); };
+  EXPECT_GT(saves(both), saves(one) + 100 * kUs);
+  EXPECT_GT(saves(one), 150 * kUs);
 }
 
 // A first use: the launch itself takes 5 ms, in which there is nothing to move elsewhere.

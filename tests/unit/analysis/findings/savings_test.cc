@@ -1,6 +1,7 @@
 // What findings save: hand-made programs whose mended step is known, and recorded pairs with their real steps.
 #include <gtest/gtest.h>
 
+#include "analysis/catalog.h"
 #include "support/files.h"
 #include "unit/analysis/findings/found.h"
 #include "unit/analysis/findings/program.h"
@@ -115,6 +116,20 @@ TEST(Savings, OfWhatAReplayCannotTellAreUnknown) {
     EXPECT_FALSE(row->savings.low_pct) << path;
   }
   EXPECT_GE(seen, 1U);
+}
+
+// A step that no cost of the profiler explains is said: a thousand times as long, as one given in us is.
+TEST(Savings, AnImpossibleStepTimeIsSaid) {
+  const auto path = test::path_of("pair_sync_mask_fault");
+  ASSERT_TRUE(path);
+  const test::LoadedTrace loaded = test::load_file(*path);
+  const auto said = [&](const std::string& ms) {
+    const auto report = run_findings(Scope(*loaded.model), {{"step_time", ms}});
+    return report &&
+           std::ranges::find(report->diagnostics, "step_time_unexplained", &Diagnostic::code) != report->diagnostics.end();
+  };
+  EXPECT_TRUE(said("870"));
+  EXPECT_FALSE(said("0.87"));
 }
 
 }  // namespace

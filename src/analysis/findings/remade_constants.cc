@@ -1,0 +1,166 @@
+// remade_constants: a mask, a bias by position, a table of angles: begun by an op that takes no tensor (arange, ones, eye) and
+// continued element by element, made anew in every layer or every step though no data goes into it. Claimed are all kernels of
+// such a chain: made once and kept, it costs nothing.
+//
+// A trace does not tell which tensor an op reads, but the sizes of its inputs: a chain goes on while all of them are sizes that
+// its beginnings have brought in. Without shapes nothing is found.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "analysis/findings/catalog.h"
+
+namespace ridge {
+namespace {
+
+constexpr std::array<std::string_view, 6> kBegins = {"arange", "linspace", "logspace", "eye", "ones", "full"};
+// Of one element or two, and what moves elements.
+constexpr std::array<std::string_view, 47> kGoesOn = {
+    "add",     "sub",         "rsub",         "mul",         "div",        "floor_divide", "remainder", "neg",
+    "abs",     "exp",         "exp2",         "log",         "pow",        "sqrt",         "rsqrt",     "reciprocal",
+    "cos",     "sin",         "eq",           "ne",          "lt",         "le",           "gt",        "ge",
+    "where",   "masked_fill", "masked_fill_", "logical_and", "logical_or", "logical_not",  "maximum",   "minimum",
+    "clamp",   "tril",        "triu",         "to",          "_to_copy",   "expand",       "unsqueeze", "view",
+    "reshape", "transpose",   "permute",      "slice",       "contiguous", "outer",        "repeat"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view op) {
+  constexpr std::string_view kAten = "aten::";
+  return op.starts_with(kAten) && std::find(names.begin(), names.end(), op.substr(kAten.size())) != names.end();
+}
+
+// One chain, while it grows.
+class Chain {
+ public:
+  void begin(NodeId op) {
+    ops_.push_back(op);
+    ++beginnings_;
+  }
+  bool open() const { return !ops_.empty(); }
+  bool computes() const { return computes_; }
+  const std::vector<NodeId>& ops() const { return ops_; }
+
+  // Whether an op of these inputs may be made of nothing else.
+  bool takes(const OpCall& call) {
+    if (!call.has_shapes) return false;
+    std::set<std::int64_t> sizes = sizes_;
+    int beginnings = beginnings_, largest = 0;
+    double most = most_;  // elements of an input
+    for (const OpArgument& argument : call.arguments) {
+      if (argument.kind != OpArgument::Kind::tensor) continue;
+      for (const std::int64_t size : argument.tensor.sizes) {
+        if (size <= 1 || sizes.contains(size)) continue;
+        if (beginnings-- <= 0) return false;  // the size of a tensor from elsewhere
+        sizes.insert(size);
+      }
+      const double elements = numel(argument.tensor);
+      const auto wide = std::ranges::count_if(argument.tensor.sizes, [](std::int64_t size) { return size > 1; });
+      if (wide > 1 && elements >= most) largest = elements > most ? 1 : largest + 1;
+      most = std::max(most, elements);
+    }
+    // Of two matrices as large as the largest so far, one is from elsewhere.
+    if (largest > 1) return false;
+    sizes_ = std::move(sizes);
+    beginnings_ = beginnings;
+    most_ = most;
+    return true;
+  }
+  void add(NodeId op) {
+    ops_.push_back(op);
+    computes_ = true;
+  }
+
+ private:
+  std::vector<NodeId> ops_;
+  std::set<std::int64_t> sizes_;  // of its tensors
+  int beginnings_ = 0;            // whose sizes are not seen yet: the first op that takes the result tells
+  double most_ = 0;               // elements of its largest input
+  bool computes_ = false;
+};
+
+class Constants {
+ public:
+  explicit Constants(Facts& facts) : facts_(facts) {
+    const CallTree& tree = facts.tree();
+    for (std::size_t t = 0; t < tree.threads.size(); ++t) {
+      const std::uint32_t end = t + 1 < tree.threads.size() ? tree.threads[t + 1].first : tree.recorded;
+      walk(tree.threads[t].first, std::min(end, tree.recorded));
+    }
+    // Once in all is no "again".
+    for (const auto& [key, chains] : chains_) {
+      if (chains.size() < 2) continue;
+      made_ += static_cast<std::int64_t>(chains.size());
+      for (const std::vector<NodeId>& ops : chains) {
+        for (const NodeId op : ops) members_.insert(op.value);
+      }
+    }
+  }
+
+  std::int64_t made() const { return made_; }
+  bool holds(NodeId launch) const {
+    for (NodeId n = launch; n != kNoNode; n = facts_.tree().parent[n.value]) {
+      if (members_.contains(n.value)) return true;
+    }
+    return false;
+  }
+
+ private:
+  void walk(std::uint32_t first, std::uint32_t end) {
+    const CallTree& tree = facts_.tree();
+    Chain chain;
+    for (std::uint32_t n = first; n < end; ++n) {
+      const NodeId op{n};
+      if (tree.event_class[n] != EventClass::op || tree.op_above(op) != kNoNode) continue;
+      const std::string_view name = facts_.name(op);
+      const bool belongs = facts_.scope().holds(op) && facts_.phase(op) == Phase::forward;
+      if (belongs && is_one_of(kBegins, name)) {
+        chain.begin(op);
+      } else if (chain.open() && belongs && is_one_of(kGoesOn, name) && chain.takes(facts_.call(op))) {
+        chain.add(op);
+      } else {
+        close(&chain);
+      }
+    }
+    close(&chain);
+  }
+
+  void close(Chain* chain) {
+    if (chain->computes()) {
+      std::string key;
+      for (const NodeId op : chain->ops()) key += std::string(facts_.name(op)) + ";";
+      chains_[key].push_back(chain->ops());
+    }
+    *chain = Chain();
+  }
+
+  Facts& facts_;
+  std::map<std::string, std::vector<std::vector<NodeId>>> chains_;  // by their ops
+  std::unordered_set<std::uint32_t> members_;                       // nodes
+  std::int64_t made_ = 0;
+};
+
+}  // namespace
+
+std::optional<Finding> find_remade_constants(Facts& facts) {
+  const Constants constants(facts);
+  if (constants.made() == 0) return std::nullopt;
+  Claim claim(facts.ledger());
+  WorkTally tally(facts);
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    if (constants.holds(facts.launch(slot.work.row))) tally.add(slot.work.row, claim.take_work(d, i));
+  });
+  if (!claim.keep()) return std::nullopt;
+  return Finding{
+      .finding = "tensors that depend on no data are made again and again: " + per_iteration(facts, constants.made(), "time"),
+      .at_most_ns = claim.ns(),
+      .confidence = Confidence::medium,
+      .evidence = tally.text(),
+      .action =
+          "make it once and keep it: a buffer of the module (register_buffer), made for the largest size and cut to the one "
+          "wanted, or handed from layer to layer",
+      .event = tally.event()};
+}
+
+}  // namespace ridge

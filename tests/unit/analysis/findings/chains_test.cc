@@ -1,0 +1,144 @@
+// What is one kernel, one batched op or nothing at all in the mended program: norms written out, loops with copies in them,
+// constants that are made again.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "unit/analysis/findings/found.h"
+#include "unit/analysis/findings/program.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::kUs;
+
+constexpr std::string_view kMul = "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()";
+constexpr std::string_view kAdd = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
+constexpr std::string_view kRows = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()";
+constexpr std::string_view kColumns = "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float>>()";
+constexpr std::string_view kGemm = "sm80_xmma_gemm_f32f32";
+
+// Ops with one kernel each, in a row; what each was given, where that is recorded.
+class ChainOfOps {
+ public:
+  ChainOfOps& op(std::string_view name, std::string_view kernel, int us, std::string_view dims = "", int thread = 1) {
+    at_ += 20;
+    ++id_;
+    const std::string shapes =
+        dims.empty() ? "" : fmt::format(R"("Input Dims": {}, "Input type": ["float", "float", ""])", dims);
+    add(test::event({.name = name, .ts = at_ - 15, .dur = 10, .args = shapes, .tid = thread}));
+    const bool copies = kernel.starts_with("Memcpy");
+    add(test::event({.name = copies ? "cudaMemcpyAsync" : "cudaLaunchKernel",
+                     .ts = at_ - 12,
+                     .dur = 4,
+                     .cat = "cuda_runtime",
+                     .args = fmt::format(R"("correlation": {})", id_),
+                     .tid = thread}));
+    add(test::event({.name = kernel,
+                     .ts = at_,
+                     .dur = us,
+                     .cat = copies ? "gpu_memcpy" : "kernel",
+                     .args = fmt::format(R"("correlation": {}, "device": 0, "stream": 7, "bytes": 4096)", id_),
+                     .tid = 7}));
+    at_ += us;
+    return *this;
+  }
+  Found found() const { return test::found_in_events(events_); }
+
+ private:
+  void add(const std::string& event) { events_ += (events_.empty() ? "" : ", ") + event; }
+  std::string events_;
+  int at_ = 100;
+  int id_ = 0;
+};
+
+std::int64_t gone_ns(const Found& found, std::string_view id) {
+  std::int64_t sum = 0;
+  for (const Removal::Work& gone : found.find(id)->remedy.removal.work) sum += gone.ns;
+  return sum;
+}
+
+constexpr std::string_view kWhole = "[[64, 1024], [64, 1024], []]", kNumbers = "[[64, 1], [], []]";
+
+// pow, mean, add, rsqrt, mul between two products: one kernel, of a norm. With shapes and without.
+TEST(Chains, ANormWrittenOutIsOneKernel) {
+  const auto program = [](bool shapes, std::string_view reduction) {
+    const auto of = [&](std::string_view dims) { return shapes ? dims : std::string_view(); };
+    ChainOfOps row;
+    row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, of(kWhole)).op("aten::mean", reduction, 30, of(kWhole));
+    row.op("aten::add", kAdd, 2, of(kNumbers)).op("aten::rsqrt", kMul, 2, of(kNumbers));
+    row.op("aten::mul", kMul, 50, of(kWhole)).op("aten::add", kAdd, 40, of(kWhole)).op("aten::mm", kGemm, 50);
+    return row.found();
+  };
+  for (const bool shapes : {true, false}) {
+    const Found found = program(shapes, kRows);
+    ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
+    // One kernel is left, of the longest's time and a little more.
+    EXPECT_NEAR(static_cast<double>(gone_ns(found, "unfused_pointwise")), (164 - 1.12 * 50) * kUs, 500);
+  }
+  // Down the columns, as a bias' gradient is summed up: that stays.
+  const Found columns = program(true, kColumns);
+  ASSERT_TRUE(columns.has("unfused_pointwise")) << columns.ids();
+  EXPECT_LT(gone_ns(columns, "unfused_pointwise"), gone_ns(program(true, kRows), "unfused_pointwise") - 20 * kUs);
+}
+
+// The backward pass runs on a thread of its own, and nothing fuses across.
+TEST(Chains, EndWhereAnotherThreadGoesOn) {
+  const auto program = [](int second) {
+    ChainOfOps row;
+    row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, kWhole).op("aten::mul", kAdd, 40, kWhole, second);
+    return row.op("aten::mm", kGemm, 50).found();
+  };
+  EXPECT_TRUE(program(1).has("unfused_pointwise"));
+  EXPECT_FALSE(program(2).has("unfused_pointwise"));
+}
+
+// Joining tensors at the end of a chain puts results side by side: no chain by itself.
+TEST(Chains, JoiningAloneIsNone) {
+  constexpr std::string_view kJoin = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>()";
+  ChainOfOps end, between;
+  end.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40).op("aten::mm", kGemm, 50);
+  between.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40);
+  between.op("aten::mul", kMul, 40).op("aten::mm", kGemm, 50);
+  EXPECT_FALSE(end.found().has("unfused_pointwise"));
+  EXPECT_TRUE(between.found().has("unfused_pointwise"));
+}
+
+// A loop over rows: 14 kernels a round, a copy on the device and one of 6 us among them. All of it is the loop; where every
+// third kernel is long it is none.
+TEST(Chains, ALoopHasCopiesAndALongerKernelInEachRound) {
+  const auto program = [](int longer_every) {
+    ChainOfOps row;
+    for (int i = 0; i < 280; ++i) {
+      const int at = i % 14;
+      const bool copies = at == 4;
+      row.op(copies ? "aten::copy_" : "aten::add", copies ? "Memcpy DtoD (Device -> Device)" : fmt::format("kernel {}", at),
+             at % longer_every == longer_every - 1 ? 6 : 2);
+    }
+    return row.found();
+  };
+  const Found loop = program(14);
+  ASSERT_TRUE(loop.has("tiny_kernels")) << loop.ids();
+  EXPECT_FALSE(program(3).has("tiny_kernels"));
+}
+
+// A mask by position, made in each of three layers; and the same ops on a tensor whose sizes come from elsewhere.
+TEST(Chains, AMaskThatIsMadeInEveryLayerIsAConstant) {
+  const auto program = [](std::string_view second) {
+    ChainOfOps row;
+    for (int i = 0; i < 3; ++i) {
+      row.op("aten::mm", kGemm, 50, "[[32, 128], [128, 32], []]").op("aten::arange", "arange_kernel", 2, "[[], [], []]");
+      row.op("aten::sub", kMul, 30, second).op("aten::exp", kAdd, 30, "[[512, 512], [], []]");
+      row.op("aten::softmax", "void at::native::softmax_warp_forward<float>()", 50, "[[32, 512, 512], [], []]");
+    }
+    return row.found();
+  };
+  const Found masks = program("[[1, 512], [512, 1], []]");
+  ASSERT_TRUE(masks.has("remade_constants")) << masks.ids();
+  EXPECT_EQ(gone_ns(masks, "remade_constants"), 3 * 62 * kUs);
+  EXPECT_FALSE(program("[[1, 512], [32, 1], []]").has("remade_constants"));
+}
+
+}  // namespace
+}  // namespace ridge
