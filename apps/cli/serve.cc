@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "analysis_defaults.h"
 #include "bench_results.h"
 #include "interrupt.h"
+#include "memory_limit.h"
 #include "open_traces.h"
 #include "server/server.h"
 #include "server/web_page.h"
@@ -80,6 +82,31 @@ Result<void> announce(const server::Server& server, const Settings& settings) {
   return {};
 }
 
+// Of more traces, or larger ones, only the digests are held.
+constexpr std::size_t kMostHeld = 24;
+constexpr std::uint64_t kPackedGrows = 12;   // JSON against its file, where that is compressed
+constexpr std::uint64_t kShareOfMemory = 2;  // of what may be used: the tables made of the traces need some too
+
+bool too_many_to_hold(const std::vector<std::string>& paths) {
+  if (paths.size() > kMostHeld) return true;
+  if (paths.size() < 2 || machine_memory_limit() == 0) return false;
+  std::uint64_t bytes = 0;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (!error) bytes += size * (path.ends_with(".json") ? 1 : kPackedGrows);
+  }
+  return bytes > machine_memory_limit() / kShareOfMemory;
+}
+
+Result<server::Shelf> shelf_of(const Engine& engine, const Invocation& invocation, OpenOptions options) {
+  if (engine.trace_count() > 0) return server::Shelf(engine);
+  options.threads = invocation.settings.threads;
+  options.max_bytes = invocation.settings.max_bytes;
+  options.max_memory = machine_memory_limit();
+  return server::Shelf::of_job(engine, invocation.words, options);
+}
+
 // Tables come and go for as long as the server runs. Of each of malloc's arenas some stays: with one per thread, which is
 // glibc's way, the process grew to twice what is kept.
 void use_few_arenas() {
@@ -104,17 +131,21 @@ Result<int> run_serve(const Invocation& given) {
   if (!checked) return tl::unexpected(checked.error());
   const auto options = options_of(invocation.arguments);
   if (!options) return tl::unexpected(options.error());
-  const auto engine = open_traces(invocation, {.named_files_only = true, .keep_places = true});
+  OpenOptions opened{.named_files_only = true, .keep_places = true, .digests_only = too_many_to_hold(invocation.words)};
+  const auto engine = open_traces(invocation, opened);
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 
   const auto bench = read_bench(invocation.arguments);
   if (!bench) return tl::unexpected(bench.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwn);
-  if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
+  const bool is_job = engine->trace_count() == 0;  // its digests are there, traces are read when asked for
+  if (auto there = is_job ? Result<void>() : check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
+  const auto shelf = shelf_of(*engine, invocation, opened);
+  if (!shelf) return tl::unexpected(shelf.error());
 
   end_at_signals();  // nothing is left to save, and an answer under way may take long
-  const server::Site site(*engine, defaults, true, *bench);
+  const server::Site site(*shelf, defaults, true, *bench);
   const auto server = server::Server::start(site, *options);
   if (!server) return tl::unexpected(server.error());
   if (auto announced = announce(**server, invocation.settings); !announced) return tl::unexpected(announced.error());

@@ -39,7 +39,7 @@ std::optional<std::int64_t> last_number(std::string_view name) {
 }
 
 void add_series(const Site& site, std::size_t trace, const CounterSource& source, std::vector<Counter>* out) {
-  const auto report = site.engine().kept_report(source.analysis, {}, trace);
+  const auto report = site.shelf().kept_report(source.analysis, {}, trace);
   if (!report) return;  // an analysis without an answer has no curve
   for (const Series& series : (*report)->series) {
     Counter counter{.name = series.name, .group = source.group, .unit = source.unit, .device = last_number(series.name)};
@@ -70,7 +70,7 @@ void add_bandwidth(const Bandwidth& bandwidth, std::vector<Counter>* out) {
 Result<std::string> counters_json(const Site& site, std::size_t trace, std::uint32_t px) {
   std::vector<Counter> counters;
   for (const CounterSource& source : kSources) add_series(site, trace, source, &counters);
-  const auto timeline = site.engine().timeline(trace, site.defaults());
+  const auto timeline = site.shelf().timeline(trace, site.defaults());
   if (!timeline) return tl::unexpected(timeline.error());
   const auto bandwidth = (*timeline)->bandwidth(px);
   if (!bandwidth) return tl::unexpected(bandwidth.error());

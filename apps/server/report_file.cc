@@ -54,8 +54,9 @@ struct Asker {
 class Analyses {
  public:
   explicit Analyses(const Asker& ask) : ask_(ask) {
-    for (std::size_t t = 0; t < ask.site.engine().trace_count(); ++t) {
+    for (std::size_t t = 0; t < ask.site.shelf().trace_count(); ++t) {
       for (const AnalysisInfo& analysis : analyses()) {
+        if (analysis.whole_job) continue;  // not of one trace
         Target target{fmt::format("/api/v1/{}", analysis.name), {}};
         if (t > 0) target.query["t"] = std::to_string(t);
         add(target.canonical(), {target, kRows});
@@ -63,6 +64,7 @@ class Analyses {
       add_kernels(t);
       add_claims(t);
     }
+    if (ask.site.shelf().trace_count() > 1) add_job();
   }
 
   void shrink_to(std::size_t most_bytes) {
@@ -83,21 +85,43 @@ class Analyses {
   static constexpr std::size_t kFewestRows = 5;
   static constexpr std::size_t kKernels = 16;  // whose pages are embedded
   static constexpr std::size_t kKernelRows = 12;
-  static constexpr std::size_t kScripts = 6;      // kernels with the script that runs them alone
-  static constexpr std::size_t kClaimRows = 400;  // pieces of a finding's time, the longest
+  static constexpr std::size_t kScripts = 6;       // kernels with the script that runs them alone
+  static constexpr std::size_t kClaimRows = 400;   // pieces of a finding's time, the longest
+  static constexpr std::size_t kJobRows = 20'000;  // ranks by steps
+  static constexpr std::size_t kMostArrivals = 6'000;
+  static constexpr std::size_t kFindingsOf = 16;  // ranks: of more the page does not ask by itself
 
   struct Question {
     Target target;
     std::size_t rows;          // of each table
     bool whole_texts = false;  // a script is nothing when it is cut
+    bool parts_serve = true;   // else it is there whole or not at all
   };
+
+  // What all ranks are asked together. Of a collective that lacks ranks nothing could be said: arrivals are all there or not.
+  void add_job() {
+    for (const AnalysisInfo& analysis : analyses()) {
+      if (!analysis.whole_job) continue;
+      const Target target{fmt::format("/api/v1/{}", analysis.name), {}};
+      const bool parts_serve = analysis.name != kWholeOnly;
+      if (!parts_serve) {
+        const auto report = ask_.site.shelf().kept_report(analysis.name, {});
+        if (!report || (*report)->tables.empty() || (*report)->tables.front().size() > kMostArrivals) continue;
+      }
+      add(target.canonical(), {target, kJobRows, false, parts_serve});
+    }
+    if (ask_.site.shelf().trace_count() > kFindingsOf) return;
+    const Target findings{"/api/v1/ranks", {{"findings", "true"}}};
+    add(findings.canonical(), {findings, kRows});
+  }
+  static constexpr std::string_view kWholeOnly = "arrivals";
 
   // The pages of the kernels with most time. The page asks for a kernel by the name that the tables show, which may be a short
   // one.
   void add_kernels(std::size_t t) {
-    const auto kernels = ask_.site.engine().run("kernels", {}, t);
-    if (!kernels || kernels->tables.empty()) return;
-    const Column& names = kernels->tables.front().column("kernel");
+    const auto kernels = ask_.site.shelf().kept_report("kernels", {}, t);
+    if (!kernels || (*kernels)->tables.empty()) return;
+    const Column& names = (*kernels)->tables.front().column("kernel");
     for (std::size_t row = 0; row < std::min(kKernels, names.size()); ++row) {
       const std::string_view name = names.text(row).value_or("");
       if (name.empty()) continue;
@@ -118,9 +142,9 @@ class Analyses {
 
   // Where each finding is to be seen.
   void add_claims(std::size_t t) {
-    const auto findings = ask_.site.engine().run("findings", {}, t);
-    if (!findings || findings->tables.empty()) return;
-    const Column& ids = findings->tables.front().column("id");
+    const auto findings = ask_.site.shelf().kept_report("findings", {}, t);
+    if (!findings || (*findings)->tables.empty()) return;
+    const Column& ids = (*findings)->tables.front().column("id");
     for (std::size_t row = 0; row < ids.size(); ++row) {
       const Target target{"/api/v1/findings", {{"claim", std::string(ids.text(row).value_or(""))}, {"t", std::to_string(t)}}};
       Target sorted = target;
@@ -141,6 +165,11 @@ class Analyses {
   }
 
   void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
+    if (!question.parts_serve) {
+      const auto kept = responses_.find(key);
+      if (kept != responses_.end() && kept->second->size() > most_bytes) responses_.erase(kept);
+      return;
+    }
     for (std::size_t size; question.rows > kFewestRows && (size = responses_[key]->size()) > most_bytes;) {
       question.rows = std::max(kFewestRows, question.rows * most_bytes / size);
       add(key, Question(question));
@@ -201,9 +230,9 @@ struct Packs {
 Result<Packs> packs_of(const Asker& ask) {
   Packs packs;
   std::uint64_t slices = 0;
-  const Engine& engine = ask.site.engine();
-  for (std::size_t t = 0; t < engine.trace_count(); ++t) {
-    const auto timeline = engine.timeline(t, ask.site.defaults());
+  const Shelf& shelf = ask.site.shelf();
+  for (std::size_t t = 0; t < shelf.trace_count(); ++t) {
+    const auto timeline = shelf.timeline(t, ask.site.defaults());
     if (!timeline) return tl::unexpected(timeline.error());
     slices += slices_of(**timeline);
     const auto keep = [&](std::string_view target, std::string pack, Responses* into) {
@@ -240,8 +269,8 @@ void add_timeline(const Asker& ask, std::size_t t, const Timeline& timeline, con
 
 Result<Responses> timelines(const Asker& ask, const Detail& detail) {
   Responses out;
-  for (std::size_t t = 0; t < ask.site.engine().trace_count(); ++t) {
-    const auto timeline = ask.site.engine().timeline(t, ask.site.defaults());
+  for (std::size_t t = 0; t < ask.site.shelf().trace_count(); ++t) {
+    const auto timeline = ask.site.shelf().timeline(t, ask.site.defaults());
     if (!timeline) return tl::unexpected(timeline.error());
     add_timeline(ask, t, **timeline, detail, &out);
   }

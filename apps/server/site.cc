@@ -40,12 +40,12 @@ struct Asked {
   const Site& site;
   std::size_t longest_text;
 
-  const Engine& engine() const { return site.engine(); }
+  const Shelf& shelf() const { return site.shelf(); }
   const Arguments& defaults() const { return site.defaults(); }
 };
 
 Result<std::size_t> trace_of(const Site& site, Parameters& parameters) {
-  const std::int64_t traces = static_cast<std::int64_t>(site.engine().trace_count());
+  const std::int64_t traces = static_cast<std::int64_t>(site.shelf().trace_count());
   return static_cast<std::size_t>(parameters.integer("t", 0, 0, std::max<std::int64_t>(traces - 1, 0)));
 }
 
@@ -54,7 +54,7 @@ template <class Ask>
 Result<Answer> handle_timeline(const Asked& site, Parameters& parameters, std::size_t trace, Ask ask) {
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
-  const auto timeline = site.engine().timeline(trace, site.defaults());
+  const auto timeline = site.shelf().timeline(trace, site.defaults());
   if (!timeline) return tl::unexpected(timeline.error());
   const Result<std::string> body = ask(**timeline);
   if (!body) return tl::unexpected(body.error());
@@ -63,24 +63,51 @@ Result<Answer> handle_timeline(const Asked& site, Parameters& parameters, std::s
 
 constexpr std::int64_t kAnyId = UINT32_MAX;
 
+// What is known of each trace; of those that would have to be read first, their names.
+Result<std::vector<ListedTrace>> listed(const Asked& asked) {
+  std::vector<ListedTrace> traces;
+  for (const Shelf::Entry& entry : asked.shelf().entries()) {
+    ListedTrace& trace = traces.emplace_back();
+    trace.facts.path = entry.path;
+    trace.state = entry.state;
+  }
+  for (std::size_t i = 0; i < asked.shelf().trace_count() && asked.shelf().holds_all(); ++i) {
+    const auto timeline = asked.shelf().timeline(i, asked.defaults());
+    if (!timeline) return tl::unexpected(timeline.error());
+    traces.push_back({(*timeline)->facts(), "open"});
+  }
+  std::vector<std::string> paths;
+  for (const ListedTrace& trace : traces) paths.push_back(trace.facts.path);
+  const std::vector<std::string> names = short_names(paths);
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    traces[i].facts.name = names[i];
+    if (!asked.site.tells_paths()) traces[i].facts.path = names[i];
+  }
+  return traces;
+}
+
 Result<Answer> get_traces(const Asked& asked, const Target& target) {
   Parameters parameters(target);
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
-  std::vector<TraceFacts> traces;
-  for (std::size_t i = 0; i < asked.engine().trace_count(); ++i) {
-    const auto timeline = asked.engine().timeline(i, asked.defaults());
-    if (!timeline) return tl::unexpected(timeline.error());
-    traces.push_back((*timeline)->facts());
-  }
-  std::vector<std::string> paths;
-  for (const TraceFacts& facts : traces) paths.push_back(facts.path);
-  const std::vector<std::string> names = short_names(paths);
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    traces[i].name = names[i];
-    if (!asked.site.tells_paths()) traces[i].path = names[i];
-  }
-  return answer(200, traces_json(traces, asked.defaults(), asked.site.bench() != nullptr, asked.longest_text));
+  return listed(asked).map([&](const std::vector<ListedTrace>& traces) {
+    return answer(200, traces_json(traces, {asked.shelf().holds_all(), asked.site.bench() != nullptr}, asked.defaults(),
+                                   asked.longest_text));
+  });
+}
+
+// All of one trace, which is read for it.
+Result<Answer> get_trace(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const auto trace = trace_of(asked.site, p);
+  return handle_timeline(asked, p, *trace, [&](const Timeline& timeline) -> Result<std::string> {
+    return listed(asked).map([&](const std::vector<ListedTrace>& traces) {
+      ListedTrace found{timeline.facts(), "open"};
+      found.facts.name = traces[*trace].facts.name;
+      found.facts.path = traces[*trace].facts.path;
+      return trace_json(found, *trace, asked.longest_text);
+    });
+  });
 }
 
 Result<Answer> get_tracks(const Asked& asked, const Target& target) {
@@ -219,10 +246,11 @@ struct Route {
   bool cached;  // few different questions, and the answer takes a while
 };
 constexpr std::array kRoutes = {
-    Route{"traces", get_traces, true},     Route{"tracks", get_tracks, true},        Route{"slices", get_slices, false},
-    Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false}, Route{"area", get_area, false},
-    Route{"flame", get_flame, false},      Route{"search", get_search, false},       Route{"marks", get_marks, true},
-    Route{"overview", get_overview, true}, Route{"counters", get_counters, true},    Route{"bench", get_bench, false},
+    Route{"traces", get_traces, true},  Route{"trace", get_trace, false},      Route{"tracks", get_tracks, true},
+    Route{"slices", get_slices, false}, Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false},
+    Route{"area", get_area, false},     Route{"flame", get_flame, false},      Route{"search", get_search, false},
+    Route{"marks", get_marks, true},    Route{"overview", get_overview, true}, Route{"counters", get_counters, true},
+    Route{"bench", get_bench, false},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {
@@ -276,8 +304,8 @@ Answer refusal(const Error& error) {
                                                       with_parameter_names(error.hint)));
 }
 
-Site::Site(const Engine& engine, Arguments defaults, bool tells_paths, std::shared_ptr<const Report> bench)
-    : engine_(engine),
+Site::Site(Shelf shelf, Arguments defaults, bool tells_paths, std::shared_ptr<const Report> bench)
+    : shelf_(std::move(shelf)),
       defaults_(std::move(defaults)),
       tells_paths_(tells_paths),
       bench_(std::move(bench)),
@@ -350,7 +378,7 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
   const std::string match = filters ? others.text("match", "") : "";
   const std::string table = filters ? others.text("table", std::string(info.name)) : "";
   if (const auto finished = others.finish(); !finished) return tl::unexpected(finished.error());
-  const auto report = engine_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
+  const auto report = shelf_.kept_report(info.name, arguments, one_trace ? std::optional(*trace) : std::nullopt);
   if (!report) return tl::unexpected(report.error());
   const auto rows_answer = [](const std::vector<std::uint32_t>& rows) { return answer(200, rows_json(rows)); };
   if (filters) return matching_rows(**report, table, match, view).map(rows_answer);
@@ -363,7 +391,12 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
 }
 
 void Site::prepare() const {
-  for (const std::string_view name : {"traces", "summary", "tracks?t=0", "overview?px=1000&t=0", "marks?t=0"}) {
+  static constexpr std::array kFirstOfTrace = {"summary", "tracks?t=0", "overview?px=1000&t=0", "marks?t=0"};
+  static constexpr std::array kFirstOfJob = {"ranks"};
+  std::vector<std::string_view> names = {"traces"};
+  if (shelf_.holds_all()) names.insert(names.end(), kFirstOfTrace.begin(), kFirstOfTrace.end());
+  if (!shelf_.holds_all()) names.insert(names.end(), kFirstOfJob.begin(), kFirstOfJob.end());
+  for (const std::string_view name : names) {
     const auto target = parse_target(fmt::format("{}{}", kApi, name));
     if (target) get(*target);
   }

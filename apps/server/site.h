@@ -12,6 +12,7 @@
 #include "answer.h"
 #include "answer_cache.h"
 #include "query.h"
+#include "shelf.h"
 
 namespace ridge::server {
 
@@ -19,10 +20,10 @@ inline constexpr std::string_view kApi = "/api/v1/";
 
 class Site {
  public:
-  // `engine` must outlive it. `defaults` are arguments of the command line that hold for every analysis which knows them.
-  // `tells_paths`: where the traces lie on this machine; else answers have their names alone. `bench`: what `ridge bench`
-  // measured of the kernels; null: nothing.
-  Site(const Engine& engine, Arguments defaults, bool tells_paths = true, std::shared_ptr<const Report> bench = nullptr);
+  // `shelf`: an engine, which must outlive it, or a job. `defaults` are arguments of the command line that hold for every
+  // analysis which knows them. `tells_paths`: where the traces lie on this machine; else answers have their names alone.
+  // `bench`: what `ridge bench` measured of the kernels; null: nothing.
+  Site(Shelf shelf, Arguments defaults, bool tells_paths = true, std::shared_ptr<const Report> bench = nullptr);
 
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
   Answer get(const Target& target, std::size_t longest_text = 0) const;
@@ -34,7 +35,7 @@ class Site {
   // Makes what the first page shows, so that it is there when asked for.
   void prepare() const;
 
-  const Engine& engine() const { return engine_; }
+  const Shelf& shelf() const { return shelf_; }
   const Arguments& defaults() const { return defaults_; }
   bool tells_paths() const { return tells_paths_; }
   const Report* bench() const { return bench_.get(); }
@@ -43,7 +44,7 @@ class Site {
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
   Result<Answer> run_analysis(const AnalysisInfo& info, const Target& target, std::size_t longest_text) const;
 
-  const Engine& engine_;
+  const Shelf shelf_;
   const Arguments defaults_;
   const bool tells_paths_;
   const std::shared_ptr<const Report> bench_;

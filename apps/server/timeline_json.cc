@@ -18,6 +18,15 @@ void write_iterations(JsonWriter& out, const TraceFacts& facts) {
   });
 }
 
+void write_trace_members(JsonWriter& out, const ListedTrace& trace, std::size_t index) {
+  const TraceFacts& facts = trace.facts;
+  const bool known = trace.state == "open";
+  const auto if_known = [&](auto value) { return known ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt; };
+  out.members("index", static_cast<std::int64_t>(index), "name", facts.name, "path_name", facts.path, "state", trace.state,
+              "window_ns", if_known(facts.window_ns), "start_unix_ns", facts.start_unix_ns, "events", if_known(facts.events));
+  write_iterations(out.key("iterations"), facts);
+}
+
 void write_analysis(JsonWriter& out, const AnalysisInfo& analysis) {
   out.object([&] {
     out.members("name", analysis.name, "description", analysis.description);
@@ -79,25 +88,29 @@ std::string written(std::size_t longest_text, Fill fill) {
 
 }  // namespace
 
-std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, bool bench, std::size_t longest_text) {
+std::string traces_json(std::span<const ListedTrace> traces, const Offers& offers, const Arguments& defaults,
+                        std::size_t longest_text) {
   return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
-    out.key("bench").raw(bench ? "true" : "false");
+    out.key("bench").raw(offers.bench ? "true" : "false");
     out.key("scope").object([&] {  // which part of the traces is shown unless another is asked for
       for (const std::string_view name : {"step", "from", "to", "gpu"}) {
         if (const auto given = defaults.find(name); given != defaults.end()) out.members(name, given->second);
       }
     });
-    std::int64_t index = 0;
-    out.key("traces").array(traces, [&](const TraceFacts& facts) {
-      out.object([&] {
-        out.members("index", index++, "name", facts.name, "path_name", facts.path, "window_ns", facts.window_ns,
-                    "start_unix_ns", facts.start_unix_ns, "events", facts.events);
-        write_iterations(out.key("iterations"), facts);
-      });
-    });
-    out.key("analyses").array(analyses(), [&](const AnalysisInfo& analysis) { write_analysis(out, analysis); });
+    std::size_t index = 0;
+    out.key("traces").array(traces,
+                            [&](const ListedTrace& trace) { out.object([&] { write_trace_members(out, trace, index++); }); });
+    std::vector<AnalysisInfo> offered;
+    for (const AnalysisInfo& analysis : analyses()) {
+      if (offers.diff || analysis.fewest_traces < 2 || analysis.whole_job) offered.push_back(analysis);
+    }
+    out.key("analyses").array(offered, [&](const AnalysisInfo& analysis) { write_analysis(out, analysis); });
   });
+}
+
+std::string trace_json(const ListedTrace& trace, std::size_t index, std::size_t longest_text) {
+  return written(longest_text, [&](JsonWriter& out) { write_trace_members(out, trace, index); });
 }
 
 std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text) {

@@ -12,8 +12,21 @@
 
 namespace ridge::server {
 
-// `bench`: whether there is something to be had of the route of that name.
-std::string traces_json(std::span<const TraceFacts> traces, const Arguments& defaults, bool bench, std::size_t longest_text);
+// A trace that is not open has a path and a name.
+struct ListedTrace {
+  TraceFacts facts;
+  std::string_view state;  // open, or as Shelf::Entry has it
+};
+
+// What can be asked beside the analyses of one trace.
+struct Offers {
+  bool diff = true;    // analyses that compare traces
+  bool bench = false;  // there is something to be had of the route of that name
+};
+
+std::string traces_json(std::span<const ListedTrace> traces, const Offers& offers, const Arguments& defaults,
+                        std::size_t longest_text);
+std::string trace_json(const ListedTrace& trace, std::size_t index, std::size_t longest_text);
 std::string tracks_json(const std::vector<TrackGroup>& groups, std::size_t longest_text);
 std::string slices_json(const SliceWindow& window, const std::vector<std::string>& categories, std::size_t longest_text);
 std::string slice_json(const SliceDetails& details, std::size_t longest_text);

@@ -1106,6 +1106,18 @@ class _Questions:
         findings: also the findings of each rank, and which ranks each holds for
         """
 
+    def arrivals(
+        self,
+        *,
+        rank: int | None = None,
+        at: int | None = None,
+    ) -> Report:
+        """The collectives of a job one by one: when each rank arrived, and how long it waited.
+
+        rank: only collectives that this rank takes part in
+        at: with --rank: only the one that it began then, in ns from the start of its first step
+        """
+
 class Trace(_Questions):
     """One or more open traces. Made by `ridge.open`; safe to use from several threads at once."""
 

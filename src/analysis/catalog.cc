@@ -66,6 +66,11 @@ constexpr Parameter kDiffParameters[] = {
      "before"},
 };
 
+constexpr Parameter kArrivalsParameters[] = {
+    {"rank", Type::integer, "only collectives that this rank takes part in"},
+    {"at", Type::integer, "with --rank: only the one that it began then, in ns from the start of its first step"},
+};
+
 constexpr Parameter kRanksParameters[] = {
     {"digest", Type::text, "write what this needs of each trace to a file, or to a folder, instead of answering", true},
     {"before", Type::text, "folder or digests of the job as it was: tells what changed since", true},
@@ -138,6 +143,20 @@ constexpr AnalysisRow kRows[] = {
      nullptr,
      nullptr,
      run_ranks},
+    {{"arrivals",
+      "the collectives of a job one by one: when each rank arrived, and how long it waited",
+      kArrivalsParameters,
+      {},
+      true,
+      2,
+      false,
+      false,
+      true},
+     nullptr,
+     false,
+     nullptr,
+     nullptr,
+     run_arrivals},
     {{"devices", "known devices: their peaks, and the source of each figure", {}, {}, false}, nullptr, true, run_devices},
 };
 

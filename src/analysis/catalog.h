@@ -22,7 +22,7 @@ struct AnalysisRow {
   Result<Report> (*compare)(std::span<const Scope> scopes,
                             const Arguments& arguments) = nullptr;  // instead of `run`: takes every trace that is open
   // Instead of `run`: takes the digests of a whole job; `before`: those of another recording of it, to say what changed.
-  Result<Report> (*join)(std::span<const Digest> ranks, std::span<const Digest> before) = nullptr;
+  Result<Report> (*join)(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments& arguments) = nullptr;
 };
 
 std::span<const AnalysisRow> catalog();
@@ -53,7 +53,8 @@ Result<Report> run_whatif(const Scope& scope, const Arguments& arguments);
 Result<Report> run_diff(std::span<const Scope> scopes, const Arguments& arguments);
 
 // Of a whole job.
-Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before);
+Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments& arguments);
+Result<Report> run_arrivals(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments& arguments);
 
 // Those that need no trace.
 Result<Report> run_predict_alone(const CostOptions& costs, const Arguments& arguments);

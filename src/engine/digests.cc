@@ -68,6 +68,18 @@ std::string file_for(const std::string& folder, const Digest& digest, std::vecto
 
 }  // namespace
 
+std::uint64_t DigestList::memory_bytes() const {
+  std::uint64_t bytes = digests.capacity() * sizeof(Digest);
+  for (const Digest& digest : digests) {
+    bytes += digest.steps.capacity() * sizeof(DigestStep) + digest.collectives.capacity() * sizeof(DigestCollective) +
+             digest.items.capacity() * sizeof(LaneItem) + digest.kernels.capacity() * sizeof(DigestKernel) +
+             digest.ops.capacity() * sizeof(DigestOp);
+    for (const DigestKernel& kernel : digest.kernels)
+      bytes += kernel.name.capacity() + kernel.times.buckets.capacity() * sizeof(kernel.times.buckets[0]);
+  }
+  return bytes;
+}
+
 bool is_digest_file(const std::string& path) {
   if (path == "-") return false;
   std::FILE* const file = std::fopen(path.c_str(), "rb");

@@ -18,6 +18,13 @@ struct LoadedDigests {
   std::vector<Diagnostic> diagnostics;
 };
 
+// Digests of traces that are held, as the engine's cache keeps them.
+struct DigestList {
+  std::vector<Digest> digests;
+
+  std::uint64_t memory_bytes() const;
+};
+
 // What `findings` says of the trace of a digest.
 void add_findings(const Scope& scope, Digest* digest);
 

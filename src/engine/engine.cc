@@ -228,19 +228,26 @@ Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& argum
     return fail(ErrorCode::usage, "--digest writes a file", "", "<ridge/digest.h> makes digests");
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
-  std::vector<Digest> made;
-  for (std::size_t i = 0; i < state_->tables.size(); ++i) {
-    TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
-    made.push_back(make_digest(costs->model()));
-    if (arguments.contains("findings")) add_findings(Scope(costs->model(), costs), &made.back());
-  }
+  const bool findings = arguments.contains("findings");
+  // Of traces that are held they are made once, and kept for who asks again.
+  const auto make = [&]() -> Result<std::shared_ptr<const DigestList>> {
+    auto list = std::make_shared<DigestList>();
+    for (std::size_t i = 0; i < state_->tables.size(); ++i) {
+      TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
+      list->digests.push_back(make_digest(costs->model()));
+      if (findings) add_findings(Scope(costs->model(), costs), &list->digests.back());
+    }
+    return list;
+  };
+  TRY(const std::shared_ptr<const DigestList> made,
+      state_->tables.cache().get<DigestList>(findings ? "digests with findings" : "digests", make));
   LoadedDigests before;
   if (const auto path = arguments.find("before"); path != arguments.end()) {
     TRY(const std::vector<std::string> paths, with_folders_expanded({path->second}));
     TRY(before, load_digests(paths, {}));
   }
-  const std::vector<Digest>& digests = made.empty() ? state_->digests.digests : made;
-  TRY(Report report, row.join(digests, before.digests));
+  const std::vector<Digest>& digests = made->digests.empty() ? state_->digests.digests : made->digests;
+  TRY(Report report, row.join(digests, before.digests, arguments));
   report.command = row.info.name;
   std::vector<std::string> paths;
   for (const Digest& digest : digests) paths.push_back(digest.path);

@@ -1,10 +1,12 @@
 // The shell: opens the source, shows the navigation and the page that the URL names, and keeps light and dark.
 import { open_source } from "./api/open_source";
+import { open_trace } from "./api/open_trace";
 import { SourceError, type DataSource } from "./api/source";
 import type { Traces } from "./api/types";
 import type { Page } from "./pages/page";
 import { pages_for, type PageRow } from "./pages/pages";
 import { alignment_of, origin_of } from "./timeline/alignment";
+import { load_clock, may_have_clock, open_ranks } from "./timeline/job_clock";
 import { button, el, fill, shorten, shorten_middle, svg } from "./ui/dom";
 import { go, here, link, note } from "./ui/router";
 import { effective, range_of, scope_key, scope_of, scope_query, scope_text, whole, type Scope } from "./ui/scope";
@@ -77,17 +79,19 @@ class Shell {
   private async show(): Promise<void> {
     const { page: name } = here();
     let { parameters } = here();
-    const row = this.pages.find((each) => each.name === name) ?? this.pages[0]!;
+    const first = this.all.traces.some(({ state }) => state === "closed") ? this.pages.find((each) => each.of_job) : undefined; // to read none of them unasked
+    const row = this.pages.find((each) => each.name === name) ?? first ?? this.pages[0]!;
     const t = this.trace_of(parameters);
     const scope = this.source.fixed ? {} : scope_of(parameters);
     const is_timeline = row.name === "timeline";
-    const key = `${row.name}/${t}/${is_timeline ? `${parameters.get("with")}/${parameters.get("at")}` : scope_key(scope)}`;
+    const turn = ++this.turn;
+    if (!(await this.open_traces(row, t, parameters, turn))) return;
+    const key = `${row.name}/${t}/${is_timeline ? ["with", "at", "ranks"].map((each) => parameters.get(each)).join("/") : scope_key(scope)}`;
     if (is_timeline && this.look_at(scope, t, key === this.shown)) ({ parameters } = here());
     this.scope = scope;
     const from_menu = this.nav.contains(document.activeElement);
     this.draw_nav(row.under ?? row.name, t, scope);
     if (from_menu) [...this.nav.querySelectorAll<HTMLElement>("[aria-current], .menu")].find((each) => each.checkVisibility())?.focus();
-    const turn = ++this.turn;
     if (key === this.shown && this.page?.update) {
       await this.page.update(parameters, scope_query(scope, this.given));
       if (turn === this.turn) document.documentElement.dataset.ready = row.name;
@@ -103,7 +107,7 @@ class Shell {
     let made: Page;
     try {
       made = await row.make({ source: this.source, all: this.all, t, trace: this.all.traces[t]!, parameters, scope: scope_query(scope, this.given) });
-      if (!is_timeline) this.say_scope(made.element, scope, t);
+      if (!is_timeline && !row.of_job) this.say_scope(made.element, scope, t);
       this.failed = false;
     } catch (error) {
       made = { element: failure(error) };
@@ -119,6 +123,24 @@ class Shell {
     this.main.dataset.page = row.name;
     this.main.scrollTop = 0;
     document.documentElement.dataset.ready = row.name;
+  }
+
+  // Those that the page shows. False: it is not to be shown, another one is asked for or this one is none.
+  private async open_traces(row: PageRow, t: number, parameters: URLSearchParams, turn: number): Promise<boolean> {
+    const { source, all } = this;
+    try {
+      if (row.of_job) return true;
+      const closed = all.traces[t]?.state === "closed";
+      if (closed) fill(this.main, el("p", { class: "empty muted", role: "status" }, `Reading ${all.traces[t]!.name}…`));
+      await open_trace(source, all, t);
+      const clock = row.name === "timeline" && parameters.has("ranks") && may_have_clock(source, all) ? await load_clock(source, all) : null;
+      if (clock) await open_ranks(source, all, clock, (parameters.get("ranks") ?? "").split(".").map(Number));
+    } catch (error) {
+      if (turn === this.turn) fill(this.main, failure(error));
+      this.shown = "";
+      return false;
+    }
+    return turn === this.turn;
   }
 
   // Whether the timeline is to show another range: it is opened without one, or another part of the trace was chosen on it.

@@ -23,21 +23,20 @@ struct Part {
 Part part_of(const Job& job, const Meeting& meeting, const Attendant& attendant, std::int64_t last_but_one_ns) {
   const JobRank& rank = job.ranks[attendant.rank];
   const DigestCollective& c = rank.digest->collectives[attendant.collective];
-  const std::int64_t length = c.end_ns - c.start_ns, start = rank.common(c.start_ns);
-  Part part;
-  if (!rank.aligned || meeting.count < 2) {
-    part.transfer_ns = length;
-    return part;
-  }
-  part.wait_ns = std::clamp<std::int64_t>(meeting.last_start_ns - start, 0, length);
-  part.transfer_ns = length - part.wait_ns;
+  const std::int64_t start = rank.common(c.start_ns);
+  const MeetingPart times = part_in(job, meeting, attendant);
+  Part part{times.wait_ns, times.transfer_ns, 0};
+  if (!rank.aligned || meeting.count < 2) return part;
   if (start >= meeting.last_start_ns) part.late_ns = start - last_but_one_ns;
   return part;
 }
 
 class RanksMaker {
  public:
-  explicit RanksMaker(std::span<const Digest> digests) { ranks_.job = assemble_job(digests); }
+  explicit RanksMaker(std::span<const Digest> digests) {
+    ranks_.digests = digests.data();
+    ranks_.job = assemble_job(digests);
+  }
 
   Ranks make() {
     start_rows();
@@ -55,12 +54,8 @@ class RanksMaker {
   void start_rows() {
     const Job& job = ranks_.job;
     std::vector<std::string> paths;
-    std::int64_t first = INT64_MAX;
-    for (const JobRank& rank : job.ranks) {
-      paths.push_back(rank.digest->path);
-      if (rank.aligned && !rank.digest->steps.empty())
-        first = std::min(first, rank.common(rank.digest->steps.front().start_ns));
-    }
+    for (const JobRank& rank : job.ranks) paths.push_back(rank.digest->path);
+    const std::int64_t first = clock_origin(job);
     const std::vector<std::string> names = distinct_names(paths);
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
       const JobRank& rank = job.ranks[r];
@@ -176,9 +171,26 @@ class RanksMaker {
 
 }  // namespace
 
+MeetingPart part_in(const Job& job, const Meeting& meeting, const Attendant& attendant) {
+  const JobRank& rank = job.ranks[attendant.rank];
+  const DigestCollective& c = rank.digest->collectives[attendant.collective];
+  const std::int64_t length = c.end_ns - c.start_ns;
+  if (!rank.aligned || meeting.count < 2) return {0, length};
+  const std::int64_t wait = std::clamp<std::int64_t>(meeting.last_start_ns - rank.common(c.start_ns), 0, length);
+  return {wait, length - wait};
+}
+
+std::int64_t clock_origin(const Job& job) {
+  std::int64_t first = INT64_MAX;
+  for (const JobRank& rank : job.ranks) {
+    if (rank.aligned && !rank.digest->steps.empty()) first = std::min(first, rank.common(rank.digest->steps.front().start_ns));
+  }
+  return first == INT64_MAX ? 0 : first;
+}
+
 Ranks compute_ranks(std::span<const Digest> digests) { return RanksMaker(digests).make(); }
 
-Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before) {
+Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments&) {
   if (ranks.size() < 2 || before.size() == 1) {
     return fail(ErrorCode::usage, "ranks needs the traces of two ranks at least", "",
                 "give the folder of a job's traces, or of their digests");

@@ -52,6 +52,7 @@ struct MessageSums {
 };
 
 struct Ranks {
+  const Digest* digests = nullptr;  // those that were given, in their order
   Job job;
   std::vector<RankSums> ranks;
   std::vector<MeetingSums> collectives;  // longest first
@@ -60,6 +61,15 @@ struct Ranks {
   std::int64_t step_ns = 0;                // of the job: the median rank's
   Stragglers stragglers;
 };
+
+// What of a rank's time in a collective was waiting for others, and what transfer.
+struct MeetingPart {
+  std::int64_t wait_ns = 0, transfer_ns = 0;
+};
+MeetingPart part_in(const Job& job, const Meeting& meeting, const Attendant& attendant);
+
+// Where the times of reports begin, by the common clock: the start of the first step of all ranks.
+std::int64_t clock_origin(const Job& job);
 
 Ranks compute_ranks(std::span<const Digest> digests);
 Report report_ranks(const Ranks& ranks);

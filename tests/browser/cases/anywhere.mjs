@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { check, equal, fixture, open, run_ridge, scratch, serve, serve_with, shoot, visit } from "../harness.mjs";
+import { make_job } from "../job_traces.mjs";
 
 const compiled = fixture("resnet18_compiled_stack_mem.json.gz");
 const long = fixture("gpt_eager_train_stack_mem.json.gz");
@@ -31,7 +32,23 @@ async function axe_on_all(scheme) {
   await page.waitForSelector(".area");
   for (const fault of await faults(page)) found.push(`an area: ${fault}`);
   await finish();
+  found.push(...(await axe_on_job(scheme)));
   check(!found.length, `axe found:\n    ${found.join("\n    ")}`);
+}
+
+// The ranks of a job: the map with its cursor, and a collective on several of them.
+async function axe_on_job(scheme) {
+  const server = await serve(make_job(join(scratch, `job_${scheme}`)).folder);
+  const { page, finish } = await open(server.url, { colorScheme: scheme });
+  await visit(page, "ranks");
+  await page.focus(".heat");
+  const found = (await faults(page)).map((each) => `ranks: ${each}`);
+  const { results } = await server.api("search?t=0&q=nccl&limit=10");
+  await visit(page, "timeline", `ranks=0.1.2.3&s=${results[0].id}`);
+  await page.waitForSelector(".meeting");
+  found.push(...(await faults(page)).map((each) => `a collective: ${each}`));
+  await finish();
+  return found;
 }
 
 // How many pieces of text stand on each sheet of a print.

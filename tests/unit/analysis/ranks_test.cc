@@ -276,7 +276,7 @@ TEST(Ranks, WhatChangedBetweenTwoRecordingsIsTold) {
   MadeJob slow = healthy();
   slow.ranks[2].kernel_us = 120;
   const std::vector<Digest> before = digests_of(healthy()), after = digests_of(slow);
-  const auto report = run_ranks(after, before);
+  const auto report = run_ranks(after, before, {});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->tables[0].name, "ranks");
   for (std::size_t r = 0; r < 4; ++r) {
@@ -310,7 +310,7 @@ TEST(Ranks, FindingsAreJoinedWithTheRanksTheyHoldFor) {
 
 TEST(Ranks, OneTraceIsNoJob) {
   const std::vector<Digest> digests = digests_of(healthy(1));
-  const auto report = run_ranks(digests, {});
+  const auto report = run_ranks(digests, {}, {});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::usage);
 }

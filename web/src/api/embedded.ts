@@ -4,7 +4,7 @@
 import { matches_name } from "./name_match";
 import { SlicePack, unpacked, window_name, type Packed, type PackPlace } from "./slice_pack";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters } from "./source";
-import type { Area, Flame, Counter, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, Track, TrackGroup, Traces } from "./types";
+import type { Area, Flame, Counter, Hit, Hits, Mark, Overview, Report, SliceDetails, Slices, TraceInfo, Track, TrackGroup, Traces } from "./types";
 
 const kHint = "Open the trace with `ridge serve` to see it.";
 const kMostNames = 2000; // that a search lights up
@@ -80,6 +80,9 @@ export class EmbeddedSource implements DataSource {
 
   traces(): Promise<Traces> {
     return this.get("traces");
+  }
+  async trace(t: number): Promise<TraceInfo> {
+    return (await this.traces()).traces[t] ?? missing("This trace");
   }
   analysis(name: string, parameters: Parameters = {}): Promise<Report> {
     return this.get(name, parameters);

@@ -1,7 +1,7 @@
 // The data of a running `ridge serve`. Analyses are kept: a trace does not change while it is served.
 import { filter_with } from "./row_filter";
 import { canonical, kSearchPage, SourceError, type DataSource, type Parameters, type SlicesPlace } from "./source";
-import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TraceInfo, TrackGroup, Traces } from "./types";
 
 const kOverviewPixels = 1000;
 const kCounterPixels = 8000;
@@ -53,6 +53,9 @@ export class HttpSource implements DataSource {
 
   traces(): Promise<Traces> {
     return this.keep("traces");
+  }
+  trace(t: number): Promise<TraceInfo> {
+    return this.keep("trace", { t });
   }
   // Its tables are filtered by the server, whose regular expressions take no longer than the text is long.
   async analysis(name: string, parameters: Parameters = {}): Promise<Report> {

@@ -1,6 +1,6 @@
 // Where the page's data comes from: a door of two forms, HTTP (ridge serve) and JSON embedded in the file (ridge report).
 // Every view asks this and nothing else, so both show the same. Which form a page has: open_source.ts.
-import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TrackGroup, Traces } from "./types";
+import type { Area, Flame, Counter, Hits, Mark, Overview, Report, SliceDetails, Slices, TraceInfo, TrackGroup, Traces } from "./types";
 
 export const kSearchPage = 1000; // hits an answer
 
@@ -26,6 +26,7 @@ export interface DataSource {
   check(): void;
 
   traces(): Promise<Traces>;
+  trace(t: number): Promise<TraceInfo>; // one that was closed
   analysis(name: string, parameters?: Parameters): Promise<Report>;
   tracks(t: number): Promise<TrackGroup[]>;
   slices(t: number, track: number, from: number, to: number, px: number, signal?: AbortSignal): Promise<Slices>;

@@ -51,6 +51,7 @@ export interface Iteration {
 export interface TraceInfo {
   index: number;
   name: string;
+  state?: "open" | "closed" | "absent"; // closed: the rest is known when it is asked for (open_trace.ts); absent: only its digest is there
   window_ns: number;
   events: number;
   iterations: { count: number; per: string; list: Iteration[] };
@@ -88,7 +89,7 @@ export interface TrackGroup {
   labels: string;
   kind: "process" | "device";
   tracks: Track[];
-  part?: "A" | "B"; // of two traces on one axis
+  part?: string; // of several traces on one axis: which
 }
 
 export interface Slices {
@@ -156,7 +157,7 @@ export interface AreaRow {
   count: number;
   total_ns: number;
   self_ns: number | null;
-  trace?: string; // of two on one axis
+  trace?: string; // of several on one axis
 }
 
 export interface Area {
@@ -208,7 +209,7 @@ export interface Counter {
   known_pct: number | null;
   at: number[];
   value: number[];
-  part?: "A" | "B"; // of two traces on one axis
+  part?: string; // of several traces on one axis: which
 }
 
 export interface Mark {
@@ -224,5 +225,5 @@ export interface Overview {
   bucket_ns: number;
   host: number[];
   devices: { device: number; busy: number[] }[];
-  below?: Overview; // of the second trace on the axis
+  below?: Overview[]; // of the other traces on the axis
 }

@@ -11,6 +11,7 @@ import { graphs_page } from "./graphs";
 import { health_page } from "./health";
 import type { Make } from "./page";
 import { kernel_page } from "./kernel";
+import { ranks_page } from "./ranks";
 import { roofline_page } from "./roofline";
 import { sql_page } from "./sql";
 import { summary_page } from "./summary";
@@ -26,6 +27,7 @@ export interface PageRow {
   needs: string | null; // an analysis
   make: Make;
   under?: string; // not in the menu: reached from the page of this name
+  of_job?: boolean; // of all traces together, none of which has to be open
 }
 
 const kPages: PageRow[] = [
@@ -40,6 +42,7 @@ const kPages: PageRow[] = [
   { name: "ops", title: "Ops", group: "Program", needs: "ops", make: ops_page },
   { name: "graphs", title: "Graphs and breaks", group: "Program", needs: "graphs", make: graphs_page },
   { name: "compile", title: "Compile", group: "Program", needs: "compile", make: compile_page },
+  { name: "ranks", title: "Ranks", group: "Compare", needs: "ranks", make: ranks_page, of_job: true },
   { name: "diff", title: "Diff", group: "Compare", needs: "diff", make: diff_page },
   { name: "sql", title: "SQL", group: "Trace", needs: "sql", make: sql_page },
   { name: "health", title: "Trace health", group: "Trace", needs: "check", make: health_page },
@@ -49,6 +52,7 @@ const kPages: PageRow[] = [
 const kShownElsewhere = new Set([
   ...kPages.map((page) => page.needs),
   "critical",
+  "arrivals",
   "findings",
   "breaks",
   "info",
@@ -57,15 +61,19 @@ const kShownElsewhere = new Set([
   "devices",
 ]);
 
+const kOfSeveral = new Set(["ranks", "diff"]); // pages that one trace has not
+
 export function pages_for(all: Traces, has: (path: string) => boolean, fixed: boolean): PageRow[] {
   const known = new Set(all.analyses.map((each) => each.name));
+  const digests = all.traces.length > 0 && all.traces.every(({ state }) => state === "absent");
   const offered = (page: PageRow): boolean => {
-    if (page.name === "diff" && (all.traces.length < 2 || !has("diff"))) return false;
+    if (digests && !page.of_job) return false;
+    if (kOfSeveral.has(page.name) && (all.traces.length < 2 || !has(page.name))) return false;
     if (page.under) return known.has(page.needs ?? "");
     return page.needs === null || (known.has(page.needs) && has(page.needs));
   };
   const more = all.analyses
-    .filter((each) => !kShownElsewhere.has(each.name) && has(each.name))
+    .filter((each) => !digests && !kShownElsewhere.has(each.name) && has(each.name))
     .map((each): PageRow => ({
       name: each.name,
       title: format.heading(each.name),

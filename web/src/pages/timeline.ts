@@ -1,11 +1,12 @@
 // The timeline page: puts the parts of ../timeline together and connects them with the mouse, the keys and the URL.
 import { AlignBar } from "../timeline/align_bar";
 import { AlignedSource } from "../timeline/aligned_source";
-import { aligned_trace, alignment_of, type Alignment } from "../timeline/alignment";
+import { aligned_trace, alignment_of, is_stack, type Alignment } from "../timeline/alignment";
 import { counter_groups } from "../timeline/counters";
 import { Controller, type Screen } from "../timeline/controller";
 import { help_dialog } from "../timeline/help";
 import { Input } from "../timeline/input";
+import { load_clock, may_have_clock } from "../timeline/job_clock";
 import { keys } from "../timeline/keys";
 import { Labels } from "../timeline/labels";
 import { Lanes } from "../timeline/lanes";
@@ -13,6 +14,7 @@ import { Mouse } from "../timeline/mouse";
 import { Minimap } from "../timeline/minimap";
 import { Overlay } from "../timeline/overlay";
 import { Panel } from "../timeline/panel";
+import { RankBar } from "../timeline/rank_bar";
 import { rehearse } from "../timeline/rehearsal";
 import { draw_ruler, kRulerHeight } from "../timeline/ruler";
 import { kRefine_ms, Stage } from "../timeline/stage";
@@ -31,10 +33,13 @@ import type { Context, Page } from "./page";
 
 const kLabels = innerWidth <= 720 ? 116 : 232; // width of the names, as in timeline.css and small.css
 
-// Devices first: that is where the time is looked for. Otherwise the trace's own order; last what is counted over time. Of two traces first all of the one.
-function ordered(groups: TrackGroup[], counters: TrackGroup[]): TrackGroup[] {
-  const rank = ({ part, kind }: TrackGroup): number => (part === "B" ? 2 : 0) + (kind === "device" ? 0 : 1);
-  return [...groups, ...counters].sort((a, b) => rank(a) - rank(b));
+// Devices first: that is where the time is looked for. Otherwise the trace's own order; last what is counted over time. Of two traces first all of the one;
+// of ranks first the devices of all: what they do at the same time stands side by side.
+function ordered(groups: TrackGroup[], counters: TrackGroup[], alignment: Alignment | null): TrackGroup[] {
+  const parts = new Map(alignment?.map(({ label }, i) => [label, i]));
+  const [by_part, by_kind] = is_stack(alignment) ? [1, parts.size] : [2, 1];
+  const place = ({ part, kind }: TrackGroup): number => by_part * (parts.get(part ?? "") ?? 0) + by_kind * (kind === "device" ? 0 : 1);
+  return [...groups, ...counters].sort((a, b) => place(a) - place(b));
 }
 
 class TimelinePage implements Page, Screen {
@@ -50,6 +55,7 @@ class TimelinePage implements Page, Screen {
   private readonly sizer = el("div", { class: "tl-sizer" });
   private readonly toolbar: Toolbar;
   private readonly align: AlignBar;
+  private readonly ranks: RankBar;
   private readonly scroll: HTMLElement;
   private readonly front: HTMLElement;
   private readonly panel_box: Panel;
@@ -61,7 +67,7 @@ class TimelinePage implements Page, Screen {
   constructor(
     private readonly context: Context,
     alignment: Alignment | null,
-    source: DataSource, // of both traces, where there are two
+    source: DataSource, // of all traces, where there are several
     groups: TrackGroup[],
     marks: State["marks"],
     counters: State["counters"],
@@ -84,14 +90,16 @@ class TimelinePage implements Page, Screen {
       scope: context.scope,
       trace,
       alignment,
+      job: may_have_clock(context.source, context.all) ? () => load_clock(context.source, context.all) : null,
       view,
-      lanes: new Lanes(ordered(groups, counter_groups(counters))),
+      lanes: new Lanes(ordered(groups, counter_groups(counters), alignment)),
       tiles,
       paints,
       marks,
       counters,
       notes: [],
       selection: null,
+      meeting: null,
       area: null,
       claim: null,
       hovered: null,
@@ -115,11 +123,12 @@ class TimelinePage implements Page, Screen {
     this.finder = new TrackFinder(this.state.lanes, this.control, () => this.scroll.focus({ preventScroll: true }));
     this.minimap = new Minimap(this.state, () => this.control.moved());
     this.align = new AlignBar(context.source, context.all, context.t, alignment, () => this.control.write_url());
+    this.ranks = new RankBar(context.source, context.all, context.t, alignment, () => this.control.write_url(), (message) => this.complain(message));
     this.toolbar = new Toolbar(this.state, this.control, {
       redraw: () => this.redraw(),
       moving: (on) => this.front.classList.toggle("moves", on),
       help: () => this.help(),
-      align: this.align.toggle,
+      align: [this.align.toggle, this.ranks.toggle],
     });
     this.panel_box = new Panel(this.state, {
       select: (id) => void this.control.select(id, true),
@@ -127,6 +136,7 @@ class TimelinePage implements Page, Screen {
       find: (text) => this.find(text),
       show: (from, to) => this.control.show(from, to),
       close_claim: () => this.control.show_claim(null),
+      stack: (ranks) => void this.ranks.stack(ranks),
     });
     this.front = el("div", { class: "tl-front", style: { left: `${kLabels}px` } }, this.stage.canvas, this.overlay.canvas);
     this.mouse = new Mouse(this.state, this.stage, this.control, this.front, {
@@ -152,6 +162,7 @@ class TimelinePage implements Page, Screen {
       el("h1", { class: "unseen" }, `Timeline of ${trace.name}`),
       this.toolbar.element,
       this.align.element,
+      this.ranks.element,
       el("div", { class: "tl-over", style: { "padding-left": `${kLabels}px` } }, this.finder.element, this.minimap.element, this.ruler),
       this.scroll,
       this.panel_box.element,

@@ -5,8 +5,7 @@ import type { Iteration, Traces } from "../api/types";
 import { button, el, shorten, type Child } from "../ui/dom";
 import * as format from "../ui/format";
 import { go, here, link } from "../ui/router";
-import { is_second } from "./aligned_source";
-import { alignable, alignment_of, origin_of, type Alignment, type Part } from "./alignment";
+import { alignable, alignment_of, ids_each, is_stack, origin_of, type Alignment, type Part } from "./alignment";
 import { read_range } from "./view";
 
 let focus_next = ""; // what of the page had the focus before it was made anew
@@ -22,18 +21,19 @@ export class AlignBar {
     private readonly alignment: Alignment | null,
     private readonly before: () => void, // makes the URL true
   ) {
+    const pair = is_stack(alignment) ? null : alignment;
     const others = alignable(source, all, t);
     const title = "Another trace below this one, on one time axis (b)";
     this.toggle = others.length
-      ? button("Align", () => this.switch("tl-align-toggle"), { class: "btn small tl-align-toggle", "aria-pressed": String(alignment !== null), title })
+      ? button("Align", () => this.switch("tl-align-toggle"), { class: "btn small tl-align-toggle", "aria-pressed": String(pair !== null), title })
       : null;
-    this.element = alignment && el("div", { class: "tl-align", role: "group", "aria-label": "Aligned traces" }, ...this.part(alignment[0]), ...this.part(alignment[1]), offset(alignment));
+    this.element = pair && el("div", { class: "tl-align", role: "group", "aria-label": "Aligned traces" }, ...pair.flatMap((part) => this.part(part)), offset(pair));
   }
 
   // With the first other trace, or without one.
   switch(from: string): void {
     const [other] = alignable(this.source, this.all, this.t);
-    if (other) this.choose(from, this.alignment ? null : String(other.index), null);
+    if (other) this.choose(from, this.alignment && !is_stack(this.alignment) ? null : String(other.index), null);
   }
 
   // After the page was made anew: the keyboard goes on where it was.
@@ -48,6 +48,7 @@ export class AlignBar {
     this.before();
     const { parameters } = here();
     const next = new URLSearchParams(parameters);
+    next.delete("ranks");
     if (other === null) next.delete("with");
     else next.set("with", other);
     const moved = origin_of(alignment_of(this.source, this.all, this.t, withed(next, at))) - origin_of(this.alignment);
@@ -56,11 +57,12 @@ export class AlignBar {
       return found ? `${found.from + moved}-${found.to + moved}` : "";
     };
     const selected = Number(parameters.get("s") ?? -1);
-    const keeps = parameters.has("s") && (!is_second(selected) || other === parameters.get("with"));
+    const keeps = parameters.has("s") && !parameters.has("ranks") && (selected < ids_each(2) || other === parameters.get("with"));
     go(
       link("timeline", {
         ...Object.fromEntries(parameters),
         with: other,
+        ranks: null,
         at,
         r: range(parameters.get("r") ?? ""),
         m: (parameters.get("m") ?? "").split("_").map(range).filter(Boolean).join("_"),
@@ -73,8 +75,8 @@ export class AlignBar {
 
   private part(part: Part): Child[] {
     const name = shorten(part.trace.name, 60);
-    const others = part.letter === "B" ? alignable(this.source, this.all, this.t) : [];
-    return [el("b", {}, part.letter), others.length > 1 ? this.traces(part, others) : el("span", { class: "tl-align-name", title: shorten(part.trace.name, 300) }, name), this.iterations(part)];
+    const others = part.label === "B" ? alignable(this.source, this.all, this.t) : [];
+    return [el("b", {}, part.label), others.length > 1 ? this.traces(part, others) : el("span", { class: "tl-align-name", title: shorten(part.trace.name, 300) }, name), this.iterations(part)];
   }
 
   private traces(part: Part, others: Traces["traces"]): HTMLElement {
@@ -86,7 +88,7 @@ export class AlignBar {
     return select;
   }
 
-  private iterations({ letter, iteration, trace }: Part): HTMLElement {
+  private iterations({ label: letter, iteration, trace }: Part): HTMLElement {
     if (!iteration) return el("span", { class: "muted" }, "from the start of its window");
     const place = `tl-align-${letter.toLowerCase()}`;
     const select: HTMLSelectElement = el(
@@ -113,7 +115,8 @@ function withed(parameters: URLSearchParams, at: string | null): URLSearchParams
   return parameters;
 }
 
-function offset([a, b]: Alignment): HTMLElement {
+function offset(alignment: Alignment): HTMLElement {
+  const [a, b] = alignment as [Part, Part];
   const moved = b.shift_ns - a.shift_ns;
   const text = moved === 0 ? "B is not moved" : `B is moved ${format.time(Math.abs(moved))} ${moved > 0 ? "later" : "earlier"}`;
   return el("span", { class: "tl-offset", role: "status", "data-ns": moved, title: `${moved.toLocaleString("en-US")} ns are added to the times of B. The ruler tells the times of A.` }, text);

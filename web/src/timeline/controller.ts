@@ -1,10 +1,11 @@
 // What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
 import { kExactMark, kRegexMark } from "../api/name_match";
 import type { DataSource } from "../api/source";
-import type { Hits } from "../api/types";
+import type { Hits, SliceDetails } from "../api/types";
 import { note } from "../ui/router";
 import { load_claim, type Claim } from "./claim";
 import { HitList } from "./hit_list";
+import { meeting_of, type Meeting } from "./meeting";
 import { slice_beside } from "./row_walk";
 import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
@@ -129,6 +130,7 @@ export class Controller {
   async select(id: number | null, show = false): Promise<void> {
     if (this.stopped) return;
     const asked = ++this.asked;
+    this.state.meeting = null;
     if (id === null) {
       this.state.selection = null;
       this.selected();
@@ -145,9 +147,17 @@ export class Controller {
         this.screen.redraw();
       }
       this.selected();
+      void meeting_of(this.state, slice).then((meeting) => this.met(slice, meeting));
     } catch (error) {
       if (asked === this.asked) this.screen.complain((error as Error).message);
     }
+  }
+
+  private met(slice: SliceDetails, meeting: Meeting | null): void {
+    if (!meeting || this.stopped || this.state.selection !== slice) return;
+    this.state.meeting = meeting;
+    this.screen.panel();
+    this.screen.retouch();
   }
 
   private selected(): void {
@@ -179,7 +189,7 @@ export class Controller {
 
   select_area(area: Area | null): void {
     this.state.area = area;
-    if (area) this.state.selection = null;
+    if (area) this.state.selection = this.state.meeting = null;
     this.selected();
   }
 
@@ -213,6 +223,7 @@ export class Controller {
   clear(): void {
     this.state.area = null;
     this.state.selection = null;
+    this.state.meeting = null;
     this.state.claim = null;
     this.search("", false);
     this.selected();

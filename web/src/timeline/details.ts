@@ -19,7 +19,7 @@ export interface DetailActions {
   kernel_page(name: string): string | null; // where a kernel is described as a whole
 }
 
-export function details(slice: SliceDetails, track: Track | null, actions: DetailActions): HTMLElement {
+export function details(slice: SliceDetails, track: Track | null, actions: DetailActions, meeting: Child = null): HTMLElement {
   const kernel_page = track?.kind === "stream" && !kNoKernels.has(slice.category) ? actions.kernel_page(slice.name) : null;
   return el(
     "div",
@@ -57,6 +57,7 @@ export function details(slice: SliceDetails, track: Track | null, actions: Detai
           ["Python", slice.frame],
         ]),
       ),
+      meeting,
       slice.cost ? cost(slice.cost, slice.dur_ns) : null,
       slice.flows.length ? flows(slice.flows, actions) : null,
       el("section", {}, el("h3", {}, "Arguments"), argument_list(slice.args)),

@@ -1,6 +1,7 @@
 // The whole window in one strip: how busy host and devices were, and a brush on the part that is seen.
 import type { Overview } from "../api/types";
 import { el } from "../ui/dom";
+import { is_stack } from "./alignment";
 import type { State } from "./state";
 import { prepare, theme } from "./theme";
 
@@ -53,11 +54,12 @@ export class Minimap {
     const context = prepare(this.strips, view.width, kMinimapHeight);
     context.fillStyle = theme().background;
     context.fillRect(0, 0, view.width, kMinimapHeight);
-    const rows = [this.overview, this.overview?.below].flatMap((overview) =>
-      overview ? [...overview.devices.map(({ busy }) => ({ busy, colour: "#2f8fdb" })), { busy: overview.host, colour: "#8fa3b8" }] : [],
+    const stack = is_stack(this.state.alignment); // of ranks the devices alone: they are many
+    const rows = [this.overview, ...(this.overview?.below ?? [])].flatMap((overview) =>
+      overview ? [...overview.devices.map(({ busy }) => ({ busy, colour: "#2f8fdb" })), ...(stack && overview.devices.length ? [] : [{ busy: overview.host, colour: "#8fa3b8" }])] : [],
     );
     const height = (kMinimapHeight - 8) / Math.max(1, rows.length);
-    rows.forEach((row, i) => this.strip(context, row.busy, row.colour, 4 + i * height, height - 2));
+    rows.forEach((row, i) => this.strip(context, row.busy, row.colour, 4 + i * height, height > 5 ? height - 2 : height * 0.8));
   }
 
   // Edges on whole pixels: between buckets of broken width there would be seams. A pixel shows the busiest bucket in it.

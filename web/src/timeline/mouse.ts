@@ -1,5 +1,5 @@
 // What the mouse does on the lanes and the ruler: tells what is under it, selects a slice by a click and an area by a drag.
-import { is_second } from "./aligned_source";
+import { part_of } from "./alignment";
 import type { Controller } from "./controller";
 import { follow_pointer, type InputActions } from "./input";
 import type { LaneBox } from "./lanes";
@@ -115,8 +115,8 @@ export class Mouse {
   }
 
   private trace_text(track: number): Child {
-    const part = this.state.alignment?.[is_second(track) ? 1 : 0];
-    return part ? el("div", { class: "muted" }, shorten(`${part.letter} · ${part.trace.name}`, 100)) : null;
+    const part = this.state.alignment && part_of(this.state.alignment, track);
+    return part ? el("div", { class: "muted" }, shorten(`${part.label} · ${part.trace.name}`, 100)) : null;
   }
 
   private counter_text(x: number, y: number): Child[] | null {

@@ -5,12 +5,15 @@ import { el } from "../ui/dom";
 import { first_after } from "./painter";
 import type { Claim, ClaimPiece } from "./claim";
 import { kPad } from "./lanes";
+import type { Meeting } from "./meeting";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 import { prepare, theme } from "./theme";
 import type { Lane, Piece } from "./tile";
 import type { View } from "./view";
 
+const kMeetingColour = "#c0397b";
+const kWaitVeil = 0.55; // over the part of a collective that was waiting
 const kVeil = 0.72; // over what a finding does not claim
 const kClaimBar = 3; // px, under what it does
 const kClaimColour = "#d55e00";
@@ -53,6 +56,7 @@ export class Overlay {
       this.same_name(context, hovered.name);
       this.outline(context, hovered.track, hovered.depth, hovered.start, hovered.end, colours.text, 1);
     }
+    if (this.state.meeting) this.meeting(context, this.state.meeting);
     if (selection) {
       for (const flow of selection.flows) this.arrow(context, flow);
       this.outline(context, selection.track, selection.depth, selection.start_ns, selection.start_ns + selection.dur_ns, colours.accent, 2);
@@ -175,6 +179,29 @@ export class Overlay {
       Math.max(2, Math.round(b - a) + width - 2),
       row.height + width - 1,
     );
+  }
+
+  // The same collective on the other ranks: outlined, what of each was waiting veiled, and joined by a line through their starts.
+  private meeting(context: CanvasRenderingContext2D, { arrivals }: Meeting): void {
+    const { view } = this.state;
+    const starts: { x: number; y: number }[] = [];
+    for (const { slice, wait_ns } of arrivals) {
+      const row = slice && this.stage.row_at(slice.track, slice.depth);
+      if (!slice || !row) continue;
+      const [a, b] = [view.x(slice.start_ns), view.x(slice.start_ns + wait_ns)];
+      context.fillStyle = theme().background;
+      context.globalAlpha = kWaitVeil;
+      context.fillRect(Math.max(0, a), row.y, Math.min(view.width, b) - Math.max(0, a), row.height);
+      context.globalAlpha = 1;
+      this.outline(context, slice.track, slice.depth, slice.start_ns, slice.start_ns + slice.dur_ns, kMeetingColour, 2);
+      starts.push({ x: a, y: row.y + row.height / 2 });
+    }
+    starts.sort((p, q) => p.y - q.y);
+    context.strokeStyle = kMeetingColour;
+    context.lineWidth = 1.4;
+    context.beginPath();
+    starts.forEach(({ x, y }, i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.stroke();
   }
 
   private arrow(context: CanvasRenderingContext2D, flow: Flow): void {

@@ -8,6 +8,7 @@ import { flame_tree } from "./area_flame";
 import { area_panel } from "./area_panel";
 import { claim_panel } from "./claim_panel";
 import { details } from "./details";
+import { meeting_panel } from "./meeting_panel";
 import type { Area, State } from "./state";
 
 const kLeast = 90; // px
@@ -20,6 +21,7 @@ export interface PanelActions {
   find(text: string): void;
   show(from: number, to: number): void;
   close_claim(): void;
+  stack(ranks: number[]): void; // shows these ranks of the job on one clock
 }
 
 export class Panel {
@@ -47,8 +49,10 @@ export class Panel {
         track_name: (id: number) => lanes.find(id)?.name ?? String(id),
         kernel_page: (name: string) => (source.has("kernel", { name, t: own }) ? kernel_link(own, name) : null),
       };
-      fill(this.body, details(selection, lanes.find(selection.track), actions));
-      this.body.scrollTop = 0;
+      const { meeting } = this.state;
+      const met = meeting?.of === selection.id ? meeting_panel(meeting, { select: this.actions.select, stack: this.actions.stack }) : null;
+      fill(this.body, details(selection, lanes.find(selection.track), actions, met));
+      if (!met) this.body.scrollTop = 0; // else more has come of what is shown
     } else if (area) void this.show_area();
     else if (claim) {
       const { show, select, close_claim } = this.actions;

@@ -1,7 +1,7 @@
 // The time axis above the lanes: ticks, iterations, the user's marks and where search hits are.
 import type { Iteration } from "../api/types";
 import * as format from "../ui/format";
-import { origin_of } from "./alignment";
+import { is_stack, origin_of } from "./alignment";
 import { kMarkColours, type State } from "./state";
 import { prepare, theme } from "./theme";
 
@@ -24,7 +24,7 @@ export function draw_ruler(canvas: HTMLCanvasElement, state: State): void {
   context.fillRect(0, 0, view.width, kRulerHeight);
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
-  const second = state.alignment?.[1];
+  const second = is_stack(state.alignment) ? undefined : state.alignment?.[1];
   draw_iterations(context, state, state.trace.iterations.list, second ? { y: 0, height: 11, named: true } : kWholeBand);
   if (second) draw_iterations(context, state, second.iterations, { y: 12, height: 4, named: false });
   draw_ticks(context, state);

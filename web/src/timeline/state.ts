@@ -5,7 +5,9 @@ import { Paints } from "../ui/palette";
 import type { Alignment } from "./alignment";
 import type { Claim } from "./claim";
 import type { HitList } from "./hit_list";
+import type { JobClock } from "./job_clock";
 import type { Lanes } from "./lanes";
+import type { Meeting } from "./meeting";
 import type { Tiles } from "./tiles";
 import type { View } from "./view";
 
@@ -42,7 +44,8 @@ export interface State {
   t: number;
   scope: Record<string, string>; // the part of the trace that questions are about
   trace: TraceInfo;
-  alignment: Alignment | null; // two traces on one axis: `source` and `trace` are then both of them
+  alignment: Alignment | null; // several traces on one axis: `source` and `trace` are then all of them
+  job: (() => Promise<JobClock | null>) | null; // the clock of the job that the trace is a rank of; null: of none
   view: View;
   lanes: Lanes;
   tiles: Tiles;
@@ -51,6 +54,7 @@ export interface State {
   counters: Counter[]; // by track: counters.ts
   notes: Note[]; // marks of the user
   selection: SliceDetails | null;
+  meeting: Meeting | null; // the selected collective with its other ranks, where it is known
   area: Area | null;
   claim: Claim | null; // the finding that is shown
   hovered: Hovered | null;

@@ -10,7 +10,7 @@ export interface ToolbarActions {
   redraw(): void;
   moving(on: boolean): void; // what dragging does
   help(): void;
-  align: HTMLElement | null; // the button that puts another trace below
+  align: (HTMLElement | null)[]; // the buttons that show other traces too
 }
 
 export class Toolbar {
@@ -44,7 +44,7 @@ export class Toolbar {
       this.kinds(),
       this.marks(),
       this.mode(),
-      actions.align,
+      ...actions.align,
       button("−", () => control.zoom(kZoom, null), { ...small, "aria-label": "Zoom out", title: "s" }),
       button("+", () => control.zoom(1 / kZoom, null), { ...small, "aria-label": "Zoom in", title: "w" }),
       button("Fit", () => control.whole(), { ...small, title: "The whole trace" }),

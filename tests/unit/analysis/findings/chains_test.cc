@@ -20,9 +20,9 @@ constexpr std::string_view kColumns = "void at::native::reduce_kernel<128, 4, at
 constexpr std::string_view kGemm = "sm80_xmma_gemm_f32f32";
 
 // Ops with one kernel each, in a row; what each was given, where that is recorded.
-class Row {
+class ChainOfOps {
  public:
-  Row& op(std::string_view name, std::string_view kernel, int us, std::string_view dims = "", int thread = 1) {
+  ChainOfOps& op(std::string_view name, std::string_view kernel, int us, std::string_view dims = "", int thread = 1) {
     at_ += 20;
     ++id_;
     const std::string shapes =
@@ -65,7 +65,7 @@ constexpr std::string_view kWhole = "[[64, 1024], [64, 1024], []]", kNumbers = "
 TEST(Chains, ANormWrittenOutIsOneKernel) {
   const auto program = [](bool shapes, std::string_view reduction) {
     const auto of = [&](std::string_view dims) { return shapes ? dims : std::string_view(); };
-    Row row;
+    ChainOfOps row;
     row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, of(kWhole)).op("aten::mean", reduction, 30, of(kWhole));
     row.op("aten::add", kAdd, 2, of(kNumbers)).op("aten::rsqrt", kMul, 2, of(kNumbers));
     row.op("aten::mul", kMul, 50, of(kWhole)).op("aten::add", kAdd, 40, of(kWhole)).op("aten::mm", kGemm, 50);
@@ -86,7 +86,7 @@ TEST(Chains, ANormWrittenOutIsOneKernel) {
 // The backward pass runs on a thread of its own, and nothing fuses across.
 TEST(Chains, EndWhereAnotherThreadGoesOn) {
   const auto program = [](int second) {
-    Row row;
+    ChainOfOps row;
     row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, kWhole).op("aten::mul", kAdd, 40, kWhole, second);
     return row.op("aten::mm", kGemm, 50).found();
   };
@@ -97,7 +97,7 @@ TEST(Chains, EndWhereAnotherThreadGoesOn) {
 // Joining tensors at the end of a chain puts results side by side: no chain by itself.
 TEST(Chains, JoiningAloneIsNone) {
   constexpr std::string_view kJoin = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>()";
-  Row end, between;
+  ChainOfOps end, between;
   end.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40).op("aten::mm", kGemm, 50);
   between.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40);
   between.op("aten::mul", kMul, 40).op("aten::mm", kGemm, 50);
@@ -109,7 +109,7 @@ TEST(Chains, JoiningAloneIsNone) {
 // third kernel is long it is none.
 TEST(Chains, ALoopHasCopiesAndALongerKernelInEachRound) {
   const auto program = [](int longer_every) {
-    Row row;
+    ChainOfOps row;
     for (int i = 0; i < 280; ++i) {
       const int at = i % 14;
       const bool copies = at == 4;
@@ -126,7 +126,7 @@ TEST(Chains, ALoopHasCopiesAndALongerKernelInEachRound) {
 // A mask by position, made in each of three layers; and the same ops on a tensor whose sizes come from elsewhere.
 TEST(Chains, AMaskThatIsMadeInEveryLayerIsAConstant) {
   const auto program = [](std::string_view second) {
-    Row row;
+    ChainOfOps row;
     for (int i = 0; i < 3; ++i) {
       row.op("aten::mm", kGemm, 50, "[[32, 128], [128, 32], []]").op("aten::arange", "arange_kernel", 2, "[[], [], []]");
       row.op("aten::sub", kMul, 30, second).op("aten::exp", kAdd, 30, "[[512, 512], [], []]");
