@@ -14,6 +14,7 @@ import collections
 import gzip
 import json
 import re
+import zlib
 
 FIELDS = ("op", "shapes", "dtypes", "strides", "concrete")
 ITEMS = {"1": "uint8", "2": "bfloat16", "4": "float32", "8": "int64"}
@@ -102,9 +103,21 @@ def parts_of(point):
     return {"input": sum_of(kernels)} if mask[:1] == [True] else {"weight": sum_of(kernels)}
 
 
+def tile_row(p):
+    """A product by Triton in one configuration. Those of one product are one point: folds are to be of other products."""
+    (m, n, k), (turned_a, turned_b), (bm, bn, bk, stages, warps) = p["product"], p["turned"], p["tile"]
+    product = json.dumps([p["product"], p["dtype"], p["turned"]])
+    return dict(op="aten::mm", shapes=[[m, k], [k, n]], strides=[[1, m] if turned_a else [k, 1], [1, k] if turned_b else [n, 1]], dtypes=[p["dtype"]] * 2,
+                tf32=True, config={"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "num_warps": warps, "num_stages": stages},
+                times={"": (p["warm_ns"], p["cold_ns"])}, point=zlib.crc32(product.encode()))
+
+
 def rows_of(points):
     """Rows with `times`: (warm, cold) of the whole call under "", and of its parts."""
     for number, p in enumerate(points):
+        if p.get("tile"):
+            yield tile_row(p)
+            continue
         if not p.get("op"):
             continue
         more = {k: v for k, v in (("sizes", p.get("sizes")), ("item", item_of(p)), ("tf32", p.get("tf32", False))) if v is not None}
@@ -129,6 +142,10 @@ def main():
     held = {same_call(x) for x in read_lines(a.without) if x.get("op")}
     with gzip.open(a.out, "wt", 9) as f:
         for point in read_lines(a.points):
+            if point.get("tile"):
+                kept = {k: point[k] for k in ("product", "dtype", "turned", "tile", "warm_ns", "cold_ns", "registers", "spills", "shared", "constants")}
+                f.write(json.dumps(kept, separators=(",", ":")) + "\n")
+                continue
             if not point.get("op") or same_call(point) in held:
                 continue
             point["kernels"] = [{"name": short_name(point, k["name"]), "op": k["op"], "warm_ns": k["warm_ns"], "cold_ns": k["cold_ns"]}

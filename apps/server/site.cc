@@ -347,7 +347,8 @@ Result<Answer> Site::run_analysis(const AnalysisInfo& info, const Target& target
     std::string name = given;
     std::ranges::replace(name, '-', '_');
     const auto parameter = parameter_of(name);
-    if (parameter == info.parameters.end()) {
+    const bool of_answer = name == "table" && target.query.contains("match");  // whose rows to look at, not a file
+    if (parameter == info.parameters.end() || of_answer) {
       rest.query[given] = value;
       if (target.repeated.contains(given)) rest.repeated.insert(given);
       continue;

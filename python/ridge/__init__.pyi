@@ -299,6 +299,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -316,6 +317,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -339,6 +341,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -360,6 +363,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -400,6 +404,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -418,6 +423,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -497,6 +503,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -514,6 +521,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -533,6 +541,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -550,6 +559,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -568,6 +578,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -584,6 +595,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -627,6 +639,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -646,6 +659,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -671,6 +685,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -694,6 +709,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -753,6 +769,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -770,6 +787,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -838,6 +856,42 @@ class _Questions:
         runs: number of iterations in the trace, if it cannot be detected
         """
 
+    def autotune(
+        self,
+        *,
+        device: str | None = None,
+        device_file: _StrPath | None = None,
+        clock_mhz: float | None = None,
+        dtype: str | None = None,
+        tf32: bool | None = None,
+        inductor_cache: _StrPath | None = None,
+        expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
+        gpu: int | None = None,
+        step: _Steps | None = None,
+        from_: float | None = None,
+        to: float | None = None,
+        filter: str | None = None,
+        runs: int | None = None,
+    ) -> Report:
+        """Configurations that were tried, the time of each, which one ran, and what it cost.
+
+        device: device whose peaks to use; ridge devices lists them
+        device_file: JSON file with the peaks of your own device, or with measured peaks
+        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
+        dtype: dtype to assume where the trace does not say: bf16, float32, ...
+        tf32: float32 matmuls and convolutions ran in TF32
+        inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
+        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
+        gpu: only this device of the trace
+        step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
+        from_: only what starts at or after this time, in ms from the window's start
+        to: only what starts before this time, in ms from the window's start
+        filter: only names that match this regular expression
+        runs: number of iterations in the trace, if it cannot be detected
+        """
+
     def critical(
         self,
         *,
@@ -851,6 +905,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -870,6 +925,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -891,6 +947,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -910,6 +967,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -954,6 +1012,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -976,6 +1035,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -1002,6 +1062,7 @@ class _Questions:
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
         expected_file: _StrPath | None = None,
+        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         filter: str | None = None,
@@ -1024,6 +1085,7 @@ class _Questions:
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
         expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
+        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         filter: only names that match this regular expression

@@ -36,6 +36,7 @@ Result<Report> run_gpu(const Scope& scope, const Arguments& arguments);
 Result<Report> run_graphs(const Scope& scope, const Arguments& arguments);
 Result<Report> run_breaks(const Scope& scope, const Arguments& arguments);
 Result<Report> run_compile(const Scope& scope, const Arguments& arguments);
+Result<Report> run_autotune(const Scope& scope, const Arguments& arguments);
 Result<Report> run_gaps(const Scope& scope, const Arguments& arguments);
 Result<Report> run_launches(const Scope& scope, const Arguments& arguments);
 Result<Report> run_categories(const Scope& scope, const Arguments& arguments);

@@ -14,6 +14,7 @@
 #include "base/try.h"
 #include "device/device_file.h"
 #include "predict/expected_time.h"
+#include "predict/kernel_table.h"
 
 namespace ridge {
 namespace {
@@ -123,8 +124,14 @@ Result<CostSettings> read_cost_settings(const Arguments& arguments, bool named_f
     return fail(ErrorCode::cannot_open, "--inductor-cache is not a folder", *cache, "it is often /tmp/torchinductor_$USER");
   }
   using TracePaths = DiskKernelSources::TracePaths;
-  settings.sources = std::make_shared<const DiskKernelSources>(cache != nullptr ? *cache : std::string(),
-                                                               named_files_only ? TracePaths::never : TracePaths::read);
+  const auto sources = std::make_shared<DiskKernelSources>(cache != nullptr ? *cache : std::string(),
+                                                           named_files_only ? TracePaths::never : TracePaths::read);
+  if (const std::string* path = find(arguments, "table")) {
+    TRY(const std::string text, read_small_file(*path, "the table of measured kernels", kMostPointBytes));
+    TRY(KernelTable table, KernelTable::read(text, *path));
+    sources->set_kernel_table(std::move(table));
+  }
+  settings.sources = sources;
   options.sources = settings.sources.get();
   return settings;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -20,15 +21,34 @@ constexpr std::size_t kMostNameBytes = 4096;
 
 bool named_like_source(const fs::path& path) { return path.extension() == ".py"; }
 
-std::optional<std::string> read_source(const fs::path& path) {
+constexpr std::string_view kConfigExtension = ".best_config";
+constexpr std::uintmax_t kMostConfigBytes = 64 << 10;
+constexpr std::size_t kMostConfigs = 100'000;
+
+std::optional<std::string> read_regular(const fs::path& path, std::uintmax_t most_bytes) {
   std::error_code error;
-  if (!named_like_source(path) || !fs::is_regular_file(path, error) || error) return std::nullopt;
+  if (!fs::is_regular_file(path, error) || error) return std::nullopt;
   const std::uintmax_t size = fs::file_size(path, error);
-  if (error || size > kMostBytes) return std::nullopt;
+  if (error || size > most_bytes) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   std::string text(static_cast<std::size_t>(size), '\0');
   if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) return std::nullopt;
   return text;
+}
+
+std::optional<std::string> read_source(const fs::path& path) {
+  return named_like_source(path) ? read_regular(path, kMostBytes) : std::nullopt;
+}
+
+// The function behind "@triton.jit": "def triton_poi_fused_add_0(in_ptr0, .."; empty where there is none.
+std::string jitted_function(std::string_view source) {
+  constexpr std::string_view kMark = "@triton.jit\ndef ";
+  const std::size_t at = source.find(kMark);
+  if (at == std::string_view::npos) return {};
+  source.remove_prefix(at + kMark.size());
+  const std::size_t end = source.find('(');
+  constexpr std::size_t kLongestName = 1000;
+  return end == std::string_view::npos || end > kLongestName ? std::string() : std::string(source.substr(0, end));
 }
 
 bool inside(const fs::path& folder, const fs::path& path) {
@@ -60,6 +80,35 @@ std::optional<std::string> DiskKernelSources::find(std::string_view kernel_file)
     kept_.emplace(name, text);
   }
   return text;
+}
+
+std::vector<KeptConfig> DiskKernelSources::kept_configs() const {
+  std::vector<KeptConfig> out;
+  if (folder_.empty()) return out;
+  std::map<std::string, std::vector<std::string>> kernels;  // by folder
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder_, fs::directory_options::skip_permission_denied, error);
+  std::size_t files = 0;
+  for (const fs::recursive_directory_iterator end; !error && it != end && files < kMostListedFiles;
+       it.increment(error), ++files) {
+    const fs::path& path = it->path();
+    if (!inside(folder_, path)) continue;
+    const std::string folder = path.parent_path().string();
+    if (const auto source = read_source(path)) {
+      if (auto name = jitted_function(*source); !name.empty()) kernels[folder].push_back(std::move(name));
+    } else if (path.extension() == kConfigExtension && out.size() < kMostConfigs) {
+      if (auto text = read_regular(path, kMostConfigBytes))
+        out.push_back({fs::path(path).lexically_relative(folder_).string(), std::move(*text), {}});
+    }
+  }
+  std::ranges::sort(out, {}, &KeptConfig::file);
+  for (KeptConfig& config : out) {
+    const auto found = kernels.find((fs::path(folder_) / config.file).parent_path().string());
+    if (found == kernels.end()) continue;
+    config.kernels = found->second;
+    std::ranges::sort(config.kernels);
+  }
+  return out;
 }
 
 std::uint64_t DiskKernelSources::memory_bytes() const {

@@ -11,15 +11,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cost/config_cache.h"
 #include "cost/cost_model.h"
 #include "cost/triton/named_sources.h"
+#include "predict/table_source.h"
 
 namespace ridge {
 
 // Looks in the folder of --inductor-cache, when one is given: for the end of the path that the trace names, the longest that is
 // there, then for a file of that base name anywhere below; then at the path itself. A trace is foreign text, so only plain .py
 // files of modest size are read, and nothing that a link leads to outside the folder. Texts are kept. Thread-safe.
-class DiskKernelSources : public KernelSources, public NamedKernelSources {
+class DiskKernelSources : public KernelSources, public NamedKernelSources, public ConfigCache, public TableSource {
  public:
   enum class TracePaths : bool { never, read };  // whether files are read at the paths that the trace tells
   explicit DiskKernelSources(std::string folder = {}, TracePaths trace_paths = TracePaths::read);
@@ -27,6 +29,9 @@ class DiskKernelSources : public KernelSources, public NamedKernelSources {
   std::optional<std::string> find(std::string_view kernel_file) const override;
   // By the path's end in the folder, then the generated modules below it that hold a kernel of that name.
   std::vector<std::string> find_named(std::string_view kernel_file, std::string_view kernel) const override;
+  std::vector<KeptConfig> kept_configs() const override;
+  void set_kernel_table(KernelTable table) { table_ = std::move(table); }
+  const KernelTable* kernel_table() const override { return table_ ? &*table_ : nullptr; }
   std::uint64_t memory_bytes() const;  // of the texts kept
 
  private:
@@ -35,6 +40,7 @@ class DiskKernelSources : public KernelSources, public NamedKernelSources {
   void list_folder() const;
   void list_modules() const;
 
+  std::optional<KernelTable> table_;
   std::string folder_;  // canonical; empty: none
   TracePaths trace_paths_;
   mutable std::mutex mutex_;

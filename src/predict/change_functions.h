@@ -17,6 +17,7 @@ class TimeByWork {
  public:
   TimeByWork(const Change& change, const ChangeContext& context);
   std::optional<std::int64_t> ns(std::uint32_t row) const;  // never more than it took; nothing where it is not known
+  bool is_measured(std::uint32_t row) const { return expected_ != nullptr && expected_->is_measured(row); }
   std::string_view name() const { return expected_ ? "expected time" : "roof"; }
 
  private:

@@ -59,7 +59,7 @@ ChangeEffect change_kernels(const Change& change, const ChangeContext& context, 
   const StepGraph& graph = context.graph;
   WorkMatch matches(context, change);
   ChangeEffect effect;
-  std::int64_t without_roof = 0;
+  std::int64_t without_roof = 0, measured = 0;
   const TimeByWork by_work(change, context);
   for (std::uint32_t node = graph.first_device; node < graph.size(); ++node) {
     if (!matches(graph.source[node])) continue;
@@ -69,15 +69,17 @@ ChangeEffect change_kernels(const Change& change, const ChangeContext& context, 
       duration = change.time.of(duration);
     } else if (const auto time = by_work.ns(graph.source[node])) {
       duration = std::min(duration, *time);
+      measured += by_work.is_measured(graph.source[node]) ? 1 : 0;
     } else {
       ++without_roof;
     }
   }
   const bool roof = change.time.by_work();
-  effect.uncertain = roof ? 0.5 : 0.05;
+  effect.uncertain = roof && measured < effect.matches ? 0.5 : 0.05;
   effect.basis =
       fmt::format("{} of device work changed", effect.matches == 1 ? "1 piece" : fmt::format("{} pieces", effect.matches));
   if (change.time.to == TimeChange::To::roof) effect.basis += "; the roof is a bound that little work reaches";
+  if (measured > 0) effect.basis += fmt::format("; {} of them by what was measured of them alone (--table)", measured);
   if (without_roof > 0) effect.basis += fmt::format("; no {} is known of {}", by_work.name(), without_roof);
   effect.unknown = roof && effect.matches > 0 && without_roof == effect.matches;
   return effect;

@@ -33,6 +33,11 @@ struct Convolution {
   double weight() const { return in * made * groups * window; }
   double flops() const { return 2 * images * (transposed ? read_positions : made_positions) * in * made * groups * window; }
   bool depthwise() const { return groups > 1 && in == 1; }
+  // Which of the two libraries' kernels PyTorch takes for images that lie channel by channel.
+  bool depthwise_by_cudnn() const {
+    return depthwise() && dims == 2 && !channels_last && dtype == DType::f16 && dilation == 1 && groups >= 32 && stride <= 2 &&
+           (window == 1 || window == 9 || window == 25);
+  }
   // cuDNN leaves it to cuBLAS.
   bool is_product() const { return window == 1 && stride == 1 && padding == 0 && groups == 1; }
 };
@@ -61,7 +66,7 @@ constexpr std::array kTiles = {Tile{256, 128, 0.75}, Tile{128, 256, 0.75}, Tile{
                                Tile{64, 128, 0.6},   Tile{64, 64, 0.45},   Tile{256, 64, 0.6},   Tile{64, 32, 0.3},
                                Tile{128, 32, 0.4},   Tile{32, 32, 0.2}};
 // ATen's kernels look up each element: 1.4 T products a second on an H200.
-constexpr double kReachedByDepthwise = 0.042;
+constexpr double kReachedByDepthwise = 0.042, kReachedByCudnn = 0.11;
 constexpr double kLeastSplit = 256;  // of k: shorter pieces are not worth a sum
 
 float log_ns(double ns) { return static_cast<float>(std::log2(ns + 1)); }
@@ -102,7 +107,8 @@ OpWork work_of(const Convolution& c, ConvolutionRole role) {
 void describe(const Convolution& c, ConvolutionRole role, double multiprocessors, CallFeatures* out) {
   out->work = work_of(c, role);
   out->matrix = !c.depthwise();  // a channel by itself has nothing to multiply by: vector units do it
-  if (c.depthwise() && !c.channels_last) out->reached = kReachedByDepthwise;
+  if (c.depthwise() && !c.channels_last)
+    out->reached = c.depthwise_by_cudnn() && role == ConvolutionRole::forward ? kReachedByCudnn : kReachedByDepthwise;
   const double item = item_bytes(c.dtype);
   // Tensor cores want channels last; tensors that lie otherwise are turned before and behind the product.
   const bool turned = !c.channels_last && out->unit != DType::f32 && !c.is_product() && !(c.depthwise() && c.dims == 2);
@@ -127,7 +133,9 @@ void describe(const Convolution& c, ConvolutionRole role, double multiprocessors
                      alignment(c.made),
                      std::min(alignment(c.in), alignment(c.made)),
                      c.is_product() ? 1.0F : 0.0F,
-                     c.depthwise() ? 1.0F : 0.0F,
+                     c.depthwise_by_cudnn() ? 2.0F
+                     : c.depthwise()        ? 1.0F
+                                            : 0.0F,
                      static_cast<float>(c.read_width),
                      static_cast<float>(c.made_width),
                      log_size(c.input() * item),

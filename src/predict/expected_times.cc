@@ -1,8 +1,9 @@
-// One pass over the launches for their times, then one prediction per distinct call.
+// One pass over the launches for their times, then one prediction per distinct call; what --table has measured comes before it.
 #include "predict/expected_times.h"
 
 #include <map>
 
+#include "predict/table_source.h"
 #include "trace/args.h"
 
 namespace ridge {
@@ -61,6 +62,66 @@ class Predictor {
   std::map<std::int64_t, std::optional<MeasuredPoints>> points_;
 };
 
+// Launches of the trace in the table of kernels that were measured alone.
+class MeasuredLaunches {
+ public:
+  explicit MeasuredLaunches(const CostModel& costs)
+      : costs_(costs),
+        trace_(costs.model().trace()),
+        table_(table_of(costs.options())),
+        grid_(trace_, ArgKey::grid),
+        block_(trace_, ArgKey::block) {}
+
+  bool any() const { return table_ != nullptr; }
+  std::optional<ExpectedTime> of(std::size_t row, std::int64_t device, const OpCall* call) const {
+    const DeviceSpec* spec = costs_.device(device);
+    if (table_ == nullptr || spec == nullptr || !table_->is_of(*spec)) return std::nullopt;
+    const EventId event = trace_.of(EventClass::device_work)[row];
+    return table_->launch(trace_.text(trace_.events.name(event)), dims(grid_, event), dims(block_, event), call);
+  }
+
+ private:
+  std::optional<Dim3> dims(const ArgColumn& column, EventId event) const {
+    const auto text = column.text(event);
+    return text ? parse_dim3(trace_.text(*text)) : std::nullopt;
+  }
+
+  const CostModel& costs_;
+  const Trace& trace_;
+  const KernelTable* table_;
+  ArgColumn grid_, block_;
+};
+
+// The sum of a call's launches, of which `known` were measured; what is expected of the others is their part of the whole.
+struct MeasuredSum {
+  ExpectedTime time;
+  std::uint32_t known = 0;
+  double rest_ns = 0;  // of what the call took in the trace
+
+  void add(const std::optional<ExpectedTime>& one, double took_ns) {
+    if (!one) {
+      rest_ns += took_ns;
+      return;
+    }
+    ++known;
+    time.ns += one->ns, time.low_ns += one->low_ns, time.high_ns += one->high_ns;
+    time.basis = one->basis;
+  }
+  void give(std::uint32_t launches, ExpectedCall* call) const {
+    if (known == 0) return;
+    if (known == launches) {
+      call->expected = time;
+    } else if (call->expected && call->time_ns > 0) {
+      const double rest = rest_ns / call->time_ns;
+      ExpectedTime& whole = *call->expected;
+      whole.ns = time.ns + whole.ns * rest;
+      whole.low_ns = time.low_ns + whole.low_ns * rest;
+      whole.high_ns = time.high_ns + whole.high_ns * rest;
+      whole.basis = std::to_string(known) + " of " + std::to_string(launches) + " kernels " + time.basis + "; " + whole.basis;
+    }
+  }
+};
+
 constexpr double kBelowRoof = 0.9;  // an interval's width
 
 // Nothing is faster than its roof: of such a call the trace does not tell all sizes, as those of a list of tensors.
@@ -87,6 +148,8 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
   }
   const ArgColumn devices(trace, ArgKey::device);
   Predictor predictor(costs);
+  const MeasuredLaunches measured(costs);
+  if (measured.any()) measured_.resize(all.costs.size());
 
   for (const CostedCall& call : all.calls) {
     const auto first = times.begin() + call.first_cost;
@@ -106,10 +169,20 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
     double roof_ns = 0;
     for (std::uint32_t i = 0; i < call.launches; ++i) roof_ns += costs.roof(first[i].row).roof_ns.value_or(0);
     drop_if_below(roof_ns, &made);
-    if (!made.expected || made.time_ns <= 0) continue;
+    const std::optional<ExpectedTime> modelled = made.expected;
+    MeasuredSum sum;
     for (std::uint32_t i = 0; i < call.launches; ++i) {
-      of_cost_[call.first_cost + i] = made.expected->ns * (first[i].ns / made.time_ns);
+      const std::size_t cost = call.first_cost + i;
+      const auto one = measured.of(first[i].row, made.device, &call.call);
+      sum.add(one, first[i].ns);
+      if (one) {
+        of_cost_[cost] = one->ns;
+        measured_[cost] = true;
+      } else if (modelled && made.time_ns > 0) {
+        of_cost_[cost] = modelled->ns * (first[i].ns / made.time_ns);
+      }
     }
+    sum.give(call.launches, &made);
   }
   for (const CostedKernel& kernel : all.kernels) {
     const TimeOfCost& time = times[kernel.cost];
@@ -121,6 +194,11 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
     made.time_ns = time.ns;
     made.device = device_of_row(devices, costs.model(), time.row);
     call_of_cost_[kernel.cost] = static_cast<std::uint32_t>(calls_.size());
+    if (const auto one = measured.of(time.row, made.device, nullptr)) {
+      made.expected = one;
+      of_cost_[kernel.cost] = one->ns;
+      measured_[kernel.cost] = true;
+    }
     if (!cost.bytes_read || !cost.bytes_written || kernel.blocks <= 0) {
       made.why = "what the kernel moves is not known";
       continue;
@@ -133,6 +211,7 @@ ExpectedTimes::ExpectedTimes(const CostModel& costs) {
                                         .threads = kernel.threads,
                                         .dtype = cost.dtype},
                                        predictor.multiprocessors(made.device));
+    if (made.expected) continue;
     predictor.predict(&made);
     drop_if_below(costs.roof(time.row).roof_ns.value_or(0), &made);
     if (made.expected) of_cost_[kernel.cost] = made.expected->ns;

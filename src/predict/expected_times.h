@@ -28,11 +28,13 @@ struct ExpectedCall {
 
 class ExpectedTimes {
  public:
-  // With the user's own points, where the options hold any.
+  // With the user's own points and kernels that were measured alone, where the options hold any.
   explicit ExpectedTimes(const CostModel& costs);
 
   // Of one launch, by row of trace.of(EventClass::device_work); nothing where it cannot be told.
   std::optional<double> ns(std::size_t row) const { return of_cost_[(*of_row_)[row]]; }
+  // Whether that is what --table tells of it.
+  bool is_measured(std::size_t row) const { return !measured_.empty() && measured_[(*of_row_)[row]]; }
   const std::vector<ExpectedCall>& calls() const { return calls_; }
   // Of the call that a launch belongs to; nullptr where it is none that was looked at.
   const ExpectedCall* call(std::size_t row) const;
@@ -40,6 +42,7 @@ class ExpectedTimes {
  private:
   const std::vector<std::uint32_t>* of_row_ = nullptr;
   std::vector<std::optional<double>> of_cost_;
+  std::vector<bool> measured_;               // by cost; empty without a table
   std::vector<std::uint32_t> call_of_cost_;  // 1 + index; 0: none
   std::vector<ExpectedCall> calls_;
 };

@@ -291,6 +291,7 @@ Result<OpLine> read_line(element json, const std::string& where) {
   simdjson::dom::object object;
   if (json.get(object) != simdjson::SUCCESS) return bad("not a JSON object");
   if (object["op"].get(op) != simdjson::SUCCESS || op.empty()) return bad("the line names no op");
+  if (const auto wrong = wrong_field(object)) return bad(*wrong);
   OpLine line;
   line.op = std::make_unique<std::string>(
       op.find("::") == std::string_view::npos && op.find("triton") != 0 ? "aten::" + std::string(op) : std::string(op));
@@ -355,6 +356,13 @@ Result<OpLine> read_line(element json, const std::string& where) {
   if (!positional) default_arguments(&line);
   if (!item.empty() && of_lists == DType::unknown) return bad("unknown dtype '" + std::string(item) + "'");
   if (const auto wrong = impossible(line.call)) return bad(*wrong);
+  if (const auto wrong = positional ? std::nullopt : nothing_to_do(line.call)) return bad(*wrong);
+  if (element config; object["config"].get(config) == simdjson::SUCCESS && !config.is_null()) {
+    line.product = triton_product_of(line.call);
+    if (!line.product) return bad("'config' is of a product by Triton: aten::mm or aten::addmm of two matrices");
+    if (config.is_object()) line.tiles = {tile_of(config)};
+    if (config.is_string()) line.tiles = inductor_tiles(*line.product);
+  }
   if (bool tf32 = false; object["tf32"].get(tf32) == simdjson::SUCCESS) line.tf32 = tf32;
   if (double ns = 0; object["warm_ns"].get(ns) == simdjson::SUCCESS) line.warm_ns = ns;
   if (double ns = 0; object["cold_ns"].get(ns) == simdjson::SUCCESS) line.cold_ns = ns;

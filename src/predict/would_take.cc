@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "predict/table_source.h"
+
 namespace ridge {
 
 WouldTake::WouldTake(const CostModel& costs) : costs_(costs) {}
@@ -16,6 +18,11 @@ bool WouldTake::is_measured(std::int64_t device) const {
 std::optional<ExpectedTime> WouldTake::of(const OpCall& call, bool tf32, std::int64_t device) {
   const DeviceSpec* spec = costs_.device(device);
   if (spec == nullptr) return std::nullopt;
+  const KernelTable* table = table_of(costs_.options());
+  if (table != nullptr && !tf32 &&
+      table->is_of(*spec)) {  // with TF32 the same call is another kernel, which a table's row does not tell
+    if (const auto measured = table->call(call)) return measured;
+  }
   const auto [points, is_new] = points_.try_emplace(device);
   if (is_new && costs_.options().measured != nullptr) {
     if (auto read = MeasuredPoints::read(*costs_.options().measured, "--expected-file", *spec))

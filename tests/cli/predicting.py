@@ -2,11 +2,12 @@
 
 import ast
 import json
+import os
 
 from checks import check, equal
 from harness import refused, succeeds
 
-
+FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures")
 PRODUCT = '{"op": "aten::mm", "shapes": [[4096, 4096], [4096, 4096]], "dtypes": ["bfloat16", "bfloat16"]}'
 
 
@@ -69,3 +70,35 @@ def test_points_of_ones_own_move_the_answer(folder):
     points = folder.write("points.jsonl", json.dumps(point))
     moved = rows_of(succeeds("predict", "--ops", ops, "--expected-file", points, "--json").out)[0]
     check(abs(moved["expected_ns"] / plain - 3) < 0.01 and "measured points" in moved["basis"], moved)
+
+
+def test_a_table_of_measured_kernels_comes_first(folder):
+    ops = folder.write("ops.jsonl", PRODUCT)
+    row = {"op": "aten::mm", "shapes": [[4096, 4096], [4096, 4096]], "strides": None, "dtypes": ["c10::BFloat16", "c10::BFloat16"], "args": None,
+           "kernel": "nvjet_tst", "grid": [132, 1, 1], "block": [384, 1, 1], "cold_ns": 250000, "warm_ns": 160000, "low_ns": 159000, "high_ns": 251000}
+    table = {"ridge_table": 1, "device": "NVIDIA H200", "torch": "2.11.0", "clock_mhz": 1830, "kernels": [row]}
+    path = folder.write("table.json", json.dumps(table))
+    found = rows_of(succeeds("predict", "--ops", ops, "--table", path, "--json").out)[0]
+    equal((found["expected_ns"], found["low_ns"], found["high_ns"]), (200000, 159000, 251000), "what was measured")
+    equal(found["basis"], "measured alone on NVIDIA H200, PyTorch 2.11.0", "its basis")
+    other = rows_of(succeeds("predict", "--ops", ops, "--table", path, "--device", "A100-SXM4-80GB", "--json").out)[0]
+    check("scaled" in other["basis"], "another device's")
+    trace = os.path.join(FIXTURES, "clean_busy_gemm.json.gz")
+    kernels = rows_of(succeeds("kernels", trace, "--json").out)
+    busiest = max((k for k in kernels if k["expected_ns"]), key=lambda k: k["time_ns"])
+    table["kernels"] = [{"kernel": busiest["kernel"], "warm_ns": 7, "cold_ns": 7}]
+    path = folder.write("table.json", json.dumps(table))
+    told = next(k for k in rows_of(succeeds("kernels", trace, "--table", path, "--json").out) if k["kernel"] == busiest["kernel"])
+    equal((told["expected_ns"], told["basis"]), (7 * told["count"], "measured alone"), "in a trace")
+    changed = rows_of(succeeds("whatif", trace, "--table", path, "--do", "kernel:.=expected", "--json").out)[-1]
+    check("measured of them alone" in changed["basis"], changed["basis"])
+
+
+def test_tables_that_cannot_be_are_refused(folder):
+    ops = folder.write("ops.jsonl", PRODUCT)
+    for name, text, error in (("no.json", "{", "not JSON"), ("version.json", '{"ridge_table": 9, "device": "H200", "kernels": []}', "version 9"),
+                              ("points.jsonl", PRODUCT, "ridge_table"),
+                              ("row.json", '{"ridge_table": 1, "device": "H200", "kernels": [{"kernel": "k", "warm_ns": -1}]}', "kernel 1")):
+        for command in (("predict", "--ops", ops), ("kernels", folder.trace), ("whatif", folder.trace)):
+            refused(2, *command, "--table", folder.write(name, text), error=error, hint="ridge bench --save")
+    refused(1, "kernels", folder.trace, "--table", folder.at("none.json"), error="cannot open")

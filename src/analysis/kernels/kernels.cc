@@ -20,6 +20,7 @@
 #include "facts/scoped_work.h"
 #include "model/autotune.h"
 #include "predict/expected_times.h"
+#include "predict/table_source.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
 
@@ -149,6 +150,7 @@ class KernelRows {
     if (costs_ != nullptr) {
       row->cost.add(*costs_, work.row, device.id, duration);
       if (const auto ns = expected_->ns(work.row)) row->expected.add(*ns, duration);
+      if (expected_->is_measured(work.row)) saturating_add(&row->measured_ns, duration);
     }
     if (tuning_.holds_work(work.row)) {
       ++row->autotune_count;
@@ -227,6 +229,7 @@ namespace {
 void add_diagnostics(const Scope& scope, WithCosts costs, Kernels* out) {
   if (scope.trace().of(EventClass::device_work).empty()) out->diagnostics.push_back(no_device_events());
   if (costs == WithCosts::no) return;
+  out->with_table = table_of(scope.costs().options()) != nullptr;
   for (Diagnostic& found : cost_diagnostics(scope, out->cost)) out->diagnostics.push_back(std::move(found));
   if (auto partly = partly_known(out->cost)) out->diagnostics.push_back(std::move(*partly));
 }

@@ -46,7 +46,8 @@ struct KernelRow {
   OpSource op_from = OpSource::none;
   std::int64_t start_ns = 0, stream = 0;  // of the first launch; start from the window's start
   CostSum cost;
-  KnownSum expected;  // ns that such work takes (src/predict)
+  KnownSum expected;             // ns that such work takes (src/predict)
+  std::int64_t measured_ns = 0;  // of that time, of launches that --table has measured alone
 };
 
 struct Kernels {
@@ -59,6 +60,7 @@ struct Kernels {
   std::int64_t autotune_count = 0, autotune_ns = 0;
   CostSum cost;  // of all rows
   KnownSum expected;
+  bool with_table = false;  // a table of measured kernels was given
   std::vector<Diagnostic> diagnostics;
 
   void add(const KernelRow& row);  // to the sums

@@ -24,6 +24,13 @@ void push(Row* row, Cells&&... more) {
 // Columns for people with nothing to say are in the way: these stand where a replay's ops were recovered.
 bool any_recovered(const Kernels& kernels) { return kernels.recovered_ns > 0; }
 
+// What a row's expected time rests on.
+std::string_view basis_of(const KernelRow& k) {
+  if (k.expected.time_ns <= 0) return {};
+  if (k.measured_ns <= 0) return "expected";
+  return k.measured_ns >= k.expected.time_ns ? "measured alone" : "measured alone and expected";
+}
+
 Row row_of(const Kernels& kernels, const KernelRow& k) {
   Row row;
   if (kernels.by && *kernels.by != KernelsBy::launch) {
@@ -42,6 +49,7 @@ Row row_of(const Kernels& kernels, const KernelRow& k) {
     push(&row, cells::text(k.op), cells::text(k.kernel_file), cells::text(k.kernel_hash), cells::text(k.kernel_kwargs));
   }
   push_expected_cells(k.expected, k.time_ns, &row);
+  if (kernels.with_table) row.push_back(cells::text(basis_of(k)));
   push(&row, k.autotune_count, k.autotune_ns);
   push_coverage_cells(k.cost, &row);
   if (any_recovered(kernels)) push(&row, k.recovered_ns, cells::text(name_of(k.op_from)));
@@ -114,6 +122,7 @@ Table table_for(const Kernels& kernels) {
   add_columns(cost_columns());
   if (!regrouped) add_columns(kSourceColumns);
   add_columns(expected_columns());
+  if (kernels.with_table) add_columns({{"basis", Type::text}});
   add_columns(kAutotuneColumns);
   add_columns(coverage_columns());
   if (any_recovered(kernels)) add_columns(kRecoveredColumns);

@@ -2,7 +2,9 @@
 #include "analysis/predict/predict.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include "analysis/catalog.h"
@@ -12,6 +14,7 @@
 #include "predict/embedded_text.h"
 #include "predict/expected_times.h"
 #include "predict/op_lines.h"
+#include "predict/table_source.h"
 
 namespace ridge {
 namespace {
@@ -59,6 +62,34 @@ void add_texts(const OpCall& call, PredictedCall* out) {
   if (!out->shapes.empty()) out->shapes += "]", out->dtypes += "]";
 }
 
+// The product in each of the line's configurations.
+void add_configs(const OpLine& line, const DeviceSpec& device, const CostOptions& costs, Predictions* out) {
+  out->with_configs = true;
+  for (const TritonTile& tile : line.tiles) {
+    PredictedCall& call = out->calls.emplace_back();
+    call.op = *line.op;
+    call.shapes = line.shapes;
+    call.dtypes = line.dtypes;
+    call.device = device.name;
+    call.config = text_of(tile);
+    call.features = features_of_tile(*line.product, tile, line.tf32.value_or(costs.tf32), multiprocessors_of(device));
+    add_work(&device, &call);
+    call.expected = expected_time(call.features, device, nullptr, &call.why);
+  }
+}
+
+// Configurations of one product against each other, whether they stand in one line or in several.
+void rank_configs(Predictions* out) {
+  std::map<std::array<std::string_view, 3>, std::vector<PredictedCall*>> products;
+  for (PredictedCall& call : out->calls) {
+    if (!call.config.empty() && call.expected) products[{call.op, call.shapes, call.dtypes}].push_back(&call);
+  }
+  for (auto& [product, configs] : products) {
+    std::ranges::stable_sort(configs, {}, [](const PredictedCall* call) { return call->expected->ns; });
+    for (std::size_t i = 0; i < configs.size(); ++i) configs[i]->rank = static_cast<std::int64_t>(i + 1);
+  }
+}
+
 }  // namespace
 
 Result<Predictions> compute_predictions(const CostOptions& costs, const std::string& lines) {
@@ -77,6 +108,10 @@ Result<Predictions> compute_predictions(const CostOptions& costs, const std::str
     TRY(own, MeasuredPoints::read(*costs.measured, "--expected-file", device));
   }
   for (const OpLine& line : ops) {
+    if (line.product) {
+      add_configs(line, device, costs, &out);
+      continue;
+    }
     PredictedCall& call = out.calls.emplace_back();
     call.op = *line.op;
     call.shapes = line.shapes;
@@ -84,12 +119,17 @@ Result<Predictions> compute_predictions(const CostOptions& costs, const std::str
     call.device = device.name;
     call.features = features_of_call(line.call, line.tf32.value_or(default_tf32(line.call, costs)), multiprocessors_of(device));
     add_work(&device, &call);
-    call.expected = expected_time(call.features, device, own ? &*own : nullptr, &call.why);
+    if (const KernelTable* table = table_of(costs); table != nullptr && table->is_of(device))
+      call.expected = table->call(line.call);
+    // A table may hold but one kernel of a call that has several.
+    if (call.expected && call.expected->high_ns < call.roof_ns.value_or(0)) call.expected.reset();
+    if (!call.expected) call.expected = expected_time(call.features, device, own ? &*own : nullptr, &call.why);
     for (const std::string& name : line.not_used) {
       std::string& said = call.expected ? call.expected->basis : call.why;
       said += "; '" + name + "' changes nothing here";
     }
   }
+  rank_configs(&out);
   return out;
 }
 
@@ -170,9 +210,13 @@ Report report_predictions(const Predictions& predictions) {
     table.columns.push_back({"mean_ns", Type::number, Unit::ns});
     table.columns.push_back({"slowdown", Type::number});
   }
+  if (predictions.with_configs) {
+    table.columns.push_back({"rank", Type::integer});
+    table.columns.push_back({"config", Type::text});
+  }
   table.columns.push_back({"basis", Type::text});
-  table.hints.important = {"op",      "expected_ns", "low_ns", "high_ns", "roof_ns",
-                           "mean_ns", "slowdown",    "count",  "shapes",  "dtypes"};
+  table.hints.important = {"op",       "expected_ns", "low_ns", "high_ns", "roof_ns", "mean_ns",
+                           "slowdown", "count",       "rank",   "config",  "shapes",  "dtypes"};
   if (predictions.with_features) {
     for (const char* name : {"part", "kind", "table_op", "base_ns", "features"}) table.columns.push_back({name, Type::text});
   }
@@ -195,6 +239,10 @@ Report report_predictions(const Predictions& predictions) {
       row.push_back(call.count);
       row.push_back(call.count > 0 ? Cell(mean) : Cell());
       row.push_back(call.expected && call.expected->ns > 0 && mean > 0 ? Cell(mean / call.expected->ns) : Cell());
+    }
+    if (predictions.with_configs) {
+      row.push_back(call.rank > 0 ? Cell(call.rank) : Cell());
+      row.push_back(cells::text(call.config));
     }
     row.push_back(cells::text(call.expected ? call.expected->basis : call.why));
     if (predictions.with_features) add_features(call.features, &row);

@@ -22,13 +22,15 @@ struct PredictedCall {
   std::optional<double> flops, bytes, roof_ns;
   std::optional<ExpectedTime> expected;
   std::string why;         // where there is none
+  std::string config;      // of a product by Triton
+  std::int64_t rank = 0;   // of its configurations, the fastest first
   std::int64_t count = 0;  // in a trace: how often, and how long all of them took
   double time_ns = 0;
 };
 
 struct Predictions {
   std::vector<PredictedCall> calls;
-  bool of_trace = false, with_features = false;
+  bool of_trace = false, with_features = false, with_configs = false;
 };
 
 // The lines of --ops, in order. Without a device it is the one that was measured.

@@ -6,7 +6,8 @@ MAKERS = [(p_mm, 9), (p_addmm, 5), (p_linear, 7), (p_bmm, 6), (p_scaled_mm, 4), 
           (p_cudnn_attention_backward, 0.7), (p_convolution, 6), (p_convolution_backward, 6), (p_layer_norm, 2.5),
           (p_layer_norm_backward, 2.5), (p_rms_norm, 2), (p_group_norm, 2.5), (p_batch_norm, 4), (p_softmax, 4), (p_reduction, 7),
           (p_pointwise, 14), (p_copy, 8), (p_gather, 7), (p_sort, 4), (p_optimizer, 4), (p_loss, 4), (p_pooling, 5), (p_model_convolution, 12),
-          (p_model_convolution_backward, 12), (p_model_norm, 4), (p_model_attention, 4), (p_model_product, 5), (p_model_move, 7)]
+          (p_model_convolution_backward, 12), (p_model_norm, 4), (p_model_attention, 4), (p_model_product, 5), (p_model_move, 7),
+          (p_other_convolution, 8), (p_other_convolution_backward, 8), (p_other_norm, 5), (p_other_move, 6), (p_vocabulary, 1)]
 
 
 def point_maker(maker, draw):
@@ -105,18 +106,24 @@ def main():
     p.add_argument("--score", type=int, default=1300)
     p.add_argument("--batch", type=int, default=220)
     p.add_argument("--no-compiled", action="store_true")
+    p.add_argument("--tiles", type=int, default=40, help="products by Triton, each in all configurations; 0: none")
     p.add_argument("--no-models", action="store_true")
     p.add_argument("--only", default="", help="families and their weights, such as mm=2,convolution=1; default all")
     p.add_argument("--workers", type=int, default=10)
     for hidden in ("--until", "--sweep-until"):
         p.add_argument(hidden, type=float, default=0, help=argparse.SUPPRESS)
     p.add_argument("--worker", type=int, default=None, help=argparse.SUPPRESS)
-    p.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    for hidden in ("--child", "--tile-worker", "--tile-child"):
+        p.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
     start = time.time()
     log = lambda *x: print("%6.1f" % (time.time() - start), *x, flush=True)
     os.makedirs(a.out, exist_ok=True)
     torch.manual_seed(a.seed)
+    if a.worker is not None and a.tile_worker:
+        return compile_tiles(a)
+    if a.tile_child:
+        return measure_tiles(a, log)
     if a.worker is not None:
         return compile_worker(a, os.environ["TORCHINDUCTOR_CACHE_DIR"])
     if a.child:
@@ -128,7 +135,14 @@ def main():
     # A process of its own: a library that breaks on a shape ends it, and the next goes on with other shapes.
     here = [sys.executable, os.path.abspath(__file__), "--out", a.out, "--batch", str(a.batch), "--only", a.only]
     compiled = 0 if a.no_compiled else max(45, 0.3 * a.seconds)
-    until = start + a.seconds - compiled
+    if not triton:
+        a.tiles = 0
+    until = start + a.seconds - compiled - (25 if a.tiles else 0)
+    tiles = ["--tiles", str(a.tiles), "--seed", str(a.seed), "--workers", str(a.workers)]
+    tile_env = dict(os.environ, TRITON_CACHE_DIR=tempfile.mkdtemp())
+    # Compiling needs no GPU: while the sweep runs.
+    tilers = [subprocess.Popen(here + tiles + ["--tile-worker", "--worker", str(i), "--until", str(until)], env=tile_env)
+              for i in range(a.workers if a.tiles else 0)]
     for attempt in range(6):
         if until - time.time() < 20:
             break
@@ -138,6 +152,10 @@ def main():
         if code == 0:
             break
         log("the sweep ended with", code)
+    for t in tilers:
+        t.wait()
+    if a.tiles:
+        subprocess.call(here + tiles + ["--tile-child", "--until", str(time.time() + 25)], env=tile_env)
     if not a.no_compiled:
         cache = tempfile.mkdtemp()
         env = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=cache, TORCHINDUCTOR_COMPILE_THREADS="2")

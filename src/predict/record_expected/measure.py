@@ -4,8 +4,8 @@ REPEATS = 3
 
 
 class Recorder:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, repeats=REPEATS):
+        self.folder, self.repeats = folder, repeats
         self.flush = torch.empty(int(256e6 if LIMIT == 1 else 1e4), dtype=torch.int8, device=DEVICE)
         self.failed = {}
 
@@ -20,12 +20,12 @@ class Recorder:
         torch.cuda.synchronize()
         if time.time() - began > 0.04:
             raise Skip("slow")
-        for _ in range(REPEATS):
+        for _ in range(self.repeats):
             self.flush.zero_()
             with record_function("point:%d:c" % key):
                 call()
         call()
-        for _ in range(REPEATS):
+        for _ in range(self.repeats):
             with record_function("point:%d:w" % key):
                 call()
 
@@ -65,7 +65,7 @@ class Recorder:
         with open(path) as f:
             events = json.load(f)["traceEvents"]
         os.remove(path)
-        lines = [json.dumps(line, separators=(",", ":")) + "\n" for line in read_points(events, about)]
+        lines = [json.dumps(line, separators=(",", ":")) + "\n" for line in read_points(events, about, self.repeats)]
         with gzip.open(os.path.join(self.folder, out + ".jsonl.gz"), "at", 6) as f:  # a member of its own: whole after an early end
             f.write("".join(lines))
         return len(lines)
@@ -76,7 +76,7 @@ def median(xs):
     return xs[len(xs) // 2] if len(xs) % 2 else (xs[len(xs) // 2 - 1] + xs[len(xs) // 2]) / 2
 
 
-def read_points(events, about):
+def read_points(events, about, repeats):
     """The lines of a profile: kernels by the correlation of their launches, launches by the annotation they stand in."""
     device, launches, ops, marks = {}, {}, {}, []
     for e in events:
@@ -105,7 +105,7 @@ def read_points(events, about):
                 found.append((ts, device[correlation]))
         points.setdefault(int(key), {"c": [], "w": []})[phase].append((mark, found))
     for key, phases in sorted(points.items()):
-        if len(phases["w"]) < REPEATS or not phases["w"][0][1]:
+        if len(phases["w"]) < repeats or not phases["w"][0][1]:
             continue
         names = [k["name"] for _, k in phases["w"][-1][1]]
         runs = {p: [found for _, found in phases[p] if [k["name"] for _, k in found] == names] for p in "cw"}

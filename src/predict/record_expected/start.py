@@ -12,7 +12,8 @@ soon as its profile is read:
 
 writes DIR/points.jsonl.gz (the table), DIR/score.jsonl.gz (other shapes, by another seed: for scoring only),
 DIR/models.jsonl.gz (the ops of whole models, each with how often it is called: scoring too), DIR/compiled.jsonl.gz (functions
-compiled by Inductor) and DIR/compiled.tar.gz (their traces and the sources of their kernels).
+compiled by Inductor) and DIR/compiled.tar.gz (their traces and the sources of their kernels), DIR/tiles.jsonl.gz and DIR/tiles_score.jsonl.gz (products by
+Triton, in each configuration of Inductor's template: for the table, and for scoring only).
 Needs PyTorch 2.6 or newer and one GPU with 24 GB or more.
 """
 import argparse
@@ -29,11 +30,18 @@ import sys
 import tarfile
 import tempfile
 import time
+import zlib
 
 import torch
 import torch.nn.functional as F
 from torch.profiler import ProfilerActivity, profile, record_function
 from torch.utils._python_dispatch import TorchDispatchMode
+
+try:
+    import triton
+    import triton.language as tl
+except ImportError:
+    triton = None
 
 aten = torch.ops.aten
 BF, HALF, FP32 = torch.bfloat16, torch.float16, torch.float32

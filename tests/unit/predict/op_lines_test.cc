@@ -77,17 +77,38 @@ TEST(OpLines, ImpossibleCallsAreErrorsThatNameTheirLine) {
               R"({"op": "_scaled_dot_product_flash_attention", "shapes": [[1, 8, 64, 64], [1, 8, 64, 32], [1, 8, 64, 64]], "dtypes": "float16"})",
               "depths"},
           Case{R"({"op": "add", "shapes": [[4, 8], [4, 7]], "dtypes": "float16"})", "broadcast"},
+          Case{R"({"op": "mm", "shapes": "x", "dtypes": "float16"})", "'shapes' is not a list of lists"},
+          Case{R"({"op": "mm", "shapes": [64, 64], "dtypes": "float16"})", "'shapes' is not a list of lists"},
+          Case{R"({"op": "mm", "shapes": {"a": 1}, "dtypes": "float16"})", "'shapes' is not a list of lists"},
+          Case{R"({"op": "mm", "shapes": [[8, 8], [8, 8]], "dtypes": 5})", "'dtypes' is not"},
+          Case{R"({"op": "mm", "shapes": [[8, 8], [8, 8]], "dtypes": "float16", "strides": "x"})", "'strides' is not a list"},
+          Case{R"({"op": "mm", "shapes": [[8, 8], [8, 8]], "dtypes": "float16", "args": [1]})", "'args' is not an object"},
+          Case{R"({"op": "mm", "shapes": [[8, 8], [8, 8]], "dtypes": "float16", "tf32": "yes"})", "'tf32' is not"},
+          Case{R"({"op": "_fused_adamw_", "dtypes": ["TensorList"], "item": "float32", "sizes": [4, -1]})", "'sizes' is not"},
+          Case{R"({"op": "mm", "shapes": [[0, 64], [64, 64]], "dtypes": "float16"})", "a size is 0"},
+          Case{R"({"op": "mm", "shapes": [[64, 64], [64, 0]], "dtypes": "float16"})", "a size is 0"},
+          Case{R"({"op": "relu", "shapes": [[64, 0, 3]], "dtypes": "float16"})", "a size is 0"},
+          Case{R"({"op": "cat", "shapes": [[0, 3], [0, 3]], "dtypes": "float16"})", "are empty"},
+          Case{R"({"op": "conv2d", "shapes": [[0, 64, 56, 56], [64, 64, 3, 3]], "dtypes": "float16"})", "a size is 0"},
+          Case{R"({"op": "relu", "shapes": [[4000000000000000000]], "dtypes": "float16"})", "larger than 1 TiB"},
+          Case{R"({"op": "relu", "shapes": [[4000000000, 4000000000, 4000000000]], "dtypes": "float16"})", "larger than 1 TiB"},
+          Case{R"({"op": "mm", "shapes": [[8, 9000000000000], [9000000000000, 8]], "dtypes": "float16"})", "larger than 1 TiB"},
       }) {
     const auto lines = read_op_lines("\n" + std::string(c.line), "ops.jsonl");
     ASSERT_FALSE(lines.has_value()) << c.line;
     EXPECT_NE(lines.error().message.find(c.says), std::string::npos) << lines.error().message;
     EXPECT_EQ(lines.error().where, "ops.jsonl:2") << c.line;
   }
-  for (const std::string_view fine : {
-           R"({"op": "add", "shapes": [[4, 8], [8]], "dtypes": "float16"})",
-           R"({"op": "conv2d", "shapes": [[8, 64, 56, 56], [64, 1, 3, 3]], "dtypes": "float16", "args": {"groups": 64}})",
-           R"({"op": "mine::op", "shapes": [[4, 8], [7]], "dtypes": "float16"})",
-       }) {
+  for (
+      const std::string_view fine : {
+          R"({"op": "add", "shapes": [[4, 8], [8]], "dtypes": "float16"})",
+          R"({"op": "conv2d", "shapes": [[8, 64, 56, 56], [64, 1, 3, 3]], "dtypes": "float16", "args": {"groups": 64}})",
+          R"({"op": "mine::op", "shapes": [[4, 8], [7]], "dtypes": "float16"})",
+          R"({"op": "mm", "shapes": [[8, 8], [8, 8]], "dtypes": "float16", "strides": null, "args": null})",
+          R"({"op": "cat", "shapes": [[0, 3], [4, 3]], "dtypes": "float16"})",
+          R"({"op": "cudnn_batch_norm_backward", "shapes": [[8, 4, 2, 2], [8, 4, 2, 2], [4], [4], [4], [4], [4], [], [0]], "dtypes": "float32"})",
+          R"({"op": "clone", "shapes": [[4000000, 4000000]], "strides": [[0, 0]], "dtypes": "float16"})",
+      }) {
     EXPECT_TRUE(read_op_lines(fine, "x").has_value()) << fine;
   }
 }
