@@ -16,6 +16,8 @@ import ridge
 from ridge import _ray_command
 
 ROOM = 100 << 20  # of each node's object store
+NO_CLUSTER = 75  # exit code
+TRIALS = 3
 
 
 def tables(job):
@@ -27,9 +29,22 @@ def content(path):
         return file.read()
 
 
+def started():
+    """A cluster and its nodes. Ray gives a node 30 s to come up, which a machine that is busy with other things may not: tried again, then given up."""
+    for _ in range(TRIALS):
+        cluster = Cluster()
+        try:
+            cluster.add_node(num_cpus=0, object_store_memory=ROOM, include_dashboard=False)
+            return cluster, [cluster.add_node(num_cpus=1, object_store_memory=ROOM) for _ in range(3)]
+        except Exception as error:
+            if "timed out" not in str(error):
+                raise
+            cluster.shutdown()
+    sys.exit(NO_CLUSTER)
+
+
 def main(folder, out):
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": ROOM, "include_dashboard": False})
-    nodes = [cluster.add_node(num_cpus=1, object_store_memory=ROOM) for _ in range(3)]
+    cluster, nodes = started()
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     said = {"killed_after": None, "nodes_before": sum(node["Alive"] for node in ray.nodes())}
 

@@ -19,6 +19,7 @@ ROOT = HERE.parents[1]
 JOB = ROOT / "examples" / "job"
 SCRIPT = HERE / "ray_cluster.py"
 REQUIREMENTS = HERE / "requirements_ray.txt"
+NO_CLUSTER = 75  # of the script
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,8 @@ def rows(tables):
 def test_a_cluster_of_nodes_one_killed_midway(ray_python, tmp_path):
     out = tmp_path / "said.json"
     done = subprocess.run([ray_python, SCRIPT, JOB, out], env=environment(), capture_output=True, text=True, timeout=800)
+    if done.returncode == NO_CLUSTER:
+        pytest.skip("no node of Ray came up within its 30 s: the machine is too busy")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     said = json.loads(out.read_text())
     wanted = rows({name: table.to_dicts() for name, table in ridge.job(JOB, progress=False).ranks().tables.items()})

@@ -67,6 +67,7 @@ class ReplayCallBuilder {
   }
 
   std::vector<ReplayCall> take() {
+    adopt_earlier();
     add_launches();
     std::vector<ReplayCall> calls;
     for (Group& group : groups_) {
@@ -109,6 +110,7 @@ class ReplayCallBuilder {
       key = Key(std::get<0>(key), std::get<1>(key), text(ops_.input_dims, op), text(ops_.input_type, op),
                 text(ops_.input_strides, op), constants_of(op), text(ops_.kernel_file, op), text(ops_.kernel_kwargs, op));
     }
+    if (node == kNoNode) std::get<2>(key) = text(work_.grid, event), std::get<3>(key) = text(work_.block, event);
     const auto [it, is_new] = index_.try_emplace(std::move(key), groups_.size());
     if (is_new) groups_.emplace_back();
     return it->second;
@@ -128,6 +130,29 @@ class ReplayCallBuilder {
 
   ReplayLaunch launch_of(EventId event) const {
     return {trace_.text(trace_.events.name(event)), text(work_.grid, event), text(work_.block, event)};
+  }
+
+  // What was queued before the recording has no op. Where one call of the trace launched the same kernel with the same grid and
+  // block, and no other did, it is more of that one.
+  void adopt_earlier() {
+    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::vector<std::size_t>> by_launch;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (groups_[i].node == kNoNode) continue;
+      for (const auto& [grid, count] : groups_[i].grids)
+        by_launch[{groups_[i].call.launch.kernel, grid.first, grid.second}].push_back(i);
+    }
+    for (Group& group : groups_) {
+      const ReplayLaunch& launch = group.call.launch;
+      const bool queued = group.node == kNoNode && model_.links().launch[group.row] == kNoNode && !launch.grid.empty();
+      const auto same = by_launch.find({launch.kernel, launch.grid, launch.block});
+      if (!queued || same == by_launch.end() || same->second.size() != 1) continue;
+      Group& whole = groups_[same->second.front()];
+      whole.call.count += group.call.count;
+      saturating_add(&whole.call.time_ns, group.call.time_ns);
+      whole.durations_ns.insert(whole.durations_ns.end(), group.durations_ns.begin(), group.durations_ns.end());
+      group.call.count = 0;
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.call.count == 0; });
   }
 
   // The kernels of each chosen call: those of ops that it calls, too.

@@ -136,6 +136,42 @@ TEST(Replay, TakesLeftOutListsFromTheGradients) {
   EXPECT_FALSE(calls["aten::cat"]->cannot.empty());
 }
 
+// Kernels queued before the recording are more of the one call that launched the same kernel, grid and block.
+TEST(Replay, GivesWhatWasQueuedEarlierToTheOnlyCallLikeIt) {
+  const auto kernel = [](std::string_view name, int ts, std::string_view more) {
+    return event({.name = name,
+                  .ts = ts,
+                  .dur = 5,
+                  .cat = "kernel",
+                  .args = R"("device": 0, "stream": 7, "block": [32, 1, 1], )" + std::string(more),
+                  .tid = 7});
+  };
+  const auto call = [&](int id, int ts, std::string_view dims, std::string_view name) {
+    const std::string args = R"("Input Dims": )" + std::string(dims) + R"(, "Input type": ["float"], "Concrete Inputs": [""])";
+    const std::string correlation = "\"correlation\": " + std::to_string(id);
+    return test::join({event({.name = "aten::relu", .ts = ts, .dur = 9, .args = args}),
+                       event({.name = "cudaLaunchKernel", .ts = ts + 1, .dur = 1, .cat = "cuda_runtime", .args = correlation}),
+                       kernel(name, ts + 20, R"("grid": [2, 1, 1], )" + correlation)});
+  };
+  const auto loaded = test::load_events(test::join({
+      kernel("one", 0, R"("grid": [2, 1, 1], "correlation": 90)"),
+      kernel("one", 10, R"("grid": [3, 1, 1], "correlation": 91)"),
+      kernel("two", 20, R"("grid": [2, 1, 1], "correlation": 92)"),
+      call(1, 100, "[[64]]", "one"),
+      call(2, 200, "[[64]]", "two"),
+      call(3, 300, "[[65]]", "two"),
+  }));
+  const Replays replays = replays_of(loaded);
+  std::int64_t of_one = 0, cannot = 0;
+  for (const ReplayRow& row : replays.rows) {
+    if (row.call.launch.kernel == "one" && row.call.cannot.empty()) of_one = row.call.count;
+    cannot += row.call.cannot.empty() ? 0 : row.call.count;
+  }
+  EXPECT_EQ(of_one, 2);
+  EXPECT_EQ(cannot, 2) << "another grid, and a kernel of two calls";
+  EXPECT_EQ(replays.kernel_time_ns, 30'000);
+}
+
 // Whatever stands in a trace is text in the script: the literals of CALL and ARGUMENTS hold it, and nothing else changes.
 TEST(Replay, KeepsTextOfTheTraceText) {
   for (const std::string& name : {std::string(R"(x\"\"\"\nimport os)"), std::string(R"(\\N{BULLET}'''\\)"),
