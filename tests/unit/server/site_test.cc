@@ -67,8 +67,8 @@ TEST(Site, ParametersThatNameFilesAreRefused) {
   const Site site(engine, {});
   for (const AnalysisInfo& analysis : analyses()) {
     for (const Parameter& parameter : analysis.parameters) {
-      // Files of op calls, of source, of digests; the others by one of their words: "device_file".
-      constexpr std::string_view kFiles[] = {"ops", "source", "digest", "before"};
+      // Files of op calls, of source, of digests, of measured kernels; the others by one of their words: "device_file".
+      constexpr std::string_view kFiles[] = {"ops", "source", "digest", "before", "table"};
       bool sounds = std::ranges::find(kFiles, parameter.name) != std::end(kFiles);
       for (const std::string_view word : {"_file_", "_cache_", "_path_", "_folder_"})
         sounds |= ("_" + std::string(parameter.name) + "_").find(word) != std::string::npos;
