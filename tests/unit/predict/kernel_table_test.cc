@@ -15,7 +15,8 @@
 namespace ridge {
 namespace {
 
-constexpr const char* kTable = R"({"ridge_table": 1, "device": "NVIDIA H200", "torch": "2.11.0", "clock_mhz": 1830, "kernels": [
+constexpr const char* kMeasuredTable =
+    R"({"ridge_table": 1, "device": "NVIDIA H200", "torch": "2.11.0", "clock_mhz": 1830, "kernels": [
   {"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "strides": [[32, 1], [16, 1]], "dtypes": ["c10::BFloat16", "c10::BFloat16"],
    "args": null, "kernel": "gemm_nn", "grid": [4, 1, 1], "block": [128, 1, 1], "cold_ns": 4000, "warm_ns": 1000, "low_ns": 900, "high_ns": 4100},
   {"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "strides": [[32, 1], [1, 32]], "dtypes": ["c10::BFloat16", "c10::BFloat16"],
@@ -48,7 +49,7 @@ class Given : public KernelSources, public TableSource {
 OpLine line_of(std::string_view json) { return std::move(read_op_lines(json, "x")->front()); }
 
 TEST(KernelTable, ALaunchIsFoundByAllThatIsToldOfIt) {
-  const KernelTable table = table_in(kTable);
+  const KernelTable table = table_in(kMeasuredTable);
   EXPECT_EQ(table.device(), "NVIDIA H200");
   const OpLine by_rows = line_of(
       R"({"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "strides": [[32, 1], [16, 1]], "dtypes": ["c10::BFloat16", "c10::BFloat16"]})");
@@ -83,14 +84,14 @@ TEST(KernelTable, RowsOfBenchHaveTensorsAlone) {
 }
 
 TEST(KernelTable, GeneratedKernelsAreToldApartByTheirGrids) {
-  const KernelTable table = table_in(kTable);
+  const KernelTable table = table_in(kMeasuredTable);
   EXPECT_DOUBLE_EQ(table.launch("triton_poi_fused_add_0", Dim3{20, 1, 1}, Dim3{128, 1, 1}, nullptr)->ns, 6000);
   EXPECT_FALSE(table.launch("triton_poi_fused_add_0", std::nullopt, std::nullopt, nullptr))
       << "which of the two is not told, and they are far apart";
 }
 
 TEST(KernelTable, ACallIsTheSumOfItsKernels) {
-  const KernelTable table = table_in(kTable);
+  const KernelTable table = table_in(kMeasuredTable);
   const OpLine turned = line_of(
       R"({"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "strides": [[32, 1], [1, 32]], "dtypes": ["bfloat16", "bfloat16"]})");
   EXPECT_DOUBLE_EQ(table.call(turned.call)->ns, 10000);
@@ -189,7 +190,7 @@ TEST(KernelTable, TablesThatCannotBeAreRefused) {
 // A table that was damaged is read or refused; what it tells then is still a time.
 TEST(KernelTable, DamagedTablesAreReadOrRefused) {
   std::minstd_rand random(1);
-  const std::string whole = kTable;
+  const std::string whole = kMeasuredTable;
   const OpLine call = line_of(R"({"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "dtypes": "bfloat16"})");
   std::size_t refused = 0, taken = 0;
   for (int i = 0; i < 3000; ++i) {
