@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import warnings
 
 import ray
@@ -58,6 +59,9 @@ def main(folder, out):
         said["tables"], said["failed"] = tables(job), [each.place for each in job.failed]
         here = ridge.job(folder, digests=os.path.join(place, "threads.digest"), progress=False)
         said["same_bytes"] = content(job.digests) == content(here.digests)
+        until = time.monotonic() + 90  # Ray needs missed heartbeats to see that a node is gone
+        while sum(node["Alive"] for node in ray.nodes()) == said["nodes_before"] and time.monotonic() < until:
+            time.sleep(0.5)
         said["nodes_after"] = sum(node["Alive"] for node in ray.nodes())
         shutil.copytree(folder, os.path.join(place, "job"))
         with open(os.path.join(place, "job", "truth.json"), "w", encoding="utf-8") as file:

@@ -5,6 +5,7 @@ import html
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -52,6 +53,7 @@ def test_the_notebook_runs_and_shows(has_page):
 def test_the_lines_of_the_document_run(path, tmp_path):
     pytest.importorskip("duckdb")
     (tmp_path / "trace.json.gz").write_bytes(pathlib.Path(path).read_bytes())
+    shutil.copytree(ROOT / "examples" / "job", tmp_path / "traces")
     code = "\n".join(python_blocks("docs/python.md"))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -23,6 +23,8 @@
 namespace ridge {
 namespace {
 
+// Ops of differing inputs inside each other; deeper ones are no call that a program makes, and would cost their square.
+constexpr int kMostNested = 8;
 constexpr std::string_view kNoShapes = "the op's inputs are not in the trace: record with record_shapes=True";
 
 // Namespaces that torch itself registers. Others come from libraries that a script cannot know how to import.
@@ -161,18 +163,33 @@ class ReplayCallBuilder {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (groups_[i].node != kNoNode) chosen[groups_[i].node.value].push_back(i);
     }
-    const CallTree& tree = model_.tree();
+    const std::vector<NodeId> above = nearest_of(chosen);
     for (const Device& device : model_.timeline().devices) {
       for (const WorkRow& work : device.work) {
         const EventId event = trace_.of(EventClass::device_work)[work.row];
         if (work_of(trace_, event) != DeviceWork::kernel) continue;
-        for (NodeId node = op_of(model_, work.row); node != kNoNode; node = tree.op_above(node)) {
-          const auto found = chosen.find(node.value);
-          if (found == chosen.end()) continue;
-          for (const std::size_t i : found->second) groups_[i].call.launches.push_back(launch_of(event));
+        const NodeId op = op_of(model_, work.row);
+        NodeId node = op == kNoNode ? kNoNode : above[op.value];
+        for (int depth = 0; node != kNoNode && depth < kMostNested; ++depth) {
+          for (const std::size_t i : chosen.find(node.value)->second) groups_[i].call.launches.push_back(launch_of(event));
+          const NodeId parent = model_.tree().parent[node.value];
+          node = parent == kNoNode ? kNoNode : above[parent.value];
         }
       }
     }
+  }
+
+  // For each node the chosen one at it or nearest above it, so that a deep stack is not walked again for each of its launches.
+  std::vector<NodeId> nearest_of(const std::unordered_map<std::uint32_t, std::vector<std::size_t>>& chosen) const {
+    const auto& parent = model_.tree().parent;
+    std::vector<NodeId> above(parent.size(), kNoNode);
+    for (std::uint32_t n = 0; n < parent.size(); ++n) {
+      if (chosen.contains(n))
+        above[n] = NodeId{n};
+      else if (parent[n] != kNoNode)
+        above[n] = above[parent[n].value];
+    }
+    return above;
   }
 
   void finish(Group* group) {

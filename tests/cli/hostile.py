@@ -63,6 +63,13 @@ def nested_ops(n):
         yield from launched(i, i + 0.2, "k")
 
 
+def nested_shapes(n):
+    """n ops inside each other, each of another shape, a launch of one kernel in each."""
+    for i in range(n):
+        yield op("aten::op", i, 2 * n - 2 * i, **{"Input Dims": [[i + 1]], "Input type": ["float"]})
+        yield from launched(i, i + 0.2, "k")
+
+
 def nested_regions(n):
     """n compiled regions inside each other, each of another frame, a launch of one kernel in each."""
     for i in range(n):
@@ -88,6 +95,7 @@ def test_four_times_the_trace_takes_about_four_times_as_long(folder):
         (many_gradients, ["kernels"], ["-f", "json"]),
         (nested_ops, ["kernel", "k"], ["-f", "json"]),
         (nested_ops, ["report"], ["-o", page]),
+        (nested_shapes, ["replay"], ["-f", "json"]),
         (nested_regions, ["report"], ["-o", page]),
     ]:
         times = []

@@ -21,6 +21,8 @@ if (Number(process.versions.node.split(".")[0]) >= 20) {
   console.log("skipped mcp_client_2026-07-28: it needs Node 20");
 }
 
+const OF_A_JOB = ["ranks", "arrivals"]; // they take two traces and more
+
 function check(condition, what) {
   if (!condition) throw new Error(what);
 }
@@ -83,11 +85,22 @@ const tests = {
     });
   },
 
+  async tools_of_a_job_answer(version) {
+    const ranks = ["ddp_gloo_rank0.json.gz", "ddp_gloo_rank1.json.gz"];
+    await connected(version, ranks.map((rank) => join(fixtures, rank)), async (client) => {
+      const { tools } = await client.listTools();
+      for (const name of OF_A_JOB) {
+        check(tools.some((tool) => tool.name === name), `no tool ${name}`);
+        await ask(client, name, { traces: ranks });
+      }
+    });
+  },
+
   async every_tool_answers(version) {
     await connected(version, [join(fixtures, "fault_item_sync.json.gz")], async (client) => {
       const { tools } = await client.listTools();
       for (const { name, inputSchema } of tools) {
-        if (name === "diff" || name === "timeline_url" || name === "sql") continue;
+        if (["diff", "timeline_url", "sql", ...OF_A_JOB].includes(name)) continue;
         await ask(client, name, inputSchema.required?.includes("name") ? { name: "gemm|sgemm|nvjet|cutlass" } : {});
         await ask(client, name, { ...(inputSchema.required?.includes("name") ? { name: "gemm|sgemm|nvjet|cutlass" } : {}), answer_bytes: 6144 });
       }

@@ -183,10 +183,10 @@ Result<Replays> compute_replays(const Scope& scope, const ReplayQuestion& questi
   std::size_t made = 0;
   for (ReplayCall& call : chosen) {
     ReplayRow row{std::move(call), {}, {}};
-    const bool wanted = question.most == 0 || made < question.most;
+    const bool wanted = question.scripts && (question.most == 0 || made < question.most);
     if (row.call.triton || wanted) maker.make(&row);  // only the source tells whether a Triton kernel can be made
-    if (row.call.cannot.empty() && wanted && question.scripts) row.file = file_name(++made, row.call);
-    if (row.file.empty()) row.script.clear();
+    if (row.call.cannot.empty() && wanted) row.file = file_name(++made, row.call);
+    if (row.file.empty()) row.script = std::string();  // its memory too: there may be very many
     out.rows.push_back(std::move(row));
   }
   return out;
