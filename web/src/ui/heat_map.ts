@@ -1,5 +1,5 @@
 // A heat map on a canvas: rows by columns, a value in each cell. Where there are more rows or columns than the screen has room for, a cell stands for
-// several and shows the largest of them; a click on such a cell looks closer, so that ten thousand rows cost as much as a hundred. By keyboard: arrows move
+// several and shows the largest of them; a click on such a cell looks closer. By keyboard: arrows move
 // a cursor, Enter does what a click does, Backspace looks from farther away.
 import { prepare, theme } from "../timeline/theme";
 import { el } from "./dom";
