@@ -69,12 +69,8 @@ def test_a_healthy_job_has_no_straggler(folder):
 
 
 def test_ranks_in_any_order(folder):
-    order = (6, 1, 7, 0, 5, 3, 2, 4)
     wanted, _ = answer(JOB)
-    got, _ = answer(*[rank_file(rank) for rank in order])
-    for row in got["ranks"]:  # which of the traces as they were given
-        equal(row["trace"], order.index(row["rank"]), "the trace of rank %d" % row["rank"])
-        row["trace"] = row["rank"]
+    got, _ = answer(*[rank_file(rank) for rank in (6, 1, 7, 0, 5, 3, 2, 4)])
     equal(got, wanted, "tables")
 
 

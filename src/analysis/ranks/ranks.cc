@@ -33,10 +33,7 @@ Part part_of(const Job& job, const Meeting& meeting, const Attendant& attendant,
 
 class RanksMaker {
  public:
-  explicit RanksMaker(std::span<const Digest> digests) {
-    ranks_.digests = digests.data();
-    ranks_.job = assemble_job(digests);
-  }
+  explicit RanksMaker(std::span<const Digest> digests) : digests_(digests) { ranks_.job = assemble_job(digests); }
 
   Ranks make() {
     start_rows();
@@ -54,14 +51,15 @@ class RanksMaker {
   void start_rows() {
     const Job& job = ranks_.job;
     std::vector<std::string> paths;
-    for (const JobRank& rank : job.ranks) paths.push_back(rank.digest->path);
+    for (const Digest& digest : digests_)
+      paths.push_back(digest.path);  // also of those that are left out: names stay those of all
     const std::int64_t first = clock_origin(job);
     const std::vector<std::string> names = distinct_names(paths);
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
       const JobRank& rank = job.ranks[r];
       RankSums& sums = ranks_.ranks.emplace_back();
       sums.rank = &rank;
-      sums.file = names[r];
+      sums.file = names[static_cast<std::size_t>(rank.digest - digests_.data())];
       const std::int64_t own_first = rank.digest->steps.empty() ? 0 : rank.common(rank.digest->steps.front().start_ns);
       for (const DigestStep& step : rank.digest->steps) {
         sums.steps.push_back({.number = step.number,
@@ -166,6 +164,7 @@ class RanksMaker {
     }
   }
 
+  const std::span<const Digest> digests_;
   Ranks ranks_;
 };
 

@@ -30,7 +30,7 @@ struct RankStep {
 
 struct RankSums {
   const JobRank* rank = nullptr;
-  std::string file;
+  std::string file;  // what the report calls its trace
   std::vector<RankStep> steps;
   RankStep total;              // over the steps
   std::int64_t step_ns = 0;    // a step's, in the mean
@@ -52,7 +52,6 @@ struct MessageSums {
 };
 
 struct Ranks {
-  const Digest* digests = nullptr;  // those that were given, in their order
   Job job;
   std::vector<RankSums> ranks;
   std::vector<MeetingSums> collectives;  // longest first

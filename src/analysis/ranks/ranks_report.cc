@@ -82,8 +82,7 @@ Table ranks_table(const Ranks& found) {
                    {"steps", Type::integer, Unit::count},
                    {"offset_error_ns", Type::integer, Unit::ns},
                    {"drift_ppm", Type::number},
-                   {"host", Type::text},
-                   {"trace", Type::integer}};  // its place among the traces given, from 0
+                   {"host", Type::text}};
   const JobRank* const reference = found.ranks.empty() ? nullptr : found.ranks.front().rank;
   for (const RankSums& sums : found.ranks) {
     const JobRank& rank = *sums.rank;
@@ -104,7 +103,7 @@ Table ranks_table(const Ranks& found) {
                    stepped ? Cell(sums.total.busy_ns) : Cell(), stepped ? Cell(sums.total.compute_ns) : Cell(),
                    sums.total.wait_ns + sums.total.transfer_ns, sums.total.wait_ns, sums.total.transfer_ns, sums.total.late_ns,
                    sums.total.exposed_ns, sums.bubble_ns, static_cast<std::int64_t>(digest.steps.size()), error, drift,
-                   cells::text(digest.host), static_cast<std::int64_t>(rank.digest - found.digests)});
+                   cells::text(digest.host)});
   }
   return table;
 }

@@ -84,7 +84,7 @@ TEST(Arrivals, OneCollectiveIsFoundByWhenARankBeganIt) {
   EXPECT_FALSE(engine.run("arrivals", {{"rank", "one"}}));
 }
 
-// The place of a trace among those given stands beside its rank, whatever the order.
+// A rank is told by the name that the report has for its trace, whatever the order.
 TEST(Arrivals, RanksTellWhichTraceIsWhose) {
   std::vector<std::string> paths;
   for (const int rank : {2, 0, 3, 1})
@@ -94,8 +94,12 @@ TEST(Arrivals, RanksTellWhichTraceIsWhose) {
   const auto report = engine->run("ranks", {});
   ASSERT_TRUE(report);
   const Table& table = report->tables.front();
-  const std::int64_t expected[] = {1, 3, 0, 2};
-  for (std::size_t row = 0; row < table.size(); ++row) EXPECT_EQ(at(table, "trace", row), expected[at(table, "rank", row)]);
+  const std::size_t expected[] = {1, 3, 0, 2};
+  ASSERT_EQ(table.size(), 4U);
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const std::size_t trace = expected[static_cast<std::size_t>(at(table, "rank", row))];
+    EXPECT_EQ(table.column("file").text(row), report->traces[trace].name);
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import { link } from "../ui/router";
 import { rows_of, table_of, type Rows } from "../ui/rows";
 import { publish, withdraw } from "../ui/shown";
 import type { Context, Page } from "./page";
+import { traces_of_ranks } from "../timeline/job_clock";
 import { findings_card } from "./ranks_findings";
 import { RanksMap, step_grid, step_link, type StepGrid } from "./ranks_map";
 
@@ -17,9 +18,10 @@ export async function ranks_page(context: Context): Promise<Page> {
   const ranks = table_of(report, "ranks")!;
   const stragglers = table_of(report, "stragglers");
   const grid = step_grid(report);
+  const traces = traces_of_ranks(report);
   const slow = new Set(rows_of(stragglers).map((row) => stragglers!.number(row, "rank") ?? -1));
   const { parameters } = context;
-  const map = grid && new RanksMap(grid, ranks, context.all.traces, slow, { measure: parameters.get("show"), ranks: parameters.get("rows") });
+  const map = grid && new RanksMap(grid, traces, context.all.traces, slow, { measure: parameters.get("show"), ranks: parameters.get("rows") });
   const shown = map && publish({ heat: map.map, grid });
   const tables = ["collectives", "groups", "messages"].map((name) => table_of(report, name)).filter((table) => table !== null);
   const job = table_of(report, "job");
@@ -30,10 +32,10 @@ export async function ranks_page(context: Context): Promise<Page> {
       page_head("Ranks", lead(ranks, job)),
       diagnostics(report.diagnostics.filter(({ code }) => code !== "no_stragglers")),
       job ? job_figures(job) : null,
-      straggler_card(report, ranks, grid, context),
+      straggler_card(report, ranks, traces, grid, context),
       map ? card("Ranks by steps", map.element) : null,
-      findings_card(context, ranks),
-      table_card(ranks.table, 0, { open: (row) => rank_link(ranks, row, context.all.traces), only: kRankColumns, first: kRankColumns, label: "Ranks" }, "Ranks"),
+      findings_card(context, ranks.size, traces),
+      table_card(ranks.table, 0, { open: (row) => rank_link(traces.get(ranks.number(row, "rank") ?? -1), context.all.traces), only: kRankColumns, first: kRankColumns, label: "Ranks" }, "Ranks"),
       ...tables.map((table) => table_card(table.table, 0, { open: () => null, ...(kColumns[table.table.name] ? { only: kColumns[table.table.name]!, first: kColumns[table.table.name]! } : {}) }, kTitles[table.table.name])),
     ),
     close: () => {
@@ -50,10 +52,8 @@ const kColumns: Record<string, string[]> = {
   groups: ["group", "role", "ranks", "given", "collectives", "wait_ns", "transfer_ns", "link", "members", "description"],
 };
 
-const rank_link = (ranks: Rows, row: Cell[], traces: Traces["traces"]): string | null => {
-  const t = ranks.number(row, "trace");
-  return t === null || traces[t]?.state === "absent" ? null : link("timeline", { t: t || null });
-};
+const rank_link = (t: number | undefined, traces: Traces["traces"]): string | null =>
+  t === undefined || traces[t]?.state === "absent" ? null : link("timeline", { t: t || null });
 
 function lead(ranks: Rows, job: Rows | null): string {
   const row = job?.table.rows[0];
@@ -97,17 +97,17 @@ const kCauses: Record<string, string> = {
   link: "slow link: transfers of these ranks take longer",
 };
 
-function straggler_card(report: Report, ranks: Rows, grid: StepGrid | null, context: Context): HTMLElement {
+function straggler_card(report: Report, ranks: Rows, traces: Map<number, number>, grid: StepGrid | null, context: Context): HTMLElement {
   const table = table_of(report, "stragglers");
   if (table?.size) {
-    return card("Stragglers", el("ol", { class: "findings stragglers" }, ...table.table.rows.map((row) => straggler(table, row, ranks, grid, context))));
+    return card("Stragglers", el("ol", { class: "findings stragglers" }, ...table.table.rows.map((row) => straggler(table, row, ranks, traces, grid, context))));
   }
   const none = report.diagnostics.find(({ code }) => code === "no_stragglers");
   const text = none ? "None: no rank and no link costs the step 2 % or more." : "It cannot be told: the traces have too few collectives in common.";
   return card("Stragglers", el("p", { class: "muted" }, text));
 }
 
-function straggler(table: Rows, row: Cell[], ranks: Rows, grid: StepGrid | null, context: Context): HTMLElement {
+function straggler(table: Rows, row: Cell[], ranks: Rows, trace_of: Map<number, number>, grid: StepGrid | null, context: Context): HTMLElement {
   const rank = table.number(row, "rank");
   const group = (table.text(row, "group").match(/\d+/g) ?? []).map(Number);
   const cause = table.text(row, "cause");
@@ -129,21 +129,19 @@ function straggler(table: Rows, row: Cell[], ranks: Rows, grid: StepGrid | null,
       el("p", {}, kCauses[cause] ?? cause),
       el("p", { class: "muted" }, shorten(format.prose(table.text(row, "evidence")), 800)),
     ),
-    el("div", { class: "straggler-links" }, ...places(rank, group, ranks, grid, context)),
+    el("div", { class: "straggler-links" }, ...places(rank, group, ranks, trace_of, grid, context)),
   );
 }
 
 // Its slowest step alone, and beside other ranks on one clock.
-function places(rank: number | null, group: number[], ranks: Rows, grid: StepGrid | null, context: Context): Child[] {
+function places(rank: number | null, group: number[], ranks: Rows, trace_of: Map<number, number>, grid: StepGrid | null, context: Context): Child[] {
   const { traces } = context.all;
-  const row_of = (wanted: number): Cell[] | undefined => rows_of(ranks).find((row) => ranks.number(row, "rank") === wanted);
   const chosen = rank ?? group[0];
-  const row = chosen === undefined ? undefined : row_of(chosen);
-  const t = row ? ranks.number(row, "trace") : null;
-  if (!row || t === null || !traces[t] || traces[t].state === "absent" || !context.source.has("tracks", { t })) return [];
+  const t = chosen === undefined ? undefined : trace_of.get(chosen);
+  if (t === undefined || !traces[t] || traces[t].state === "absent" || !context.source.has("tracks", { t })) return [];
   const step = grid && worst_step(grid, chosen!);
   const alone = step === null ? link("timeline", { t: t || null }) : step_link(traces, t, step);
-  const near = (group.length ? group : rows_of(ranks).map((each) => ranks.number(each, "rank")!)).filter((each) => each !== chosen && row_of(each));
+  const near = (group.length ? group : rows_of(ranks).map((each) => ranks.number(each, "rank")!)).filter((each) => each !== chosen && trace_of.has(each));
   const beside = near.sort((a, b) => Math.abs(a - chosen!) - Math.abs(b - chosen!)).slice(0, kBeside);
   const stack = beside.length ? link("timeline", { t: t || null, ranks: [chosen!, ...beside].join("."), step: step === null ? null : step }) : null;
   return [

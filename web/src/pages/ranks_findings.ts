@@ -10,7 +10,7 @@ import type { Context } from "./page";
 
 const kUnasked = 16; // ranks: of more one asks by a button
 
-export function findings_card(context: Context, ranks: Rows): HTMLElement | null {
+export function findings_card(context: Context, ranks: number, trace_of: Map<number, number>): HTMLElement | null {
   const { source, all } = context;
   const takes = all.analyses.find(({ name }) => name === "ranks")?.parameters.some(({ name }) => name === "findings");
   const question = { findings: "true" };
@@ -23,27 +23,26 @@ export function findings_card(context: Context, ranks: Rows): HTMLElement | null
       const table = table_of(report, "findings");
       if (!table) fill(body, el("p", { class: "muted" }, "The digests were made without findings."));
       else if (!table.size) fill(body, el("p", { class: "muted" }, "Nothing stands out on any rank: no rule found time to save."));
-      else fill(body, el("ol", { class: "findings" }, ...rows_of(table).map((row) => finding(table, row, ranks, context))));
+      else fill(body, el("ol", { class: "findings" }, ...rows_of(table).map((row) => finding(table, row, ranks, trace_of, context))));
     } catch (error) {
       fill(body, el("p", { class: "muted", role: "alert" }, (error as Error).message));
     }
   };
-  if (ranks.size <= kUnasked) void show();
-  else fill(body, button(`Look through all ${format.count(ranks.size)} ranks`, () => void show(), { class: "btn small" }));
+  if (ranks <= kUnasked) void show();
+  else fill(body, button(`Look through all ${format.count(ranks)} ranks`, () => void show(), { class: "btn small" }));
   return card("Findings over all ranks", body);
 }
 
-function finding(table: Rows, row: Cell[], ranks: Rows, context: Context): HTMLElement {
+function finding(table: Rows, row: Cell[], ranks: number, trace_of: Map<number, number>, context: Context): HTMLElement {
   const saves = table.number(row, "saves_ns");
   const at_most = table.number(row, "at_most_ns");
   const holds = table.number(row, "holds_for") ?? 0;
   const first = Number(/\d+/.exec(table.text(row, "ranks"))?.[0] ?? NaN);
-  const of = rows_of(ranks).find((each) => ranks.number(each, "rank") === first);
-  const t = of ? ranks.number(of, "trace") : null;
-  const there = t !== null && context.all.traces[t] && context.all.traces[t].state !== "absent" && context.source.has("findings", { claim: table.text(row, "id"), t });
+  const t = trace_of.get(first);
+  const there = t !== undefined && context.all.traces[t] && context.all.traces[t].state !== "absent" && context.source.has("findings", { claim: table.text(row, "id"), t });
   const target = there ? link("timeline", { t: t || null, f: table.text(row, "id") }) : null;
   const title = shorten(format.prose(table.text(row, "finding")), 400);
-  const who = holds === ranks.size ? `all ${format.count(holds)} ranks` : `${holds === 1 ? "rank" : `${format.count(holds)} ranks:`} ${shorten(table.text(row, "ranks"), 120)}`;
+  const who = holds === ranks ? `all ${format.count(holds)} ranks` : `${holds === 1 ? "rank" : `${format.count(holds)} ranks:`} ${shorten(table.text(row, "ranks"), 120)}`;
   return el(
     "li",
     { class: "finding", "data-finding": table.text(row, "id") },

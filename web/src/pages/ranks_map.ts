@@ -6,7 +6,7 @@ import { HeatMap, type HeatData, type HeatWindow } from "../ui/heat_map";
 import { shades } from "../ui/heat_scale";
 import { range_link } from "../ui/links";
 import { go, link, note } from "../ui/router";
-import { rows_of, table_of, type Rows } from "../ui/rows";
+import { rows_of, table_of } from "../ui/rows";
 import { theme } from "../timeline/theme";
 
 interface Measure {
@@ -88,7 +88,7 @@ export class RanksMap {
 
   constructor(
     private readonly grid: StepGrid,
-    private readonly ranks: Rows,
+    private readonly trace_of: Map<number, number>, // by rank
     private readonly traces: Traces["traces"],
     private readonly stragglers: Set<number>,
     choice: MapChoice,
@@ -176,8 +176,7 @@ export class RanksMap {
   }
 
   private open(row: number, column: number): void {
-    const t = this.ranks.number(rows_of(this.ranks)[row]!, "trace");
-    const target = step_link(this.traces, t, this.grid.steps[column]!);
+    const target = step_link(this.traces, this.trace_of.get(this.grid.ranks[row]!) ?? null, this.grid.steps[column]!);
     if (target) go(target);
     else fill(this.said, `The trace of rank ${this.grid.ranks[row]} is not here: only its digest is.`);
   }

@@ -40,6 +40,18 @@ export function load_clock(source: DataSource, all: Traces): Promise<JobClock | 
 // Whether there can be one.
 export const may_have_clock = (source: DataSource, all: Traces): boolean => all.traces.length > 1 && all.analyses.some(({ name }) => name === "ranks") && source.has("ranks");
 
+// Which trace is whose, by its name in the report.
+export function traces_of_ranks(report: Report): Map<number, number> {
+  const names = new Map(report.traces.map(({ name }, t) => [name, t]));
+  const ranks = table_of(report, "ranks");
+  const found = new Map<number, number>();
+  for (const row of rows_of(ranks)) {
+    const [rank, t] = [ranks!.number(row, "rank"), names.get(ranks!.text(row, "file"))];
+    if (rank !== null && t !== undefined) found.set(rank, t);
+  }
+  return found;
+}
+
 export function clock_of(report: Report, all: Traces): JobClock | null {
   const [ranks, steps] = [table_of(report, "ranks"), table_of(report, "steps")];
   if (!ranks || !steps) return null;
@@ -51,9 +63,11 @@ export function clock_of(report: Report, all: Traces): JobClock | null {
     starts.get(rank)!.set(step, start);
   }
   const list: RankClock[] = [];
+  const traces = traces_of_ranks(report);
   for (const row of rows_of(ranks)) {
-    const [rank, t] = [ranks.number(row, "rank"), ranks.number(row, "trace")];
-    if (rank === null || t === null || !all.traces[t]) continue;
+    const rank = ranks.number(row, "rank");
+    const t = rank === null ? undefined : traces.get(rank);
+    if (rank === null || t === undefined || !all.traces[t]) continue;
     const own = starts.get(rank) ?? new Map<number, number>();
     list.push({ rank, t, aligned: ranks.number(row, "offset_ns") !== null && own.size > 0, error_ns: ranks.number(row, "offset_error_ns"), starts: own });
   }
