@@ -520,7 +520,7 @@ def video_unit(i, o, stride):
 
 
 def video_train():
-    c, batch, side, deep = S(64, 8), S(8, 2), S(112, 16), torch.channels_last_3d
+    c, batch, side, deep = S(64, 8), S(16, 2), S(112, 16), torch.channels_last_3d
     m = built(lambda: nn.Sequential(video_unit(3, c, 2), video_unit(c, c, 1), video_unit(c, 2 * c, 2), video_unit(2 * c, 4 * c, 2), nn.AdaptiveAvgPool3d(1), nn.Flatten(),
                                     nn.Linear(4 * c, 400))).to(memory_format=deep)
     f, x, y = formed(m), noise(batch, 3, S(16, 4), side, side).to(memory_format=deep), draw(400, batch)
@@ -582,7 +582,7 @@ def voice_infer():
 
 # Textures by two networks against each other.
 def textures_train():
-    c, batch, side, z = S(64, 8), S(128, 2), S(64, 16), S(128, 8)
+    c, batch, side, z = S(64, 8), S(256, 2), S(64, 16), S(128, 8)
     small = side // 8
     make = built(lambda: nn.Sequential(nn.Linear(z, 8 * c * small * small), nn.Unflatten(1, (8 * c, small, small)), nn.ReLU(),
                                        *[layer for i in range(3) for layer in (nn.Upsample(scale_factor=2), nn.Conv2d(8 * c >> i, 4 * c >> i, 3, padding=1), nn.LeakyReLU(0.2, inplace=True))],

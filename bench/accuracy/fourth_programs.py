@@ -53,7 +53,7 @@ def molecule_sizes(asked):
 # Pictures out of noise in ten steps: how much noise is left is kept on the device and compared there, or is a list of numbers.
 def sampler_sigmas(on_device):
     def make():
-        c, side, steps = S(96, 8), S(96, 8), S(10, 3)
+        c, side, steps = S(192, 8), S(128, 8), S(10, 3)
         kind = HALF_HERE
         net = last(built(lambda: nn.Sequential(nn.Conv2d(4, c, 3, padding=1), nn.SiLU(), nn.Conv2d(c, c, 3, padding=1), nn.SiLU(), nn.Conv2d(c, c, 3, padding=1), nn.SiLU(), nn.Conv2d(c, 4, 3, padding=1)), kind)).eval()
         f, begin, more = formed(net), last(noise(4, 4, side, side, dtype=kind)), last(noise(4, 4, side, side, dtype=kind))
@@ -80,7 +80,7 @@ def sampler_sigmas(on_device):
 # An actor and a critic that weigh entropy: the weight and each loss are read in every update, or once behind four.
 def entropy_weight(read):
     def make():
-        batch, d, seen, acts, updates = S(4096, 8), S(1024, 16), S(64, 6), S(16, 3), S(4, 2)
+        batch, d, seen, acts, updates = S(32768, 8), S(1024, 16), S(64, 6), S(16, 3), S(4, 2)
         body = lambda i, o: nn.Sequential(nn.Linear(i, d), nn.ReLU(), nn.Linear(d, d), nn.ReLU(), nn.Linear(d, o))
         nets = built(lambda: nn.ModuleList([body(seen, 2 * acts), body(seen + acts, 1)]))
         actor, critic = (formed(n) for n in nets)
@@ -376,7 +376,7 @@ def speaker_adam(one_by_one):
 # Answers ranked by a reward model, few at a time: AdamW as it comes, or fused.
 def reward_adamw(as_it_comes):
     def make():
-        d, batch, t = S(1024, 16), S(8, 2), S(256, 6)
+        d, batch, t = S(1024, 16), S(32, 2), S(256, 6)
         m = built(lambda: nn.Sequential(*[Block(d, S(16, 2)) for _ in range(S(6, 1))], nn.LayerNorm(d), nn.Linear(d, 1)))
         optimizer = torch.optim.AdamW(m.parameters(), lr=1e-5, **({} if as_it_comes else dict(fused=True)))
         f, x = formed(m), noise(2 * batch, t, d)
@@ -612,7 +612,7 @@ def sampler_autocast(each_step):
     def make():
         d, steps = S(1536, 16), S(6, 2)
         m = built(lambda: Tokens(d, S(12, 2), S(3, 1)), None if each_step else BF).eval()
-        f, begin = formed(m), noise(2, S(256, 6), d)
+        f, begin = formed(m), noise(2, S(1024, 6), d)
 
         @torch.no_grad()
         def step():
