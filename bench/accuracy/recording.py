@@ -1,6 +1,6 @@
 """Record programs with and without torch.profiler: their real step and their traces.
 
-    python3 recording.py PROGRAMS.py OUT [--seconds S] [--prepare P] [name ...]
+    python3 recording.py PROGRAMS.py OUT [name ...] [--seconds S] [--prepare P]
 
 PROGRAMS.py has PROGRAMS: {name: maker}; a maker returns step(), or {"fault": maker, "mended": maker} for a pair. Every entry
 runs in a process of its own. The real step is measured with nobody profiling, in nine series; those of a pair take turns. What
