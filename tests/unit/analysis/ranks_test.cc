@@ -117,6 +117,21 @@ TEST(Ranks, LateLaunchesAreTheHosts) {
   EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 0U);
 }
 
+// The device has enough to do for the launches behind the stall: what is too long is the stall alone, not each of them.
+TEST(Ranks, AHostThatStandsStillCostsWhatItStandsStill) {
+  MadeJob job = healthy();
+  for (MadeRank& rank : job.ranks) rank.launch_us = 30;
+  const MadeJob mended = job;
+  job.ranks[1].stall_us = 600;
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+  const Straggler& found = answer.ranks.stragglers.list.front();
+  EXPECT_EQ(found.cause, StragglerCause::host);
+  EXPECT_EQ(found.rank, 1U);
+  const auto truth = static_cast<double>(true_cost_ns(job, mended));
+  EXPECT_NEAR(static_cast<double>(found.costs_ns), truth, 0.06 * truth);
+}
+
 TEST(Ranks, ASlowLinkIsItsGroups) {
   MadeJob job = healthy(6);
   for (std::size_t r = 0; r < 6; ++r) job.ranks[r].pg_name = std::to_string(r / 2);
