@@ -115,8 +115,7 @@ def race(path, python, environment, rounds):
 
 
 def repeated(size):
-    """A trace of that size: examples/resnet18_compiled.json.gz, recorded again and again. Others' traces (bench/compare has a mix) hold ranges and waits on streams that
-    HolisticTraceAnalysis counts as work, so that the answers differ."""
+    """A trace of that size: examples/resnet18_compiled.json.gz, recorded again and again. Of the mix of bench/compare HolisticTraceAnalysis tells another device time."""
     path = os.path.join(run.ROOT, "build", "bench", f"rivals_{size}.json")
     if os.path.exists(path):
         return path
