@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <queue>
 
 #include "base/median.h"
@@ -59,18 +60,17 @@ class ClockFit {
     }
     std::vector<std::uint32_t> by_size(job_.ranks.size());
     std::vector<bool> seen(job_.groups.size(), false);
-    std::int64_t apart = 0;
-    bool first = true;
+    std::uint32_t clocks = 0;
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
       if (job_.ranks[r].aligned) continue;
       // What the traces say of their own clocks, where nothing better is known.
       job_.ranks[r].offset_ns = base_difference(r);
       const bool meets =
           std::any_of(groups_of[r].begin(), groups_of[r].end(), [&](std::uint32_t g) { return meets_others(g, r); });
-      if (!meets || !first) ++apart;
+      clock_ = clocks++;
+      job_.ranks[r].clock = clock_;
       if (!meets) continue;
       job_.ranks[r].aligned = true;
-      first = false;
       // Larger groups first: their ends tell more.
       const auto smaller = [&](std::uint32_t a, std::uint32_t b) {
         return std::pair(meetings_of_[a].size() * job_.groups[a].members.size(), b) <
@@ -89,11 +89,23 @@ class ClockFit {
         place_group(g, enqueue);
       }
     }
-    if (apart > 0 && job_.ranks.size() > 1) {
-      job_.diagnostics.push_back({"groups_apart", apart,
-                                  std::to_string(apart) + (apart == 1 ? " rank" : " ranks or sets of ranks") +
-                                      " share no collective with the others: their clocks cannot be compared"});
+    if (clocks > 1) say_apart(clocks);
+  }
+
+  // The largest set of ranks that meet, and the others.
+  void say_apart(std::uint32_t clocks) {
+    std::vector<std::size_t> sizes(clocks);
+    for (const JobRank& rank : job_.ranks) ++sizes[rank.clock];
+    const auto largest = static_cast<std::uint32_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+    std::vector<std::int64_t> apart;
+    for (const JobRank& rank : job_.ranks) {
+      if (rank.clock != largest) apart.push_back(rank.rank);
     }
+    const bool one = apart.size() == 1;
+    job_.diagnostics.push_back({"groups_apart", 1,
+                                (one ? "rank " : "ranks ") + listed_ranks(apart) + (one ? " shares" : " share") +
+                                    " no collective with the other " + std::to_string(sizes[largest]) +
+                                    ": clocks cannot be compared. Are the traces of one job?"});
   }
 
   std::int64_t base_difference(std::uint32_t r) const {
@@ -132,6 +144,7 @@ class ClockFit {
       for (auto& [rank, differences] : lacks) {
         job_.ranks[rank].offset_ns = median(std::move(differences));
         job_.ranks[rank].aligned = true;
+        job_.ranks[rank].clock = clock_;
         placed = true;
         enqueue(rank);
       }
@@ -179,30 +192,44 @@ class ClockFit {
   void refine(std::uint32_t r, bool with_drift) {
     JobRank& rank = job_.ranks[r];
     if (!rank.aligned) return;
-    const auto found = residuals(r);
+    auto found = residuals(r);
     if (found.empty()) return;
     const std::int64_t middle = median_lack(found);
     move(&rank, middle);
+    for (auto& [time, lack] : found) lack -= middle;
+    // Twice: while ends still run away, those that are late by themselves stand among the others.
+    for (int round = 0; with_drift && round < 2; ++round) {
+      const auto drift = drift_of(found);
+      if (!drift) return;
+      for (auto& [time, lack] : found) lack -= static_cast<std::int64_t>(*drift * static_cast<double>(time - rank.middle_ns));
+      const std::int64_t left = median_lack(found);
+      for (auto& [time, lack] : found) lack -= left;
+      rank.drift += *drift;
+      move(&rank, left);
+    }
+  }
+
+  // What a clock loses over the time of these ends, where that is more than chance.
+  static std::optional<double> drift_of(std::span<const std::pair<std::int64_t, std::int64_t>> found) {
     constexpr std::size_t kFewest = 12;
-    if (!with_drift || found.size() < kFewest) return;
+    if (found.size() < kFewest) return std::nullopt;
     const std::size_t third = found.size() / 3;
-    const std::span<const std::pair<std::int64_t, std::int64_t>> all = found;
-    const auto head = all.first(third), tail = all.last(third);
+    const auto head = found.first(third), tail = found.last(third);
     const std::int64_t apart = tail[third / 2].first - head[third / 2].first;
-    const std::int64_t gain = median_lack(tail) - median_lack(head);
-    std::vector<std::int64_t> spread;
-    for (const auto& [time, lack] : found) spread.push_back(std::abs(lack - middle));
-    // What medians of that many ends may differ by without any drift.
-    const double noise = 3 * static_cast<double>(median(std::move(spread))) / std::sqrt(static_cast<double>(third)) + 100;
-    if (apart <= 0 || std::abs(static_cast<double>(gain)) < noise) return;
-    const double drift = static_cast<double>(gain) / static_cast<double>(apart);
+    if (apart <= 0) return std::nullopt;
+    const auto gain = static_cast<double>(median_lack(tail) - median_lack(head));
+    const double drift = gain / static_cast<double>(apart);
     constexpr double kMostDrift = 1e-3;  // quartz is within 1e-4
-    if (std::abs(drift) > kMostDrift) return;
-    rank.drift += drift;
-    std::vector<std::int64_t> lacks;
+    if (std::abs(drift) > kMostDrift) return std::nullopt;
+    std::vector<std::int64_t> lacks, spread;  // with that drift taken out
     for (const auto& [time, lack] : found)
-      lacks.push_back(lack - middle - static_cast<std::int64_t>(drift * static_cast<double>(time - rank.middle_ns)));
-    move(&rank, median(std::move(lacks)));
+      lacks.push_back(lack - static_cast<std::int64_t>(drift * static_cast<double>(time - found.front().first)));
+    const std::int64_t left = median(lacks);
+    for (const std::int64_t lack : lacks) spread.push_back(std::abs(lack - left));
+    // What medians of that many ends may differ by without any drift: 1.25 x 1.48 median deviations / sqrt(n) is the error of
+    // one median, that of a difference of two is 1.41 times that; three of these are no chance.
+    const double noise = 8 * static_cast<double>(median(std::move(spread))) / std::sqrt(static_cast<double>(third)) + 100;
+    return std::abs(gain) < noise ? std::nullopt : std::optional(drift);
   }
 
   // Ranks of one machine share its clock: where their own fits agree, they get the median of them.
@@ -264,6 +291,7 @@ class ClockFit {
   std::vector<std::int64_t> end_of_;                     // of each meeting, by the common clock
   std::vector<std::vector<std::uint32_t>> meetings_of_;  // by group: those whose ends tell
   std::vector<std::int64_t> ends_;
+  std::uint32_t clock_ = 0;
 };
 
 }  // namespace
