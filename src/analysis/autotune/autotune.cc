@@ -69,6 +69,7 @@ class TunerWalk {
       TunedOnce found = one(phase);
       if (!found.tried.empty() && scope_.matches(found.what)) out.push_back(std::move(found));
     }
+    add_own(&out);
     mark_those_that_ran(&out);
     return out;
   }
@@ -96,6 +97,68 @@ class TunerWalk {
       if (is == EventClass::op && std::ranges::find(kPreparing, name) != kPreparing.end()) continue;
       if (auto call = timed_call(NodeId{n}, name)) calls.push_back(std::move(*call));
     }
+    fill(calls, end, &out);
+    rank_by_expectation(scope_, &out);
+    return out;
+  }
+
+  // Kernels that the program brings and times itself. Calls of the tuner that stand under no phase; another kernel's begin
+  // another tuning, and so does what the program does in between.
+  void add_own(std::vector<TunedOnce>* out) {
+    const Autotuning& tuning = model_.autotuning();
+    if (tuning.node.empty()) return;
+    std::vector<TimedCall> calls;
+    const auto finish_one = [&] {
+      if (calls.empty()) return;
+      TunedOnce found;
+      found.how = kOwnTuner;
+      found.what = calls.front().config.kernel;
+      const std::int64_t end = tree_.end_ns[calls.back().node.value];
+      found.wall_ns = end - tree_.start_ns[calls.front().node.value];
+      fill(calls, end, &found);
+      calls.clear();
+      if (found.tried.size() > 1 && scope_.matches(found.what)) {
+        place_by_time(&found);
+        out->push_back(std::move(found));
+      }
+    };
+    for (const HostThread& thread : tree_.threads) {
+      std::int64_t done = INT64_MIN;
+      const std::uint32_t end = std::min(thread.first + thread.count, tree_.recorded);
+      for (std::uint32_t n = thread.first; n < end; ++n) {
+        if (is_phase_.contains(n)) done = tree_.end_ns[n];
+        const EventClass is = tree_.event_class[n];
+        if ((is != EventClass::op && is != EventClass::launch) || tree_.start_ns[n] < done) continue;
+        done = tree_.end_ns[n];
+        const std::string_view name = trace_.text(trace_.events.name(tree_.event[n]));
+        if (!tuning.holds(NodeId{n}) || !scope_.holds(NodeId{n})) {
+          finish_one();
+          continue;
+        }
+        if (name == kBuffer && !calls.empty()) calls.back().begins = true;
+        if (is == EventClass::op) continue;
+        auto call = timed_call(NodeId{n}, name);
+        if (!call) continue;
+        call->config.of_program = true;
+        if (!calls.empty() && calls.front().config.kernel != call->config.kernel) finish_one();
+        calls.push_back(std::move(*call));
+      }
+      finish_one();
+    }
+    std::ranges::stable_sort(*out, {}, [&](const TunedOnce& t) { return t.began_ns; });
+  }
+
+  static void place_by_time(TunedOnce* tuning) {
+    std::vector<TriedConfig*> order;
+    for (TriedConfig& c : tuning->tried) order.push_back(&c);
+    std::ranges::stable_sort(order, {}, &TriedConfig::min_ns);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<std::int64_t>(i) + 1;
+  }
+
+  // Runs of equal calls become configurations.
+  void fill(const std::vector<TimedCall>& calls, std::int64_t end, TunedOnce* tuning) {
+    TunedOnce& out = *tuning;
+    if (!calls.empty()) out.began_ns = tree_.start_ns[calls.front().node.value];
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const bool first = i == 0 || calls[i].begins || !same_config(calls[i].config, calls[i - 1].config);
       if (first) {
@@ -111,8 +174,6 @@ class TunerWalk {
       saturating_add(&out.gpu_ns, calls[i].ns);
     }
     if (!out.tried.empty()) finish(end, &out.tried.back());
-    rank_by_expectation(scope_, &out);
-    return out;
   }
 
   bool below(std::uint32_t n, NodeId above) const {
@@ -177,12 +238,19 @@ class TunerWalk {
     std::set<std::tuple<std::string_view, std::int64_t, std::int64_t, std::string_view, std::string_view, std::int64_t>>
         generated;
     std::set<std::pair<std::string, std::string_view>> of_library;
+    std::set<std::tuple<std::string, std::string_view, std::string_view, std::int64_t, std::int64_t>> of_program;
+    const auto program_key = [](const TriedConfig& c) {
+      return std::tuple(c.kernel, c.grid, c.block, c.registers.value_or(0), c.shared_bytes.value_or(0));
+    };
     const auto work = trace_.of(EventClass::device_work);
     for (const auto& [launch, row] : ran_) {
       const NodeId op = model_.links().op[row];
-      if (op == kNoNode) continue;
       TriedConfig program;
       describe_kernel(work[row], &program);
+      if (op == kNoNode) {
+        of_program.insert(program_key(program));
+        continue;
+      }
       describe_op(tree_.event[op.value], &program);
       if (program.warps) {
         generated.insert({program.dims, *program.warps, program.stages.value_or(0), program.grid, program.block,
@@ -195,8 +263,10 @@ class TunerWalk {
       TriedConfig* best = nullptr;
       for (TriedConfig& c : tuning.tried) {
         const bool found =
-            c.warps ? generated.contains({c.dims, *c.warps, c.stages.value_or(0), c.grid, c.block, c.shared_bytes.value_or(0)})
-                    : of_library.contains({c.kernel, c.dims});
+            c.of_program ? of_program.contains(program_key(c))
+            : c.warps
+                ? generated.contains({c.dims, *c.warps, c.stages.value_or(0), c.grid, c.block, c.shared_bytes.value_or(0)})
+                : of_library.contains({c.kernel, c.dims});
         if (found && (best == nullptr || c.min_ns < best->min_ns)) best = &c;
       }
       if (best != nullptr) best->ran = true;

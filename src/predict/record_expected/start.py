@@ -23,12 +23,14 @@ import glob
 import gzip
 import json
 import math
+import multiprocessing
 import os
 import random
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import zlib
 
