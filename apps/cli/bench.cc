@@ -53,6 +53,8 @@ constexpr std::array kFlags = {
               For::questions},
     BenchFlag{{"clock_mhz", Type::number, "clock the device ran at; peak FLOP/s scale with it"}, For::questions},
     BenchFlag{{"expected_file", Type::text, "op times of your own device (ridge predict --calibrate)", true}, For::questions},
+    BenchFlag{{"table", Type::text, "kernel times of an earlier --save: expected_ns is taken from them first", true},
+              For::questions},
 };
 
 constexpr std::array kAllParameters = [] {

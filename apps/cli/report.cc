@@ -8,6 +8,7 @@
 #include "analysis_defaults.h"
 #include "bench_results.h"
 #include "interrupt.h"
+#include "job_before.h"
 #include "open_traces.h"
 #include "server/report_file.h"
 #include "standard_streams.h"
@@ -15,7 +16,7 @@
 namespace ridge::cli {
 namespace {
 
-constexpr std::array kOwnOfReport = {kBenchParameter};
+constexpr std::array kOwnOfReport = {kBenchParameter, kBeforeParameter};
 
 }  // namespace
 
@@ -43,10 +44,12 @@ Result<int> run_report(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   const auto bench = read_bench(invocation.arguments);
   if (!bench) return tl::unexpected(bench.error());
+  server::Beside beside{.bench = *bench};
+  if (auto read = read_before(*engine, invocation.arguments, &beside); !read) return tl::unexpected(read.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwnOfReport);
   if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
   // A report is sent to others: it says what the traces are called, not where they lie on this machine.
-  const server::Site site(*engine, defaults, false, *bench);
+  const server::Site site(*engine, defaults, false, beside);
   const auto text = server::make_report(site, *page);
   if (!text) return tl::unexpected(text.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");

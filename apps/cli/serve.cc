@@ -16,6 +16,7 @@
 #include "analysis_defaults.h"
 #include "bench_results.h"
 #include "interrupt.h"
+#include "job_before.h"
 #include "memory_limit.h"
 #include "open_traces.h"
 #include "server/server.h"
@@ -32,6 +33,7 @@ constexpr std::array kOwn = {
     Parameter{"host", Type::text, "address to listen on; beyond localhost, the URL carries an access token"},
     Parameter{"open", Type::boolean, "open the page in the browser"},
     kBenchParameter,
+    kBeforeParameter,
 };
 
 Result<server::ServerOptions> options_of(const Arguments& arguments) {
@@ -138,6 +140,8 @@ Result<int> run_serve(const Invocation& given) {
 
   const auto bench = read_bench(invocation.arguments);
   if (!bench) return tl::unexpected(bench.error());
+  server::Beside beside{.bench = *bench};
+  if (auto read = read_before(*engine, invocation.arguments, &beside); !read) return tl::unexpected(read.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwn);
   const bool is_job = engine->trace_count() == 0;  // its digests are there, traces are read when asked for
   if (auto there = is_job ? Result<void>() : check_scope(*engine, defaults); !there) return tl::unexpected(there.error());
@@ -145,7 +149,7 @@ Result<int> run_serve(const Invocation& given) {
   if (!shelf) return tl::unexpected(shelf.error());
 
   end_at_signals();  // nothing is left to save, and an answer under way may take long
-  const server::Site site(*shelf, defaults, true, *bench);
+  const server::Site site(*shelf, defaults, true, beside);
   const auto server = server::Server::start(site, *options);
   if (!server) return tl::unexpected(server.error());
   if (auto announced = announce(**server, invocation.settings); !announced) return tl::unexpected(announced.error());

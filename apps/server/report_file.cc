@@ -110,6 +110,10 @@ class Analyses {
       }
       add(target.canonical(), {target, kJobRows, false, parts_serve});
     }
+    if (ask_.site.beside().job_diff != nullptr) {
+      const Target changes{"/api/v1/job_diff", {}};
+      add(changes.canonical(), {changes, kJobRows});
+    }
     if (ask_.site.shelf().trace_count() > kFindingsOf) return;
     const Target findings{"/api/v1/ranks", {{"findings", "true"}}};
     add(findings.canonical(), {findings, kRows});
@@ -136,7 +140,8 @@ class Analyses {
         return asked;
       };
       add(of_kernel("replay", shown).canonical(), {of_kernel("replay", name), kKernelRows, true});
-      if (ask_.site.bench() != nullptr) add(of_kernel("bench", shown).canonical(), {of_kernel("bench", name), kKernelRows});
+      if (ask_.site.beside().bench != nullptr)
+        add(of_kernel("bench", shown).canonical(), {of_kernel("bench", name), kKernelRows});
     }
   }
 

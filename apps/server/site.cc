@@ -91,8 +91,10 @@ Result<Answer> get_traces(const Asked& asked, const Target& target) {
   const auto finished = parameters.finish();
   if (!finished) return tl::unexpected(finished.error());
   return listed(asked).map([&](const std::vector<ListedTrace>& traces) {
-    return answer(200, traces_json(traces, {asked.shelf().holds_all(), asked.site.bench() != nullptr}, asked.defaults(),
-                                   asked.longest_text));
+    return answer(200, traces_json(traces,
+                                   {asked.shelf().holds_all(), asked.site.beside().bench != nullptr,
+                                    asked.site.beside().job_diff ? asked.site.beside().before : std::string()},
+                                   asked.defaults(), asked.longest_text));
   });
 }
 
@@ -232,10 +234,23 @@ Result<Answer> get_bench(const Asked& asked, const Target& target) {
   const std::string kernel = p.text("kernel", std::nullopt);
   const auto limit = p.integer("limit", 0, 0, INT32_MAX);
   if (const auto finished = p.finish(); !finished) return tl::unexpected(finished.error());
-  if (asked.site.bench() == nullptr)
+  if (asked.site.beside().bench == nullptr)
     return fail(ErrorCode::usage, "nothing was measured", {}, "pass the JSON of ridge bench to ridge serve with --bench");
-  const auto body = report_text(bench_of(*asked.site.bench(), kernel), **find_format("json"), {.sort = {}, .limit = limit},
-                                {.longest_text = asked.longest_text});
+  const auto body = report_text(bench_of(*asked.site.beside().bench, kernel), **find_format("json"),
+                                {.sort = {}, .limit = limit}, {.longest_text = asked.longest_text});
+  if (!body) return tl::unexpected(body.error());
+  return answer(200, *body);
+}
+
+// What changed between two recordings of the job.
+Result<Answer> get_job_diff(const Asked& asked, const Target& target) {
+  Parameters p(target);
+  const View view{.sort = p.text("sort", ""), .limit = p.integer("limit", 0, 0, INT32_MAX)};
+  if (const auto finished = p.finish(); !finished) return tl::unexpected(finished.error());
+  if (asked.site.beside().job_diff == nullptr)
+    return fail(ErrorCode::usage, "there is no other job", {}, "ridge serve FOLDER --before OLD_FOLDER");
+  const auto body = report_text(*asked.site.beside().job_diff, **find_format("json"), view,
+                                {.longest_text = asked.longest_text, .paths = asked.site.tells_paths()});
   if (!body) return tl::unexpected(body.error());
   return answer(200, *body);
 }
@@ -250,7 +265,7 @@ constexpr std::array kRoutes = {
     Route{"slices", get_slices, false}, Route{"slice", get_slice, false},      Route{"neighbour", get_neighbour, false},
     Route{"area", get_area, false},     Route{"flame", get_flame, false},      Route{"search", get_search, false},
     Route{"marks", get_marks, true},    Route{"overview", get_overview, true}, Route{"counters", get_counters, true},
-    Route{"bench", get_bench, false},
+    Route{"bench", get_bench, false},   Route{"job_diff", get_job_diff, true},
 };
 
 std::string cache_key(const Target& target, std::size_t longest_text) {
@@ -304,11 +319,11 @@ Answer refusal(const Error& error) {
                                                       with_parameter_names(error.hint)));
 }
 
-Site::Site(Shelf shelf, Arguments defaults, bool tells_paths, std::shared_ptr<const Report> bench)
+Site::Site(Shelf shelf, Arguments defaults, bool tells_paths, Beside beside)
     : shelf_(std::move(shelf)),
       defaults_(std::move(defaults)),
       tells_paths_(tells_paths),
-      bench_(std::move(bench)),
+      beside_(std::move(beside)),
       cache_(kCacheEntries, kCacheBytes) {}
 
 Answer Site::get(const Target& target, std::size_t longest_text) const {

@@ -93,6 +93,7 @@ std::string traces_json(std::span<const ListedTrace> traces, const Offers& offer
   return written(longest_text, [&](JsonWriter& out) {
     out.members("ridge", version());
     out.key("bench").raw(offers.bench ? "true" : "false");
+    out.members("before", TextOrNull{offers.before});
     out.key("scope").object([&] {  // which part of the traces is shown unless another is asked for
       for (const std::string_view name : {"step", "from", "to", "gpu"}) {
         if (const auto given = defaults.find(name); given != defaults.end()) out.members(name, given->second);

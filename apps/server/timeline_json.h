@@ -22,6 +22,7 @@ struct ListedTrace {
 struct Offers {
   bool diff = true;    // analyses that compare traces
   bool bench = false;  // there is something to be had of the route of that name
+  std::string before;  // what the job is held against, for the route job_diff; empty: nothing
 };
 
 std::string traces_json(std::span<const ListedTrace> traces, const Offers& offers, const Arguments& defaults,

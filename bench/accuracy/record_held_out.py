@@ -4,9 +4,10 @@
     python3 record_held_out.py --out $OUT --seconds 310 --programs third_programs.py     another set
     python3 record_held_out.py --dry-run [--programs FILE] [name ...]                    on a CPU, small: each program runs, and the halves of a pair agree
 
-FILE has PROGRAMS and options(index), and may have COMPILED: the names of what is to be compiled ahead.
+FILE has PROGRAMS and options(index), and may have COMPILED: the names of what is to be compiled ahead, and FORMS: compiled forms of eager programs.
 
-What is compiled is compiled first, all at once in processes of their own: Inductor's cache on disk then serves the recording. The
+What is compiled is compiled first, all at once in processes of their own: Inductor's cache on disk then serves the recording. A set with FORMS is
+compiled by recording.py itself, whose processes wait for their turn (--prepare). The
 recording itself runs one program at a time and nothing beside it. OUT gets steps.jsonl, console.log and held_out_N.tar (several, as a
 file that comes back has at most 16 MiB), each written on as programs are done.
 """
@@ -26,13 +27,18 @@ def load(path):
     return programs
 
 
-def compiled_ahead(path):
-    """COMPILED of the file, read without running it: that would take as long as a program."""
+def assigned(path, name):
+    """What the file assigns to a name, as a tree; read without running it: that would take as long as a program."""
     with open(path) as file:
         for statement in ast.parse(file.read()).body:
-            if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "COMPILED" for t in statement.targets):
-                return ast.literal_eval(statement.value)
-    return COMPILED
+            if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+                return statement.value
+    return None
+
+
+def compiled_ahead(path):
+    value = assigned(path, "COMPILED")
+    return COMPILED if value is None else ast.literal_eval(value)
 
 
 def makers_of(entry):
@@ -84,6 +90,24 @@ def dry_run(path, names):
             bad += 1
             text = f"FAILED: {error}"
         print(f"{name:24} {text}", flush=True)
+    for name, makers in getattr(programs, "FORMS", {}).items():
+        if names and name.split(".")[0] not in names:
+            continue
+        try:
+            results = []
+            for maker in makers:
+                torch.manual_seed(0)
+                torch._dynamo.reset()
+                results.append(maker()().detach().float().clone())
+            worst = ((results[0] - results[1]).abs().max() / results[0].abs().max().clamp(min=1e-6)).item()
+            assert worst <= 0.03, f"differs by {worst:.2g}"
+            text = f"its compiled form differs by {worst:.2g}"
+        except Exception as error:
+            import traceback
+            traceback.print_exc()
+            bad += 1
+            text = f"FAILED: {error}"
+        print(f"{name:32} {text}", flush=True)
     pairs = sum(isinstance(e, dict) for e in programs.PROGRAMS.values())
     with open(os.path.join(HERE, "planted.json")) as file:
         planted = json.load(file)
@@ -107,11 +131,12 @@ class Packing:
         fresh = False
         for line in lines:
             program = json.loads(line)
-            if program["name"] in self.done:
+            key = program["name"], program.get("variant")
+            if key in self.done:
                 continue
-            self.done.add(program["name"])
+            self.done.add(key)
             fresh = True
-            for option in program["options"]:
+            for option in program.get("options", []):
                 name = f"{program['name']}.{option}.json.gz"
                 full = os.path.join(self.work, name)
                 if not os.path.exists(full):
@@ -152,7 +177,8 @@ def record(args):
         print(text, flush=True)
         log.write((text + "\n").encode())
 
-    compiled = [name for name in compiled_ahead(args.programs) if not args.names or name in args.names]
+    waiting = assigned(args.programs, "FORMS") is not None
+    compiled = [] if waiting else [name for name in compiled_ahead(args.programs) if not args.names or name in args.names]
     children = {name: subprocess.Popen([sys.executable, __file__, "--programs", args.programs, "--warm", name], env=environment(), stdout=log, stderr=log) for name in compiled}
     until = begin + args.compile_seconds
     for name, child in children.items():
@@ -164,9 +190,12 @@ def record(args):
             say(f"compiling {name} took too long; it goes on from what is cached")
         if child.returncode:
             say(f"compiling {name} ended with {child.returncode}")
-    say(f"compiled after {time.monotonic() - begin:.1f} s")
+    if not waiting:
+        say(f"compiled after {time.monotonic() - begin:.1f} s")
     left = args.seconds - (time.monotonic() - begin) - 8  # recording.py begins no program behind its seconds; the last may take a few more
     command = [sys.executable, recording, args.programs, work, *args.names, "--seconds", f"{left:.0f}"]
+    if waiting:
+        command += ["--prepare", f"{args.compile_seconds:.0f}"]
     child = subprocess.Popen(command, env=environment(), stdout=log, stderr=log, start_new_session=True)
     packing = Packing(work, args.out)
     while child.poll() is None:
@@ -177,7 +206,7 @@ def record(args):
             child.wait()
             say("stopped: out of time")
     packing.more()
-    say(f"{len(packing.done)} programs (halves of pairs counted each) in {time.monotonic() - begin:.0f} s; {packing.number} tars, the last {packing.size >> 20} MiB")
+    say(f"{len(packing.done)} programs (halves of pairs and compiled forms counted each) in {time.monotonic() - begin:.0f} s; {packing.number} tars, the last {packing.size >> 20} MiB")
     log.close()
     with open(os.path.join(args.out, "console.log"), errors="replace") as file:
         print(file.read()[-9000:])

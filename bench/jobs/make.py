@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Makes jobs of many ranks with known faults: traces of all ranks, and truth.json with what was planted and what it costs.
 
-usage: make.py --out FOLDER [--example | --held] [--only PART_OF_NAME] [--first N] [--gzip] [--keep]
+usage: make.py --out FOLDER [--example | --held | --new] [--only PART_OF_NAME] [--first N] [--gzip] [--keep]
 
 The cost of a fault is the mean step with it less the mean step of the same job, the same noise, without it; of several, without that one alone.
 How strong it is follows from what it is to cost (plan.py): it is made stronger or weaker until it does. Without --held the jobs that may be read
-while the answers are built; with it those that are kept for the score."""
+while the answers are built; with it those that are kept for the score, and with --new those that came after these had been read."""
 
 import argparse
 import copy
@@ -118,6 +118,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True)
     parser.add_argument("--held", action="store_true")
+    parser.add_argument("--new", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--first", type=int, default=10_000)
     parser.add_argument("--gzip", action="store_true")
@@ -129,7 +130,7 @@ def main():
         for name, planted in (("job", faults), ("job_mended", [])):
             written(os.path.join(asked.out, name), *made(job, planted), True)
         return 0
-    for number, (job, causes, percent) in enumerate(plan.jobs(asked.held)):
+    for number, (job, causes, percent) in enumerate(plan.jobs("new" if asked.new else "held" if asked.held else "read")):
         if number >= asked.first or asked.only not in job.name or (asked.keep and os.path.exists(os.path.join(asked.out, job.name, "truth.json"))):
             continue
         job, groups, sim, truth = made(job, chosen(job, causes, percent))

@@ -51,6 +51,13 @@ HELD = [
     ("dp16", "device", 3), ("tp4_dp8", "data", 3.5),
 ]
 
+# Made after the others had been scored and read; scored once.
+NEW = [
+    ("dp32", "host:stall", 7), ("dp16", "host:stall", 10), ("dp8", "data", 9), ("dp64", "host:slow", 8), ("tp4_dp8", "host:stall", 8), ("fsdp16", "imbalance:kernels", 8),
+    ("tp8_dp2", "link:tp", 8), ("pp4_dp4", "host:slow", 8), ("fsdp8_dp4", "data", 7), ("pp2_tp4_dp2", "device", 9), ("dp16", "device+host:stall", 8), ("tp4_dp2", "none", 0),
+]
+SETS = {"read": (READ, 1_000_003), "held": (HELD, 7_000_003), "new": (NEW, 19_000_013)}
+
 FIRST = {"device": 0.15, "host:slow": 2.0, "host:stall": 1.5, "data": 1.5, "imbalance:shapes": 0.15, "imbalance:kernels": 0.15, "link": 1.5, "link:tp": 1.5, "link:dp": 3.0, "link:fsdp": 2.0}
 
 
@@ -70,10 +77,12 @@ def planted(cause, size, rng, groups, taken):
     return Fault(kind, rank=rank, by=size if milliseconds else 1 + size, how=how)
 
 
-def jobs(held):
+def jobs(which):
     """(job without faults, causes, wanted per cent) of each row."""
-    for number, (layout, causes, percent) in enumerate(HELD if held else READ):
-        seed = (7_000_003 if held else 1_000_003) + 7919 * number
+    rows, first = SETS[which]
+    held = which != "read"
+    for number, (layout, causes, percent) in enumerate(rows):
+        seed = first + 7919 * number
         rng = random.Random(seed)
         settings = dict(LAYOUTS[layout])
         settings.setdefault("steps", rng.choice([3, 4, 5] if settings.get("layers", 5) > 3 else [4, 5, 6]))

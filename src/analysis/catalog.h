@@ -11,7 +11,7 @@
 
 namespace ridge {
 
-struct Digest;
+struct Job;
 
 struct AnalysisRow {
   AnalysisInfo info;
@@ -21,8 +21,8 @@ struct AnalysisRow {
                               const Arguments& arguments) = nullptr;  // instead of `run`: needs no trace
   Result<Report> (*compare)(std::span<const Scope> scopes,
                             const Arguments& arguments) = nullptr;  // instead of `run`: takes every trace that is open
-  // Instead of `run`: takes the digests of a whole job; `before`: those of another recording of it, to say what changed.
-  Result<Report> (*join)(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments& arguments) = nullptr;
+  // Instead of `run`: takes a whole job; `before`: another recording of it, to say what changed, or null.
+  Result<Report> (*join)(const Job& job, const Job* before, const Arguments& arguments) = nullptr;
 };
 
 std::span<const AnalysisRow> catalog();
@@ -53,8 +53,8 @@ Result<Report> run_whatif(const Scope& scope, const Arguments& arguments);
 Result<Report> run_diff(std::span<const Scope> scopes, const Arguments& arguments);
 
 // Of a whole job.
-Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments& arguments);
-Result<Report> run_arrivals(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments& arguments);
+Result<Report> run_ranks(const Job& job, const Job* before, const Arguments& arguments);
+Result<Report> run_arrivals(const Job& job, const Job* before, const Arguments& arguments);
 
 // Those that need no trace.
 Result<Report> run_predict_alone(const CostOptions& costs, const Arguments& arguments);

@@ -68,8 +68,8 @@ std::string file_for(const std::string& folder, const Digest& digest, std::vecto
 
 }  // namespace
 
-std::uint64_t DigestList::memory_bytes() const {
-  std::uint64_t bytes = digests.capacity() * sizeof(Digest);
+std::uint64_t HeldJob::memory_bytes() const {
+  std::uint64_t bytes = job.memory_bytes() + digests.capacity() * sizeof(Digest);
   for (const Digest& digest : digests) {
     bytes += digest.steps.capacity() * sizeof(DigestStep) + digest.collectives.capacity() * sizeof(DigestCollective) +
              digest.items.capacity() * sizeof(LaneItem) + digest.kernels.capacity() * sizeof(DigestKernel) +

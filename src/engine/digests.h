@@ -10,6 +10,7 @@
 
 #include "facts/scope.h"
 #include "job/digest.h"
+#include "job/job.h"
 
 namespace ridge {
 
@@ -18,9 +19,14 @@ struct LoadedDigests {
   std::vector<Diagnostic> diagnostics;
 };
 
-// Digests of traces that are held, as the engine's cache keeps them.
-struct DigestList {
-  std::vector<Digest> digests;
+// A job with its digests, put together once for all who ask.
+struct HeldJob {
+  explicit HeldJob(std::vector<Digest> of) : digests(std::move(of)), job(assemble_job(digests)) {}
+  HeldJob(const HeldJob&) = delete;  // the job refers to the digests
+  HeldJob& operator=(const HeldJob&) = delete;
+
+  const std::vector<Digest> digests;
+  const Job job;
 
   std::uint64_t memory_bytes() const;
 };

@@ -38,8 +38,9 @@ namespace ridge {
 struct Engine::State {
   std::shared_ptr<Threads> threads;
   TraceTables tables;
-  std::vector<std::string> names;  // of the traces, short ones that differ
-  LoadedDigests digests = {};      // in place of traces
+  std::vector<std::string> names;           // of the traces, short ones that differ
+  std::shared_ptr<const HeldJob> job = {};  // in place of traces
+  std::vector<Diagnostic> left_out = {};    // what of a job could not be read
 };
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -149,7 +150,9 @@ Result<Engine> Engine::open(const std::vector<std::string>& paths, const OpenOpt
   if (auto good = check_captures(options, paths.size()); !good) return tl::unexpected(good.error());
   if (options.digests_only || is_digest_file(paths.front())) {
     TRY(LoadedDigests digests, load_digests(paths, options));
-    return Engine(std::unique_ptr<State>(new State{threads, {{}, 0, threads, false}, {}, std::move(digests)}));
+    auto job = std::make_shared<const HeldJob>(std::move(digests.digests));
+    return Engine(std::unique_ptr<State>(
+        new State{threads, {{}, 0, threads, false}, {}, std::move(job), std::move(digests.diagnostics)}));
   }
   TraceTables::Traces traces;
   for (const std::string& given : paths) {
@@ -183,9 +186,9 @@ Result<Report> Engine::run(std::string_view analysis, const Arguments& arguments
       return report;
     }
     if (row->join != nullptr) return join_ranks(*row, arguments);
-    if (tables.size() == 0 && !state_->digests.digests.empty()) {
+    if (tables.size() == 0 && state_->job != nullptr) {
       return fail(ErrorCode::usage, std::string(analysis) + " needs a trace, and this is a digest",
-                  state_->digests.digests.front().path, "ridge ranks answers from digests; give the trace itself");
+                  state_->job->digests.front().path, "ridge ranks answers from digests; give the trace itself");
     }
     if (tables.size() == 0) return fail(ErrorCode::usage, std::string(analysis) + " needs a trace");
     if (trace && *trace >= tables.size()) return fail(ErrorCode::usage, "no trace with index " + std::to_string(*trace));
@@ -229,32 +232,35 @@ Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& argum
   const Threads::Use use(state_->threads.get());
   const TrimAtEnd trim{&state_->tables.cache()};
   const bool findings = arguments.contains("findings");
-  // Of traces that are held they are made once, and kept for who asks again.
-  const auto make = [&]() -> Result<std::shared_ptr<const DigestList>> {
-    auto list = std::make_shared<DigestList>();
+  const auto make = [&]() -> Result<std::shared_ptr<const HeldJob>> {
+    std::vector<Digest> digests;
     for (std::size_t i = 0; i < state_->tables.size(); ++i) {
       TRY(const std::shared_ptr<const CostModel> costs, state_->tables.costs(i, {}));
-      list->digests.push_back(make_digest(costs->model()));
-      if (findings) add_findings(Scope(costs->model(), costs), &list->digests.back());
+      digests.push_back(make_digest(costs->model()));
+      if (findings) add_findings(Scope(costs->model(), costs), &digests.back());
     }
-    return list;
+    return std::make_shared<const HeldJob>(std::move(digests));
   };
-  TRY(const std::shared_ptr<const DigestList> made,
-      state_->tables.cache().get<DigestList>(findings ? "digests with findings" : "digests", make));
-  LoadedDigests before;
+  // Put together once, whoever asks again; of traces that are held it is one of the tables made of them.
+  std::shared_ptr<const HeldJob> held = state_->job;
+  if (held == nullptr) {
+    TRY(held, state_->tables.cache().get<HeldJob>(findings ? "job with findings" : "job", make));
+  }
+  std::optional<HeldJob> before;
+  std::vector<Diagnostic> said = state_->left_out;
   if (const auto path = arguments.find("before"); path != arguments.end()) {
     TRY(const std::vector<std::string> paths, with_folders_expanded({path->second}));
-    TRY(before, load_digests(paths, {}));
+    TRY(LoadedDigests loaded, load_digests(paths, {}));
+    before.emplace(std::move(loaded.digests));
+    said.insert(said.end(), loaded.diagnostics.begin(), loaded.diagnostics.end());
   }
-  const std::vector<Digest>& digests = made->digests.empty() ? state_->digests.digests : made->digests;
-  TRY(Report report, row.join(digests, before.digests, arguments));
+  TRY(Report report, row.join(held->job, before ? &before->job : nullptr, arguments));
   report.command = row.info.name;
   std::vector<std::string> paths;
-  for (const Digest& digest : digests) paths.push_back(digest.path);
+  for (const Digest& digest : held->digests) paths.push_back(digest.path);
   const std::vector<std::string> names = distinct_names(paths);
   for (std::size_t i = 0; i < paths.size(); ++i) report.traces.push_back({paths[i], names[i]});
-  for (const Diagnostic& diagnostic : state_->digests.diagnostics) report.diagnostics.push_back(diagnostic);
-  for (const Diagnostic& diagnostic : before.diagnostics) report.diagnostics.push_back(diagnostic);
+  for (const Diagnostic& diagnostic : said) report.diagnostics.push_back(diagnostic);
   return report;
 }
 

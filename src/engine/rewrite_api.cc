@@ -30,7 +30,7 @@ namespace ridge {
 namespace {
 
 // What a rewrite works with. `paths` are files, in the order given.
-struct Job {
+struct RewriteWork {
   std::vector<std::string> paths;
   Arguments arguments;
   ReadOptions read;
@@ -46,7 +46,7 @@ void add_diagnostics(const Diagnostics& found, RewriteSummary* summary) {
   for (Diagnostic& diagnostic : diagnostics_of(found)) summary->diagnostics.push_back(std::move(diagnostic));
 }
 
-Result<void> run_augment(Job* job) {
+Result<void> run_augment(RewriteWork* job) {
   TRY(const CostSettings settings, read_cost_settings(job->arguments));
   TRY(const std::unique_ptr<Trace> trace, job->load(job->paths[0]));
   const Model model(*trace);
@@ -68,7 +68,7 @@ std::string format_long_time(std::int64_t ns) {
   return ns < 2 * kDayNs ? format_duration(static_cast<double>(ns)) : std::to_string(ns / kDayNs) + " days";
 }
 
-Result<void> run_combine(Job* job) {
+Result<void> run_combine(RewriteWork* job) {
   std::vector<CombineInput> inputs;
   for (const std::string& path : job->paths) inputs.push_back({path});
   TRY(const CombineCounts counts, combine(inputs, job->read, job->blocks, job->out));
@@ -89,7 +89,7 @@ Result<void> run_combine(Job* job) {
   return {};
 }
 
-Result<void> run_cut(Job* job) {
+Result<void> run_cut(RewriteWork* job) {
   TRY(const std::int64_t runs, runs_argument(job->arguments));
   const bool narrowed =
       std::any_of(job->arguments.begin(), job->arguments.end(), [](const auto& a) { return a.first != "runs"; });
@@ -137,7 +137,7 @@ Result<RewriteSummary> run_export(const std::string& path, const std::string& ou
 
 struct RewriteRow {
   RewriteInfo info;
-  Result<void> (*run)(Job*);
+  Result<void> (*run)(RewriteWork*);
   bool uses_capture = false;
   // Instead of run(): opens its outputs itself. Of one input.
   Result<RewriteSummary> (*run_alone)(const std::string& path, const std::string& output, const Arguments& arguments,
@@ -286,8 +286,8 @@ Result<RewriteSummary> rewrite(std::string_view name, const std::vector<std::str
   Asking asking(options);
   TRY(OutputFile file, OutputFile::create(output, asking.while_waiting()));
   PackedFile out(std::move(file), packing_of(output));
-  Job job{std::move(paths),      arguments, read, block_options(options, read, out.packing(), &asking), &out, {},
-          capture_of(options, 0)};
+  RewriteWork job{std::move(paths),      arguments, read, block_options(options, read, out.packing(), &asking), &out, {},
+                  capture_of(options, 0)};
   if (auto done = row->run(&job); !done) return tl::unexpected(done.error());
   if (auto done = out.finish(); !done) return tl::unexpected(done.error());
   return std::move(job.summary);

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,8 @@
 namespace ridge {
 namespace {
 
-constexpr std::size_t kBatch = 8192;  // rows: what a batch takes stays in a core's own cache
+constexpr std::size_t kBatch = 1024;  // rows: what a batch takes stays in a core's own cache
+constexpr std::size_t kGroup = 5;     // columns that a thread fills together: few enough for several threads
 
 // By schema::ColumnType.
 constexpr std::array kTypes = {Type::integer, Type::number, Type::boolean, Type::text};
@@ -31,20 +33,51 @@ Unit unit_called(std::string_view name) {
   return found == std::end(kUnits) ? Unit::none : found->second;
 }
 
-template <class T>
-void fill(const schema::ColumnReader& reader, std::uint64_t first, std::uint64_t count, Values* out) {
-  const auto values = std::make_unique<T[]>(kBatch);
-  const auto known = std::make_unique<std::uint8_t[]>(kBatch);
-  for (std::uint64_t row = 0; row < count; row += kBatch) {
-    const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(kBatch, count - row));
-    const schema::Batch<T> batch{{values.get(), rows}, {known.get(), rows}};
-    reader.read<T>(first + row, batch);
-    out->append(std::span<const T>(batch.values), batch.known);
+// What is read of a batch before it goes into the table's columns.
+struct Scratch {
+  template <class T>
+  schema::Batch<T> of(std::size_t rows) {
+    return {{std::get<std::array<T, kBatch>>(values).data(), rows}, {known.data(), rows}};
   }
+
+  schema::ArgRows arg_rows;
+  std::tuple<std::array<std::int64_t, kBatch>, std::array<double, kBatch>, std::array<bool, kBatch>,
+             std::array<std::string_view, kBatch>>
+      values;
+  std::array<std::uint8_t, kBatch> known;
+};
+
+template <class T>
+void fill(const schema::ColumnReader& reader, std::uint64_t first, std::size_t rows, std::span<const schema::ArgRow> arg_rows,
+          Scratch* scratch, Values* out) {
+  const schema::Batch<T> batch = scratch->of<T>(rows);
+  reader.read<T>(first, batch, arg_rows);
+  out->append(std::span<const T>(batch.values), batch.known);
 }
 
-using Fill = void (*)(const schema::ColumnReader&, std::uint64_t, std::uint64_t, Values*);
+using Fill = void (*)(const schema::ColumnReader&, std::uint64_t, std::size_t, std::span<const schema::ArgRow>, Scratch*,
+                      Values*);
 constexpr std::array<Fill, 4> kFill = {fill<std::int64_t>, fill<double>, fill<bool>, fill<std::string_view>};  // as kTypes
+
+// A column and where its values go.
+struct Task {
+  schema::ColumnReader reader;
+  schema::ColumnType type;
+  Values* out;
+};
+
+// Columns that one thread fills, a batch of all of them before the next: what they share of an event is then in its cache.
+void fill_together(const schema::TableRows& table, std::span<const Task> tasks, std::uint64_t first, std::uint64_t count) {
+  const bool share = std::ranges::count_if(tasks, &schema::ColumnReader::reads_arguments, &Task::reader) > 1;
+  const auto scratch = std::make_unique_for_overwrite<Scratch>();
+  for (std::uint64_t row = 0; row < count; row += kBatch) {
+    const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(kBatch, count - row));
+    std::span<const schema::ArgRow> arg_rows;
+    if (share) arg_rows = scratch->arg_rows.look_up(table, first + row, rows);
+    for (const Task& task : tasks)
+      kFill[static_cast<std::size_t>(task.type)](task.reader, first + row, rows, arg_rows, scratch.get(), task.out);
+  }
+}
 
 class SchemaTable final : public TraceTable {
  public:
@@ -64,12 +97,17 @@ class SchemaTable final : public TraceTable {
       const schema::Column& column = table_.columns[i];
       out.columns.push_back({std::string(column.name), type_of(column), unit_called(column.unit)});
     }
-    const Threads::Use use(threads_.get());
-    for_each_index({count * columns.size()}, columns.size(), [&](std::size_t i) {
+    out.reserve(count);  // by one thread, so that the columns lie one behind the other
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
       const schema::Column& column = table_.columns[columns[i]];
-      Values& values = out.columns[i].values;
-      values.reserve(out.columns[i].type, count);
-      kFill[static_cast<std::size_t>(column.type())](schema::ColumnReader(rows_, column), first, count, &values);
+      tasks.push_back({schema::ColumnReader(rows_, column), column.type(), &out.columns[i].values});
+    }
+    std::ranges::stable_partition(tasks, &schema::ColumnReader::reads_arguments, &Task::reader);
+    const Threads::Use use(threads_.get());
+    const std::size_t groups = (tasks.size() + kGroup - 1) / kGroup;
+    for_each_index({count * tasks.size()}, groups, [&](std::size_t i) {
+      fill_together(rows_, std::span(tasks).subspan(i * kGroup, std::min(kGroup, tasks.size() - i * kGroup)), first, count);
     });
     return out;
   }

@@ -1,4 +1,4 @@
-// One walk of each stream's work in order, by iteration.
+// One walk of each stream's work in order, by iteration; and one of the casts inside of layers.
 #include "facts/casts_by_flow.h"
 
 #include <algorithm>
@@ -15,19 +15,28 @@ enum class Makes : std::uint8_t { narrow, cast_down, product, unknown };  // wha
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+// Kernels whose arithmetic is in float and whose result is not: the types of their operands come first.
+constexpr std::string_view kNarrowResults[] = {"BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16,",
+                                               "BinaryFunctor<c10::Half, c10::Half, c10::Half,",
+                                               "layer_norm_kernel<c10::BFloat16, float",
+                                               "layer_norm_kernel<c10::Half, float",
+                                               "softmax_warp_forward<c10::BFloat16, c10::BFloat16,",
+                                               "softmax_warp_forward<c10::Half, c10::Half,"};
+
 // Of ATen's kernels the template's type is that of the arithmetic, which is also that of the result: BFloat16, Half or float.
-Makes made_by(const KernelIdentity& kernel) {
+Makes made_by(const KernelIdentity& kernel, std::string_view name) {
   const std::string_view label = kernel.label;
   const bool casts = has(label, "bfloat16_copy") || has(label, "float16_copy");
   if (casts) return has(label, "<float>") || has(label, "<double>") ? Makes::cast_down : Makes::unknown;
   if (kernel.category == Category::gemm) return Makes::product;
+  if (std::ranges::any_of(kNarrowResults, [&](std::string_view part) { return has(name, part); })) return Makes::narrow;
   if (has(label, "<float") || has(label, "<double") || has(label, ", float")) return Makes::unknown;
   return has(label, "BFloat16") || has(label, "Half") ? Makes::narrow : Makes::unknown;
 }
 
 struct StepCasts {
   bool told = true;
-  std::vector<std::uint32_t> rows;  // of casts with a product right behind
+  std::vector<std::uint32_t> rows;  // of casts with a product right behind them
 };
 
 class CastFlow {
@@ -48,29 +57,84 @@ class CastFlow {
   }
 
  private:
-  struct Last {
-    std::uint32_t row = 0;
+  struct Casts {  // one behind the other
+    std::vector<std::uint32_t> rows;
     std::size_t step = 0;
-    bool cast = false;
   };
 
   void see(std::int64_t device, const WorkRow& work, std::size_t step) {
     StepCasts& its = steps_[step];
-    const Makes makes = work.sort == WorkSort::compute ? made_by(scope_.model().identities()[work.row]) : Makes::unknown;
+    const EventId event = scope_.trace().of(EventClass::device_work)[work.row];
+    const Makes makes = work.sort == WorkSort::compute ? made_by(scope_.model().identities()[work.row],
+                                                                 scope_.trace().text(scope_.trace().events.name(event)))
+                                                       : Makes::unknown;
     its.told = its.told && makes != Makes::unknown;
-    Last& last = last_[{device, work.stream}];
-    if (makes == Makes::product && last.cast && last.step == step) its.rows.push_back(last.row);
-    last = {work.row, step, makes == Makes::cast_down};
+    Casts& last = last_[{device, work.stream}];
+    if (makes == Makes::product && last.step == step) its.rows.insert(its.rows.end(), last.rows.begin(), last.rows.end());
+    if (makes != Makes::cast_down || last.step != step) last = {{}, step};
+    if (makes == Makes::cast_down) last.rows.push_back(work.row);
   }
 
   const Scope& scope_;
   std::map<std::size_t, StepCasts> steps_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Last> last_;  // by device and stream
+  std::map<std::pair<std::int64_t, std::int64_t>, Casts> last_;  // by device and stream
 };
 
-}  // namespace
+// Casts that autocast makes inside of a layer's op.
+class LayerCasts {
+ public:
+  explicit LayerCasts(const Scope& scope) : scope_(scope) {}
 
-std::vector<std::uint32_t> weight_casts_by_flow(const Scope& scope) {
+  std::vector<std::uint32_t> find() {
+    for_each_work(scope_, [&](const Device&, const WorkRow& work) { see(work.row); }, CompilerWorkFilter::without);
+    std::vector<std::uint32_t> rows;
+    std::map<std::size_t, std::size_t> by_step;
+    for (const auto& [op, layer] : layers_) {
+      const std::size_t parameters = layer.bias ? 2 : 1;
+      const std::size_t input = layer.casts.size() - std::min(layer.casts.size(), parameters);
+      if (input > 1 || layer.casts.size() < 2) continue;
+      rows.insert(rows.end(), layer.casts.begin() + static_cast<std::ptrdiff_t>(input), layer.casts.end());
+      by_step[layer.step] += layer.casts.size() - input;
+    }
+    const bool again = by_step.size() >= 2 &&
+                       std::ranges::all_of(by_step, [&](const auto& step) { return step.second == by_step.begin()->second; });
+    return again ? rows : std::vector<std::uint32_t>();
+  }
+
+ private:
+  struct Layer {
+    std::vector<std::uint32_t> casts;  // in order of time
+    bool bias = false;
+    std::size_t step = 0;
+  };
+
+  void see(std::uint32_t row) {
+    const Model& model = scope_.model();
+    const auto step = iteration_of_work(scope_.trace(), model.tree(), model.links(), model.iterations(), row);
+    const NodeId layer = step ? layer_of(model.links().launch[row]) : kNoNode;
+    if (layer == kNoNode) return;
+    const KernelIdentity& kernel = model.identities()[row];
+    if (kernel.category == Category::gemm && op_name(model, row) == "aten::addmm") layers_[layer.value].bias = true;
+    const bool cast = has(kernel.label, "bfloat16_copy") || has(kernel.label, "float16_copy");
+    if (!cast || !has(kernel.label, "<float>")) return;
+    layers_[layer.value].step = *step;
+    layers_[layer.value].casts.push_back(row);
+  }
+
+  // The outermost op around a launch, where it is a layer.
+  NodeId layer_of(NodeId launch) const {
+    const CallTree& tree = scope_.model().tree();
+    NodeId outermost = kNoNode;
+    for (NodeId op = tree.op_of(launch); op != kNoNode; op = tree.op_above(op)) outermost = op;
+    if (outermost == kNoNode) return kNoNode;
+    return scope_.trace().text(scope_.trace().events.name(tree.event[outermost.value])) == "aten::linear" ? outermost : kNoNode;
+  }
+
+  const Scope& scope_;
+  std::map<std::uint32_t, Layer> layers_;  // by node
+};
+
+std::vector<std::uint32_t> by_flow(const Scope& scope) {
   constexpr std::size_t kLeastSteps = 2, kLeastCasts = 2;
   const std::map<std::size_t, StepCasts> steps = CastFlow(scope).by_step();
   std::vector<std::uint32_t> rows;
@@ -80,7 +144,17 @@ std::vector<std::uint32_t> weight_casts_by_flow(const Scope& scope) {
     if (!its.told || its.rows.size() != casts || casts < kLeastCasts) return {};
     rows.insert(rows.end(), its.rows.begin() + 1, its.rows.end());
   }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> weight_casts_by_flow(const Scope& scope) {
+  std::vector<std::uint32_t> rows = by_flow(scope);
+  const std::vector<std::uint32_t> inside = LayerCasts(scope).find();
+  rows.insert(rows.end(), inside.begin(), inside.end());
   std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;
 }
 

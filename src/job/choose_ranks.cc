@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/distinct_names.h"
 #include "base/saturating.h"
 #include "job/job_steps.h"
 
@@ -175,7 +176,12 @@ void say_damage_and_steps(Job* job) {
 
 void choose_ranks(std::span<const Digest> digests, Job* job) {
   std::vector<const Digest*> chosen;
-  for (const Digest& digest : digests) chosen.push_back(&digest);
+  std::vector<std::string> paths;  // also of those that are left out: names stay those of all
+  for (const Digest& digest : digests) {
+    chosen.push_back(&digest);
+    paths.push_back(digest.path);
+  }
+  job->given = digests.size();
   if (chosen.empty()) return;
   chosen = largest_set(chosen, [](const Digest& d) { return d.world_size.value_or(-1); }, "another world size", job);
   chosen = largest_set(chosen, [](const Digest& d) { return d.backend; }, "another backend", job);
@@ -206,6 +212,8 @@ void choose_ranks(std::span<const Digest> digests, Job* job) {
                                     (names_tell ? "the names of the files" : "the order in which they are given")});
   }
   keep_one_each(&ranks, job);
+  const std::vector<std::string> names = distinct_names(paths);
+  for (JobRank& rank : job->ranks) rank.file = names[static_cast<std::size_t>(rank.digest - digests.data())];
   for (const JobRank& rank : job->ranks) {
     if (rank.digest->world_size) job->world_size = rank.digest->world_size;
   }

@@ -14,7 +14,7 @@
 //   wait        lane' = max(lane, end of the collective `target`)
 //   sync        host' = max(host + host_ns, lane or the end of `target`) + lag_ns
 //   loader      host' = host + host_ns + device_ns, the second being the wait for the next batch
-//   pause       host' = host + host_ns: what is too long for one item
+//   pause       host' = host + host_ns: the host stands still, or needs longer than one item can tell
 //   after       the collective that follows begins no earlier than the end of `target`
 // Replayed with its own times a rank comes out as recorded, but for rounding and what nothing explains.
 #pragma once

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <queue>
 
 #include "base/median.h"
@@ -179,30 +180,44 @@ class ClockFit {
   void refine(std::uint32_t r, bool with_drift) {
     JobRank& rank = job_.ranks[r];
     if (!rank.aligned) return;
-    const auto found = residuals(r);
+    auto found = residuals(r);
     if (found.empty()) return;
     const std::int64_t middle = median_lack(found);
     move(&rank, middle);
+    for (auto& [time, lack] : found) lack -= middle;
+    // Twice: while ends still run away, those that are late by themselves stand among the others.
+    for (int round = 0; with_drift && round < 2; ++round) {
+      const auto drift = drift_of(found);
+      if (!drift) return;
+      for (auto& [time, lack] : found) lack -= static_cast<std::int64_t>(*drift * static_cast<double>(time - rank.middle_ns));
+      const std::int64_t left = median_lack(found);
+      for (auto& [time, lack] : found) lack -= left;
+      rank.drift += *drift;
+      move(&rank, left);
+    }
+  }
+
+  // What a clock loses over the time of these ends, where that is more than chance.
+  static std::optional<double> drift_of(std::span<const std::pair<std::int64_t, std::int64_t>> found) {
     constexpr std::size_t kFewest = 12;
-    if (!with_drift || found.size() < kFewest) return;
+    if (found.size() < kFewest) return std::nullopt;
     const std::size_t third = found.size() / 3;
-    const std::span<const std::pair<std::int64_t, std::int64_t>> all = found;
-    const auto head = all.first(third), tail = all.last(third);
+    const auto head = found.first(third), tail = found.last(third);
     const std::int64_t apart = tail[third / 2].first - head[third / 2].first;
-    const std::int64_t gain = median_lack(tail) - median_lack(head);
-    std::vector<std::int64_t> spread;
-    for (const auto& [time, lack] : found) spread.push_back(std::abs(lack - middle));
-    // What medians of that many ends may differ by without any drift.
-    const double noise = 3 * static_cast<double>(median(std::move(spread))) / std::sqrt(static_cast<double>(third)) + 100;
-    if (apart <= 0 || std::abs(static_cast<double>(gain)) < noise) return;
-    const double drift = static_cast<double>(gain) / static_cast<double>(apart);
+    if (apart <= 0) return std::nullopt;
+    const auto gain = static_cast<double>(median_lack(tail) - median_lack(head));
+    const double drift = gain / static_cast<double>(apart);
     constexpr double kMostDrift = 1e-3;  // quartz is within 1e-4
-    if (std::abs(drift) > kMostDrift) return;
-    rank.drift += drift;
-    std::vector<std::int64_t> lacks;
+    if (std::abs(drift) > kMostDrift) return std::nullopt;
+    std::vector<std::int64_t> lacks, spread;  // with that drift taken out
     for (const auto& [time, lack] : found)
-      lacks.push_back(lack - middle - static_cast<std::int64_t>(drift * static_cast<double>(time - rank.middle_ns)));
-    move(&rank, median(std::move(lacks)));
+      lacks.push_back(lack - static_cast<std::int64_t>(drift * static_cast<double>(time - found.front().first)));
+    const std::int64_t left = median(lacks);
+    for (const std::int64_t lack : lacks) spread.push_back(std::abs(lack - left));
+    // What medians of that many ends may differ by without any drift: 1.25 x 1.48 median deviations / sqrt(n) is the error of
+    // one median, that of a difference of two is 1.41 times that; three of these are no chance.
+    const double noise = 8 * static_cast<double>(median(std::move(spread))) / std::sqrt(static_cast<double>(third)) + 100;
+    return std::abs(gain) < noise ? std::nullopt : std::optional(drift);
   }
 
   // Ranks of one machine share its clock: where their own fits agree, they get the median of them.

@@ -18,6 +18,7 @@ namespace ridge {
 struct JobRank {
   const Digest* digest = nullptr;
   std::int64_t rank = 0;
+  std::string file = {};  // what reports call its trace
   // What is added to a time of its own clock t: offset_ns + drift * (t - middle_ns). Without `aligned` the rank meets no other,
   // and its times are its own.
   std::int64_t offset_ns = 0;
@@ -71,6 +72,7 @@ struct Attendant {
 };
 
 struct Job {
+  std::size_t given = 0;       // digests, also those that are left out
   std::vector<JobRank> ranks;  // in order of rank
   std::vector<JobGroup> groups;
   std::vector<std::string> names;
@@ -84,6 +86,7 @@ struct Job {
   std::span<const Attendant> attendants_of(const Meeting& meeting) const {
     return {attendants.data() + meeting.first, meeting.count};
   }
+  std::uint64_t memory_bytes() const;  // without the digests
 };
 
 // Never fails: what cannot be joined is said in `diagnostics`, and the rest is there.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/median.h"
 #include "base/saturating.h"
 
 namespace ridge {
@@ -14,6 +15,8 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min() / 4;
 constexpr std::int64_t kMostNs = std::numeric_limits<std::uint32_t>::max();
 // What a host needs to go on after a collective of its own or a synchronisation.
 constexpr std::int64_t kWakeNs = 200'000;
+// A host that issues nothing for so long, and for so many times what a launch takes it, stands still.
+constexpr std::int64_t kLeastPauseNs = 60'000, kPauseOfIssues = 4;
 constexpr std::int64_t kHostWakeNs = 3'000'000;  // of gloo: another thread has to be woken and copies its part
 
 std::uint32_t fit(std::int64_t ns) { return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns, 0, kMostNs)); }
@@ -26,6 +29,7 @@ class LaneBuilder {
   LaneBuilder(const RankWork& work, std::span<const std::uint32_t> hash_of) : work_(work), hash_of_(hash_of) {
     for (std::uint32_t i = 0; i < work.collectives.size(); ++i) ends_.push_back({work.collectives[i].end_ns, i});
     std::sort(ends_.begin(), ends_.end());
+    measure_issue();
   }
 
   BuiltLane build() {
@@ -49,6 +53,17 @@ class LaneBuilder {
   }
 
  private:
+  // What the host needs for one launch, and how long it must stand still for that to be told apart.
+  void measure_issue() {
+    std::vector<std::int64_t> intervals;
+    for (std::size_t i = 1; i < work_.issued.size(); ++i) {
+      if (work_.issued[i].launched && work_.issued[i - 1].launched)
+        intervals.push_back(work_.issued[i].issued_ns - work_.issued[i - 1].issued_ns);
+    }
+    if (!intervals.empty()) issue_ns_ = median(std::move(intervals));
+    least_pause_ns_ = std::max(kLeastPauseNs, kPauseOfIssues * std::min(issue_ns_, kMostNs));
+  }
+
   std::int64_t first_time() const {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     if (!work_.issued.empty()) first = std::min(work_.issued.front().issued_ns, work_.issued.front().start_ns);
@@ -75,6 +90,15 @@ class LaneBuilder {
     for (; ns > kMostNs; ns -= kMostNs) add(LaneItemKind::pause).host_ns = fit(kMostNs);
     host_ = std::max(host_, until);
     return fit(ns);
+  }
+
+  // A host that stands still before what it issues at `until`: an item of its own, so that it can be replayed without.
+  void pause_until(std::int64_t until) {
+    const std::int64_t from = run_.kernels > 0 ? std::max(host_, run_issued_) : host_;
+    if (until - from < least_pause_ns_) return;
+    flush();
+    const std::uint32_t ns = host_until(until - issue_ns_);
+    add(LaneItemKind::pause).host_ns = ns;
   }
 
   // Ends the run.
@@ -115,6 +139,7 @@ class LaneBuilder {
   }
 
   void add_work(const IssuedWork& work) {
+    if (work.launched) pause_until(work.issued_ns);
     const std::int64_t gap = work.start_ns - lane_;
     bool held_by_host = false;
     std::int64_t delay = 0;
@@ -158,6 +183,7 @@ class LaneBuilder {
 
   void add_collective(const IssuedWork& work) {
     flush();
+    pause_until(work.issued_ns);
     const auto [stream, is_new] = streams_.try_emplace(work.stream, Stream{streams_.size(), kNever});
     LaneItem item;
     item.kind = LaneItemKind::collective;
@@ -203,6 +229,7 @@ class LaneBuilder {
     const std::int64_t from = std::max(stall.start_ns, run_.kernels > 0 ? std::max(host_, run_issued_) : host_);
     if (stall.end_ns - from < kClockSlackNs) return;  // others issued meanwhile
     flush();
+    pause_until(from);
     if (stall.loader) {
       const std::uint32_t before = host_until(from);
       std::int64_t length = stall.end_ns - from;
@@ -240,7 +267,8 @@ class LaneBuilder {
   BuiltLane built_;
   std::int64_t host_ = 0;  // when the last item was issued
   std::int64_t lane_ = 0;  // when the lane's work so far is done
-  LaneItem run_;           // the one being made: its counts; the rest follows
+  std::int64_t issue_ns_ = 0, least_pause_ns_ = kLeastPauseNs;
+  LaneItem run_;  // the one being made: its counts; the rest follows
   std::int64_t run_issued_ = 0;
   std::int64_t device_ns_ = 0, kernel_ns_ = 0;
   std::int64_t late_issue_ = kNever, late_rest_ = 0;

@@ -282,6 +282,15 @@ void match_meetings(Job* job) {
   }
 }
 
+std::uint64_t Job::memory_bytes() const {
+  std::uint64_t bytes = sizeof(Job) + ranks.capacity() * sizeof(JobRank) + groups.capacity() * sizeof(JobGroup) +
+                        meetings.capacity() * sizeof(Meeting) + attendants.capacity() * sizeof(Attendant);
+  for (const JobGroup& group : groups)
+    bytes += group.members.capacity() * sizeof(group.members[0]) + group.ranks.capacity() * sizeof(group.ranks[0]);
+  for (const std::vector<std::uint32_t>& of_rank : meeting_of) bytes += sizeof of_rank + of_rank.capacity() * sizeof of_rank[0];
+  return bytes;
+}
+
 Job assemble_job(std::span<const Digest> digests) {
   Job job;
   choose_ranks(digests, &job);

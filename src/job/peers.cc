@@ -13,6 +13,7 @@ namespace {
 
 void add_item(const LaneItem& item, LaneBlock* block) {
   block->ns[static_cast<int>(BlockTime::host)] += item.host_ns;
+  if (item.kind == LaneItemKind::pause) block->pause_ns += item.host_ns;
   if (item.kind == LaneItemKind::loader) block->ns[static_cast<int>(BlockTime::loader)] += item.device_ns;
   if (item.kind != LaneItemKind::run) return;
   block->ns[static_cast<int>(BlockTime::device)] += item.device_ns;
@@ -84,6 +85,9 @@ std::vector<BlockMedians> medians_of(const Peers& peers, const PeerClass& of, co
       for (const LaneBlock* block : at[place]) values.push_back(block->ns[t]);
       of_place.ns[t] = median(values);
     }
+    values.clear();
+    for (const LaneBlock* block : at[place]) values.push_back(block->pause_ns);
+    of_place.pause_ns = median(values);
     std::unordered_map<std::uint64_t, std::uint32_t> kinds;
     std::uint32_t most = 0;
     for (const LaneBlock* block : at[place]) {

@@ -21,6 +21,7 @@ struct LaneBlock {
   std::uint32_t first = 0, end = 0;  // items
   std::uint32_t place = 0;           // kOpening, kClosing, or kFirstPlace and its number in its step
   std::int64_t ns[kBlockTimes] = {};
+  std::int64_t pause_ns = 0;  // of the host's
   std::int64_t kernel_ns = 0;
   std::uint32_t kernels = 0, work_hash = 0;
 };
@@ -34,6 +35,7 @@ struct RankBlocks {
 // What the peers have at one place, over all of their steps.
 struct BlockMedians {
   std::int64_t ns[kBlockTimes] = {};
+  std::int64_t pause_ns = 0;
   std::uint32_t kernels = 0, work_hash = 0;  // the most frequent ones
   std::uint32_t observed = 0;
 };

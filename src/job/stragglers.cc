@@ -43,6 +43,30 @@ void scale_item(BlockTime time, double factor, LaneItem* item) {
   }
 }
 
+// The host's time of a block as its peers have it. Where it stands still longer than they do, that goes first: what it needs to
+// issue is no part of it.
+void mend_host(const LaneBlock& block, const BlockMedians& typical, std::vector<LaneItem>* items) {
+  const std::int64_t own = block.ns[static_cast<std::size_t>(BlockTime::host)], own_rest = own - block.pause_ns;
+  const std::int64_t pause = std::min(block.pause_ns, typical.pause_ns);
+  const std::int64_t rest = std::max<std::int64_t>(0, typical.ns[static_cast<std::size_t>(BlockTime::host)] - pause);
+  const auto over = [](std::int64_t a, std::int64_t b) {
+    return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 1.0;
+  };
+  for (std::uint32_t i = block.first; i < block.end; ++i) {
+    LaneItem& item = (*items)[i];
+    scale_item(BlockTime::host, item.kind == LaneItemKind::pause ? over(pause, block.pause_ns) : over(rest, own_rest), &item);
+  }
+}
+
+// A block's time of one sort as its peers have it.
+void mend_block(BlockTime time, const LaneBlock& block, const BlockMedians& typical, std::vector<LaneItem>* items) {
+  const auto t = static_cast<std::size_t>(time);
+  if (block.ns[t] == 0) return;
+  if (time == BlockTime::host) return mend_host(block, typical, items);
+  const double factor = static_cast<double>(typical.ns[t]) / static_cast<double>(block.ns[t]);
+  for (std::uint32_t i = block.first; i < block.end; ++i) scale_item(time, factor, &(*items)[i]);
+}
+
 class StragglerFinder {
  public:
   StragglerFinder(const Job& job, std::int64_t step_ns)
@@ -206,17 +230,14 @@ class StragglerFinder {
   std::vector<LaneItem> mended(const StragglerCandidate& candidate, const std::vector<LaneItem>& items) {
     std::vector<LaneItem> changed = items;
     const std::uint32_t r = *candidate.rank;
-    const auto t = static_cast<std::size_t>(candidate.time);
-    const bool peers = has_peers(r);
-    const std::vector<BlockMedians> none;
-    const std::vector<BlockMedians>& medians = peers ? medians_for(r) : none;
+    if (!has_peers(r)) {
+      for (LaneItem& item : changed) scale_item(candidate.time, 1 / candidate.ratio, &item);
+      return changed;
+    }
+    const std::vector<BlockMedians>& medians = medians_for(r);
     for (const LaneBlock& block : peers_.ranks[r].blocks) {
-      double factor = 1 / candidate.ratio;
-      if (peers) {
-        if (block.place >= medians.size() || medians[block.place].observed == 0 || block.ns[t] == 0) continue;
-        factor = static_cast<double>(medians[block.place].ns[t]) / static_cast<double>(block.ns[t]);
-      }
-      for (std::uint32_t i = block.first; i < block.end; ++i) scale_item(candidate.time, factor, &changed[i]);
+      if (block.place < medians.size() && medians[block.place].observed > 0)
+        mend_block(candidate.time, block, medians[block.place], &changed);
     }
     return changed;
   }
@@ -306,11 +327,8 @@ class StragglerFinder {
       const std::vector<BlockMedians>& medians = peers_.classes[peers_.ranks[r].peers].all;
       for (const LaneBlock& block : peers_.ranks[r].blocks) {
         if (block.place >= medians.size() || medians[block.place].observed == 0) continue;
-        for (std::size_t t = 0; t < kBlockTimes; ++t) {
-          if (block.ns[t] == 0) continue;
-          const double factor = static_cast<double>(medians[block.place].ns[t]) / static_cast<double>(block.ns[t]);
-          for (std::uint32_t i = block.first; i < block.end; ++i) scale_item(static_cast<BlockTime>(t), factor, &items[i]);
-        }
+        for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader})
+          mend_block(time, block, medians[block.place], &items);
       }
       changes.items[r] = std::move(items);
     }

@@ -58,6 +58,35 @@ OpCall contiguous(OpCall call) {
   return call;
 }
 
+namespace {
+
+// The dimension along which a tensor lies dense, of those with more than one element; nothing where it repeats itself or has
+// fewer than two.
+std::optional<std::size_t> innermost(const TensorShape& t) {
+  std::optional<std::size_t> found;
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < t.sizes.size(); ++i) {
+    if (t.sizes[i] <= 1) continue;
+    const bool told = t.strides.size() == t.sizes.size();
+    if (told && t.strides[i] == 0) return std::nullopt;
+    ++seen;
+    if (!found || !told || t.strides[i] < t.strides[*found]) found = i;
+  }
+  return seen >= 2 ? found : std::nullopt;
+}
+
+}  // namespace
+
+bool lies_across(const OpCall& call) {
+  const TensorShape* first = nullptr;
+  for (const OpArgument& argument : call.arguments) {
+    if (argument.kind != OpArgument::Kind::tensor || !innermost(argument.tensor)) continue;
+    if (first == nullptr) first = &argument.tensor;
+    if (first->sizes == argument.tensor.sizes && innermost(*first) != innermost(argument.tensor)) return true;
+  }
+  return false;
+}
+
 OpCall channels_last(OpCall call) {
   for (OpArgument& argument : call.arguments) {
     TensorShape& t = argument.tensor;

@@ -36,6 +36,8 @@ class WouldTake {
 
 // The call with all of its tensors contiguous.
 OpCall contiguous(OpCall call);
+// Whether two of its tensors have the same sizes and lie dense along different dimensions: one of them is read across.
+bool lies_across(const OpCall& call);
 // The call with tensors of four or five dimensions in channels_last order.
 OpCall channels_last(OpCall call);
 

@@ -252,6 +252,7 @@ class SourceReader {
         if (!python_string_value(t[i], &value)) return refused(line, "text " + shown(t[i]));
         if (value == "precomputed_grids" || value == "extra_launcher_args") evaluated->begin();
         if (evaluated->now && !is_arithmetic(value)) return refused(line, "text " + shown(t[i]) + " that would be evaluated");
+        if (!evaluated->now && may_be_code(value)) return refused(line, "text " + shown(t[i]) + " that may be code");
         return {};
       }
       case PythonTokenKind::op:
@@ -287,6 +288,10 @@ class SourceReader {
     }
     return true;
   }
+
+  // A launcher is put together as text, also from values that tell no more than a size or a type: none of them calls, indexes
+  // or begins a statement.
+  static bool may_be_code(std::string_view text) { return text.find_first_of("()[]{};=\n\r\f") != std::string_view::npos; }
 
   bool imports_bind(std::string_view name) const {
     return name == "triton" || name == "tl" || imports_.contains(std::string(name));
@@ -356,7 +361,10 @@ class SourceReader {
       }
       const bool keyword_argument = depth > 0 && i + 1 < t.size() && is_op(t[i + 1], "=");
       if (is_reaching_builtin(word) && !keyword_argument) return refused(line, "name " + shown(t[i]));
-      if (keyword_argument || is_body_keyword(word) || locals.contains(word)) continue;
+      if (keyword_argument || is_body_keyword(word)) continue;
+      // A default is evaluated before its function has parameters: a name of theirs is Python's own there.
+      const bool called = i + 1 < t.size() && is_op(t[i + 1], "(");
+      if (locals.contains(word) && !(definition && called)) continue;
       if (functions_.contains(std::string(word)) || constants_.contains(std::string(word))) {
         named_.insert(std::string(word));
         continue;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 
+#include "trace/arg_slots.h"
+
 namespace ridge {
 namespace {
 
@@ -53,7 +55,7 @@ std::optional<ArgValue> find_arg(const Trace& trace, EventId event, std::string_
   return std::nullopt;
 }
 
-ArgColumn::ArgColumn(const Trace& trace, ArgKey key, bool member) : trace_(&trace) {
+std::vector<Slot> slots_by_form(const Trace& trace, ArgKey key, bool member) {
   std::vector<Slot> of_schema;
   of_schema.reserve(trace.forms.schemas().size());
   for (const ArgSchema& schema : trace.forms.schemas()) {
@@ -62,9 +64,14 @@ ArgColumn::ArgColumn(const Trace& trace, ArgKey key, bool member) : trace_(&trac
       if (slot.key == id_of(key) && slot.member == member) found = slot;
     }
   }
-  slot_of_form_.reserve(trace.forms.forms().size());
-  for (const Form& form : trace.forms.forms()) slot_of_form_.push_back(of_schema[form.schema.value]);
+  std::vector<Slot> of_form;
+  of_form.reserve(trace.forms.forms().size());
+  for (const Form& form : trace.forms.forms()) of_form.push_back(of_schema[form.schema.value]);
+  return of_form;
 }
+
+ArgColumn::ArgColumn(const Trace& trace, ArgKey key, bool member)
+    : trace_(&trace), slot_of_form_(slots_by_form(trace, key, member)) {}
 
 std::optional<double> ArgColumn::number(EventId event) const {
   const Slot& s = slot(event);

@@ -11,7 +11,7 @@ const kTransfer_us = 200;
 const kCollectives = 2; // a step
 
 // What is true of it, in ns: by rank and collective when it arrived, and when all had it; on a clock that begins with the first step.
-function plan(ranks, steps) {
+function plan(ranks, steps, slower_us) {
   const free = new Array(ranks).fill(0);
   const meetings = [];
   const compute = []; // [rank][...] of { start, dur }, us
@@ -19,7 +19,7 @@ function plan(ranks, steps) {
   for (let step = 0; step < steps; ++step) {
     for (let each = 0; each < kCollectives; ++each) {
       for (let rank = 0; rank < ranks; ++rank) {
-        const dur = kKernel_us + (rank === kSlow ? kSlower_us : (rank * 7) % 5);
+        const dur = kKernel_us + (rank === kSlow ? slower_us : (rank * 7) % 5);
         for (let i = 0; i < kKernels; ++i) compute[rank].push({ step, start: free[rank] + i * dur + 20, dur: dur - 5 });
         free[rank] += kKernels * dur + 20;
       }
@@ -33,9 +33,9 @@ function plan(ranks, steps) {
 }
 
 // rank0.json ... in a new folder; returns where it is, and the truth.
-export function make_job(folder, { ranks = 4, steps = 5 } = {}) {
+export function make_job(folder, { ranks = 4, steps = 5, slower_us = kSlower_us } = {}) {
   mkdirSync(folder, { recursive: true });
-  const { meetings, compute } = plan(ranks, steps);
+  const { meetings, compute } = plan(ranks, steps, slower_us);
   const members = Array.from({ length: ranks }, (_, i) => i);
   for (const rank of members) {
     const ahead_us = rank * 131072.75; // its clock is ahead by this

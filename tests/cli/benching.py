@@ -93,10 +93,10 @@ def test_bench_becomes_python_with_the_words_as_they_are(folder):
     """A Python that prints its words: names with spaces, quotes and dashes arrive whole."""
     fake = folder.write("python", '#!/bin/sh\nfor word in "$@"; do printf "%s\\n" "$word"; done\nexit 41\n')
     os.chmod(fake, 0o755)
-    done = Run("bench", folder.trace, "--python", fake, "--kernel", "a 'b' --c\n=d", "--json", "-n", "3", "--configs", "--trust-source", "--device", "h200")
+    done = Run("bench", folder.trace, "--python", fake, "--kernel", "a 'b' --c\n=d", "--json", "-n", "3", "--configs", "--trust-source", "--device", "h200", "--table", "earlier.json")
     equal(done.code, 41, "its exit code")
     words = done.out.replace("a 'b' --c\n=d", "NAME").splitlines()
     check(words[0].endswith("/_ridge_bench/start.py") and os.path.exists(words[0]), words)
-    for word in ("parent", "--kernel=NAME", "--configs", "--show=--format", "--show=json", "--show=--limit", "--show=3", "--replay=--trust-source", "--flag=--device", "--flag=h200"):
+    for word in ("parent", "--kernel=NAME", "--configs", "--show=--format", "--show=json", "--show=--limit", "--show=3", "--replay=--trust-source", "--flag=--device", "--flag=h200", "--flag=--table", "--flag=earlier.json"):
         check(word in words, (word, words))
     equal(words[-2:], ["--", folder.trace], "the trace comes last")

@@ -15,9 +15,9 @@ import tempfile
 import threading
 import time
 
-import server
+import harness
 from checks import check, equal, run_tests, words_of
-from server import ROOT, START_S, Served, request, status_of
+from serving import ROOT, START_S, Served, request, status_of
 
 LAUNCHES = 4_000
 MOST_MB = 60  # answers are packed while they are made; what is kept of them is bounded besides
@@ -146,7 +146,7 @@ def test_a_link_of_another_site_opens_the_page_only():
 
 def main(arguments):
     binary, words = words_of(arguments)
-    server.RIDGE = os.path.abspath(binary or os.path.join(ROOT, "build", "ridge"))
+    harness.use(binary or os.path.join(ROOT, "build", "ridge"))
     return run_tests(globals(), words)
 
 

@@ -49,7 +49,7 @@ std::vector<std::string> made_traces(const MadeJob& job, std::int64_t* step_us) 
       step_start[r] = rank.host;
       record(slice("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 1,
                    rank.host + made.ahead_us, made.loader_us, ""));
-      rank.host += made.loader_us;
+      rank.host += made.loader_us + made.stall_us;
       for (int k = 0; k < made.kernels; ++k) {
         const std::string id = "\"correlation\": " + std::to_string(++rank.correlation);
         record(slice("cuda_runtime", "cudaLaunchKernel", 1, 1, rank.host + made.ahead_us, 2, id));

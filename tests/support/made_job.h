@@ -11,6 +11,7 @@ namespace ridge::test {
 
 struct MadeRank {
   std::int64_t loader_us = 50;   // of each step
+  std::int64_t stall_us = 0;     // of the host, before the first launch of each step
   std::int64_t launch_us = 10;   // from one launch to the next
   std::int64_t kernel_us = 100;  // of each kernel
   int kernels = 10;              // in a step

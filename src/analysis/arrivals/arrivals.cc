@@ -117,11 +117,10 @@ Report report_arrivals(const Job& job, const std::vector<Arrival>& arrivals) {
   return report;
 }
 
-Result<Report> run_arrivals(std::span<const Digest> ranks, std::span<const Digest>, const Arguments& arguments) {
+Result<Report> run_arrivals(const Job& job, const Job*, const Arguments& arguments) {
   TRY(const auto rank, whole_number(arguments, "rank"));
   TRY(const auto at, whole_number(arguments, "at"));
   if (at && !rank) return fail(ErrorCode::usage, "--at needs --rank", "", "ridge arrivals FOLDER --rank 3 --at 1200300");
-  const Job job = assemble_job(ranks);
   if (rank && std::ranges::find(job.ranks, *rank, &JobRank::rank) == job.ranks.end())
     return fail(ErrorCode::usage, "no rank " + std::to_string(*rank) + " among the traces");
   return report_arrivals(job, find_arrivals(job, rank, at));

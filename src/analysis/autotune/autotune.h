@@ -40,7 +40,7 @@ struct TunedOnce {
   std::string what;                // the kernel or the product
   std::vector<TriedConfig> tried;  // in the order in which they were
   std::int64_t wall_ns = 0, gpu_ns = 0, launches = 0;
-  std::int64_t began_ns = 0;  // the first of them
+  std::int64_t began_ns = 0, ended_ns = 0;  // the first of them, and when the tuner was done
 
   const TriedConfig* fastest() const;
   const TriedConfig* chosen() const;  // nullptr where the trace does not show which one ran

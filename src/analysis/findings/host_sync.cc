@@ -125,11 +125,30 @@ class HostWaits {
     if (known != kNoNode) saturating_add(&to_device_[facts_.name_id(known).value], copies ? ns : -ns);
   }
 
-  // Ops that index with the rows that it found: until it is asked for others.
+  static bool indexes(std::string_view op) {
+    constexpr std::string_view kIndexing[] = {"aten::index", "aten::index_put_", "aten::index_add_", "aten::index_select",
+                                              "aten::index_copy_"};
+    return std::ranges::find(kIndexing, op) != std::end(kIndexing);
+  }
+  static bool compares(std::string_view op) {
+    constexpr std::string_view kComparing[] = {"aten::eq", "aten::ne", "aten::gt", "aten::ge", "aten::lt", "aten::le"};
+    return std::ranges::find(kComparing, op) != std::end(kComparing);
+  }
+
+  // Ops that index with the rows that it found, until it is asked for others; and the comparison right before it, which found
+  // them. A program that asks for one kind of rows after the other sorts once instead.
   void add_users(NodeId found) {
-    constexpr std::uint32_t kLookedAhead = 400;
+    constexpr std::uint32_t kLookedAhead = 400, kLookedBack = 40;
     const CallTree& tree = facts_.tree();
     const std::size_t thread = thread_of(tree, found);
+    const std::uint32_t begin = tree.threads[thread].first;
+    for (std::uint32_t n = found.value, looked = 0; n-- > begin && looked < kLookedBack; ++looked) {
+      const NodeId node{n};
+      if (tree.class_of(node) != EventClass::op || tree.end_ns[n] > facts_.time(found).start_ns) continue;
+      if (tree.op_above(node) != kNoNode) continue;
+      if (compares(facts_.name(node)) && gone_ops_.insert(n).second) gone_.add(node);
+      break;
+    }
     const std::uint32_t end = thread + 1 < tree.threads.size() ? tree.threads[thread + 1].first : tree.recorded;
     for (std::uint32_t n = found.value + 1, looked = 0; n < std::min(end, tree.recorded) && looked < kLookedAhead;
          ++n, ++looked) {
@@ -137,7 +156,7 @@ class HostWaits {
       if (tree.start_ns[n] < facts_.time(found).end_ns || tree.class_of(node) != EventClass::op) continue;
       const std::string_view name = facts_.name(node);
       if (name == facts_.name(found)) return;
-      if ((name == "aten::index" || name == "aten::index_put_") && gone_ops_.insert(n).second) gone_.add(node);
+      if (indexes(name) && gone_ops_.insert(n).second) gone_.add(node);
     }
   }
 

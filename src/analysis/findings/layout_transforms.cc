@@ -37,17 +37,40 @@ bool is_channels_first(const OpCall& call) {
   return false;
 }
 
-// Whether its tensors have such an order at all: sequences, of three dimensions, have none to ask for. Where no op tells, as in
-// the replay of a graph, it may be: that bounds what there is to gain, and nothing is expected.
-bool has_order(Facts& facts, std::uint32_t row) {
-  const NodeId op = facts.op(row);
-  if (op == kNoNode) return true;
-  for (NodeId n = op; n != kNoNode; n = facts.tree().op_above(n)) {
-    if (facts.name(n).find("conv1d") != std::string_view::npos) return false;
-    const OpCall& call = facts.call(n);
-    if (call.has_shapes && !call.arguments.empty() && call.arguments[0].tensor.sizes.size() == 3) return false;
+// What is known of how many dimensions its tensors have: sequences, of three, have no such order to ask for.
+enum class Order : std::uint8_t { none, unknown, known };
+
+Order order_by_name(std::string_view op) {
+  if (op.find("conv") == std::string_view::npos) return Order::unknown;
+  if (op.ends_with("1d")) return Order::none;
+  return op.ends_with("2d") || op.ends_with("3d") ? Order::known : Order::unknown;
+}
+
+// Of all convolutions of the program that say it: the backward pass and compiled code call them by a name for all.
+Order order_of_program(const Facts& facts) {
+  bool images = false, sequences = false;
+  const NameFlags of_images(facts.trace(), [](std::string_view name) { return order_by_name(name) == Order::known; });
+  const NameFlags of_sequences(facts.trace(), [](std::string_view name) { return order_by_name(name) == Order::none; });
+  for (std::uint32_t n = 0; n < facts.tree().recorded; ++n) {
+    if (facts.tree().event_class[n] != EventClass::op) continue;
+    images = images || of_images[facts.name_id(NodeId{n})];
+    sequences = sequences || of_sequences[facts.name_id(NodeId{n})];
   }
-  return true;
+  return images == sequences ? Order::unknown : images ? Order::known : Order::none;
+}
+
+// Where no op tells, as in the replay of a graph, it may have one: that bounds what there is to gain, and nothing is expected.
+// The outermost op decides: inside, a sequence is made an image of one row.
+Order order_of(Facts& facts, std::uint32_t row) {
+  Order order = Order::unknown;
+  for (NodeId n = facts.op(row); n != kNoNode; n = facts.tree().op_above(n)) {
+    if (const Order told = order_by_name(facts.name(n)); told != Order::unknown) return told;
+    const OpCall& call = facts.call(n);
+    if (!call.has_shapes || call.arguments.empty()) continue;
+    const std::size_t dimensions = call.arguments[0].tensor.sizes.size();
+    if (dimensions >= 3) order = dimensions == 3 ? Order::none : Order::known;
+  }
+  return order;
 }
 
 bool is_of_convolution(const Facts& facts, std::uint32_t row) {
@@ -91,6 +114,7 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
   // Asked once per identity, of which there are few.
   const KernelIdentities& all = facts.model().identities();
   std::vector<std::int8_t> known(all.identities.size(), -1);
+  std::optional<Order> program;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
@@ -98,8 +122,11 @@ std::optional<Finding> find_layout_transforms(Facts& facts) {
     const std::uint32_t row = slot.work.row;
     std::int8_t& answer = known[all.of_row[row]];
     if (answer < 0) answer = is_transform(facts.identity(row), facts.kernel(row)) ? 1 : 0;
-    if (answer != 1 || !has_order(facts, row)) return;
-    const bool told = is_of_convolution(facts, row);
+    if (answer != 1) return;
+    Order order = order_of(facts, row);
+    if (order == Order::unknown && facts.op(row) != kNoNode) order = program ? *program : *(program = order_of_program(facts));
+    if (order == Order::none) return;
+    const bool told = order == Order::known && is_of_convolution(facts, row);
     tally.add(row, claim.take_work(d, i, INT64_MAX, told ? INT64_MAX : 0));
   });
   if (tally.tally().empty()) return std::nullopt;

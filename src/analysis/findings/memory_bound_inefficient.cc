@@ -1,9 +1,14 @@
 // memory_bound_inefficient: kernels that memory traffic must bound and that reach only a small part of the device's bandwidth.
 // Why is told from their launch: occupancy, a grid too small for the device, a last wave that is nearly empty.
 //
-// Few kernels reach the full bandwidth. Held against it are what such work takes on this device with contiguous tensors
+// Few kernels reach the full bandwidth. Held against it are what such work takes on this device with its tensors in order
 // (predict/would_take.h): only what is slower than that has something to gain, and that is what is expected. The bandwidth
-// bounds it. Where nothing is known of such work, nothing is claimed.
+// bounds it. Where nothing is known of such work, nothing is claimed. A tensor is put in order only where the program chooses
+// how it lies: not a slice of another, not what autograd hands on, not images that all lie in one order for the convolutions
+// beside them.
+//
+// Kernels that Inductor wrote are tiled already: of those, what their launch tells is wrong (too few blocks, low occupancy) is
+// claimed. That others of their size are faster says nothing about what these could be.
 //
 // Kernels that draw random numbers are left out: Philox takes some sixty integer instructions a number, which no FLOP count
 // holds, and takes longer than writing the number (a dropout in bfloat16 reaches a quarter of an H200's bandwidth at best).
@@ -57,8 +62,9 @@ constexpr std::string_view kCopyingOps[] = {"aten::contiguous", "aten::clone", "
                                             "aten::reshape",    "aten::cat",   "aten::flatten", "aten::repeat"};
 
 // A copy that an op makes of its own argument, because the order in which it lies does not suit it: none is needed of a tensor
-// that lies in order.
-bool is_ops_own_copy(const Facts& facts, const OpCall& call, std::uint32_t row) {
+// that lies in order. How gradients lie is not the program's choice.
+bool is_ops_own_copy(Facts& facts, const OpCall& call, std::uint32_t row) {
+  if (facts.phase(facts.launch(row)) == Phase::backward) return false;
   if (call.op != "aten::copy_" || call.arguments.size() < 2) return false;
   const TensorShape &to = call.arguments[0].tensor, &from = call.arguments[1].tensor;
   if (to.dtype != from.dtype || to.strides == from.strides || from.strides.size() < 2) return false;
@@ -66,15 +72,83 @@ bool is_ops_own_copy(const Facts& facts, const OpCall& call, std::uint32_t row) 
   return known != kNoNode && std::ranges::find(kCopyingOps, facts.name(known)) == std::end(kCopyingOps);
 }
 
+// Every element of its storage is its own: nothing is left out between rows, nothing is repeated.
+bool is_dense(const TensorShape& t) {
+  if (t.strides.size() != t.sizes.size()) return true;  // not recorded
+  double last = 0;
+  for (std::size_t i = 0; i < t.sizes.size(); ++i) {
+    if (t.strides[i] == 0 && t.sizes[i] > 1) return false;
+    last += static_cast<double>(t.sizes[i] - 1) * static_cast<double>(t.strides[i]);
+  }
+  return last + 1 == numel(t);
+}
+
+// Images in one order, whichever it is: the convolutions beside it have chosen it.
+bool are_images_alike(const OpCall& call) {
+  const TensorShape* first = nullptr;
+  for (const OpArgument& argument : call.arguments) {
+    const TensorShape& t = argument.tensor;
+    if (argument.kind != OpArgument::Kind::tensor || t.sizes.size() < 4) continue;
+    if (first != nullptr && t.strides != first->strides) return false;
+    first = &t;
+  }
+  return first != nullptr;
+}
+
+bool lies_in_order(const TensorShape& t) {
+  if (t.strides.size() != t.sizes.size()) return true;  // not recorded
+  std::int64_t at = 1;
+  for (std::size_t i = t.strides.size(); i-- > 0;) {
+    if (t.sizes[i] > 1 && t.strides[i] != at) return false;
+    at *= std::max<std::int64_t>(1, t.sizes[i]);
+  }
+  return true;
+}
+
+// The call with its tensors in order; nothing where the program does not choose how they lie.
+std::optional<OpCall> in_order(Facts& facts, const OpCall& call, std::uint32_t row) {
+  const bool chosen = facts.phase(facts.launch(row)) != Phase::backward && !are_images_alike(call);
+  for (const OpArgument& argument : call.arguments) {
+    const auto stays = [&](const TensorShape& t) { return !lies_in_order(t) && !(chosen && is_dense(t)); };
+    if (stays(argument.tensor) || std::ranges::any_of(argument.list, stays)) return std::nullopt;
+  }
+  return contiguous(call);
+}
+
+// How a kernel was launched, as far as the trace tells.
+struct LaunchShape {
+  LaunchOccupancy occupancy;
+  std::optional<double> blocks, multiprocessors;
+
+  bool is_low() const { return occupancy.pct && *occupancy.pct < kLowOccupancyPct; }
+  bool leaves_idle() const { return blocks && multiprocessors && *blocks < *multiprocessors; }
+};
+
+LaunchShape launch_shape(const Facts& facts, std::uint32_t row, std::int64_t device_id) {
+  const DeviceWorkTable& work = facts.work();
+  const EventId event = work.events[row];
+  LaunchShape out{
+      .occupancy = occupancy_of(facts.scope().costs(), work, event, device_id), .blocks = {}, .multiprocessors = {}};
+  const auto text = work.grid.text(event);
+  if (const auto grid = text ? parse_dim3(facts.trace().text(*text)) : std::nullopt)
+    out.blocks = static_cast<double>(grid->x) * static_cast<double>(grid->y) * static_cast<double>(grid->z);
+  const DeviceProperties* device = facts.properties(device_id);
+  if (device != nullptr && device->multiprocessors) out.multiprocessors = static_cast<double>(*device->multiprocessors);
+  return out;
+}
+
 // What is left when it is mended; nothing where that is not known, or as much as now.
-std::optional<LeftOver> left_of(Facts& facts, std::uint32_t row) {
+std::optional<LeftOver> left_of(Facts& facts, std::uint32_t row, std::int64_t device) {
   const ExpectedCall* call = facts.expected().call(row);
   if (call == nullptr) return std::nullopt;
   std::optional<LeftOver> left;
   if (call->call != nullptr) {
     if (is_ops_own_copy(facts, call->call->call, row)) return LeftOver{0, 0, 0};
-    left = facts.would_take().left_of(*call, contiguous(call->call->call), false);
+    const auto other = in_order(facts, call->call->call, row);
+    if (other) left = facts.would_take().left_of(*call, *other, false);
   } else if (call->expected && facts.would_take().is_measured(call->device)) {
+    const LaunchShape launch = launch_shape(facts, row, device);
+    if (!launch.is_low() && !launch.leaves_idle()) return std::nullopt;
     const double mean = call->time_ns / static_cast<double>(call->count);
     left = LeftOver{call->expected->ns / mean, call->expected->low_ns / mean, call->expected->high_ns / mean};
   }
@@ -89,24 +163,15 @@ bool moves_data(Category category) {
 
 // "occupancy 12 %; 64 blocks for 132 multiprocessors", as far as the trace tells.
 std::string launch_text(const Facts& facts, std::uint32_t row, std::int64_t device_id) {
-  const DeviceWorkTable& work = facts.work();
-  const EventId event = work.events[row];
-  const auto dim = [&](const ArgColumn& column) {
-    const auto id = column.text(event);
-    return id ? parse_dim3(facts.trace().text(*id)) : std::nullopt;
-  };
+  const LaunchShape launch = launch_shape(facts, row, device_id);
   std::string out;
-  const LaunchOccupancy occupancy = occupancy_of(facts.scope().costs(), work, event, device_id);
-  if (occupancy.pct)
-    out += fmt::format(", occupancy {:.0f} %{}", *occupancy.pct, *occupancy.pct < kLowOccupancyPct ? " (low)" : "");
-  const auto grid = dim(work.grid);
-  const DeviceProperties* device = facts.properties(device_id);
-  if (!grid || device == nullptr || !device->multiprocessors) return out;
-  const double blocks = static_cast<double>(grid->x) * static_cast<double>(grid->y) * static_cast<double>(grid->z);
-  out += fmt::format(", {:.0f} blocks for {} multiprocessors", blocks, *device->multiprocessors);
-  if (blocks < static_cast<double>(*device->multiprocessors)) return out + " (some are idle)";
-  if (!occupancy.resident_blocks) return out;
-  const double waves = blocks / *occupancy.resident_blocks;
+  if (launch.occupancy.pct)
+    out += fmt::format(", occupancy {:.0f} %{}", *launch.occupancy.pct, launch.is_low() ? " (low)" : "");
+  if (!launch.blocks || !launch.multiprocessors) return out;
+  out += fmt::format(", {:.0f} blocks for {:.0f} multiprocessors", *launch.blocks, *launch.multiprocessors);
+  if (launch.leaves_idle()) return out + " (some are idle)";
+  if (!launch.occupancy.resident_blocks) return out;
+  const double waves = *launch.blocks / *launch.occupancy.resident_blocks;
   if (waves > 1 && waves < kFewWaves) out += fmt::format(", {:.1f} waves (the last is not full)", waves);
   return out;
 }
@@ -124,7 +189,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     const std::int64_t device = facts.ledger().devices()[d].device;
     const auto traffic = traffic_ns(facts, row, device);
     if (!traffic || *traffic >= kFarBelow * static_cast<double>(duration)) return;
-    const auto left = left_of(facts, row);
+    const auto left = left_of(facts, row, device);
     if (!left) return;
     const auto saved = static_cast<std::int64_t>((1 - left->part) * static_cast<double>(duration));
     const std::int64_t got = claim.take_work(d, i, std::max(duration - static_cast<std::int64_t>(*traffic), saved), saved);

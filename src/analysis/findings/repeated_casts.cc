@@ -1,11 +1,12 @@
 // repeated_casts: parameters are cast to the type of a product at every use, though they have not changed since the last one
 // (facts/weight_casts.h). Claimed are the casts, and the device's waiting for their launches: all of it goes when they are cast
-// once.
+// once, and with it the ops that cast.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 #include "base/units.h"
 #include "facts/weight_casts.h"
 
@@ -20,6 +21,17 @@ constexpr std::string_view kCastOnceAStep =
     "cast each parameter once a step: keep the cast tensor for its other uses, or enter autocast once around the whole forward "
     "pass with its cache on (cache_enabled=True)";
 
+// The op that casts, with those that it is made of: aten::to around aten::_to_copy around aten::copy_.
+NodeId casting_op(const Facts& facts, std::uint32_t row) {
+  constexpr std::string_view kCasting[] = {"aten::copy_", "aten::_to_copy", "aten::to"};
+  NodeId found = kNoNode;
+  for (NodeId op = facts.op(row); op != kNoNode; op = facts.tree().op_above(op)) {
+    if (std::ranges::find(kCasting, facts.name(op)) == std::end(kCasting)) break;
+    found = op;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<Finding> find_repeated_casts(Facts& facts) {
@@ -28,8 +40,11 @@ std::optional<Finding> find_repeated_casts(Facts& facts) {
   const auto is_one = [&](std::uint32_t row) { return std::binary_search(casts.begin(), casts.end(), row); };
   Claim claim(facts.ledger());
   WorkTally tally(facts);
+  HostGone gone(facts);
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
-    if (is_one(slot.work.row)) tally.add(slot.work.row, claim.take_work(d, i));
+    if (!is_one(slot.work.row)) return;
+    tally.add(slot.work.row, claim.take_work(d, i));
+    gone.add(casting_op(facts, slot.work.row));
   });
   std::int64_t waited_ns = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
@@ -37,6 +52,7 @@ std::optional<Finding> find_repeated_casts(Facts& facts) {
     if (before && slot.next_work != kNoWork && is_one(slot.next_work)) waited_ns += claim.take_idle(d, i);
   });
   if (!claim.keep()) return std::nullopt;
+  gone.reach(&claim);
   const std::string waits =
       waited_ns == 0 ? "" : ", and the device waits " + duration_text(facts, waited_ns) + " for their launches";
   return Finding{
@@ -45,7 +61,8 @@ std::optional<Finding> find_repeated_casts(Facts& facts) {
       .confidence = Confidence::medium,
       .evidence = tally.text() + waits,
       .action = std::string(facts.program() == ProgramKind::trains ? kCastOnceAStep : kCastOnceToInfer),
-      .event = tally.event()};
+      .event = tally.event(),
+      .gone = gone.removal()};
 }
 
 }  // namespace ridge

@@ -2,11 +2,18 @@
 // ops, not faster launches. Compiled code is left to launch_bound: a compiler fused what it could, and what remains of it is
 // launched faster, not written otherwise. So are the many kernels of one op (a recurrent layer of cuDNN): the program has no
 // loop there.
+//
+// Where the host goes through the same ops round after round (host_loops.h) it is a loop for certain, and one op over all
+// rounds takes the host what one round does: all but one of them go. Of its kernels that goes which any takes, however little
+// it does.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
+#include "analysis/findings/host_loops.h"
 #include "facts/break_costs.h"
 
 namespace ridge {
@@ -19,13 +26,131 @@ constexpr std::int64_t kTinyNs = 5'000;
 constexpr std::int64_t kTinyInLoopNs = 15'000;
 constexpr std::size_t kLeastApart = 12, kMostApart = 64;  // launches from a longer one of a loop to the next
 constexpr std::int64_t kTinyInRoundNs = 8'000;
-constexpr double kOfLoop = 0.85;  // of a loop that goes: one op for all still walks the tensors
+// Of a run that goes: one op for all still walks the tensors, and a recurrent layer of a library goes from step to step.
+constexpr double kOfLoop = 0.85;
+constexpr std::int64_t kLeastOfKernelNs = 2'500;  // what any kernel takes, with little to do
 constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
+// In names of ops: layers with weights of their own, and of autograd's nodes. Round after round of these are the layers of a
+// model, which wait for each other.
+constexpr std::string_view kLayers[] = {"aten::linear", "conv",      "layer_norm",         "batch_norm",    "group_norm",
+                                        "rms_norm",     "embedding", "AccumulateGrad",     "AddmmBackward", "LayerNormBackward",
+                                        "NormBackward", "RmsNorm",   "ConvolutionBackward"};
+bool is_cell(std::string_view op) { return op.find("_cell") != op.npos || op.find("CellBackward") != op.npos; }
+bool is_layer(std::string_view op) {
+  return std::ranges::any_of(kLayers, [&](std::string_view part) { return op.find(part) != op.npos; });
+}
+
+// Loops of the host whose kernels are tiny, and the kernels.
+class TinyLoops {
+ public:
+  explicit TinyLoops(Facts& facts) : facts_(facts), loops_(find_host_loops(facts)) {
+    // What an optimizer of PyTorch's does is optimizer_not_fused's to say.
+    std::erase_if(loops_, [&](const HostLoop& loop) {
+      const auto any = [&](bool (*is)(std::string_view)) {
+        return std::ranges::any_of(loop.round, [&](NodeId op) { return is(facts.name(op)); });
+      };
+      return facts.phase(loop.first) == Phase::optimizer || (any(is_layer) && !any(is_cell));
+    });
+    if (loops_.empty()) return;
+    seen_.resize(loops_.size());
+    for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
+      const std::vector<WorkSlot>& slots = facts.ledger().devices()[d].work;
+      for (std::size_t i = 0; i < slots.size(); ++i) look_at(d, i, slots[i]);
+    }
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      if (!is_tiny(i)) continue;
+      kernels_ += static_cast<std::int64_t>(seen_[i].slots.size());
+      for (const auto& [d, slot] : seen_[i].slots) rows_.insert(facts.ledger().devices()[d].work[slot].work.row);
+    }
+  }
+
+  std::int64_t kernels() const { return kernels_; }
+  bool holds(std::uint32_t row) const { return rows_.contains(row); }
+
+  void take(Claim* claim, WorkTally* tally, Removal* gone) const {
+    HostGone host(facts_);
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      if (!is_tiny(i)) continue;
+      for (const auto& [d, slot] : seen_[i].slots) take(i, d, slot, claim, tally, gone);
+      gone->host.push_back({loops_[i].thread, loops_[i].time, goes(i)});
+      host.add(loops_[i].first, loops_[i].time);
+    }
+    for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
+      const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
+      if (between && (holds(slot.next_work) || holds(slot.last_work))) claim->reach_idle(d, i);
+    });
+    host.reach(claim);
+  }
+
+ private:
+  struct Seen {
+    std::vector<std::pair<std::size_t, std::size_t>> slots;  // device, slot
+    std::int64_t ns = 0;
+  };
+
+  void look_at(std::size_t device, std::size_t i, const WorkSlot& slot) {
+    const NodeId launch = facts_.launch(slot.work.row);
+    const bool kernel =
+        slot.work.sort == WorkSort::compute ||
+        (slot.work.sort == WorkSort::copy && facts_.kernel(slot.work.row).find("DtoD") != std::string_view::npos);
+    if (!kernel || launch == kNoNode || launch.value >= facts_.tree().recorded || slot.open_ns != slot.owned_ns) return;
+    if (facts_.by_graph_launch(slot.work.row) || facts_.identity(slot.work.row).library == "inductor" ||
+        facts_.model().compiled_regions().call_at(launch) != kNoCall)
+      return;
+    const auto thread = static_cast<std::uint32_t>(thread_of(facts_.tree(), launch));
+    const std::int64_t at = facts_.time(launch).start_ns;
+    const auto after = std::upper_bound(
+        loops_.begin(), loops_.end(), std::pair(thread, at),
+        [](const auto& key, const HostLoop& loop) { return key < std::pair(loop.thread, loop.time.start_ns); });
+    if (after == loops_.begin()) return;
+    const auto loop = std::prev(after);
+    if (loop->thread != thread || loop->time.end_ns <= at) return;
+    Seen& seen = seen_[static_cast<std::size_t>(loop - loops_.begin())];
+    seen.slots.emplace_back(device, i);
+    seen.ns += slot.work.end_ns - slot.work.start_ns;
+  }
+
+  // In the mean, and the host takes longer than the device.
+  bool is_tiny(std::size_t i) const {
+    const auto kernels = static_cast<std::int64_t>(seen_[i].slots.size());
+    return kernels >= static_cast<std::int64_t>(loops_[i].rounds) && seen_[i].ns <= kernels * kTinyNs &&
+           seen_[i].ns * 2 <= loops_[i].time.length();
+  }
+
+  // The share of the host's time: all rounds but one. A list of parameters that are written in place is walked by one op too;
+  // cells of a recurrent layer stay steps.
+  double goes(std::size_t i) const {
+    std::size_t in_place = 0;
+    bool cell = false;
+    for (const NodeId op : loops_[i].round) {
+      const std::string_view name = facts_.name(op);
+      if (name.ends_with('_')) ++in_place;
+      cell = cell || is_cell(name);
+    }
+    if (cell || in_place * 2 > loops_[i].round.size()) return kOfLoop;
+    return 1 - 1 / static_cast<double>(loops_[i].rounds);
+  }
+
+  void take(std::size_t loop, std::size_t device, std::size_t i, Claim* claim, WorkTally* tally, Removal* gone) const {
+    const WorkSlot& slot = facts_.ledger().devices()[device].work[i];
+    tally->add(slot.work.row, slot.open_ns);
+    if (seen_[loop].slots.front() == std::pair(device, i)) return;  // one is left
+    gone->gaps.push_back({slot.work.row, INT64_MAX / 4});
+    claim->take_work(device, i, slot.open_ns, std::min(slot.open_ns, kLeastOfKernelNs));
+  }
+
+  Facts& facts_;
+  std::vector<HostLoop> loops_;
+  std::vector<Seen> seen_;  // by loop
+  std::unordered_set<std::uint32_t> rows_;
+  std::int64_t kernels_ = 0;
+};
+
 class Runs {
  public:
-  explicit Runs(Facts& facts) : facts_(facts) {
+  Runs(Facts& facts, const TinyLoops& loops) : facts_(facts), loops_(loops) {
     for (const DeviceLedger& device : facts.ledger().devices()) {
       for (const WorkSlot& slot : device.work) ++kernels_of_op_[facts.op(slot.work.row).value];
     }
@@ -111,8 +236,8 @@ class Runs {
   // What another finding claimed is not counted again.
   bool is_tiny(const WorkSlot& slot, std::int64_t most_ns = kTinyNs) const {
     return is_launched(slot) && slot.work.end_ns - slot.work.start_ns <= most_ns && slot.open_ns == slot.owned_ns &&
-           facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) && !is_compiled(slot.work.row) &&
-           !is_of_one_op(slot.work.row);
+           !loops_.holds(slot.work.row) && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
+           !is_compiled(slot.work.row) && !is_of_one_op(slot.work.row);
   }
   bool is_of_one_op(std::uint32_t row) const {
     const NodeId op = facts_.op(row);
@@ -152,6 +277,7 @@ class Runs {
   }
 
   Facts& facts_;
+  const TinyLoops& loops_;
   std::vector<Run> runs_;
   std::unordered_map<std::uint32_t, std::int64_t> kernels_of_op_;  // by node of the op
   std::unordered_map<std::uint32_t, Index> iterations_;            // by row of the runs' kernels
@@ -162,20 +288,23 @@ class Runs {
 }  // namespace
 
 std::optional<Finding> find_tiny_kernels(Facts& facts) {
-  const Runs runs(facts);
-  const bool each_iteration = runs.kernels() >= kLeastKernels * facts.ledger().rounds();
+  const TinyLoops loops(facts);
+  const Runs runs(facts, loops);
+  const std::int64_t kernels = runs.kernels() + loops.kernels();
+  const bool each_iteration = kernels >= kLeastKernels * facts.ledger().rounds();
   // Where nothing marks iterations, a loop over tensors passes for one iteration per tensor: then the run itself is the
   // evidence.
   const bool one_loop = !each_iteration && is_guess(facts.model().iterations().rule) && runs.longest() >= kLeastKernels;
-  if (runs.kernels() == 0 || !(each_iteration || one_loop)) return std::nullopt;
+  if (kernels == 0 || !(each_iteration || one_loop)) return std::nullopt;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
   Removal gone;
+  loops.take(&claim, &tally, &gone);
   runs.take(one_loop, &claim, &tally, &gone);
   if (!claim.keep()) return std::nullopt;
   return Finding{
       .finding = "long runs of kernels shorter than their launch: " +
-                 (one_loop ? counted(runs.longest(), "kernel") + " in a row" : per_iteration(facts, runs.kernels(), "kernel")),
+                 (one_loop ? counted(runs.longest(), "kernel") + " in a row" : per_iteration(facts, kernels, "kernel")),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),

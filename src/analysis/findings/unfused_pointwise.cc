@@ -198,18 +198,31 @@ class Chains {
   }
   static std::int64_t with_more(double ns) { return static_cast<std::int64_t>((1 + kMoreThanLongest) * ns); }
 
+  // Of a kernel that computes, and reads one tensor across for that, what is beyond its traffic is memory_bound_inefficient's,
+  // whoever fuses it: most of its time.
+  std::int64_t own_ns(const WorkSlot& slot) {
+    constexpr double kMostLeft = 0.6;
+    const ExpectedCall* ran = link_of(slot) == Link::computes ? facts_.ran(slot.work.row) : nullptr;
+    const auto roof = facts_.scope().costs().roof(slot.work.row).roof_ns;
+    if (ran == nullptr || !roof || !lies_across(ran->call->call)) return slot.open_ns;
+    const auto left = facts_.would_take().left_of(*ran, contiguous(ran->call->call), false);
+    return left && left->part < kMostLeft ? std::min(slot.open_ns, static_cast<std::int64_t>(*roof)) : slot.open_ns;
+  }
+
   void take(std::size_t device, std::span<const std::size_t> chain) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    const std::size_t longest = *std::max_element(
-        chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) { return slots[a].open_ns < slots[b].open_ns; });
+    std::map<std::size_t, std::int64_t> own;
+    for (const std::size_t i : chain) own[i] = own_ns(slots[i]);
+    const std::size_t longest =
+        *std::max_element(chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) { return own[a] < own[b]; });
     // The longest first, so that the launch that stays is its own.
-    std::int64_t left = fused_ns(slots, chain, slots[longest].open_ns);
-    const std::int64_t of_longest = std::min(left, slots[longest].open_ns);
+    std::int64_t left = fused_ns(slots, chain, own[longest]);
+    const std::int64_t of_longest = std::min(left, own[longest]);
     left -= of_longest;
     for (const std::size_t i : chain) {
-      tally_.add(slots[i].work.row, slots[i].open_ns);
+      tally_.add(slots[i].work.row, own[i]);
       split_by_break_ = split_by_break_ || is_inductor(slots[i]);
-      const std::int64_t open = slots[i].open_ns, stays = i == longest ? of_longest : std::min(open, left);
+      const std::int64_t open = own[i], stays = i == longest ? of_longest : std::min(open, left);
       if (i != longest) left -= stays;
       claim_.take_work(device, i, open, open - stays);
       saturating_add(&saved_ns_, open - stays);

@@ -1,4 +1,4 @@
-// The tables of `ranks --before`: ranks, changes, stragglers, collectives.
+// The tables of `ranks --before`: ranks, changes, waterfall, stragglers, collectives.
 #include "analysis/ranks/job_changes.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 using Maybe = std::optional<double>;
 
 Cell whole(Maybe ns) { return ns ? Cell(static_cast<std::int64_t>(std::llround(*ns))) : Cell(); }
-Cell difference(Maybe a, Maybe b) { return a && b ? whole(*b - *a) : Cell(); }
+// Of what is shown: the difference of two cells is what their row says.
+Cell difference(Maybe a, Maybe b) { return a && b ? whole(std::round(*b) - std::round(*a)) : Cell(); }
 Cell percent_more(Maybe a, Maybe b) { return a && b && *a > 0 ? Cell((*b - *a) / *a * 100) : Cell(); }
 
 double steps_of(const RankSums& sums) { return static_cast<double>(std::max<std::size_t>(1, sums.rank->digest->steps.size())); }
@@ -90,6 +91,61 @@ Table parts_changes(const Ranks& a, const Ranks& b) {
     const Maybe in_a = mean_of(a, part), in_b = mean_of(b, part);
     table.add_row({std::string(part.name), whole(in_a), whole(in_b), difference(in_a, in_b), percent_more(in_a, in_b)});
   }
+  return table;
+}
+
+// A step as what its device computed and what held it up meanwhile. The last is what is left, so that they add up to the step.
+struct LanePart {
+  std::string_view name;
+  std::int64_t (*of)(const DigestStep&);
+};
+template <LaneIdle cause>
+std::int64_t held_up(const DigestStep& step) {
+  return step.idle_ns[static_cast<std::size_t>(cause)];
+}
+constexpr LanePart kLaneParts[] = {
+    {"compute", [](const DigestStep& s) { return s.compute_ns; }},
+    {"collective", held_up<LaneIdle::collective>},
+    {"launch", held_up<LaneIdle::launch>},
+    {"loader", held_up<LaneIdle::loader>},
+    {"sync", held_up<LaneIdle::sync>},
+    {"other", held_up<LaneIdle::other>},
+};
+
+// The means of the parts over all ranks, and behind them what is left of a step.
+std::vector<Maybe> lane_parts(const Ranks& job) {
+  std::vector<Maybe> means(std::size(kLaneParts) + 1);
+  const Maybe step = mean_of(job, kParts[0]);
+  if (!step) return means;
+  double rest = std::round(*step);
+  for (std::size_t i = 0; i < std::size(kLaneParts); ++i) {
+    double sum = 0;
+    for (const RankSums& sums : job.ranks) {
+      double of_rank = 0;
+      for (const DigestStep& each : sums.rank->digest->steps) of_rank += static_cast<double>(kLaneParts[i].of(each));
+      sum += of_rank / steps_of(sums);
+    }
+    means[i] = std::round(sum / static_cast<double>(job.ranks.size()));
+    rest -= *means[i];
+  }
+  means.back() = rest;
+  return means;
+}
+
+Table waterfall_of(const Ranks& a, const Ranks& b) {
+  Table table;
+  table.name = "waterfall";
+  table.columns = {{"part", Type::text},
+                   {"time_a_ns", Type::integer, Unit::ns},
+                   {"time_b_ns", Type::integer, Unit::ns},
+                   {"delta_ns", Type::integer, Unit::ns}};
+  const std::vector<Maybe> in_a = lane_parts(a), in_b = lane_parts(b);
+  for (std::size_t i = 0; i < in_a.size(); ++i) {
+    const std::string_view name = i < std::size(kLaneParts) ? kLaneParts[i].name : "rest";
+    table.add_row({std::string(name), whole(in_a[i]), whole(in_b[i]), difference(in_a[i], in_b[i])});
+  }
+  const Maybe step_a = mean_of(a, kParts[0]), step_b = mean_of(b, kParts[0]);
+  table.total = Row{std::string("step"), whole(step_a), whole(step_b), difference(step_a, step_b)};
   return table;
 }
 
@@ -172,6 +228,7 @@ Report report_job_changes(const Ranks& before, const Ranks& after) {
   Report report;
   report.tables.push_back(ranks_changes(before, after));
   report.tables.push_back(parts_changes(before, after));
+  report.tables.push_back(waterfall_of(before, after));
   report.tables.push_back(straggler_changes(before, after));
   report.tables.push_back(collective_changes(before, after));
   for (const Ranks* job : {&before, &after}) {

@@ -7,7 +7,6 @@
 
 #include "analysis/catalog.h"
 #include "analysis/ranks/job_changes.h"
-#include "base/distinct_names.h"
 #include "base/median.h"
 #include "base/saturating.h"
 #include "device/peer_link.h"
@@ -33,7 +32,7 @@ Part part_of(const Job& job, const Meeting& meeting, const Attendant& attendant,
 
 class RanksMaker {
  public:
-  explicit RanksMaker(std::span<const Digest> digests) : digests_(digests) { ranks_.job = assemble_job(digests); }
+  explicit RanksMaker(const Job& job) : ranks_{job} {}
 
   Ranks make() {
     start_rows();
@@ -50,16 +49,10 @@ class RanksMaker {
  private:
   void start_rows() {
     const Job& job = ranks_.job;
-    std::vector<std::string> paths;
-    for (const Digest& digest : digests_)
-      paths.push_back(digest.path);  // also of those that are left out: names stay those of all
     const std::int64_t first = clock_origin(job);
-    const std::vector<std::string> names = distinct_names(paths);
-    for (std::size_t r = 0; r < job.ranks.size(); ++r) {
-      const JobRank& rank = job.ranks[r];
+    for (const JobRank& rank : job.ranks) {
       RankSums& sums = ranks_.ranks.emplace_back();
       sums.rank = &rank;
-      sums.file = names[static_cast<std::size_t>(rank.digest - digests_.data())];
       const std::int64_t own_first = rank.digest->steps.empty() ? 0 : rank.common(rank.digest->steps.front().start_ns);
       for (const DigestStep& step : rank.digest->steps) {
         sums.steps.push_back({.number = step.number,
@@ -164,7 +157,6 @@ class RanksMaker {
     }
   }
 
-  const std::span<const Digest> digests_;
   Ranks ranks_;
 };
 
@@ -187,15 +179,15 @@ std::int64_t clock_origin(const Job& job) {
   return first == INT64_MAX ? 0 : first;
 }
 
-Ranks compute_ranks(std::span<const Digest> digests) { return RanksMaker(digests).make(); }
+Ranks compute_ranks(const Job& job) { return RanksMaker(job).make(); }
 
-Result<Report> run_ranks(std::span<const Digest> ranks, std::span<const Digest> before, const Arguments&) {
-  if (ranks.size() < 2 || before.size() == 1) {
+Result<Report> run_ranks(const Job& job, const Job* before, const Arguments&) {
+  if (job.given < 2 || (before != nullptr && before->given < 2)) {
     return fail(ErrorCode::usage, "ranks needs the traces of two ranks at least", "",
                 "give the folder of a job's traces, or of their digests");
   }
-  const Ranks found = compute_ranks(ranks);
-  return before.empty() ? report_ranks(found) : report_job_changes(compute_ranks(before), found);
+  const Ranks found = compute_ranks(job);
+  return before == nullptr ? report_ranks(found) : report_job_changes(compute_ranks(*before), found);
 }
 
 }  // namespace ridge

@@ -30,7 +30,6 @@ struct RankStep {
 
 struct RankSums {
   const JobRank* rank = nullptr;
-  std::string file;  // what the report calls its trace
   std::vector<RankStep> steps;
   RankStep total;              // over the steps
   std::int64_t step_ns = 0;    // a step's, in the mean
@@ -52,13 +51,13 @@ struct MessageSums {
 };
 
 struct Ranks {
-  Job job;
-  std::vector<RankSums> ranks;
-  std::vector<MeetingSums> collectives;  // longest first
-  std::vector<MessageSums> messages;
-  std::optional<double> peer_bytes_per_s;  // of the device's links within a machine
-  std::int64_t step_ns = 0;                // of the job: the median rank's
-  Stragglers stragglers;
+  const Job& job;  // which must outlive it
+  std::vector<RankSums> ranks = {};
+  std::vector<MeetingSums> collectives = {};  // longest first
+  std::vector<MessageSums> messages = {};
+  std::optional<double> peer_bytes_per_s = {};  // of the device's links within a machine
+  std::int64_t step_ns = 0;                     // of the job: the median rank's
+  Stragglers stragglers = {};
 };
 
 // What of a rank's time in a collective was waiting for others, and what transfer.
@@ -70,7 +69,7 @@ MeetingPart part_in(const Job& job, const Meeting& meeting, const Attendant& att
 // Where the times of reports begin, by the common clock: the start of the first step of all ranks.
 std::int64_t clock_origin(const Job& job);
 
-Ranks compute_ranks(std::span<const Digest> digests);
+Ranks compute_ranks(const Job& job);
 Report report_ranks(const Ranks& ranks);
 
 }  // namespace ridge

@@ -99,7 +99,7 @@ Table ranks_table(const Ranks& found) {
       drift = std::round((rank.drift - reference->drift) * 1e9) / 1e3;
     }
     const bool stepped = !digest.steps.empty();
-    table.add_row({rank.rank, sums.file, offset, stepped ? Cell(sums.step_ns) : Cell(),
+    table.add_row({rank.rank, rank.file, offset, stepped ? Cell(sums.step_ns) : Cell(),
                    stepped ? Cell(sums.total.busy_ns) : Cell(), stepped ? Cell(sums.total.compute_ns) : Cell(),
                    sums.total.wait_ns + sums.total.transfer_ns, sums.total.wait_ns, sums.total.transfer_ns, sums.total.late_ns,
                    sums.total.exposed_ns, sums.bubble_ns, static_cast<std::int64_t>(digest.steps.size()), error, drift,

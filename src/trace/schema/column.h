@@ -2,6 +2,7 @@
 // Whoever reads a column (SQL, Arrow, Python) pays one call per batch and none per cell.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,7 +11,7 @@
 #include <variant>
 
 #include "trace/arg_key.h"
-#include "trace/args.h"
+#include "trace/schema/arg_rows.h"
 #include "trace/schema/table_rows.h"
 
 namespace ridge::schema {
@@ -25,11 +26,20 @@ struct Batch {
     known[i] = value.has_value();
     values[i] = value.value_or(T{});
   }
+  void set_unknown() const {  // all of them
+    std::ranges::fill(known, std::uint8_t{0});
+    std::ranges::fill(values, T{});
+  }
 };
 
 struct ColumnRows {
   const TableRows& table;
-  const ArgColumn* argument;  // of the column's key, where it has one
+  const ArgReader* argument;         // of the column's key, where it has one
+  std::span<const ArgRow> arg_rows;  // of the rows that are asked for, where they were looked up
+
+  ArgRow arg_row(std::uint64_t first, std::size_t i) const {
+    return arg_rows.empty() ? schema::arg_row(table.trace, table.event(first + i)) : arg_rows[i];
+  }
 };
 
 // Fills `out` with the rows from `first` on. Texts belong to the trace.
@@ -54,20 +64,24 @@ std::string_view name_of(ColumnType type);
 // A column made ready for reading; `rows` and `column` must outlive it. Reading is thread-safe.
 class ColumnReader {
  public:
-  ColumnReader(const TableRows& rows, const Column& column) : rows_(rows), column_(column) {
+  ColumnReader(const TableRows& rows, const Column& column) : rows_(&rows), column_(&column) {
     if (column.key != ArgKey::none) argument_.emplace(rows.trace, column.key, column.member);
   }
 
-  // T is that of the column's type.
+  bool reads_arguments() const { return argument_ && !argument_->is_absent(); }
+
+  // T is that of the column's type. `arg_rows` are those of the same rows: who reads several columns of arguments looks them up
+  // once.
   template <class T>
-  void read(std::uint64_t first, Batch<T> out) const {
-    std::get<Getter<T>>(column_.get)({rows_, argument_ ? &*argument_ : nullptr}, first, out);
+  void read(std::uint64_t first, Batch<T> out, std::span<const ArgRow> arg_rows = {}) const {
+    if (argument_ && argument_->is_absent()) return out.set_unknown();
+    std::get<Getter<T>>(column_->get)({*rows_, argument_ ? &*argument_ : nullptr, arg_rows}, first, out);
   }
 
  private:
-  const TableRows& rows_;
-  const Column& column_;
-  std::optional<ArgColumn> argument_;
+  const TableRows* rows_;
+  const Column* column_;
+  std::optional<ArgReader> argument_;
 };
 
 // Getters of a function that gives one value, an optional<T>: of an event, or of a row. It is inlined into the loop.

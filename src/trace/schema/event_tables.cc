@@ -10,14 +10,14 @@ namespace {
 
 // The argument of the column's key; null where it is absent or of another type.
 void argument_integer(const ColumnRows& rows, std::uint64_t first, Batch<std::int64_t> out) {
-  for (std::size_t i = 0; i < out.values.size(); ++i) out.set(i, rows.argument->integer(rows.table.event(first + i)));
+  for (std::size_t i = 0; i < out.values.size(); ++i) out.set(i, rows.argument->integer(rows.arg_row(first, i)));
 }
 void argument_number(const ColumnRows& rows, std::uint64_t first, Batch<double> out) {
-  for (std::size_t i = 0; i < out.values.size(); ++i) out.set(i, rows.argument->number(rows.table.event(first + i)));
+  for (std::size_t i = 0; i < out.values.size(); ++i) out.set(i, rows.argument->number(rows.arg_row(first, i)));
 }
 void argument_text(const ColumnRows& rows, std::uint64_t first, Batch<std::string_view> out) {
   for (std::size_t i = 0; i < out.values.size(); ++i) {
-    const auto id = rows.argument->text(rows.table.event(first + i));
+    const auto id = rows.argument->text(rows.arg_row(first, i));
     out.set(i, id ? std::optional(rows.table.trace.text(*id)) : std::nullopt);
   }
 }

@@ -1,7 +1,7 @@
 // A whole job: the map of ranks by steps, its stragglers, ranks stacked on one clock, and a collective with all of its ranks; against the truth of a made job.
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
-import { check, equal, open, run_ridge, scratch, serve, settle, shoot, visit } from "../harness.mjs";
+import { check, equal, open, run_ridge, scratch, serve, serve_with, settle, shoot, visit } from "../harness.mjs";
 import { kSlow, make_job } from "../job_traces.mjs";
 
 const kRanks = 4;
@@ -264,6 +264,49 @@ export const cases = {
       check(shown[i][1].includes(who), `${shown[i][1]} tells ${who}`);
     });
     await finish();
+  },
+
+  "two recordings of a job: what changed in a step, which straggler is gone, and ranks that lead to their timelines": async () => {
+    const { folder } = make_job(join(scratch, "job_mended"), { ranks: kRanks, steps: kSteps, slower_us: 0 });
+    const server = await serve_with(["--before", job().folder], folder);
+    equal((await server.api("traces")).before, "job", "what it is held against");
+    const answer = await server.api("job_diff");
+    const table = (name) => {
+      const found = answer.tables.find((each) => each.name === name);
+      return found.rows.map((row) => Object.fromEntries(found.columns.map((column, i) => [column.name, row[i]])));
+    };
+    const parts = table("waterfall");
+    const step = table("changes").find(({ part }) => part === "step");
+    for (const side of ["a", "b"]) equal(parts.reduce((sum, each) => sum + each[`time_${side}_ns`], 0), step[`time_${side}_ns`], `the parts of ${side} add up to its step`);
+    check(Math.abs(step.delta_ns + 1_200_000) < 100_000, `a step loses 2 x 4 x 0.15 ms: ${step.delta_ns}`);
+    const { page, finish } = await open(server.url);
+    await visit(page, "ranks");
+    await page.click('a:text-is("Before and after →")');
+    await page.waitForSelector('html[data-ready="job_diff"]');
+    const drawn = await page.$$eval(".waterfall .bars-row", (rows) => rows.map((row) => [row.querySelector(".bars-label").textContent, row.querySelector(".bars-text").textContent]));
+    equal(drawn.length, 2 + parts.filter(({ delta_ns }) => delta_ns !== 0).length, "bars of the waterfall");
+    check(drawn.some(([label, text]) => label === "held up by collectives" && text.startsWith("−")), `drawn: ${JSON.stringify(drawn)}`);
+    const slow = await page.$eval(`.straggler[data-rank="${kSlow}"]`, (each) => [each.dataset.state, each.dataset.cause]);
+    equal(slow.join(), "gone,device", "the straggler that was mended");
+    equal(await page.locator(".straggler").count(), 1, "stragglers");
+    await shoot(page, "job_diff");
+    await page.locator('section:has(h2:text-is("Rank by rank")) .t-row').nth(1).click();
+    await page.waitForFunction(() => window.__ridge?.state?.view);
+    await finish();
+
+    const file = join(scratch, "job_diff.html");
+    run_ridge("report", folder, "--before", job().folder, "-o", file);
+    const report = await open(pathToFileURL(file).href);
+    await visit(report.page, "job_diff");
+    equal(await report.page.locator(`.straggler[data-state="gone"]`).count(), 1, "the same in a report");
+    await report.finish();
+
+    const digest = join(scratch, "before.digest");
+    run_ridge("ranks", "--digest", digest, job().folder);
+    const of_digest = await serve_with(["--before", digest], folder);
+    equal(JSON.stringify((await of_digest.api("job_diff")).tables), JSON.stringify(answer.tables), "the same of digests");
+    const alone = await serve(folder);
+    equal((await alone.api("traces")).before, null, "without it nothing is said");
   },
 
   "on a telephone the page of ranks is as wide as the screen": async () => {

@@ -65,5 +65,43 @@ TEST(WeightCastsOf, InferenceRepeatOverIterations) {
   EXPECT_TRUE(casts(join({step_with_cast(0, 0), step_with_cast(1, 100)}), ProgramKind::trains).empty());
 }
 
+constexpr std::string_view kCastKernel =
+    "void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)"
+    "::{lambda(float)#1}, std::array<char*, 2ul> >(int, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)"
+    "::{lambda(float)#1}, std::array<char*, 2ul>)";
+
+// A layer under autocast, without shapes: `casts` of its arguments, then its product; and an op in float32 behind it.
+std::string autocast_step(int number, int at, int casts, std::string_view product) {
+  const auto number_of = [&](int i) { return 10 * number + i + 1; };
+  std::string events =
+      join({event({.name = "ProfilerStep#" + std::to_string(number), .ts = at, .dur = 190, .cat = "user_annotation"}),
+            event({.name = "aten::linear", .ts = at + 5, .dur = 120})});
+  for (int i = 0; i < casts; ++i) {
+    const int from = at + 10 + 20 * i;
+    events = join({events, event({.name = "aten::to", .ts = from, .dur = 12}),
+                   event({.name = "aten::copy_", .ts = from + 2, .dur = 8}),
+                   launch(number_of(i), from + 4, 2, kCastKernel, from + 8, 5)});
+  }
+  return join(
+      {events, event({.name = product, .ts = at + 90, .dur = 20}),
+       launch(number_of(7), at + 95, 2, "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_bias_TNT", at + 100, 5),
+       event({.name = "aten::gelu", .ts = at + 140, .dur = 20}),
+       launch(number_of(8), at + 145, 2, "void at::native::vectorized_elementwise_kernel<4, gelu<float>>()", at + 150, 5)});
+}
+
+TEST(WeightCastsOf, AutocastStandInTheOrderOfALayersArguments) {
+  const auto casts = [](int count, std::string_view product) {
+    const LoadedTrace t = load_events(join({autocast_step(0, 0, count, product), autocast_step(1, 200, count, product)}));
+    return repeated_weight_casts(Scope(*t.model), ProgramKind::infers).size();
+  };
+  // Input, weight, bias; weight, bias; the input alone: its weights were cast before.
+  EXPECT_EQ(casts(3, "aten::addmm"), 4U);
+  EXPECT_EQ(casts(2, "aten::addmm"), 4U);
+  EXPECT_EQ(casts(1, "aten::addmm"), 0U);
+  // Without a bias one cast may be either's.
+  EXPECT_EQ(casts(2, "aten::mm"), 2U);
+  EXPECT_EQ(casts(1, "aten::mm"), 0U);
+}
+
 }  // namespace
 }  // namespace ridge::test

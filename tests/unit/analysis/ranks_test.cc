@@ -34,9 +34,11 @@ std::vector<Digest> digests_of(const MadeJob& job) {
 
 // The answer refers to the digests.
 struct Answer {
-  explicit Answer(const MadeJob& job) : digests(digests_of(job)), ranks(compute_ranks(digests)) {}
-  std::vector<Digest> digests;
-  Ranks ranks;
+  explicit Answer(const MadeJob& made) : Answer(digests_of(made)) {}
+  explicit Answer(std::vector<Digest> of) : digests(std::move(of)), job(assemble_job(digests)), ranks(compute_ranks(job)) {}
+  const std::vector<Digest> digests;
+  const Job job;
+  const Ranks ranks;
 
   const Diagnostic* said(std::string_view code) const {
     const auto it = std::find_if(ranks.job.diagnostics.begin(), ranks.job.diagnostics.end(),
@@ -113,6 +115,21 @@ TEST(Ranks, LateLaunchesAreTheHosts) {
   ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
   EXPECT_EQ(answer.ranks.stragglers.list[0].cause, StragglerCause::host);
   EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 0U);
+}
+
+// The device has enough to do for the launches behind the stall: what is too long is the stall alone, not each of them.
+TEST(Ranks, AHostThatStandsStillCostsWhatItStandsStill) {
+  MadeJob job = healthy();
+  for (MadeRank& rank : job.ranks) rank.launch_us = 30;
+  const MadeJob mended = job;
+  job.ranks[1].stall_us = 600;
+  const Answer answer(job);
+  ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+  const Straggler& found = answer.ranks.stragglers.list.front();
+  EXPECT_EQ(found.cause, StragglerCause::host);
+  EXPECT_EQ(found.rank, 1U);
+  const auto truth = static_cast<double>(true_cost_ns(job, mended));
+  EXPECT_NEAR(static_cast<double>(found.costs_ns), truth, 0.06 * truth);
 }
 
 TEST(Ranks, ASlowLinkIsItsGroups) {
@@ -239,14 +256,14 @@ TEST(Ranks, WithoutRanksTheNamesOfTheFilesTell) {
   for (MadeRank& rank : job.ranks) rank.tells_rank = false;
   std::vector<Digest> digests = digests_of(job);
   std::reverse(digests.begin(), digests.end());
-  const Ranks named = compute_ranks(digests);
+  const Job named = assemble_job(digests);
   EXPECT_EQ(named.ranks[3].file, "rank3.json");
-  EXPECT_EQ(named.ranks[3].rank->rank, 3);
+  EXPECT_EQ(named.ranks[3].rank, 3);
   for (Digest& digest : digests) digest.path = "trace.json";
-  const Ranks ordered = compute_ranks(digests);
+  const Job ordered = assemble_job(digests);
   EXPECT_EQ(ordered.ranks.size(), 4U);
-  ASSERT_EQ(ordered.job.diagnostics.size(), 1U);
-  EXPECT_EQ(ordered.job.diagnostics[0].code, "rank_unknown");
+  ASSERT_EQ(ordered.diagnostics.size(), 1U);
+  EXPECT_EQ(ordered.diagnostics[0].code, "rank_unknown");
 }
 
 TEST(Ranks, RanksOfAnotherJobAreLeftOut) {
@@ -258,9 +275,9 @@ TEST(Ranks, RanksOfAnotherJobAreLeftOut) {
   later.world_size = 4;
   later.base_ns += 3'600'000'000'000;
   for (Digest& digest : digests_of(later)) digests.push_back(std::move(digest));
-  const Ranks ranks = compute_ranks(digests);
-  EXPECT_EQ(ranks.ranks.size(), 4U);
-  EXPECT_EQ(std::ranges::count(ranks.job.diagnostics, "other_job", &Diagnostic::code), 2);
+  const Job job = assemble_job(digests);
+  EXPECT_EQ(job.ranks.size(), 4U);
+  EXPECT_EQ(std::ranges::count(job.diagnostics, "other_job", &Diagnostic::code), 2);
 }
 
 TEST(Ranks, GroupsThatNeverMeetHaveNoCommonClock) {
@@ -276,7 +293,8 @@ TEST(Ranks, WhatChangedBetweenTwoRecordingsIsTold) {
   MadeJob slow = healthy();
   slow.ranks[2].kernel_us = 120;
   const std::vector<Digest> before = digests_of(healthy()), after = digests_of(slow);
-  const auto report = run_ranks(after, before, {});
+  const Job assembled_before = assemble_job(before), assembled_after = assemble_job(after);
+  const auto report = run_ranks(assembled_after, &assembled_before, {});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->tables[0].name, "ranks");
   for (std::size_t r = 0; r < 4; ++r) {
@@ -284,7 +302,16 @@ TEST(Ranks, WhatChangedBetweenTwoRecordingsIsTold) {
     EXPECT_EQ(report->tables[0].column("compute_delta_ns").int64(r), r == 2 ? 200'000 : 0);
     EXPECT_EQ(report->tables[0].column("wait_delta_ns").int64(r), r == 2 ? 0 : 200'000);
   }
-  const Table& stragglers = report->tables[2];
+  const Table& parts = report->tables[2];
+  ASSERT_EQ(parts.name, "waterfall");
+  ASSERT_TRUE(parts.total);
+  for (const std::size_t column : {1U, 2U, 3U}) {
+    std::int64_t sum = 0;
+    for (std::size_t row = 0; row < parts.size(); ++row) sum += parts.columns[column].int64(row).value_or(0);
+    EXPECT_EQ(sum, std::get<std::int64_t>((*parts.total)[column])) << parts.columns[column].name;
+  }
+  EXPECT_EQ(parts.column("delta_ns").int64(0), 50'000);  // computing, of the mean rank
+  const Table& stragglers = report->tables[3];
   ASSERT_EQ(stragglers.size(), 1U);
   EXPECT_FALSE(stragglers.column("costs_a_ns").int64(0));
   EXPECT_NEAR(static_cast<double>(*stragglers.column("costs_b_ns").int64(0)), 200'000, 10'000);
@@ -296,8 +323,8 @@ TEST(Ranks, FindingsAreJoinedWithTheRanksTheyHoldFor) {
   digests[0].findings = {{"host_sync", "the host waits", "do not", 100, 200}};
   digests[1].findings = {{"host_sync", "the host waits", "do not", 300, 400},
                          {"tf32_off", "slow products", "allow it", {}, 10}};
-  const Ranks ranks = compute_ranks(digests);
-  const Report report = report_ranks(ranks);
+  const Job job = assemble_job(digests);
+  const Report report = report_ranks(compute_ranks(job));
   const Table& table = report.tables.back();
   ASSERT_EQ(table.name, "findings");
   ASSERT_EQ(table.size(), 2U);
@@ -310,7 +337,7 @@ TEST(Ranks, FindingsAreJoinedWithTheRanksTheyHoldFor) {
 
 TEST(Ranks, OneTraceIsNoJob) {
   const std::vector<Digest> digests = digests_of(healthy(1));
-  const auto report = run_ranks(digests, {}, {});
+  const auto report = run_ranks(assemble_job(digests), nullptr, {});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::usage);
 }

@@ -19,7 +19,9 @@ std::vector<std::size_t> all_columns(const TraceTable& table) {
   return columns;
 }
 
-Engine opened() { return std::move(Engine::open({test::source_dir() + "/tests/fixtures/clean_tf32.json.gz"}, {}).value()); }
+Engine opened(const std::string& fixture = "clean_tf32") {
+  return std::move(Engine::open({test::source_dir() + "/tests/fixtures/" + fixture + ".json.gz"}, {}).value());
+}
 
 TEST(TraceTable, ListsWhatTheSchemaHas) {
   ASSERT_EQ(trace_tables().size(), schema::tables().size());
@@ -39,6 +41,21 @@ TEST(TraceTable, PiecesAreTheWhole) {
     for (std::uint64_t first = 0; first < table->size(); first += 7 * kPiece) {
       const Table piece = table->read(all_columns(*table), first, kPiece);
       for (std::size_t row = 0; row < piece.size(); row += 37) EXPECT_EQ(piece.row(row), whole.row(first + row)) << info.name;
+    }
+  }
+}
+
+// Columns that are read together share what they look up of each event; alone, each looks it up itself.
+TEST(TraceTable, ColumnsReadTogetherAreThoseReadAlone) {
+  const Engine engine = opened("resnet18_eager_shapes");  // some thousand launches and ops: several batches
+  for (const TraceTableInfo& info : trace_tables()) {
+    const auto table = engine.trace_table(0, info.name).value();
+    const Table whole = table->read(all_columns(*table), 0, table->size());
+    for (std::size_t i = 0; i < info.columns.size(); ++i) {
+      const Table alone = table->read(std::vector{i}, 0, table->size());
+      ASSERT_EQ(alone.size(), whole.size()) << info.name;
+      for (std::size_t row = 0; row < whole.size(); ++row)
+        ASSERT_EQ(alone.cell(row, 0), whole.cell(row, i)) << info.name << "." << info.columns[i].name << " row " << row;
     }
   }
 }

@@ -179,6 +179,31 @@ TEST(Replay, WorkOfOneStreamWaitsForAnother) {
             110'000);
 }
 
+// A host far ahead of the device, and work of a second stream that had no place beside the first's until its last blocks ran:
+// it goes with the device, not with a launch long ago.
+//   stream 7:   20 - 420 a                    845 - 1245 c
+//   stream 20:          400 - 838 b (launched at 40)
+TEST(Replay, WorkThatHadNoPlaceOnTheDeviceGoesWithWhatMadeRoom) {
+  const Step step(TraceText()
+                      .annotation("ProfilerStep#0", 0, 1'300'000)
+                      .call("cudaLaunchKernel", 10'000, 14'000, 1)
+                      .call("cudaLaunchKernel", 40'000, 44'000, 2)
+                      .call("cudaStreamWaitEvent", 50'000, 51'000)
+                      .call("cudaLaunchKernel", 60'000, 64'000, 3)
+                      .kernel("a", 20'000, 420'000, 1)
+                      .kernel("b", 400'000, 838'000, 2, 20)
+                      .kernel("c", 845'000, 1'245'000, 3)
+                      .call("cudaDeviceSynchronize", 70'000, 1'250'000)
+                      .read());
+  expect_sound(step);
+  EXPECT_EQ(step.length.step_ns(step.recorded), 1'300'000);
+  // `a` takes 200 us less, and so starts all behind it.
+  EXPECT_EQ(step.changed([&](std::uint32_t n, std::int64_t* ns) {
+    if (step.is_kernel(n) && step.graph.start_ns[n] == 20'000) *ns -= 200'000;
+  }),
+            1'100'000);
+}
+
 TEST(Replay, ABlockingCopyHoldsTheHost) {
   const Step step(TraceText()
                       .annotation("ProfilerStep#0", 0, 200'000)

@@ -36,6 +36,22 @@ TEST(WouldTake, OtherSizesKeepTheOrder) {
   EXPECT_TRUE(contiguous(call).arguments[0].tensor.strides.empty());
 }
 
+// Tensors that lie dense along different dimensions; other orders of the outer ones, broadcasts and vectors do not count.
+TEST(WouldTake, ReadsAcrossWhereTensorsLieDenseAlongDifferentDimensions) {
+  const auto across = [](const OpArgument& a, const OpArgument& b) {
+    OpCall call;
+    call.arguments = {a, b};
+    return lies_across(call);
+  };
+  const OpArgument dense = tensor_of({8, 16, 32}, {512, 32, 1});
+  EXPECT_TRUE(across(dense, tensor_of({8, 16, 32}, {512, 1, 16})));
+  EXPECT_TRUE(across(tensor_of({8, 16, 32}, {}), tensor_of({8, 16, 32}, {512, 1, 16})));
+  EXPECT_FALSE(across(dense, dense));
+  EXPECT_FALSE(across(dense, tensor_of({8, 16, 32}, {32, 256, 1})));
+  EXPECT_FALSE(across(dense, tensor_of({8, 16, 32}, {0, 1, 0})));
+  EXPECT_FALSE(across(dense, tensor_of({1, 16, 32}, {512, 1, 16})));
+}
+
 // On the device of the table: a misaligned product is several times slower than a padded one, plain float32 than TF32.
 TEST(WouldTake, TellsTheFormThatIsFaster) {
   const auto trace = read_trace_bytes(test::fixture("pair_tf32_fault"), "t", {}).value();

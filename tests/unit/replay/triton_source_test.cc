@@ -123,7 +123,11 @@ TEST(TritonSource, RefusesDecoratorsThatDoMoreThanTell) {
         "@triton_heuristics.pointwise(a=ReductionHint.__class__)\n@triton.jit",
         "@triton_heuristics.user_autotune(inductor_meta={'precomputed_grids': [{'python': ['open(1)']}]})\n@triton.jit",
         "@triton_heuristics.user_autotune(inductor_meta={'extra_launcher_args': ['a=x.y']})\n@triton.jit",
-        "@triton_heuristics.user_autotune(inductor_meta={'extra_launcher_args': ['a, __import__']})\n@triton.jit"}) {
+        "@triton_heuristics.user_autotune(inductor_meta={'extra_launcher_args': ['a, __import__']})\n@triton.jit",
+        // The launcher's text is put together from a configuration's values.
+        "@triton_heuristics.user_autotune(configs=[{'XBLOCK': 'open(1)'}])\n@triton.jit",
+        "@triton_heuristics.user_autotune(configs=[{'XBLOCK': 'a\\nimport os'}])\n@triton.jit",
+        "@triton_heuristics.user_autotune(configs=[{'XBLOCK': 'a; import os'}])\n@triton.jit"}) {
     EXPECT_FALSE(read(kernel("pass", decorator))) << decorator;
   }
   const auto plain = read(kernel(
@@ -135,6 +139,15 @@ TEST(TritonSource, RefusesDecoratorsThatDoMoreThanTell) {
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_TRUE(read(
       kernel("pass", "@triton.autotune(configs=[triton.Config({'XBLOCK': 64}, num_warps=4)], key=['xnumel'])\n@triton.jit")));
+}
+
+// Defaults and annotations are evaluated where the function is defined: a parameter's name is not yet its value there.
+TEST(TritonSource, RefusesDefinitionsThatCall) {
+  for (const char* parameters : {"help, x=help('os')", "quit, x=quit()", "x, y: x(1)", "x, y=open('x')"}) {
+    const auto source = read(std::string(kImports) + "@triton.jit\ndef k(" + parameters + "):\n    pass\n");
+    EXPECT_FALSE(source) << source->text;
+  }
+  EXPECT_TRUE(read(std::string(kImports) + "@triton.jit\ndef k(x, N: tl.constexpr = 4, M: 'tl.constexpr' = 8):\n    pass\n"));
 }
 
 // A comment on the first lines may name an encoding in which other comments are code.

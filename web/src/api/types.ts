@@ -67,6 +67,7 @@ export interface Traces {
   scope?: Partial<Record<"step" | "from" | "to" | "gpu", string>>; // what the server was given
   ridge: string;
   bench?: boolean; // whether `ridge bench` measured the kernels
+  before?: string | null; // what the job was that this one is held against (job_diff)
   traces: TraceInfo[];
   analyses: AnalysisInfo[];
 }

@@ -9,6 +9,7 @@ import { everything_page } from "./everything";
 import { gpu_page } from "./gpu";
 import { graphs_page } from "./graphs";
 import { health_page } from "./health";
+import { job_diff_page } from "./job_diff";
 import type { Make } from "./page";
 import { kernel_page } from "./kernel";
 import { ranks_page } from "./ranks";
@@ -43,6 +44,7 @@ const kPages: PageRow[] = [
   { name: "graphs", title: "Graphs and breaks", group: "Program", needs: "graphs", make: graphs_page },
   { name: "compile", title: "Compile", group: "Program", needs: "compile", make: compile_page },
   { name: "ranks", title: "Ranks", group: "Compare", needs: "ranks", make: ranks_page, of_job: true },
+  { name: "job_diff", title: "Before and after", group: "Compare", needs: null, make: job_diff_page, of_job: true },
   { name: "diff", title: "Diff", group: "Compare", needs: "diff", make: diff_page },
   { name: "sql", title: "SQL", group: "Trace", needs: "sql", make: sql_page },
   { name: "health", title: "Trace health", group: "Trace", needs: "check", make: health_page },
@@ -69,6 +71,7 @@ export function pages_for(all: Traces, has: (path: string) => boolean, fixed: bo
   const offered = (page: PageRow): boolean => {
     if (digests && !page.of_job) return false;
     if (kOfSeveral.has(page.name) && (all.traces.length < 2 || !has(page.name))) return false;
+    if (page.name === "job_diff" && (!all.before || !has(page.name))) return false;
     if (page.under) return known.has(page.needs ?? "");
     return page.needs === null || (known.has(page.needs) && has(page.needs));
   };

@@ -29,7 +29,7 @@ export async function ranks_page(context: Context): Promise<Page> {
     element: el(
       "div",
       { class: "page" },
-      page_head("Ranks", lead(ranks, job)),
+      page_head("Ranks", lead(ranks, job), context.all.before && context.source.has("job_diff") ? el("a", { class: "btn small", href: link("job_diff") }, "Before and after →") : null),
       diagnostics(report.diagnostics.filter(({ code }) => code !== "no_stragglers")),
       job ? job_figures(job) : null,
       straggler_card(report, ranks, traces, grid, context),

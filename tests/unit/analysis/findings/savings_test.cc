@@ -50,7 +50,7 @@ TEST(Savings, OfRecordedPairsAreNearTheTruth) {
         Pair{"pair_layout_fault", "layout_transforms", 38.4, 8}, Pair{"pair_metrics_fault", "host_sync", 11.5, 5},
         Pair{"pair_empty_cache_fault", "allocator", 17.8, 8}, Pair{"pair_tokenised_fault", "preprocessing", 36.6, 12},
         Pair{"pair_weights_fault", "repeated_casts", 30.9, 8}, Pair{"pair_norm_loop_fault", "tiny_kernels", 77.2, 8},
-        Pair{"pair_tf32_fault", "tf32_off", 81.9, 5}}) {
+        Pair{"pair_tf32_fault", "tf32_off", 81.9, 5}, Pair{"pair_breaks_fault", "graph_breaks", 12.7, 3}}) {
     const auto path = test::path_of(pair.trace);
     if (!path) continue;
     const Found found(test::load_file(*path));

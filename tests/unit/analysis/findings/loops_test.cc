@@ -1,0 +1,76 @@
+// Loops of the host over tensors: found by the ops of their rounds, whatever the sizes, and gone but for one round.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/analysis/findings/found.h"
+
+namespace ridge {
+namespace {
+
+using test::Found;
+using test::found_in;
+using test::kUs;
+using test::TraceText;
+
+// Steps of `rounds` rounds of two ops, 20 us each on the host, with kernels of 1 us and, once in a round, of `longer` us; then
+// 200 us of other ops. The kernels have names of their own, so that only the ops tell the loop.
+TraceText looped(int steps, int rounds, int longer, const std::string& first = "aten::mul") {
+  TraceText text;
+  int correlation = 0;
+  const std::int64_t length = (rounds * 40 + 200) * kUs;
+  for (int s = 0; s < steps; ++s) {
+    std::int64_t at = s * length;
+    text.annotation("ProfilerStep#" + std::to_string(s + 1), at, at + length - kUs);
+    const auto op = [&](const std::string& name, const std::string& kernel, std::int64_t us) {
+      text.op(name, at + kUs, at + 19 * kUs).call("cudaLaunchKernel", at + 8 * kUs, at + 13 * kUs, ++correlation);
+      text.kernel(kernel, at + 14 * kUs, at + (14 + us) * kUs, correlation);
+      at += 20 * kUs;
+    };
+    for (int i = 0; i < rounds; ++i) {
+      op(first, "mul_" + std::to_string(i), 1);
+      op("aten::exp", "exp_" + std::to_string(i), longer);
+    }
+    for (int i = 0; i < 10; ++i) op("aten::op" + std::to_string(i), "other_" + std::to_string(i), 2);
+  }
+  return text;
+}
+
+double saves_pct(const Found& found) {
+  const RankedFinding* row = found.find("tiny_kernels");
+  return row != nullptr ? row->savings.saves_pct.value_or(-1) : -1;
+}
+
+// 60 rounds of 40 us, and 200 us besides: what the recorder took off leaves the parts about alike, 92 % and 8 %; of the loop
+// one round of sixty stays.
+TEST(Loops, GoButForOneRound) {
+  const Found found = found_in(looped(5, 60, 3));
+  ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+  EXPECT_NEAR(saves_pct(found), 91, 4);
+  EXPECT_GE(found.find("tiny_kernels")->at_most_pct.value_or(100), saves_pct(found));
+}
+
+// A kernel of 7 us in each round is no end of the loop: two of them take 4 us in the mean.
+TEST(Loops, MayHoldLongerKernels) {
+  const Found found = found_in(looped(5, 60, 7));
+  ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+  EXPECT_GE(saves_pct(found), 80);
+}
+
+// Kernels of 12 us are worth their launches; a dozen rounds are the layers of a model.
+TEST(Loops, AreLongAndTheirKernelsTiny) {
+  EXPECT_FALSE(found_in(looped(5, 60, 12)).has("tiny_kernels"));
+  EXPECT_FALSE(found_in(looped(5, 12, 3)).has("tiny_kernels"));
+}
+
+// Linear layers, one behind the other, have weights of their own each.
+TEST(Loops, AreNotTheLayersOfAModel) {
+  const double layers = saves_pct(found_in(looped(5, 60, 7, "aten::linear")));
+  EXPECT_LT(layers, 0);
+}
+
+// The steps themselves are no loop.
+TEST(Loops, LieWithinAStep) { EXPECT_FALSE(found_in(looped(40, 1, 3)).has("tiny_kernels")); }
+
+}  // namespace
+}  // namespace ridge
