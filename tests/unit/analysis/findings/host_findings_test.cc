@@ -212,6 +212,48 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   EXPECT_EQ(bound.find("launch_bound")->finding.at_most_ns, 199 * 20 * kUs);
 }
 
+// A long product without TF32 under a host that takes far longer: faster, it saves nothing, and the finding says why.
+TEST(HostFindings, WhatTheStepDoesNotWaitForSaysSo) {
+  std::string events;
+  for (int i = 0; i < 4; ++i) {
+    const int at = 100 + i * 2'000;
+    events += test::event({.name = fmt::format("ProfilerStep#{}", i), .ts = at - 50, .dur = 1'990, .cat = "user_annotation"}) +
+              ", " + test::event({.name = "aten::mm", .ts = at, .dur = 20}) + ", " +
+              test::launch(i + 1, at + 5, 5, "ampere_sgemm_128x64_nn", at + 15, 400) + ", ";
+    for (int j = 0; j < 30; ++j) events += test::event({.name = "aten::add", .ts = at + 100 + 60 * j, .dur = 55}) + ", ";
+  }
+  const Found found = test::found_on_h200(events.substr(0, events.size() - 2));
+  const RankedFinding* row = found.find("tf32_off");
+  ASSERT_NE(row, nullptr) << found.ids();
+  EXPECT_EQ(row->savings.saves_ns, 0);
+  EXPECT_NE(row->finding.finding.find("the step does not wait for it"), std::string::npos) << row->finding.finding;
+}
+
+// Five marked steps, of which `paused` have a pause of 5 ms: of one nobody knows whether it comes again.
+TEST(HostFindings, APauseInOneStepIsNotEachSteps) {
+  const auto steps = [](int paused) {
+    Program program;
+    int at = 0;
+    for (int i = 0; i < 5; ++i) {
+      const int length = i < paused ? 5'400 : 400;
+      program.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + length) * kUs);
+      program.kernel(at + 10).kernel(at + 120).kernel(at + length - 110);
+      at += length;
+    }
+    return found_in(program.text);
+  };
+  const Found once = steps(1);
+  ASSERT_TRUE(once.has("host_pause")) << once.ids();
+  EXPECT_EQ(once.find("host_pause")->savings.saves_ns, 0);
+  EXPECT_NE(once.find("host_pause")
+                ->finding.finding.find("1 pause in one of 5 iterations: whether it comes again this recording does not tell"),
+            std::string::npos)
+      << once.find("host_pause")->finding.finding;
+  const Found often = steps(4);
+  ASSERT_TRUE(often.has("host_pause")) << often.ids();
+  EXPECT_GT(often.find("host_pause")->savings.saves_pct.value_or(0), 30);
+}
+
 // An op that takes most of a pause is what the host was at, not the one whose launch ends it.
 TEST(HostFindings, APauseIsInTheOpThatTookIt) {
   Program pause;
