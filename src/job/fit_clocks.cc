@@ -25,7 +25,12 @@ class ClockFit {
       const auto symmetric = [&](std::uint32_t m) { return ends_together(job_.names[job_.meetings[m].name]); };
       if (std::any_of(all.begin(), all.end(), symmetric)) std::erase_if(all, [&](std::uint32_t m) { return !symmetric(m); });
     }
-    for (JobRank& rank : job_.ranks) rank.middle_ns = rank.digest->start_ns / 2 + rank.digest->end_ns / 2;
+    for (JobRank& rank : job_.ranks) {
+      rank.middle_ns = rank.digest->start_ns / 2 + rank.digest->end_ns / 2;
+      rank.offset_ns = rank.error_ns = 0;
+      rank.drift = 0;
+      rank.aligned = false;
+    }
   }
 
   void fit() {
@@ -68,7 +73,8 @@ class ClockFit {
       job_.ranks[r].offset_ns = base_difference(r);
       const bool meets =
           std::any_of(groups_of[r].begin(), groups_of[r].end(), [&](std::uint32_t g) { return meets_others(g, r); });
-      if (!meets || !first) ++apart;
+      const bool lost = job_.ranks[r].digest->damaged && job_.ranks[r].digest->collectives.empty();  // which is said
+      if ((!meets || !first) && !lost) ++apart;
       if (!meets) continue;
       job_.ranks[r].aligned = true;
       first = false;
