@@ -56,6 +56,7 @@ bench:  ## generate traces, race ridge against json.load and simdjson on them
 	@python3 bench/compare/run.py $(BENCH_FLAGS)
 	@python3 bench/serve/run.py
 	@python3 bench/serve/run.py --size 500M --clients 8 --seconds 60
+	@python3 bench/python/rivals.py
 	@build/ridge_micro
 
 fuzz:  ## every fuzz target for FUZZ_SECONDS

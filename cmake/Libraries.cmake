@@ -1,4 +1,5 @@
 # What the library and the command line link to; docs/dependencies.md says why. All from Debian 12, see tools/setup.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # the Python package adds this project as a folder of its own, and links to the same
 find_package(Threads REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(CLI11 2 REQUIRED)

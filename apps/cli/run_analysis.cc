@@ -89,24 +89,31 @@ std::string words_for(const Invocation& invocation, std::vector<Diagnostic> diag
 }
 
 // diff of two folders with several traces, or digests, each: what changed between two recordings of a job.
-std::optional<Invocation> as_diff_of_jobs(const Invocation& given) {
-  if (given.command != "diff" || given.words.size() != 2 || !given.arguments.empty()) return std::nullopt;
+Result<std::optional<Invocation>> as_diff_of_jobs(const Invocation& given) {
+  if (given.command != "diff" || given.words.size() < 2) return std::nullopt;
   for (const std::string& word : given.words) {
     const auto inside = with_folders_expanded({word});
     const bool digests = word.ends_with(kDigestEnding);
     if (!digests && (!inside || inside->size() < 2)) return std::nullopt;
   }
+  if (given.words.size() > 2 || !given.arguments.empty()) {
+    return fail(ErrorCode::usage,
+                given.words.size() > 2 ? "diff compares two jobs" : "flags of diff are for traces, and these are two jobs", {},
+                "ridge diff JOB_A JOB_B; of one rank: ridge diff JOB_A/rank0.json JOB_B/rank0.json");
+  }
   Invocation ranks = given;
   ranks.command = "ranks";
   ranks.arguments["before"] = given.words[0];
   ranks.words = {given.words[1]};
-  return ranks;
+  return std::optional(std::move(ranks));
 }
 
 }  // namespace
 
 Result<int> run_analysis(const Invocation& given) {
-  if (const auto jobs = as_diff_of_jobs(given)) return run_analysis(*jobs);
+  const auto jobs = as_diff_of_jobs(given);
+  if (!jobs) return tl::unexpected(jobs.error());
+  if (*jobs) return run_analysis(**jobs);
   // An analysis of one trace says which a folder holds.
   const bool several = find_analysis(given.command)->fewest_traces > 1;
   const auto expanded = several ? with_traces_of_folders(given) : given;

@@ -9,8 +9,8 @@
 
 namespace ridge {
 
-// The paths with every folder among them replaced by the traces in it (.json, .json.gz, .json.zst; not in folders below), in
-// natural order: rank2 before rank10. Whatever is no folder stays as it is.
+// The paths with every folder among them replaced by the traces in it (.json, .json.gz, .json.zst; where it has
+// none, those in the folders right below), in natural order: rank2 before rank10. Whatever is no folder stays as it is.
 Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths);
 
 // Whether a file of that name is taken for a trace where none is named: by its ending.

@@ -58,7 +58,7 @@ class Timeline:
         page = base64.b64encode(page_of(self._trace).encode()).decode()
         return (
             f'<iframe src="data:text/html;charset=utf-8;base64,{page}#/timeline" sandbox="allow-scripts allow-downloads" '
-            f'style="width:100%;height:{int(self._height)}px;border:1px solid #8884;border-radius:4px"></iframe>'
+            f'style="width:100%;height:{int(self._height)}px;box-sizing:border-box;border:1px solid #8884;border-radius:4px"></iframe>'
         )
 
     def __repr__(self):

@@ -300,12 +300,30 @@ def diff(before, after, *more, **given):
 
     A gate that is asked for (`fail_above="5%"`) and fails raises GateError, with the report as its `report`."""
     traces = [before, after, *more]
+    jobs = [_job_path(each) for each in traces]
+    if all(jobs):
+        if more or given:
+            raise UsageError("diff() of jobs compares two, and takes no keywords", hint="of one rank: give the two traces")
+        with open(jobs[1]) as together:
+            return together.ranks(before=jobs[0])
     opened = [each for each in traces if isinstance(each, _Questions)]
     if any(each._scope for each in opened):
         raise UsageError("diff() compares whole traces", hint="give step=, from_= or to= to diff()")
     paths = [path for each in traces for path in (each.paths if isinstance(each, _Questions) else _paths(each))]
     with open(paths) as together:
         return together.diff(**given)
+
+
+def _job_path(given):
+    """Where the traces or digests of a whole job lie; None: it is not a job."""
+    if isinstance(given, _Questions):
+        given = given.digests if hasattr(given, "digests") else None
+    if not isinstance(given, (str, bytes, os.PathLike)):
+        return None
+    path = os.fsdecode(given)
+    if path.endswith(".digest"):
+        return path
+    return path if os.path.isdir(path) and len(_native.expanded([path])) > 1 else None
 
 
 def devices(**given):

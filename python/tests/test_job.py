@@ -186,3 +186,20 @@ def test_ray_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_ray)
     with pytest.raises(ImportError, match=r'pip install "ridge\[ray\]"'):
         ridge.job(JOB, on="ray", progress=False)
+
+
+def test_diff_of_two_jobs_is_what_changed_between_them(job, tmp_path):
+    mended = JOB.parent / "job_mended"
+    wanted = tables(ridge.open(mended).ranks(before=str(JOB)))
+    assert "waterfall" in wanted
+    assert tables(ridge.diff(JOB, mended)) == wanted
+    after = ridge.job(mended, digests=tmp_path / "after.digest", progress=False)
+    assert tables(ridge.diff(job, after)) == wanted
+    with pytest.raises(ridge.UsageError, match="compares two"):
+        ridge.diff(JOB, mended, JOB)
+    with pytest.raises(ridge.UsageError, match="keywords"):
+        ridge.diff(JOB, mended, fail_above="5%")
+
+
+def test_findings_of_digests_without_them_are_said_to_be_unknown(job):
+    assert "findings_unknown" in {each.code for each in job.ranks(findings=True).diagnostics}

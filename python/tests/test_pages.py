@@ -95,6 +95,7 @@ def test_the_page_is_that_of_the_command_line(has_page, trace, path, binary, tmp
     assert (tmp_path / "mine.html").read_bytes() == (tmp_path / "other.html").read_bytes()
     frame = trace.timeline(height=300)._repr_html_()
     assert base64.b64decode(re.search(r'src="data:text/html;charset=utf-8;base64,([^"]*)#/timeline"', frame)[1]).decode() == has_page
+    assert "width:100%" in frame and "box-sizing:border-box" in frame  # with its border it is as wide as the cell, which gets no scroll bar
     assert "height:300px" in frame
     with pytest.raises(ridge.Error) as refused:
         trace.report(path)

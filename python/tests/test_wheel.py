@@ -16,6 +16,15 @@ WHEEL = os.environ.get("RIDGE_WHEEL", "")
 pytestmark = pytest.mark.skipif("manylinux" not in WHEEL, reason="no repaired wheel is at hand: python/tests/run makes one")
 
 
+def test_pip_install_of_the_sources_knows_what_to_build(tmp_path):
+    """`pip install .` builds the library too: CMake is asked what goes into the module, and nothing is compiled."""
+    configure = ["cmake", "-S", ROOT / "python", "-B", tmp_path, "-G", "Ninja", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release"]
+    configured = subprocess.run(configure, capture_output=True, text=True, env=clean())
+    assert configured.returncode == 0, configured.stderr
+    inputs = subprocess.run(["ninja", "-C", tmp_path, "-t", "inputs", "_native"], capture_output=True, text=True, env=clean())
+    assert inputs.returncode == 0 and "libridge_core.a" in inputs.stdout and "python/src/module.cc" in inputs.stdout, inputs.stdout + inputs.stderr
+
+
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory):
     """An environment with nothing but the wheel; no registry is asked."""

@@ -5,6 +5,7 @@
 #include <ridge/folder.h>
 #include <ridge/output_file.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -66,6 +67,46 @@ std::string file_for(const std::string& folder, const Digest& digest, std::vecto
   return (fs::path(folder) / (stem + std::string(kDigestEnding))).string();
 }
 
+// Hands on the digests of each path in turn. A path that cannot be read is said in `diagnostics`; where none can, its error is
+// that of the whole.
+template <class Take>
+Result<void> for_each_digest(const std::vector<std::string>& paths, const OpenOptions& options,
+                             std::vector<Diagnostic>* diagnostics, const Take& take) {
+  const ReadOptions read = read_options(options);
+  std::optional<Error> first;
+  std::vector<std::string> no_traces;  // what else lies in the folder
+  bool any = false;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto found =
+        digests_at(paths[i], i < options.names.size() ? options.names[i] : std::string(), read, options.digest_findings);
+    if (found) {
+      for (Digest& digest : *found) {
+        any = true;
+        if (auto taken = take(std::move(digest)); !taken) return taken;
+      }
+      continue;
+    }
+    if (found.error().code == ErrorCode::interrupted || paths.size() == 1) return tl::unexpected(std::move(found.error()));
+    const std::string file = fs::path(paths[i]).filename().string();
+    if (found.error().code == ErrorCode::not_a_trace && !is_digest_file(paths[i])) {
+      no_traces.push_back(file + (no_traces.empty() ? " (" + found.error().message + ")" : ""));
+    } else {
+      diagnostics->push_back(
+          {"rank_unreadable", 1, file + " cannot be read and is left out: " + found.error().message, "error"});
+    }
+    if (!first) first = std::move(found.error());
+  }
+  if (!any && first) return tl::unexpected(std::move(*first));
+  if (!no_traces.empty()) {
+    constexpr std::size_t kMost = 4;
+    std::string files;
+    for (std::size_t i = 0; i < std::min(kMost, no_traces.size()); ++i) files += (i > 0 ? ", " : "") + no_traces[i];
+    if (no_traces.size() > kMost) files += " and " + std::to_string(no_traces.size() - kMost) + " more";
+    diagnostics->push_back({"no_trace", 1, "no traces, and left out: " + files});
+  }
+  return {};
+}
+
 }  // namespace
 
 std::uint64_t HeldJob::memory_bytes() const {
@@ -99,22 +140,12 @@ void add_findings(const Scope& scope, Digest* digest) {
 }
 
 Result<LoadedDigests> load_digests(const std::vector<std::string>& paths, const OpenOptions& options) {
-  const ReadOptions read = read_options(options);
   LoadedDigests loaded;
-  std::optional<Error> first;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    auto found =
-        digests_at(paths[i], i < options.names.size() ? options.names[i] : std::string(), read, options.digest_findings);
-    if (found) {
-      for (Digest& digest : *found) loaded.digests.push_back(std::move(digest));
-      continue;
-    }
-    if (found.error().code == ErrorCode::interrupted || paths.size() == 1) return tl::unexpected(std::move(found.error()));
-    loaded.diagnostics.push_back(
-        {"rank_unreadable", 1, paths[i] + " cannot be read and is left out: " + found.error().message, "error"});
-    if (!first) first = std::move(found.error());
-  }
-  if (loaded.digests.empty() && first) return tl::unexpected(std::move(*first));
+  const auto keep = [&](Digest digest) -> Result<void> {
+    loaded.digests.push_back(std::move(digest));
+    return {};
+  };
+  if (auto done = for_each_digest(paths, options, &loaded.diagnostics, keep); !done) return tl::unexpected(done.error());
   return loaded;
 }
 
@@ -139,27 +170,26 @@ Result<DigestSummary> write_digests(const std::vector<std::string>& paths, const
   }
   const auto threads = std::make_shared<Threads>(options.threads);
   const Threads::Use use(threads.get());
-  TRY(LoadedDigests loaded, load_digests(files, options));
   DigestSummary summary;
-  summary.diagnostics = std::move(loaded.diagnostics);
   if (into_folder) {
     std::error_code error;
     fs::create_directories(output, error);
     if (error) return fail(ErrorCode::cannot_write, "cannot make the folder: " + error.message(), output);
   }
-  std::string all;
   std::vector<std::string> taken;
-  for (const Digest& digest : loaded.digests) {
-    ++summary.ranks;
-    const std::size_t before = all.size();
-    append_digest(digest, &all);
-    summary.bytes += all.size() - before;
-    if (!into_folder) continue;
-    if (auto done = write_output_file(file_for(output, digest, &taken), all); !done) return tl::unexpected(done.error());
-    all.clear();
-  }
-  if (into_folder) return summary;
-  if (auto done = write_output_file(output, all); !done) return tl::unexpected(done.error());
+  std::string bytes;
+  // One digest at a time, however many there are.
+  const auto write_all = [&](const Writer& write) {
+    return for_each_digest(files, options, &summary.diagnostics, [&](const Digest& digest) -> Result<void> {
+      bytes.clear();
+      append_digest(digest, &bytes);
+      ++summary.ranks;
+      summary.bytes += bytes.size();
+      return into_folder ? write_output_file(file_for(output, digest, &taken), bytes) : write(bytes);
+    });
+  };
+  const auto done = into_folder ? write_all({}) : write_output_file(output, write_all);
+  if (!done) return tl::unexpected(done.error());
   return summary;
 }
 

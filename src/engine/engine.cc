@@ -261,6 +261,14 @@ Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& argum
   const std::vector<std::string> names = distinct_names(paths);
   for (std::size_t i = 0; i < paths.size(); ++i) report.traces.push_back({paths[i], names[i]});
   for (const Diagnostic& diagnostic : said) report.diagnostics.push_back(diagnostic);
+  const auto silent = std::ranges::count_if(held->digests, [](const Digest& digest) { return !digest.knows_findings; });
+  if (findings && silent > 0) {
+    report.diagnostics.push_back(
+        {"findings_unknown", 1,
+         (static_cast<std::size_t>(silent) == held->digests.size() ? std::string("the digests were")
+                                                                   : std::to_string(silent) + " of the digests were") +
+             " made without findings: give the traces, or make digests with --findings"});
+  }
   return report;
 }
 

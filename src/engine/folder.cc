@@ -40,8 +40,8 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i != b.size() - j ? a.size() - i < b.size() - j : a < b;
 }
 
-// The traces in a folder; an error when there is none.
-Result<std::vector<std::string>> traces_in(const std::string& folder) {
+// The traces in a folder, else in the folders right below; an error when there is none.
+Result<std::vector<std::string>> traces_in(const std::string& folder, bool may_go_below = true) {
   std::error_code error;
   std::vector<std::string> traces;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -50,6 +50,13 @@ Result<std::vector<std::string>> traces_in(const std::string& folder) {
   if (traces.empty()) {  // of a job perhaps the digests
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       if (it->is_regular_file(error) && it->path().native().ends_with(kDigestEnding)) traces.push_back(it->path().string());
+    }
+  }
+  if (traces.empty() && !error && may_go_below) {  // a folder for each machine
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      if (!it->is_directory(error)) continue;
+      const auto inside = traces_in(it->path().string(), false);
+      if (inside) traces.insert(traces.end(), inside->begin(), inside->end());
     }
   }
   if (error) return fail(ErrorCode::cannot_open, "cannot list the folder: " + error.message(), folder, "check its permissions");

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/distinct_names.h"
+#include "base/hash.h"
 #include "base/saturating.h"
 #include "job/job_steps.h"
 
@@ -57,21 +58,6 @@ std::string listed_files(const std::vector<const Digest*>& digests) {
   return text;
 }
 
-// "4-7, 12"; the first few of many.
-std::string listed_ranks(const std::vector<std::int64_t>& ranks) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  std::size_t ranges = 0;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (ranges++ == kMost) return text + ", ...";
-    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]) + (last > i ? "-" + std::to_string(ranks[last]) : "");
-    i = last + 1;
-  }
-  return text;
-}
-
 // The most numerous of several sets of digests, told apart by a key; the others are said.
 template <class Key>
 std::vector<const Digest*> largest_set(const std::vector<const Digest*>& all, Key key, const std::string& why, Job* job) {
@@ -85,8 +71,9 @@ std::vector<const Digest*> largest_set(const std::vector<const Digest*>& all, Ke
   for (const Digest* digest : all) {
     if (key(*digest) != largest->first) others.push_back(digest);
   }
-  job->diagnostics.push_back({"other_job", static_cast<std::int64_t>(others.size()),
-                              "of another job (" + why + "), left out: " + listed_files(others)});
+  job->diagnostics.push_back({"other_job", 1,
+                              std::to_string(others.size()) + (others.size() == 1 ? " trace is" : " traces are") +
+                                  " of another job (" + why + "), left out: " + listed_files(others)});
   return largest->second;
 }
 
@@ -110,6 +97,33 @@ std::vector<const Digest*> one_recording(const std::vector<const Digest*>& all, 
   return largest_set(all, [&](const Digest& d) { return run_of[&d]; }, "recorded minutes apart", job);
 }
 
+bool is_given_twice(const std::vector<const Digest*>& digests) {
+  std::set<std::int64_t> seen;
+  return std::any_of(digests.begin(), digests.end(), [&](const Digest* d) { return d->rank && !seen.insert(*d->rank).second; });
+}
+
+// What the group of all ranks does in a step, which is the same for all of them; 0 where the trace does not tell.
+std::uint64_t work_of_all(const Digest& digest) {
+  std::map<std::uint32_t, std::uint64_t> steps;
+  for (const DigestCollective& c : digest.collectives) {
+    const DigestGroup& group = digest.groups[c.group];
+    if (!group.size || group.size != digest.world_size || c.source || c.destination) continue;
+    std::uint64_t& step = steps[c.step];
+    step = mix64(step + hash_text(digest.names[c.name]) + static_cast<std::uint64_t>(c.bytes.value_or(0)), 0x9E3779B97F4A7C15);
+  }
+  std::map<std::uint64_t, int> counts;
+  for (const auto& [number, work] : steps) ++counts[work];
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? 0 : most->first;
+}
+
+// Two jobs in one folder: their ranks have the same numbers, and the group of all ranks does something else in each.
+std::vector<const Digest*> one_program(const std::vector<const Digest*>& all, Job* job) {
+  if (!is_given_twice(all)) return all;
+  return largest_set(all, work_of_all, "another program", job);
+}
+
 void keep_one_each(std::vector<JobRank>* ranks, Job* job) {
   std::stable_sort(ranks->begin(), ranks->end(), [](const JobRank& a, const JobRank& b) {
     const auto key = [](const JobRank& r) {
@@ -128,9 +142,11 @@ void keep_one_each(std::vector<JobRank>* ranks, Job* job) {
     }
   }
   if (twice.empty()) return;
-  job->diagnostics.push_back(
-      {"rank_twice", static_cast<std::int64_t>(twice.size()),
-       "rank " + listed_ranks({which.begin(), which.end()}) + " is given twice; left out: " + listed_files(twice)});
+  job->diagnostics.push_back({"rank_twice", 1,
+                              (which.size() == 1 ? "rank " : "ranks ") + listed_ranks({which.begin(), which.end()}) +
+                                  (which.size() == 1 ? " is given " : " are given ") +
+                                  (twice.size() > which.size() ? "several times" : "twice") +
+                                  "; left out: " + listed_files(twice)});
 }
 
 void say_missing(Job* job) {
@@ -143,13 +159,27 @@ void say_missing(Job* job) {
     if (at == job->ranks.size() || job->ranks[at].rank != rank) missing.push_back(rank);
   }
   job->missing = *job->world_size - static_cast<std::int64_t>(job->ranks.size());
-  job->diagnostics.push_back({"ranks_missing", job->missing,
+  job->diagnostics.push_back({"ranks_missing", 1,
                               std::to_string(job->missing) + " of " + std::to_string(*job->world_size) +
-                                  " ranks are missing (" + listed_ranks(missing) +
+                                  (job->missing == 1 ? " ranks is missing (" : " ranks are missing (") + listed_ranks(missing) +
                                   "): who waited for them shows as slow transfer"});
 }
 
 }  // namespace
+
+std::string listed_ranks(const std::vector<std::int64_t>& ranks) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  std::size_t ranges = 0;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (ranges++ == kMost) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]) + (last > i ? "-" + std::to_string(ranks[last]) : "");
+    i = last + 1;
+  }
+  return text;
+}
 
 void choose_ranks(std::span<const Digest> digests, Job* job) {
   std::vector<const Digest*> chosen;
@@ -163,6 +193,7 @@ void choose_ranks(std::span<const Digest> digests, Job* job) {
   chosen = largest_set(chosen, [](const Digest& d) { return d.world_size.value_or(-1); }, "another world size", job);
   chosen = largest_set(chosen, [](const Digest& d) { return d.backend; }, "another backend", job);
   chosen = one_recording(chosen, job);
+  chosen = one_program(chosen, job);
 
   std::vector<JobRank> ranks;
   std::vector<const Digest*> by_name, by_order;
@@ -183,10 +214,11 @@ void choose_ranks(std::span<const Digest> digests, Job* job) {
   }
   const std::size_t untold = by_name.size() + by_order.size();
   if (untold > 0) {
-    job->diagnostics.push_back({"rank_unknown", static_cast<std::int64_t>(untold),
-                                std::to_string(untold) + (untold == 1 ? " trace does" : " traces do") +
-                                    " not say which rank it is: told by " +
-                                    (names_tell ? "the names of the files" : "the order in which they are given")});
+    job->diagnostics.push_back(
+        {"rank_unknown", 1,
+         std::to_string(untold) +
+             (untold == 1 ? " trace does not say which rank it is" : " traces do not say which ranks they are") + ": told by " +
+             (names_tell ? "the names of the files" : "the order in which they are given")});
   }
   keep_one_each(&ranks, job);
   const std::vector<std::string> names = distinct_names(paths);
@@ -208,16 +240,15 @@ void say_steps(Job* job) {
     if (remade && !rank.digest->damaged) unmarked.push_back(rank.digest);
   }
   if (!damaged.empty()) {
-    job->diagnostics.push_back({"rank_damaged", static_cast<std::int64_t>(damaged.size()),
-                                "damaged, and kept as far as their steps are whole: " + listed_files(damaged)});
+    job->diagnostics.push_back(
+        {"rank_damaged", 1, "damaged, and kept as far as their steps are whole: " + listed_files(damaged)});
   }
   if (!lost.empty()) {
-    job->diagnostics.push_back({"rank_damaged", static_cast<std::int64_t>(lost.size()),
-                                "damaged before a step is whole, and not compared: " + listed_files(lost)});
+    job->diagnostics.push_back({"rank_damaged", 1, "damaged before a step is whole, and not compared: " + listed_files(lost)});
   }
   if (!unmarked.empty()) {
     job->diagnostics.push_back(
-        {"steps_by_others", static_cast<std::int64_t>(unmarked.size()),
+        {"steps_by_others", 1,
          "without the marks of steps that the others have; steps are those of the ranks they meet: " + listed_files(unmarked)});
   }
   if (counts.size() < 2) return;
@@ -229,7 +260,7 @@ void say_steps(Job* job) {
     if (!nothing_whole && rank.digest->steps.size() != most->first) odd.push_back(rank.digest);
   }
   job->diagnostics.push_back(
-      {"steps_differ", static_cast<std::int64_t>(odd.size()),
+      {"steps_differ", 1,
        "another number of steps than the other ranks' " + std::to_string(most->first) + ": " + listed_files(odd)});
 }
 

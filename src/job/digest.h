@@ -87,6 +87,7 @@ struct DigestStep {
   std::int64_t busy_ns = 0;     // of the device: any work
   std::int64_t compute_ns = 0;  // any work but collectives
   std::int64_t comm_ns = 0;     // sum over collectives, those on the host too
+  std::int64_t exposed_ns = 0;  // in a collective, or several, and nothing else at work
   std::array<std::int64_t, kLaneIdles> idle_ns = {};
 
   bool operator==(const DigestStep&) const = default;

@@ -10,7 +10,8 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kMagic = "ridgedg1";
+// The last letter is the version of what follows: one that is not known is told apart from what is no digest.
+constexpr std::string_view kMagic = "ridgedg2", kFamily = "ridgedg";
 constexpr std::size_t kFrame = 8;  // bytes of the length, and of the hash
 
 std::uint64_t fold_sign(std::int64_t value) {
@@ -156,10 +157,10 @@ class DigestFields {
           difference(step.number, number), difference(step.start_ns, end);
           end = step.start_ns;
           difference(step.end_ns, end);
-          integer(step.busy_ns), integer(step.compute_ns), integer(step.comm_ns);
+          integer(step.busy_ns), integer(step.compute_ns), integer(step.comm_ns), integer(step.exposed_ns);
           for (std::int64_t& idle : step.idle_ns) integer(idle);
         },
-        6 + kLaneIdles);
+        7 + kLaneIdles);
   }
 
   // Most collectives of a rank are of a few kinds: these are listed once.
@@ -333,7 +334,7 @@ tl::unexpected<Error> damaged(const std::string& where, std::size_t at, std::str
 
 }  // namespace
 
-bool is_digest(std::string_view first_bytes) { return first_bytes.starts_with(kMagic); }
+bool is_digest(std::string_view first_bytes) { return first_bytes.starts_with(kFamily); }
 
 void append_digest(const Digest& digest, std::string* out) {
   std::string content;
@@ -362,7 +363,8 @@ std::string_view unsound_part(const Digest& d) {
   }
   for (const DigestStep& step : d.steps) {
     if (!inside(step.start_ns) || !inside(step.end_ns) || step.end_ns < step.start_ns) return "times of a step";
-    if (!length(step.busy_ns) || !length(step.compute_ns) || step.comm_ns < 0) return "times of a step";
+    if (!length(step.busy_ns) || !length(step.compute_ns) || step.comm_ns < 0 || !length(step.exposed_ns))
+      return "times of a step";
   }
   for (const DigestCollective& c : d.collectives) {
     if (!inside(c.start_ns) || !inside(c.end_ns) || c.end_ns < c.start_ns) return "times of a collective";
@@ -383,6 +385,7 @@ Result<std::vector<Digest>> read_digests(std::string_view bytes, const std::stri
   for (std::size_t at = 0; at < bytes.size();) {
     std::string_view rest = bytes.substr(at);
     if (!is_digest(rest)) return damaged(where, at, "no digest begins here");
+    if (!rest.starts_with(kMagic)) return damaged(where, at, "another version of ridge made it");
     if (rest.size() < kMagic.size() + kFrame) return damaged(where, at, "it ends early");
     rest.remove_prefix(kMagic.size());
     const std::uint64_t size = read_word(rest);

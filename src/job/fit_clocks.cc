@@ -65,19 +65,17 @@ class ClockFit {
     }
     std::vector<std::uint32_t> by_size(job_.ranks.size());
     std::vector<bool> seen(job_.groups.size(), false);
-    std::int64_t apart = 0;
-    bool first = true;
+    std::uint32_t clocks = 0;
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
       if (job_.ranks[r].aligned) continue;
       // What the traces say of their own clocks, where nothing better is known.
       job_.ranks[r].offset_ns = base_difference(r);
       const bool meets =
           std::any_of(groups_of[r].begin(), groups_of[r].end(), [&](std::uint32_t g) { return meets_others(g, r); });
-      const bool lost = job_.ranks[r].digest->damaged && job_.ranks[r].digest->collectives.empty();  // which is said
-      if ((!meets || !first) && !lost) ++apart;
+      clock_ = clocks++;
+      job_.ranks[r].clock = clock_;
       if (!meets) continue;
       job_.ranks[r].aligned = true;
-      first = false;
       // Larger groups first: their ends tell more.
       const auto smaller = [&](std::uint32_t a, std::uint32_t b) {
         return std::pair(meetings_of_[a].size() * job_.groups[a].members.size(), b) <
@@ -96,11 +94,25 @@ class ClockFit {
         place_group(g, enqueue);
       }
     }
-    if (apart > 0 && job_.ranks.size() > 1) {
-      job_.diagnostics.push_back({"groups_apart", apart,
-                                  std::to_string(apart) + (apart == 1 ? " rank" : " ranks or sets of ranks") +
-                                      " share no collective with the others: their clocks cannot be compared"});
+    if (clocks > 1) say_apart(clocks);
+  }
+
+  // The largest set of ranks that meet, and the others.
+  void say_apart(std::uint32_t clocks) {
+    std::vector<std::size_t> sizes(clocks);
+    for (const JobRank& rank : job_.ranks) ++sizes[rank.clock];
+    const auto largest = static_cast<std::uint32_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+    std::vector<std::int64_t> apart;
+    for (const JobRank& rank : job_.ranks) {
+      const bool lost = rank.digest->damaged && rank.digest->collectives.empty();  // which is said
+      if (rank.clock != largest && !lost) apart.push_back(rank.rank);
     }
+    if (apart.empty()) return;
+    const bool one = apart.size() == 1;
+    job_.diagnostics.push_back({"groups_apart", 1,
+                                (one ? "rank " : "ranks ") + listed_ranks(apart) + (one ? " shares" : " share") +
+                                    " no collective with the other " + std::to_string(sizes[largest]) +
+                                    ": clocks cannot be compared. Are the traces of one job?"});
   }
 
   std::int64_t base_difference(std::uint32_t r) const {
@@ -139,6 +151,7 @@ class ClockFit {
       for (auto& [rank, differences] : lacks) {
         job_.ranks[rank].offset_ns = median(std::move(differences));
         job_.ranks[rank].aligned = true;
+        job_.ranks[rank].clock = clock_;
         placed = true;
         enqueue(rank);
       }
@@ -285,6 +298,7 @@ class ClockFit {
   std::vector<std::int64_t> end_of_;                     // of each meeting, by the common clock
   std::vector<std::vector<std::uint32_t>> meetings_of_;  // by group: those whose ends tell
   std::vector<std::int64_t> ends_;
+  std::uint32_t clock_ = 0;
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ struct JobRank {
   double drift = 0;
   std::int64_t error_ns = 0;  // half of the ends that it shares with others are nearer than this
   bool aligned = false;
-  bool stands_in = false;  // for a rank whose trace is not there: made from its peers', to be replayed, never told of
+  std::uint32_t clock = 0;  // ranks of one number share a clock; others share no collective with them
+  bool stands_in = false;   // for a rank whose trace is not there: made from its peers', to be replayed, never told of
 
   // Within what sums and differences of such times can hold, whatever the digests say.
   std::int64_t common(std::int64_t own_ns) const {
@@ -43,6 +44,7 @@ std::string_view name_of(GroupRole role);
 
 struct JobGroup {
   std::string name;
+  std::string label;  // the name; of several groups of one name also their ranks
   std::string description;
   std::optional<std::int64_t> size;
   GroupRole role = GroupRole::unknown;

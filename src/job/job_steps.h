@@ -2,10 +2,15 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "job/job.h"
 
 namespace ridge {
+
+// "4-7, 12"; the first few of many.
+std::string listed_ranks(const std::vector<std::int64_t>& ranks);
 
 // Which digests are ranks of one job, and which rank each is: fills ranks, world_size, missing.
 void choose_ranks(std::span<const Digest> digests, Job* job);

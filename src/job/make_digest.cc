@@ -225,12 +225,20 @@ class DigestMaker {
   // Busy and computing time of each step, and what of each collective nothing covered.
   void add_times(const RankWork& work, const std::vector<std::uint32_t>& by_start) {
     Coverage busy(&digest_.steps, &DigestStep::busy_ns), compute(&digest_.steps, &DigestStep::compute_ns);
-    std::vector<std::pair<std::int64_t, std::int64_t>> lane;  // the union of the lane's work
+    std::vector<Interval> lane;         // the union of the lane's work
+    std::vector<Interval> collectives;  // in order of start
+    std::vector<Interval> copies = work.copies;
+    std::sort(copies.begin(), copies.end());
+    auto copy = copies.begin();
     for (const std::uint32_t i : by_start) {
       const IssuedWork& issued = work.issued[i];
       const bool on_host = issued.collective != UINT32_MAX && work.collectives[issued.collective].on_host;
+      for (; copy != copies.end() && copy->first <= issued.start_ns; ++copy) busy.add(copy->first, copy->second);
       if (!on_host) busy.add(issued.start_ns, issued.end_ns);
-      if (issued.collective != UINT32_MAX) continue;
+      if (issued.collective != UINT32_MAX) {
+        collectives.emplace_back(issued.start_ns, issued.end_ns);
+        continue;
+      }
       compute.add(issued.start_ns, issued.end_ns);
       if (lane.empty() || issued.start_ns > lane.back().second) {
         lane.emplace_back(issued.start_ns, issued.end_ns);
@@ -238,14 +246,33 @@ class DigestMaker {
         lane.back().second = std::max(lane.back().second, issued.end_ns);
       }
     }
-    for (DigestCollective& collective : digest_.collectives) {
-      std::int64_t covered = 0;
-      auto it = std::upper_bound(lane.begin(), lane.end(), collective.start_ns,
-                                 [](std::int64_t t, const auto& interval) { return t < interval.second; });
-      for (; it != lane.end() && it->first < collective.end_ns; ++it)
-        covered += std::min(collective.end_ns, it->second) - std::max(collective.start_ns, it->first);
-      collective.exposed_ns = collective.end_ns - collective.start_ns - covered;
+    for (; copy != copies.end(); ++copy) busy.add(copy->first, copy->second);
+    for (DigestCollective& collective : digest_.collectives)
+      for_each_uncovered(lane, collective.start_ns, collective.end_ns,
+                         [&](std::int64_t from, std::int64_t until) { collective.exposed_ns += until - from; });
+    // Those that overlap count once.
+    Coverage exposed(&digest_.steps, &DigestStep::exposed_ns);
+    std::int64_t seen = INT64_MIN;
+    for (const auto& [start, end] : collectives) {
+      if (end <= seen) continue;
+      for_each_uncovered(lane, std::max(start, seen), end,
+                         [&](std::int64_t from, std::int64_t until) { exposed.add(from, until); });
+      seen = end;
     }
+  }
+
+  using Interval = std::pair<std::int64_t, std::int64_t>;
+
+  // The parts of [start, end) that none of the intervals, which are in order and apart, covers.
+  template <class Part>
+  static void for_each_uncovered(const std::vector<Interval>& lane, std::int64_t start, std::int64_t end, const Part& part) {
+    auto it = std::upper_bound(lane.begin(), lane.end(), start,
+                               [](std::int64_t t, const Interval& interval) { return t < interval.second; });
+    for (; start < end && it != lane.end() && it->first < end; ++it) {
+      if (it->first > start) part(start, it->first);
+      start = std::max(start, it->second);
+    }
+    if (start < end) part(start, end);
   }
 
   void add_kernels(const RankWork& work) {

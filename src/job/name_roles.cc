@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <string_view>
 
+#include "base/median.h"
 #include "job/job_steps.h"
 
 namespace ridge {
@@ -62,7 +64,8 @@ GroupRole role_by_description(const JobGroup& group) {
 // What a group's collectives are, summed over its meetings.
 struct GroupUse {
   std::int64_t all = 0, reduce = 0, gather_or_scatter = 0, to_all = 0, pairs = 0;
-  std::int64_t waited_for = 0;  // whose end the lane waited for before its next work
+  std::int64_t waited_for = 0;  // that the lane waited for at once, before any other work was issued
+  std::int64_t asked = 0;       // of those that were looked at
 };
 
 // Names without underscores: allreduce, allgatherbase.
@@ -92,10 +95,14 @@ std::vector<GroupUse> uses_of(const Job& job) {
   constexpr std::size_t kAsked = 16;
   for (std::size_t r = 0; r < std::min(kAsked, job.ranks.size()); ++r) {
     const Digest& digest = *job.ranks[r].digest;
+    std::uint32_t last = kNoCollective;  // issued, and no work since
     for (const LaneItem& item : digest.items) {
-      if (item.kind != LaneItemKind::wait) continue;
+      if (item.kind == LaneItemKind::run) last = kNoCollective;
+      const bool issued = item.kind == LaneItemKind::collective;
+      if (!issued && (item.kind != LaneItemKind::wait || item.target != last)) continue;
       const std::uint32_t m = job.meeting_of[r][item.target];
-      if (m != UINT32_MAX) ++uses[job.meetings[m].group].waited_for;
+      if (m != UINT32_MAX) ++(issued ? uses[job.meetings[m].group].asked : uses[job.meetings[m].group].waited_for);
+      last = issued ? item.target : kNoCollective;
     }
   }
   return uses;
@@ -108,14 +115,16 @@ bool is_contiguous(const std::vector<std::int64_t>& ranks) {
   return true;
 }
 
-GroupRole role_by_use(const JobGroup& group, const GroupUse& use, bool others_reduce, bool of_all) {
+GroupRole role_by_use(const JobGroup& group, const GroupUse& use, double steps, bool others_reduce, bool of_all) {
   if (use.all == 0) return GroupRole::unknown;
   if (use.pairs * 2 > use.all) return GroupRole::pipeline;
   if (use.to_all * 2 > use.all) return GroupRole::expert;
   if (use.gather_or_scatter * 2 > use.all) return GroupRole::shard;
   if (use.reduce * 2 <= use.all || of_all) return GroupRole::unknown;
-  // All-reduces: of activations between neighbours, each waited for; of gradients across them, late in the step.
-  const bool blocks = use.waited_for * 2 > use.all;
+  // All-reduces: of activations between neighbours, several a step and each waited for before anything else is issued; of
+  // gradients across them, beside the work that makes the next ones, or one for all of them.
+  constexpr double kFewest = 2;
+  const bool blocks = use.waited_for * 2 > use.asked && static_cast<double>(use.reduce) > kFewest * steps;
   return (blocks || others_reduce) && is_contiguous(group.ranks) ? GroupRole::tensor : GroupRole::data;
 }
 
@@ -133,8 +142,24 @@ std::string_view name_of(GroupRole role) {
   }
 }
 
+// "1 (0-3)", "1 (4-7)": groups that share a name.
+void label_groups(Job* job) {
+  std::map<std::string_view, std::size_t> named;
+  for (const JobGroup& group : job->groups) ++named[group.name];
+  for (JobGroup& group : job->groups)
+    group.label = named[group.name] < 2 ? group.name : group.name + " (" + listed_ranks(group.ranks) + ")";
+}
+
 void name_roles(Job* job) {
+  label_groups(job);
+  // Who takes part in what all ranks of the world do is a group of that size, where nobody says another.
+  for (JobGroup& group : job->groups) {
+    if (!group.size && job->world_size == static_cast<std::int64_t>(group.members.size())) group.size = job->world_size;
+  }
   const std::vector<GroupUse> uses = uses_of(*job);
+  std::vector<std::int64_t> counts;
+  for (const JobRank& rank : job->ranks) counts.push_back(static_cast<std::int64_t>(rank.digest->steps.size()));
+  const double steps = counts.empty() ? 1 : std::max(1.0, static_cast<double>(median(std::move(counts))));
   // Ranks that groups across others reduce over too: then those of neighbours reduce for something else.
   std::vector<bool> reduces_across(job->ranks.size(), false);
   for (std::size_t g = 0; g < job->groups.size(); ++g) {
@@ -146,14 +171,16 @@ void name_roles(Job* job) {
     JobGroup& group = job->groups[g];
     std::set<std::string_view> hosts;
     for (const std::uint32_t r : group.members) hosts.insert(job->ranks[r].digest->host);
-    group.hosts_known = !hosts.empty() && !hosts.contains("");
+    // Of a group whose other ranks are not given, one machine is no more than a beginning.
+    const bool all = group.size && *group.size <= static_cast<std::int64_t>(group.members.size());
+    group.hosts_known = !hosts.empty() && !hosts.contains("") && (all || hosts.size() > 1);
     group.one_host = group.hosts_known && hosts.size() == 1;
     group.role = role_by_description(group);
     if (group.role != GroupRole::unknown) continue;
     const bool others_reduce = std::ranges::any_of(group.members, [&](std::uint32_t r) { return reduces_across[r]; });
     // Among smaller groups that of all ranks reduces what belongs to none of them: a loss, a norm.
     const bool of_all = job->groups.size() > 1 && group.size && group.size == job->world_size;
-    group.role = role_by_use(group, uses[g], others_reduce, of_all);
+    group.role = role_by_use(group, uses[g], steps, others_reduce, of_all);
   }
 }
 

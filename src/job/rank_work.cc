@@ -165,7 +165,10 @@ RankWork gather_rank_work(const Model& model) {
       const bool same = last_launch != kNoNode && launch.value >= tree.threads[last_thread].first &&
                         launch.value - tree.threads[last_thread].first < tree.threads[last_thread].count;
       if (!same) last_thread = thread_index(tree, launch), last_launch = launch;
-      if (collects[last_thread]) continue;  // a copy that is part of a collective of the host
+      if (collects[last_thread]) {  // a copy that is part of a collective of the host
+        found.copies.emplace_back(work.start_ns, work.end_ns);
+        continue;
+      }
       issues[last_thread] = true;
     }
     if (communicates.holds(event)) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/collective_args.h"
@@ -35,7 +36,8 @@ struct RankWork {
   std::vector<IssuedWork> issued;           // in the order of issue
   std::vector<RankCollective> collectives;  // in the order of issue
   std::vector<RankStall> stalls;            // of the threads that issue, in order of their ends; those that overlap are joined
-  std::int64_t device = -1;                 // whose work it is; -1: none
+  std::vector<std::pair<std::int64_t, std::int64_t>> copies;  // that collectives of the host make: the device is busy, no more
+  std::int64_t device = -1;                                   // whose work it is; -1: none
 };
 
 // Of the device with most collectives, else most work.

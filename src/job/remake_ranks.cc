@@ -152,12 +152,15 @@ class RankRemaker {
     for (const DigestStep& one : of.steps) {
       saturating_add(&sum.busy_ns, one.busy_ns);
       saturating_add(&sum.compute_ns, one.compute_ns);
+      saturating_add(&sum.exposed_ns, one.exposed_ns);
       for (std::size_t i = 0; i < kLaneIdles; ++i) saturating_add(&sum.idle_ns[i], one.idle_ns[i]);
     }
-    const auto computing = shares_of(sum.compute_ns, compute), rest = shares_of(sum.busy_ns - sum.compute_ns, exposed);
+    const auto computing = shares_of(sum.compute_ns, compute), rest = shares_of(sum.busy_ns - sum.compute_ns, exposed),
+               alone = shares_of(sum.exposed_ns, exposed);
     for (std::size_t s = 0; s < steps->size(); ++s) {
       (*steps)[s].compute_ns = computing[s];
       (*steps)[s].busy_ns = computing[s] + rest[s];
+      (*steps)[s].exposed_ns = alone[s];
     }
     for (std::size_t i = 0; i < kLaneIdles; ++i) {
       const auto idle = shares_of(sum.idle_ns[i], equal);

@@ -61,21 +61,15 @@ Table table_of_groups(std::span<const Digest> digests) {
 
 Table table_of_steps(std::span<const Digest> digests) {
   Table table{.name = "steps"};
-  table.columns = {{"rank", Type::integer},
-                   {"step", Type::integer},
-                   time_column("start_ns"),
-                   time_column("end_ns"),
-                   time_column("busy_ns"),
-                   time_column("compute_ns"),
-                   time_column("comm_ns"),
-                   time_column("idle_launch_ns"),
-                   time_column("idle_loader_ns"),
-                   time_column("idle_sync_ns"),
-                   time_column("idle_collective_ns"),
+  table.columns = {{"rank", Type::integer},       {"step", Type::integer},     time_column("start_ns"),
+                   time_column("end_ns"),         time_column("busy_ns"),      time_column("compute_ns"),
+                   time_column("comm_ns"),        time_column("exposed_ns"),   time_column("idle_launch_ns"),
+                   time_column("idle_loader_ns"), time_column("idle_sync_ns"), time_column("idle_collective_ns"),
                    time_column("idle_other_ns")};
   for (const Digest& d : digests) {
     for (const DigestStep& step : d.steps) {
-      Row row = {known_or_null(d.rank), step.number, step.start_ns, step.end_ns, step.busy_ns, step.compute_ns, step.comm_ns};
+      Row row = {known_or_null(d.rank), step.number,     step.start_ns, step.end_ns,
+                 step.busy_ns,          step.compute_ns, step.comm_ns,  step.exposed_ns};
       for (const std::int64_t idle : step.idle_ns) row.emplace_back(idle);
       table.add_row(row);
     }

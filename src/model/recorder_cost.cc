@@ -26,7 +26,7 @@ struct RecorderPrice {
 // The first row that fits decides; what none fits is free. Launches through the driver are priced with the op around them, and
 // so are waits.
 constexpr RecorderPrice kPrices[] = {
-    {EventClass::op, PriceMatch::prefix, "triton_", 7'500, 4'500},
+    {EventClass::op, PriceMatch::prefix, "triton_", 11'500, 4'500},
     {EventClass::op, PriceMatch::prefix, "autograd::engine", 0, 350},
     {EventClass::op, PriceMatch::prefix, "torch::autograd", 0, 350},
     {EventClass::op, PriceMatch::suffix, "Backward0", 0, 350},
@@ -45,6 +45,7 @@ constexpr RecorderPrice kPrices[] = {
     {EventClass::launch, PriceMatch::any, "", 650, 0},
     {EventClass::python_frame, PriceMatch::any, "", 570, 0},
     {EventClass::annotation, PriceMatch::prefix, "ProfilerStep#", 100'000, 0},
+    {EventClass::memory, PriceMatch::any, "", 800, 0},  // an allocation, or giving it back, where they are recorded
 };
 
 constexpr std::int64_t kWatchedNs = 60'000;
@@ -97,6 +98,7 @@ class PricedNames {
       name.waits = may_wait(text);
     }
     frame_ns_ = price_of(EventClass::python_frame, "", shapes);
+    memory_ns_ = price_of(EventClass::memory, "", shapes);
   }
 
   std::int64_t price(EventClass sort, StringId name) const {
@@ -108,6 +110,7 @@ class PricedNames {
       default: return 0;
     }
   }
+  std::int64_t allocation() const { return memory_ns_; }
   bool launches(StringId name) const { return names_[name.value].launches; }
   bool waits(StringId name) const { return names_[name.value].waits; }
 
@@ -123,8 +126,19 @@ class PricedNames {
   }
 
   std::vector<Name> names_;
-  std::int32_t frame_ns_ = 0;
+  std::int32_t frame_ns_ = 0, memory_ns_ = 0;
 };
+
+// When each thread allocated or gave back memory, in order; they are instants, no slices of its tree.
+std::vector<std::vector<std::int64_t>> allocations_by_thread(const Trace& trace, const CallTree& tree) {
+  std::vector<std::vector<std::int64_t>> times(tree.threads.size());
+  for (const EventId event : trace.of(EventClass::memory)) {
+    if (const HostThread* thread = tree.thread_of(trace.track(event)))
+      times[static_cast<std::size_t>(thread - tree.threads.data())].push_back(trace.events.ts_ns(event));
+  }
+  for (std::vector<std::int64_t>& of_thread : times) std::ranges::sort(of_thread);
+  return times;
+}
 
 // The median of what launching a kernel took; 0 when there are too few.
 double typical_launch_ns(const Trace& trace, const CallTree& tree, const PricedNames& names) {
@@ -142,8 +156,9 @@ double typical_launch_ns(const Trace& trace, const CallTree& tree, const PricedN
 // One thread, from call to call.
 class CostWalk {
  public:
-  CostWalk(const Trace& trace, const CallTree& tree, const PricedNames& names, double slowness)
-      : trace_(trace), tree_(tree), names_(names), factor_(std::sqrt(slowness)) {}
+  CostWalk(const Trace& trace, const CallTree& tree, const PricedNames& names, double slowness,
+           std::span<const std::int64_t> allocations)
+      : trace_(trace), tree_(tree), names_(names), factor_(std::sqrt(slowness)), allocations_(allocations) {}
 
   RecorderCost of(const HostThread& thread) {
     if (thread.count == 0) return std::move(cost_);
@@ -175,6 +190,8 @@ class CostWalk {
     const bool in_wait = !open_.empty() && tree_.event_class[open_.back()] == EventClass::launch &&
                          names_.waits(trace_.events.name(tree_.event[open_.back()]));
     if (!in_wait) watched_ns_ += std::min(time_ns - now_, kWatchedNs);
+    for (; !allocations_.empty() && allocations_.front() < time_ns; allocations_ = allocations_.subspan(1))
+      price_ns_ += allocations_.front() >= now_ ? names_.allocation() : 0;
     now_ = time_ns;
   }
 
@@ -189,6 +206,7 @@ class CostWalk {
   const CallTree& tree_;
   const PricedNames& names_;
   const double factor_;
+  std::span<const std::int64_t> allocations_;  // still to come
   std::vector<std::uint32_t> open_;
   std::int64_t now_ = 0, watched_ns_ = 0, price_ns_ = 0;
   RecorderCost cost_;
@@ -235,8 +253,10 @@ RecorderCosts build_recorder_costs(const Trace& trace, const CallTree& tree) {
   costs.calibrated = launch_ns > 0;
   if (costs.calibrated) costs.slowness = std::clamp(launch_ns / kLaunchNs, kFastest, kSlowest);
   costs.of_thread.resize(tree.threads.size());
-  for_each_index({tree.size()}, tree.threads.size(),
-                 [&](std::size_t t) { costs.of_thread[t] = CostWalk(trace, tree, names, costs.slowness).of(tree.threads[t]); });
+  const auto allocations = allocations_by_thread(trace, tree);
+  for_each_index({tree.size()}, tree.threads.size(), [&](std::size_t t) {
+    costs.of_thread[t] = CostWalk(trace, tree, names, costs.slowness, allocations[t]).of(tree.threads[t]);
+  });
   return costs;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/name_flags.h"
+#include "predict/full_queue.h"
 
 namespace ridge {
 namespace {
@@ -53,6 +54,7 @@ class LaneBuilder {
       if (blocks(trace_, tree_, work[row], call)) blocking_.emplace_back(call.value, static_cast<std::uint32_t>(row));
     }
     std::sort(blocking_.begin(), blocking_.end());
+    queued_ = launches_at_a_full_queue(model);
     waits_.resize(trace_.strings.size(), kNotAsked);
   }
 
@@ -137,6 +139,7 @@ class LaneBuilder {
     const auto blocking = std::lower_bound(blocking_.begin(), blocking_.end(), std::pair(n, 0U));
     const bool waits = blocking != blocking_.end() && blocking->first == n;
     if (!waits && what == WaitFor::nothing) {
+      if (std::ranges::binary_search(queued_, n)) return launch_at_a_full_queue(n);
       const std::uint32_t node = push(StepKind::launch, tree_.start_ns[n], tree_.duration_ns(NodeId{n}), n);
       at_ns_ = tree_.end_ns[n];
       return node;
@@ -147,6 +150,14 @@ class LaneBuilder {
     issued = std::clamp(issued, tree_.start_ns[n], tree_.end_ns[n]);
     const std::uint32_t node = push(StepKind::launch, tree_.start_ns[n], issued - tree_.start_ns[n], n);
     wait(n, what, issued, waits ? blocking->second : StepGraph::kNone);
+    return node;
+  }
+  // It waits for a place, then issues.
+  std::uint32_t launch_at_a_full_queue(std::uint32_t n) {
+    const std::int64_t start = tree_.start_ns[n], issues = tree_.end_ns[n] - kIssueNs;
+    out_.waits.push_back({push(StepKind::wait, start, issues - start, n), WaitFor::event, StepGraph::kNone});
+    const std::uint32_t node = push(StepKind::launch, issues, kIssueNs, n);
+    at_ns_ = tree_.end_ns[n];
     return node;
   }
   void wait(std::uint32_t n, WaitFor what, std::int64_t from, std::uint32_t copy = StepGraph::kNone) {
@@ -160,6 +171,7 @@ class LaneBuilder {
   StepGraph& graph_;
   HostLanes& out_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> blocking_;  // (call, row of its copy)
+  std::vector<std::uint32_t> queued_;                              // launches that waited for a place in the queue
   std::vector<std::uint8_t> waits_;                                // WaitFor by name
   const std::vector<Cut>* cuts_ = nullptr;
   std::vector<Tie>* ties_ = nullptr;

@@ -12,6 +12,7 @@ from harness import refused, succeeds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 JOB = os.path.join(ROOT, "examples", "job")
+MENDED = os.path.join(ROOT, "examples", "job_mended")
 WORLD = 8
 PLANTED = {(5, "data"), (6, "device")}
 
@@ -201,10 +202,55 @@ def test_files_that_are_no_traces(folder):
     shutil.copytree(JOB, folder.at("job"))
     folder.write("job/truth.json", '{"made": "up"}')
     got, diagnostics = answer(folder.at("job"))
-    says(diagnostics, "rank_unreadable", "truth.json")
+    folder.write("job/config.json", "[1, 2]")
+    got, diagnostics = answer(folder.at("job"))
+    says(diagnostics, "no_trace", "truth.json", "config.json")
+    check("rank_unreadable" not in diagnostics, "a file beside the traces is no rank")
     equal(planted(got), PLANTED, "the rest")
     refused(1, "ranks", folder.at("job/truth.json"), error="traceEvents")
     refused(1, "ranks", folder.at("none"), error="none")
+
+
+def test_two_jobs_in_one_folder(folder):
+    """All ranks of a job, and half of those of another that was recorded at the same time: the other is left out, not mixed in."""
+    shutil.copytree(JOB, folder.at("job"))
+    for rank in range(WORLD // 2):
+        other = trace_of(rank)
+        for event in other["traceEvents"]:
+            args = event.get("args", {})
+            if args.get("Group size") == WORLD and "In msg nelems" in args:
+                args["In msg nelems"] = args["Out msg nelems"] = 4096
+        write(folder, f"job/other{rank}.json", other)
+    got, diagnostics = answer(folder.at("job"))
+    says(diagnostics, "other_job", "another program", "other0.json")
+    check("rank_twice" not in diagnostics, "no rank is taken for another's")
+    equal(planted(got), PLANTED, "the job's own answer")
+
+
+def test_a_folder_for_each_machine(folder):
+    for rank in range(WORLD):
+        os.makedirs(folder.at(f"job/host{rank // 4}"), exist_ok=True)
+        shutil.copy(rank_file(rank), folder.at(f"job/host{rank // 4}/trace{rank % 4}.json.gz"))
+    got, _ = answer(folder.at("job"))
+    equal(planted(got), PLANTED, "stragglers")
+
+
+def test_findings_of_digests_that_have_none(folder):
+    succeeds("ranks", "--digest", folder.at("plain.digest"), JOB)
+    got, diagnostics = answer(folder.at("plain.digest"), "--findings")
+    says(diagnostics, "findings_unknown", "--findings")
+    succeeds("ranks", "--findings", "--digest", folder.at("whole.digest"), JOB)
+    got, diagnostics = answer(folder.at("whole.digest"), "--findings")
+    check("findings_unknown" not in diagnostics, "these have findings")
+    rows = {row["id"]: row for row in got["findings"]}
+    equal(rows["dataloader"]["most_rank"], 5, "whom the data loader costs most")
+    check(rows["dataloader"]["most_saves_ns"] > 1_000_000, "what it costs that rank, not the median one")
+    check("record one trace per rank" not in json.dumps(got["findings"]), "who has all ranks is not told to record them")
+
+
+def test_diff_of_jobs_takes_two(folder):
+    refused(2, "diff", JOB, MENDED, "--fail-above", "5%", error="two jobs")
+    refused(2, "diff", JOB, MENDED, JOB, error="compares two jobs")
 
 
 def test_ray_needs_the_package(folder):

@@ -106,7 +106,7 @@ Report report_arrivals(const Job& job, const std::vector<Arrival>& arrivals) {
     const std::vector<DigestStep>& steps = rank.digest->steps;
     const std::uint32_t step = rank.digest->collectives[arrival.collective].step;
     table.add_row({static_cast<std::int64_t>(arrival.meeting), job.names[meeting.name],
-                   cells::text(job.groups[meeting.group].name), step < steps.size() ? Cell(steps[step].number) : Cell(),
+                   cells::text(job.groups[meeting.group].label), step < steps.size() ? Cell(steps[step].number) : Cell(),
                    rank.rank, cells::integer(arrival.start_ns), cells::integer(arrival.after_ns), arrival.wait_ns,
                    arrival.transfer_ns, cells::integer(meeting.bytes),
                    meeting.expected > 0 ? Cell(static_cast<std::int64_t>(meeting.expected)) : Cell(), arrival.own_start_ns});

@@ -64,12 +64,15 @@ class TunerWalk {
       if (phase.autotune) is_phase_.insert(phase.span.value), is_phase_.insert(phase.node.value);
     }
     std::vector<TunedOnce> out;
+    std::vector<std::int64_t> ends;
     for (const CompilePhase& phase : phases) {
       if (!phase.autotune || !scope_.holds(phase.node)) continue;
       TunedOnce found = one(phase);
-      if (!found.tried.empty() && scope_.matches(found.what)) out.push_back(std::move(found));
+      if (found.tried.empty() || !scope_.matches(found.what)) continue;
+      out.push_back(std::move(found));
+      ends.push_back(tree_.end_ns[phase.node.value]);
     }
-    mark_those_that_ran(&out);
+    mark_those_that_ran(ends, &out);
     return out;
   }
 
@@ -171,12 +174,32 @@ class TunerWalk {
     times_.clear();
   }
 
-  // A configuration is the chosen one where the program launched the same kernel, or one of the same shape under the name that
-  // it has in the program. Of several that look alike, the fastest.
-  void mark_those_that_ran(std::vector<TunedOnce>* tunings) {
-    std::set<std::tuple<std::string_view, std::int64_t, std::int64_t, std::string_view, std::string_view, std::int64_t>>
-        generated;
-    std::set<std::pair<std::string, std::string_view>> of_library;
+  // Launches of the program that look alike, in order of time.
+  using Launches = std::map<std::string, std::vector<std::int64_t>>;
+
+  static std::optional<std::int64_t> first_after(const Launches& launches, const std::string& key, std::int64_t ns) {
+    const auto found = launches.find(key);
+    if (found == launches.end()) return std::nullopt;
+    const auto at = std::ranges::lower_bound(found->second, ns);
+    return at == found->second.end() ? std::nullopt : std::optional(*at);
+  }
+
+  static std::string kernel_key(const TriedConfig& c) { return c.kernel + '\n' + std::string(c.dims); }
+  // What tells a generated kernel's configuration, whatever the kernel is called.
+  static std::string config_key(const TriedConfig& c) {
+    std::string key;
+    for (const auto& number : {c.warps, c.stages, c.shared_bytes}) key += std::to_string(number.value_or(0)) + '\n';
+    for (const std::string_view text : {c.grid, c.block, c.dims}) (key += text) += '\n';
+    return key;
+  }
+  static std::string whole_key(const TriedConfig& c) {
+    return config_key(c) + std::to_string(c.registers.value_or(0)) + '\n' + c.kernel;
+  }
+
+  // The chosen configuration is the one that the program launches first when the tuner is done: under the kernel's own name; a
+  // template, which is tried under a name of its own, by its shape. Of several that look alike, the fastest.
+  void mark_those_that_ran(const std::vector<std::int64_t>& ends, std::vector<TunedOnce>* tunings) {
+    Launches kernels, configs, whole;
     const auto work = trace_.of(EventClass::device_work);
     for (const auto& [launch, row] : ran_) {
       const NodeId op = model_.links().op[row];
@@ -184,20 +207,26 @@ class TunerWalk {
       TriedConfig program;
       describe_kernel(work[row], &program);
       describe_op(tree_.event[op.value], &program);
-      if (program.warps) {
-        generated.insert({program.dims, *program.warps, program.stages.value_or(0), program.grid, program.block,
-                          program.shared_bytes.value_or(0)});
-      } else {
-        of_library.insert({program.kernel, program.dims});
-      }
+      const std::int64_t at = tree_.start_ns[launch.value];
+      kernels[kernel_key(program)].push_back(at);
+      whole[whole_key(program)].push_back(at);
+      if (program.warps) configs[config_key(program)].push_back(at);
     }
-    for (TunedOnce& tuning : *tunings) {
+    for (Launches* launches : {&kernels, &configs, &whole}) {
+      for (auto& [key, times] : *launches) std::ranges::sort(times);
+    }
+    for (std::size_t i = 0; i < tunings->size(); ++i) {
       TriedConfig* best = nullptr;
-      for (TriedConfig& c : tuning.tried) {
-        const bool found =
-            c.warps ? generated.contains({c.dims, *c.warps, c.stages.value_or(0), c.grid, c.block, c.shared_bytes.value_or(0)})
-                    : of_library.contains({c.kernel, c.dims});
-        if (found && (best == nullptr || c.min_ns < best->min_ns)) best = &c;
+      std::int64_t earliest = 0;
+      for (TriedConfig& c : (*tunings)[i].tried) {
+        const auto named = first_after(kernels, kernel_key(c), ends[i]);
+        const auto at = named     ? first_after(whole, whole_key(c), ends[i])
+                        : c.warps ? first_after(configs, config_key(c), ends[i])
+                                  : std::nullopt;
+        if (!at || (named && *at != *named)) continue;  // what ran first of this name was another
+        if (best != nullptr && std::pair(earliest, best->min_ns) <= std::pair(*at, c.min_ns)) continue;
+        best = &c;
+        earliest = *at;
       }
       if (best != nullptr) best->ran = true;
     }

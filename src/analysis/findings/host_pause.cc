@@ -1,8 +1,12 @@
 // host_pause: the device waits at length for one launch: not because there are many but because the host did something else,
 // which the trace does not name as a wait, a compilation or a batch; or because a call of the driver took that long itself, as
 // a first use does. What ran then is told as far as the trace tells.
+//
+// A pause in one iteration of several may never come again: it is told, and nothing is expected of a step.
 #include <algorithm>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
@@ -12,7 +16,8 @@
 namespace ridge {
 namespace {
 
-constexpr double kOfUnknown = 0.5;  // of a pause of which nothing tells what it was for: it may be part of the work
+constexpr double kOfUnknown = 0.5;    // of a pause of which nothing tells what it was for: it may be part of the work
+constexpr std::int64_t kSeveral = 3;  // iterations: of fewer each may be the usual one
 constexpr std::int64_t kLeastLeftNs = kHostPauseNs / 10;  // of a pause: dispatching an op takes as long
 
 // The innermost op that the launching thread spent most of the pause in; nothing where there is none. What only calls ops (a
@@ -59,6 +64,13 @@ std::string place_of(const Facts& facts, NodeId node, bool inside) {
   return says_nothing ? name : name + " in " + std::string(mark);
 }
 
+// "1 pause in one of 5 iterations: whether it comes again this recording does not tell"; else how many an iteration.
+std::string how_often(const Facts& facts, std::int64_t count, std::string_view noun, bool once) {
+  if (!once) return per_iteration(facts, count, noun);
+  return counted(count, noun) + fmt::format(" in one of {} iterations: whether {} again this recording does not tell",
+                                            facts.ledger().iterations(), count == 1 ? "it comes" : "they come");
+}
+
 // How long the device waited for one launch: the recorder's part of it stands before the host's own.
 std::int64_t late_ns(const std::vector<IdleSlot>& slots, std::size_t i) {
   const IdlePiece& piece = slots[i].piece;
@@ -74,13 +86,15 @@ std::optional<Finding> find_host_pause(Facts& facts) {
   HostTally tally(facts), in_calls(facts, true);
   const LongCalls long_calls(facts.tree());
   std::int64_t calls_ns = 0, other_ns = 0, inside_ns = 0;
-  std::set<NodeId> spent_in;  // ops that took the pauses themselves
+  std::set<NodeId> spent_in;                           // ops that took the pauses themselves
+  std::set<std::optional<std::size_t>> of_iterations;  // that had one
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::launch || late_ns(facts.ledger().devices()[d].idle, i) < kHostPauseNs) return;
     if (slot.open_ns < kLeastLeftNs) return;  // the pause is another finding's
     const Interval time{slot.piece.start_ns, slot.piece.end_ns};
     const LongCalls::Part part = long_calls.within(slot.piece.node, time);
     const std::int64_t got = claim.take_idle(d, i);
+    of_iterations.insert(slot.next_work == kNoWork ? std::nullopt : facts.iteration(slot.next_work));
     saturating_add(part.rules(time) ? &calls_ns : &other_ns, got);
     if (part.rules(time)) {
       in_calls.add(part.longest, got);
@@ -94,32 +108,35 @@ std::optional<Finding> find_host_pause(Facts& facts) {
     }
   });
   if (!claim.keep()) return std::nullopt;
+  const bool once = facts.ledger().iterations() >= kSeveral && of_iterations.size() == 1;
   const std::string pauses = evidence_of(
       facts, tally.tally(), [&](std::uint32_t node) { return place_of(facts, NodeId{node}, spent_in.contains(NodeId{node})); });
   if (calls_ns >= other_ns) {
     return Finding{
-        .finding = "the device waits for slow driver calls: " + per_iteration(facts, in_calls.tally().count(), "call"),
+        .finding = "the device waits for slow driver calls: " + how_often(facts, in_calls.tally().count(), "call", once),
         .at_most_ns = claim.ns(),
         .confidence = Confidence::medium,
         .evidence = in_calls.text() + (tally.tally().empty() ? "" : "; " + pauses),
         .action =
             "the first use of a kernel loads code and sets up libraries: warm up every kernel and shape before recording, or "
             "leave this part out (--step, --from)",
-        .event = in_calls.event()};
+        .event = in_calls.event(),
+        .comes_true = once ? 0.0 : 1.0};
   }
   if (inside_ns * 2 >= claim.ns()) {
     return Finding{
-        .finding = "long GPU idle while the host is inside an op: " + per_iteration(facts, tally.tally().count(), "pause"),
+        .finding = "long GPU idle while the host is inside an op: " + how_often(facts, tally.tally().count(), "pause", once),
         .at_most_ns = claim.ns(),
         .confidence = Confidence::medium,
         .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
         .action =
             "these ops take the host long before they launch: a library that plans anew for each new shape does (keep shapes "
             "the same: pad, static caches; or choose another backend), or a CPU computation inside the op",
-        .event = tally.event()};
+        .event = tally.event(),
+        .comes_true = once ? 0.0 : 1.0};
   }
   return Finding{
-      .finding = "long GPU idle while the host does other work: " + per_iteration(facts, tally.tally().count(), "pause"),
+      .finding = "long GPU idle while the host does other work: " + how_often(facts, tally.tally().count(), "pause", once),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::low,
       .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
@@ -127,7 +144,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
           "find out what the host does there (ridge gaps; record with with_stack=True), then move it out of the loop or to "
           "another thread",
       .event = tally.event(),
-      .comes_true = kOfUnknown};
+      .comes_true = once ? 0.0 : kOfUnknown};
 }
 
 }  // namespace ridge

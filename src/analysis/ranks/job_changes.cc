@@ -178,7 +178,7 @@ Table straggler_changes(const Ranks& a, const Ranks& b) {
 }
 
 Table collective_changes(const Ranks& a, const Ranks& b) {
-  using Key = std::tuple<std::string, std::string, std::int64_t>;
+  using Key = std::tuple<std::string, std::string, std::optional<std::int64_t>>;
   struct Side {
     Maybe wait_ns, transfer_ns;
     double bytes = 0, sized_ns = 0;  // of those that say
@@ -188,8 +188,7 @@ Table collective_changes(const Ranks& a, const Ranks& b) {
     const auto steps = static_cast<double>(std::max<std::int64_t>(1, job.stragglers.steps));
     for (const MeetingSums& sums : job.collectives) {
       const JobGroup& group = job.job.groups[sums.group];
-      const auto size = group.size.value_or(static_cast<std::int64_t>(group.members.size()));
-      Side& to = all[{job.job.names[sums.name], group.name, size}].*side;
+      Side& to = all[{job.job.names[sums.name], group.label, group.size}].*side;
       to.wait_ns = to.wait_ns.value_or(0) + sums.wait_ns / steps;
       to.transfer_ns = to.transfer_ns.value_or(0) + static_cast<double>(sums.transfer_ns) / steps;
       if (!sums.bytes) continue;
@@ -212,11 +211,11 @@ Table collective_changes(const Ranks& a, const Ranks& b) {
                    {"busbw_b", Type::number, Unit::bytes_per_s}};
   for (const auto& [key, sides] : all) {
     const auto& [name, group, size] = key;
-    const auto factor = bus_factor(name, size);
+    const auto factor = size ? bus_factor(name, *size) : std::nullopt;
     const auto bus = [&](const Side& side) {
       return side.sized_ns > 0 && factor ? Cell(side.bytes * 1e9 / side.sized_ns * *factor) : Cell();
     };
-    table.add_row({name, cells::text(group), size, whole(sides.first.wait_ns), whole(sides.second.wait_ns),
+    table.add_row({name, cells::text(group), cells::integer(size), whole(sides.first.wait_ns), whole(sides.second.wait_ns),
                    whole(sides.first.transfer_ns), whole(sides.second.transfer_ns), bus(sides.first), bus(sides.second)});
   }
   return table;
@@ -239,8 +238,9 @@ Report report_job_changes(const Ranks& before, const Ranks& after) {
   }
   if (before.step_ns > 0 && after.step_ns > 0) {
     const double more = static_cast<double>(after.step_ns - before.step_ns) * 100 / static_cast<double>(before.step_ns);
-    report.headline = fmt::format("a step takes {:+.1f} %: {:.2f} ms before, {:.2f} ms after", more,
-                                  static_cast<double>(before.step_ns) / 1e6, static_cast<double>(after.step_ns) / 1e6);
+    report.headline =
+        fmt::format("a step takes {:.1f} % {}: {:.2f} ms before, {:.2f} ms after", std::abs(more), more < 0 ? "less" : "more",
+                    static_cast<double>(before.step_ns) / 1e6, static_cast<double>(after.step_ns) / 1e6);
   }
   return report;
 }

@@ -25,7 +25,7 @@ Part part_of(const Job& job, const Meeting& meeting, const Attendant& attendant,
   const std::int64_t start = rank.common(c.start_ns);
   const MeetingPart times = part_in(job, meeting, attendant);
   Part part{times.wait_ns, times.transfer_ns, 0};
-  if (!rank.aligned || meeting.count < 2) return part;
+  if (!rank.aligned || meeting.count < 2 || meeting.point_to_point) return part;
   if (start >= meeting.last_start_ns) part.late_ns = start - last_but_one_ns;
   return part;
 }
@@ -39,6 +39,7 @@ class RanksMaker {
     add_meetings();
     finish_rows();
     add_bubbles();
+    add_shares();
     for (const JobRank& rank : ranks_.job.ranks) {
       if (!ranks_.peer_bytes_per_s) ranks_.peer_bytes_per_s = peer_link_bytes_per_s(rank.digest->device);
     }
@@ -59,7 +60,8 @@ class RanksMaker {
                               .start_ns = rank.common(step.start_ns) - (rank.aligned ? first : own_first),
                               .step_ns = step.end_ns - step.start_ns,
                               .busy_ns = step.busy_ns,
-                              .compute_ns = step.compute_ns});
+                              .compute_ns = step.compute_ns,
+                              .exposed_ns = step.exposed_ns});
       }
       if (sums.steps.empty()) sums.steps.emplace_back();
     }
@@ -88,7 +90,6 @@ class RanksMaker {
         saturating_add(&step.wait_ns, part.wait_ns);
         saturating_add(&step.transfer_ns, part.transfer_ns);
         saturating_add(&step.late_ns, part.late_ns);
-        saturating_add(&step.exposed_ns, c.exposed_ns);
         sums.wait_ns += static_cast<double>(part.wait_ns) / meeting.count;
         sums.exposed_ns += static_cast<double>(c.exposed_ns) / meeting.count;
       }
@@ -131,6 +132,37 @@ class RanksMaker {
       steps.push_back(sums.step_ns);
     }
     if (!steps.empty()) ranks_.step_ns = median(std::move(steps));
+  }
+
+  void add_shares() {
+    const Job& job = ranks_.job;
+    std::vector<std::pair<std::int64_t, std::int64_t>> all, waits;
+    for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+      const Digest& digest = *job.ranks[r].digest;
+      if (digest.steps.empty()) continue;
+      const std::int64_t first = digest.steps.front().start_ns, last = digest.steps.back().end_ns;
+      all.clear(), waits.clear();
+      for (std::uint32_t i = 0; i < digest.collectives.size(); ++i) {
+        const DigestCollective& c = digest.collectives[i];
+        const std::int64_t start = std::max(c.start_ns, first), end = std::min(c.end_ns, last);
+        if (start >= end) continue;
+        all.emplace_back(start, end);
+        const std::uint32_t m = job.meeting_of[r][i];
+        const std::int64_t waited = m == UINT32_MAX ? 0 : part_in(job, job.meetings[m], {r, i}).wait_ns;
+        if (c.start_ns + waited > start) waits.emplace_back(start, std::min(end, c.start_ns + waited));
+      }
+      ranks_.ranks[r].in_collectives_ns = covered_by(&all);
+      ranks_.ranks[r].waiting_ns = covered_by(&waits);
+    }
+  }
+
+  static std::int64_t covered_by(std::vector<std::pair<std::int64_t, std::int64_t>>* intervals) {
+    std::sort(intervals->begin(), intervals->end());
+    std::int64_t covered = 0, until = INT64_MIN;
+    for (const auto& [start, end] : *intervals) {
+      if (end > until) saturating_add(&covered, end - std::max(start, until)), until = end;
+    }
+    return covered;
   }
 
   // Sends and receives that overlap are one wait.

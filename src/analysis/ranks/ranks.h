@@ -2,7 +2,8 @@
 // waiting and how much transfer.
 //
 // In a collective `wait` is the time before its last rank arrived, by the common clock, and `transfer` the rest: a rank's two
-// add up to its comm_ns. `late` is what a rank made the others wait: from the last but one to arrive until itself. Sums are
+// add up to its comm_ns. `late` is what a rank made the others wait: from the last but one to arrive until itself; a send is
+// never late, since its receive is posted ahead. Sums are
 // over the steps of the trace. Of a collective (a meeting of ranks) wait and exposed time are the mean over its ranks, transfer
 // is its own: algbw = bytes / transfer_ns.
 #pragma once
@@ -34,6 +35,8 @@ struct RankSums {
   RankStep total;              // over the steps
   std::int64_t step_ns = 0;    // a step's, in the mean
   std::int64_t bubble_ns = 0;  // waiting for another stage of a pipeline, nothing else to do
+  // Of the steps, however many collectives at once: in one, and waiting for others in one.
+  std::int64_t in_collectives_ns = 0, waiting_ns = 0;
 };
 
 struct MeetingSums {

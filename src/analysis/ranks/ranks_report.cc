@@ -22,11 +22,6 @@ Cell per(std::optional<std::int64_t> bytes, std::int64_t ns) {
   return bytes && ns > 0 ? Cell(static_cast<double>(*bytes) * 1e9 / static_cast<double>(ns)) : Cell();
 }
 
-std::optional<std::int64_t> size_of(const JobGroup& group) {
-  if (group.size) return group.size;
-  return group.members.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(group.members.size()));
-}
-
 // "0-3", "0, 4, 8": how people list ranks.
 std::string listed(const std::vector<std::int64_t>& ranks) {
   std::string text;
@@ -58,8 +53,7 @@ Cell share_of_peak(const Ranks& found, const JobGroup& group, const Cell& busbw)
 }
 
 Cell bus_bandwidth(const std::string& name, const JobGroup& group, const Cell& algbw) {
-  const auto size = size_of(group);
-  const auto factor = size ? bus_factor(name, *size) : std::nullopt;
+  const auto factor = group.size ? bus_factor(name, *group.size) : std::nullopt;
   return factor && std::holds_alternative<double>(algbw) ? Cell(std::get<double>(algbw) * *factor) : Cell();
 }
 
@@ -88,7 +82,7 @@ Table ranks_table(const Ranks& found) {
     const JobRank& rank = *sums.rank;
     const Digest& digest = *rank.digest;
     Cell offset, error, drift;
-    if (rank.aligned) {
+    if (rank.aligned && rank.clock == reference->clock) {
       // What is added to the times as the traces have them, where these say when they begin.
       const auto base = digest.base_time_ns, first = reference->digest->base_time_ns;
       std::int64_t apart = rank.offset_ns;
@@ -102,8 +96,8 @@ Table ranks_table(const Ranks& found) {
     table.add_row({rank.rank, rank.file, offset, stepped ? Cell(sums.step_ns) : Cell(),
                    stepped ? Cell(sums.total.busy_ns) : Cell(), stepped ? Cell(sums.total.compute_ns) : Cell(),
                    sums.total.wait_ns + sums.total.transfer_ns, sums.total.wait_ns, sums.total.transfer_ns, sums.total.late_ns,
-                   sums.total.exposed_ns, sums.bubble_ns, static_cast<std::int64_t>(digest.steps.size()), error, drift,
-                   cells::text(digest.host)});
+                   stepped ? Cell(sums.total.exposed_ns) : Cell(), sums.bubble_ns,
+                   static_cast<std::int64_t>(digest.steps.size()), error, drift, cells::text(digest.host)});
   }
   return table;
 }
@@ -149,7 +143,7 @@ Table collectives_table(const Ranks& found) {
     const JobGroup& group = found.job.groups[sums.group];
     const std::string& name = found.job.names[sums.name];
     const Cell algbw = per(sums.bytes, sums.sized_ns), busbw = bus_bandwidth(name, group, algbw);
-    table.add_row({name, cells::text(group.name), cells::integer(size_of(group)), sums.count, cells::integer(sums.bytes),
+    table.add_row({name, cells::text(group.label), cells::integer(group.size), sums.count, cells::integer(sums.bytes),
                    rounded(sums.wait_ns), sums.transfer_ns, algbw, busbw, share_of_peak(found, group, busbw),
                    rounded(sums.exposed_ns), cells::text(found.job.names[sums.dtype]),
                    cells::text(std::string(name_of(group.role))), link_of(group)});
@@ -180,8 +174,8 @@ Table groups_table(const Ranks& found) {
   }
   for (std::size_t g = 0; g < found.job.groups.size(); ++g) {
     const JobGroup& group = found.job.groups[g];
-    table.add_row({cells::text(group.name), cells::text(group.description), cells::text(std::string(name_of(group.role))),
-                   cells::integer(size_of(group)), static_cast<std::int64_t>(group.members.size()), link_of(group), counts[g],
+    table.add_row({cells::text(group.label), cells::text(group.description), cells::text(std::string(name_of(group.role))),
+                   cells::integer(group.size), static_cast<std::int64_t>(group.members.size()), link_of(group), counts[g],
                    rounded(waits[g]), transfers[g], listed(group.ranks)});
   }
   return table;
@@ -199,7 +193,7 @@ Table messages_table(const Ranks& found) {
   for (const MessageSums& sums : found.messages) {
     const JobGroup& group = found.job.groups[sums.group];
     const std::string& name = found.job.names[sums.name];
-    table.add_row({name, cells::text(group.name), sums.bytes, sums.count, sums.median_ns,
+    table.add_row({name, cells::text(group.label), sums.bytes, sums.count, sums.median_ns,
                    bus_bandwidth(name, group, per(sums.bytes, sums.median_ns))});
   }
   return table;
@@ -241,8 +235,8 @@ Table job_table(const Ranks& found) {
   std::vector<std::string_view> hosts;
   for (const RankSums& sums : found.ranks) {
     all += static_cast<double>(sums.step_ns) * static_cast<double>(sums.rank->digest->steps.size());
-    wait += static_cast<double>(sums.total.wait_ns);
-    transfer += static_cast<double>(sums.total.transfer_ns);
+    wait += static_cast<double>(sums.waiting_ns);
+    transfer += static_cast<double>(sums.in_collectives_ns - sums.waiting_ns);
     exposed += static_cast<double>(sums.total.exposed_ns);
     bubble += static_cast<double>(sums.bubble_ns);
     hosts.push_back(sums.rank->digest->host);
@@ -260,11 +254,21 @@ Table job_table(const Ranks& found) {
   return table;
 }
 
+// Who asks about all ranks has a trace of each.
+std::string for_whole_job(const std::string& action) {
+  constexpr std::string_view kHint = "; to find a late rank, record one trace per rank";
+  std::string text = action;
+  if (const std::size_t at = text.find(kHint); at != std::string::npos) text.erase(at, kHint.size());
+  return text;
+}
+
 // The findings of all ranks, each once: those that it holds for, and what it saves these, in the median.
 Table findings_of_ranks(const Ranks& found) {
   struct Held {
     std::string finding, action;
     std::vector<std::int64_t> ranks, saves, at_most;
+    std::int64_t most_rank = 0;  // whom it saves most
+    std::optional<std::int64_t> most = {};
   };
   std::map<std::string, Held> all;
   for (const RankSums& sums : found.ranks) {
@@ -274,6 +278,7 @@ Table findings_of_ranks(const Ranks& found) {
       if (!held.ranks.empty() && held.ranks.back() == sums.rank->rank) continue;
       held.ranks.push_back(sums.rank->rank);
       if (finding.saves_ns) held.saves.push_back(*finding.saves_ns);
+      if (finding.saves_ns && finding.saves_ns > held.most) held.most = finding.saves_ns, held.most_rank = sums.rank->rank;
       if (finding.at_most_ns) held.at_most.push_back(*finding.at_most_ns);
     }
   }
@@ -281,9 +286,8 @@ Table findings_of_ranks(const Ranks& found) {
   const auto typical = [](const std::vector<std::int64_t>& values) {
     return values.empty() ? std::nullopt : std::optional(median(values));
   };
-  std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-    return typical(a.second.saves).value_or(-1) > typical(b.second.saves).value_or(-1);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const auto& a, const auto& b) { return a.second.most.value_or(-1) > b.second.most.value_or(-1); });
   Table table;
   table.name = "findings";
   table.columns = {{"id", Type::text},
@@ -292,10 +296,13 @@ Table findings_of_ranks(const Ranks& found) {
                    {"saves_ns", Type::integer, Unit::ns},
                    {"at_most_ns", Type::integer, Unit::ns},
                    {"ranks", Type::text},
+                   {"most_saves_ns", Type::integer, Unit::ns},
+                   {"most_rank", Type::integer},
                    {"do", Type::text, Unit::none, Role::plain, true}};
   for (const auto& [id, held] : rows) {
     table.add_row({id, held.finding, static_cast<std::int64_t>(held.ranks.size()), cells::integer(typical(held.saves)),
-                   cells::integer(typical(held.at_most)), listed(held.ranks), held.action});
+                   cells::integer(typical(held.at_most)), listed(held.ranks), cells::integer(held.most),
+                   held.most ? Cell(held.most_rank) : Cell(), for_whole_job(held.action)});
   }
   return table;
 }

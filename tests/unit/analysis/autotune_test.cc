@@ -97,6 +97,32 @@ TEST(Autotune, ConfigurationsTheirTimesAndTheChosenOne) {
   EXPECT_EQ(compile.kernels.front().total_ns, tuning.wall_ns);
 }
 
+// Two kernels of equal inputs: what another kernel runs, and what ran before the tuner, is not what this one chose.
+TEST(Autotune, TheChosenOneIsWhatTheProgramLaunchedAfterTheTuner) {
+  for (const bool unknown : {false, true}) {
+    for (const bool shapes : {false, true}) {
+      const auto config = [&](const std::string& name, int warps) {
+        const std::string more = std::string(kDims) + ", \"num_warps\": " + std::to_string(warps) + ", \"num_stages\": 1";
+        return TimedBy{name, name, "[" + std::to_string(1024 / warps) + ", 1, 1]", shapes ? more : ""};
+      };
+      Tuned t;
+      t.call(config("triton_red_fused_sum_0", 4), 10, 3);  // of an earlier graph
+      t.phase("CachingAutotuner.benchmark_all_configs", 100, 100);
+      t.call(config("triton_red_fused_sum_0", 4), 110, 3);
+      t.call(config("triton_red_fused_sum_0", 8), 130, 4);
+      t.call(config("triton_red_fused_other_1", 4), 300, 3);
+      t.call(config("triton_red_fused_sum_0", unknown ? 16 : 8), 320, 4);
+      t.call(config("triton_red_fused_sum_0", 4), 340, 3);  // of a later one
+      const LoadedTrace loaded = t.loaded();
+      const Autotune found = compute_autotune(Scope(*loaded.model));
+      ASSERT_EQ(found.tunings.size(), 1U);
+      ASSERT_EQ(found.tunings[0].tried.size(), 2U);
+      EXPECT_EQ(found.tunings[0].chosen(), unknown ? nullptr : &found.tunings[0].tried[1]);
+      EXPECT_EQ(found.tunings[0].fastest(), &found.tunings[0].tried[0]);
+    }
+  }
+}
+
 TEST(Autotune, NothingWhereNothingWasTuned) {
   Tuned t;
   t.call({"aten::mm", "gemm", "[1, 1, 1]", ""}, 10, 5);

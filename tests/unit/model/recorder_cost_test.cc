@@ -78,10 +78,21 @@ TEST(RecorderCost, OfShapesAndStepsAndTritonKernels) {
   text.op("triton_poi_fused_add_0", 10 * kUs, 60 * kUs).op("CompiledFunction", 70 * kUs, 120 * kUs);
   for (int i = 0; i < 20; ++i) text.op("aten::add", (200 + i * 40) * kUs, (230 + i * 40) * kUs);
   const auto trace = text.read();
-  EXPECT_EQ(costs_of(*trace).of_thread.at(0).between(0, 1'000 * kUs), 100'000 + 7'500 + 3'200 + 20 * 1'300);
+  EXPECT_EQ(costs_of(*trace).of_thread.at(0).between(0, 1'000 * kUs), 100'000 + 11'500 + 3'200 + 20 * 1'300);
 }
 
 // The device waits 30 us before each kernel; of that the recorder's cost is its own cause.
+// Three allocations between two calls, and one that is behind the last: instants, which no slice stands for.
+TEST(RecorderCost, OfAllocations) {
+  TraceText text = ops_with_launches(20, 4'400);
+  const std::int64_t without = costs_of(*text.read()).of_thread.at(0).between(24'400, 124'400);
+  text.memory(30 * kUs, 512, 4096, 512).memory(105 * kUs, 512, 8192, 1024).memory(110 * kUs, -512, 4096, 512);
+  text.memory(130 * kUs, -512, 8192, 0);
+  const RecorderCosts costs = costs_of(*text.read());
+  EXPECT_EQ(costs.of_thread.at(0).between(24'400, 124'400), without + 3 * 800);
+  EXPECT_EQ(costs.of_thread.at(0).between(124'400, 224'400), without + 800);
+}
+
 TEST(RecorderCost, IsACauseOfIdleTime) {
   const auto trace = ops_with_launches(20, 4'400).read();
   const Model model(*trace);

@@ -258,5 +258,33 @@ TEST(Replay, RecordedTimesGiveTheRecordedStepOfEveryTrace) {
   }
 }
 
+// 2,000 kernels of 100 us, launched every 10 us; the queue holds 600, and from then on each launch waits until a kernel has
+// ended. With kernels twice as fast the step is half as long: such a wait is not the host's time.
+TEST(Replay, AFullQueueIsWaitedForNotWorked) {
+  constexpr int kKernels = 2'000, kPlaces = 600;
+  const auto program = [](std::int64_t kernel_us) {
+    TraceText text;
+    std::vector<std::int64_t> ends;
+    std::int64_t at = 0;
+    for (int i = 0; i < kKernels; ++i) {
+      std::int64_t returns = at + 5;
+      if (i >= kPlaces) returns = std::max(returns, ends[static_cast<std::size_t>(i - kPlaces)] + 5);
+      const std::int64_t start = std::max(returns + 3, ends.empty() ? 0 : ends.back());
+      ends.push_back(start + kernel_us);
+      text.call("cudaLaunchKernel", at * 1'000, returns * 1'000, i + 1).kernel("k", start * 1'000, ends.back() * 1'000, i + 1);
+      at = returns + 5;
+    }
+    text.annotation("ProfilerStep#1", 0, at * 1'000);
+    return std::pair(text.read(), ends.back());
+  };
+  auto [trace, took_us] = program(100);
+  const Step step(std::move(trace));
+  expect_sound(step);
+  const std::int64_t halved =
+      step.changed([&](std::uint32_t n, std::int64_t* duration) { *duration /= step.is_kernel(n) ? 2 : 1; });
+  EXPECT_EQ(step.length.step_ns(step.recorded), took_us * 1'000);
+  EXPECT_NEAR(static_cast<double>(halved), static_cast<double>(program(50).second * 1'000), 1e6);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -212,6 +212,31 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   EXPECT_EQ(bound.find("launch_bound")->finding.at_most_ns, 199 * 20 * kUs);
 }
 
+// Five marked steps, of which `paused` have a pause of 5 ms: of one nobody knows whether it comes again.
+TEST(HostFindings, APauseInOneStepIsNotEachSteps) {
+  const auto steps = [](int paused) {
+    Program program;
+    int at = 0;
+    for (int i = 0; i < 5; ++i) {
+      const int length = i < paused ? 5'400 : 400;
+      program.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + length) * kUs);
+      program.kernel(at + 10).kernel(at + 120).kernel(at + length - 110);
+      at += length;
+    }
+    return found_in(program.text);
+  };
+  const Found once = steps(1);
+  ASSERT_TRUE(once.has("host_pause")) << once.ids();
+  EXPECT_EQ(once.find("host_pause")->savings.saves_ns, 0);
+  EXPECT_NE(once.find("host_pause")
+                ->finding.finding.find("1 pause in one of 5 iterations: whether it comes again this recording does not tell"),
+            std::string::npos)
+      << once.find("host_pause")->finding.finding;
+  const Found often = steps(4);
+  ASSERT_TRUE(often.has("host_pause")) << often.ids();
+  EXPECT_GT(often.find("host_pause")->savings.saves_pct.value_or(0), 30);
+}
+
 // An op that takes most of a pause is what the host was at, not the one whose launch ends it.
 TEST(HostFindings, APauseIsInTheOpThatTookIt) {
   Program pause;
