@@ -8,6 +8,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <ridge/output_file.h>
@@ -124,6 +129,35 @@ std::string python_of(const Invocation& invocation) {
   return wished != nullptr && *wished != '\0' ? wished : "python3";
 }
 
+// A program that is no Python would fail with words of its own, or with none.
+Result<void> check_python(const std::string& python) {
+  int pipe_ends[2];
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0) return {};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
+  ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  std::array<std::string, 3> words = {python, "-c", "import sys; print('python', sys.version_info[0])"};
+  std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(pipe_ends[1]);
+  std::string said(64, '\0');
+  const ssize_t got = error == 0 ? ::read(pipe_ends[0], said.data(), said.size()) : 0;
+  ::close(pipe_ends[0]);
+  constexpr std::string_view kHint = "--python names the interpreter that has PyTorch";
+  if (error != 0)
+    return fail(ErrorCode::cannot_open, fmt::format("cannot run {}: {}", python, std::generic_category().message(error)), {},
+                std::string(kHint));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (said.starts_with("python 3")) return {};
+  return fail(ErrorCode::cannot_open, fmt::format("{} is no Python 3", python), {}, std::string(kHint));
+}
+
 Result<void> check_numbers(const Arguments& arguments) {
   for (const std::string_view name : {"top", "seconds", "within", "deadline", "for"}) {
     const auto found = arguments.find(name);
@@ -168,7 +202,9 @@ Result<int> run_bench(const Invocation& invocation) {
   const auto folder = lay_out(bench_files(), "bench");
   if (!folder) return tl::unexpected(folder.error());
 
-  std::vector<std::string> words = {python_of(invocation), *folder + "/_ridge_bench/start.py", "parent"};
+  const std::string python = python_of(invocation);
+  if (const auto checked = check_python(python); !checked) return tl::unexpected(checked.error());
+  std::vector<std::string> words = {python, *folder + "/_ridge_bench/start.py", "parent"};
   for (const std::string& word : this_program()) add(words, "ridge", {word});
   add_settings(words, invocation.settings);
   add_arguments(words, invocation.arguments);

@@ -123,12 +123,19 @@ std::string verdict(const std::vector<AnswerSource>& sources) {
     most = std::max(most, saves.value_or(0));
   }
   if (most >= kWorthDoing) return {};
+  constexpr std::string_view kText = "nothing to gain over {:.0f} % of a step by any cause that is looked for";
   if (has_diagnostic(sources, "recorder_may_explain")) {
     const auto idle = idle_pct_of_step(sources);
     if (!idle) return {};
-    most = std::max(most, *idle);
+    if (*idle > most) {
+      return fmt::format(kText, std::ceil(*idle)) + fmt::format(
+                                                        ": no finding saves over {:.0f} %, but the device idles for up to "
+                                                        "{:.0f} % and recording may hide why; a step timed "
+                                                        "without the profiler (step_time) tells",
+                                                        std::ceil(most), std::ceil(*idle));
+    }
   }
-  return fmt::format("nothing to gain over {:.0f} % of a step by any cause that is looked for", std::ceil(most));
+  return fmt::format(kText, std::ceil(most));
 }
 
 // What to ask next of the finding that saves most.

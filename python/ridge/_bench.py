@@ -7,7 +7,7 @@ from . import _native
 from ._errors import Error, UsageError
 from ._table import Report
 
-_USAGE = 2
+_USAGE, _NOT_DONE = 2, 1
 
 
 def bench(path, given):
@@ -18,7 +18,8 @@ def bench(path, given):
             flag = "--" + name.rstrip("_").replace("_", "-")
             words.append(flag if value is True else f"{flag}={value}")
     done = subprocess.run([*words, "--", path], stdin=subprocess.DEVNULL, capture_output=True)
-    if done.returncode != 0:
+    answered = done.returncode == _NOT_DONE and done.stdout.lstrip().startswith(b"{")  # nothing ran: the answer says why
+    if done.returncode != 0 and not answered:
         message, where, hint = _said(done.stderr.decode("utf-8", "replace"))
         kind, code = (UsageError, "usage") if done.returncode == _USAGE else (Error, "bench")
         raise kind(message or f"ridge bench ended with exit code {done.returncode}", code=code, where=where, hint=hint)

@@ -92,11 +92,25 @@ def test_the_kernel_of_a_call():
 
 
 def test_a_kernel_that_a_call_launches_with_several_grids():
-    call = {"kernel": "b", "grid": [1, 1, 1], "block": [128, 1, 1], "launches": [{"name": "b", "grid": [9, 1, 1], "block": [128, 1, 1]}, {"name": "b", "grid": [1, 1, 1], "block": [128, 1, 1]}]}
-    ran = launches("b", "b")
-    other = [ran[0]._replace(grid=[9, 1, 1]), ran[1]]
-    assert script.launch_in(other, call) == (1, True)
-    assert script.launch_in([other[0]._replace(grid=[7, 1, 1]), ran[1]], call) == (1, False)  # a grid that the trace does not have
+    """Each grid is a call of its own in the trace: the launch with this one is taken, whatever the others take."""
+    forms = [{"name": "b", "grid": [9, 1, 1], "block": [128, 1, 1]}, {"name": "b", "grid": [1, 1, 1], "block": [128, 1, 1]}]
+    call = {"kernel": "b", "grid": [1, 1, 1], "block": [128, 1, 1], "launches": forms}
+    ran = [launches("b")[0], launches("b", "b")[1]._replace(grid=[9, 1, 1])]
+    assert script.launch_in(ran, call) == (0, True)
+    assert script.launch_in(ran, {**call, "grid": [9, 1, 1]}) == (1, True)
+    assert script.launch_in(ran, {**call, "grid": [7, 1, 1]}) == (1, False)  # its name, a grid that did not run
+
+
+def test_another_source_is_never_the_same_kernel():
+    """Name, grid and block are equal, but the trace's hash is another: what is timed is not the trace's kernel, and no table has it."""
+    call = {"kernel": "b", "grid": [1, 1, 1], "block": [128, 1, 1], "source": {"hash": "c", "match": "matches"}}
+    assert script.launch_in(launches("b"), call) == (0, True)
+    call["source"]["match"] = "differs"
+    assert script.launch_in(launches("b"), call) == (0, False)
+    row = measured()
+    assert len(table_file.document([row], {}, None)["kernels"]) == 1
+    row["call"]["source"] = call["source"]
+    assert table_file.document([row], {}, None)["kernels"] == []
 
 
 # The roof. 4.8 TB/s: 48 MB take 10 us.
@@ -283,6 +297,33 @@ def test_scripts_of_a_folder():
     assert scripts.kind_of(os.path.join(SCRIPTS, "sum.py")) == "script"
 
 
+def test_a_folder_of_scripts_without_an_index(tmp_path):
+    (tmp_path / "a.py").write_text("CALL = {'kernel': 'k'}\n")
+    (tmp_path / "other.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "broken.py").write_text("CALL = {")
+    assert scripts.kind_of(str(tmp_path)) == "scripts"
+    assert [item["script"] for item in scripts.of_folder(str(tmp_path))] == ["a.py"]
+    (tmp_path / "a.py").unlink()
+    assert scripts.kind_of(str(tmp_path)) == "trace"
+
+
+def test_a_table_without_times_does_not_take_the_place_of_a_good_one(tmp_path):
+    from ridge.bench import parent
+
+    path = tmp_path / "table.json"
+    path.write_text("good")
+    bench = type("Bench", (), {"asked": type("Asked", (), {"save": str(path)}), "failed": []})
+    parent._save(bench, table_file.document([{"status": "skipped", "call": {}}], {}, None))
+    assert path.read_text() == "good" and "not written" in bench.failed[0]
+    parent._save(bench, table_file.document([measured()], {}, None))
+    assert json.loads(path.read_text())["kernels"] and len(bench.failed) == 1
+
+
+def test_a_file_that_cannot_be_written_is_said():
+    with pytest.raises(Failed, match="cannot be written.*\n.*/proc/x"):
+        table_file.write("/proc/x", {})
+
+
 @pytest.mark.parametrize("name", ["../outside.py", "/etc/passwd", "", None, 7, "absent.py", "sub/inside.py"])
 def test_an_index_names_only_scripts_of_its_folder(tmp_path, name):
     (tmp_path / "index.json").write_text(json.dumps([{"script": name, "kernel": "k", "status": "ok"}]))
@@ -351,6 +392,24 @@ def test_inputs_of_a_module_without_its_own():
         module_source.inputs(MODULE.replace("%arg1_1", "%other"))
     with pytest.raises(module_source.NotAModule, match="no call"):
         module_source.inputs("x = 1")
+
+
+def test_the_wall_time_of_a_module_waits_for_each_run_until_it_settles(monkeypatch):
+    """As the module's own -p: one wait a run. The first rounds of a process are slow and are not what is told."""
+    from ridge.bench import module_run
+
+    clock, waits, runs = [0], [], []
+    cost = iter([900] * 100 + [500] * 100 + [400] * 100 + [399] * 100)
+
+    def once():
+        clock[0] += next(cost)
+        runs.append(clock[0])
+        return "made"
+
+    torch = type("torch", (), {"cuda": type("cuda", (), {"synchronize": staticmethod(lambda: waits.append(1))})})
+    monkeypatch.setattr(module_run.time, "perf_counter_ns", lambda: clock[0])
+    assert module_run._wall_ns(torch, once) == 399
+    assert len(runs) == 400 and len(waits) == 440  # each run, and each begin of ten
 
 
 def test_modules_of_a_cache_are_told_and_not_run(tmp_path):

@@ -17,6 +17,7 @@
 #include "facts/scoped_work.h"
 #include "model/device_properties.h"
 #include "ops/dispatcher_op.h"
+#include "replay/replay_limits.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
 
@@ -46,7 +47,6 @@ struct Group {
   std::uint32_t row = 0;
   std::int64_t device = 0;
   std::vector<std::int64_t> durations_ns;
-  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> grids;  // how often each grid and block
 };
 
 class ReplayCallBuilder {
@@ -62,10 +62,6 @@ class ReplayCallBuilder {
     ++group.call.count;
     saturating_add(&group.call.time_ns, duration_ns(work));
     if (trace_.events.dur_ns(event)) group.durations_ns.push_back(duration_ns(work));
-    // The call that is made again is one of those that have the commonest grid.
-    const std::int64_t times = ++group.grids[{text(work_.grid, event), text(work_.block, event)}];
-    const std::int64_t most = group.grids[{group.call.launch.grid, group.call.launch.block}];
-    if (times > most) choose(&group, work.row, event);
   }
 
   std::vector<ReplayCall> take() {
@@ -77,13 +73,15 @@ class ReplayCallBuilder {
       calls.push_back(std::move(group.call));
     }
     std::stable_sort(calls.begin(), calls.end(), [](const ReplayCall& a, const ReplayCall& b) {
-      return std::tuple(-a.time_ns, a.launch.kernel, a.op, a.dims) < std::tuple(-b.time_ns, b.launch.kernel, b.op, b.dims);
+      return std::tuple(-a.time_ns, a.launch.kernel, a.op, a.dims, a.launch.grid) <
+             std::tuple(-b.time_ns, b.launch.kernel, b.op, b.dims, b.launch.grid);
     });
     return calls;
   }
 
  private:
-  using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view, std::string_view, std::string,
+  // Grid and block too: one call may launch a kernel with several, and each takes its own time.
+  using Key = std::tuple<ReplayLaunch, std::string_view, std::string_view, std::string_view, std::string_view, std::string,
                          std::string_view, std::string_view>;
 
   std::string_view text(const ArgColumn& column, EventId event) const {
@@ -105,14 +103,13 @@ class ReplayCallBuilder {
   std::size_t group_of(EventId event, std::uint32_t row) {
     const NodeId node = op_of(model_, row);
     Key key;
-    std::get<0>(key) = trace_.text(trace_.events.name(event));
+    std::get<0>(key) = launch_of(event);
     std::get<1>(key) = op_name(model_, row);
     if (node != kNoNode) {
       const EventId op = model_.tree().event[node.value];
       key = Key(std::get<0>(key), std::get<1>(key), text(ops_.input_dims, op), text(ops_.input_type, op),
                 text(ops_.input_strides, op), constants_of(op), text(ops_.kernel_file, op), text(ops_.kernel_kwargs, op));
     }
-    if (node == kNoNode) std::get<2>(key) = text(work_.grid, event), std::get<3>(key) = text(work_.block, event);
     const auto [it, is_new] = index_.try_emplace(std::move(key), groups_.size());
     if (is_new) groups_.emplace_back();
     return it->second;
@@ -121,10 +118,6 @@ class ReplayCallBuilder {
   void begin(Group* group, const Device& device, std::uint32_t row, EventId event) {
     group->device = device.id;
     group->call.op = op_name(model_, row);
-    choose(group, row, event);
-  }
-
-  void choose(Group* group, std::uint32_t row, EventId event) {
     group->row = row;
     group->node = op_of(model_, row);
     group->call.launch = launch_of(event);
@@ -137,16 +130,14 @@ class ReplayCallBuilder {
   // What was queued before the recording has no op. Where one call of the trace launched the same kernel with the same grid and
   // block, and no other did, it is more of that one.
   void adopt_earlier() {
-    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::vector<std::size_t>> by_launch;
+    std::map<ReplayLaunch, std::vector<std::size_t>> by_launch;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (groups_[i].node == kNoNode) continue;
-      for (const auto& [grid, count] : groups_[i].grids)
-        by_launch[{groups_[i].call.launch.kernel, grid.first, grid.second}].push_back(i);
+      if (groups_[i].node != kNoNode) by_launch[groups_[i].call.launch].push_back(i);
     }
     for (Group& group : groups_) {
       const ReplayLaunch& launch = group.call.launch;
       const bool queued = group.node == kNoNode && model_.links().launch[group.row] == kNoNode && !launch.grid.empty();
-      const auto same = by_launch.find({launch.kernel, launch.grid, launch.block});
+      const auto same = by_launch.find(launch);
       if (!queued || same == by_launch.end() || same->second.size() != 1) continue;
       Group& whole = groups_[same->second.front()];
       whole.call.count += group.call.count;
@@ -208,6 +199,8 @@ class ReplayCallBuilder {
                    ops_.num_warps.integer(op), ops_.num_stages.integer(op)};
     call.triton = text(ops_.kernel_backend, op) == "triton" || is_triton(model_.identities()[group->row].category);
     call.cannot = reason(*group);
+    if (call.cannot.empty()) call.cannot = missing_inputs(call.call, call.triton);
+    call.note = made_up_inputs(call.call, call.triton);
     if (call.cannot.empty() && !call.triton) add_list_sizes(*group, &call);
   }
 
@@ -216,7 +209,10 @@ class ReplayCallBuilder {
   std::string without_op(std::uint32_t row) const {
     const NodeId launch = model_.links().launch[row];
     if (launch == kNoNode) return "its launch is not in the trace: it was queued before the recording";
-    if (in_graph(row)) return std::string(kInGraph);
+    if (in_graph(row)) return not_of_graph();
+    if (trace_.of(EventClass::op).empty())
+      return "the trace has no ops: record CPU activity too (ProfilerActivity.CPU), with record_shapes=True";
+    if (is_collective(row)) return std::string(kCollective);
     return is_triton(model_.identities()[row].category) ? "a Triton kernel that Python launched itself, whose arguments are "
                                                           "not recorded: call it under torch.compile or "
                                                           "through torch.library.triton_op"
@@ -231,24 +227,33 @@ class ReplayCallBuilder {
     if (call.triton) {
       if (is_dispatcher_op(call.op) && call.source.kernel_file.empty())
         return "a Triton kernel that a library's op launches: the op's inputs are not the kernel's";
-      if (!recorded) return in_graph(group.row) ? std::string(kInGraph) : std::string(kNoShapes);
+      if (!recorded) return in_graph(group.row) ? not_of_graph() : std::string(kNoShapes);
       return {};
     }
     if (!is_dispatcher_op(call.op)) {
-      if (in_graph(group.row)) return std::string(kInGraph);
+      if (in_graph(group.row)) return not_of_graph();
+      if (is_collective(group.row)) return std::string(kCollective);
       return "launched by " + std::string(call.op) + ", which is no op with a schema";
     }
     const std::string_view space = namespace_of(call.op);
     if (std::ranges::find(kTorchNamespaces, space) == kTorchNamespaces.end())
       return space == "c10d" || space == "_c10d_functional"
-                 ? "a collective: it needs the other ranks"
+                 ? std::string(kCollective)
                  : "the op is not PyTorch's: its library has to be imported (" + std::string(space) + ")";
     if (!recorded) return std::string(kNoShapes);
     return {};
   }
 
-  static constexpr std::string_view kInGraph =
-      "replayed by a CUDA graph, which keeps no inputs: give the capture with --capture, or record without the graph";
+  static constexpr std::string_view kCollective = "a collective: it needs the other ranks";
+  bool is_collective(std::uint32_t row) const { return model_.identities()[row].category == Category::comm; }
+
+  std::string not_of_graph() const {
+    return trace_.borrowed != nullptr
+               ? "replayed by a CUDA graph, which keeps no inputs, and not told by the capture that was given: record without "
+                 "the graph"
+               : "replayed by a CUDA graph, which keeps no inputs: give the capture with --capture, or record without the "
+                 "graph";
+  }
 
   bool in_graph(std::uint32_t row) const {
     const NodeId launch = model_.links().launch[row];

@@ -1,7 +1,8 @@
-// ReplayCall: a call of the trace that launched a kernel, as a script has to make it again. One for each kernel, op and
-// signature; all launches of a scope belong to one, and what cannot be made says why.
+// ReplayCall: a call of the trace that launched a kernel, as a script has to make it again. One for each kernel with
+// its grid and block, op and signature; all launches of a scope belong to one, and what cannot be made says why.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@ namespace ridge {
 
 struct ReplayLaunch {
   std::string_view kernel, grid, block;  // as the trace has them; a view is of the trace
+
+  auto operator<=>(const ReplayLaunch&) const = default;
 };
 
 // What the op says of a generated kernel.
@@ -36,6 +39,8 @@ struct ReplayCall {
   std::vector<ReplayLaunch> launches;     // kernels of the whole call, in order of start
   std::vector<double> list_sizes;         // elements of each tensor of lists that the trace left out; empty: not known
   std::string cannot;                     // why there is no script; empty: there is one
+  bool source_differs = false;            // a Triton kernel from a source with another hash than the trace's
+  std::string note;                       // what the script makes up or cannot be sure of; empty: nothing
 };
 
 // Most time first. Their counts and times add up to those of all kernels in the scope.

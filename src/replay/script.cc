@@ -109,13 +109,25 @@ std::string tensors(const ReplayCall& call, Member member) {
   return out + "]";
 }
 
-// Whether float32 products ran on TF32 units; nothing where the kernel's name does not tell.
+// Whether float32 products may run on TF32 units: a setting of the whole call. A library that may take them need not do so for
+// each of its kernels. Nothing where no name tells.
 std::string tf32_or_none(const ReplayCall& call) {
   const bool has_float = std::ranges::any_of(call.call.arguments, [](const OpArgument& a) { return a.type == "float"; });
   if (!has_float) return "None";
-  if (is_plain_float32(call.launch.kernel)) return "False";
-  const KernelFacts facts = facts_of(call.launch.kernel);
-  return facts.dtype == DType::tf32 || facts.tensor_cores_only ? "True" : "None";
+  bool plain = false;
+  const auto on_tf32 = [&](std::string_view kernel) {
+    if (is_plain_float32(kernel)) {
+      plain = true;
+      return false;
+    }
+    const KernelFacts facts = facts_of(kernel);
+    return facts.dtype == DType::tf32 || facts.tensor_cores_only;
+  };
+  if (on_tf32(call.launch.kernel)) return "True";
+  for (const ReplayLaunch& launch : call.launches) {
+    if (on_tf32(launch.kernel)) return "True";
+  }
+  return plain ? "False" : "None";
 }
 
 std::string call_literal(const ReplayCall& call, std::string_view source) {
@@ -138,6 +150,7 @@ std::string call_literal(const ReplayCall& call, std::string_view source) {
   add("time_ns", std::to_string(call.time_ns));
   add("tf32", tf32_or_none(call));
   add("source", std::string(source));
+  add("note", python_string_or_none(call.note));
   std::string launches = "[\n";
   for (const ReplayLaunch& launch : call.launches) {
     launches += fmt::format("        {{\"name\": {}, \"grid\": {}, \"block\": {}}},\n", text(launch.kernel),

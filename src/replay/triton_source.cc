@@ -401,7 +401,10 @@ class SourceReader {
         // Outside of brackets a line may only be broken with a backslash.
         if (breaks && !inside_brackets(line, i)) out.insert(out.size() - line.indent - 5, " \\");
       }
-      out += token.text;
+      // A path in a decorator is where Inductor keeps files beside: the script's own.
+      const bool path = i > 1 && token.kind == PythonTokenKind::string && is_op(line.tokens[i - 1], "=") &&
+                        is_word(line.tokens[i - 2], "filename");
+      out += path ? std::string_view("__file__") : token.text;
     }
     return out;
   }

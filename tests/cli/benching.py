@@ -87,11 +87,17 @@ def test_bench_refuses_before_it_starts(folder):
     refused(2, "bench", folder.trace, "--on", "tpu", error="--on", hint="cuda")
     refused(2, "bench", folder.trace, "--save", folder.trace, error="input")
     refused(1, "bench", folder.trace, "--python", folder.at("nowhere"), error="cannot run", hint="--python")
+    for other in ("/bin/false", "/bin/cat"):
+        refused(1, "bench", folder.trace, "--python", other, error=other + " is no Python", hint="--python")
+
+
+def test_a_folder_that_cannot_be_made_is_said(folder):
+    refused(1, "bench", folder.trace, "--keep", "/proc/x", error="the folder cannot be made")
 
 
 def test_bench_becomes_python_with_the_words_as_they_are(folder):
     """A Python that prints its words: names with spaces, quotes and dashes arrive whole."""
-    fake = folder.write("python", '#!/bin/sh\nfor word in "$@"; do printf "%s\\n" "$word"; done\nexit 41\n')
+    fake = folder.write("python", '#!/bin/sh\nif [ "$1" = -c ]; then echo python 3; exit 0; fi\nfor word in "$@"; do printf "%s\\n" "$word"; done\nexit 41\n')
     os.chmod(fake, 0o755)
     done = Run("bench", folder.trace, "--python", fake, "--kernel", "a 'b' --c\n=d", "--json", "-n", "3", "--configs", "--trust-source", "--device", "h200", "--table", "earlier.json")
     equal(done.code, 41, "its exit code")

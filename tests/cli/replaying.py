@@ -1,11 +1,14 @@
 """Scripts that run one call alone: written where asked, text of the trace stays text, sources only from where the user says; run with torch where it is at hand."""
 
 import ast
+import base64
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tarfile
+import types
 
 from checks import check, equal
 from harness import refused, succeeds
@@ -45,6 +48,20 @@ def shape_of(script):
     return ast.dump(tree)
 
 
+def with_stand_in(script):
+    """The names of a script, run with a torch that has nothing: for functions that need none."""
+    stand_in, had = types.ModuleType("torch"), sys.modules.get("torch")
+    sys.modules["torch"] = stand_in
+    try:
+        names = {"__name__": "script"}
+        exec(compile(script, "script", "exec"), names)  # what ridge wrote
+        return names
+    finally:
+        sys.modules.pop("torch")
+        if had is not None:
+            sys.modules["torch"] = had
+
+
 def kernel_sources(folder):
     with tarfile.open(os.path.join(FIXTURES, "kernel_files.tar.gz")) as files:
         files.extractall(folder.at("cache"), filter="data")
@@ -80,19 +97,75 @@ def test_a_folder_of_scripts_and_its_index(folder):
     equal(len(os.listdir(folder.at("few"))), 4, "three scripts and the index")
 
 
+def test_a_python_number_stays_on_the_host(folder):
+    """x * 0.5: the kernel with a number in place of an operand runs only where that operand is on the host, on whichever side it is recorded."""
+
+    def host(kernel, op, shapes, types_):
+        strides = [[1] * len(shape) for shape in shapes]
+        recorded = {"Input Dims": shapes, "Input type": types_, "Input Strides": strides, "Concrete Inputs": [""] * len(shapes)}
+        names = with_stand_in(succeeds("replay", folder.write("n.json", trace_of(kernel, op, **recorded)), "--op", op).out)
+        named = dict(zip(("self", "other"), names["ARGUMENTS"]))
+        return [name for name, argument in named.items() if names["on_host"](op.partition("::")[2], name, argument, named)]
+
+    a_kernel = "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > >"
+    b_kernel = a_kernel.replace("AUnary", "BUnary")
+    equal(host(a_kernel, "aten::mul", [[64], []], ["float", "double"]), ["other"], "x * 0.5")
+    equal(host(a_kernel, "aten::mul", [[], [64]], ["double", "float"]), ["self"], "0.5 * x")
+    equal(host(a_kernel, "aten::mul", [[64], []], ["double", "double"]), ["other"], "x * 0.5 of doubles")
+    equal(host(a_kernel, "aten::mul", [[], []], ["long int", "double"]), ["other"], "of two numbers the second")
+    equal(host(a_kernel, "aten::pow", [[], [64]], ["double", "float"]), ["self"], "2 ** x")
+    equal(host(b_kernel, "aten::div", [[64], []], ["double", "double"]), ["other"], "x / 2")
+    equal(host("at::native::CUDAFunctorOnOther_add<double>", "aten::add", [[], [64]], ["double", "double"]), ["self"], "1 + x")
+    equal(host("at::native::CUDAFunctor_add<double>", "aten::add", [[64], []], ["double", "double"]), [], "two tensors")
+
+
+def test_sizes_as_people_write_them(folder):
+    for shape in ("2048x2048", "2048X2048, 2048X2048", "[2048, 2048], [2048, 2048]", "[[2048, 2048], [2048, 2048]]", "(2048, 2048), (2048, 2048)"):
+        equal(literals_of(succeeds("replay", ZOO, "--op", "mm", "--shape", shape).out)["CALL"]["shapes"], [[2048, 2048]] * 2, shape)
+
+
+def test_an_op_that_launches_nothing_itself_says_what_it_calls(folder):
+    inner = json.loads(trace_of("conv_kernel", "aten::cudnn_convolution"))
+    inner["traceEvents"].insert(0, {"ph": "X", "cat": "cpu_op", "name": "aten::conv2d", "pid": 1, "tid": 1, "ts": -1, "dur": 20, "args": {}})
+    refused(2, "replay", folder.write("c.json", json.dumps(inner)), "--op", "conv2d", error="conv2d", hint="aten::cudnn_convolution")
+
+
+def test_a_trace_of_an_old_version_lacks_numbers_and_strides(folder):
+    def row_of(op, types_, shapes, **more):
+        recorded = {"Input Dims": shapes, "Input type": types_, "Input Strides": None, "Concrete Inputs": None, **more}
+        events = json.loads(trace_of("k", op))
+        args = {**events["traceEvents"][0]["args"], **recorded}
+        events["traceEvents"][0]["args"] = {key: value for key, value in args.items() if value is not None}
+        table = json.loads(succeeds("replay", folder.write("old.json", json.dumps(events)), "--json").out)["tables"][0]
+        return dict(zip([one["name"] for one in table["columns"]], table["rows"][0]))
+
+    row = row_of("aten::sum", ["float", "", "Scalar", ""], [[8, 4], [], [], []])
+    equal(row["status"], "cannot", "which dimensions are summed")
+    check("Concrete Inputs" in row["reason"] and "record_shapes" in row["reason"], row)
+    row = row_of("aten::mm", ["float", "float"], [[8, 4], [4, 2]])
+    equal(row["status"], "ok", "tensors alone")
+    check("strides are not in the trace" in row["note"], row)
+    equal(row_of("aten::addmm", ["float"] * 3 + ["Scalar"] * 2, [[2], [8, 4], [4, 2], [], []])["status"], "ok", "factors that change no kernel")
+    equal(row_of("aten::add", ["float", "Scalar", "Scalar"], [[8], [], []])["status"], "cannot", "what is added")
+    equal(row_of("aten::mm", ["float", "float"], [[8, 4], [4, 2]], **{"Concrete Inputs": ["", ""], "Input Strides": [[4, 1], [2, 1]]})["note"], None, "all is there")
+    check("no_such" in row_of("aten::mm", ["no_such", "float"], [[8, 4], [4, 2]])["reason"], "an element type that is not known")
+    check("values of indices" in row_of("aten::nonzero", ["float"], [[8]], **{"Concrete Inputs": [""]})["note"], "data that decides the work")
+
+
 def test_wrong_calls_of_replay(folder):
     refused(2, "replay", ZOO, "--op", "native_layer_nrm", "-o", folder.at("x.py"), error="native_layer_nrm", hint="native_layer_norm")
     refused(2, "replay", ZOO, "--op", "mm", "--shape", "3x3", "-o", folder.at("x.py"), error="3x3")
     refused(2, "replay", ZOO, "--all", "--top", "2", error="--top")
     refused(2, "replay", ZOO, "--top", "none", error="--top")
-    refused(2, "replay", KINDS, "--kernel", "triton_red_fused_sum_0", "-o", folder.at("x.py"), error="--inductor-cache")
+    refused(1, "replay", KINDS, "--kernel", "triton_red_fused_sum_0", "-o", folder.at("x.py"), error="--inductor-cache")
     check(not os.path.exists(folder.at("x.py")), "no script where there is an error")
 
 
 def test_text_of_a_trace_stays_text(folder):
     plain = shape_of(succeeds("replay", folder.write("plain.json", trace_of("gemm")), "--op", "mm").out)
     for text in HOSTILE:
-        path = folder.write("hostile.json", trace_of(text, **{"Input type": [text, "float"], "Concrete Inputs": [text, ""]}))
+        recorded = {"Input Dims": [[4, 4], [4, 4], []], "Input type": ["float", "float", text], "Concrete Inputs": ["", "", text]}
+        path = folder.write("hostile.json", trace_of(text, **recorded))
         script = succeeds("replay", path, "--op", "mm").out
         check(script.isascii() and "\r" not in script, text)
         equal(shape_of(script), plain, repr(text))
@@ -107,16 +180,51 @@ def test_sources_come_only_from_where_the_user_says(folder):
     args = {"Input Dims": [[4], []], "Input type": ["float", "Scalar"], "Input Strides": [[1], []], "Concrete Inputs": ["", "4"],
             "kernel_file": secret, "kernel_backend": "triton", "kernel_kwargs": "XBLOCK=64,x\"=1,A=b", "num_warps": 4, "num_stages": 1}  # fmt: skip
     path = folder.write("t.json", trace_of("triton_poi_fused_add_0", "triton_poi_fused_add_0", **args))
-    refused(2, "replay", path, "--kernel", "triton_poi_fused_add_0", error="--inductor-cache")
+    refused(1, "replay", path, "--kernel", "triton_poi_fused_add_0", error="--inductor-cache")
     os.mkdir(folder.at("empty"))
-    refused(2, "replay", path, "--kernel", "triton_poi_fused_add_0", "--inductor-cache", folder.at("empty"), error="--inductor-cache")
+    refused(1, "replay", path, "--kernel", "triton_poi_fused_add_0", "--inductor-cache", folder.at("empty"), error="--inductor-cache")
     script = succeeds("replay", path, "--kernel", "triton_poi_fused_add_0", "--source", secret).out
     found = literals_of(script)
     check("def triton_poi_fused_add_0" in found["SOURCE"], found["SOURCE"])
     equal(found["CONSTANTS"], {"XBLOCK": 64}, "whole numbers only")
     bad = folder.write("bad.py", source.replace("pass", "triton.runtime.os.system('x')"))
-    refused(2, "replay", path, "--kernel", "triton_poi_fused_add_0", "--source", bad, error="line 5.*--trust-source")
+    refused(1, "replay", path, "--kernel", "triton_poi_fused_add_0", "--source", bad, error="line 5.*--trust-source")
     check("os.system" in succeeds("replay", path, "--kernel", "triton_poi_fused_add_0", "--source", bad, "--trust-source").out, "as it stands")
+
+
+def test_a_source_that_is_not_what_ran(folder):
+    """Of several sources of one name the one with the trace's hash; without that one none, but for a file that the user names, which is said."""
+    source = "import triton\nimport triton.language as tl\n@triton.jit\ndef triton_poi_fused_add_0(in_ptr0, xnumel, XBLOCK : tl.constexpr):\n    x = %d\n"
+    module = "async_compile.triton('triton_poi_fused_add_0', '''\n%s''', device_str='cuda')\n"
+    digest = base64.b32encode(hashlib.sha256((source % 2).strip().encode()).digest())
+    os.mkdir(folder.at("cache"))
+    first = folder.write("cache/a_first.py", module % (source % 1))
+    args = {"Input Dims": [[4], []], "Input type": ["float", "Scalar"], "Input Strides": [[1], []], "Concrete Inputs": ["", "4"], "kernel_hash": "c" + digest[:51].decode().lower(),
+            "kernel_file": "/tmp/x/cabc.py", "kernel_backend": "triton", "kernel_kwargs": "XBLOCK=64", "num_warps": 4, "num_stages": 1}  # fmt: skip
+    path = folder.write("t.json", trace_of("triton_poi_fused_add_0", "triton_poi_fused_add_0", **args))
+    ask = ("replay", path, "--kernel", "triton_poi_fused_add_0")
+    refused(1, *ask, "--inductor-cache", folder.at("cache"), error="not the one that ran.*--source")
+    named = succeeds(*ask, "--source", first)
+    check("not what ran" in named.err, named.err)
+    call = literals_of(named.out)["CALL"]
+    equal(call["source"]["match"], "differs", "said in the script")
+    check("not what ran" in call["note"], call["note"])
+    folder.write("cache/b_second.py", module % (source % 2))
+    right = succeeds(*ask, "--inductor-cache", folder.at("cache"))
+    found = literals_of(right.out)
+    equal((found["CALL"]["source"]["match"], found["CALL"]["note"], right.err), ("matches", None, ""), "the one with the hash")
+    check("x = 2" in found["SOURCE"], found["SOURCE"])
+
+
+def test_a_folder_is_written_anew(folder):
+    succeeds("replay", ZOO, "--all", "-o", folder.at("s"))
+    said = succeeds("replay", ZOO, "--top", "2", "-o", folder.at("s")).out
+    equal(len(os.listdir(folder.at("s"))), 3, "two scripts and the index")
+    check(said.startswith("2 scripts of ") and "can be run alone" in said, said)
+    os.remove(folder.at("s/index.json"))
+    folder.write("s/0099_own.py", "")
+    succeeds("replay", ZOO, "--top", "1", "-o", folder.at("s"))
+    check(os.path.exists(folder.at("s/0099_own.py")), "a folder without an index is somebody else's")
 
 
 def test_generated_kernels_from_their_sources(folder):

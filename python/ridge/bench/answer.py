@@ -45,6 +45,7 @@ BENCH = (
     ("kernel_file", TEXT, None),
     ("module", TEXT, None),
     ("script", TEXT, None),
+    ("note", TEXT, None),
 )
 CONFIGS = (
     ("kernel", TEXT, None),
@@ -97,7 +98,7 @@ def _cell(value, kind):
     return bool(value) if kind == FLAG else float(value)
 
 
-SENTENCES = ("reason", "why")  # stand under their row on a terminal
+SENTENCES = ("reason", "why", "note")  # stand under their row on a terminal
 
 # What people see where not all columns fit, the most important first.
 IMPORTANT = {

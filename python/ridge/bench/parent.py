@@ -29,6 +29,7 @@ class Bench:
         self.workers = Workers(asked.on, asked.python, environment={**os.environ, **caches})
         self.until = None if asked.at_most is None else time.monotonic() + asked.at_most
         self.diagnostics = []
+        self.failed = []  # what was asked for and did not come about: the exit code tells it too
         self.machine = {}
         self.other_device = False  # the trace is of another one than this machine's
         self.modules = {}  # of Inductor, by kernel
@@ -38,7 +39,12 @@ class Bench:
         if self.machine["status"] != "ok":
             raise Failed("error: PyTorch does not start: %s\n  hint: --python names the interpreter that has it" % printable(self.machine.get("reason")))
         if self.asked.on == "cuda" and self.machine["device"] is None:
-            self.diagnostics.append(answer.diagnostic("no_gpu", "no GPU: nothing was timed; --on cpu runs the scripts on the CPU"))
+            self.diagnostics.append(answer.diagnostic("no_gpu", "no GPU: nothing was timed" + self.without_gpu))
+
+    @property
+    def without_gpu(self):
+        """What can be done instead; of a module nothing."""
+        return "" if scripts.kind_of(self.asked.words[0]) == "module" else "; --on cpu runs the scripts on the CPU"
 
     @property
     def has_gpu(self):
@@ -129,7 +135,9 @@ def bench_scripts(bench, items, trace=None, launches=None):
     clocks = sorted(row["clock_mhz"] for row in found if row.get("clock_mhz"))
     clock = clocks[(len(clocks) - 1) // 2] if clocks else None
     if bench.asked.save:
-        table_file.write(bench.asked.save, table_file.document(found, bench.machine, clock))
+        _save(bench, table_file.document(found, bench.machine, clock))
+    if found and not any(row["status"] in ("ok", "ran", "refused") for row in found):
+        bench.failed.append("none of the calls ran")
     tables = [answer.table("bench", answer.BENCH, found, _total(found))]
     configs = [each for row in found for each in row.get("configs") or ()]
     if configs:
@@ -143,6 +151,14 @@ def bench_scripts(bench, items, trace=None, launches=None):
     tables.append(answer.table("machine", answer.MACHINE, [_machine_row(bench, known, clock, found)]))
     _tell_clock(bench, known, clock)
     return answer.document(tables, traces=[trace] if trace else [], diagnostics=bench.diagnostics)
+
+
+def _save(bench, document):
+    """A table without times would be of no use, and would take the place of a good one."""
+    if document["kernels"]:
+        table_file.write(bench.asked.save, document)
+    else:
+        bench.failed.append("nothing was timed: %s is not written" % bench.asked.save)
 
 
 def _compare_devices(bench, launches):
@@ -245,7 +261,11 @@ def main(words):
         if signal.getsignal(each) is not signal.SIG_IGN:  # nohup
             signal.signal(each, _stop)
     folder = asked.keep or tempfile.mkdtemp(prefix="ridge-bench-")
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        print("error: the folder cannot be made: %s\n  at: %s" % (error.strerror, printable(folder)), file=sys.stderr)
+        return 1
     bench = Bench(asked, folder)
     told = None
     try:
@@ -255,7 +275,7 @@ def main(words):
             from . import device_file
 
             device_file.save(bench, asked.save_device)
-            told["diagnostics"] = bench.diagnostics
+        told["diagnostics"] = bench.diagnostics + [answer.diagnostic("not_done", printable(each), severity="error") for each in bench.failed]
     except Failed as error:
         print(error, file=sys.stderr)
         return error.code
@@ -267,4 +287,4 @@ def main(words):
         bench.workers.close(finish=told is not None)
         if not asked.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    return _show(asked, told)
+    return _show(asked, told) or (1 if bench.failed else 0)

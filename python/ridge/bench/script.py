@@ -45,30 +45,21 @@ def load(path):
 def launch_in(launches, call):
     """Which of the launches that ran stands for the kernel of the trace: (index, same_kernel), or (None, False) where nothing was launched.
 
-    The same name; else the same place, where as many kernels were launched as in the trace; else the longest. A call may launch one kernel several times (a
-    convolution turns each of its tensors): the trace's time is the median of all of these, so here the one of middle length is taken, the upper of two. It is
-    the same kernel where each launch of that name has grid and block of one in the trace."""
+    The same name with its grid and block; else the same name; else the same place, where as many kernels were launched as in the trace; else the longest. A call
+    may launch one kernel several times (a convolution turns each of its tensors): the trace's time is the median of those with this grid and block, so here the
+    one of middle length is taken, the upper of two."""
     kernels = [i for i, each in enumerate(launches) if each.is_kernel] or list(range(len(launches)))
     if not kernels:
         return None, False
-    wanted = _forms(call)
     named = [i for i in kernels if launches[i].name == call.get("kernel")]
+    wanted = (sizes(call.get("grid")), sizes(call.get("block")))
+    same = [i for i in named if (sizes(launches[i].grid), sizes(launches[i].block)) == wanted]
     if named:
-        found = {(sizes(launches[i].grid), sizes(launches[i].block)) for i in named}
-        return sorted(named, key=lambda i: launches[i].ns)[len(named) // 2], found <= wanted
+        return sorted(same or named, key=lambda i: launches[i].ns)[len(same or named) // 2], bool(same) and not source_differs(call)
     place = _place(call)
     if place is not None and len(kernels) == len(call.get("launches") or ()):
         return kernels[place], False
     return max(kernels, key=lambda i: launches[i].ns), False
-
-
-def _forms(call):
-    """Grid and block of each launch of the kernel in the trace's call."""
-    forms = {(sizes(call.get("grid")), sizes(call.get("block")))}
-    for each in call.get("launches") or ():
-        if each.get("name") == call.get("kernel"):
-            forms.add((sizes(each.get("grid")), sizes(each.get("block"))))
-    return forms
 
 
 def _place(call):
@@ -77,6 +68,11 @@ def _place(call):
         if each.get("name") == call.get("kernel") and sizes(each.get("grid")) == sizes(call.get("grid")):
             return i
     return None
+
+
+def source_differs(call):
+    """Whether a Triton kernel's script has another source than what ran: whatever is measured is then another kernel's."""
+    return (call.get("source") or {}).get("match") == "differs"
 
 
 def sizes(value):

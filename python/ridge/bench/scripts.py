@@ -10,7 +10,9 @@ INDEX = "index.json"
 
 
 def of_folder(folder):
-    """The rows of its index. A script is a file of the folder itself."""
+    """The rows of its index; without one, every script that lies there. A script is a file of the folder itself."""
+    if not os.path.exists(os.path.join(folder, INDEX)):
+        return [item for path in _scripts_in(folder) for item in of_file(path)]
     try:
         with open(os.path.join(folder, INDEX), encoding="utf-8") as file:
             items = json.load(file)
@@ -33,14 +35,27 @@ def _checked(folder, item):
     return item
 
 
+def _is_script(path):
+    try:
+        return isinstance(script.constant(path, "CALL"), dict)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return False
+
+
+def _scripts_in(folder):
+    """Files of the folder that are scripts of ridge replay."""
+    found = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")]
+    return [path for path in found if os.path.isfile(path) and _is_script(path)]
+
+
 def of_file(path):
     return [{"script": os.path.basename(path), "path": os.path.abspath(path), "status": "ok", "count": None, "time_ns": None}]
 
 
 def kind_of(path):
-    """What a word of the command line is: script, module, scripts (a folder with an index) or trace."""
+    """What a word of the command line is: script, module, scripts (a folder of them) or trace."""
     if os.path.isdir(path):
-        return "scripts" if os.path.exists(os.path.join(path, INDEX)) else "trace"
+        return "scripts" if os.path.exists(os.path.join(path, INDEX)) or _scripts_in(path) else "trace"
     if not path.endswith(".py"):
         return "trace"
     try:

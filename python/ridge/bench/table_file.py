@@ -4,14 +4,17 @@ import json
 import os
 import tempfile
 
+from . import script
+from .ridge_command import Failed
+
 VERSION = 1
 
 
 def document(rows, machine, clock_mhz):
-    """rows: those of bench with status ok, each with `call` and `launch`, the launch that was measured."""
+    """rows: those of bench with status ok, each with `call` and `launch`, the launch that was measured. A kernel from another source than ran is none of the trace's."""
     kernels = []
     for row in rows:
-        if row.get("status") != "ok":
+        if row.get("status") != "ok" or script.source_differs(row["call"]):
             continue
         call, launch = row["call"], row["launch"]
         kernels.append(
@@ -42,7 +45,10 @@ def document(rows, machine, clock_mhz):
 def write(path, value):
     """Appears whole, or not at all."""
     folder = os.path.dirname(os.path.abspath(path))
-    handle, made = tempfile.mkstemp(dir=folder, prefix=".ridge-", suffix=".json")
+    try:
+        handle, made = tempfile.mkstemp(dir=folder, prefix=".ridge-", suffix=".json")
+    except OSError as error:
+        raise Failed("error: the file cannot be written: %s\n  at: %s" % (error.strerror, path)) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(value, file, indent=1)
@@ -51,6 +57,9 @@ def write(path, value):
         os.umask(mask)
         os.chmod(made, 0o666 & ~mask)
         os.replace(made, path)
+    except OSError as error:
+        os.remove(made)
+        raise Failed("error: the file cannot be written: %s\n  at: %s" % (error.strerror, path)) from error
     except BaseException:
         os.remove(made)
         raise

@@ -78,6 +78,7 @@ def main(words):
         request = json.loads(line)
         answer = worker.answer(request)
         answer["id"] = request["id"]
+        sys.stdout.flush()  # what this call printed is not the next one's
         answers.write(json.dumps(answer, default=str) + "\n")
         answers.flush()
         if answer.get("lost"):

@@ -24,6 +24,7 @@ class Workers:
         self._environment = environment
         self._process = None
         self._said = None
+        self._said_before = 0
         self._next = 0
         self.started = 0
 
@@ -35,6 +36,7 @@ class Workers:
             return {"status": "failed", "reason": "the worker cannot be started: %s" % error}
         self._next += 1
         request.update(do=do, id=self._next)
+        self._said_before = self._said.seek(0, os.SEEK_END)  # by earlier requests
         try:
             self._process.stdin.write((json.dumps(request) + "\n").encode())
             self._process.stdin.flush()
@@ -131,8 +133,8 @@ class Workers:
         return {"status": "crashed", "reason": reason}
 
     def _last_words(self):
-        self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(0, self._said.tell() - 4096))
+        end = self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(self._said_before, end - 4096))
         lines = [line.strip() for line in self._said.read().decode("utf-8", "replace").splitlines() if line.strip()]
         return _printable(" / ".join(lines[-TOLD_LINES:]))
 

@@ -54,7 +54,7 @@ constexpr FindingRow kRows[] = {
      "the host works at length before the first launch of a step",
      find_preprocessing,
      {IdleCause::launch, IdleCause::recorder, IdleCause::head_tail},
-     kIdleAlone,
+     kWork,
      kLate},
     {"exposed_communication",
      "communication that does not overlap with computation",

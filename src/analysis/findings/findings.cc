@@ -104,6 +104,14 @@ std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<con
   return work / ledger.iterations();
 }
 
+// A finding that saves nothing says why: nothing is expected to go, or the step does not wait for it. What is known to save
+// nothing (comes_true) has said it.
+void say_why_nothing(RankedFinding* row) {
+  if (row->savings.saves_ns != 0 || row->finding.comes_true == 0 || !row->finding.changes.empty()) return;
+  row->finding.finding += row->remedy.removal.empty() ? "; in its mended form it is expected to take as long"
+                                                      : "; the step does not wait for it, so that mending it saves nothing";
+}
+
 // Percentages are of the step that savings are of, the bound's too.
 void add_savings(const StepSavings& savings, const Ledger& ledger, Findings* findings) {
   std::vector<const Remedy*> all;
@@ -113,6 +121,7 @@ void add_savings(const StepSavings& savings, const Ledger& ledger, Findings* fin
     const Remedy* remedy = &row.remedy;
     if (row.at_most_ns) row.at_most_ns = std::min(*row.at_most_ns, most_possible_ns(savings, row, ledger));
     row.savings = savings.of({&remedy, 1}, row.at_most_ns, certain_ns(savings, {&remedy, 1}, ledger));
+    say_why_nothing(&row);
     all.push_back(remedy);
     bounds.push_back(row.at_most_ns);
     if (row.at_most_ns && step_ns > 0)

@@ -2,6 +2,9 @@
 // 16 bytes, or whose size fills the last tiles badly. Sizes come from the op's shapes, the layout from its strides, the tile
 // from the kernel's name. What to pad is told by what the odd dimension is in a layer. Products that another finding replaces
 // have no size to mend.
+//
+// Where shapes were not recorded a kernel's name tells of it too: CUTLASS' kernels for half precision that load one element at
+// a time (align1) are what cuBLAS takes where nothing wider fits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,6 +25,10 @@ namespace {
 constexpr double kGoodPeakPct = 60;               // of the peak: such a product needs no help
 constexpr double kWastedPart = 0.25;              // of the computed tiles outside of the matrix
 constexpr std::int64_t kLeastProductNs = 10'000;  // shorter products are bound by their latency, whatever their size
+// Of a product whose name alone tells: long enough to have something to gain. Padded products of the recorded programs that
+// docs/accuracy.md calls read took 0.17 to 0.27 of the time (five of them); none can take less than a fiftieth.
+constexpr std::int64_t kLeastByNameNs = 50'000;
+constexpr double kSavedByName = 0.77, kMostByName = 0.98;
 
 // The part of the tiles that lies outside of the matrix, the better way round: libraries differ in which side of the tile is
 // whose.
@@ -46,8 +53,8 @@ class Products {
   std::optional<Trouble> trouble(const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const auto shape = shape_at(facts_.op(row));
-    if (!shape) return std::nullopt;
     const std::string_view kernel = facts_.kernel(row);
+    if (!shape) return trouble_by_name(slot, kernel);
     const Roof roof = facts_.scope().costs().roof(row);
     if (roof.pct_peak_flops.value_or(0) >= kGoodPeakPct) return std::nullopt;
     // float32 on the ordinary units loads element by element: its trouble is another one (tf32_off).
@@ -60,6 +67,16 @@ class Products {
     if (!several || part < kWastedPart) return std::nullopt;
     const double lost = part * static_cast<double>(slot.owned_ns);
     return Trouble{false, lost, lost};
+  }
+
+  std::optional<Trouble> trouble_by_name(const WorkSlot& slot, std::string_view kernel) {
+    const auto holds = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
+    const bool half = holds("tensorop") && (holds("bf16") || holds("_f16")) && holds("_align1");
+    const NodeId op = facts_.op(slot.work.row);
+    if (!half || slot.work.end_ns - slot.work.start_ns < kLeastByNameNs) return std::nullopt;
+    if (op != kNoNode && facts_.call(op).has_shapes) return std::nullopt;  // an op that is no plain product
+    const auto time = static_cast<double>(slot.owned_ns);
+    return Trouble{true, kMostByName * time, kSavedByName * time};
   }
 
   // Row by row, as a softmax goes over the result of such a product: its rows are not aligned either.
@@ -111,7 +128,13 @@ class Products {
     const auto s = shape_at(facts_.op(row));
     return s ? fmt::format("{:.0f}x{:.0f}x{:.0f}", s->m, s->n, s->k) : "";
   }
+  std::string text_of(std::uint32_t row) {
+    const std::string size = size_text(row);
+    const std::string by = facts_.op(row) == kNoNode ? "" : " by " + std::string(facts_.name(facts_.op(row)));
+    return fmt::format("{}{} ({})", size.empty() ? "a product of unknown size" : size, by, facts_.identity(row).label);
+  }
   StringId dims(std::uint32_t row) const {
+    if (facts_.op(row) == kNoNode) return StringId{};
     return ops_.input_dims.text(facts_.tree().event[facts_.op(row).value]).value_or(StringId{});
   }
 
@@ -147,6 +170,7 @@ std::string padding(Products& products, const Tally& tally) {
       if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
     }
   }
+  if (parts.empty()) return "record with record_shapes=True to see which";
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -188,11 +212,7 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
                                        : "GEMMs with poorly filled last tiles (tile quantization)",
                  .at_most_ns = bounded ? std::optional(claim.ns()) : std::nullopt,
                  .confidence = misaligned ? Confidence::medium : Confidence::low,
-                 .evidence = evidence_of(facts, tally,
-                                         [&](std::uint32_t row) {
-                                           return fmt::format("{} by {} ({})", products.size_text(row),
-                                                              facts.name(facts.op(row)), facts.identity(row).label);
-                                         }),
+                 .evidence = evidence_of(facts, tally, [&](std::uint32_t row) { return products.text_of(row); }),
                  .action = misaligned ? "pad sizes to multiples of 8 (float16, bfloat16), 16 (float8) or 4 (TF32): " +
                                             padding(products, tally)
                                       : "choose sizes that are multiples of 64 or 128",

@@ -15,6 +15,7 @@ namespace {
 // A fused step is one launch for hundreds of parameters. Adam by foreach is seven at least, whatever the model; a loop has
 // more.
 constexpr std::int64_t kLeastLaunches = 6;
+constexpr double kOptimizerDoubt = 0.35;  // as of any loop of the host (tiny_kernels.cc)
 
 // Optimizers of torch.optim with a fused form for GPUs; the others (RMSprop, NAdam, ...) and the user's own have none to ask
 // for.
@@ -147,7 +148,8 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                  .evidence = tally.text() + waits_between(waited_ns / facts.ledger().iterations()),
                  .action = what_to_do(step.optimizers, loop),
                  .event = tally.event(),
-                 .gone = loop ? without_loop(gone) : Removal()};
+                 .gone = loop ? without_loop(gone) : Removal(),
+                 .doubt = kOptimizerDoubt};
 }
 
 }  // namespace ridge

@@ -208,6 +208,22 @@ class HostWork {
   std::int64_t whole_ns_ = 0, shown_ns_ = 0;
 };
 
+// Copies to the device before the first kernel of a step are part of what is prepared: who prepares ahead copies ahead.
+void reach_copies(const Facts& facts, const std::vector<Lead>& leads, std::int64_t iteration_ns, Claim* claim) {
+  const std::vector<DeviceLedger>& devices = facts.ledger().devices();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (std::size_t i = 0; i < devices[d].work.size(); ++i) {
+      const WorkRow& work = devices[d].work[i].work;
+      const NodeId launch = facts.launch(work.row);
+      const auto iteration = work.sort == WorkSort::copy && launch != kNoNode ? facts.iteration(work.row) : std::nullopt;
+      if (!iteration) continue;
+      const Lead& lead = leads[*iteration];
+      const bool before = lead.kernel != kNoNode && facts.time(launch).start_ns < facts.time(lead.kernel).start_ns;
+      if (before && lead.is_long(iteration_ns)) claim->reach_taken_work(d, i);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Finding> find_preprocessing(Facts& facts) {
@@ -252,6 +268,7 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
   const bool once = all > 1 && claim.ns() - longest < facts.ledger().least_ns();
   if (steps == 0 || steps * 2 < all || once || !claim.keep()) return std::nullopt;
   if (waits) gone.reach_all_late(&claim);
+  reach_copies(facts, leads, iteration_ns, &claim);
   const bool infers = facts.program() == ProgramKind::infers;
   return Finding{
       .finding =

@@ -22,6 +22,8 @@ constexpr double kMostParts = 4;
 constexpr std::size_t kLeastUnlike = 3;  // kernels of a chain that is not over tensors of one size
 // One kernel is left of a chain. It takes what the longest takes now, and reads inputs of the others besides.
 constexpr double kMoreThanLongest = 0.12;
+// A compiler may fuse more than a chain: losses and softmaxes around it, and the host's work with them.
+constexpr double kChainDoubt = 0.4;
 // Of the bandwidth, by Inductor's pointwise kernels on an H200: 0.54 to 0.92; and what any kernel takes at least.
 constexpr double kReached = 0.7, kShortestNs = 2'000;
 
@@ -255,7 +257,8 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
                  .action = chains.split_by_break()
                                ? "remove the graph break between them, so that Inductor can fuse across it"
                                : "compile this part with torch.compile, which fuses the chain into one kernel",
-                 .event = chains.tally().event()};
+                 .event = chains.tally().event(),
+                 .doubt = kChainDoubt};
 }
 
 }  // namespace ridge

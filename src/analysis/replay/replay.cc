@@ -14,6 +14,7 @@
 #include "base/saturating.h"
 #include "base/try.h"
 #include "cost/triton/named_sources.h"
+#include "facts/scoped_work.h"
 #include "kernel_names/kernel_description.h"
 #include "replay/script.h"
 #include "trace/args.h"
@@ -46,11 +47,26 @@ std::string without_spaces(std::string_view text) {
   return out;
 }
 
-// "4096x4096, 4096x512", the first of these, or the text of "Input Dims".
+// Sizes of tensors as a person may write them: "4096x1024, 1024x4096" (x or X), "[4096, 1024], [1024, 4096]", or these in one
+// more pair of brackets; "()" and "[]" are a scalar. "4096x1024,1024x4096" is what comes of all of them.
+std::string plain_shapes(std::string_view given) {
+  std::string text = without_spaces(given), out;
+  std::ranges::replace(text, 'X', 'x');
+  if (text.starts_with("[[") && text.ends_with("]]")) text = text.substr(1, text.size() - 2);
+  bool inside = false;
+  for (const char c : text) {
+    if (c == '[' || c == '(') inside = true;
+    if ((c == ']' || c == ')') && (out.empty() || out.ends_with(','))) out += "()";
+    if (c == ']' || c == ')') inside = false;
+    if (std::string_view("[]()").find(c) == std::string_view::npos) out += inside && c == ',' ? 'x' : c;
+  }
+  return out;
+}
+
+// The sizes of its tensors, the first of these, or the text of "Input Dims".
 bool has_shape(const ReplayCall& call, std::string_view wanted) {
-  const std::string text = without_spaces(wanted);
-  if (text.starts_with('[')) return without_spaces(call.dims) == text;
-  const std::string own = without_spaces(shape_text(call.call));
+  if (wanted.starts_with('[') && without_spaces(call.dims) == without_spaces(wanted)) return true;
+  const std::string text = plain_shapes(wanted), own = plain_shapes(shape_text(call.call));
   return own == text || own.starts_with(text + ",");
 }
 
@@ -66,15 +82,39 @@ Result<std::string_view> choose(const std::vector<ReplayCall>& calls, const std:
   return choose_kernel(candidates, wanted);
 }
 
-tl::unexpected<Error> nothing_fits(const std::vector<ReplayCall>& calls, const ReplayQuestion& question) {
+// An op that launches nothing itself: what it calls does, "aten::conv2d" through aten::cudnn_convolution.
+std::string called_by(const Scope& scope, std::string_view wanted) {
+  const Model& model = scope.model();
+  constexpr int kDeepest = 64;
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> found;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    NodeId node = op_of(model, work.row);
+    for (int depth = 0; node != kNoNode && depth < kDeepest && found.size() < kMostNamed; ++depth) {
+      const std::string_view name = scope.trace().text(scope.trace().events.name(model.tree().event[node.value]));
+      if (same_op(name, wanted)) {
+        const std::string op(op_name(model, work.row));
+        if (std::ranges::find(found, op) == found.end()) found.push_back(op);
+        break;
+      }
+      node = model.tree().parent[node.value];
+    }
+  });
+  return found.empty() ? std::string() : fmt::format("it calls {}: give --op with that", fmt::join(found, ", "));
+}
+
+tl::unexpected<Error> nothing_fits(const Scope& scope, const std::vector<ReplayCall>& calls, const ReplayQuestion& question) {
   std::vector<std::string_view> ops;
   for (const ReplayCall& call : calls) {
     ops.push_back(call.op);
     if (call.op.starts_with("aten::")) ops.push_back(call.op.substr(6));
   }
   const bool op_known = std::ranges::any_of(ops, [&](std::string_view op) { return same_op(op, question.op); });
-  if (!question.op.empty() && !op_known)
-    return fail(ErrorCode::usage, "no kernel is launched by an op '" + question.op + "'", "", did_you_mean(question.op, ops));
+  if (!question.op.empty() && !op_known) {
+    std::string hint = called_by(scope, question.op);
+    if (hint.empty()) hint = did_you_mean(question.op, ops);
+    return fail(ErrorCode::usage, "no kernel is launched by an op '" + question.op + "'", "", std::move(hint));
+  }
   std::string shapes;
   for (const ReplayCall& call : calls) {
     const bool fits = question.op.empty() || same_op(call.op, question.op);
@@ -83,7 +123,8 @@ tl::unexpected<Error> nothing_fits(const std::vector<ReplayCall>& calls, const R
   return fail(ErrorCode::usage, "no such call has the shape '" + question.shape + "'", "", "there is " + shapes);
 }
 
-Result<std::vector<ReplayCall>> chosen_calls(std::vector<ReplayCall> calls, const ReplayQuestion& question) {
+Result<std::vector<ReplayCall>> chosen_calls(const Scope& scope, std::vector<ReplayCall> calls,
+                                             const ReplayQuestion& question) {
   std::string_view kernel;
   if (!question.kernel.empty()) {
     TRY(kernel, choose(calls, question.kernel));
@@ -95,7 +136,7 @@ Result<std::vector<ReplayCall>> chosen_calls(std::vector<ReplayCall> calls, cons
     if (!question.shape.empty() && !has_shape(call, question.shape)) continue;
     chosen.push_back(call);
   }
-  if (chosen.empty() && !calls.empty()) return nothing_fits(calls, question);
+  if (chosen.empty() && !calls.empty()) return nothing_fits(scope, calls, question);
   return chosen;
 }
 
@@ -117,8 +158,13 @@ class ScriptMaker {
       call.cannot = source.error().message;
       return;
     }
-    drop_grid(source->parameters.size() - source->constants.size(), &call);
-    const std::size_t wanted = source->parameters.size() - source->constants.size(), recorded = call.call.arguments.size();
+    if (source->match == SourceMatch::differs) {
+      call.source_differs = true;
+      const std::string_view said = "its source is not what ran: the trace has another hash; --source named it";
+      call.note = std::string(said) + (call.note.empty() ? "" : "; ") + call.note;
+    }
+    drop_grid(wanted_arguments(*source), &call);
+    const std::size_t wanted = wanted_arguments(*source), recorded = call.call.arguments.size();
     if (wanted == recorded)
       row->script = triton_script(call, *source);
     else
@@ -126,6 +172,8 @@ class ScriptMaker {
   }
 
  private:
+  static std::size_t wanted_arguments(const TritonSource& source) { return source.parameters.size() - source.constants.size(); }
+
   // Templates are given their grid as three more numbers, which are the launcher's and not the kernel's.
   static void drop_grid(std::size_t wanted, ReplayCall* call) {
     std::vector<OpArgument>& arguments = call->call.arguments;
@@ -147,11 +195,34 @@ class ScriptMaker {
     Result<TritonSource> found =
         fail(ErrorCode::cannot_open, "a Triton kernel without its source: give --inductor-cache, or --source with its file");
     if (sources_ == nullptr) return found;
+    // What has the trace's hash before all others; where the trace has none, what takes as many arguments.
+    bool other = false;
     for (const std::string& text : sources_->find_named(call.source.kernel_file, name)) {
-      found = look(text);
-      if (found) break;
+      Result<TritonSource> one = look(text);
+      const bool differs = one ? one->match == SourceMatch::differs : is_other(text, name, call.source.kernel_hash);
+      other = other || differs;
+      if (differs) continue;
+      const bool fits = one && (one->match == SourceMatch::matches || takes_as_many(*one, call));
+      if (fits || !found) found = std::move(one);
+      if (fits) break;
     }
+    if (!found && other)
+      return fail(ErrorCode::cannot_open,
+                  "the folder has a source of this name, but not the one that ran (the trace has another hash): --source takes "
+                  "a file nevertheless");
     return found;
+  }
+
+  // A refused source may be another kernel's.
+  static bool is_other(const std::string& text, std::string_view name, std::string_view hash) {
+    const auto whole = find_triton_source(text, name, hash, SourceTrust::whole);
+    return whole && whole->match == SourceMatch::differs;
+  }
+
+  static bool takes_as_many(const TritonSource& source, const ReplayCall& call) {
+    ReplayCall own = call;
+    drop_grid(wanted_arguments(source), &own);
+    return wanted_arguments(source) == own.call.arguments.size();
   }
 
   const ReplayQuestion& question_;
@@ -178,7 +249,7 @@ Result<Replays> compute_replays(const Scope& scope, const ReplayQuestion& questi
   std::erase_if(calls, [&](const ReplayCall& call) { return !scope.matches(call.launch.kernel); });
   out.selected = !question.kernel.empty() || !question.op.empty() || !question.shape.empty();
   out.scripts = question.scripts;
-  TRY(std::vector<ReplayCall> chosen, chosen_calls(std::move(calls), question));
+  TRY(std::vector<ReplayCall> chosen, chosen_calls(scope, std::move(calls), question));
   const ScriptMaker maker(scope, question);
   std::size_t made = 0;
   for (ReplayCall& call : chosen) {
@@ -207,9 +278,10 @@ Report report_replays(const Replays& replays) {
                    {"grid", Type::text},
                    {"block", Type::text},
                    {.name = "reason", .type = Type::text, .sentence = true},
-                   {"kernel", Type::text}};
+                   {"kernel", Type::text},
+                   {.name = "note", .type = Type::text, .sentence = true}};
   table.hints.important = {"status", "time_ns", "pct_gpu_time", "count", "op", "shapes", "reason", "kernel"};
-  std::int64_t count = 0, time_ns = 0, replayed_ns = 0;
+  std::int64_t count = 0, time_ns = 0, replayed_ns = 0, differ = 0;
   for (const ReplayRow& row : replays.rows) {
     const ReplayCall& call = row.call;
     count += call.count;
@@ -218,7 +290,9 @@ Report report_replays(const Replays& replays) {
     table.add_row({cells::text(row.file), call.cannot.empty() ? "ok" : "cannot", call.count, call.time_ns,
                    cells::percent(call.time_ns, replays.kernel_time_ns), cells::integer(call.median_ns), cells::text(call.op),
                    cells::text(shape_text(call.call)), cells::text(call.launch.grid), cells::text(call.launch.block),
-                   cells::text(call.cannot), std::string(call.launch.kernel)});
+                   cells::text(call.cannot), std::string(call.launch.kernel),
+                   call.cannot.empty() ? cells::text(call.note) : Cell()});
+    if (call.cannot.empty() && call.source_differs) ++differ;
   }
   table.total = Row{Cell(), Cell(), count, time_ns, cells::percent(time_ns, replays.kernel_time_ns)};
   table.total->resize(table.columns.size());
@@ -230,6 +304,13 @@ Report report_replays(const Replays& replays) {
       if (!row.script.empty()) scripts.add_row({row.file, row.script});
     }
   }
+  if (differ > 0)
+    report.diagnostics.push_back({"source_differs", differ,
+                                  fmt::format("{} of the kernels {} not what ran: their source is of another text than the "
+                                              "trace's hash",
+                                              differ, differ == 1 ? "is" : "are")});
+  if (replays.kernel_time_ns == 0)
+    report.headline = "no kernels in the recording: record CUDA activity too (ProfilerActivity.CUDA), with record_shapes=True";
   if (time_ns > 0)
     report.headline =
         fmt::format("{:.1f} % of {} can be run alone", 100.0 * static_cast<double>(replayed_ns) / static_cast<double>(time_ns),

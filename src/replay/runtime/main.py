@@ -37,7 +37,7 @@ def main():
     wishes = parser.parse_args()
     set_modes()
     inputs = make_inputs(wishes.device, wishes.seed)
-    answer = {"kernel": CALL["kernel"], "op": CALL["op"], "device": wishes.device, "trace_ns": CALL["trace_ns"],
+    answer = {"kernel": CALL["kernel"], "op": CALL["op"], "device": wishes.device, "trace_ns": CALL["trace_ns"], "note": CALL["note"],
               "inputs": describe(inputs), "outputs": None, "kernels": None}  # fmt: skip
     if wishes.device.startswith("cuda"):
         answer["kernels"] = [{"name": n, "median_ns": ns, "launches": each} for n, ns, each in kernel_times(inputs, wishes.times)]
@@ -48,11 +48,14 @@ def main():
         print(json.dumps(answer))
         return
     print(f"{CALL['op']}: kernel {CALL['kernel']}")
+    if CALL["note"]:
+        print(f"  note: {CALL['note']}")
     for line in answer["inputs"]:
         print(f"  {line}")
     if answer["kernels"] is None:
         print(f"  -> {', '.join(answer['outputs'])}")
-        print(f"on {wishes.device}: shapes and arguments only; on a GPU this launches {len(CALL['launches'])} kernels")
+        count = len(CALL["launches"])
+        print(f"on {wishes.device}: shapes and arguments only; on a GPU this launches {count} {'kernel' if count == 1 else 'kernels'}")
     for kernel in answer["kernels"] or []:
         print(f"  {kernel['median_ns']:>10} ns x {kernel['launches']:g}  {kernel['name']}")
     print(f"in the trace: median {CALL['trace_ns']} ns over {CALL['count']} launches")

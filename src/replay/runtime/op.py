@@ -8,6 +8,9 @@ POSITIVE_OPS = {"log", "log_", "log2", "log10", "log1p", "sqrt", "sqrt_", "rsqrt
                 "binary_cross_entropy_backward", "bernoulli", "bernoulli_"}  # fmt: skip
 SEEDS = {"philox_seed", "philox_offset", "rng_state", "unused", "seed", "offset"}
 ON_HOST = {"philox_seed", "philox_offset"}  # of attention that draws no numbers
+WIDE = ("double", "float64", "long int", "long", "int64", "bool", "c10::complex<double>")  # types of Python's numbers
+SYMMETRIC = {"mul", "eq", "ne", "maximum", "minimum", "fmax", "fmin", "hypot", "gcd", "lcm", "logical_and", "logical_or",
+             "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"}  # fmt: skip
 
 
 def literal(text):
@@ -84,7 +87,9 @@ def find_overload():
     name, _, overload = name.partition(".")
     if space == "torchvision":
         import torchvision  # noqa: F401  (registers its ops)
-    packet = getattr(getattr(torch.ops, space), name)
+    packet = getattr(getattr(torch.ops, space), name, None)
+    if not hasattr(packet, "overloads") or overload and overload not in packet.overloads():
+        raise NotImplementedError(f"this torch ({torch.__version__}) has no op {CALL['op']!r}")
     best, best_score = None, -1
     for each in [overload] if overload else packet.overloads():
         candidate = getattr(packet, each)
@@ -169,13 +174,16 @@ def on_host(op, name, argument, named):
     if name in SEEDS:
         return name in ON_HOST and "efficient" in op
     tensors = [n for n, a in named.items() if a["kind"] == "tensor"]
-    if argument["dtype"] not in ("double", "float64", "long int", "int64", "bool", "c10::complex<double>") or len(tensors) < 2:
+    if argument["dtype"] not in WIDE or len(tensors) < 2:
         return False
-    # Kernels with a number in place of an operand: of the first (A) or of the second (B, OnSelf).
+    # Kernels with a number in place of an operand: of the first (A, OnOther) or of the second (B, OnSelf). Where the operands may
+    # change places, the number is A on either side: the one without dimensions, of two such the second, as programs write it.
     if "FunctorOnSelf" in CALL["kernel"] or "BUnaryFunctor" in CALL["kernel"]:
         return name != tensors[0]
-    if "AUnaryFunctor" in CALL["kernel"]:
-        return name == tensors[0]
+    if "AUnaryFunctor" in CALL["kernel"] or "FunctorOnOther" in CALL["kernel"]:
+        first_may = not named[tensors[0]]["shape"] and named[tensors[0]]["dtype"] in WIDE
+        both = first_may and not named[tensors[1]]["shape"] and named[tensors[1]]["dtype"] in WIDE and op.rstrip("_") in SYMMETRIC
+        return name == (tensors[0] if first_may and not both else tensors[1])
     if op in ("copy_", "_to_copy", "fill_", "nll_loss_backward"):
         return False
     others = [named[n] for n in tensors if n != name and named[n]["shape"]]
@@ -261,15 +269,26 @@ def run(inputs):
     with torch.no_grad():
         try:
             return inputs.overload(*inputs.args, **inputs.kwargs)
-        except NotImplementedError:
+        except NotImplementedError:  # torch's own for sizes that depend on values is one, too
             stand_in = STAND_INS.get(inputs.overload._schema.name)
             if stand_in is None or not any(isinstance(a, torch.Tensor) and a.device.type == "meta" for a in inputs.args):
                 raise
             return stand_in(*inputs.args, **inputs.kwargs)
 
 
-# Ops that only a GPU has: what gives the same sizes where there is none.
+# Ops that only a GPU has, or whose sizes depend on values: what gives the same sizes, or the largest, where there is none.
 STAND_INS = {
+    "aten::miopen_convolution": lambda x, w, bias, padding, stride, dilation, groups, *_: torch.convolution(
+        x, w, bias, stride, padding, dilation, False, [0] * len(stride), groups),
+    "aten::miopen_convolution_transpose": lambda x, w, bias, padding, output_padding, stride, dilation, groups, *_: torch.convolution(
+        x, w, bias, stride, padding, dilation, True, output_padding, groups),
+    "aten::miopen_convolution_relu": lambda x, w, bias, stride, padding, dilation, groups: torch.convolution(
+        x, w, bias, stride, padding, dilation, False, [0] * len(stride), groups),
+    "aten::miopen_depthwise_convolution": lambda x, w, bias, padding, stride, dilation, groups, *_: torch.convolution(
+        x, w, bias, stride, padding, dilation, False, [0] * len(stride), groups),
+    "aten::nonzero": lambda x, *_: torch.empty(x.numel(), x.dim(), dtype=torch.int64, device=x.device),
+    "aten::masked_select": lambda x, mask, *_: torch.empty(x.numel(), dtype=x.dtype, device=x.device),
+    "aten::repeat_interleave": lambda x, *_, **__: torch.empty(x.numel(), dtype=x.dtype, device=x.device),
     "aten::cudnn_convolution": lambda x, w, padding, stride, dilation, groups, *_: torch.convolution(
         x, w, None, stride, padding, dilation, False, [0] * len(stride), groups),
     "aten::cudnn_convolution_transpose": lambda x, w, padding, output_padding, stride, dilation, groups, *_: torch.convolution(

@@ -55,6 +55,51 @@ TEST(Replay, MakesOneCallOfEachKernelOpAndSignature) {
   for (const ReplayRow& row : replays.rows) EXPECT_EQ(row.script.empty(), !row.call.cannot.empty());
 }
 
+// A convolution turns each of its tensors with one kernel: each grid has its own time.
+TEST(Replay, EachGridOfAKernelIsARowOfItsOwn) {
+  const auto turned = [](int id, int at, int took, int blocks) {
+    const std::string correlation = "\"correlation\": " + std::to_string(id);
+    const std::string args =
+        correlation + R"(, "device": 0, "stream": 7, "block": [32, 1, 1], "grid": [)" + std::to_string(blocks) + ", 1, 1]";
+    return event({.name = "cudaLaunchKernel", .ts = at, .dur = 2, .cat = "cuda_runtime", .args = correlation}) + ", " +
+           event({.name = "turn", .ts = at + 20, .dur = took, .cat = "kernel", .args = args, .tid = 7});
+  };
+  const auto loaded = test::load_events(test::join({
+      event({.name = "aten::mm", .ts = 0, .dur = 10, .args = kProduct}),
+      turned(1, 1, 2, 5),
+      turned(2, 4, 13, 512),
+      event({.name = "aten::mm", .ts = 100, .dur = 10, .args = kProduct}),
+      turned(3, 101, 2, 5),
+      turned(4, 104, 13, 512),
+  }));
+  const Replays replays = replays_of(loaded);
+  ASSERT_EQ(replays.rows.size(), 2U);
+  EXPECT_EQ(replays.rows[0].call.median_ns, 13'000);
+  EXPECT_NE(replays.rows[0].script.find("\"grid\": [512, 1, 1]"), std::string::npos);
+  EXPECT_EQ(replays.rows[1].call.median_ns, 2'000);
+  EXPECT_NE(replays.rows[1].script.find("\"grid\": [5, 1, 1]"), std::string::npos);
+  for (const ReplayRow& row : replays.rows) {
+    EXPECT_EQ(row.call.count, 2);
+    EXPECT_EQ(row.call.launches.size(), 2U) << "the whole call";
+  }
+}
+
+// One call has one setting: a part of it on ordinary units does not say that the other may not take TF32.
+TEST(Replay, UnitsOfACallAreToldByAllItsKernels) {
+  const auto script_of = [](const std::string& other) {
+    const auto loaded = test::load_events(test::join({
+        event({.name = "aten::mm", .ts = 0, .dur = 10, .args = kProduct}),
+        launch(1, 1, 2, "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4_kernel", 20,
+               9),
+        launch(2, 4, 2, other, 40, 3),
+    }));
+    return replays_of(loaded).rows.front().script;
+  };
+  EXPECT_NE(script_of("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n_tilesize128x64x32_tensor16x8x8_kernel").find("\"tf32\": True"),
+            std::string::npos);
+  EXPECT_NE(script_of("transpose").find("\"tf32\": False"), std::string::npos);
+}
+
 TEST(Replay, ChoosesByKernelOpAndShape) {
   const std::string other = R"("Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""])";
   const auto loaded = test::load_events(test::join({
@@ -176,8 +221,8 @@ TEST(Replay, GivesWhatWasQueuedEarlierToTheOnlyCallLikeIt) {
 TEST(Replay, KeepsTextOfTheTraceText) {
   for (const std::string& name : {std::string(R"(x\"\"\"\nimport os)"), std::string(R"(\\N{BULLET}'''\\)"),
                                   std::string(R"(\u2028import os)"), std::string(R"(a\ud800b)")}) {
-    const std::string args = R"("Input Dims": [[64, 32], [32, 16]], "Input type": [")" + name +
-                             R"(", "float"], "Concrete Inputs": [")" + name + R"(", ""])";
+    const std::string args = R"("Input Dims": [[64, 32], [32, 16], []], "Input type": ["float", "float", ")" + name +
+                             R"("], "Concrete Inputs": ["", "", ")" + name + R"("])";
     const auto loaded = test::load_events(test::join({
         event({.name = "aten::mm", .ts = 0, .dur = 10, .args = args}),
         launch(1, 1, 2, name, 20, 7),

@@ -333,6 +333,19 @@ TEST(DeviceFindings, ProductsOffTheGrid) {
   EXPECT_FALSE(test::found_on_h200(product(1, 100, -8)).has("gemm_alignment"));
 }
 
+// Without shapes a kernel's name tells how it loads; of float32 that is no fault, and short ones have nothing to gain.
+TEST(DeviceFindings, ProductsOffTheGridByTheirNames) {
+  const auto has = [](std::string_view kernel, int us) {
+    return test::found_on_h200(
+               test::join({test::event({.name = "aten::mm", .ts = 90, .dur = 8}), test::launch(1, 92, 4, kernel, 100, us)}))
+        .has("gemm_alignment");
+  };
+  EXPECT_TRUE(has("void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1>()", 400));
+  EXPECT_FALSE(has("void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1>()", 20));
+  EXPECT_FALSE(has("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_nt_align8>()", 400));
+  EXPECT_FALSE(has("void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nt_align1>()", 400));
+}
+
 TEST(DeviceFindings, FloatProductsWithoutTf32) {
   const std::string plain = "ampere_sgemm_128x64_nn", fast = "ampere_s1688gemm_128x128_tn_tf32f32";
   EXPECT_TRUE(test::found_on_h200(product(1, 100, 4096, plain, "float")).has("tf32_off"));

@@ -212,6 +212,23 @@ TEST(HostFindings, HostPauseIsNotLaunchBound) {
   EXPECT_EQ(bound.find("launch_bound")->finding.at_most_ns, 199 * 20 * kUs);
 }
 
+// A long product without TF32 under a host that takes far longer: faster, it saves nothing, and the finding says why.
+TEST(HostFindings, WhatTheStepDoesNotWaitForSaysSo) {
+  std::string events;
+  for (int i = 0; i < 4; ++i) {
+    const int at = 100 + i * 2'000;
+    events += test::event({.name = fmt::format("ProfilerStep#{}", i), .ts = at - 50, .dur = 1'990, .cat = "user_annotation"}) +
+              ", " + test::event({.name = "aten::mm", .ts = at, .dur = 20}) + ", " +
+              test::launch(i + 1, at + 5, 5, "ampere_sgemm_128x64_nn", at + 15, 400) + ", ";
+    for (int j = 0; j < 30; ++j) events += test::event({.name = "aten::add", .ts = at + 100 + 60 * j, .dur = 55}) + ", ";
+  }
+  const Found found = test::found_on_h200(events.substr(0, events.size() - 2));
+  const RankedFinding* row = found.find("tf32_off");
+  ASSERT_NE(row, nullptr) << found.ids();
+  EXPECT_EQ(row->savings.saves_ns, 0);
+  EXPECT_NE(row->finding.finding.find("the step does not wait for it"), std::string::npos) << row->finding.finding;
+}
+
 // Five marked steps, of which `paused` have a pause of 5 ms: of one nobody knows whether it comes again.
 TEST(HostFindings, APauseInOneStepIsNotEachSteps) {
   const auto steps = [](int paused) {

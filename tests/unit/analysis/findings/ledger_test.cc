@@ -68,6 +68,11 @@ TEST(Ledger, ClaimsOnceAndGivesBackWhatIsNotKept) {
   Claim other(ledger);
   EXPECT_EQ(other.take_work(0, 0), 0);
   EXPECT_FALSE(other.keep());
+  // What another has can bound it, and stays the other's.
+  EXPECT_EQ(other.reach_work(0, 0), 0);
+  EXPECT_EQ(other.reach_taken_work(0, 0), 10'000);
+  EXPECT_EQ(other.reach_taken_work(0, 0), 0);
+  EXPECT_FALSE(other.keep()) << "a bound alone is no finding";
   // [15'000, 18'000) of the pause [10'100, 20'100).
   EXPECT_EQ(other.take_idle_within(0, {15'000, 18'000}), 3'000);
 }
