@@ -25,7 +25,7 @@ struct JobRank {
   std::int64_t offset_ns = 0;
   std::int64_t middle_ns = 0;
   double drift = 0;
-  std::int64_t error_ns = 0;  // half of the ends that it shares with others are nearer than this
+  std::int64_t error_ns = 0;  // in each of its groups half of its ends are nearer to the others' than this
   bool aligned = false;
   std::uint32_t clock = 0;  // ranks of one number share a clock; others share no collective with them
   bool stands_in = false;   // for a rank whose trace is not there: made from its peers', to be replayed, never told of

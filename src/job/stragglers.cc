@@ -295,8 +295,38 @@ class StragglerFinder {
     for (const auto& [candidate, cost] : costs) {
       if (cost >= least) found_.list.push_back(straggler_of(*candidate, cost, step_ns_));
     }
+    for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) tell_alike(costs, time, least);
     std::stable_sort(found_.list.begin(), found_.list.end(),
                      [](const Straggler& a, const Straggler& b) { return a.costs_ns > b.costs_ns; });
+  }
+
+  // Ranks with the same fault that each cost little by themselves, as any of them holds the others up: a whole machine that is
+  // slow. Only ranks that themselves take longer by what a straggler costs.
+  void tell_alike(const std::vector<std::pair<const StragglerCandidate*, double>>& costs, BlockTime time, double least) {
+    std::vector<std::pair<const StragglerCandidate*, double>> alike;
+    double together = 0;
+    for (const auto& [candidate, cost] : costs) {
+      if (!candidate->rank || candidate->time != time || cost >= least || candidate->excess_ns < least) continue;
+      alike.emplace_back(candidate, cost);
+      together += cost;
+    }
+    if (alike.size() < 2 || together < least) return;
+    std::vector<std::uint32_t> ranks;
+    for (const auto& [candidate, cost] : alike) ranks.push_back(*candidate->rank);
+    std::sort(ranks.begin(), ranks.end());
+    const std::string& host = job_.ranks[ranks.front()].digest->host;
+    const auto of_host =
+        std::ranges::count_if(job_.ranks, [&](const JobRank& r) { return r.digest->host == host && !r.stands_in; });
+    const bool whole_host = !host.empty() && of_host == std::ssize(ranks) && of_host < std::ssize(job_.ranks) &&
+                            std::ranges::all_of(ranks, [&](std::uint32_t r) { return job_.ranks[r].digest->host == host; });
+    for (const auto& [candidate, cost] : alike) {
+      Straggler& found = found_.list.emplace_back(straggler_of(*candidate, cost, step_ns_));
+      found.alike = ranks;
+      found.alike_pct = together / static_cast<double>(step_ns_) * 100;
+      if (whole_host) found.host = host;
+      found.evidence += fmt::format("; one of {} ranks that are slow alike{}, and cost {:.1f} % together", ranks.size(),
+                                    whole_host ? ", all of host " + host : std::string(), found.alike_pct);
+    }
   }
 
   void tell_median() {

@@ -320,6 +320,13 @@ std::string no_straggler(const Ranks& found) {
 std::string headline_of(const Ranks& found) {
   if (found.stragglers.list.empty()) return no_straggler(found);
   const Straggler& first = found.stragglers.list.front();
+  if (!first.alike.empty()) {
+    std::vector<std::int64_t> ranks;
+    for (const std::uint32_t r : first.alike) ranks.push_back(found.job.ranks[r].rank);
+    const std::string of_host = first.host.empty() ? std::string() : ", all of host " + first.host;
+    return fmt::format("ranks {} ({}{}) cost {:.1f} % of the step together", listed(ranks), name_of(first.cause), of_host,
+                       first.alike_pct);
+  }
   const std::string who = first.rank ? "rank " + std::to_string(found.job.ranks[*first.rank].rank)
                                      : "the link of ranks " + listed(found.job.groups[*first.group].ranks);
   return fmt::format("{} ({}) costs {:.1f} % of the step", who, name_of(first.cause), first.costs_pct);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -177,6 +178,31 @@ TEST(Ranks, StragglersThatHideEachOtherAreBothTold) {
   }
   const auto truth = static_cast<double>(true_cost_ns(job, healthy(8)));
   EXPECT_NEAR(static_cast<double>(together), truth, 0.1 * truth);
+}
+
+// Each of them costs under 2 %, as the others would still hold all up.
+TEST(Ranks, AMachineThatIsSlowIsToldRankByRank) {
+  for (const bool named : {true, false}) {
+    MadeJob job = healthy(16);
+    for (std::size_t r = 0; r < 16; ++r) job.ranks[r].host = named ? "node" + std::to_string(r / 4) : "";
+    for (std::size_t r = 4; r < 8; ++r) job.ranks[r].kernel_us = 107;
+    const Answer answer(job);
+    ASSERT_EQ(answer.ranks.stragglers.list.size(), 4U);
+    std::set<std::uint32_t> ranks;
+    std::int64_t together = 0;
+    for (const Straggler& straggler : answer.ranks.stragglers.list) {
+      ranks.insert(*straggler.rank);
+      together += straggler.costs_ns;
+      EXPECT_EQ(straggler.cause, StragglerCause::device);
+      EXPECT_EQ(straggler.host, named ? "node1" : "");
+      EXPECT_LT(straggler.costs_pct, 2);
+    }
+    EXPECT_EQ(ranks, (std::set<std::uint32_t>{4, 5, 6, 7}));
+    const auto truth = static_cast<double>(true_cost_ns(job, healthy(16)));
+    EXPECT_NEAR(static_cast<double>(together), truth, 0.1 * truth);
+    const Report report = report_ranks(answer.ranks);
+    EXPECT_TRUE(test::says(report.headline, {"ranks 4-7", "device", named ? "node1" : "together"})) << report.headline;
+  }
 }
 
 TEST(Ranks, CostsUnderTwoPercentAreNotReported) {
