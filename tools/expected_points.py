@@ -53,10 +53,12 @@ def short_name(point, name):
 
 
 def same_call(point):
-    return json.dumps([point["op"].split("::")[-1].replace("conv2d", "convolution"), point["shapes"], point["dtypes"], point["strides"]])
+    """Lists are left out of the shapes: their sizes tell them apart."""
+    return json.dumps([point["op"].split("::")[-1].replace("conv2d", "convolution"), point["shapes"], point["dtypes"], point["strides"], point.get("sizes")])
 
 
 def sum_of(kernels):
+    kernels = list(kernels)
     return sum(k["warm_ns"] for k in kernels), sum(k["cold_ns"] for k in kernels)
 
 
@@ -113,7 +115,7 @@ def tile_row(p):
 
 
 def rows_of(points):
-    """Rows with `times`: (warm, cold) of the whole call under "", and of its parts."""
+    """Rows with `times`: (warm, cold) of the whole call under "", of what it launches itself under "own", and of its parts."""
     for number, p in enumerate(points):
         if p.get("tile"):
             yield tile_row(p)
@@ -122,7 +124,7 @@ def rows_of(points):
             continue
         more = {k: v for k, v in (("sizes", p.get("sizes")), ("item", item_of(p)), ("tf32", p.get("tf32", False))) if v is not None}
         convolution = "conv" in p["op"]
-        times = dict(parts_of(p) if convolution else {}, **{"": (p["warm_ns"], p["cold_ns"])})
+        times = dict(parts_of(p) if convolution else {}, **{"": (p["warm_ns"], p["cold_ns"])}, own=sum_of(k for k in p["kernels"] if k["op"] == p["op"]))
         yield dict({k: p[k] for k in FIELDS if p.get(k) is not None}, **more, times=times, point=number)
         inner = p.get("inner", [])
         names = collections.Counter(i["op"] for i in inner)
@@ -130,7 +132,7 @@ def rows_of(points):
             kernels = [k for k in p["kernels"] if k["op"] == i["op"]]
             if names[i["op"]] != 1 or i["op"] == p["op"] or not kernels or (convolution and "conv" in i["op"]):
                 continue
-            yield dict({k: i[k] for k in FIELDS if i.get(k) is not None}, **more, times={"": sum_of(kernels)}, point=number)
+            yield dict({k: i[k] for k in FIELDS if i.get(k) is not None}, **more, times={"": sum_of(kernels), "own": sum_of(kernels)}, point=number)
 
 
 def main():

@@ -1098,12 +1098,14 @@ class _Questions:
         digest: _StrPath | None = None,
         before: _StrPath | None = None,
         findings: bool | None = None,
+        network_gbps: float | None = None,
     ) -> Report:
         """The ranks of a job: which one is late, why, and what it costs.
 
         digest: write what this needs of each trace to a file, or to a folder, instead of answering
         before: folder or digests of the job as it was: tells what changed since
         findings: also the findings of each rank, and which ranks each holds for
+        network_gbps: Gbit/s of each GPU's network port: what bus bandwidth between nodes is a share of
         """
 
     def arrivals(

@@ -202,4 +202,4 @@ def test_diff_of_two_jobs_is_what_changed_between_them(job, tmp_path):
 
 
 def test_findings_of_digests_without_them_are_said_to_be_unknown(job):
-    assert "findings_unknown" in {each.code for each in job.ranks(findings=True).diagnostics}
+    assert "findings_unknown" in {each["code"] for each in job.ranks(findings=True).diagnostics}

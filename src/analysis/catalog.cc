@@ -75,6 +75,7 @@ constexpr Parameter kRanksParameters[] = {
     {"digest", Type::text, "write what this needs of each trace to a file, or to a folder, instead of answering", true},
     {"before", Type::text, "folder or digests of the job as it was: tells what changed since", true},
     {"findings", Type::boolean, "also the findings of each rank, and which ranks each holds for"},
+    {"network_gbps", Type::number, "Gbit/s of each GPU's network port: what bus bandwidth between nodes is a share of"},
 };
 
 constexpr Parameter kPredictParameters[] = {

@@ -10,4 +10,7 @@ namespace ridge {
 // Bytes/s by the device's name; nothing where it has no such links, or is not known.
 std::optional<double> peer_link_bytes_per_s(std::string_view device);
 
+// Where the figure is from, or why there is none; empty where the device is not known.
+std::string_view peer_link_source(std::string_view device);
+
 }  // namespace ridge

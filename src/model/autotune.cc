@@ -1,9 +1,11 @@
-// The names of the tuner's spans and functions, and one pass that marks everything below them.
+// The names of the tuner's spans and functions, and one pass that marks everything below them; then what the order of calls
+// tells of tuners that write no span.
 #include "model/autotune.h"
 
 #include <algorithm>
 #include <array>
 
+#include "model/benchmark_runs.h"
 #include "model/name_flags.h"
 
 namespace ridge {
@@ -55,7 +57,8 @@ Autotuning build_autotuning(const Trace& trace, const CallTree& tree, const Laun
   const NameFlags names(trace, [](std::string_view name) {
     return is_autotune_span(EventClass::op, name) || is_autotune_span(EventClass::python_frame, name);
   });
-  if (!names.any()) return tuning;
+  const std::vector<BenchmarkRun> runs = find_benchmark_runs(trace, tree, links);
+  if (!names.any() && runs.empty()) return tuning;
   std::vector<std::uint8_t> inside(tree.size());
   for (std::uint32_t n = 0; n < tree.recorded; ++n) {
     const NodeId parent = tree.parent[n];
@@ -65,6 +68,9 @@ Autotuning build_autotuning(const Trace& trace, const CallTree& tree, const Laun
     if (!names[name] || !is_autotune_span(tree.event_class[n], trace.text(name))) continue;
     inside[n] = 1;
     tuning.spans.push_back(NodeId{n});
+  }
+  for (const BenchmarkRun& run : runs) {
+    for (std::uint32_t n = run.first.value; n <= run.last.value; ++n) inside[n] = 1;
   }
   tuning.work.resize(links.launch.size());
   for (std::size_t row = 0; row < links.launch.size(); ++row) {

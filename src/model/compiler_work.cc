@@ -15,7 +15,7 @@ bool runs_the_program(std::string_view phase) { return phase.starts_with("cudagr
 CompilerWork build_compiler_work(const CallTree& tree, const LaunchLinks& links, const Autotuning& tuning,
                                  const CompilePhases& phases, const CompiledRegions& regions) {
   CompilerWork out;
-  if (tuning.spans.empty() && phases.empty()) return out;
+  if (tuning.node.empty() && phases.empty()) return out;
   out.node.resize(tree.size());
   auto phase = phases.phases.begin();
   auto call = regions.calls.begin();

@@ -97,7 +97,7 @@ const CompiledRegions& Model::compiled_regions() const {
 }
 const CompilerWork& Model::compiler_work() const {
   return made(tables_->compiler_work, [&] {
-    if (autotuning().spans.empty() && compile_phases().empty()) return CompilerWork{};
+    if (autotuning().node.empty() && compile_phases().empty()) return CompilerWork{};
     return build_compiler_work(tree(), links(), autotuning(), compile_phases(), compiled_regions());
   });
 }

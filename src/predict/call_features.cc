@@ -11,6 +11,7 @@
 
 #include "ops/operands.h"
 #include "predict/feature_values.h"
+#include "predict/inner_calls.h"
 
 namespace ridge {
 namespace {
@@ -51,6 +52,9 @@ constexpr std::array kAliases = {
     Alias{"aten::max_pool2d", "aten::max_pool2d_with_indices", "pooling"},
     Alias{"aten::dropout", "aten::native_dropout", "pointwise"},
     Alias{"aten::adaptive_avg_pool2d", "aten::_adaptive_avg_pool2d", "pooling"},
+    Alias{"aten::zeros_like", "aten::zero_", "copy"},
+    Alias{"aten::ones_like", "aten::fill_", "copy"},
+    Alias{"aten::full_like", "aten::fill_", "copy"},
     Alias{"aten::unique", "aten::_unique2", "sort"},
     Alias{"aten::fft_rfft", "aten::_fft_r2c", "sort"},
 };
@@ -271,9 +275,32 @@ OpCall sliced(const OpCall& call, std::int64_t whole, std::int64_t size) {
   return out;
 }
 
+// The op's own work and that of the ops that it calls.
+CallFeatures with_inner(const features::InnerCalls& inner, bool tf32, double multiprocessors) {
+  CallFeatures out;
+  std::vector<CallFeatures> parts;
+  if (inner.own) {
+    parts.push_back(features_of_call(*inner.own, tf32, multiprocessors, false));
+    parts.back().role = "own";
+  }
+  for (const OpCall& other : inner.others) {
+    parts.push_back(features_of_call(other, tf32, multiprocessors, false));
+    parts.back().role = "inner";
+  }
+  for (const CallFeatures& part : parts) {
+    if (part.kind.empty()) return out;  // of one of them nothing is told
+  }
+  out = parts.front();
+  out.role = {};
+  out.lesser.clear();
+  out.parts = std::move(parts);
+  return out;
+}
+
 }  // namespace
 
 CallFeatures features_of_call(const OpCall& call, bool tf32, double multiprocessors, bool whole) {
+  if (const auto inner = whole ? features::inner_calls(call) : std::nullopt) return with_inner(*inner, tf32, multiprocessors);
   CallFeatures out = features_of_size(call, tf32, multiprocessors, whole);
   const TensorShape* x = tensor_at(call, 0);
   if (!goes_slice_by_slice(out) || x == nullptr || x->sizes.empty()) return out;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "ops/operands.h"
 #include "predict/call_features.h"
@@ -186,15 +187,30 @@ std::vector<std::int64_t> strides_channels_last(const std::vector<std::int64_t>&
   return strides;
 }
 
-// An input that lies otherwise than the weight is copied first.
-CallFeatures of_copy(const TensorShape& x, double multiprocessors) {
+std::vector<std::int64_t> strides_in_order(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
+// What lies otherwise than the kernel wants it is copied first; nothing for what lies right.
+std::optional<CallFeatures> of_copy(const TensorShape& x, bool channels_last, double multiprocessors) {
+  TensorShape wanted = x;
+  wanted.strides = channels_last ? strides_channels_last(x.sizes) : strides_in_order(x.sizes);
+  bool lies_so = x.strides.size() != x.sizes.size();
+  if (!lies_so) {
+    lies_so = true;
+    for (std::size_t i = 0; i < x.sizes.size(); ++i)
+      lies_so = lies_so && (x.sizes[i] == 1 || x.strides[i] == wanted.strides[i]);
+  }
+  if (lies_so) return std::nullopt;
   OpCall call;
   call.op = "aten::copy_";
   call.has_shapes = true;
   OpArgument to, from;
   to.kind = from.kind = OpArgument::Kind::tensor;
-  from.tensor = to.tensor = x;
-  to.tensor.strides = strides_channels_last(x.sizes);
+  from.tensor = x;
+  to.tensor = wanted;
   call.arguments = {to, from};
   return features_of_call(call, false, multiprocessors);
 }
@@ -291,8 +307,8 @@ void convolution(const OpCall& call, const OpFormula& row, bool tf32, bool whole
     c.window_side = std::max(c.window_side, side);
     if (!c.transposed) c.met *= std::min(1.0, side / c.stride);
   }
-  // cuDNN is given what suits either of them.
-  c.channels_last = channels_last(*x) || channels_last(*w);
+  // cuDNN is given what suits either of them; over one dimension, what lies otherwise is copied first.
+  c.channels_last = c.dims > 1 && (channels_last(*x) || channels_last(*w));
   if (!(c.input() > 0) || !(c.result() > 0) || !(c.weight() > 0)) return;
   if (c.channels_last) result.strides = strides_channels_last(result.sizes);
   const auto mask = at->mask < 0 ? std::vector<bool>() : flags_at(call, static_cast<std::size_t>(at->mask));
@@ -319,9 +335,12 @@ void convolution(const OpCall& call, const OpFormula& row, bool tf32, bool whole
     out->parts.back().role = "bias";
   }
   if (out->parts.empty()) return;
-  if (whole && c.channels_last && !channels_last(*x) && channels > 1 && c.read_positions > 1) {
-    out->parts.push_back(of_copy(*x, multiprocessors));
-    out->parts.back().role = "turned";
+  for (const TensorShape* t : {x, gradient}) {
+    if (!whole || t == nullptr) continue;
+    if (auto copied = of_copy(*t, c.channels_last, multiprocessors)) {
+      out->parts.push_back(std::move(*copied));
+      out->parts.back().role = "turned";
+    }
   }
   CallFeatures nearness;
   nearness.unit = out->unit;

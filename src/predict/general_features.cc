@@ -7,6 +7,7 @@
 #include "ops/operands.h"
 #include "predict/call_features.h"
 #include "predict/feature_values.h"
+#include "predict/walk.h"
 
 namespace ridge::features {
 namespace {
@@ -63,9 +64,16 @@ Span span_of(const OpCall& call, std::string_view op, std::string_view kind, con
     span.outer = numel(x);
     return span;
   }
+  // A reduction goes over its tensor as it lies.
+  std::vector<std::int64_t> sizes = x.sizes;
+  if (kind == "reduction") {
+    const StrideOrder lies = sorted_by_strides(x);
+    sizes = lies.sizes;
+    for (std::int64_t& d : dims) d = lies.place_of[static_cast<std::size_t>(d)];
+  }
   const std::int64_t last = *std::ranges::max_element(dims);
   for (std::int64_t i = 0; i < rank; ++i) {
-    const double size = static_cast<double>(x.sizes[static_cast<std::size_t>(i)]);
+    const double size = static_cast<double>(sizes[static_cast<std::size_t>(i)]);
     if (std::ranges::find(dims, i) != dims.end())
       span.along *= size;
     else if (i > last)
@@ -142,6 +150,35 @@ float type_code(DType type) {
     default: return 9;
   }
 }
+
+namespace {
+
+// In which order its elements are walked, or how its list is joined.
+void walked(const OpCall& call, std::string_view op, CallFeatures* out) {
+  std::vector<float>& f = out->values;
+  f.push_back(in_place(call) ? 1.0F : 0.0F);
+  const bool stacked = op == "stack";
+  if ((op == "cat" || stacked) && !call.arguments.empty() && !call.arguments.front().list.empty()) {
+    const std::vector<TensorShape>& list = call.arguments.front().list;
+    const double item = std::max(item_bytes(list.front().dtype), 0.5);
+    const Joined joined = joined_of(list, static_cast<std::int64_t>(number_at(call, 1).value_or(0)), stacked, item);
+    f.insert(f.end(), {joined.dense           ? 2.0F
+                       : joined.channels_last ? 1.0F
+                                              : 0.0F,
+                       joined.alignment, log_size(joined.shortest_bytes), 0.0F, 0.0F, log_size(out->tensor_bytes)});
+    return;
+  }
+  double elements = 0;
+  each_tensor(call, [&](const TensorShape& t) { elements = std::max(elements, numel(t)); });
+  const double result_item =
+      out->work.written && elements > 0 ? std::clamp(*out->work.written / elements, 1.0, 16.0) : item_bytes(out->unit);
+  const Walk walk = walk_of(call, op, out->kind, result_item).value_or(Walk());
+  f.insert(f.end(), {walk.plain ? 0.0F : static_cast<float>(walk.dims), static_cast<float>(walk.tensors), log_size(walk.inner),
+                     static_cast<float>(std::log2(std::max(walk.by_warps, 1.0 / 64))),
+                     static_cast<float>(std::log2(std::max(walk.by_blocks, 1.0 / 64))), log_size(walk.moved_bytes)});
+}
+
+}  // namespace
 
 void general(const OpCall& call, std::string_view op, double multiprocessors, CallFeatures* out) {
   const TensorShape* largest = nullptr;
@@ -224,6 +261,7 @@ void general(const OpCall& call, std::string_view op, double multiprocessors, Ca
                      static_cast<float>(x != nullptr && index > 0 ? std::log2(index / std::max(numel(*x), 1.0)) : 0.0),
                      x != nullptr && x->sizes.size() > 1 ? alignment(static_cast<double>(x->sizes[1])) : 0.0F});
   waves(out->kind.starts_with("norm") ? span.outer : span.outer * span.inner, multiprocessors, out);
+  walked(call, op, out);
 }
 
 }  // namespace ridge::features

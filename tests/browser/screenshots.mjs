@@ -10,6 +10,7 @@ const compiled = [fixture("gpt_compiled_train.json.gz")];
 const eager = [fixture("resnet18_eager_shapes.json.gz")];
 
 const job = [fixture("../../examples/job")];
+const mended = fixture("../../examples/job_mended");
 const slow = 6; // a rank of it whose device is slow
 
 // name, traces, page, parameters, scheme, and what to do before the picture
@@ -19,6 +20,7 @@ const kPictures = [
   ["timeline_dark", compiled, "timeline", "", "dark", zoom_to_a_kernel],
   ["roofline", eager, "roofline", "", "light"],
   ["ranks", job, "ranks", "", "light"],
+  ["job_diff", ["--before", ...job, mended], "job_diff", "", "light"],
   ["ranks_collective", job, "timeline", `t=${slow}&ranks=6.4.5.7`, "light", select_a_collective],
 ];
 

@@ -64,15 +64,14 @@ class TunerWalk {
       if (phase.autotune) is_phase_.insert(phase.span.value), is_phase_.insert(phase.node.value);
     }
     std::vector<TunedOnce> out;
-    std::vector<std::int64_t> ends;
     for (const CompilePhase& phase : phases) {
       if (!phase.autotune || !scope_.holds(phase.node)) continue;
       TunedOnce found = one(phase);
       if (found.tried.empty() || !scope_.matches(found.what)) continue;
       out.push_back(std::move(found));
-      ends.push_back(tree_.end_ns[phase.node.value]);
     }
-    mark_those_that_ran(ends, &out);
+    add_own(&out);
+    mark_those_that_ran(&out);
     return out;
   }
 
@@ -99,6 +98,69 @@ class TunerWalk {
       if (is == EventClass::op && std::ranges::find(kPreparing, name) != kPreparing.end()) continue;
       if (auto call = timed_call(NodeId{n}, name)) calls.push_back(std::move(*call));
     }
+    fill(calls, end, &out);
+    rank_by_expectation(scope_, &out);
+    return out;
+  }
+
+  // Kernels that the program brings and times itself. Calls of the tuner that stand under no phase; another kernel's begin
+  // another tuning, and so does what the program does in between.
+  void add_own(std::vector<TunedOnce>* out) {
+    const Autotuning& tuning = model_.autotuning();
+    if (tuning.node.empty()) return;
+    std::vector<TimedCall> calls;
+    const auto finish_one = [&] {
+      if (calls.empty()) return;
+      TunedOnce found;
+      found.how = kOwnTuner;
+      found.what = calls.front().config.kernel;
+      const std::int64_t end = tree_.end_ns[calls.back().node.value];
+      found.wall_ns = end - tree_.start_ns[calls.front().node.value];
+      fill(calls, end, &found);
+      calls.clear();
+      if (found.tried.size() > 1 && scope_.matches(found.what)) {
+        place_by_time(&found);
+        out->push_back(std::move(found));
+      }
+    };
+    for (const HostThread& thread : tree_.threads) {
+      std::int64_t done = INT64_MIN;
+      const std::uint32_t end = std::min(thread.first + thread.count, tree_.recorded);
+      for (std::uint32_t n = thread.first; n < end; ++n) {
+        if (is_phase_.contains(n)) done = tree_.end_ns[n];
+        const EventClass is = tree_.event_class[n];
+        if ((is != EventClass::op && is != EventClass::launch) || tree_.start_ns[n] < done) continue;
+        done = tree_.end_ns[n];
+        const std::string_view name = trace_.text(trace_.events.name(tree_.event[n]));
+        if (!tuning.holds(NodeId{n}) || !scope_.holds(NodeId{n})) {
+          finish_one();
+          continue;
+        }
+        if (name == kBuffer && !calls.empty()) calls.back().begins = true;
+        if (is == EventClass::op) continue;
+        auto call = timed_call(NodeId{n}, name);
+        if (!call) continue;
+        call->config.of_program = true;
+        if (!calls.empty() && calls.front().config.kernel != call->config.kernel) finish_one();
+        calls.push_back(std::move(*call));
+      }
+      finish_one();
+    }
+    std::ranges::stable_sort(*out, {}, [&](const TunedOnce& t) { return t.began_ns; });
+  }
+
+  static void place_by_time(TunedOnce* tuning) {
+    std::vector<TriedConfig*> order;
+    for (TriedConfig& c : tuning->tried) order.push_back(&c);
+    std::ranges::stable_sort(order, {}, &TriedConfig::min_ns);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<std::int64_t>(i) + 1;
+  }
+
+  // Runs of equal calls become configurations.
+  void fill(const std::vector<TimedCall>& calls, std::int64_t end, TunedOnce* tuning) {
+    TunedOnce& out = *tuning;
+    if (!calls.empty()) out.began_ns = tree_.start_ns[calls.front().node.value];
+    out.ended_ns = end;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const bool first = i == 0 || calls[i].begins || !same_config(calls[i].config, calls[i - 1].config);
       if (first) {
@@ -114,8 +176,6 @@ class TunerWalk {
       saturating_add(&out.gpu_ns, calls[i].ns);
     }
     if (!out.tried.empty()) finish(end, &out.tried.back());
-    rank_by_expectation(scope_, &out);
-    return out;
   }
 
   bool below(std::uint32_t n, NodeId above) const {
@@ -198,15 +258,14 @@ class TunerWalk {
 
   // The chosen configuration is the one that the program launches first when the tuner is done: under the kernel's own name; a
   // template, which is tried under a name of its own, by its shape. Of several that look alike, the fastest.
-  void mark_those_that_ran(const std::vector<std::int64_t>& ends, std::vector<TunedOnce>* tunings) {
+  void mark_those_that_ran(std::vector<TunedOnce>* tunings) {
     Launches kernels, configs, whole;
     const auto work = trace_.of(EventClass::device_work);
     for (const auto& [launch, row] : ran_) {
       const NodeId op = model_.links().op[row];
-      if (op == kNoNode) continue;
       TriedConfig program;
       describe_kernel(work[row], &program);
-      describe_op(tree_.event[op.value], &program);
+      if (op != kNoNode) describe_op(tree_.event[op.value], &program);
       const std::int64_t at = tree_.start_ns[launch.value];
       kernels[kernel_key(program)].push_back(at);
       whole[whole_key(program)].push_back(at);
@@ -215,13 +274,13 @@ class TunerWalk {
     for (Launches* launches : {&kernels, &configs, &whole}) {
       for (auto& [key, times] : *launches) std::ranges::sort(times);
     }
-    for (std::size_t i = 0; i < tunings->size(); ++i) {
+    for (TunedOnce& tuning : *tunings) {
       TriedConfig* best = nullptr;
       std::int64_t earliest = 0;
-      for (TriedConfig& c : (*tunings)[i].tried) {
-        const auto named = first_after(kernels, kernel_key(c), ends[i]);
-        const auto at = named     ? first_after(whole, whole_key(c), ends[i])
-                        : c.warps ? first_after(configs, config_key(c), ends[i])
+      for (TriedConfig& c : tuning.tried) {
+        const auto named = first_after(kernels, kernel_key(c), tuning.ended_ns);
+        const auto at = named     ? first_after(whole, whole_key(c), tuning.ended_ns)
+                        : c.warps ? first_after(configs, config_key(c), tuning.ended_ns)
                                   : std::nullopt;
         if (!at || (named && *at != *named)) continue;  // what ran first of this name was another
         if (best != nullptr && std::pair(earliest, best->min_ns) <= std::pair(*at, c.min_ns)) continue;

@@ -31,14 +31,16 @@ struct TriedConfig {
   std::optional<double> expected_ns;
   std::int64_t place = 0, expected_place = 0;  // among those of its tuning, the fastest first; 0: not known
   bool ran = false;                            // the program ran it then
+  bool of_program = false;                     // a kernel that the program launches itself, under no op
 };
 
 // One time that a compiler looked for the best.
 struct TunedOnce {
-  std::string_view how;            // "mm_template_autotuning", ...: the compiler's name for it
+  std::string_view how;            // "mm_template_autotuning", ...: the compiler's name for it; kOwnTuner
   std::string what;                // the kernel or the product
   std::vector<TriedConfig> tried;  // in the order in which they were
   std::int64_t wall_ns = 0, gpu_ns = 0, launches = 0;
+  std::int64_t began_ns = 0, ended_ns = 0;  // the first of them, and when the tuner was done
 
   const TriedConfig* fastest() const;
   const TriedConfig* chosen() const;  // nullptr where the trace does not show which one ran
@@ -64,6 +66,7 @@ struct Autotune {
 };
 
 inline constexpr std::int64_t kTriedFirst = 5;
+inline constexpr std::string_view kOwnTuner = "triton.autotune";  // of a kernel that the program brings
 
 Autotune compute_autotune(const Scope& scope);
 Report report_autotune(const Autotune& autotune);

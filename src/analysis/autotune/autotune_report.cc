@@ -9,6 +9,9 @@ namespace {
 
 std::string config_of(const TriedConfig& config) {
   if (config.tile) return text_of(*config.tile);
+  if (config.of_program)
+    return "{\"grid\": " + std::string(config.grid) + ", \"block\": " + std::string(config.block) +
+           ", \"registers\": " + std::to_string(config.registers.value_or(0)) + "}";
   if (!config.warps) return config.kernel;  // a library's
   return "{\"num_warps\": " + std::to_string(*config.warps) + ", \"num_stages\": " + std::to_string(config.stages.value_or(0)) +
          ", \"grid\": " + std::string(config.grid) + "}";

@@ -2,6 +2,7 @@
 #include "analysis/ranks/ranks.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 
@@ -41,9 +42,12 @@ class RanksMaker {
     add_bubbles();
     add_shares();
     for (const JobRank& rank : ranks_.job.ranks) {
-      if (!ranks_.peer_bytes_per_s) ranks_.peer_bytes_per_s = peer_link_bytes_per_s(rank.digest->device);
+      if (!ranks_.peer_source.empty()) break;
+      ranks_.peer_bytes_per_s = peer_link_bytes_per_s(rank.digest->device);
+      ranks_.peer_source = peer_link_source(rank.digest->device);
     }
     ranks_.stragglers = find_stragglers(ranks_.job, ranks_.step_ns);
+    ranks_.stages = find_uneven_stages(ranks_.job, ranks_.step_ns);
     return std::move(ranks_);
   }
 
@@ -213,12 +217,21 @@ std::int64_t clock_origin(const Job& job) {
 
 Ranks compute_ranks(const Job& job) { return RanksMaker(job).make(); }
 
-Result<Report> run_ranks(const Job& job, const Job* before, const Arguments&) {
+Result<Report> run_ranks(const Job& job, const Job* before, const Arguments& arguments) {
   if (job.given < 2 || (before != nullptr && before->given < 2)) {
     return fail(ErrorCode::usage, "ranks needs the traces of two ranks at least", "",
                 "give the folder of a job's traces, or of their digests");
   }
-  const Ranks found = compute_ranks(job);
+  Ranks found = compute_ranks(job);
+  if (const auto given = arguments.find("network_gbps"); given != arguments.end()) {
+    double gbits = 0;
+    const char* const end = given->second.data() + given->second.size();
+    const auto [stop, error] = std::from_chars(given->second.data(), end, gbits);
+    if (error != std::errc{} || stop != end || !(gbits > 0) || gbits > 1e6)
+      return fail(ErrorCode::usage, "invalid value '" + given->second + "' for --network-gbps", "",
+                  "give the Gbit/s of a GPU's own network port: 400");
+    found.network_bytes_per_s = gbits * 1e9 / 8;
+  }
   return before == nullptr ? report_ranks(found) : report_job_changes(compute_ranks(*before), found);
 }
 

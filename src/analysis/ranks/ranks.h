@@ -17,6 +17,7 @@
 #include <ridge/report.h>
 
 #include "job/job.h"
+#include "job/stages.h"
 #include "job/stragglers.h"
 
 namespace ridge {
@@ -60,7 +61,10 @@ struct Ranks {
   std::vector<MessageSums> messages = {};
   std::optional<double> peer_bytes_per_s = {};  // of the device's links within a machine
   std::int64_t step_ns = 0;                     // of the job: the median rank's
+  std::string peer_source = {};                 // of that figure
   Stragglers stragglers = {};
+  std::optional<UnevenStages> stages = {};
+  std::optional<double> network_bytes_per_s = {};  // of each rank, one way, where the user told it
 };
 
 // What of a rank's time in a collective was waiting for others, and what transfer.

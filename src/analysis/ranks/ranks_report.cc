@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "analysis/collectives/collectives.h"
 #include "analysis/ranks/ranks.h"
+#include "analysis/ranks/ranks_findings.h"
 #include "analysis/shared/cells.h"
 #include "base/median.h"
 #include "base/saturating.h"
@@ -22,19 +25,6 @@ Cell per(std::optional<std::int64_t> bytes, std::int64_t ns) {
   return bytes && ns > 0 ? Cell(static_cast<double>(*bytes) * 1e9 / static_cast<double>(ns)) : Cell();
 }
 
-// "0-3", "0, 4, 8": how people list ranks.
-std::string listed(const std::vector<std::int64_t>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (last == i + 1) last = i;
-    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]) + (last > i ? "-" + std::to_string(ranks[last]) : "");
-    i = last + 1;
-  }
-  return text;
-}
-
 // "[0, 1, 2, 3]": as traces list the members of a group.
 std::string as_list(const std::vector<std::int64_t>& ranks) {
   std::string text = "[";
@@ -46,10 +36,23 @@ Cell link_of(const JobGroup& group) {
   return !group.hosts_known ? Cell() : Cell(std::string(group.one_host ? "within_node" : "between_nodes"));
 }
 
-// The share of the links' peak, which is known within a machine only.
+// What the links of a group carry at the very best. Between machines each of its ranks there has a port of its own, and the
+// machine with fewest ranks bounds the ring.
+std::optional<double> link_peak(const Ranks& found, const JobGroup& group) {
+  if (!group.hosts_known) return std::nullopt;
+  if (group.one_host) return found.peer_bytes_per_s;
+  if (!found.network_bytes_per_s) return std::nullopt;
+  std::map<std::string_view, int> hosts;
+  for (const std::uint32_t r : group.members) ++hosts[found.job.ranks[r].digest->host];
+  const auto fewest =
+      std::min_element(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const double network = *found.network_bytes_per_s * fewest->second;
+  return found.peer_bytes_per_s ? std::min(network, *found.peer_bytes_per_s) : network;
+}
+
 Cell share_of_peak(const Ranks& found, const JobGroup& group, const Cell& busbw) {
-  if (!group.one_host || !found.peer_bytes_per_s || !std::holds_alternative<double>(busbw)) return {};
-  return std::get<double>(busbw) / *found.peer_bytes_per_s * 100;
+  const auto peak = link_peak(found, group);
+  return peak && std::holds_alternative<double>(busbw) ? Cell(std::get<double>(busbw) / *peak * 100) : Cell();
 }
 
 Cell bus_bandwidth(const std::string& name, const JobGroup& group, const Cell& algbw) {
@@ -176,7 +179,7 @@ Table groups_table(const Ranks& found) {
     const JobGroup& group = found.job.groups[g];
     table.add_row({cells::text(group.label), cells::text(group.description), cells::text(std::string(name_of(group.role))),
                    cells::integer(group.size), static_cast<std::int64_t>(group.members.size()), link_of(group), counts[g],
-                   rounded(waits[g]), transfers[g], listed(group.ranks)});
+                   rounded(waits[g]), transfers[g], listed_for_people(group.ranks)});
   }
   return table;
 }
@@ -225,12 +228,19 @@ Table job_table(const Ranks& found) {
   Table table;
   table.name = "job";
   table.hints.key_value = true;
-  table.columns = {{"ranks", Type::integer, Unit::count},          {"world_size", Type::integer, Unit::count},
-                   {"missing", Type::integer, Unit::count},        {"hosts", Type::integer, Unit::count},
-                   {"step_ns", Type::integer, Unit::ns},           {"replayed_step_ns", Type::integer, Unit::ns},
-                   {"step_if_median_ns", Type::integer, Unit::ns}, {"wait_pct", Type::number, Unit::percent},
-                   {"transfer_pct", Type::number, Unit::percent},  {"exposed_pct", Type::number, Unit::percent},
-                   {"bubble_pct", Type::number, Unit::percent},    {"peer_link_bytes_per_s", Type::number, Unit::bytes_per_s}};
+  table.columns = {{"ranks", Type::integer, Unit::count},
+                   {"world_size", Type::integer, Unit::count},
+                   {"missing", Type::integer, Unit::count},
+                   {"hosts", Type::integer, Unit::count},
+                   {"step_ns", Type::integer, Unit::ns},
+                   {"replayed_step_ns", Type::integer, Unit::ns},
+                   {"step_if_median_ns", Type::integer, Unit::ns},
+                   {"wait_pct", Type::number, Unit::percent},
+                   {"transfer_pct", Type::number, Unit::percent},
+                   {"exposed_pct", Type::number, Unit::percent},
+                   {"bubble_pct", Type::number, Unit::percent},
+                   {"peer_link_bytes_per_s", Type::number, Unit::bytes_per_s},
+                   {"peer_link_source", Type::text}};
   double all = 0, wait = 0, transfer = 0, exposed = 0, bubble = 0;
   std::vector<std::string_view> hosts;
   for (const RankSums& sums : found.ranks) {
@@ -250,60 +260,7 @@ Table job_table(const Ranks& found) {
                  hosts_known ? Cell(static_cast<std::int64_t>(hosts.size())) : Cell(),
                  found.step_ns > 0 ? Cell(found.step_ns) : Cell(), cells::integer(found.stragglers.replayed_ns),
                  cells::integer(found.stragglers.if_median_ns), share(wait), share(transfer), share(exposed), share(bubble),
-                 found.peer_bytes_per_s ? Cell(*found.peer_bytes_per_s) : Cell()});
-  return table;
-}
-
-// Who asks about all ranks has a trace of each.
-std::string for_whole_job(const std::string& action) {
-  constexpr std::string_view kHint = "; to find a late rank, record one trace per rank";
-  std::string text = action;
-  if (const std::size_t at = text.find(kHint); at != std::string::npos) text.erase(at, kHint.size());
-  return text;
-}
-
-// The findings of all ranks, each once: those that it holds for, and what it saves these, in the median.
-Table findings_of_ranks(const Ranks& found) {
-  struct Held {
-    std::string finding, action;
-    std::vector<std::int64_t> ranks, saves, at_most;
-    std::int64_t most_rank = 0;  // whom it saves most
-    std::optional<std::int64_t> most = {};
-  };
-  std::map<std::string, Held> all;
-  for (const RankSums& sums : found.ranks) {
-    for (const DigestFinding& finding : sums.rank->digest->findings) {
-      Held& held = all[finding.id];
-      if (held.ranks.empty()) held.finding = finding.finding, held.action = finding.action;
-      if (!held.ranks.empty() && held.ranks.back() == sums.rank->rank) continue;
-      held.ranks.push_back(sums.rank->rank);
-      if (finding.saves_ns) held.saves.push_back(*finding.saves_ns);
-      if (finding.saves_ns && finding.saves_ns > held.most) held.most = finding.saves_ns, held.most_rank = sums.rank->rank;
-      if (finding.at_most_ns) held.at_most.push_back(*finding.at_most_ns);
-    }
-  }
-  std::vector<std::pair<std::string, Held>> rows(all.begin(), all.end());
-  const auto typical = [](const std::vector<std::int64_t>& values) {
-    return values.empty() ? std::nullopt : std::optional(median(values));
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const auto& a, const auto& b) { return a.second.most.value_or(-1) > b.second.most.value_or(-1); });
-  Table table;
-  table.name = "findings";
-  table.columns = {{"id", Type::text},
-                   {"finding", Type::text},
-                   {"holds_for", Type::integer, Unit::count},
-                   {"saves_ns", Type::integer, Unit::ns},
-                   {"at_most_ns", Type::integer, Unit::ns},
-                   {"ranks", Type::text},
-                   {"most_saves_ns", Type::integer, Unit::ns},
-                   {"most_rank", Type::integer},
-                   {"do", Type::text, Unit::none, Role::plain, true}};
-  for (const auto& [id, held] : rows) {
-    table.add_row({id, held.finding, static_cast<std::int64_t>(held.ranks.size()), cells::integer(typical(held.saves)),
-                   cells::integer(typical(held.at_most)), listed(held.ranks), cells::integer(held.most),
-                   held.most ? Cell(held.most_rank) : Cell(), for_whole_job(held.action)});
-  }
+                 found.peer_bytes_per_s ? Cell(*found.peer_bytes_per_s) : Cell(), cells::text(found.peer_source)});
   return table;
 }
 
@@ -328,8 +285,64 @@ std::string headline_of(const Ranks& found) {
                        first.alike_pct);
   }
   const std::string who = first.rank ? "rank " + std::to_string(found.job.ranks[*first.rank].rank)
-                                     : "the link of ranks " + listed(found.job.groups[*first.group].ranks);
+                                     : "the link of ranks " + listed_for_people(found.job.groups[*first.group].ranks);
   return fmt::format("{} ({}) costs {:.1f} % of the step", who, name_of(first.cause), first.costs_pct);
+}
+
+// Links are judged by groups that do the same. Of a group that has no like it is said that nobody can tell, and how fast it
+// is, where its transfers take enough of a step to matter.
+bool say_lonely_links(const Ranks& found, Report* report) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, GroupRole, std::int64_t>, std::set<std::uint32_t>> alike;
+  const auto key_of = [&](const MeetingSums& sums) {
+    const JobGroup& group = found.job.groups[sums.group];
+    return std::tuple(sums.name, sums.dtype, group.role, group.size.value_or(0));
+  };
+  for (const MeetingSums& sums : found.collectives) alike[key_of(sums)].insert(sums.group);
+  std::map<std::uint32_t, const MeetingSums*> lonely;  // its longest transfers
+  const double least = 0.02 * static_cast<double>(found.step_ns) * static_cast<double>(found.stragglers.steps);
+  for (const MeetingSums& sums : found.collectives) {
+    if (alike[key_of(sums)].size() > 1 || found.job.groups[sums.group].members.size() < 2) continue;
+    if (static_cast<double>(sums.transfer_ns) < least) continue;
+    const MeetingSums*& longest = lonely[sums.group];
+    if (longest == nullptr || sums.transfer_ns > longest->transfer_ns) longest = &sums;
+  }
+  constexpr std::size_t kMostSaid = 3;
+  std::size_t said = 0;
+  for (const auto& [g, sums] : lonely) {
+    if (said++ == kMostSaid) break;
+    const JobGroup& group = found.job.groups[g];
+    const std::string& name = found.job.names[sums->name];
+    const Cell busbw = bus_bandwidth(name, group, per(sums->bytes, sums->sized_ns));
+    const Cell share = share_of_peak(found, group, busbw);
+    std::string speed = "how fast it is cannot be told either";
+    if (std::holds_alternative<double>(busbw))
+      speed = fmt::format("its {} reaches {:.3g} GB/s of bus", name, std::get<double>(busbw) / 1e9);
+    if (std::holds_alternative<double>(share)) speed += fmt::format(", {:.0f} % of the link's peak", std::get<double>(share));
+    report->diagnostics.push_back({"link_unjudged", 1,
+                                   fmt::format("whether the link of group {} (ranks {}) is slow cannot be told: no other group "
+                                               "does the same to compare it with; {}",
+                                               group.label, listed_for_people(group.ranks), speed),
+                                   "info"});
+  }
+  return !lonely.empty();
+}
+
+void say_uneven_stages(const Ranks& found, Report* report) {
+  if (!found.stages) return;
+  const UnevenStages& stages = *found.stages;
+  // A rank of it that is a straggler makes the stage long: that is told already.
+  for (const Straggler& straggler : found.stragglers.list) {
+    if (straggler.rank && std::ranges::find(stages.ranks, found.job.ranks[*straggler.rank].rank) != stages.ranks.end()) return;
+  }
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  report->diagnostics.push_back(
+      {"stages_uneven", 1,
+       fmt::format("stage {} of the pipeline (ranks {}) computes {:.2f} ms a step, the mean stage {:.2f}: the others wait for "
+                   "it. Dealt "
+                   "out evenly, a step would take up to {:.2f} ms less ({:.1f} %)",
+                   stages.stage, listed_for_people(stages.ranks), ms(stages.longest_ns), ms(stages.mean_ns),
+                   ms(stages.longest_ns - stages.mean_ns),
+                   static_cast<double>(stages.longest_ns - stages.mean_ns) * 100 / static_cast<double>(found.step_ns))});
 }
 
 }  // namespace
@@ -347,12 +360,16 @@ Report report_ranks(const Ranks& found) {
   if (known > 0) report.tables.push_back(findings_of_ranks(found));
   report.diagnostics = found.job.diagnostics;
   for (const Diagnostic& diagnostic : found.stragglers.diagnostics) report.diagnostics.push_back(diagnostic);
+  say_uneven_stages(found, &report);
+  const bool lonely = say_lonely_links(found, &report);
   if (found.job.meetings.empty()) {
     report.diagnostics.push_back({"no_collectives", 1, "the traces have no communication: nothing to compare ranks by"});
   } else if (found.stragglers.list.empty() && found.stragglers.replayed_ns) {
     report.diagnostics.push_back({std::string(kNoStragglersCode), 1, no_straggler(found), "info"});
   }
   if (found.stragglers.replayed_ns) report.headline = headline_of(found);
+  if (!report.headline.empty() && found.stragglers.list.empty() && lonely)
+    report.headline += "; a link without its like cannot be judged";
   return report;
 }
 

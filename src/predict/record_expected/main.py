@@ -7,7 +7,7 @@ MAKERS = [(p_mm, 9), (p_addmm, 5), (p_linear, 7), (p_bmm, 6), (p_scaled_mm, 4), 
           (p_layer_norm_backward, 2.5), (p_rms_norm, 2), (p_group_norm, 2.5), (p_batch_norm, 4), (p_softmax, 4), (p_reduction, 7),
           (p_pointwise, 14), (p_copy, 8), (p_gather, 7), (p_sort, 4), (p_optimizer, 4), (p_loss, 4), (p_pooling, 5), (p_model_convolution, 12),
           (p_model_convolution_backward, 12), (p_model_norm, 4), (p_model_attention, 4), (p_model_product, 5), (p_model_move, 7),
-          (p_other_convolution, 8), (p_other_convolution_backward, 8), (p_other_norm, 5), (p_other_move, 6), (p_vocabulary, 1)]
+          (p_other_convolution, 8), (p_other_convolution_backward, 8), (p_other_norm, 5), (p_other_move, 6), (p_vocabulary, 1), (p_drawn_convolution, 5), (p_drawn_convolution_backward, 7)]
 
 
 def point_maker(maker, draw):
@@ -61,8 +61,9 @@ def sweep_all(a, log):
         if makes is None:
             del sources[name]
             continue
-        have[name] += recorder.points(name, makes, a.sweep_until)
+        have[name] += recorder.points(name, makes, a.sweep_until, apart=True)
         log(have)
+    recorder.finish()
     done = set()
     if have["points"] and os.path.exists(os.path.join(a.out, "models.jsonl.gz")):
         with gzip.open(os.path.join(a.out, "models.jsonl.gz"), "rt") as f:
@@ -79,15 +80,8 @@ def sweep_all(a, log):
                 step()
             step = None
             torch.cuda.synchronize()
-
-            def remade(func, args, kwargs, count):
-                def f():
-                    x, k = Collector.remake(args), {n: Collector.remake(v) for n, v in kwargs.items()}
-                    lists = [y for y in x if isinstance(y, list) and y and isinstance(y[0], torch.Tensor)]
-                    told = {"sizes": [t.numel() for t in lists[0]], "item": str(lists[0][0].dtype)} if lists else {}
-                    return lambda: func(*x, **k), name.endswith("fp32"), dict(told, model=name, count=count)
-                return f
-            n = recorder.points("models", [remade(*c) for c in seen.calls.values()], a.until)
+            n = recorder.points("models", [remade(f, args, kwargs, name.endswith("fp32"), dict(model=name, count=count))
+                                           for f, args, kwargs, count in seen.calls.values()], a.until)
             log(name, len(seen.calls), "calls", n, "points")
         except Exception as e:
             log(name, type(e).__name__, str(e).split("\n")[0][:200])
@@ -113,7 +107,8 @@ def main():
     for hidden in ("--until", "--sweep-until"):
         p.add_argument(hidden, type=float, default=0, help=argparse.SUPPRESS)
     p.add_argument("--worker", type=int, default=None, help=argparse.SUPPRESS)
-    for hidden in ("--child", "--tile-worker", "--tile-child"):
+    p.add_argument("--layers", type=float, default=0.3, help="the share of the time that goes to layers as models have them; 0: none")
+    for hidden in ("--child", "--tile-worker", "--tile-child", "--layer-child"):
         p.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
     start = time.time()
@@ -126,6 +121,8 @@ def main():
         return measure_tiles(a, log)
     if a.worker is not None:
         return compile_worker(a, os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    if a.layer_child:
+        return sweep_layers(a, log)
     if a.child:
         return sweep_all(a, log)
     props = torch.cuda.get_device_properties(0)
@@ -143,6 +140,11 @@ def main():
     # Compiling needs no GPU: while the sweep runs.
     tilers = [subprocess.Popen(here + tiles + ["--tile-worker", "--worker", str(i), "--until", str(until)], env=tile_env)
               for i in range(a.workers if a.tiles else 0)]
+    # Layers first: what of them is left out, no other points stand for.
+    layers_until = start + a.layers * a.seconds
+    for attempt in range(6):
+        if layers_until - time.time() < 10 or subprocess.call(here + ["--layer-child", "--seed", str(a.seed + 31 * attempt), "--until", str(layers_until)]) == 0:
+            break
     for attempt in range(6):
         if until - time.time() < 20:
             break

@@ -7,7 +7,25 @@ class Recorder:
     def __init__(self, folder, repeats=REPEATS):
         self.folder, self.repeats = folder, repeats
         self.flush = torch.empty(int(256e6 if LIMIT == 1 else 1e4), dtype=torch.int8, device=DEVICE)
-        self.failed = {}
+        self.failed, self.readers = {}, []
+        self.doing, self.since = "", time.time()
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        """A call that does not end takes its process with it: the next goes on with other shapes."""
+        while True:
+            time.sleep(1)
+            if time.time() - self.since > 20 and self.doing:
+                print("did not end:", self.doing, flush=True)
+                os._exit(3)
+
+    def begin(self, what):
+        self.doing, self.since = what, time.time()
+
+    def finish(self):
+        for reader in self.readers:
+            reader.join()
+        self.readers = []
 
     def run(self, key, call, tf32):
         """Inside a profile: the calls of one point, under annotations that carry its key."""
@@ -29,8 +47,8 @@ class Recorder:
             with record_function("point:%d:w" % key):
                 call()
 
-    def points(self, out, makes, deadline, keep_trace=None):
-        """makes: functions that return (call, tf32, about the point). One profile for all of them."""
+    def points(self, out, makes, deadline, keep_trace=None, apart=False):
+        """makes: functions that return (call, tf32, about the point). One profile for all of them; apart: another process reads it meanwhile."""
         about, n = [], 0
         gc_limit = 30e9
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True) as prof:
@@ -38,7 +56,9 @@ class Recorder:
                 if time.time() > deadline:
                     break
                 try:
+                    self.begin("a point")
                     call, tf32, what = m()
+                    self.begin(what.get("maker", what.get("model", "a point")))
                     about.append(dict(what, tf32=tf32))
                     n += 1
                     self.run(n - 1, call, tf32)
@@ -54,6 +74,7 @@ class Recorder:
                 if torch.cuda.memory_reserved() > gc_limit:
                     torch.cuda.empty_cache()
             torch.cuda.synchronize()
+        self.begin("")
         if not n:
             return 0
         path = tempfile.mktemp(suffix=".json")
@@ -62,13 +83,24 @@ class Recorder:
         if keep_trace:
             with open(path, "rb") as f, gzip.open(keep_trace, "wb", 6) as g:
                 g.write(f.read())
-        with open(path) as f:
-            events = json.load(f)["traceEvents"]
-        os.remove(path)
-        lines = [json.dumps(line, separators=(",", ":")) + "\n" for line in read_points(events, about, self.repeats)]
-        with gzip.open(os.path.join(self.folder, out + ".jsonl.gz"), "at", 6) as f:  # a member of its own: whole after an early end
-            f.write("".join(lines))
-        return len(lines)
+        told = (path, about, self.repeats, os.path.join(self.folder, out + ".jsonl.gz"))
+        if not apart:
+            return write_points(*told)
+        self.readers = [r for r in self.readers if r.is_alive()]
+        self.readers.append(multiprocessing.get_context("fork").Process(target=write_points, args=told))  # it never touches the device
+        self.readers[-1].start()
+        return n
+
+
+def write_points(path, about, repeats, out):
+    with open(path) as f:
+        events = json.load(f)["traceEvents"]
+    os.remove(path)
+    lines = [json.dumps(line, separators=(",", ":")) + "\n" for line in read_points(events, about, repeats)]
+    with open(out, "ab") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        f.write(gzip.compress("".join(lines).encode(), 6))  # a member of its own: whole after an early end
+    return len(lines)
 
 
 def median(xs):

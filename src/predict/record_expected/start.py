@@ -11,7 +11,8 @@ soon as its profile is read:
     python record_expected.py --out DIR [--seconds 240] [--seed 1] [--points 7000] [--score 1300]
 
 writes DIR/points.jsonl.gz (the table), DIR/score.jsonl.gz (other shapes, by another seed: for scoring only),
-DIR/models.jsonl.gz (the ops of whole models, each with how often it is called: scoring too), DIR/compiled.jsonl.gz (functions
+DIR/layers.jsonl.gz (calls of drawn layers, as they stand in a step: for the table), DIR/models.jsonl.gz (the ops of whole models, each with how often it is
+called: scoring too), DIR/compiled.jsonl.gz (functions
 compiled by Inductor) and DIR/compiled.tar.gz (their traces and the sources of their kernels), DIR/tiles.jsonl.gz and DIR/tiles_score.jsonl.gz (products by
 Triton, in each configuration of Inductor's template: for the table, and for scoring only).
 Needs PyTorch 2.6 or newer and one GPU with 24 GB or more.
@@ -23,12 +24,14 @@ import glob
 import gzip
 import json
 import math
+import multiprocessing
 import os
 import random
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import zlib
 

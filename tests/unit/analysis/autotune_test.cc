@@ -97,6 +97,82 @@ TEST(Autotune, ConfigurationsTheirTimesAndTheChosenOne) {
   EXPECT_EQ(compile.kernels.front().total_ns, tuning.wall_ns);
 }
 
+// As triton.autotune times a kernel of the program's own: no span, no op around its launches.
+class OwnTuned {
+ public:
+  OwnTuned& launch(const std::string& kernel, double took, const std::string& grid) {
+    return work("cuLaunchKernelEx", "", kernel, took, grid);
+  }
+  OwnTuned& op(const std::string& name) {
+    add("cpu_op", name, at_, 2, "");
+    at_ += 5;
+    return *this;
+  }
+  OwnTuned& fill(double took) { return work("cudaLaunchKernel", "aten::zero_", "fill", took, "[65536, 1, 1]"); }
+  OwnTuned& benchmark(const std::string& kernel, double took, const std::string& grid, double fill_took = 60) {
+    launch(kernel, took + 3, grid).op("aten::empty");
+    for (int i = 0; i < 6; ++i) fill(fill_took).launch(kernel, took + (i == 3 ? 0 : 1), grid);
+    return *this;
+  }
+  LoadedTrace loaded() const { return load_events(events_); }
+
+ private:
+  OwnTuned& work(const std::string& call, const std::string& op, const std::string& kernel, double took,
+                 const std::string& grid) {
+    const std::string id = std::to_string(++id_);
+    if (!op.empty()) add("cpu_op", op, at_, 6, "");
+    add(call == "cudaLaunchKernel" ? "cuda_runtime" : "cuda_driver", call, at_ + 1, 2, "\"correlation\": " + id);
+    add("kernel", kernel, at_ + 8, took,
+        "\"correlation\": " + id +
+            R"(, "device": 0, "stream": 7, "block": [128, 1, 1], "registers per thread": 16, "shared memory": 0, "grid": )" +
+            grid);
+    at_ += took + 20;
+    return *this;
+  }
+  void add(const std::string& cat, const std::string& name, double ts, double dur, const std::string& args) {
+    const bool device = cat == "kernel";
+    events_ += (events_.empty() ? "" : ",\n") + std::string(R"({"ph": "X", "cat": ")") + cat + R"(", "name": ")" + name +
+               R"(", "pid": )" + (device ? "0" : "1") + R"(, "tid": )" + (device ? "7" : "1") + R"(, "ts": )" +
+               std::to_string(ts) + R"(, "dur": )" + std::to_string(dur) + R"(, "args": {)" + args + "}}";
+  }
+  std::string events_;
+  double at_ = 10;
+  int id_ = 0;
+};
+
+TEST(Autotune, AKernelThatTheProgramTunesItself) {
+  OwnTuned t;
+  t.launch("mine", 9, "[7, 1, 1]");  // another key: the program's
+  t.benchmark("mine", 8, "[64, 1, 1]")
+      .benchmark("mine", 5, "[32, 1, 1]")
+      .launch("mine", 5, "[32, 1, 1]")
+      .op("aten::mul")
+      .launch("mine", 5, "[32, 1, 1]");
+  const LoadedTrace loaded = t.loaded();
+  const Autotune found = compute_autotune(Scope(*loaded.model));
+  ASSERT_EQ(found.tunings.size(), 1U);
+  const TunedOnce& tuning = found.tunings.front();
+  EXPECT_EQ(tuning.how, kOwnTuner);
+  EXPECT_EQ(tuning.what, "mine");
+  ASSERT_EQ(tuning.tried.size(), 2U);
+  EXPECT_EQ(tuning.tried[0].launches, 7);
+  EXPECT_EQ(tuning.tried[0].min_ns, 8'000);
+  EXPECT_EQ(tuning.tried[1].min_ns, 5'000);
+  EXPECT_EQ(tuning.tried[1].place, 1);
+  EXPECT_EQ(tuning.chosen(), &tuning.tried[1]);
+  EXPECT_EQ(tuning.launches, 14) << "neither what ran before nor the launch behind the last benchmark";
+}
+
+TEST(Autotune, ClearingAResultBeforeEachLaunchIsNoBenchmark) {
+  OwnTuned small;
+  small.benchmark("mine", 8, "[64, 1, 1]", 3).benchmark("mine", 5, "[32, 1, 1]", 3);
+  EXPECT_TRUE(compute_autotune(Scope(*small.loaded().model)).tunings.empty()) << "its buffer is small";
+  OwnTuned among;
+  for (int i = 0; i < 20; ++i)
+    among.launch("mine", 8, "[64, 1, 1]").op("aten::empty").fill(60).launch("mine", 8, "[64, 1, 1]").op("aten::mul");
+  EXPECT_TRUE(compute_autotune(Scope(*among.loaded().model)).tunings.empty()) << "the program works in between";
+}
+
 // Two kernels of equal inputs: what another kernel runs, and what ran before the tuner, is not what this one chose.
 TEST(Autotune, TheChosenOneIsWhatTheProgramLaunchedAfterTheTuner) {
   for (const bool unknown : {false, true}) {

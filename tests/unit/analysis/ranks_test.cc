@@ -507,6 +507,30 @@ TEST(Ranks, AGroupOfUnknownSizeHasNoBusBandwidth) {
   EXPECT_TRUE(known.tables[2].column("busbw").number(0));
 }
 
+TEST(Ranks, ALinkWithoutItsLikeIsSaidToBeUnjudged) {
+  const Answer answer(healthy());
+  const Report report = report_ranks(answer.ranks);
+  const auto said = std::ranges::find(report.diagnostics, "link_unjudged", &Diagnostic::code);
+  ASSERT_NE(said, report.diagnostics.end());
+  EXPECT_TRUE(test::says(said->message, {"ranks 0-3", "30 GB/s"}));
+  EXPECT_TRUE(test::says(report.headline, {"no straggler", "cannot be judged"}));
+}
+
+TEST(Ranks, BetweenNodesThePeakIsTheUsers) {
+  MadeJob made = healthy();
+  for (std::size_t r = 0; r < 4; ++r) made.ranks[r].host = r < 2 ? "a" : "b";
+  const std::vector<Digest> digests = digests_of(made);
+  const Job job = assemble_job(digests);
+  const auto unknown = run_ranks(job, nullptr, {});
+  ASSERT_TRUE(unknown);
+  EXPECT_FALSE(unknown->tables[2].column("pct_peak_link").number(0));
+  // 30 GB/s of the bus; two ranks a machine with 25 GB/s each.
+  const auto known = run_ranks(job, nullptr, {{"network_gbps", "200"}});
+  ASSERT_TRUE(known);
+  EXPECT_NEAR(*known->tables[2].column("pct_peak_link").number(0), 60, 0.5);
+  for (const char* wrong : {"fast", "0", "-1", "nan"}) EXPECT_FALSE(run_ranks(job, nullptr, {{"network_gbps", wrong}}));
+}
+
 TEST(Ranks, PlainDataParallelIsNoTensorGroup) {
   const Answer one(healthy(8));  // one bucket for all gradients, waited for at once
   ASSERT_EQ(one.job.groups.size(), 1U);

@@ -155,5 +155,42 @@ TEST(Bitmap, BitsBehindTheLastRowAreZero) {
   EXPECT_EQ(bits.set_bits(), 66U);
 }
 
+TEST(Bitmap, BytesOfAnyValueBecomeBitsAtAnyPlace) {
+  for (const std::size_t before : {0U, 1U, 7U, 63U, 64U, 65U}) {
+    Bitmap bits;
+    for (std::size_t i = 0; i < before; ++i) bits.push_back(i % 3 == 0);
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i < 300; ++i)
+      bytes.push_back(i % 5 < 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(i));  // 256 is 0 too
+    bits.append(bytes);
+    ASSERT_EQ(bits.size(), before + bytes.size());
+    for (std::size_t i = 0; i < before; ++i) EXPECT_EQ(bits[i], i % 3 == 0) << before << " " << i;
+    for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bits[before + i], bytes[i] != 0) << before << " " << i;
+  }
+}
+
+// Columns of several megabytes: their memory is another than that of small ones.
+TEST(Table, LargeColumnsAreCopiedCutAndFilledAgain) {
+  constexpr std::size_t kRows = 600'000;
+  Table table;
+  table.columns = {{"whole", Type::integer}, {"name", Type::text}};
+  table.reserve(kRows);
+  const std::vector<std::uint8_t> known = {1, 0, 1};
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(kRows); i += 3) {
+    table.columns[0].values.append(std::vector<std::int64_t>{i, 0, -i}, known);
+    table.columns[1].values.append(std::vector<std::string_view>{"a", "", "b"}, known);
+  }
+  const Table copy = table;
+  table.truncate(4);
+  table.add_row({std::int64_t{7}, "c"});
+  EXPECT_EQ(table.row(4), (Row{std::int64_t{7}, "c"}));
+  table.reserve(2 * kRows);
+  EXPECT_EQ(table.row(2), (Row{std::int64_t{0}, "b"}));
+  ASSERT_EQ(copy.size(), kRows);
+  EXPECT_EQ(copy.row(kRows - 3), (Row{static_cast<std::int64_t>(kRows) - 3, "a"}));
+  EXPECT_EQ(copy.row(kRows - 2), Row(2));
+  EXPECT_EQ(copy.row(kRows - 1), (Row{-(static_cast<std::int64_t>(kRows) - 3), "b"}));
+}
+
 }  // namespace
 }  // namespace ridge

@@ -20,6 +20,7 @@ struct Healthy {
   std::int64_t real_step_us;             // when nobody records; 0 where that was not measured: then the trace's counts
   std::vector<std::string_view> mended;  // must not be found
   std::vector<std::string_view> left;    // what may be, because it is true
+  double true_pct = kNotablePct;         // what following the advice saved when it was measured, where that is more
 };
 
 std::vector<Healthy> healthy_programs() {
@@ -57,6 +58,10 @@ std::vector<Healthy> healthy_programs() {
       {"pair_empty_cache_mended", 1'203, {"allocator"}, {}},
       {"pair_upload_mended", 981, {"pageable_copy"}, {}},
       {"pair_small_batch_mended", 150, {"launch_bound"}, {}},
+      // Busy 98 %. Operands that lie alike, and four kernels where torch.compile makes one: 451 us became 121.
+      {"pair_mixed_layout_mended", 450, {"memory_bound_inefficient"}, {"unfused_pointwise"}, 73.2},
+      // Busy 98 %: convolutions over sequences, compiled, whose layouts nobody can ask to be otherwise.
+      {"healthy_sound", 4'526, {"layout_transforms", "memory_bound_inefficient"}, {}},
   };
 }
 
@@ -79,8 +84,9 @@ TEST(HealthyPrograms, AreBlamedForWhatIsLeftAlone) {
     for (const RankedFinding& row : found.findings.rows) {
       EXPECT_FALSE(holds(program.mended, row.id)) << program.trace << " is blamed for " << row.id;
       EXPECT_TRUE(holds(program.left, row.id)) << program.trace << ": " << row.id << ", " << row.finding.finding;
-      EXPECT_LE(row.at_most_pct.value_or(0), busy ? kNotablePct : 100) << program.trace << ": " << row.id;
-      EXPECT_LE(row.savings.saves_pct.value_or(0), busy ? kNotablePct : 100) << program.trace << ": " << row.id;
+      const bool is_true = program.true_pct > kNotablePct;
+      EXPECT_LE(row.at_most_pct.value_or(0), busy && !is_true ? kNotablePct : 100) << program.trace << ": " << row.id;
+      EXPECT_LE(row.savings.saves_pct.value_or(0), busy ? program.true_pct : 100) << program.trace << ": " << row.id;
     }
   }
 }
