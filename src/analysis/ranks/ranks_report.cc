@@ -281,8 +281,8 @@ std::string headline_of(const Ranks& found) {
     std::vector<std::int64_t> ranks;
     for (const std::uint32_t r : first.alike) ranks.push_back(found.job.ranks[r].rank);
     const std::string of_host = first.host.empty() ? std::string() : ", all of host " + first.host;
-    return fmt::format("ranks {} ({}{}) cost {:.1f} % of the step together", listed(ranks), name_of(first.cause), of_host,
-                       first.alike_pct);
+    return fmt::format("ranks {} ({}{}) cost {:.1f} % of the step together", listed_for_people(ranks), name_of(first.cause),
+                       of_host, first.alike_pct);
   }
   const std::string who = first.rank ? "rank " + std::to_string(found.job.ranks[*first.rank].rank)
                                      : "the link of ranks " + listed_for_people(found.job.groups[*first.group].ranks);
