@@ -131,6 +131,28 @@ def test_a_cold_time_that_beats_the_arithmetic_is_refused():
     assert H200.refusal(990, {"bytes_read": 0, "compute_ns": 1000}) is None
 
 
+def test_a_convolution_by_winograd_is_not_held_against_its_definition(tmp_path, monkeypatch):
+    """Its product multiplies less than is counted: the measurement stands, without a share of the peak."""
+    from ridge.bench import parent
+
+    def row_of(beside):
+        call = {"kernel": "gemm", "op": "aten::convolution_backward", "grid": [1, 1, 1], "block": [128, 1, 1], "launches": [{"name": beside}, {"name": "gemm"}]}
+        path = tmp_path / "s.py"
+        path.write_text("CALL = %r" % call)
+        told = {"status": "ok", "index": 0, "same_kernel": True, "samples": 20}
+        each = {"ns": 14_900, "low_ns": 14_800, "high_ns": 15_000, "samples": 20}
+        told["launches"] = [{"name": "gemm", "grid": None, "block": None, "registers": 8, "shared_bytes": 0, "occupancy_pct": 0, "is_kernel": True, "cold": each, "warm": each}]
+        asked = type("Asked", (), {"on": "cuda", "deadline": 1, "seconds": 1, "within": 1, "seed": 0, "configs": False})
+        bench = type("Bench", (), {"asked": asked, "has_gpu": True, "other_device": False, "modules": {}, "over": staticmethod(lambda: False)})
+        bench.workers = type("Workers", (), {"ask": staticmethod(lambda *words, **more: told)})
+        monkeypatch.setattr(parent, "_costs", lambda *words: {"flops": 1.156e9, "compute_ns": 17_280, "bytes_read": 1000})
+        return parent._row(bench, {"script": "s.py", "path": str(path), "status": "ok"}, None, H200)
+
+    assert row_of("transpose")["status"] == "refused"
+    row = row_of("winogradWgradData4x4")
+    assert row["status"] == "ok" and row["cold_ns"] == 14_900 and row["pct_peak_flops"] is None and row["flops_per_s"] is None
+
+
 def test_warm_runs_above_memory_came_from_the_cache():
     costs = {"bytes_read": 24_000_000, "bytes_written": 24_000_000}
     assert H200.served_by(9_000, costs) == "L2"

@@ -84,6 +84,8 @@ class NumbersReader {
   std::size_t at_ = 0;
 };
 
+constexpr std::string_view kEscapes = "nrtbf", kEscaped = "\n\r\t\b\f";
+
 // The texts of a list of JSON strings: ["float","[1, 1]",""].
 std::vector<std::string> read_texts(std::string_view text) {
   std::vector<std::string> out;
@@ -93,8 +95,13 @@ std::vector<std::string> read_texts(std::string_view text) {
     if (at == std::string_view::npos) return out;
     std::string value;
     for (++at; at < text.size() && text[at] != '"'; ++at) {
-      if (text[at] == '\\' && at + 1 < text.size()) ++at;
-      value += text[at];
+      if (text[at] != '\\' || at + 1 >= text.size()) {
+        value += text[at];
+        continue;
+      }
+      const std::size_t escape = kEscapes.find(text[++at]);
+      if (text[at] == 'u') value += '\\';  // a code point stays as it is written
+      value += escape == std::string_view::npos ? text[at] : kEscaped[escape];
     }
     ++at;
     out.push_back(std::move(value));

@@ -90,6 +90,11 @@ def test_a_table_of_measured_kernels_comes_first(folder):
     path = folder.write("table.json", json.dumps(table))
     told = next(k for k in rows_of(succeeds("kernels", trace, "--table", path, "--json").out) if k["kernel"] == busiest["kernel"])
     equal((told["expected_ns"], told["basis"]), (7 * told["count"], "measured alone"), "in a trace")
+    check("--table" not in succeeds("kernels", trace, "--table", path).err, "something of it was taken")
+    unused = {**table, "kernels": [{"kernel": "no such kernel", "warm_ns": 7, "cold_ns": 7}]}
+    check("none of its 1 rows" in succeeds("kernels", trace, "--table", folder.write("unused.json", json.dumps(unused))).err, "kernels of another trace")
+    unused["device"] = "NVIDIA A100-SXM4-80GB"
+    check("it is of NVIDIA A100-SXM4-80GB" in succeeds("kernels", trace, "--table", folder.write("unused.json", json.dumps(unused))).err, "another device")
     changed = rows_of(succeeds("whatif", trace, "--table", path, "--do", "kernel:.=expected", "--json").out)[-1]
     check("measured of them alone" in changed["basis"], changed["basis"])
 

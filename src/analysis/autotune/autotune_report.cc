@@ -125,6 +125,10 @@ Report report_autotune(const Autotune& autotune) {
   report.tables.push_back(tunings_table(autotune));
   report.tables.push_back(configs_table(autotune));
   if (autotune.has_cache) report.tables.push_back(kept_table(autotune));
+  if (autotune.tunings.empty() && autotune.kept.empty())
+    report.headline =
+        "no autotuning in the recording: record the first run of a compiled program with an empty cache "
+        "(TORCHINDUCTOR_CACHE_DIR); what an earlier run kept, --inductor-cache tells";
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -74,10 +75,13 @@ bool has_shape(const ReplayCall& call, std::string_view wanted) {
 bool same_op(std::string_view op, std::string_view wanted) { return op == wanted || op == "aten::" + std::string(wanted); }
 
 Result<std::string_view> choose(const std::vector<ReplayCall>& calls, const std::string& wanted) {
+  std::map<std::string_view, std::string> labels;  // as everywhere: what a person can read and type
   std::vector<KernelCandidate> candidates;
   for (const ReplayCall& call : calls) {
-    const auto same = [&](const KernelCandidate& c) { return c.kernel == call.launch.kernel; };
-    if (std::ranges::none_of(candidates, same)) candidates.push_back({call.launch.kernel, call.launch.kernel, call.time_ns});
+    const auto [label, is_new] = labels.try_emplace(call.launch.kernel);
+    if (!is_new) continue;
+    label->second = describe_kernel(call.launch.kernel).label;
+    candidates.push_back({call.launch.kernel, label->second, call.time_ns});
   }
   return choose_kernel(candidates, wanted);
 }
@@ -315,6 +319,7 @@ Report report_replays(const Replays& replays) {
     report.headline =
         fmt::format("{:.1f} % of {} can be run alone", 100.0 * static_cast<double>(replayed_ns) / static_cast<double>(time_ns),
                     replays.selected ? "their time" : "kernel time");
+  if (replays.scripts) report.next = "the same with -o FOLDER writes the scripts";
   return report;
 }
 

@@ -208,6 +208,7 @@ TEST(Autotune, NothingWhereNothingWasTuned) {
   const Report report = report_autotune(found);
   ASSERT_EQ(report.tables.size(), 2U) << "no cache was named";
   EXPECT_TRUE(report.tables.front().empty());
+  EXPECT_NE(report.headline.find("record the first run"), std::string::npos) << report.headline;
 }
 
 // Sources that also keep configurations.

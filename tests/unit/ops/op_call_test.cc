@@ -40,6 +40,13 @@ TEST(OpCall, StringsKeepTheirCommasAndEscapes) {
 
 // torch.float4_e2m1fn_x2: an element is a byte with two values. The second matrix of a product is dense along K, which is its
 // first dimension.
+TEST(OpCall, EscapesOfLinesAreWhatTheyMean) {
+  const OpCall call = parse_op_call("aten::f", "[[],[]]", R"(["",""])", "", R"(["a\nb\\","\u2028"])");
+  ASSERT_EQ(call.arguments.size(), 2U);
+  EXPECT_EQ(call.arguments[0].value, "a\nb\\");
+  EXPECT_EQ(call.arguments[1].value, "\\u2028");
+}
+
 TEST(OpCall, ElementsOfTwoValuesAreUnpacked) {
   const OpCall call =
       parse_op_call("aten::_scaled_mm", "[[128,4096],[4096,256]]", R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2"])",

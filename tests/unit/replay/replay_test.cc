@@ -100,6 +100,19 @@ TEST(Replay, UnitsOfACallAreToldByAllItsKernels) {
   EXPECT_NE(script_of("transpose").find("\"tf32\": False"), std::string::npos);
 }
 
+TEST(Replay, NamesOfThousandsOfCharactersAreCutWhereTheyAreListed) {
+  const std::string tail(1500, 'x');
+  const auto loaded = test::load_events(test::join({
+      event({.name = "aten::mm", .ts = 0, .dur = 10, .args = kProduct}),
+      launch(1, 1, 2, "my_long_kernel_a" + tail, 20, 9),
+      launch(2, 4, 2, "my_long_kernel_b" + tail, 40, 3),
+  }));
+  const auto found = compute_replays(Scope(*loaded.model), {.kernel = "my_long", .most = 0, .scripts = true});
+  ASSERT_FALSE(found);
+  EXPECT_LT(found.error().message.size() + found.error().hint.size(), 700U);
+  EXPECT_NE(found.error().hint.find("my_long_kernel_b"), std::string::npos) << found.error().hint;
+}
+
 TEST(Replay, ChoosesByKernelOpAndShape) {
   const std::string other = R"("Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""])";
   const auto loaded = test::load_events(test::join({
