@@ -9,7 +9,7 @@
 
 namespace ridge::cli {
 
-Result<void> read_before(const Engine& job, const Arguments& arguments, server::Beside* beside) {
+Result<void> read_before(const Engine& job, const Arguments& arguments, server::ShownBeside* beside) {
   const auto given = arguments.find("before");
   if (given == arguments.end()) return {};
   const StopWhen stop(interrupted_flag());

@@ -12,6 +12,6 @@ inline constexpr Parameter kBeforeParameter = {"before", Type::text,
                                                "folder or digests of the job as it was: a page tells what changed since", true};
 
 // Nothing where none is given. The traces of the other job are read one at a time and let go.
-Result<void> read_before(const Engine& job, const Arguments& arguments, server::Beside* beside);
+Result<void> read_before(const Engine& job, const Arguments& arguments, server::ShownBeside* beside);
 
 }  // namespace ridge::cli

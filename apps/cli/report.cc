@@ -44,7 +44,7 @@ Result<int> run_report(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   const auto bench = read_bench(invocation.arguments);
   if (!bench) return tl::unexpected(bench.error());
-  server::Beside beside{.bench = *bench};
+  server::ShownBeside beside{.bench = *bench};
   if (auto read = read_before(*engine, invocation.arguments, &beside); !read) return tl::unexpected(read.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwnOfReport);
   if (auto there = check_scope(*engine, defaults); !there) return tl::unexpected(there.error());

@@ -140,7 +140,7 @@ Result<int> run_serve(const Invocation& given) {
 
   const auto bench = read_bench(invocation.arguments);
   if (!bench) return tl::unexpected(bench.error());
-  server::Beside beside{.bench = *bench};
+  server::ShownBeside beside{.bench = *bench};
   if (auto read = read_before(*engine, invocation.arguments, &beside); !read) return tl::unexpected(read.error());
   const Arguments defaults = analysis_defaults(invocation.arguments, kOwn);
   const bool is_job = engine->trace_count() == 0;  // its digests are there, traces are read when asked for

@@ -319,7 +319,7 @@ Answer refusal(const Error& error) {
                                                       with_parameter_names(error.hint)));
 }
 
-Site::Site(Shelf shelf, Arguments defaults, bool tells_paths, Beside beside)
+Site::Site(Shelf shelf, Arguments defaults, bool tells_paths, ShownBeside beside)
     : shelf_(std::move(shelf)),
       defaults_(std::move(defaults)),
       tells_paths_(tells_paths),

@@ -19,7 +19,7 @@ namespace ridge::server {
 inline constexpr std::string_view kApi = "/api/v1/";
 
 // What was made elsewhere and is shown beside the analyses; null: nothing.
-struct Beside {
+struct ShownBeside {
   std::shared_ptr<const Report> bench = nullptr;     // what `ridge bench` measured of the kernels
   std::shared_ptr<const Report> job_diff = nullptr;  // what changed since another recording of the job,
   std::string before = {};                           // which is called this
@@ -29,7 +29,7 @@ class Site {
  public:
   // `shelf`: an engine, which must outlive it, or a job. `defaults` are arguments of the command line that hold for every
   // analysis which knows them. `tells_paths`: where the traces lie on this machine; else answers have their names alone.
-  Site(Shelf shelf, Arguments defaults, bool tells_paths = true, Beside beside = {});
+  Site(Shelf shelf, Arguments defaults, bool tells_paths = true, ShownBeside beside = {});
 
   // Texts of more than `longest_text` bytes are shortened, see append_json_string(); 0: none.
   Answer get(const Target& target, std::size_t longest_text = 0) const;
@@ -44,7 +44,7 @@ class Site {
   const Shelf& shelf() const { return shelf_; }
   const Arguments& defaults() const { return defaults_; }
   bool tells_paths() const { return tells_paths_; }
-  const Beside& beside() const { return beside_; }
+  const ShownBeside& beside() const { return beside_; }
 
  private:
   Answer analysis(std::string_view name, const Target& target, std::size_t longest_text) const;
@@ -53,7 +53,7 @@ class Site {
   const Shelf shelf_;
   const Arguments defaults_;
   const bool tells_paths_;
-  const Beside beside_;
+  const ShownBeside beside_;
   mutable AnswerCache cache_;
 };
 

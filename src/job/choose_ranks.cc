@@ -165,29 +165,6 @@ void say_missing(Job* job) {
                                   "): who waited for them shows as slow transfer"});
 }
 
-void say_damage_and_steps(Job* job) {
-  std::vector<const Digest*> damaged, odd;
-  std::map<std::size_t, std::size_t> counts;
-  for (const JobRank& rank : job->ranks) {
-    if (rank.digest->damaged) damaged.push_back(rank.digest);
-    ++counts[rank.digest->steps.size()];
-  }
-  if (!damaged.empty()) {
-    job->diagnostics.push_back({"rank_damaged", static_cast<std::int64_t>(damaged.size()),
-                                "damaged, and kept as far as they go: " + listed_files(damaged)});
-  }
-  if (counts.size() < 2) return;
-  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second, a.first) < std::pair(b.second, b.first);  // of equally many the longer one
-  });
-  for (const JobRank& rank : job->ranks) {
-    if (rank.digest->steps.size() != most->first) odd.push_back(rank.digest);
-  }
-  job->diagnostics.push_back(
-      {"steps_differ", static_cast<std::int64_t>(odd.size()),
-       "another number of steps than the other ranks' " + std::to_string(most->first) + ": " + listed_files(odd)});
-}
-
 }  // namespace
 
 std::string listed_ranks(const std::vector<std::int64_t>& ranks) {
@@ -250,7 +227,41 @@ void choose_ranks(std::span<const Digest> digests, Job* job) {
     if (rank.digest->world_size) job->world_size = rank.digest->world_size;
   }
   say_missing(job);
-  say_damage_and_steps(job);
+}
+
+void say_steps(Job* job) {
+  std::vector<const Digest*> damaged, lost, odd, unmarked;
+  std::map<std::size_t, std::size_t> counts;
+  for (const JobRank& rank : job->ranks) {
+    const bool nothing_whole = rank.digest->damaged && rank.digest->collectives.empty();
+    if (rank.digest->damaged) (nothing_whole ? lost : damaged).push_back(rank.digest);
+    if (!nothing_whole) ++counts[rank.digest->steps.size()];
+    const bool remade = std::ranges::any_of(job->remade, [&](const auto& digest) { return digest.get() == rank.digest; });
+    if (remade && !rank.digest->damaged) unmarked.push_back(rank.digest);
+  }
+  if (!damaged.empty()) {
+    job->diagnostics.push_back(
+        {"rank_damaged", 1, "damaged, and kept as far as their steps are whole: " + listed_files(damaged)});
+  }
+  if (!lost.empty()) {
+    job->diagnostics.push_back({"rank_damaged", 1, "damaged before a step is whole, and not compared: " + listed_files(lost)});
+  }
+  if (!unmarked.empty()) {
+    job->diagnostics.push_back(
+        {"steps_by_others", 1,
+         "without the marks of steps that the others have; steps are those of the ranks they meet: " + listed_files(unmarked)});
+  }
+  if (counts.size() < 2) return;
+  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);  // of equally many the longer one
+  });
+  for (const JobRank& rank : job->ranks) {
+    const bool nothing_whole = rank.digest->damaged && rank.digest->collectives.empty();
+    if (!nothing_whole && rank.digest->steps.size() != most->first) odd.push_back(rank.digest);
+  }
+  job->diagnostics.push_back(
+      {"steps_differ", 1,
+       "another number of steps than the other ranks' " + std::to_string(most->first) + ": " + listed_files(odd)});
 }
 
 }  // namespace ridge

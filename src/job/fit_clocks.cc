@@ -25,7 +25,12 @@ class ClockFit {
       const auto symmetric = [&](std::uint32_t m) { return ends_together(job_.names[job_.meetings[m].name]); };
       if (std::any_of(all.begin(), all.end(), symmetric)) std::erase_if(all, [&](std::uint32_t m) { return !symmetric(m); });
     }
-    for (JobRank& rank : job_.ranks) rank.middle_ns = rank.digest->start_ns / 2 + rank.digest->end_ns / 2;
+    for (JobRank& rank : job_.ranks) {
+      rank.middle_ns = rank.digest->start_ns / 2 + rank.digest->end_ns / 2;
+      rank.offset_ns = rank.error_ns = 0;
+      rank.drift = 0;
+      rank.aligned = false;
+    }
   }
 
   void fit() {
@@ -99,8 +104,10 @@ class ClockFit {
     const auto largest = static_cast<std::uint32_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
     std::vector<std::int64_t> apart;
     for (const JobRank& rank : job_.ranks) {
-      if (rank.clock != largest) apart.push_back(rank.rank);
+      const bool lost = rank.digest->damaged && rank.digest->collectives.empty();  // which is said
+      if (rank.clock != largest && !lost) apart.push_back(rank.rank);
     }
+    if (apart.empty()) return;
     const bool one = apart.size() == 1;
     job_.diagnostics.push_back({"groups_apart", 1,
                                 (one ? "rank " : "ranks ") + listed_ranks(apart) + (one ? " shares" : " share") +
@@ -122,12 +129,13 @@ class ClockFit {
            });
   }
 
-  // In a group of sends and receives ranks are reached one after the other.
+  // In a group of sends and receives ranks are reached one after the other. With the drift, where it is plain: later, when most
+  // of a rank's meetings are with others of its own machine, these hide it.
   template <class Enqueue>
   void place_group(std::uint32_t g, const Enqueue& enqueue) {
     for (bool placed = true; placed;) {
       placed = false;
-      std::map<std::uint32_t, std::vector<std::int64_t>> lacks;
+      std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> lacks;
       for (const std::uint32_t m : meetings_of_[g]) {
         std::vector<std::int64_t> known;
         const auto attendants = job_.attendants_of(job_.meetings[m]);
@@ -138,15 +146,19 @@ class ClockFit {
         if (known.empty() || known.size() == attendants.size()) continue;
         const std::int64_t end = median(std::move(known));
         for (const Attendant& a : attendants) {
-          if (!job_.ranks[a.rank].aligned) lacks[a.rank].push_back(end - collective(a).end_ns);
+          if (!job_.ranks[a.rank].aligned) lacks[a.rank].emplace_back(collective(a).end_ns, end - collective(a).end_ns);
         }
       }
-      for (auto& [rank, differences] : lacks) {
-        job_.ranks[rank].offset_ns = median(std::move(differences));
-        job_.ranks[rank].aligned = true;
-        job_.ranks[rank].clock = clock_;
+      for (auto& [r, found] : lacks) {
+        JobRank& rank = job_.ranks[r];
+        std::sort(found.begin(), found.end());
+        rank.offset_ns = 0;
+        constexpr double kPlain = 2;  // times what chance makes of it
+        follow(&rank, &found, kPlain);
+        rank.aligned = true;
+        rank.clock = clock_;
         placed = true;
-        enqueue(rank);
+        enqueue(r);
       }
     }
   }
@@ -193,24 +205,28 @@ class ClockFit {
     JobRank& rank = job_.ranks[r];
     if (!rank.aligned) return;
     auto found = residuals(r);
-    if (found.empty()) return;
-    const std::int64_t middle = median_lack(found);
-    move(&rank, middle);
-    for (auto& [time, lack] : found) lack -= middle;
+    if (!found.empty()) follow(&rank, &found, with_drift ? std::optional(1.0) : std::nullopt);
+  }
+
+  // The clock by what its ends lack, in order of time. `sure`: with its drift, where that is so many times what chance makes.
+  static void follow(JobRank* rank, std::vector<std::pair<std::int64_t, std::int64_t>>* found, std::optional<double> sure) {
+    const std::int64_t middle = median_lack(*found);
+    move(rank, middle);
+    for (auto& [time, lack] : *found) lack -= middle;
     // Twice: while ends still run away, those that are late by themselves stand among the others.
-    for (int round = 0; with_drift && round < 2; ++round) {
-      const auto drift = drift_of(found);
+    for (int round = 0; sure && round < 2; ++round) {
+      const auto drift = drift_of(*found, *sure);
       if (!drift) return;
-      for (auto& [time, lack] : found) lack -= static_cast<std::int64_t>(*drift * static_cast<double>(time - rank.middle_ns));
-      const std::int64_t left = median_lack(found);
-      for (auto& [time, lack] : found) lack -= left;
-      rank.drift += *drift;
-      move(&rank, left);
+      for (auto& [time, lack] : *found) lack -= static_cast<std::int64_t>(*drift * static_cast<double>(time - rank->middle_ns));
+      const std::int64_t left = median_lack(*found);
+      for (auto& [time, lack] : *found) lack -= left;
+      rank->drift += *drift;
+      move(rank, left);
     }
   }
 
   // What a clock loses over the time of these ends, where that is more than chance.
-  static std::optional<double> drift_of(std::span<const std::pair<std::int64_t, std::int64_t>> found) {
+  static std::optional<double> drift_of(std::span<const std::pair<std::int64_t, std::int64_t>> found, double sure) {
     constexpr std::size_t kFewest = 12;
     if (found.size() < kFewest) return std::nullopt;
     const std::size_t third = found.size() / 3;
@@ -229,7 +245,7 @@ class ClockFit {
     // What medians of that many ends may differ by without any drift: 1.25 x 1.48 median deviations / sqrt(n) is the error of
     // one median, that of a difference of two is 1.41 times that; three of these are no chance.
     const double noise = 8 * static_cast<double>(median(std::move(spread))) / std::sqrt(static_cast<double>(third)) + 100;
-    return std::abs(gain) < noise ? std::nullopt : std::optional(drift);
+    return std::abs(gain) < sure * noise ? std::nullopt : std::optional(drift);
   }
 
   // Ranks of one machine share its clock: where their own fits agree, they get the median of them.
@@ -261,15 +277,37 @@ class ClockFit {
     }
   }
 
+  // By the group that agrees least with the rank: ends within a machine say nothing of those between machines.
   void tell_errors() {
     for (std::uint32_t m = 0; m < job_.meetings.size(); ++m) end_of_[m] = median_end(m);
-    for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
-      const auto found = residuals(r);
-      if (!job_.ranks[r].aligned || found.empty()) continue;
-      std::vector<std::int64_t> distances;
-      for (const auto& [time, lack] : found) distances.push_back(std::abs(lack));
-      job_.ranks[r].error_ns = median(std::move(distances));
+    std::vector<std::uint32_t> told(job_.meetings.size(), 0);
+    for (const std::vector<std::uint32_t>& of_group : meetings_of_) {
+      for (const std::uint32_t m : of_group) told[m] = 1;
     }
+    for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      JobRank& rank = job_.ranks[r];
+      if (!rank.aligned) continue;
+      std::map<std::uint32_t, std::vector<std::int64_t>> distances;  // by group
+      for (std::uint32_t i = 0; i < rank.digest->collectives.size(); ++i) {
+        const std::uint32_t m = job_.meeting_of[r][i];
+        if (m == UINT32_MAX || end_of_[m] == kUnknown || told[m] == 0) continue;
+        const std::int64_t own = rank.common(rank.digest->collectives[i].end_ns);
+        distances[job_.meetings[m].group].push_back(std::abs(end_of_others(m, r) - own));
+      }
+      for (auto& [group, values] : distances) rank.error_ns = std::max(rank.error_ns, median(std::move(values)));
+    }
+  }
+
+  // Of many one more or less moves no median.
+  std::int64_t end_of_others(std::uint32_t m, std::uint32_t r) {
+    constexpr std::size_t kFew = 8;
+    const auto attendants = job_.attendants_of(job_.meetings[m]);
+    if (attendants.size() > kFew) return end_of_[m];
+    ends_.clear();
+    for (const Attendant& a : attendants) {
+      if (a.rank != r && job_.ranks[a.rank].aligned) ends_.push_back(job_.ranks[a.rank].common(collective(a).end_ns));
+    }
+    return median(ends_);
   }
 
   void finish_meetings() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,9 +25,10 @@ struct JobRank {
   std::int64_t offset_ns = 0;
   std::int64_t middle_ns = 0;
   double drift = 0;
-  std::int64_t error_ns = 0;  // half of the ends that it shares with others are nearer than this
+  std::int64_t error_ns = 0;  // in each of its groups half of its ends are nearer to the others' than this
   bool aligned = false;
   std::uint32_t clock = 0;  // ranks of one number share a clock; others share no collective with them
+  bool stands_in = false;   // for a rank whose trace is not there: made from its peers', to be replayed, never told of
 
   // Within what sums and differences of such times can hold, whatever the digests say.
   std::int64_t common(std::int64_t own_ns) const {
@@ -61,10 +63,11 @@ struct Meeting {
   std::uint32_t count = 0;
   std::uint32_t expected = 0;  // how many ranks take part; 0: not known
   std::optional<std::int64_t> bytes;
-  std::int64_t last_start_ns = 0;  // when the last of them began, by the common clock
-  std::int64_t end_ns = 0;         // median of their ends
-  std::int64_t transfer_ns = 0;    // from the one to the other
-  bool complete = false;           // all that take part are there
+  std::int64_t source = -1, destination = -1;  // of a send and its receive: the ranks, by their numbers
+  std::int64_t last_start_ns = 0;              // when the last of them began, by the common clock
+  std::int64_t end_ns = 0;                     // median of their ends
+  std::int64_t transfer_ns = 0;                // from the one to the other
+  bool complete = false;                       // all that take part are there
   bool point_to_point = false;
 };
 
@@ -84,6 +87,7 @@ struct Job {
   std::optional<std::int64_t> world_size;
   std::int64_t missing = 0;  // ranks that the world has and nobody gave
   std::vector<Diagnostic> diagnostics;
+  std::vector<std::shared_ptr<const Digest>> remade;  // those that were not as the others' and are held here (remake_ranks.cc)
 
   std::span<const Attendant> attendants_of(const Meeting& meeting) const {
     return {attendants.data() + meeting.first, meeting.count};

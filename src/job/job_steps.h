@@ -18,6 +18,16 @@ void choose_ranks(std::span<const Digest> digests, Job* job);
 // Which groups the ranks form, and who meets whom: fills groups, names, meetings, attendants, meeting_of.
 void match_meetings(Job* job);
 
+// Ranks whose traces have no marks of steps as the others', and those that are cut off, get digests that are as the others' as
+// far as they go. Whether any did: then who meets whom and the clocks are to be found anew.
+bool remake_ranks(Job* job);
+
+// A digest up to its first steps, of which it has more; of none nothing is left but who it is.
+void cut_digest(std::size_t steps, Digest* digest);
+
+// What is to be said of damaged traces, and of numbers of steps that differ.
+void say_steps(Job* job);
+
 // What each group is for: fills its role and whether its ranks share a machine.
 void name_roles(Job* job);
 

@@ -33,6 +33,7 @@ std::vector<std::optional<double>> device_pace(const Job& job) {
   };
   std::map<std::pair<std::string_view, std::uint32_t>, std::vector<Seen>> kernels;
   for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+    if (job.ranks[r].stands_in) continue;
     for (const DigestKernel& kernel : job.ranks[r].digest->kernels) {
       if (kernel.count > 0) kernels[{kernel.name, kernel.shape}].push_back({r, kernel.time_ns / kernel.count, kernel.time_ns});
     }
@@ -71,6 +72,7 @@ KernelPace kernel_pace(const Job& job) {
       kernels += item.kernels;
       if (item.kind == LaneItemKind::loader) waits += item.device_ns, loads = true;
     }
+    if (rank.stands_in) kernels = 0, loads = false;
     launch.push_back(kernels > 0 ? std::optional(host / static_cast<double>(kernels)) : std::nullopt);
     const auto steps = static_cast<double>(std::max<std::size_t>(1, rank.digest->steps.size()));
     loader.push_back(loads ? std::optional(waits / steps) : std::nullopt);

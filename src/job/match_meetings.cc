@@ -30,8 +30,9 @@ class MeetingMatcher {
       job_.meeting_of[r].assign(digest(r).collectives.size(), kNone);
       list_rank(r);
     }
-    for (auto& [group, attendances] : groups_) meet(group, attendances, false);
-    for (auto& [pair, attendances] : pairs_) meet(std::get<0>(pair), attendances, true);
+    for (auto& [group, attendances] : groups_) meet(group, attendances, std::nullopt);
+    for (auto& [pair, attendances] : pairs_)
+      meet(std::get<0>(pair), attendances, std::pair(std::get<1>(pair), std::get<2>(pair)));
     meet_alone();
     if (unlike_ > 0) {
       job_.diagnostics.push_back({"collectives_differ", unlike_,
@@ -183,7 +184,10 @@ class MeetingMatcher {
     return order;
   }
 
-  void meet(std::uint32_t group, std::vector<Attendance>& attendances, bool pair) {
+  using Ends = std::optional<std::pair<std::int64_t, std::int64_t>>;  // of a send and its receive
+
+  void meet(std::uint32_t group, std::vector<Attendance>& attendances, const Ends& ends) {
+    const bool pair = ends.has_value();
     struct Entry {
       std::int64_t order;
       Attendant attendant;
@@ -216,7 +220,7 @@ class MeetingMatcher {
     for (std::size_t i = 0; i < entries.size();) {
       std::size_t end = i;
       while (end < entries.size() && entries[end].order == entries[i].order) ++end;
-      add_meeting(group, pair, entries.data() + i, entries.data() + end);
+      add_meeting(group, ends, entries.data() + i, entries.data() + end);
       i = end;
     }
     attendances = {};
@@ -231,20 +235,21 @@ class MeetingMatcher {
       for (std::uint32_t i = 0; i < job_.meeting_of[r].size(); ++i) {
         if (job_.meeting_of[r][i] != kNone) continue;
         const Entry alone{{r, i}};
-        add_meeting(group_of_[r][collective(r, i).group], false, &alone, &alone + 1);
+        add_meeting(group_of_[r][collective(r, i).group], std::nullopt, &alone, &alone + 1);
       }
     }
   }
 
   template <class Entry>
-  void add_meeting(std::uint32_t group, bool pair, const Entry* first, const Entry* end) {
+  void add_meeting(std::uint32_t group, const Ends& ends, const Entry* first, const Entry* end) {
     Meeting meeting;
     const DigestCollective& c = collective(first->attendant.rank, first->attendant.collective);
     meeting.group = group;
     meeting.name = names_of_[first->attendant.rank][c.name];
     meeting.dtype = names_of_[first->attendant.rank][c.dtype];
     meeting.first = static_cast<std::uint32_t>(job_.attendants.size());
-    meeting.point_to_point = pair;
+    meeting.point_to_point = ends.has_value();
+    if (ends) meeting.source = ends->first, meeting.destination = ends->second;
     const auto index = static_cast<std::uint32_t>(job_.meetings.size());
     for (const Entry* entry = first; entry != end; ++entry) {
       const auto& [rank, i] = entry->attendant;
@@ -256,7 +261,7 @@ class MeetingMatcher {
       ++meeting.count;
     }
     const std::int64_t size =
-        pair ? 2 : job_.groups[group].size.value_or(static_cast<std::int64_t>(job_.groups[group].members.size()));
+        ends ? 2 : job_.groups[group].size.value_or(static_cast<std::int64_t>(job_.groups[group].members.size()));
     meeting.expected = static_cast<std::uint32_t>(std::clamp<std::int64_t>(size, 0, INT32_MAX));
     meeting.complete = meeting.count >= meeting.expected;
     job_.meetings.push_back(meeting);
@@ -275,6 +280,11 @@ class MeetingMatcher {
 }  // namespace
 
 void match_meetings(Job* job) {
+  job->groups.clear();
+  job->names.clear();
+  job->meetings.clear();
+  job->attendants.clear();
+  job->meeting_of.clear();
   MeetingMatcher(job).match();
   for (JobGroup& group : job->groups) {
     if (!group.ranks.empty()) continue;
@@ -294,8 +304,15 @@ std::uint64_t Job::memory_bytes() const {
 Job assemble_job(std::span<const Digest> digests) {
   Job job;
   choose_ranks(digests, &job);
+  const std::vector<Diagnostic> chosen = job.diagnostics;
   match_meetings(&job);
   fit_clocks(&job);
+  if (remake_ranks(&job)) {
+    job.diagnostics = chosen;
+    match_meetings(&job);
+    fit_clocks(&job);
+  }
+  say_steps(&job);
   name_roles(&job);
   return job;
 }

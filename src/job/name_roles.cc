@@ -128,6 +128,14 @@ GroupRole role_by_use(const JobGroup& group, const GroupUse& use, double steps, 
   return (blocks || others_reduce) && is_contiguous(group.ranks) ? GroupRole::tensor : GroupRole::data;
 }
 
+// "1 (0-3)", "1 (4-7)": groups that share a name.
+void label_groups(Job* job) {
+  std::map<std::string_view, std::size_t> named;
+  for (const JobGroup& group : job->groups) ++named[group.name];
+  for (JobGroup& group : job->groups)
+    group.label = named[group.name] < 2 ? group.name : group.name + " (" + listed_ranks(group.ranks) + ")";
+}
+
 }  // namespace
 
 std::string_view name_of(GroupRole role) {
@@ -140,14 +148,6 @@ std::string_view name_of(GroupRole role) {
     case GroupRole::context: return "context";
     default: return "";
   }
-}
-
-// "1 (0-3)", "1 (4-7)": groups that share a name.
-void label_groups(Job* job) {
-  std::map<std::string_view, std::size_t> named;
-  for (const JobGroup& group : job->groups) ++named[group.name];
-  for (JobGroup& group : job->groups)
-    group.label = named[group.name] < 2 ? group.name : group.name + " (" + listed_ranks(group.ranks) + ")";
 }
 
 void name_roles(Job* job) {

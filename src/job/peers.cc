@@ -108,10 +108,14 @@ Peers find_peers(const Job& job) {
     const auto [it, is_new] = classes.try_emplace(rank.sequence, static_cast<std::uint32_t>(peers.classes.size()));
     if (is_new) peers.classes.emplace_back();
     rank.peers = it->second;
-    peers.classes[it->second].ranks.push_back(r);
+    if (!job.ranks[r].stands_in) peers.classes[it->second].ranks.push_back(r);
   }
   for (PeerClass& of : peers.classes) of.all = medians_of(peers, of, [](std::uint32_t) { return true; });
   return peers;
+}
+
+std::vector<BlockMedians> medians_of_rank(const Peers& peers, std::uint32_t rank) {
+  return medians_of(peers, peers.classes[peers.ranks[rank].peers], [&](std::uint32_t r) { return r == rank; });
 }
 
 std::vector<BlockMedians> medians_without(const Peers& peers, std::uint32_t rank) {

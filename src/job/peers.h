@@ -52,6 +52,9 @@ struct Peers {
 
 Peers find_peers(const Job& job);
 
+// Those of a rank's own blocks; by place.
+std::vector<BlockMedians> medians_of_rank(const Peers& peers, std::uint32_t rank);
+
 // The same over the others of a rank's class; by place.
 std::vector<BlockMedians> medians_without(const Peers& peers, std::uint32_t rank);
 

@@ -60,14 +60,16 @@ class JobPlayer {
         go_on(r);
       }
     } while (force_one());
+    const bool alone = std::ranges::none_of(job_.ranks, &JobRank::aligned);  // no two on one clock
     JobReplay replay;
     replay.forced = forced_;
     replay.end_ns = INT64_MIN;
-    for (const RankState& rank : ranks_) {
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      const RankState& rank = ranks_[r];
       std::int64_t end = std::max(rank.host_ns, rank.lane_ns);
       for (const StreamState& stream : rank.streams) end = std::max(end, stream.end_ns);
       replay.rank_end_ns.push_back(end);
-      replay.end_ns = std::max(replay.end_ns, end);
+      if (job_.ranks[r].aligned || alone) replay.end_ns = std::max(replay.end_ns, end);
     }
     return replay;
   }

@@ -21,7 +21,7 @@ struct JobChanges {
 };
 
 struct JobReplay {
-  std::int64_t end_ns = 0;  // of the last rank, by the common clock
+  std::int64_t end_ns = 0;  // of the last rank, by the common clock that they have
   std::vector<std::int64_t> rank_end_ns = {};
   std::int64_t forced = 0;  // collectives that were let go
 };

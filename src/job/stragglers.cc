@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/median.h"
+#include "job/compared_job.h"
 #include "job/kernel_pace.h"
 #include "job/link_times.h"
+#include "job/mend_block.h"
 #include "job/peers.h"
 #include "job/replay.h"
 #include "job/straggler_candidate.h"
@@ -22,71 +24,36 @@ constexpr double kCandidateShare = 0.008;  // what a rank's own blocks must take
 constexpr std::size_t kMostTried = 12;     // candidates at a time
 constexpr std::size_t kMostFound = 8;
 
-std::uint32_t scaled(std::uint32_t ns, double factor) {
-  return static_cast<std::uint32_t>(std::clamp(std::round(ns * factor), 0.0, static_cast<double>(UINT32_MAX)));
-}
-
-void scale_item(BlockTime time, double factor, LaneItem* item) {
-  switch (time) {
-    case BlockTime::device:
-      if (item->kind != LaneItemKind::run) return;
-      item->device_ns = scaled(item->device_ns, factor);
-      item->late_rest_ns = scaled(item->late_rest_ns, factor);
-      return;
-    case BlockTime::host:
-      item->host_ns = scaled(item->host_ns, factor);
-      item->late_launch_ns = scaled(item->late_launch_ns, factor);
-      return;
-    case BlockTime::loader:
-      if (item->kind == LaneItemKind::loader) item->device_ns = scaled(item->device_ns, factor);
-      return;
-  }
-}
-
-// The host's time of a block as its peers have it. Where it stands still longer than they do, that goes first: what it needs to
-// issue is no part of it.
-void mend_host(const LaneBlock& block, const BlockMedians& typical, std::vector<LaneItem>* items) {
-  const std::int64_t own = block.ns[static_cast<std::size_t>(BlockTime::host)], own_rest = own - block.pause_ns;
-  const std::int64_t pause = std::min(block.pause_ns, typical.pause_ns);
-  const std::int64_t rest = std::max<std::int64_t>(0, typical.ns[static_cast<std::size_t>(BlockTime::host)] - pause);
-  const auto over = [](std::int64_t a, std::int64_t b) {
-    return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 1.0;
-  };
-  for (std::uint32_t i = block.first; i < block.end; ++i) {
-    LaneItem& item = (*items)[i];
-    scale_item(BlockTime::host, item.kind == LaneItemKind::pause ? over(pause, block.pause_ns) : over(rest, own_rest), &item);
-  }
-}
-
-// A block's time of one sort as its peers have it.
-void mend_block(BlockTime time, const LaneBlock& block, const BlockMedians& typical, std::vector<LaneItem>* items) {
-  const auto t = static_cast<std::size_t>(time);
-  if (block.ns[t] == 0) return;
-  if (time == BlockTime::host) return mend_host(block, typical, items);
-  const double factor = static_cast<double>(typical.ns[t]) / static_cast<double>(block.ns[t]);
-  for (std::uint32_t i = block.first; i < block.end; ++i) scale_item(time, factor, &(*items)[i]);
-}
-
 class StragglerFinder {
  public:
   StragglerFinder(const Job& job, std::int64_t step_ns)
       : job_(job), step_ns_(step_ns), peers_(find_peers(job)), pace_(kernel_pace(job)) {
     std::vector<std::int64_t> counts;
-    for (const JobRank& rank : job.ranks) counts.push_back(static_cast<std::int64_t>(rank.digest->steps.size()));
+    for (const JobRank& rank : job.ranks) {
+      if (rank.aligned) counts.push_back(static_cast<std::int64_t>(rank.digest->steps.size()));
+    }
     if (!counts.empty()) found_.steps = std::max<std::int64_t>(1, median(counts));
   }
 
   Stragglers find() {
-    if (job_.ranks.size() < 2 || step_ns_ <= 0 || job_.meetings.empty()) return std::move(found_);
+    const bool meet = std::ranges::any_of(job_.ranks, &JobRank::aligned);
+    if (job_.ranks.size() < 2 || step_ns_ <= 0 || !meet) return std::move(found_);
     const JobReplay recorded = replay_job(job_, {});
     start_ns_ = INT64_MAX;
     std::int64_t observed_end = INT64_MIN;
     for (const JobRank& rank : job_.ranks) {
+      if (!rank.aligned || rank.stands_in) continue;
       start_ns_ = std::min(start_ns_, rank.common(rank.digest->start_ns));
       observed_end = std::max(observed_end, rank.common(rank.digest->end_ns));
     }
     base_ns_ = recorded.end_ns;
-    found_.replayed_ns = step_ns_ + (recorded.end_ns - observed_end) / found_.steps;
+    const std::int64_t replayed = step_ns_ + (recorded.end_ns - observed_end) / found_.steps;
+    if (replayed <= 0) {
+      found_.diagnostics.push_back(
+          {"replay_differs", 1, "the job cannot be replayed from what its traces hold: no costs are told"});
+      return std::move(found_);
+    }
+    found_.replayed_ns = replayed;
     check_replay(recorded, observed_end);
     tell_median();
     std::vector<StragglerCandidate> candidates = candidate_ranks();
@@ -129,13 +96,25 @@ class StragglerFinder {
 
   void check_replay(const JobReplay& recorded, std::int64_t observed_end) {
     const double observed = static_cast<double>(observed_end - start_ns_);
-    const double off = observed > 0 ? std::abs(static_cast<double>(recorded.end_ns - observed_end)) / observed : 0;
+    const double more = observed > 0 ? static_cast<double>(recorded.end_ns - observed_end) / observed : 0;
+    std::string absent;
+    for (const JobRank& rank : job_.ranks) {
+      if (rank.stands_in) absent += (absent.empty() ? "" : ", ") + std::to_string(rank.rank);
+    }
+    if (!absent.empty() && -more >= kLeastShare) {
+      found_.diagnostics.push_back(
+          {"absent_late", 1,
+           fmt::format("with rank {} like its peers, whose trace is not there, the job takes {:.1f} % less than recorded: the "
+                       "others may be waiting for it",
+                       absent, -more * 100)});
+      return;
+    }
     constexpr double kMostOff = 0.1;
-    if (off <= kMostOff && recorded.forced == 0) return;
+    if (std::abs(more) <= kMostOff && recorded.forced == 0) return;
     found_.diagnostics.push_back({"replay_differs", 1,
                                   fmt::format("replayed with its own times the job takes {:.0f} % {} than recorded: costs of "
                                               "stragglers are that uncertain",
-                                              off * 100, recorded.end_ns > observed_end ? "more" : "less")});
+                                              std::abs(more) * 100, more > 0 ? "more" : "less")});
   }
 
   // Ranks --------------------------------------------------------------------------------------------------------------------
@@ -154,6 +133,7 @@ class StragglerFinder {
   std::vector<StragglerCandidate> candidate_ranks() {
     std::vector<StragglerCandidate> found;
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      if (job_.ranks[r].stands_in) continue;
       for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) {
         StragglerCandidate candidate = has_peers(r) ? against_peers(r, time) : against_all(r, time);
         if (candidate.excess_ns < kCandidateShare * static_cast<double>(step_ns_)) continue;
@@ -315,8 +295,38 @@ class StragglerFinder {
     for (const auto& [candidate, cost] : costs) {
       if (cost >= least) found_.list.push_back(straggler_of(*candidate, cost, step_ns_));
     }
+    for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) tell_alike(costs, time, least);
     std::stable_sort(found_.list.begin(), found_.list.end(),
                      [](const Straggler& a, const Straggler& b) { return a.costs_ns > b.costs_ns; });
+  }
+
+  // Ranks with the same fault that each cost little by themselves, as any of them holds the others up: a whole machine that is
+  // slow. Only ranks that themselves take longer by what a straggler costs.
+  void tell_alike(const std::vector<std::pair<const StragglerCandidate*, double>>& costs, BlockTime time, double least) {
+    std::vector<std::pair<const StragglerCandidate*, double>> alike;
+    double together = 0;
+    for (const auto& [candidate, cost] : costs) {
+      if (!candidate->rank || candidate->time != time || cost >= least || candidate->excess_ns < least) continue;
+      alike.emplace_back(candidate, cost);
+      together += cost;
+    }
+    if (alike.size() < 2 || together < least) return;
+    std::vector<std::uint32_t> ranks;
+    for (const auto& [candidate, cost] : alike) ranks.push_back(*candidate->rank);
+    std::sort(ranks.begin(), ranks.end());
+    const std::string& host = job_.ranks[ranks.front()].digest->host;
+    const auto of_host =
+        std::ranges::count_if(job_.ranks, [&](const JobRank& r) { return r.digest->host == host && !r.stands_in; });
+    const bool whole_host = !host.empty() && of_host == std::ssize(ranks) && of_host < std::ssize(job_.ranks) &&
+                            std::ranges::all_of(ranks, [&](std::uint32_t r) { return job_.ranks[r].digest->host == host; });
+    for (const auto& [candidate, cost] : alike) {
+      Straggler& found = found_.list.emplace_back(straggler_of(*candidate, cost, step_ns_));
+      found.alike = ranks;
+      found.alike_pct = together / static_cast<double>(step_ns_) * 100;
+      if (whole_host) found.host = host;
+      found.evidence += fmt::format("; one of {} ranks that are slow alike{}, and cost {:.1f} % together", ranks.size(),
+                                    whole_host ? ", all of host " + host : std::string(), found.alike_pct);
+    }
   }
 
   void tell_median() {
@@ -324,15 +334,11 @@ class StragglerFinder {
     for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
       if (!has_peers(r)) continue;
       std::vector<LaneItem> items = job_.ranks[r].digest->items;
-      const std::vector<BlockMedians>& medians = peers_.classes[peers_.ranks[r].peers].all;
-      for (const LaneBlock& block : peers_.ranks[r].blocks) {
-        if (block.place >= medians.size() || medians[block.place].observed == 0) continue;
-        for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader})
-          mend_block(time, block, medians[block.place], &items);
-      }
+      mend_rank(peers_.ranks[r], peers_.classes[peers_.ranks[r].peers].all, &items);
       changes.items[r] = std::move(items);
     }
-    found_.if_median_ns = *found_.replayed_ns - (base_ns_ - replay_job(job_, changes).end_ns) / found_.steps;
+    const std::int64_t median_step = *found_.replayed_ns - (base_ns_ - replay_job(job_, changes).end_ns) / found_.steps;
+    if (median_step > 0) found_.if_median_ns = median_step;
   }
 
   const Job& job_;
@@ -350,6 +356,9 @@ class StragglerFinder {
 
 }  // namespace
 
-Stragglers find_stragglers(const Job& job, std::int64_t step_ns) { return StragglerFinder(job, step_ns).find(); }
+Stragglers find_stragglers(const Job& job, std::int64_t step_ns) {
+  const std::optional<Job> compared = compared_job(job);
+  return StragglerFinder(compared ? *compared : job, step_ns).find();
+}
 
 }  // namespace ridge

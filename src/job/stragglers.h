@@ -30,6 +30,11 @@ struct Straggler {
   std::int64_t costs_ns = 0;  // of a step
   double costs_pct = 0;
   std::string evidence;
+  // Of several that are slow alike and hide each other: all of them, what they cost together, and their machine if it is all of
+  // one.
+  std::vector<std::uint32_t> alike = {};
+  double alike_pct = 0;
+  std::string host = {};
 };
 
 struct Stragglers {

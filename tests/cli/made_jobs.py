@@ -16,19 +16,21 @@ from program import Fault, Job  # noqa: E402
 SMALL = dict(layers=2, steps=3, per_host=4, skew_ms=150)
 
 
-def told(folder, name, layout, faults, seed):
-    """(what was planted, what ranks says of it)"""
+def told(folder, name, layout, faults, seed, change=None):
+    """(what was planted, what ranks says of it). `change`: what is done to the traces in between."""
     place = folder.at(name)
     job, groups, sim, truth = make.made(Job(name, seed, **{**SMALL, **layout}), faults)
     make.written(place, job, groups, sim, truth, False)
+    if change:
+        change(place)
     answer = json.loads(succeeds("ranks", "--json", *score.rank_files(place)).out)
     table = next(t for t in answer["tables"] if t["name"] == "stragglers")
     names = [column["name"] for column in table["columns"]]
     return truth, [dict(zip(names, row)) for row in table["rows"]]
 
 
-def found(folder, name, layout, fault, seed=11):
-    truth, rows = told(folder, name, layout, [fault], seed)
+def found(folder, name, layout, fault, seed=11, change=None):
+    truth, rows = told(folder, name, layout, [fault], seed, change)
     check(truth["faults"][0]["costs_pct"] > 4, f"the fault costs too little to be told: {truth['faults']}")
     pairs, extra = score.judged(truth, rows)
     said = ", ".join(map(score.told, rows)) or "nothing"
@@ -52,6 +54,60 @@ def test_made_groups_with_a_slow_link(folder):
 def test_made_replicas_with_uneven_work(folder):
     found(folder, "kernels", dict(dp=4), Fault("imbalance", rank=3, by=1.15, how="kernels"))
     found(folder, "shapes", dict(dp=4), Fault("imbalance", rank=0, by=1.15, how="shapes"))
+
+
+def without(rank):
+    return lambda place: os.remove(os.path.join(place, f"rank{rank}.json"))
+
+
+def cut_off(rank, part, lines=False):
+    """The file of a rank ends early. `lines`: its events in order of time, as some writers have them."""
+
+    def change(place):
+        path = os.path.join(place, f"rank{rank}.json")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if lines:
+            head, body = text.split('"traceEvents": [\n')
+            events = [json.loads(line.rstrip(",")) for line in body.splitlines() if line.startswith("{")]
+            events.sort(key=lambda e: (e["ph"] == "X" and e["name"].startswith("ProfilerStep"), e.get("ts", 0)))
+            text = head + '"traceEvents": [\n' + ",\n".join(map(json.dumps, events)) + "\n]}\n"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text[: int(len(text) * part)])
+
+    return change
+
+
+def unmarked(rank):
+    """The marks of the profiler's and the optimizer's steps are gone."""
+
+    def change(place):
+        path = os.path.join(place, f"rank{rank}.json")
+        with open(path, encoding="utf-8") as file:
+            lines = file.readlines()
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line for line in lines if "ProfilerStep#" not in line and "Optimizer.step#" not in line)
+
+    return change
+
+
+# Who waits for the one that is missing would wait for ever as long as recorded: the slow one beside it was never told.
+def test_made_groups_with_a_rank_missing(folder):
+    found(folder, "tp", dict(tp=4, dp=2, layers=1), Fault("device", rank=5, by=1.25), change=without(4))
+    found(folder, "data", dict(tp=4, dp=2, layers=1), Fault("data", rank=6, by=0.9), change=without(2))
+
+
+def test_made_job_with_a_trace_that_is_cut_off(folder):
+    layout = dict(tp=4, dp=2, layers=1, steps=4)
+    found(folder, "host_only", layout, Fault("device", rank=5, by=1.25), change=cut_off(6, 0.3))
+    found(folder, "other", layout, Fault("device", rank=5, by=1.25), change=cut_off(6, 0.6, lines=True))
+    found(folder, "itself", layout, Fault("device", rank=5, by=1.25), change=cut_off(5, 0.8, lines=True))
+    found(folder, "itself_early", layout, Fault("device", rank=5, by=1.25), change=cut_off(5, 0.4, lines=True))
+
+
+def test_made_job_with_a_rank_without_steps(folder):
+    found(folder, "slow", dict(dp=4), Fault("device", rank=1, by=1.2), change=unmarked(1))
+    found(folder, "other", dict(dp=4), Fault("device", rank=1, by=1.2), change=unmarked(3))
 
 
 def test_made_healthy_jobs(folder):

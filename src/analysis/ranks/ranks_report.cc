@@ -264,9 +264,26 @@ Table job_table(const Ranks& found) {
   return table;
 }
 
+// An all-clear holds for the ranks whose traces are there.
+std::string no_straggler(const Ranks& found) {
+  std::int64_t lost = 0;
+  for (const RankSums& sums : found.ranks) lost += sums.rank->digest->damaged && sums.rank->digest->collectives.empty();
+  if (found.job.missing + lost == 0) return "no straggler: no rank or link costs the step 2 % or more";
+  const auto given = static_cast<std::int64_t>(found.ranks.size());
+  return fmt::format("no straggler among the {} of {} ranks that could be compared: none costs the step 2 % or more",
+                     given - lost, given + found.job.missing);
+}
+
 std::string headline_of(const Ranks& found) {
-  if (found.stragglers.list.empty()) return "no straggler: no rank or link costs the step 2 % or more";
+  if (found.stragglers.list.empty()) return no_straggler(found);
   const Straggler& first = found.stragglers.list.front();
+  if (!first.alike.empty()) {
+    std::vector<std::int64_t> ranks;
+    for (const std::uint32_t r : first.alike) ranks.push_back(found.job.ranks[r].rank);
+    const std::string of_host = first.host.empty() ? std::string() : ", all of host " + first.host;
+    return fmt::format("ranks {} ({}{}) cost {:.1f} % of the step together", listed_for_people(ranks), name_of(first.cause),
+                       of_host, first.alike_pct);
+  }
   const std::string who = first.rank ? "rank " + std::to_string(found.job.ranks[*first.rank].rank)
                                      : "the link of ranks " + listed_for_people(found.job.groups[*first.group].ranks);
   return fmt::format("{} ({}) costs {:.1f} % of the step", who, name_of(first.cause), first.costs_pct);
@@ -348,8 +365,7 @@ Report report_ranks(const Ranks& found) {
   if (found.job.meetings.empty()) {
     report.diagnostics.push_back({"no_collectives", 1, "the traces have no communication: nothing to compare ranks by"});
   } else if (found.stragglers.list.empty() && found.stragglers.replayed_ns) {
-    report.diagnostics.push_back(
-        {std::string(kNoStragglersCode), 1, "no straggler: no rank or link costs the step 2 % or more", "info"});
+    report.diagnostics.push_back({std::string(kNoStragglersCode), 1, no_straggler(found), "info"});
   }
   if (found.stragglers.replayed_ns) report.headline = headline_of(found);
   if (!report.headline.empty() && found.stragglers.list.empty() && lonely)

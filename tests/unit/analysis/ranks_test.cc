@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ridge/engine.h>
@@ -178,6 +180,31 @@ TEST(Ranks, StragglersThatHideEachOtherAreBothTold) {
   EXPECT_NEAR(static_cast<double>(together), truth, 0.1 * truth);
 }
 
+// Each of them costs under 2 %, as the others would still hold all up.
+TEST(Ranks, AMachineThatIsSlowIsToldRankByRank) {
+  for (const bool named : {true, false}) {
+    MadeJob job = healthy(16);
+    for (std::size_t r = 0; r < 16; ++r) job.ranks[r].host = named ? "node" + std::to_string(r / 4) : "";
+    for (std::size_t r = 4; r < 8; ++r) job.ranks[r].kernel_us = 107;
+    const Answer answer(job);
+    ASSERT_EQ(answer.ranks.stragglers.list.size(), 4U);
+    std::set<std::uint32_t> ranks;
+    std::int64_t together = 0;
+    for (const Straggler& straggler : answer.ranks.stragglers.list) {
+      ranks.insert(*straggler.rank);
+      together += straggler.costs_ns;
+      EXPECT_EQ(straggler.cause, StragglerCause::device);
+      EXPECT_EQ(straggler.host, named ? "node1" : "");
+      EXPECT_LT(straggler.costs_pct, 2);
+    }
+    EXPECT_EQ(ranks, (std::set<std::uint32_t>{4, 5, 6, 7}));
+    const auto truth = static_cast<double>(true_cost_ns(job, healthy(16)));
+    EXPECT_NEAR(static_cast<double>(together), truth, 0.1 * truth);
+    const Report report = report_ranks(answer.ranks);
+    EXPECT_TRUE(test::says(report.headline, {"ranks 4-7", "device", named ? "node1" : "together"})) << report.headline;
+  }
+}
+
 TEST(Ranks, CostsUnderTwoPercentAreNotReported) {
   MadeJob job = healthy();
   job.ranks[2].kernel_us = 101;
@@ -242,6 +269,87 @@ TEST(Ranks, MissingRanksAreSaidAndTheRestIsAnswered) {
   ASSERT_NE(answer.said("ranks_missing"), nullptr);
   EXPECT_TRUE(test::says(answer.said("ranks_missing")->message, {"12 of 16", "4-15"}));
   EXPECT_EQ(answer.ranks.stragglers.list.size(), 1U);
+}
+
+// As where nothing but the window tells: one step that is as long as all.
+void unmark(Digest* digest) {
+  DigestStep whole = digest->steps.front();
+  for (std::size_t i = 1; i < digest->steps.size(); ++i) {
+    const DigestStep& step = digest->steps[i];
+    whole.end_ns = step.end_ns;
+    whole.busy_ns += step.busy_ns;
+    whole.compute_ns += step.compute_ns;
+    whole.comm_ns += step.comm_ns;
+  }
+  digest->steps = {whole};
+  digest->iterations = "whole_window";
+  for (DigestCollective& c : digest->collectives) c.step = 0;
+}
+
+TEST(Ranks, ARankWithoutMarksOfStepsHasThoseOfTheOthers) {
+  MadeJob made = healthy();
+  made.ranks[2].kernel_us = 120;
+  made.ranks[2].ahead_us = 40'000;
+  const Answer marked(made);
+  for (const std::size_t which : {1U, 2U}) {
+    std::vector<Digest> digests = digests_of(made);
+    unmark(&digests[which]);
+    const Answer answer(std::move(digests));
+    ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+    EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 2U);
+    EXPECT_EQ(answer.ranks.stragglers.list[0].cause, StragglerCause::device);
+    EXPECT_EQ(answer.ranks.stragglers.list[0].evidence, marked.ranks.stragglers.list[0].evidence);
+    EXPECT_NEAR(static_cast<double>(answer.ranks.stragglers.list[0].costs_ns),
+                static_cast<double>(marked.ranks.stragglers.list[0].costs_ns), 10'000);
+    ASSERT_NE(answer.said("steps_by_others"), nullptr);
+    const RankSums& sums = answer.ranks.ranks[which];
+    EXPECT_EQ(sums.steps.size(), 5U);
+    EXPECT_EQ(sums.total.busy_ns, marked.ranks.ranks[which].total.busy_ns);
+    EXPECT_EQ(sums.total.compute_ns, marked.ranks.ranks[which].total.compute_ns);
+    EXPECT_NEAR(static_cast<double>(sums.step_ns), static_cast<double>(marked.ranks.ranks[which].step_ns), 60'000);
+  }
+}
+
+// A trace that is cut off after so many collectives: the marks of its steps are all there, as the host's events come first.
+void cut_off(std::size_t collectives, Digest* digest) {
+  digest->damaged = true;
+  digest->collectives.resize(collectives);
+  std::size_t items = 0, met = 0;
+  while (items < digest->items.size() && met < collectives) met += digest->items[items++].kind == LaneItemKind::collective;
+  digest->items.resize(items);
+}
+
+TEST(Ranks, ATraceThatIsCutOffEndsWithItsLastWholeStep) {
+  MadeJob made = healthy();
+  made.ranks[2].kernel_us = 120;
+  made.ranks[1].ahead_us = made.ranks[2].ahead_us = 200'000;
+  const auto truth = static_cast<double>(true_cost_ns(made, healthy()));
+  for (const std::size_t which : {1U, 2U}) {
+    for (const std::size_t collectives : {4U, 3U, 1U, 0U}) {
+      std::vector<Digest> digests = digests_of(made);
+      cut_off(collectives, &digests[which]);
+      const Answer answer(std::move(digests));
+      SCOPED_TRACE(fmt::format("rank {} after {} collectives", which, collectives));
+      EXPECT_EQ(answer.job.ranks[which].digest->steps.size(), collectives);
+      ASSERT_NE(answer.said("rank_damaged"), nullptr);
+      ASSERT_TRUE(answer.ranks.stragglers.replayed_ns);
+      EXPECT_NEAR(static_cast<double>(*answer.ranks.stragglers.replayed_ns), static_cast<double>(answer.ranks.step_ns),
+                  0.02 * static_cast<double>(answer.ranks.step_ns));
+      if (which == 2 && collectives == 0) continue;  // of the slow one nothing is known
+      ASSERT_EQ(answer.ranks.stragglers.list.size(), 1U);
+      EXPECT_EQ(answer.ranks.stragglers.list[0].rank, 2U);
+      EXPECT_EQ(answer.ranks.stragglers.list[0].cause, StragglerCause::device);
+      EXPECT_NEAR(static_cast<double>(answer.ranks.stragglers.list[0].costs_ns), truth, 0.1 * truth);
+    }
+  }
+}
+
+TEST(Ranks, AnAllClearHoldsForThoseThatAreThere) {
+  MadeJob made = healthy();
+  made.world_size = 5;
+  const Answer answer(made);
+  const Report report = report_ranks(answer.ranks);
+  EXPECT_TRUE(test::says(report.headline, {"4 of 5"}));
 }
 
 TEST(Ranks, ARankThatIsGivenTwiceCountsOnce) {

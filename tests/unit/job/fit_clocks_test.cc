@@ -75,5 +75,56 @@ TEST(FitClocks, EndsThatScatterAreNoDrift) {
   }
 }
 
+// Tensor parallel within a machine, data parallel between two: most of a rank's ends are shared with its own machine's, which
+// run away together.
+TEST(FitClocks, DriftBetweenMachinesIsToldByTheGroupsThatJoinThem) {
+  constexpr double kGains = 20e-6;
+  constexpr int kSteps = 60, kTensor = 16;
+  std::vector<Digest> digests;
+  for (std::int64_t r = 0; r < 8; ++r) {
+    const TrueClock clock{r < 4 ? 0 : 300'000'000, r < 4 ? 0 : kGains};
+    std::mt19937 random(static_cast<unsigned>(5 + r));
+    std::uniform_int_distribution<std::int64_t> late(0, 1'500);
+    Digest& digest = digests.emplace_back();
+    digest.path = "rank" + std::to_string(r) + ".json";
+    digest.rank = r;
+    digest.world_size = 8;
+    digest.base_time_ns = 1'700'000'000'000'000'000;
+    const std::int64_t host = r / 4 * 4, place = r % 4;
+    digest.groups = {{std::to_string(r / 4), "tp", 4, {host, host + 1, host + 2, host + 3}},
+                     {std::to_string(2 + place), "dp", 2, {place, place + 4}}};
+    digest.names = {"allreduce", "Float"};
+    std::int64_t now = 0, sequence[2] = {};
+    for (int i = 0; i < kSteps * (kTensor + 1); ++i) {
+      const std::uint32_t group = i % (kTensor + 1) == kTensor ? 1 : 0;
+      now += kEveryNs;
+      const std::int64_t end = now + late(random);
+      DigestCollective& c = digest.collectives.emplace_back();
+      c.start_ns = clock.shows(end - 200'000);
+      c.end_ns = clock.shows(end);
+      c.sequence = sequence[group]++;
+      c.group = group;
+      c.dtype = 1;
+    }
+    digest.start_ns = clock.shows(0);
+    digest.end_ns = clock.shows(now + kEveryNs);
+    digest.steps = {{.number = 1, .start_ns = digest.start_ns, .end_ns = digest.end_ns}};
+  }
+  const Job job = assemble_job(digests);
+  for (std::size_t r = 4; r < 8; ++r) {
+    EXPECT_NEAR((job.ranks[r].drift - job.ranks[0].drift) * 1e6, -kGains * 1e6, 0.6) << r;
+    EXPECT_LT(job.ranks[r].error_ns, 2'000);
+  }
+  for (const Meeting& meeting : job.meetings) EXPECT_NEAR(static_cast<double>(meeting.transfer_ns), 200'000, 4'000);
+  // An error that is told holds where it is largest: between the machines.
+  Job off = job;
+  std::vector<Digest> walking = digests;
+  for (std::size_t r = 4; r < 8; ++r) {
+    for (DigestCollective& c : walking[r].collectives) c.end_ns += c.group == 1 && *c.sequence % 2 == 0 ? 100'000 : 0;
+  }
+  off = assemble_job(walking);
+  EXPECT_GT(off.ranks[5].error_ns, 40'000);
+}
+
 }  // namespace
 }  // namespace ridge
