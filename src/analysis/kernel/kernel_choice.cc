@@ -12,7 +12,7 @@ namespace ridge {
 namespace {
 
 constexpr std::size_t kMostListed = 8;
-constexpr std::size_t kMostOfName = 200;  // names of templates have thousands of characters
+constexpr std::size_t kMostOfListedName = 200;  // names of templates have thousands of characters
 
 using Fits = std::function<bool(std::string_view)>;
 
@@ -40,7 +40,7 @@ std::string listed(const std::vector<KernelCandidate>& found) {
   for (std::size_t i = 0; i < std::min(found.size(), kMostListed); ++i) {
     const bool unique = std::ranges::count(found, found[i].label, &KernelCandidate::label) == 1;
     const std::string_view name = unique ? found[i].label : found[i].kernel;
-    text += "\n" + std::string(name.substr(0, kMostOfName)) + (name.size() > kMostOfName ? "..." : "");
+    text += "\n" + std::string(name.substr(0, kMostOfListedName)) + (name.size() > kMostOfListedName ? "..." : "");
   }
   if (found.size() > kMostListed) text += "\nand " + std::to_string(found.size() - kMostListed) + " more";
   return text;
