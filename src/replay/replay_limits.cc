@@ -8,7 +8,7 @@
 namespace ridge {
 namespace {
 
-using Kind = OpArgument::Kind;
+using ArgumentKind = OpArgument::Kind;
 
 // Ops whose arguments behind the first few tensors may have the schema's defaults: the same kernel runs whatever they are.
 struct WithDefaults {
@@ -35,7 +35,9 @@ std::string_view bare_name(std::string_view op) {
   return op.substr(0, op.find('.'));
 }
 
-bool is_tensor(const OpArgument& argument) { return argument.kind == Kind::tensor || argument.kind == Kind::tensor_list; }
+bool is_tensor(const OpArgument& argument) {
+  return argument.kind == ArgumentKind::tensor || argument.kind == ArgumentKind::tensor_list;
+}
 
 bool numbers_missing(const OpCall& call, bool triton) {
   const auto plain = [](const OpArgument& argument) { return !is_tensor(argument) && argument.value.empty(); };
@@ -51,7 +53,7 @@ bool numbers_missing(const OpCall& call, bool triton) {
 
 std::string missing_inputs(const OpCall& call, bool triton) {
   for (const OpArgument& argument : call.arguments) {
-    if (argument.kind == Kind::tensor && argument.tensor.dtype == DType::unknown)
+    if (argument.kind == ArgumentKind::tensor && argument.tensor.dtype == DType::unknown)
       return "a tensor of an element type that is not known: '" + argument.type.substr(0, 40) + "'";
   }
   if (numbers_missing(call, triton))
@@ -65,7 +67,7 @@ std::string missing_inputs(const OpCall& call, bool triton) {
 std::string made_up_inputs(const OpCall& call, bool triton) {
   std::string out;
   const auto no_strides = [](const OpArgument& argument) {
-    return argument.kind == Kind::tensor && argument.tensor.sizes.size() > 1 &&
+    return argument.kind == ArgumentKind::tensor && argument.tensor.sizes.size() > 1 &&
            argument.tensor.strides.size() != argument.tensor.sizes.size();
   };
   if (std::ranges::any_of(call.arguments, no_strides)) out = "strides are not in the trace: dense ones are taken";

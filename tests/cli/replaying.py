@@ -124,6 +124,20 @@ def test_sizes_as_people_write_them(folder):
         equal(literals_of(succeeds("replay", ZOO, "--op", "mm", "--shape", shape).out)["CALL"]["shapes"], [[2048, 2048]] * 2, shape)
 
 
+def test_several_calls_that_fit_are_said(folder):
+    """Equal sizes, other strides: the script is of one of them."""
+    first, second = json.loads(trace_of("k")), json.loads(trace_of("k"))
+    for one in second["traceEvents"]:
+        one["ts"] += 100
+        if "correlation" in one["args"]:
+            one["args"]["correlation"] += 1
+    check("calls have" not in succeeds("replay", folder.write("one.json", json.dumps(first)), "--op", "mm").err, "one call")
+    second["traceEvents"][0]["args"]["Input Strides"] = [[1, 4], [4, 1]]
+    first["traceEvents"] += second["traceEvents"]
+    run = succeeds("replay", folder.write("two.json", json.dumps(first)), "--op", "mm", "--shape", "4x4,4x4")
+    check("2 calls have this kernel" in run.err, run.err)
+
+
 def test_an_op_that_launches_nothing_itself_says_what_it_calls(folder):
     inner = json.loads(trace_of("conv_kernel", "aten::cudnn_convolution"))
     inner["traceEvents"].insert(0, {"ph": "X", "cat": "cpu_op", "name": "aten::conv2d", "pid": 1, "tid": 1, "ts": -1, "dur": 20, "args": {}})

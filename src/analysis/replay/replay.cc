@@ -267,6 +267,28 @@ Result<Replays> compute_replays(const Scope& scope, const ReplayQuestion& questi
   return out;
 }
 
+namespace {
+
+// One script of several calls that no flag tells apart: their strides, numbers or grids differ.
+std::optional<Diagnostic> several_alike(const Replays& replays) {
+  const auto has_script = [](const ReplayRow& row) { return !row.file.empty(); };
+  const auto made = std::ranges::find_if(replays.rows, has_script);
+  if (made == replays.rows.end() || std::ranges::count_if(replays.rows, has_script) > 1) return std::nullopt;
+  const std::string shapes = shape_text(made->call.call);
+  const auto alike = std::ranges::count_if(replays.rows, [&](const ReplayRow& row) {
+    return row.call.cannot.empty() && row.call.launch.kernel == made->call.launch.kernel && row.call.op == made->call.op &&
+           shape_text(row.call.call) == shapes;
+  });
+  if (alike < 2) return std::nullopt;
+  return Diagnostic{
+      "several_calls", alike,
+      fmt::format("{} calls have this kernel, op and shapes, with other strides, numbers or grids: this is the one "
+                  "with most time; --top with -o FOLDER writes more",
+                  alike)};
+}
+
+}  // namespace
+
 Report report_replays(const Replays& replays) {
   Report report;
   Table& table = report.tables.emplace_back();
@@ -313,6 +335,7 @@ Report report_replays(const Replays& replays) {
                                   fmt::format("{} of the kernels {} not what ran: their source is of another text than the "
                                               "trace's hash",
                                               differ, differ == 1 ? "is" : "are")});
+  if (auto alike = several_alike(replays)) report.diagnostics.push_back(std::move(*alike));
   if (replays.kernel_time_ns == 0)
     report.headline = "no kernels in the recording: record CUDA activity too (ProfilerActivity.CUDA), with record_shapes=True";
   if (time_ns > 0)

@@ -57,6 +57,17 @@ TEST(TritonSource, LeavesOutWhatDefinesNoKernel) {
     EXPECT_EQ(source->text.find(word), std::string::npos) << word << "\n" << source->text;
 }
 
+// Inductor keeps files beside the path that a decorator names.
+TEST(TritonSource, APathInADecoratorIsTheScriptsOwn) {
+  const auto source = read(kernel("pass",
+                                  "@triton_heuristics.pointwise(size_hints={'x': 64}, filename='/etc/passwd', triton_meta={})\n"
+                                  "@triton.jit",
+                                  "from torch._inductor.runtime import triton_heuristics\n"));
+  ASSERT_TRUE(source) << source.error().message;
+  EXPECT_EQ(source->text.find("/etc/passwd"), std::string::npos) << source->text;
+  EXPECT_NE(source->text.find("filename=__file__"), std::string::npos) << source->text;
+}
+
 TEST(TritonSource, TakesFunctionsAndConstantsThatTheKernelNames) {
   const auto source = read(kernel("tmp0 = helper(tmp0) + SIZE", "@triton.jit",
                                   "SIZE: tl.constexpr = 64\nOTHER = 3\n@triton.jit\ndef helper(x):\n    return x * 2\n"
