@@ -11,6 +11,7 @@
 #include "job/job_steps.h"
 #include "job/mend_block.h"
 #include "job/peers.h"
+#include "job/replay.h"
 
 namespace ridge {
 namespace {
@@ -98,13 +99,13 @@ class StandInMaker {
     using Like = std::tuple<std::string, std::int64_t, std::string, std::int64_t>;
     std::map<Like, std::vector<std::int64_t>> whole;
     const auto like = [&](const Job& job, const Meeting& m) {
-      return Like{m.point_to_point ? std::string() : job.names[m.name], m.bytes.value_or(-1), job.names[m.dtype],
-                  job.groups[m.group].size.value_or(0)};
+      return Like{job.names[m.name], m.bytes.value_or(-1), job.names[m.dtype], job.groups[m.group].size.value_or(0)};
     };
     for (const Meeting& meeting : recorded_.meetings) {
       if (meeting.complete && meeting.count > 1) whole[like(recorded_, meeting)].push_back(meeting.transfer_ns);
     }
     for (Meeting& meeting : job_.meetings) {
+      if (meeting.point_to_point) continue;  // over links of many sorts: what the template's take
       const auto known = meeting.complete ? whole.end() : whole.find(like(job_, meeting));
       if (known != whole.end()) meeting.transfer_ns = std::min(meeting.transfer_ns, median(known->second));
     }
@@ -219,6 +220,9 @@ class StandInMaker {
       meeting.complete = false;
       job_.meetings.push_back(meeting);
       joined->emplace_back();
+    } else if (job_.meetings[model].complete && job_.meetings[model].point_to_point) {
+      Meeting& meeting = job_.meetings[it->second];
+      meeting.transfer_ns = std::min(meeting.transfer_ns, job_.meetings[model].transfer_ns);
     }
     return it->second;
   }
@@ -258,6 +262,85 @@ std::vector<BlockMedians> own_medians(const Peers& peers, std::uint32_t r) {
     ns = std::max<std::int64_t>(0, ns + own[kOpening].ns[t] - all[kOpening].ns[t]);
   }
   return own;
+}
+
+// What a stage computes, it computes from what it receives, but a lane shows a wait only where it had to: a receive that had
+// come before held nothing up. Replayed without its wait, a stage that is let go earlier would run ahead of its data. Where
+// ranks, as often as they are seen to wait for a receive, do so before their next work, they do it always.
+class ReceiveWaits {
+ public:
+  explicit ReceiveWaits(const Job& job) : job_(job) {
+    for (std::uint32_t r = 0; r < job.ranks.size(); ++r) count(r);
+  }
+
+  bool are_plain() const {
+    constexpr int kTimes = 8;
+    return unseen_ > 0 && at_once_ > kTimes * later_;
+  }
+
+  // The items of a rank with the waits that were not seen.
+  std::vector<LaneItem> with_waits(std::uint32_t r) const {
+    std::vector<LaneItem> items;
+    std::vector<std::uint32_t> open;
+    for (const LaneItem& item : job_.ranks[r].digest->items) {
+      if (item.kind == LaneItemKind::wait) std::erase(open, item.target);
+      if (item.kind == LaneItemKind::run) {
+        for (const std::uint32_t target : open) {
+          LaneItem& wait = items.emplace_back();
+          wait.kind = LaneItemKind::wait;
+          wait.target = target;
+        }
+        open.clear();
+      }
+      items.push_back(item);
+      if (item.kind == LaneItemKind::collective && is_receive(r, item.target)) open.push_back(item.target);
+    }
+    return items;
+  }
+
+ private:
+  bool is_receive(std::uint32_t r, std::uint32_t collective) const {
+    const Meeting& meeting = job_.meetings[job_.meeting_of[r][collective]];
+    return meeting.point_to_point && meeting.destination == job_.ranks[r].rank;
+  }
+
+  void count(std::uint32_t r) {
+    std::set<std::uint32_t> open, passed;  // receives since the last work, and those before it
+    for (const LaneItem& item : job_.ranks[r].digest->items) {
+      if (item.kind == LaneItemKind::collective && is_receive(r, item.target)) open.insert(item.target);
+      if (item.kind == LaneItemKind::wait) {
+        at_once_ += static_cast<int>(open.erase(item.target));
+        later_ += static_cast<int>(passed.erase(item.target));
+      }
+      if (item.kind != LaneItemKind::run) continue;
+      unseen_ += static_cast<int>(open.size());
+      passed.insert(open.begin(), open.end());
+      open.clear();
+    }
+  }
+
+  const Job& job_;
+  int at_once_ = 0, later_ = 0, unseen_ = 0;
+};
+
+// Whether receives are waited for in it: not where the job as recorded would then come out another.
+bool add_receive_waits(Job* job) {
+  const ReceiveWaits waits(*job);
+  if (!waits.are_plain()) return false;
+  Job other = *job;
+  for (std::uint32_t r = 0; r < job->ranks.size(); ++r) {
+    auto digest = std::make_shared<Digest>(*job->ranks[r].digest);
+    digest->items = waits.with_waits(r);
+    other.ranks[r].digest = digest.get();
+    other.remade.push_back(std::move(digest));
+  }
+  std::int64_t start = INT64_MAX;
+  for (const JobRank& rank : job->ranks) start = std::min(start, rank.common(rank.digest->start_ns));
+  const JobReplay before = replay_job(*job, {}), after = replay_job(other, {});
+  constexpr std::int64_t kParts = 100;  // of the job: more than one is another
+  if (after.forced > before.forced || std::abs(after.end_ns - before.end_ns) > (before.end_ns - start) / kParts) return false;
+  *job = std::move(other);
+  return true;
 }
 
 // All ranks up to the last whole step of those that are cut off; a rank with less than half of the steps is lost instead.
@@ -314,7 +397,8 @@ void keep_members(const Job& from, Job* to) {
 
 std::optional<Job> compared_job(const Job& job) {
   const bool damaged = std::ranges::any_of(job.ranks, [](const JobRank& rank) { return rank.digest->damaged; });
-  if (!damaged && job.missing == 0) return std::nullopt;
+  const bool pipeline = std::ranges::any_of(job.meetings, &Meeting::point_to_point);
+  if (!damaged && job.missing == 0 && !pipeline) return std::nullopt;
   Job compared = job;
   OwnTimes own;
   if (damaged && end_together(&compared, &own)) {
@@ -323,6 +407,8 @@ std::optional<Job> compared_job(const Job& job) {
     fit_clocks(&compared);
     name_roles(&compared);
   }
+  const bool waits = pipeline && add_receive_waits(&compared);
+  if (!damaged && job.missing == 0 && !waits) return std::nullopt;
   StandInMaker(job, own, &compared).make();
   return compared;
 }

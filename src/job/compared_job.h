@@ -3,6 +3,7 @@
 // their times, or of its own where it has a whole step. Without it, who waits for the absent one would wait as long as
 // recorded, whatever is mended elsewhere. Where a rank's trace is cut off later, the replay of all ends with its last whole
 // step.
+// In a pipeline a stage waits for all that it receives, also where a recording shows no wait.
 #pragma once
 
 #include <optional>

@@ -97,6 +97,10 @@ def test_made_groups_with_a_rank_missing(folder):
     found(folder, "data", dict(tp=4, dp=2, layers=1), Fault("data", rank=6, by=0.9), change=without(2))
 
 
+def test_made_pipeline_with_a_rank_missing(folder):
+    found(folder, "pp", dict(pp=4, dp=2, layers=1, microbatches=4), Fault("device", rank=4, by=1.4), change=without(2))
+
+
 def test_made_job_with_a_trace_that_is_cut_off(folder):
     layout = dict(tp=4, dp=2, layers=1, steps=4)
     found(folder, "host_only", layout, Fault("device", rank=5, by=1.25), change=cut_off(6, 0.3))
