@@ -48,18 +48,19 @@ constexpr std::string_view kAcross =
 constexpr std::string_view kSlice =
     R"("Input Dims": [[8192, 8192], [8192, 8192], []], "Input Strides": [[8192, 1], [9000, 1], []], )"
     R"("Input type": ["c10::BFloat16", "c10::BFloat16", "Scalar"])";
-constexpr std::string_view kAdd = "void at::native::elementwise_kernel<128, 4, at::native::CUDAFunctor_add<c10::BFloat16> >()";
+constexpr std::string_view kStridedAdd =
+    "void at::native::elementwise_kernel<128, 4, at::native::CUDAFunctor_add<c10::BFloat16> >()";
 
 TEST(WhatCanBeHad, OrderWhereTheProgramChoosesIt) {
-  const Found chosen = program_of({.op = "aten::add", .args = kAcross, .kernel = kAdd, .us = 400});
+  const Found chosen = program_of({.op = "aten::add", .args = kAcross, .kernel = kStridedAdd, .us = 400});
   EXPECT_TRUE(chosen.has("memory_bound_inefficient")) << chosen.ids();
   const Found gradients = program_of({.op = "aten::add",
                                       .args = kAcross,
-                                      .kernel = kAdd,
+                                      .kernel = kStridedAdd,
                                       .us = 400,
                                       .around = "autograd::engine::evaluate_function: CatBackward0"});
   EXPECT_FALSE(gradients.has("memory_bound_inefficient")) << gradients.ids();
-  const Found slice = program_of({.op = "aten::add", .args = kSlice, .kernel = kAdd, .us = 400});
+  const Found slice = program_of({.op = "aten::add", .args = kSlice, .kernel = kStridedAdd, .us = 400});
   EXPECT_FALSE(slice.has("memory_bound_inefficient")) << slice.ids();
 }
 
