@@ -79,7 +79,7 @@ TEST(FitClocks, EndsThatScatterAreNoDrift) {
 // run away together.
 TEST(FitClocks, DriftBetweenMachinesIsToldByTheGroupsThatJoinThem) {
   constexpr double kGains = 20e-6;
-  constexpr int kSteps = 60, kTensor = 16;
+  constexpr int kOfSteps = 60, kTensor = 16;
   std::vector<Digest> digests;
   for (std::int64_t r = 0; r < 8; ++r) {
     const TrueClock clock{r < 4 ? 0 : 300'000'000, r < 4 ? 0 : kGains};
@@ -95,7 +95,7 @@ TEST(FitClocks, DriftBetweenMachinesIsToldByTheGroupsThatJoinThem) {
                      {std::to_string(2 + place), "dp", 2, {place, place + 4}}};
     digest.names = {"allreduce", "Float"};
     std::int64_t now = 0, sequence[2] = {};
-    for (int i = 0; i < kSteps * (kTensor + 1); ++i) {
+    for (int i = 0; i < kOfSteps * (kTensor + 1); ++i) {
       const std::uint32_t group = i % (kTensor + 1) == kTensor ? 1 : 0;
       now += kEveryNs;
       const std::int64_t end = now + late(random);

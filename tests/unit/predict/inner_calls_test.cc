@@ -9,11 +9,11 @@
 namespace ridge {
 namespace {
 
-struct Both {
+struct WholeAndOwn {
   CallFeatures whole, own;
 };
 
-Both features_of(std::string_view json) {
+WholeAndOwn whole_and_own(std::string_view json) {
   auto lines = read_op_lines(json, "x");
   EXPECT_TRUE(lines.has_value()) << json;
   static std::vector<std::vector<OpLine>> kept;  // the features point into the lines
@@ -22,7 +22,7 @@ Both features_of(std::string_view json) {
   return {features_of_call(call, false, 132), features_of_call(call, false, 132, false)};
 }
 
-double ns_of(const CallFeatures& call) {
+double ns_of_features(const CallFeatures& call) {
   std::string why;
   const auto time = expected_time(call, **find_device("NVIDIA H200"), nullptr, &why);
   EXPECT_TRUE(time.has_value()) << why;
@@ -31,15 +31,15 @@ double ns_of(const CallFeatures& call) {
 
 // The gradient of a loss over a vocabulary is nearly all zeros: 805 MB, which alone take 168 us at the memory's peak.
 TEST(InnerCalls, TheGradientOfALossFillsZerosFirst) {
-  const Both call = features_of(
+  const WholeAndOwn call = whole_and_own(
       R"({"op": "aten::nll_loss_backward", "shapes": [[], [4096, 49152], [4096], [], [], [], []], "dtypes": ["float32", "float32", "int64", "", "Scalar", "Scalar", "float32"]})");
   ASSERT_EQ(call.whole.parts.size(), 2U);
   EXPECT_EQ(call.whole.parts[0].role, "own");
   EXPECT_EQ(call.whole.parts[1].op, "fill");
   EXPECT_TRUE(call.own.parts.empty());
-  EXPECT_GT(ns_of(call.whole), 160e3);
-  EXPECT_LT(ns_of(call.whole), 230e3);
-  EXPECT_LT(ns_of(call.own), 40e3) << "of a trace only the kernel that writes one element of each row";
+  EXPECT_GT(ns_of_features(call.whole), 160e3);
+  EXPECT_LT(ns_of_features(call.whole), 230e3);
+  EXPECT_LT(ns_of_features(call.own), 40e3) << "of a trace only the kernel that writes one element of each row";
 }
 
 TEST(InnerCalls, ANormOfTurnedRowsCopiesThemFirst) {
@@ -47,29 +47,29 @@ TEST(InnerCalls, ANormOfTurnedRowsCopiesThemFirst) {
       R"({"op": "aten::native_layer_norm", "shapes": [[32, 256, 768], [768], [768]], "dtypes": "float32", "strides": [[196608, 768, 1], [1], [1]]})";
   constexpr std::string_view kTurned =
       R"({"op": "aten::native_layer_norm", "shapes": [[32, 256, 768], [768], [768]], "dtypes": "float32", "strides": [[196608, 1, 256], [1], [1]]})";
-  const Both dense = features_of(kDense), turned = features_of(kTurned);
+  const WholeAndOwn dense = whole_and_own(kDense), turned = whole_and_own(kTurned);
   EXPECT_TRUE(dense.whole.parts.empty());
   ASSERT_EQ(turned.whole.parts.size(), 2U);
   EXPECT_EQ(turned.whole.parts[1].op, "copy");
   EXPECT_EQ(turned.whole.parts[0].values, dense.whole.values) << "the norm itself sees the copy";
-  EXPECT_GT(ns_of(turned.whole), 1.5 * ns_of(dense.whole));
+  EXPECT_GT(ns_of_features(turned.whole), 1.5 * ns_of_features(dense.whole));
 }
 
 TEST(InnerCalls, AnOpWithoutUnderscoreWritesIntoACopy) {
-  const Both made = features_of(
+  const WholeAndOwn made = whole_and_own(
       R"({"op": "aten::masked_fill", "shapes": [[64, 1024, 1024], [1024, 1024], []], "dtypes": ["float32", "bool", "Scalar"]})");
-  const Both in_place = features_of(
+  const WholeAndOwn in_place = whole_and_own(
       R"({"op": "aten::masked_fill_", "shapes": [[64, 1024, 1024], [1024, 1024], []], "dtypes": ["float32", "bool", "Scalar"]})");
   ASSERT_EQ(made.whole.parts.size(), 2U);
   EXPECT_TRUE(in_place.whole.parts.empty());
-  EXPECT_GT(ns_of(made.whole), ns_of(in_place.whole) + 100e3) << "268 MB are read and written once more";
+  EXPECT_GT(ns_of_features(made.whole), ns_of_features(in_place.whole) + 100e3) << "268 MB are read and written once more";
 }
 
 TEST(InnerCalls, TheGradientOfASliceIsZerosAndACopy) {
-  const Both call = features_of(
+  const WholeAndOwn call = whole_and_own(
       R"({"op": "aten::slice_backward", "shapes": [[64, 1024, 256], [], [], [], [], []], "dtypes": ["float32", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"], "concrete": ["", "[64, 1024, 1024]", "2", "0", "256", "1"]})");
   ASSERT_EQ(call.whole.parts.size(), 2U);
-  EXPECT_GT(ns_of(call.whole), 268e6 / 4.9e12 * 1e9);
+  EXPECT_GT(ns_of_features(call.whole), 268e6 / 4.9e12 * 1e9);
   EXPECT_TRUE(call.own.kind.empty()) << "itself it launches nothing";
 }
 
