@@ -9,6 +9,7 @@
 
 #include "base/median.h"
 #include "job/job_steps.h"
+#include "job/kernel_pace.h"
 #include "job/mend_block.h"
 #include "job/peers.h"
 #include "job/replay.h"
@@ -172,6 +173,7 @@ class StandInMaker {
     const RankBlocks& blocks = peers.ranks[from.rank];
     const auto own = own_.find(rank);
     mend_rank(blocks, own != own_.end() ? own->second : peers.classes[blocks.peers].all, &digest->items);
+    if (own == own_.end() && peers.classes[blocks.peers].ranks.size() < 2) at_usual_pace(from.rank, &digest->items);
     JobRank made = model;
     made.digest = digest.get();
     made.rank = rank;
@@ -194,6 +196,16 @@ class StandInMaker {
       const std::uint32_t m = meeting_like(job_.meeting_of[from.rank][i], places[i], from, rank, joined);
       meetings.push_back(m);
       (*joined)[m].push_back({r, i});
+    }
+  }
+
+  // A template without peers may be the slow one itself: its times as if it went at the pace of the others.
+  void at_usual_pace(std::uint32_t r, std::vector<LaneItem>* items) {
+    if (!pace_) pace_ = kernel_pace(job_);
+    for (const BlockTime time : {BlockTime::device, BlockTime::host, BlockTime::loader}) {
+      const double ratio = pace_->ratio(r, time).value_or(1);
+      if (ratio <= 0) continue;
+      for (LaneItem& item : *items) scale_item(time, 1 / ratio, &item);
     }
   }
 
@@ -246,6 +258,7 @@ class StandInMaker {
   const OwnTimes& own_;
   Job& job_;
   std::vector<std::int64_t> absent_;
+  std::optional<KernelPace> pace_;
   std::map<Place, std::uint32_t> meeting_at_;
   std::map<std::uint32_t, std::set<std::uint32_t>> sends_, collects_;  // by rank: groups
 };

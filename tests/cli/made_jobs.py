@@ -99,6 +99,7 @@ def test_made_groups_with_a_rank_missing(folder):
 
 def test_made_pipeline_with_a_rank_missing(folder):
     found(folder, "pp", dict(pp=4, dp=2, layers=1, microbatches=4), Fault("device", rank=4, by=1.4), change=without(2))
+    found(folder, "likest", dict(pp=4, dp=2, layers=1, microbatches=4), Fault("device", rank=4, by=1.4), change=without(5))
 
 
 def test_made_job_with_a_trace_that_is_cut_off(folder):
