@@ -9,6 +9,7 @@
 #include "analysis/ranks/ranks.h"
 #include "base/hash.h"
 #include "job/digest_file.h"
+#include "job/job.h"
 
 namespace {
 
@@ -29,7 +30,8 @@ std::string word(std::uint64_t value) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string content(reinterpret_cast<const char*>(data), size);
   (void)read_digests(content, "bytes");
-  const auto read = read_digests("ridgedg1" + word(content.size()) + content + word(hash_text(content)), "record");
+  const auto read =
+      read_digests(std::string(kDigestMagic) + word(content.size()) + content + word(hash_text(content)), "record");
   if (!read) return 0;
   std::string bytes;
   append_digest(read->front(), &bytes);
@@ -37,6 +39,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again.has_value() && again->front() == read->front());
   std::vector<Digest> job = {read->front(), read->front()};
   job[1].rank = job[0].rank.value_or(0) == 0 ? 1 : 0;
-  require(!report_ranks(compute_ranks(job)).tables.empty());
+  require(!report_ranks(compute_ranks(assemble_job(job))).tables.empty());
   return 0;
 }

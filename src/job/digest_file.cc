@@ -10,8 +10,8 @@
 namespace ridge {
 namespace {
 
-// The last letter is the version of what follows: one that is not known is told apart from what is no digest.
-constexpr std::string_view kMagic = "ridgedg2", kFamily = "ridgedg";
+// A version that is not known is told apart from what is no digest.
+constexpr std::string_view kFamily = kDigestMagic.substr(0, 7);
 constexpr std::size_t kFrame = 8;  // bytes of the length, and of the hash
 
 std::uint64_t fold_sign(std::int64_t value) {
@@ -340,7 +340,7 @@ void append_digest(const Digest& digest, std::string* out) {
   std::string content;
   DigestWriter writer(&content);
   DigestFields<DigestWriter>(&writer).all(const_cast<Digest&>(digest));  // a writer changes nothing
-  *out += kMagic;
+  *out += kDigestMagic;
   append_word(content.size(), out);
   *out += content;
   append_word(hash_text(content), out);
@@ -385,9 +385,9 @@ Result<std::vector<Digest>> read_digests(std::string_view bytes, const std::stri
   for (std::size_t at = 0; at < bytes.size();) {
     std::string_view rest = bytes.substr(at);
     if (!is_digest(rest)) return damaged(where, at, "no digest begins here");
-    if (!rest.starts_with(kMagic)) return damaged(where, at, "another version of ridge made it");
-    if (rest.size() < kMagic.size() + kFrame) return damaged(where, at, "it ends early");
-    rest.remove_prefix(kMagic.size());
+    if (!rest.starts_with(kDigestMagic)) return damaged(where, at, "another version of ridge made it");
+    if (rest.size() < kDigestMagic.size() + kFrame) return damaged(where, at, "it ends early");
+    rest.remove_prefix(kDigestMagic.size());
     const std::uint64_t size = read_word(rest);
     rest.remove_prefix(kFrame);
     if (rest.size() < kFrame || size > rest.size() - kFrame) return damaged(where, at, "it ends early");
@@ -399,7 +399,7 @@ Result<std::vector<Digest>> read_digests(std::string_view bytes, const std::stri
     fields.all(digest);
     if (!fields.good() || !reader.at_end()) return damaged(where, at, "its content does not fit its length");
     if (const std::string_view part = unsound_part(digest); !part.empty()) return damaged(where, at, part);
-    at += kMagic.size() + kFrame + content.size() + kFrame;
+    at += kDigestMagic.size() + kFrame + content.size() + kFrame;
   }
   return digests;
 }
