@@ -2,7 +2,9 @@
 // program for scripts and costs, and hand their answer to `ridge show`, with the flags that shape it.
 #include "bench.h"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -145,7 +147,12 @@ Result<void> check_python(const std::string& python) {
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(pipe_ends[1]);
   std::string said(64, '\0');
-  const ssize_t got = error == 0 ? ::read(pipe_ends[0], said.data(), said.size()) : 0;
+  std::size_t got = 0;  // word by word, where PYTHONUNBUFFERED is set
+  while (error == 0 && got < said.size()) {
+    const ssize_t more = ::read(pipe_ends[0], said.data() + got, said.size() - got);
+    if (more == 0 || (more < 0 && errno != EINTR)) break;
+    got += static_cast<std::size_t>(std::max<ssize_t>(more, 0));
+  }
   ::close(pipe_ends[0]);
   constexpr std::string_view kHint = "--python names the interpreter that has PyTorch";
   if (error != 0)
@@ -153,7 +160,7 @@ Result<void> check_python(const std::string& python) {
                 std::string(kHint));
   int status = 0;
   ::waitpid(child, &status, 0);
-  said.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  said.resize(got);
   if (said.starts_with("python 3")) return {};
   return fail(ErrorCode::cannot_open, fmt::format("{} is no Python 3", python), {}, std::string(kHint));
 }

@@ -121,12 +121,16 @@ class LayerCasts {
     layers_[layer.value].casts.push_back(row);
   }
 
+  static constexpr int kMostLevelsOfLayer = 64;  // that are climbed: a stack may be as deep as a trace is long
+
   // The outermost op around a launch, where it is a layer.
   NodeId layer_of(NodeId launch) const {
     const CallTree& tree = scope_.model().tree();
-    NodeId outermost = kNoNode;
-    for (NodeId op = tree.op_of(launch); op != kNoNode; op = tree.op_above(op)) outermost = op;
+    NodeId outermost = tree.op_of(launch);
     if (outermost == kNoNode) return kNoNode;
+    for (int level = 0; tree.op_above(outermost) != kNoNode; ++level, outermost = tree.op_above(outermost)) {
+      if (level == kMostLevelsOfLayer) return kNoNode;
+    }
     return scope_.trace().text(scope_.trace().events.name(tree.event[outermost.value])) == "aten::linear" ? outermost : kNoNode;
   }
 

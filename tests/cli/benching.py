@@ -93,6 +93,7 @@ def test_bench_refuses_before_it_starts(folder):
 
 def test_a_folder_that_cannot_be_made_is_said(folder):
     refused(1, "bench", folder.trace, "--keep", "/proc/x", error="the folder cannot be made")
+    refused(1, "bench", folder.trace, "--keep", "/proc/x", error="the folder cannot be made", env={"PYTHONUNBUFFERED": "1"})  # Python writes word by word
 
 
 def test_bench_becomes_python_with_the_words_as_they_are(folder):

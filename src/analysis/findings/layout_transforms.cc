@@ -59,11 +59,14 @@ Order order_of_program(const Facts& facts) {
   return images == sequences ? Order::unknown : images ? Order::known : Order::none;
 }
 
+constexpr int kMostLevelsOfOrder = 64;  // that are climbed: a stack may be as deep as a trace is long
+
 // Where no op tells, as in the replay of a graph, it may have one: that bounds what there is to gain, and nothing is expected.
 // The outermost op decides: inside, a sequence is made an image of one row.
 Order order_of(Facts& facts, std::uint32_t row) {
   Order order = Order::unknown;
-  for (NodeId n = facts.op(row); n != kNoNode; n = facts.tree().op_above(n)) {
+  NodeId n = facts.op(row);
+  for (int level = 0; n != kNoNode && level < kMostLevelsOfOrder; n = facts.tree().op_above(n), ++level) {
     if (const Order told = order_by_name(facts.name(n)); told != Order::unknown) return told;
     const OpCall& call = facts.call(n);
     if (!call.has_shapes || call.arguments.empty()) continue;
@@ -74,7 +77,8 @@ Order order_of(Facts& facts, std::uint32_t row) {
 }
 
 bool is_of_convolution(const Facts& facts, std::uint32_t row) {
-  for (NodeId n = facts.op(row); n != kNoNode; n = facts.tree().op_above(n)) {
+  NodeId n = facts.op(row);
+  for (int level = 0; n != kNoNode && level < kMostLevelsOfOrder; n = facts.tree().op_above(n), ++level) {
     if (facts.name(n).find("conv") != std::string_view::npos) return true;
   }
   return false;

@@ -186,7 +186,9 @@ class HostWork {
   }
   NodeId outermost(NodeId node) const {
     NodeId op = facts_.nearest_op(node);
-    while (op != kNoNode && facts_.tree().op_above(op) != kNoNode) op = facts_.tree().op_above(op);
+    constexpr int kMostLevels = 64;  // that are climbed: a stack may be as deep as a trace is long
+    for (int level = 0; level < kMostLevels && op != kNoNode && facts_.tree().op_above(op) != kNoNode; ++level)
+      op = facts_.tree().op_above(op);
     return op;
   }
   void note(NodeId node, std::int64_t ns) {

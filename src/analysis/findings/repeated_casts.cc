@@ -25,7 +25,9 @@ constexpr std::string_view kCastOnceAStep =
 NodeId casting_op(const Facts& facts, std::uint32_t row) {
   constexpr std::string_view kCasting[] = {"aten::copy_", "aten::_to_copy", "aten::to"};
   NodeId found = kNoNode;
-  for (NodeId op = facts.op(row); op != kNoNode; op = facts.tree().op_above(op)) {
+  constexpr int kMostLevels = 8;  // that are climbed: a stack may be as deep as a trace is long
+  NodeId op = facts.op(row);
+  for (int level = 0; op != kNoNode && level < kMostLevels; op = facts.tree().op_above(op), ++level) {
     if (std::ranges::find(kCasting, facts.name(op)) == std::end(kCasting)) break;
     found = op;
   }
