@@ -96,7 +96,7 @@ export const cases = {
     check(of_one > 0 && of_one < of_all, `an iteration claims ${of_one} of ${of_all}`);
     const { page, finish } = await open(server.url);
     await visit(page, "timeline", `f=${id}`);
-    const claims = (time) => page.waitForFunction((wanted) => window.__ridge.state.claim?.total_ns === wanted, time, { timeout: 5000 });
+    const claims = (time) => page.waitForFunction((wanted) => window.__ridge.state.claim?.total_ns === wanted, time, { timeout: 20000 });
     await claims(of_all);
     await page.selectOption("select[aria-label='Part of the trace']", String(list[1].index));
     await claims(of_one);
