@@ -78,6 +78,15 @@ class Analyses {
     }
   }
 
+  // For a report whose least form is still too large: pages of kernels, those with least time before the others.
+  void drop_pages(std::size_t bytes) {
+    std::ranges::stable_sort(pages_, {}, &std::pair<std::size_t, std::string>::first);
+    for (std::size_t dropped = 0; !pages_.empty() && dropped < bytes; pages_.pop_back()) {
+      const auto page = responses_.extract(pages_.back().second);
+      if (page) dropped += page.mapped()->size();
+    }
+  }
+
   const Responses& responses() const { return responses_; }
 
  private:
@@ -133,7 +142,8 @@ class Analyses {
         return Target{"/api/v1/kernel", {{"name", std::string(called)}, {"t", std::to_string(t)}}};
       };
       const std::string shown = short_text(name, ask_.longest);
-      add(target(shown).canonical(), {target(name), kKernelRows});
+      const std::string page = target(shown).canonical();
+      if (add(page, {target(name), kKernelRows})) pages_.emplace_back(row, page);
       const auto of_kernel = [&](std::string_view route, std::string_view called) {
         Target asked{fmt::format("/api/v1/{}", route), {{"kernel", std::string(called)}}};
         if (route == "replay") asked.query["t"] = std::to_string(t);
@@ -158,15 +168,16 @@ class Analyses {
     }
   }
 
-  // Puts what is answered under `key`.
-  void add(const std::string& key, const Question& question) {
+  // Puts what is answered under `key`; whether something was.
+  bool add(const std::string& key, const Question& question) {
     Target target = question.target;
     target.query["limit"] = std::to_string(question.rows);
     auto body = Asker{ask_.site, question.whole_texts ? 0 : ask_.longest}.get(target);
-    if (body == nullptr) return;
+    if (body == nullptr) return false;
     responses_[key] = std::move(body);
     questions_.insert_or_assign(key, question);
     if (question.whole_texts && std::ranges::find(scripts_, key) == scripts_.end()) scripts_.push_back(key);
+    return true;
   }
 
   void shrink(const std::string& key, Question& question, std::size_t most_bytes) {
@@ -184,7 +195,8 @@ class Analyses {
   Asker ask_;
   Responses responses_;
   std::map<std::string, Question> questions_;
-  std::vector<std::string> scripts_;  // keys of those with whole texts, most time first
+  std::vector<std::string> scripts_;                        // keys of those with whole texts, most time first
+  std::vector<std::pair<std::size_t, std::string>> pages_;  // of kernels: place by time in their trace, key
 };
 
 // How much of the timeline is embedded: the first that fits is taken.
@@ -199,6 +211,9 @@ constexpr std::array kDetails = {
     Detail{1600, 12, 64, 200}, Detail{1600, 8, 48, 100}, Detail{1600, 6, 32, 50}, Detail{1200, 5, 24, 20},
     Detail{800, 4, 16, 0},     Detail{400, 3, 8, 0},     Detail{200, 2, 4, 0},    Detail{100, 1, 1, 0},
 };
+
+// The page asks for a thousand points a counter; in a small report there are fewer behind that question.
+constexpr int counter_pixels(const Detail& detail) { return detail.px == 0 ? 1000 : std::clamp(detail.px, 100, 1000); }
 
 // Streams first, then the threads with most slices.
 std::vector<std::uint32_t> tracks_of(const Timeline& timeline, int most) {
@@ -258,7 +273,8 @@ void add_timeline(const Asker& ask, std::size_t t, const Timeline& timeline, con
   add(fmt::format("/api/v1/tracks?t={}", t));
   add(fmt::format("/api/v1/marks?t={}", t));
   add(fmt::format("/api/v1/overview?px=1000&t={}", t));
-  add(fmt::format("/api/v1/counters?px=1000&t={}", t));
+  if (auto body = ask.get(fmt::format("/api/v1/counters?px={}&t={}", counter_pixels(detail), t)))
+    (*out)[fmt::format("/api/v1/counters?px=1000&t={}", t)] = std::move(body);
   const std::int64_t window = timeline.facts().window_ns;
   const bool drawn_whole = detail.px == 0;
   for (const std::uint32_t track :
@@ -309,16 +325,26 @@ Result<std::string> bundle_for(const Asker& ask, std::span<const Detail> details
   if (!packs) return tl::unexpected(packs.error());
   std::vector<Detail> tried(details.begin(), details.end());
   if (!packs->whole.empty()) tried.insert(tried.begin(), kWhole);
+  const auto bundled = [&](const Responses& drawn) {
+    Responses all = drawn;
+    all.insert(analyses_of_all.responses().begin(), analyses_of_all.responses().end());
+    return bundle(all);
+  };
   std::string data;
+  Responses drawn;
   for (const Detail& detail : tried) {
     auto responses = timelines(ask, detail);
     if (!responses) return tl::unexpected(responses.error());
+    drawn = std::move(*responses);
     const Responses& slices = detail.px == 0 ? packs->whole : packs->counts;
-    responses->insert(slices.begin(), slices.end());
-    if (traces != nullptr) (*responses)["/api/v1/traces"] = traces;
-    responses->insert(analyses_of_all.responses().begin(), analyses_of_all.responses().end());
-    data = bundle(*responses);
-    if (data.size() <= room) break;
+    drawn.insert(slices.begin(), slices.end());
+    if (traces != nullptr) drawn["/api/v1/traces"] = traces;
+    data = bundled(drawn);
+    if (data.size() <= room) return data;
+  }
+  if (ask.longest == kLongestTexts.back()) {
+    analyses_of_all.drop_pages(data.size() - room);
+    data = bundled(drawn);
   }
   return data;
 }
