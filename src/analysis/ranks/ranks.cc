@@ -139,7 +139,9 @@ class RanksMaker {
       }
       const std::vector<DigestStep>& own = sums.rank->digest->steps;
       if (own.empty()) continue;
-      sums.first_counted = first_is_longest(own) ? 1 : 0;
+      const bool receives = std::ranges::any_of(sums.rank->digest->collectives,
+                                                [](const DigestCollective& c) { return c.source && c.step == 0; });
+      sums.first_counted = receives && first_is_longest(own) ? 1 : 0;
       // From the start of the first to the end of the last: what lies between steps is of one of them too.
       const std::span<const DigestStep> counted = counted_steps(sums);
       sums.step_ns = (counted.back().end_ns - counted.front().start_ns) / std::ssize(counted);

@@ -34,8 +34,8 @@ struct RankSums {
   const JobRank* rank = nullptr;
   std::vector<RankStep> steps;
   RankStep total;  // over the steps
-  // A step's, in the mean over those that count: all but a first one that is longer than any other. A receive that is posted
-  // ahead begins with the host, which may be steps ahead of the device, and its step with it.
+  // A step's, in the mean over those that count. Of a stage of a pipeline that is all but a first one that is longer than any
+  // other: a receive that is posted ahead begins with the host, which may be steps ahead of the device, and its step with it.
   std::int64_t step_ns = 0;
   std::size_t first_counted = 0;
   std::int64_t bubble_ns = 0;  // waiting for another stage of a pipeline, nothing else to do
