@@ -43,6 +43,7 @@ async function outputs_of(cell) {
     rows: (await cell.$$(".jp-OutputArea-output tbody tr")).length,
     pictures: (await cell.$$(".jp-OutputArea-output svg")).length,
     frames: (await cell.$$(".jp-OutputArea-output iframe")).length,
+    turned: (await cell.$$eval(".ridge td.text", (nodes) => nodes.filter((node) => getComputedStyle(node).textAlign !== "left"))).length,
     failed: (await cell.$$('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]')).length > 0,
     text: text.slice(0, 60).replaceAll(/\s+/g, " "),
   };
@@ -95,6 +96,7 @@ try {
     const found = await outputs_of(handle);
     console.log(JSON.stringify(found));
     check(!found.failed, `a cell failed: ${found.source}`);
+    check(!found.turned, "texts begin at the left");
     if (found.rows) ++shown.tables;
     if (found.pictures) ++shown.pictures;
     await handle.screenshot({ path: join(screenshots, `jupyterlab_${String(i).padStart(2, "0")}.png`) });
