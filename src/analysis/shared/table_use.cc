@@ -18,8 +18,15 @@ namespace {
 constexpr const char* kTaken = "table_taken";
 constexpr const char* kNotTaken = "table_not_taken";
 
-std::string rows_of(std::size_t used, std::size_t all) {
-  return fmt::format("{} of {} row{} of --table", used, all, all == 1 ? "" : "s");
+Diagnostic of_no_row(const KernelTable& table, std::string_view of) {
+  return {kNotTaken, 1, fmt::format("no row of --table is taken: none of its {} tells the time of {}", table.size(), of)};
+}
+
+// Rows that serve nothing are said: they may be of other shapes than was meant.
+Diagnostic of_rows(const KernelTable& table, std::size_t used, const std::string& what) {
+  return {kTaken, static_cast<std::int64_t>(used),
+          fmt::format("{} of {} rows of --table stand for {}; the rest is by the model", used, table.size(), what),
+          used == table.size() ? "info" : "warning"};
 }
 
 Diagnostic of_other_device(const KernelTable& table, const std::string& device) {
@@ -78,14 +85,9 @@ std::optional<Diagnostic> table_use(const Scope& scope) {
   });
   if (all_ns == 0) return std::nullopt;
   if (!right_device) return of_other_device(*table, other);
-  if (used.empty())
-    return Diagnostic{kNotTaken, 1,
-                      fmt::format("{} is taken: none tells the time of a launch of this trace", rows_of(0, table->size()))};
-  return Diagnostic{kTaken, static_cast<std::int64_t>(used.size()),
-                    fmt::format("{} {} for {} of kernel time; the rest is by the model", rows_of(used.size(), table->size()),
-                                used.size() == 1 ? "stands" : "stand",
-                                format_percent(100 * static_cast<double>(told_ns) / static_cast<double>(all_ns))),
-                    "info"};
+  if (used.empty()) return of_no_row(*table, "a launch of this trace");
+  return of_rows(*table, used.size(),
+                 format_percent(100 * static_cast<double>(told_ns) / static_cast<double>(all_ns)) + " of kernel time");
 }
 
 void LinesOfTable::add(bool told, const KernelTable::Used& used) {
@@ -97,12 +99,8 @@ void LinesOfTable::add(bool told, const KernelTable::Used& used) {
 
 Diagnostic LinesOfTable::told(const KernelTable& table, const DeviceSpec& device) const {
   if (!table.is_of(device)) return of_other_device(table, device.name);
-  const std::string rows = rows_of(used_.size(), table.size());
-  if (used_.empty()) return {kNotTaken, 1, rows + " is taken: none tells the time of a line of --ops"};
-  return {kTaken, static_cast<std::int64_t>(used_.size()),
-          fmt::format("{} {} for {} of {} lines; the rest is by the model", rows, used_.size() == 1 ? "stands" : "stand", told_,
-                      lines_),
-          "info"};
+  if (used_.empty()) return of_no_row(table, "a line of --ops");
+  return of_rows(table, used_.size(), fmt::format("{} of {} lines", told_, lines_));
 }
 
 }  // namespace ridge

@@ -167,10 +167,9 @@ TEST(KernelTable, WhatItServedIsSaid) {
   std::size_t row = 0;
   while (expected.call(row) == nullptr || expected.call(row)->call == nullptr || expected.call(row)->call->launches != 1) ++row;
   const std::string name(trace->text(trace->events.name(trace->of(EventClass::device_work)[row])));
-  EXPECT_NE(said("h200", name).find("table_taken: 1 of 2 rows of --table stands for "), std::string::npos)
-      << said("h200", name);
+  EXPECT_NE(said("h200", name).find("table_taken: 1 of 2 rows of --table stand for "), std::string::npos) << said("h200", name);
   EXPECT_EQ(said("h200", "other"),
-            "table_not_taken: 0 of 2 rows of --table is taken: none tells the time of a launch of this trace");
+            "table_not_taken: no row of --table is taken: none of its 2 tells the time of a launch of this trace");
   EXPECT_EQ(said("Mine", name), "table_not_taken: no row of --table is taken: it was measured on Mine, this is NVIDIA H200");
   EXPECT_FALSE(compute_predictions(Scope(model))->table_use.has_value());
 
