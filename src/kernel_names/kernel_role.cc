@@ -66,6 +66,7 @@ struct RoleTable {
       {convolution, "flip_filter", KernelRole::layout_in},
       {convolution, "fft2d_r2c", KernelRole::layout_in},
       {convolution, "fft2d_c2r", KernelRole::layout_out},
+      {convolution, "region_transform_ABC", KernelRole::layout_in},  // of transformed operands and results
       {convolution, "winogradForwardData", KernelRole::layout_in},
       {convolution, "winogradForwardFilter", KernelRole::layout_in},
       {convolution, "winogradForwardOutput", KernelRole::layout_out},
