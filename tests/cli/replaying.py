@@ -228,6 +228,13 @@ def test_a_source_that_is_not_what_ran(folder):
     found = literals_of(right.out)
     equal((found["CALL"]["source"]["match"], found["CALL"]["note"], right.err), ("matches", None, ""), "the one with the hash")
     check("x = 2" in found["SOURCE"], found["SOURCE"])
+    # Files of one name in several folders: generated modules, and kernels' own files that the trace names by another path.
+    for name in ("output_code.py", "cabc.py"):
+        for number, place in ((1, "a"), (2, "b")):
+            os.makedirs(folder.at(f"{name}_cache/{place}"))
+            folder.write(f"{name}_cache/{place}/{name}", (module % (source % number)) if name == "output_code.py" else source % number)
+        found = literals_of(succeeds(*ask, "--inductor-cache", folder.at(f"{name}_cache")).out)
+        equal((found["CALL"]["source"]["match"], "x = 2" in found["SOURCE"]), ("matches", True), name)
 
 
 def test_a_folder_is_written_anew(folder):
