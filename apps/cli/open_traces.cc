@@ -5,6 +5,7 @@
 
 #include <ridge/folder.h>
 
+#include "catalog.h"
 #include "interrupt.h"
 #include "memory_limit.h"
 #include "progress_bar.h"
@@ -19,11 +20,14 @@ Result<void> check_traces(const Invocation& invocation) {
 }
 
 Result<Invocation> with_traces_of_folders(const Invocation& invocation) {
-  return with_folders_expanded(invocation.words).map([&](std::vector<std::string> traces) {
-    Invocation expanded = invocation;
-    expanded.words = std::move(traces);
-    return expanded;
-  });
+  const AnalysisInfo* const analysis = find_analysis(invocation.command);
+  const bool of_job = analysis != nullptr && analysis->whole_job && !invocation.arguments.contains("digest");
+  return (of_job ? with_job_folders_expanded(invocation.words) : with_folders_expanded(invocation.words))
+      .map([&](std::vector<std::string> traces) {
+        Invocation expanded = invocation;
+        expanded.words = std::move(traces);
+        return expanded;
+      });
 }
 
 OpenOptions completed(const Invocation& invocation, OpenOptions options, ProgressBar* bar) {

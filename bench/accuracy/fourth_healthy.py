@@ -1,117 +1,15 @@
-"""Whole models as they are run when nothing is wrong: the healthy programs of fourth_programs.py, and what both files need.
+"""Whole models as they are run when nothing is wrong: the healthy programs of fourth_programs.py.
 
 Fields and layers are others than those of the sets before. About half are compiled. One that runs eagerly says by `formed` what torch.compile would
 be given: its compiled form is measured too (steps alone), so that what a finding claims of it can be held against what compiling brings.
 HEALTHY: {name: maker}; EAGER: the names of those that have a compiled form. The three named small_ are too small for the device.
 """
-import math, os
+import math, os, sys
 import numpy as np
 import torch, torch.nn as nn, torch.nn.functional as F
 
-DRY = os.environ.get("HELD_OUT_DRY") == "1"  # on the CPU, small: checks that both halves of a pair do the same work
-D = "cpu" if DRY else "cuda"
-BF, HALF = torch.bfloat16, torch.float16
-HALF_HERE = torch.float32 if DRY else HALF
-FORM = {"compiled": False}
-torch.set_float32_matmul_precision("high")  # TF32 for all but the pairs whose fault is that it is off
-torch.backends.cudnn.allow_tf32 = True
-
-
-def S(full, small):
-    return small if DRY else full
-
-
-def autocast(dtype=BF):
-    return torch.autocast(D, dtype=BF if DRY else dtype)
-
-
-def compiled(f, **more):
-    if DRY:
-        return torch.compile(f, backend=os.environ.get("HELD_OUT_BACKEND", "aot_eager"))
-    return torch.compile(f, **more)
-
-
-def formed(f):
-    """f as it is, or compiled where the compiled form of a program is made."""
-    return compiled(f) if FORM["compiled"] else f
-
-
-def compiled_form(maker):
-    def make():
-        FORM["compiled"] = True
-        try:
-            return maker()
-        finally:
-            FORM["compiled"] = False
-    return make
-
-
-def built(make, dtype=None):
-    """A module made where it runs: drawing large weights on the host takes seconds."""
-    with torch.device(D):
-        m = make()
-    return m.to(dtype) if dtype else m
-
-
-def noise(*shape, dtype=None):
-    return torch.randn(*shape, device=D, dtype=dtype)
-
-
-def draw(top, *shape):
-    return torch.randint(0, top, shape, device=D)
-
-
-def pinned(x):
-    return x if DRY else x.pin_memory()
-
-
-def last(x):
-    return x.to(memory_format=torch.channels_last)
-
-
-def replayed(f):
-    """f captured once in a CUDA graph; its result is rewritten by each replay."""
-    if DRY:
-        return f
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            f()
-    torch.cuda.current_stream().wait_stream(side)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = f()
-
-    def step():
-        graph.replay()
-        return result
-    return step
-
-
-def training(m, loss_of, optimizer=None, cast=True):
-    """A step of training; loss_of() runs under autocast where `cast` says so."""
-    optimizer = optimizer or torch.optim.AdamW(m.parameters(), lr=1e-5, fused=True)
-
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        if cast:
-            with autocast():
-                loss = loss_of()
-        else:
-            loss = loss_of()
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-    return step
-
-
-def inference(f, *inputs):
-    @torch.no_grad()
-    def step():
-        return f(*inputs)
-    return step
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from program_parts import BF, D, DRY, HALF_HERE, S, autocast, built, compiled, draw, formed, inference, last, noise, replayed, training
 
 
 class Attend(nn.Module):

@@ -10,8 +10,8 @@ import numpy as np
 import torch, torch.nn as nn, torch.nn.functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from fourth_healthy import (BF, D, DRY, EAGER, HALF_HERE, HEALTHY, S, Block, autocast, built, compiled, compiled_form, draw, formed, inference, last, noise, pinned, replayed,
-                            training)
+from fourth_healthy import EAGER, HEALTHY, Block
+from program_parts import BF, D, DRY, HALF_HERE, S, autocast, built, compiled, compiled_form, draw, formed, inference, last, noise, pinned, replayed, training, pair, in_turns
 
 SETS = [["shapes", "plain"], ["shapes", "stack"], ["memory", "plain"], ["modules", "shapes"], ["plain", "shapes_stack"], ["memory", "stack"], ["shapes", "memory"]]
 
@@ -926,10 +926,6 @@ def parcel_grid(again):
     return make
 
 
-def pair(maker, fault, mended):
-    return {"fault": maker(fault), "mended": maker(mended)}
-
-
 # Each kind once, then the others.
 PAIRS = dict(
     sampler_sigmas=pair(sampler_sigmas, True, False), ray_colours=pair(ray_colours, True, False), pair_bias=pair(pair_bias, True, False),
@@ -943,15 +939,6 @@ PAIRS = dict(
     reward_adamw=pair(reward_adamw, True, False), vectors_back=pair(vectors_back, True, False), float_islands=pair(float_islands, True, False),
     classes_loop=pair(classes_loop, True, False), long_filters=pair(long_filters, True, False), calls_overhead=pair(calls_overhead, True, False),
     entropy_weight=pair(entropy_weight, True, False), parcel_grid=pair(parcel_grid, True, False))
-
-
-def in_turns(pairs, healthy):
-    """Three pairs, two healthy programs, and so on: a run cut short has some of everything."""
-    pairs, healthy, order = list(pairs.items()), list(healthy.items()), []
-    while pairs or healthy:
-        order += pairs[:3] + healthy[:2]
-        pairs, healthy = pairs[3:], healthy[2:]
-    return dict(order)
 
 
 PROGRAMS = in_turns(PAIRS, HEALTHY)

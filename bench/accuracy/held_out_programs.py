@@ -3,63 +3,18 @@
 PROGRAMS is what recording.py records, in this order (variety first, so that a run cut short has some of everything).
 planted.json says what was planted in each pair. A step returns what it computed, so that a pair can be compared.
 """
-import math, os, random
+import math, os, random, sys
 import numpy as np
 import torch, torch.nn as nn, torch.nn.functional as F
 
-DRY = os.environ.get("HELD_OUT_DRY") == "1"  # on the CPU, small: checks that both halves of a pair do the same work
-D = "cpu" if DRY else "cuda"
-BF, HALF = torch.bfloat16, torch.float16
-torch.set_float32_matmul_precision("high")  # TF32 for all but the pairs whose fault is that it is off
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from program_parts import BF, D, DRY, HALF, S, autocast, compiled, last, pinned, replayed
 
 SETS = [["shapes", "plain"], ["shapes", "stack"], ["plain", "memory"], ["shapes", "modules"], ["plain", "shapes_stack"], ["memory", "stack"], ["shapes", "memory"]]
 
 
 def options(index):
     return SETS[index % len(SETS)]
-
-
-def S(full, small):
-    return small if DRY else full
-
-
-def autocast():
-    return torch.autocast(D, dtype=BF)
-
-
-def compiled(f, **more):
-    if DRY:
-        return torch.compile(f, backend=os.environ.get("HELD_OUT_BACKEND", "aot_eager"))
-    return torch.compile(f, **more)
-
-
-def pinned(x):
-    return x if DRY else x.pin_memory()
-
-
-def last(module):
-    return module.to(memory_format=torch.channels_last)
-
-
-def replayed(f):
-    """f captured once in a CUDA graph; its result is rewritten by each replay."""
-    if DRY:
-        return f
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            f()
-    torch.cuda.current_stream().wait_stream(side)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = f()
-
-    def step():
-        graph.replay()
-        return result
-    return step
 
 
 # ---------------------------------------------------------------- pairs

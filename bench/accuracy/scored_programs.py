@@ -1,5 +1,4 @@
 """Programs that no rule was read from: pairs with one fault and without it, and healthy ones. Only scored."""
-import time
 import numpy as np
 import torch, torch.nn as nn, torch.nn.functional as F
 

@@ -1,82 +1,13 @@
-"""Whole models as they are run when nothing is wrong: the healthy programs of third_programs.py, and what both files need.
+"""Whole models as they are run when nothing is wrong: the healthy programs of third_programs.py.
 
 What is mostly products, convolutions and attention runs eagerly; what has much between them is compiled. HEALTHY: {name: maker}. The three
 named small_ are too small for the device: of them only the step without the profiler is asked.
 """
-import math, os
+import os, sys
 import torch, torch.nn as nn, torch.nn.functional as F
 
-DRY = os.environ.get("HELD_OUT_DRY") == "1"  # on the CPU, small: checks that both halves of a pair do the same work
-D = "cpu" if DRY else "cuda"
-BF, HALF = torch.bfloat16, torch.float16
-torch.set_float32_matmul_precision("high")  # TF32 for all but the pair whose fault is that it is off
-
-
-def S(full, small):
-    return small if DRY else full
-
-
-def autocast(dtype=BF):
-    return torch.autocast(D, dtype=BF if DRY else dtype)
-
-
-def compiled(f, **more):
-    if DRY:
-        return torch.compile(f, backend=os.environ.get("HELD_OUT_BACKEND", "aot_eager"))
-    return torch.compile(f, **more)
-
-
-def pinned(x):
-    return x if DRY else x.pin_memory()
-
-
-def last(x):
-    return x.to(memory_format=torch.channels_last)
-
-
-def replayed(f):
-    """f captured once in a CUDA graph; its result is rewritten by each replay."""
-    if DRY:
-        return f
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            f()
-    torch.cuda.current_stream().wait_stream(side)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = f()
-
-    def step():
-        graph.replay()
-        return result
-    return step
-
-
-def training(m, loss_of, optimizer=None, cast=True):
-    """A step of training; loss_of() runs under autocast where `cast` says so."""
-    optimizer = optimizer or torch.optim.AdamW(m.parameters(), lr=1e-5, fused=True)
-
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        if cast:
-            with autocast():
-                loss = loss_of()
-        else:
-            loss = loss_of()
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-    return step
-
-
-def inference(f, *inputs):
-    @torch.no_grad()
-    def step():
-        return f(*inputs)
-    return step
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from program_parts import BF, D, DRY, HALF, S, autocast, compiled, inference, last, replayed, training
 
 
 def feed_forward(d, wide=None):

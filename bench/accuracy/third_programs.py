@@ -10,7 +10,8 @@ import numpy as np
 import torch, torch.nn as nn, torch.nn.functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from third_healthy import HEALTHY, BF, D, DRY, HALF, S, autocast, compiled, last, pinned, replayed
+from third_healthy import HEALTHY
+from program_parts import BF, D, DRY, HALF, S, autocast, compiled, last, pinned, replayed, pair, in_turns
 
 SETS = [["shapes", "plain"], ["stack", "shapes"], ["memory", "plain"], ["modules", "shapes"], ["plain", "shapes_stack"], ["memory", "stack"], ["shapes", "memory"]]
 
@@ -850,10 +851,6 @@ def wide_norm(one_group):
     return make
 
 
-def pair(maker, fault, mended):
-    return {"fault": maker(fault), "mended": maker(mended)}
-
-
 PAIRS = dict(
     keypoint_items=pair(keypoint_items, True, False), option_pricing=pair(option_pricing, True, False), cross_attention=pair(cross_attention, True, False),
     vae_precision=pair(vae_precision, True, False), retrieval_odd=pair(retrieval_odd, False, True), densenet_adam=pair(densenet_adam, True, False),
@@ -864,15 +861,6 @@ PAIRS = dict(
     token_overhead=pair(token_overhead, True, False), mha_weights=pair(mha_weights, True, False), focal_loss=pair(focal_loss, True, False),
     hand_adam=pair(hand_adam, True, False), loss_print=pair(loss_print, True, False), policy_training=pair(policy_training, False, True),
     kalman_loop=pair(kalman_loop, True, False), wide_norm=pair(wide_norm, True, False))
-
-
-def in_turns(pairs, healthy):
-    """Three pairs, two healthy programs, and so on: a run cut short has some of everything."""
-    pairs, healthy, order = list(pairs.items()), list(healthy.items()), []
-    while pairs or healthy:
-        order += pairs[:3] + healthy[:2]
-        pairs, healthy = pairs[3:], healthy[2:]
-    return dict(order)
 
 
 PROGRAMS = in_turns(PAIRS, HEALTHY)

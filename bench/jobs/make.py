@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes jobs of many ranks with known faults: traces of all ranks, and truth.json with what was planted and what it costs.
 
-usage: make.py --out FOLDER [--example | --held | --new] [--only PART_OF_NAME] [--first N] [--gzip] [--keep]
+usage: make.py --out FOLDER [--example | --set held] [--only PART_OF_NAME] [--first N] [--gzip] [--keep]
 
 The cost of a fault is the mean step with it less the mean step of the same job, the same noise, without it; of several, without that one alone.
-How strong it is follows from what it is to cost (plan.py): it is made stronger or weaker until it does. Without --held the jobs that may be read
-while the answers are built; with it those that are kept for the score, and with --new those that came after these had been read."""
+How strong it is follows from what it is to cost (plan.py): it is made stronger or weaker until it does. Without --set the jobs that may be read
+while the answers are built; "held" are kept for the score, "new" came after these had been read, "shapes" are layouts that those lack and jobs that are
+not whole, and "shapes_held" are kept for the score of these."""
 
 import argparse
 import copy
@@ -93,9 +94,26 @@ def made(job, faults):
         "name": job.name, "seed": job.seed, "ranks": job.world, "layout": {k: getattr(job, k) for k in ("dp", "tp", "pp", "fsdp") if getattr(job, k) > 1},
         "steps": job.steps, "step_ns": round(step), "step_without_faults_ns": round(healthy), "steps_ns": [b - a for a, b in zip(ends, ends[1 : job.steps + 1])],
         "hosts": [r // job.per_host for r in range(job.world)], "clock_ahead_ns": [write_trace.Clock(job, r // job.per_host).ahead for r in range(job.world)],
-        "sync": job.sync, "faults": rows,
+        "sync": job.sync, "faults": rows, **damage(job, faults),
     }
     return job, groups, sim, truth
+
+
+def damage(job, faults):
+    """Which ranks have no trace, and whose is cut off: none of those that are slow."""
+    rng = random.Random(f"{job.seed}/damage")
+    sound = [r for r in range(job.world) if all(r != f.rank for f in faults)]
+    missing = sorted(rng.sample(sound, job.missing))
+    cut = rng.choice([r for r in sound if r not in missing]) if job.cut else None
+    return {"missing": missing, "cut_off": cut}
+
+
+def cut_off(text, part):
+    """The first part of the file, its events in order of time: what a job leaves that is killed while it writes."""
+    head, body = text.split('"traceEvents": [\n')
+    lines = [line.rstrip(",") for line in body.splitlines() if line.startswith("{")]
+    lines.sort(key=lambda line: json.loads(line).get("ts", 0))
+    return (head + '"traceEvents": [\n' + ",\n".join(lines))[: int(len(text) * part)]
 
 
 def written(folder, job, groups, sim, truth, packed):
@@ -103,7 +121,11 @@ def written(folder, job, groups, sim, truth, packed):
     late = random.Random(f"{job.seed}/windows")
     for rank in range(job.world):
         first = 2 if job.late_windows and late.random() < 0.25 else 1
+        if rank in truth["missing"]:
+            continue
         text = write_trace.Writer(job, groups, sim, rank).document(first, job.steps)
+        if rank == truth["cut_off"]:
+            text = cut_off(text, job.cut)
         if packed:
             with open(os.path.join(folder, f"rank{rank}.json.gz"), "wb") as file:
                 file.write(gzip.compress(text.encode(), 6, mtime=0))
@@ -117,8 +139,7 @@ def written(folder, job, groups, sim, truth, packed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--held", action="store_true")
-    parser.add_argument("--new", action="store_true")
+    parser.add_argument("--set", choices=sorted(plan.SETS), default="read")
     parser.add_argument("--only", default="")
     parser.add_argument("--first", type=int, default=10_000)
     parser.add_argument("--gzip", action="store_true")
@@ -130,7 +151,7 @@ def main():
         for name, planted in (("job", faults), ("job_mended", [])):
             written(os.path.join(asked.out, name), *made(job, planted), True)
         return 0
-    for number, (job, causes, percent) in enumerate(plan.jobs("new" if asked.new else "held" if asked.held else "read")):
+    for number, (job, causes, percent) in enumerate(plan.jobs(asked.set)):
         if number >= asked.first or asked.only not in job.name or (asked.keep and os.path.exists(os.path.join(asked.out, job.name, "truth.json"))):
             continue
         job, groups, sim, truth = made(job, chosen(job, causes, percent))

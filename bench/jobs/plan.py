@@ -27,6 +27,15 @@ LAYOUTS = {
     "pp2_tp4_dp2": dict(pp=2, tp=4, dp=2, layers=2, microbatches=3),
     "pp4_tp4_dp2": dict(pp=4, tp=4, dp=2, layers=1, microbatches=5),
     "pp4_tp4_dp4": dict(pp=4, tp=4, dp=4, layers=1, microbatches=4, steps=3),
+    # Shards within a machine, replicas between; weights gathered without limit; three kinds at once, all forward before all backward.
+    "hsdp4_dp2": dict(fsdp=4, dp=2, sums_apart=True, streams_apart=True, gather="layer", per_host=4),
+    "hsdp4_dp4": dict(fsdp=4, dp=4, sums_apart=True, streams_apart=True, gather="next", per_host=4),
+    "hsdp8_dp2": dict(fsdp=8, dp=2, sums_apart=True, gather="next"),
+    "fsdp8_ahead": dict(fsdp=8, gather="unlimited", streams_apart=True, sync=False),
+    "fsdp16_ahead": dict(fsdp=16, gather="unlimited", sync=False),
+    "pp2_tp2_dp2": dict(pp=2, tp=2, dp=2, layers=2, microbatches=4, all_forward=True, posted=True, peers_in_group=True),
+    "pp2_tp2_dp4": dict(pp=2, tp=2, dp=4, layers=2, microbatches=4, all_forward=True, posted=True),
+    "pp4_tp2_dp2": dict(pp=4, tp=2, dp=2, layers=1, microbatches=6, posted=True),
 }
 
 # layout, cause (with how), per cent of the step that the fault is to cost. Two causes: two faults at once.
@@ -56,9 +65,26 @@ NEW = [
     ("dp32", "host:stall", 7), ("dp16", "host:stall", 10), ("dp8", "data", 9), ("dp64", "host:slow", 8), ("tp4_dp8", "host:stall", 8), ("fsdp16", "imbalance:kernels", 8),
     ("tp8_dp2", "link:tp", 8), ("pp4_dp4", "host:slow", 8), ("fsdp8_dp4", "data", 7), ("pp2_tp4_dp2", "device", 9), ("dp16", "device+host:stall", 8), ("tp4_dp2", "none", 0),
 ]
-SETS = {"read": (READ, 1_000_003), "held": (HELD, 7_000_003), "new": (NEW, 19_000_013)}
+# Layouts that the others lack, and jobs that are not whole: a fourth part says what is other than drawn.
+SHAPES = [
+    ("hsdp4_dp2", "device", 9), ("hsdp4_dp4", "device", 7), ("hsdp8_dp2", "device", 10), ("hsdp4_dp2", "data", 8), ("hsdp4_dp4", "link:fsdp", 8), ("hsdp4_dp2", "none", 0),
+    ("fsdp8_ahead", "device", 9), ("fsdp16_ahead", "device", 7), ("fsdp8_ahead", "imbalance:shapes", 8), ("fsdp8_ahead", "none", 0),
+    ("pp2_tp2_dp2", "device:stage0", 9), ("pp2_tp2_dp4", "device:stage0", 7), ("pp4_tp2_dp2", "device:stage0", 8), ("pp2_tp2_dp2", "data", 8), ("pp4_tp2_dp2", "none", 0),
+    ("tp4_dp2", "device", 10, dict(missing=1)), ("dp16", "data", 8, dict(missing=4)), ("pp2_tp2_dp4", "device", 9, dict(missing=2)), ("hsdp4_dp4", "device", 9, dict(missing=1)),
+    ("tp4_dp2", "device", 9, dict(cut=0.75)), ("dp8", "host:stall", 9, dict(cut=0.9)), ("fsdp8", "device", 9, dict(cut=0.6)), ("pp4_dp2", "device", 9, dict(cut=0.8)),
+    ("tp8_dp2", "none", 0, dict(missing=2)), ("fsdp8", "none", 0, dict(cut=0.7)),
+]
+SHAPES_HELD = [
+    ("hsdp4_dp2", "device", 8), ("hsdp4_dp4", "device", 11), ("hsdp8_dp2", "data", 8), ("fsdp8_ahead", "device", 7), ("fsdp16_ahead", "imbalance:kernels", 9), ("pp2_tp2_dp2", "device:stage0", 7),
+    ("pp2_tp2_dp4", "device:stage0", 10), ("pp4_tp2_dp2", "host:stall", 8), ("tp4_dp8", "device", 9, dict(missing=3)), ("pp4_tp2_dp2", "device", 9, dict(missing=1)),
+    ("hsdp4_dp2", "device", 9, dict(cut=0.8)), ("dp16", "device", 8, dict(cut=0.65)), ("hsdp8_dp2", "none", 0), ("pp2_tp2_dp2", "none", 0, dict(missing=1)),
+]
 
-FIRST = {"device": 0.15, "host:slow": 2.0, "host:stall": 1.5, "data": 1.5, "imbalance:shapes": 0.15, "imbalance:kernels": 0.15, "link": 1.5, "link:tp": 1.5, "link:dp": 3.0, "link:fsdp": 2.0}
+SETS = {
+    "read": (READ, 1_000_003), "held": (HELD, 7_000_003), "new": (NEW, 19_000_013), "shapes": (SHAPES, 31_000_013), "shapes_held": (SHAPES_HELD, 53_000_017),
+}
+
+FIRST = {"device": 0.15, "device:stage0": 0.15, "host:slow": 2.0, "host:stall": 1.5, "data": 1.5, "imbalance:shapes": 0.15, "imbalance:kernels": 0.15, "link": 1.5, "link:tp": 1.5, "link:dp": 3.0, "link:fsdp": 2.0}
 
 
 def planted(cause, size, rng, groups, taken):
@@ -71,7 +97,7 @@ def planted(cause, size, rng, groups, taken):
                 kinds.setdefault(k, []).append(key)
         several = [keys for keys in kinds.values() if len(keys) > 1]  # a group without its like is slow by nobody's measure
         return Fault("link", group=rng.choice(rng.choice(several)), by=1 + size)
-    rank = rng.choice([r for r in range(groups.job.world) if r not in taken])
+    rank = rng.choice([r for r in range(groups.job.world) if r not in taken and (how != "stage0" or groups.places[r]["pp"] == 0)])
     taken.add(rank)
     milliseconds = kind == "data" or how == "stall"
     return Fault(kind, rank=rank, by=size if milliseconds else 1 + size, how=how)
@@ -80,8 +106,8 @@ def planted(cause, size, rng, groups, taken):
 def jobs(which):
     """(job without faults, causes, wanted per cent) of each row."""
     rows, first = SETS[which]
-    held = which != "read"
-    for number, (layout, causes, percent) in enumerate(rows):
+    held = which not in ("read", "shapes")
+    for number, (layout, causes, percent, *other) in enumerate(rows):
         seed = first + 7919 * number
         rng = random.Random(seed)
         settings = dict(LAYOUTS[layout])
@@ -101,9 +127,13 @@ def jobs(which):
         )
         if settings.get("pp", 1) > 1 or settings.get("fsdp", 1) * settings.get("tp", 1) * settings.get("dp", 1) > 32:
             settings["steps"] = min(settings["steps"], 4)
+        settings.update(LAYOUTS[layout])
+        for row in other:
+            settings.update(row)
         name = f"{number:02d}_{layout}_{causes.replace(':', '_').replace('+', '_and_')}"
         if "host" in causes or "data" in causes:
             settings["sync"] = True  # a host that runs ahead hides it all, or nothing of it
+        name += "".join(f"_{key}" for row in other for key in row)
         job = Job(name, seed, **settings)
         yield job, [] if causes == "none" else causes.split("+"), percent
 

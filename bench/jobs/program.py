@@ -18,10 +18,11 @@ PARTS = {}
 for _name, _rows in TABLE["parts"].items():
     PARTS[_name] = [next(i for i, r in enumerate(ROWS) if r is row) for row in _rows]
 
-# OP: host, kernel, row, sequence length. HOST: the host alone. LOAD: the data loader. COLLECTIVE: host, key; starts behind what the device has been
-# given so far. WAIT: the device goes on when the collective has ended. SYNC: the host waits for the device. BEGIN, END: a span on the host.
+# OP: host, kernel, row, sequence length. HOST: the host alone. LOAD: the data loader. COLLECTIVE: host, key, what is told of it, and what it starts
+# behind: what the device has been given so far (BEHIND_ALL), nothing (BEHIND_NOTHING), or the key of another collective. WAIT: the device goes on when the collective has ended. SYNC: the host waits for the device. BEGIN, END: a span on the host.
 # THREAD: the autograd thread takes over (1) or gives back (0). STEP: a step ends.
 OP, HOST, LOAD, COLLECTIVE, WAIT, SYNC, BEGIN, END, THREAD, STEP = range(10)
+BEHIND_ALL, BEHIND_NOTHING = "all", "nothing"
 
 SEQUENCE = 1024
 PARAMETERS = 12_596_224  # of a layer
@@ -53,6 +54,14 @@ class Job:
     host_us: float = 9.0  # an op
     per_host: int = 8
     bucket: int = 2  # layers of a bucket of gradients
+    gather: str = "next"  # shards: weights are gathered for the "next" layer ahead, for the "layer" when it comes, or "unlimited": as soon as the host asks
+    sums_apart: bool = False  # shards: replicas are summed behind the scattering, and the compute stream waits for none of it before the step ends
+    streams_apart: bool = False  # collectives of one group but different names have a stream each
+    all_forward: bool = False  # pipeline: all micro-batches forward, then all backward
+    posted: bool = False  # pipeline: receives are posted as soon as the host asks
+    peers_in_group: bool = False  # traces tell the other end of a send by its number in the group
+    missing: int = 0  # ranks whose trace is not there
+    cut: float = 0  # what is left of the file of one rank
     nvlink: float = 350.0  # GB/s of bus
     network: float = 46.0  # GB/s of a rank's card
     skew_ms: float = 300.0
@@ -161,7 +170,7 @@ class Builder:
                 self.one(row, self.planted, scale)
                 left -= ROWS[row]["ns"]
 
-    def collective(self, kind, name, elements, dtype, peer=None):
+    def collective(self, kind, name, elements, dtype, peer=None, behind=BEHIND_ALL):
         """Issues one and returns its key. A pair of ranks has an order of its own; a group counts what its ranks issue together."""
         group = self.groups.of[self.rank][kind]
         if peer is None:
@@ -175,7 +184,7 @@ class Builder:
         told = number if peer is None else self.pairs.setdefault("all", 0) + 1
         if peer is not None:
             self.pairs["all"] = told
-        self.out.append((COLLECTIVE, self.host_ns(self.random, 45), key, (group, name, elements, dtype, peer, told)))
+        self.out.append((COLLECTIVE, self.host_ns(self.random, 45), key, (group, name, elements, dtype, peer, told), behind))
         return key
 
     def wait(self, key):
@@ -193,35 +202,43 @@ class Builder:
     def tokens(self):
         return self.job.batch * SEQUENCE
 
-    def gather(self):
-        return self.collective("fsdp", "_allgather_base", PARAMETERS // self.job.fsdp, "BFloat16")
+    def gather(self, first=False):
+        """The weights of a layer; the first of a pass waits for what was there before, whatever may run ahead."""
+        behind = BEHIND_NOTHING if self.job.gather == "unlimited" and not first else BEHIND_ALL
+        return self.collective("fsdp", "_allgather_base", PARAMETERS // self.job.fsdp, "BFloat16", behind=behind)
+
+    def gathered(self, ahead, i):
+        """The weights of layer i are asked for, and waited for."""
+        if self.job.gather == "layer":
+            ahead.append(self.gather())
+        elif i + 1 < self.job.layers:
+            ahead.append(self.gather())
+        self.wait(ahead[i])
 
     def forward_back(self):
         """Forward and backward of a rank that holds the whole model, or shards of it."""
         job, layers = self.job, self.job.layers
         shards = job.fsdp > 1
-        ahead = [self.gather()] if shards else []
+        ahead = [self.gather(first=True)] if shards and job.gather != "layer" else []
         self.part("embed")
         for i in range(layers):
             if shards:
-                if i + 1 < layers:
-                    ahead.append(self.gather())
-                self.wait(ahead[i])
+                self.gathered(ahead, i)
             self.layer()
         self.out.append((THREAD, 1))
         self.part("head", 0.5)
-        ahead = [self.gather()] if shards else []
+        ahead = [self.gather(first=True)] if shards and job.gather != "layer" else []
         pending = []
         for i in range(layers):
             if shards:
-                if i + 1 < layers:
-                    ahead.append(self.gather())
-                self.wait(ahead[i])
+                self.gathered(ahead, i)
             self.layer(back=True)
             if shards:
                 scattered = self.collective("fsdp", "_reduce_scatter_base", PARAMETERS, "BFloat16")
                 pending.append(scattered)
-                if job.dp > 1:
+                if job.dp > 1 and job.sums_apart:
+                    pending.append(self.collective("dp", "allreduce", PARAMETERS // job.fsdp, "BFloat16", behind=scattered))
+                elif job.dp > 1:
                     self.wait(scattered)
                     pending.append(self.collective("dp", "allreduce", PARAMETERS // job.fsdp, "BFloat16"))
             elif job.dp > 1 and ((i + 1) % job.bucket == 0 or i + 1 == layers):
@@ -233,15 +250,16 @@ class Builder:
         self.out.append((THREAD, 0))
 
     def pipeline(self):
-        """One forward, one backward: a stage begins as many micro-batches ahead as stages follow it."""
+        """One forward, one backward: a stage begins as many micro-batches ahead as stages follow it, or with all of them."""
         job, stage = self.job, self.groups.places[self.rank]["pp"]
         stride = job.world // job.pp
         before, after = self.rank - stride, self.rank + stride
         elements = self.tokens() * HIDDEN
+        posted = BEHIND_NOTHING if job.posted else BEHIND_ALL
 
         def forward():
             if stage > 0:
-                self.wait(self.collective("pp", "recv", elements, "BFloat16", before))
+                self.wait(self.collective("pp", "recv", elements, "BFloat16", before, posted))
             else:
                 self.part("embed")
             for _ in range(job.layers):
@@ -251,7 +269,7 @@ class Builder:
 
         def backward():
             if stage + 1 < job.pp:
-                self.wait(self.collective("pp", "recv", elements, "BFloat16", after))
+                self.wait(self.collective("pp", "recv", elements, "BFloat16", after, posted))
             else:
                 self.part("head", 0.03)
             for _ in range(job.layers):
@@ -259,7 +277,7 @@ class Builder:
             if stage > 0:
                 self.collective("pp", "send", elements, "BFloat16", before)
 
-        ahead = min(job.pp - 1 - stage, job.microbatches)
+        ahead = job.microbatches if job.all_forward else min(job.pp - 1 - stage, job.microbatches)
         for _ in range(ahead):
             forward()
         for _ in range(job.microbatches - ahead):

@@ -5,7 +5,7 @@ import collections
 import math
 import random
 
-from program import BEGIN, COLLECTIVE, END, HOST, LOAD, OP, STEP, SYNC, THREAD, WAIT
+from program import BEGIN, BEHIND_ALL, BEHIND_NOTHING, COLLECTIVE, END, HOST, LOAD, OP, STEP, SYNC, THREAD, WAIT
 
 QUEUE = 1000  # launches that may wait on the device
 BETWEEN = 900  # ns between two kernels of one stream
@@ -84,7 +84,10 @@ class Simulation:
                 rank.start[i] = rank.now
                 rank.now += instruction[1]
                 rank.stop[i] = rank.now
-                compute.append((COLLECTIVE, rank.now - instruction[1] // 3, i, None))
+                if instruction[4] == BEHIND_ALL:
+                    compute.append((COLLECTIVE, rank.now - instruction[1] // 3, i, None))
+                else:
+                    rank.recorded[i] = rank.now - instruction[1] // 3
                 stream = self.stream_of(instruction)
                 rank.streams.setdefault(stream, collections.deque()).append((COLLECTIVE, rank.now - instruction[1] // 4 + REACH, i, instruction[2]))
                 rank.tails.setdefault(stream, 0)
@@ -117,7 +120,9 @@ class Simulation:
 
     def stream_of(self, instruction):
         group, name, _, _, peer, _ = instruction[3]
-        return group if peer is None else (group, name, peer)
+        if peer is not None:
+            return (group, name, peer)
+        return (group, name) if self.job.streams_apart else group
 
     def device(self, r, rank):
         done = 0
@@ -160,6 +165,12 @@ class Simulation:
             if i not in rank.recorded:
                 return False
             begin = max(tail + BETWEEN, ready, rank.recorded[i] + 1_500)
+            behind = rank.program[i][4]
+            if behind not in (BEHIND_ALL, BEHIND_NOTHING):
+                before = rank.recorded.get(behind)
+                if before is None or rank.end[before] is None:
+                    return False
+                begin = max(begin, rank.end[before] + 1_500)
             rank.begin[i] = begin
             rank.recorded[key] = i
             if meeting is None:

@@ -130,7 +130,7 @@ class Writer:
                 f'"In split size":"[]","Out split size":"[]","Process Group Name":"{self.groups.names[group]}",'
                 f'"Process Group Description":"{self.groups.description(group)}","Process Group Ranks":{told_ranks(ranks)}')
         if peer is not None:
-            told += f',"{"Dst" if name == "send" else "Src"} Rank":{peer}'
+            told += f',"{"Dst" if name == "send" else "Src"} Rank":{ranks.index(peer) if self.job.peers_in_group else peer}'
         told += f',"Seq":{number}'
         shape = f'"Input type":["{TYPES[dtype]}"],"Input Dims":[[{given}]]'
         outer, external = self.next_id(), self.next_id()

@@ -13,6 +13,9 @@ namespace ridge {
 // none, those in the folders right below), in natural order: rank2 before rank10. Whatever is no folder stays as it is.
 Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths);
 
+// The same for a whole job: digests that lie beside traces are taken too (<ridge/digest.h>).
+Result<std::vector<std::string>> with_job_folders_expanded(const std::vector<std::string>& paths);
+
 // Whether a file of that name is taken for a trace where none is named: by its ending.
 bool is_named_like_trace(std::string_view name);
 

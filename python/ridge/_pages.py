@@ -1,6 +1,5 @@
 """The viewer: as a file, inside a notebook, and served."""
 
-import base64
 import html
 import os
 import sys
@@ -9,6 +8,7 @@ import threading
 
 from . import _native
 from ._errors import Error
+from ._frame import frame
 from ._progress import in_notebook
 
 
@@ -54,12 +54,7 @@ class Timeline:
         self._height = height
 
     def _repr_html_(self):
-        # A data: URL and not srcdoc: the page keeps its place in the hash, which srcdoc would take for the notebook's own.
-        page = base64.b64encode(page_of(self._trace).encode()).decode()
-        return (
-            f'<iframe src="data:text/html;charset=utf-8;base64,{page}#/timeline" sandbox="allow-scripts allow-downloads" '
-            f'style="width:100%;height:{int(self._height)}px;box-sizing:border-box;border:1px solid #8884;border-radius:4px"></iframe>'
-        )
+        return frame(page_of(self._trace), self._height)
 
     def __repr__(self):
         return "<ridge.Timeline: shown in a notebook; elsewhere use t.report('r.html') or t.serve()>"

@@ -46,7 +46,7 @@ def test_the_notebook_runs_and_shows(has_page):
             shown[cell.source] = "".join(output.data.get("text/html", "") for output in cell.outputs if "data" in output)
     assert "<table" in shown["t.findings()"]
     assert any("<svg" in each for source, each in shown.items() if "roofline()" in source)
-    assert "<iframe src=" in shown["t.timeline(height=500)"]
+    assert "<iframe srcdoc=" in shown["t.timeline(height=500)"]
     assert all("outputs" not in cell or not cell.outputs for cell in nbformat.read(ROOT / "examples" / "first_look.ipynb", 4).cells)
 
 
@@ -94,7 +94,9 @@ def test_the_page_is_that_of_the_command_line(has_page, trace, path, binary, tmp
     subprocess.run([binary, "report", path, "-o", str(tmp_path / "other.html")], check=True)
     assert (tmp_path / "mine.html").read_bytes() == (tmp_path / "other.html").read_bytes()
     frame = trace.timeline(height=300)._repr_html_()
-    assert base64.b64decode(re.search(r'src="data:text/html;charset=utf-8;base64,([^"]*)#/timeline"', frame)[1]).decode() == has_page
+    inside = html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1])
+    assert base64.b64decode(re.search(r'id="page">([^<]*)<', inside)[1]).decode() == has_page
+    assert max(map(len, re.findall(r'src = "([^"]*)"', inside))) < 2**20  # no address of more than 2 MiB opens
     assert "width:100%" in frame and "box-sizing:border-box" in frame  # with its border it is as wide as the cell, which gets no scroll bar
     assert "height:300px" in frame
     with pytest.raises(ridge.Error) as refused:

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "analysis/findings/findings.h"
 #include "base/threads.h"
@@ -16,6 +17,7 @@
 #include "engine/cost_options.h"
 #include "engine/loading.h"
 #include "job/digest_file.h"
+#include "job/job_steps.h"
 #include "job/make_digest.h"
 #include "model/model.h"
 
@@ -67,8 +69,30 @@ std::string file_for(const std::string& folder, const Digest& digest, std::vecto
   return (fs::path(folder) / (stem + std::string(kDigestEnding))).string();
 }
 
-// Hands on the digests of each path in turn. A path that cannot be read is said in `diagnostics`; where none can, its error is
-// that of the whole.
+// A rank that has a trace needs no digest: it is the same again, or that of a recording that is gone.
+void leave_out_digests_of_traces(const std::vector<bool>& of_traces, LoadedDigests* loaded) {
+  std::set<std::int64_t> traced, twice;
+  for (std::size_t i = 0; i < of_traces.size(); ++i) {
+    if (of_traces[i] && loaded->digests[i].rank) traced.insert(*loaded->digests[i].rank);
+  }
+  std::vector<Digest> kept;
+  for (std::size_t i = 0; i < of_traces.size(); ++i) {
+    Digest& digest = loaded->digests[i];
+    if (!of_traces[i] && digest.rank && traced.contains(*digest.rank)) {
+      twice.insert(*digest.rank);
+    } else {
+      kept.push_back(std::move(digest));
+    }
+  }
+  loaded->digests = std::move(kept);
+  if (twice.empty()) return;
+  loaded->diagnostics.push_back({"digest_beside_trace", 1,
+                                 (twice.size() == 1 ? "rank " : "ranks ") + listed_ranks({twice.begin(), twice.end()}) +
+                                     (twice.size() == 1 ? " has" : " have") + " a trace and a digest: the trace counts"});
+}
+
+// Hands on the digests of each path in turn, and whether they are of a trace that was read. A path that cannot be read is said
+// in `diagnostics`; where none can, its error is that of the whole.
 template <class Take>
 Result<void> for_each_digest(const std::vector<std::string>& paths, const OpenOptions& options,
                              std::vector<Diagnostic>* diagnostics, const Take& take) {
@@ -80,9 +104,10 @@ Result<void> for_each_digest(const std::vector<std::string>& paths, const OpenOp
     auto found =
         digests_at(paths[i], i < options.names.size() ? options.names[i] : std::string(), read, options.digest_findings);
     if (found) {
+      const bool of_trace = !is_digest_file(paths[i]);
       for (Digest& digest : *found) {
         any = true;
-        if (auto taken = take(std::move(digest)); !taken) return taken;
+        if (auto taken = take(std::move(digest), of_trace); !taken) return taken;
       }
       continue;
     }
@@ -141,11 +166,14 @@ void add_findings(const Scope& scope, Digest* digest) {
 
 Result<LoadedDigests> load_digests(const std::vector<std::string>& paths, const OpenOptions& options) {
   LoadedDigests loaded;
-  const auto keep = [&](Digest digest) -> Result<void> {
+  std::vector<bool> of_traces;
+  const auto keep = [&](Digest digest, bool of_trace) -> Result<void> {
     loaded.digests.push_back(std::move(digest));
+    of_traces.push_back(of_trace);
     return {};
   };
   if (auto done = for_each_digest(paths, options, &loaded.diagnostics, keep); !done) return tl::unexpected(done.error());
+  leave_out_digests_of_traces(of_traces, &loaded);
   return loaded;
 }
 
@@ -180,7 +208,7 @@ Result<DigestSummary> write_digests(const std::vector<std::string>& paths, const
   std::string bytes;
   // One digest at a time, however many there are.
   const auto write_all = [&](const Writer& write) {
-    return for_each_digest(files, options, &summary.diagnostics, [&](const Digest& digest) -> Result<void> {
+    return for_each_digest(files, options, &summary.diagnostics, [&](const Digest& digest, bool) -> Result<void> {
       bytes.clear();
       append_digest(digest, &bytes);
       ++summary.ranks;

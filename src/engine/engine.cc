@@ -249,7 +249,7 @@ Result<Report> Engine::join_ranks(const AnalysisRow& row, const Arguments& argum
   std::optional<HeldJob> before;
   std::vector<Diagnostic> said = state_->left_out;
   if (const auto path = arguments.find("before"); path != arguments.end()) {
-    TRY(const std::vector<std::string> paths, with_folders_expanded({path->second}));
+    TRY(const std::vector<std::string> paths, with_job_folders_expanded({path->second}));
     TRY(LoadedDigests loaded, load_digests(paths, {}));
     before.emplace(std::move(loaded.digests));
     said.insert(said.end(), loaded.diagnostics.begin(), loaded.diagnostics.end());

@@ -5,6 +5,7 @@
 #include <ridge/folder.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -40,14 +41,16 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i != b.size() - j ? a.size() - i < b.size() - j : a < b;
 }
 
+enum class Digests : std::uint8_t { without_traces, always };  // when those of a folder are taken
+
 // The traces in a folder, else in the folders right below; an error when there is none.
-Result<std::vector<std::string>> traces_in(const std::string& folder, bool may_go_below = true) {
+Result<std::vector<std::string>> traces_in(const std::string& folder, Digests digests, bool may_go_below = true) {
   std::error_code error;
   std::vector<std::string> traces;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (it->is_regular_file(error) && is_named_like_trace(it->path().native())) traces.push_back(it->path().string());
   }
-  if (traces.empty()) {  // of a job perhaps the digests
+  if (traces.empty() || digests == Digests::always) {  // of a job perhaps the digests
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       if (it->is_regular_file(error) && it->path().native().ends_with(kDigestEnding)) traces.push_back(it->path().string());
     }
@@ -55,7 +58,7 @@ Result<std::vector<std::string>> traces_in(const std::string& folder, bool may_g
   if (traces.empty() && !error && may_go_below) {  // a folder for each machine
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       if (!it->is_directory(error)) continue;
-      const auto inside = traces_in(it->path().string(), false);
+      const auto inside = traces_in(it->path().string(), digests, false);
       if (inside) traces.insert(traces.end(), inside->begin(), inside->end());
     }
   }
@@ -79,22 +82,34 @@ bool is_named_like_trace(std::string_view name) {
   return std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths) {
+namespace {
+
+Result<std::vector<std::string>> expanded(const std::vector<std::string>& paths, Digests digests) {
   std::vector<std::string> all;
   for (const std::string& path : paths) {
     if (!is_folder(path)) {
       all.push_back(path);
       continue;
     }
-    TRY(const std::vector<std::string> inside, traces_in(path));
+    TRY(const std::vector<std::string> inside, traces_in(path, digests));
     all.insert(all.end(), inside.begin(), inside.end());
   }
   return all;
 }
 
+}  // namespace
+
+Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& paths) {
+  return expanded(paths, Digests::without_traces);
+}
+
+Result<std::vector<std::string>> with_job_folders_expanded(const std::vector<std::string>& paths) {
+  return expanded(paths, Digests::always);
+}
+
 Result<std::string> resolve_folder(const std::string& path) {
   if (!is_folder(path)) return path;
-  TRY(const std::vector<std::string> traces, traces_in(path));
+  TRY(const std::vector<std::string> traces, traces_in(path, Digests::without_traces));
   if (traces.size() == 1) return traces.front();
   std::string message = "the folder has " + std::to_string(traces.size()) + " traces; this command takes one:";
   constexpr std::size_t kMostListed = 20;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/distinct_names.h"
 #include "base/hash.h"
@@ -124,6 +125,85 @@ std::vector<const Digest*> one_program(const std::vector<const Digest*>& all, Jo
   return largest_set(all, work_of_all, "another program", job);
 }
 
+// A group that a trace lists in its head, told by its name and all of its ranks.
+std::uint64_t key_of(const DigestGroup& group) {
+  std::uint64_t key = hash_text(group.name);
+  for (const std::int64_t rank : group.ranks) key = mix64(key + static_cast<std::uint64_t>(rank) + 1, 0x9E3779B97F4A7C15);
+  return key;
+}
+
+// Two ranks of one job list the same groups that hold both of them.
+class ListedGroups {
+ public:
+  explicit ListedGroups(const std::vector<const Digest*>& all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::vector<std::uint64_t>& own = of_.emplace_back();
+      if (!all[i]->rank) continue;
+      at_.emplace(*all[i]->rank, i);
+      for (const DigestGroup& group : all[i]->groups) {
+        if (group.ranks.size() < 2) continue;
+        const std::uint64_t key = key_of(group);
+        own.push_back(key);
+        groups_.emplace(key, &group);
+      }
+      std::sort(own.begin(), own.end());
+    }
+  }
+
+  // Whether some rank is in a group that it does not list, though another says so.
+  bool contradict() const {
+    return std::ranges::any_of(groups_, [&](const auto& group) {
+      return std::ranges::any_of(group.second->ranks, [&](std::int64_t rank) {
+        const auto at = at_.find(rank);
+        return at != at_.end() && !of_[at->second].empty() && !lists(at->second, group.first);
+      });
+    });
+  }
+
+  bool agree(std::size_t a, std::int64_t rank_a, std::size_t b, std::int64_t rank_b) const {
+    if (of_[a].empty() || of_[b].empty()) return true;
+    return hold(a, rank_b, b) && hold(b, rank_a, a);
+  }
+
+ private:
+  bool lists(std::size_t i, std::uint64_t key) const { return std::binary_search(of_[i].begin(), of_[i].end(), key); }
+  // Every group of the one that holds the other is listed by the other.
+  bool hold(std::size_t one, std::int64_t other_rank, std::size_t other) const {
+    return std::ranges::all_of(of_[one], [&](std::uint64_t key) {
+      const std::vector<std::int64_t>& ranks = groups_.at(key)->ranks;
+      return lists(other, key) || std::find(ranks.begin(), ranks.end(), other_rank) == ranks.end();
+    });
+  }
+
+  std::vector<std::vector<std::uint64_t>> of_;          // by digest, sorted
+  std::map<std::uint64_t, const DigestGroup*> groups_;  // by key
+  std::unordered_map<std::int64_t, std::size_t> at_;    // by rank
+};
+
+// Two jobs in one folder whose ranks have different numbers: what each says of its groups is not what the others say.
+std::vector<const Digest*> one_layout(const std::vector<const Digest*>& all, Job* job) {
+  constexpr std::size_t kMostCompared = 2'048;  // each with each
+  if (all.size() > kMostCompared) return all;
+  const ListedGroups listed(all);
+  if (!listed.contradict()) return all;
+  std::vector<std::vector<std::size_t>> sets;  // of digests of which no two contradict each other
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto fits = [&](const std::vector<std::size_t>& set) {
+      return std::ranges::all_of(set, [&](std::size_t j) {
+        return !all[i]->rank || !all[j]->rank || listed.agree(i, *all[i]->rank, j, *all[j]->rank);
+      });
+    };
+    const auto set = std::ranges::find_if(sets, fits);
+    (set == sets.end() ? sets.emplace_back() : *set).push_back(i);
+  }
+  // One that contradicts by itself may have listed its groups earlier or later than the others: that is no second job.
+  std::map<const Digest*, std::size_t> set_of;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (const std::size_t i : sets[s]) set_of[all[i]] = sets[s].size() > 1 ? s : 0;
+  }
+  return largest_set(all, [&](const Digest& d) { return set_of[&d]; }, "other process groups", job);
+}
+
 void keep_one_each(std::vector<JobRank>* ranks, Job* job) {
   std::stable_sort(ranks->begin(), ranks->end(), [](const JobRank& a, const JobRank& b) {
     const auto key = [](const JobRank& r) {
@@ -194,6 +274,7 @@ void choose_ranks(std::span<const Digest> digests, Job* job) {
   chosen = largest_set(chosen, [](const Digest& d) { return d.backend; }, "another backend", job);
   chosen = one_recording(chosen, job);
   chosen = one_program(chosen, job);
+  chosen = one_layout(chosen, job);
 
   std::vector<JobRank> ranks;
   std::vector<const Digest*> by_name, by_order;

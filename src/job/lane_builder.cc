@@ -17,6 +17,7 @@ constexpr std::int64_t kMostNs = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kWakeNs = 200'000;
 // A host that issues nothing for so long, and for so many times what a launch takes it, stands still.
 constexpr std::int64_t kLeastPauseNs = 60'000, kPauseOfIssues = 4;
+constexpr std::size_t kMostLookedAt = 256;       // collectives that end while one waits
 constexpr std::int64_t kHostWakeNs = 3'000'000;  // of gloo: another thread has to be woken and copies its part
 
 std::uint32_t fit(std::int64_t ns) { return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ns, 0, kMostNs)); }
@@ -71,11 +72,24 @@ class LaneBuilder {
     return first;
   }
 
-  // The collective that ended last in (after, until]; nothing when none did.
+  // The collective that ended last in (after, until] of those that the host has issued so far: what is issued now can wait for
+  // no other. Of several that ended at one time the one that was issued last. Nothing when none did.
   const std::pair<std::int64_t, std::uint32_t>* last_end(std::int64_t after, std::int64_t until) const {
     const auto behind = std::upper_bound(ends_.begin(), ends_.end(), std::pair(until, UINT32_MAX));
-    if (behind == ends_.begin() || std::prev(behind)->first <= after) return nullptr;
-    return &*std::prev(behind);
+    const std::pair<std::int64_t, std::uint32_t>* found = nullptr;
+    std::size_t left = kMostLookedAt;
+    for (auto it = behind; it != ends_.begin() && left > 0; --left) {
+      --it;
+      if (it->first <= after) break;
+      if (it->second >= collectives_) continue;
+      if (found == nullptr) {
+        found = &*it;
+        after = std::max(after, it->first - kClockSlackNs);
+      } else if (it->second > found->second) {
+        found = &*it;
+      }
+    }
+    return found;
   }
 
   LaneItem& add(LaneItemKind kind) {
@@ -211,6 +225,7 @@ class LaneBuilder {
     }
     built_.items.push_back(item);
     stream->second.end_ns = std::max(stream->second.end_ns, work.end_ns);
+    collectives_ = work.collective + 1;
   }
 
   // Behind a collective that runs on the host, it goes on when that has ended.
@@ -265,8 +280,9 @@ class LaneBuilder {
   std::vector<std::pair<std::int64_t, std::uint32_t>> ends_;  // of collectives, with their indexes
   std::unordered_map<std::int64_t, Stream> streams_;
   BuiltLane built_;
-  std::int64_t host_ = 0;  // when the last item was issued
-  std::int64_t lane_ = 0;  // when the lane's work so far is done
+  std::uint32_t collectives_ = 0;  // issued so far
+  std::int64_t host_ = 0;          // when the last item was issued
+  std::int64_t lane_ = 0;          // when the lane's work so far is done
   std::int64_t issue_ns_ = 0, least_pause_ns_ = kLeastPauseNs;
   LaneItem run_;  // the one being made: its counts; the rest follows
   std::int64_t run_issued_ = 0;

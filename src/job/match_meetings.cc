@@ -30,6 +30,7 @@ class MeetingMatcher {
       job_.meeting_of[r].assign(digest(r).collectives.size(), kNone);
       list_rank(r);
     }
+    list_pairs();
     for (auto& [group, attendances] : groups_) meet(group, attendances, std::nullopt);
     for (auto& [pair, attendances] : pairs_)
       meet(std::get<0>(pair), attendances, std::pair(std::get<1>(pair), std::get<2>(pair)));
@@ -59,12 +60,37 @@ class MeetingMatcher {
       std::uint32_t& group = group_of[c.group];
       if (group == kNone) group = find_group(own.groups[c.group], job_.ranks[r].rank);
       join(r, group);
-      if (const auto ends = ends_of(r, c, group)) {
-        add_to(&pairs_[{group, ends->first, ends->second}], r, i);
+      if (other_end(r, c)) {
+        points_.push_back({group, {r, i}});
       } else {
         add_to(&groups_[group], r, i);
       }
     }
+  }
+
+  // Sends and receives by their two ranks. PyTorch tells the other one by its number in the job; writers that count within the
+  // group are known by numbers that no member has, or that are the rank's own.
+  void list_pairs() {
+    std::int64_t wrong_in_job = 0, wrong_in_group = 0;
+    for (const Point& point : points_) {
+      const std::vector<std::int64_t>& ranks = job_.groups[point.group].ranks;
+      if (ranks.empty()) continue;
+      const std::int64_t own = job_.ranks[point.attendant.rank].rank, other = other_of(point);
+      wrong_in_job += other == own || !holds(ranks, other);
+      const bool within = other >= 0 && other < std::ssize(ranks);
+      wrong_in_group += !within || ranks[static_cast<std::size_t>(other)] == own;
+    }
+    for (const Point& point : points_) {
+      const std::vector<std::int64_t>& ranks = job_.groups[point.group].ranks;
+      const auto [r, i] = point.attendant;
+      std::int64_t other = other_of(point);
+      if (wrong_in_group < wrong_in_job && other >= 0 && other < std::ssize(ranks))
+        other = ranks[static_cast<std::size_t>(other)];
+      const std::int64_t own = job_.ranks[r].rank;
+      const bool sends = is_send(r, collective(r, i));
+      add_to(&pairs_[{point.group, sends ? own : other, sends ? other : own}], r, i);
+    }
+    points_ = {};
   }
 
   static void add_to(std::vector<Attendance>* list, std::uint32_t rank, std::uint32_t i) {
@@ -101,19 +127,22 @@ class MeetingMatcher {
     if (members.empty() || members.back() != r) members.push_back(r);
   }
 
-  // Of a send or a receive: who sends and who receives.
-  std::optional<std::pair<std::int64_t, std::int64_t>> ends_of(std::uint32_t r, const DigestCollective& c,
-                                                               std::uint32_t group) {
-    const std::string& name = digest(r).names[c.name];
-    const std::int64_t own = job_.ranks[r].rank;
-    const auto global = [&](std::int64_t rank) {  // some writers count within the group
-      const std::vector<std::int64_t>& ranks = job_.groups[group].ranks;
-      const bool within = !ranks.empty() && !holds(ranks, rank) && rank >= 0 && rank < static_cast<std::int64_t>(ranks.size());
-      return within ? ranks[static_cast<std::size_t>(rank)] : rank;
-    };
-    if (name.starts_with("send") && c.destination) return std::pair(own, global(*c.destination));
-    if (name.starts_with("recv") && c.source) return std::pair(global(*c.source), own);
+  struct Point {  // a send or a receive
+    std::uint32_t group;
+    Attendant attendant;
+  };
+
+  bool is_send(std::uint32_t r, const DigestCollective& c) const { return digest(r).names[c.name].starts_with("send"); }
+
+  // Of a send or a receive: the rank at its other end, as it is told.
+  std::optional<std::int64_t> other_end(std::uint32_t r, const DigestCollective& c) const {
+    if (is_send(r, c)) return c.destination;
+    if (digest(r).names[c.name].starts_with("recv")) return c.source;
     return std::nullopt;
+  }
+
+  std::int64_t other_of(const Point& point) const {
+    return *other_end(point.attendant.rank, collective(point.attendant.rank, point.attendant.collective));
   }
 
   std::uint64_t signature(std::uint32_t rank, std::uint32_t i, bool pair) const {
@@ -273,6 +302,7 @@ class MeetingMatcher {
   std::map<std::string, std::uint32_t> name_index_;
   std::map<std::string, std::vector<std::uint32_t>> by_name_;
   std::map<std::uint32_t, std::vector<Attendance>> groups_;
+  std::vector<Point> points_;
   std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<Attendance>> pairs_;
   std::int64_t unlike_ = 0;
 };

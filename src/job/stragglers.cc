@@ -75,12 +75,16 @@ class StragglerFinder {
   }
 
   // Steps of a rank in which the recording of all others had begun: whoever begins later is where the recording has it, and
-  // what was gained before is lost.
+  // what was gained before is lost. A recording has begun with its first collective, not with its host, which may be steps
+  // ahead of the device.
   std::int64_t shared_steps(std::uint32_t r) {
     if (!begun_ns_) {
       begun_ns_ = INT64_MIN;
-      for (const JobRank& rank : job_.ranks) {
-        if (rank.aligned) begun_ns_ = std::max(*begun_ns_, rank.common(rank.digest->start_ns));
+      for (std::uint32_t other = 0; other < job_.ranks.size(); ++other) {
+        if (!job_.ranks[other].aligned) continue;
+        std::int64_t first = INT64_MAX;
+        for (const std::uint32_t m : job_.meeting_of[other]) first = std::min(first, job_.meetings[m].end_ns);
+        if (first != INT64_MAX) begun_ns_ = std::max(*begun_ns_, first);
       }
     }
     const Digest& digest = *job_.ranks[r].digest;
@@ -91,7 +95,7 @@ class StragglerFinder {
       ++count;
       whole += *begun_ns_ <= job_.meetings[job_.meeting_of[r][i]].end_ns;
     }
-    return std::ranges::count_if(met, [](const auto& step) { return step.first > 0 && step.second * 10 >= step.first * 9; });
+    return std::ranges::count_if(met, [](const auto& step) { return step.first > 0 && step.second * 2 >= step.first; });
   }
 
   void check_replay(const JobReplay& recorded, std::int64_t observed_end) {
@@ -337,7 +341,12 @@ class StragglerFinder {
       mend_rank(peers_.ranks[r], peers_.classes[peers_.ranks[r].peers].all, &items);
       changes.items[r] = std::move(items);
     }
-    const std::int64_t median_step = *found_.replayed_ns - (base_ns_ - replay_job(job_, changes).end_ns) / found_.steps;
+    std::vector<std::int64_t> shared;
+    for (std::uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      if (job_.ranks[r].aligned && !job_.ranks[r].stands_in) shared.push_back(shared_steps(r));
+    }
+    const std::int64_t steps = shared.empty() ? found_.steps : std::max<std::int64_t>(1, median(std::move(shared)));
+    const std::int64_t median_step = *found_.replayed_ns - (base_ns_ - replay_job(job_, changes).end_ns) / steps;
     if (median_step > 0) found_.if_median_ns = median_step;
   }
 

@@ -15,7 +15,8 @@
 // csrc/{batch_decode,batch_prefill,single_decode,single_prefill,batch_mla}*_pybind.cu, whose namespaces are the names of the
 // modules that it compiled as it ran, to "_dtype_q_" here, or flashinfer_kernels (csrc/flashinfer_ops*.cu), and
 // csrc/trtllm_fmha_kernel_launcher.cu (fmha_gen). Later releases call no torch op. vLLM csrc/libtorch_stable/torch_bindings.cpp
-// (_C::sm100_cutlass_mla_decode).
+// (_C::sm100_cutlass_mla_decode), SGLang sgl-kernel csrc/common_extension.cc (cutlass_mla_decode). FlashMLA, by itself and in
+// SGLang: csrc/flashmla_extension.cc; in vLLM: vllm/v1/attention/ops/flashmla.py (_flashmla_C, _flashmla_extension_C).
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +41,14 @@ struct Heads {
   double cache_values() const { return keys * (qk_depth + v_depth); }  // of a token
 };
 
-std::optional<Heads> heads_of(const OpCall& call, const At& at) {
+// What FlashMLA's calls are told besides: the depth of a value as a number, and, of sparse attention, which keys a query meets,
+// [sequences, queries, keys].
+struct Told {
+  int v_depth = -1;
+  int picked = -1;
+};
+
+std::optional<Heads> heads_of(const OpCall& call, const At& at, const Told& told) {
   const TensorShape* q = given(call, at.q);
   const TensorShape* k = given(call, at.k);
   const TensorShape* v = given(call, at.v);
@@ -66,6 +74,11 @@ std::optional<Heads> heads_of(const OpCall& call, const At& at) {
       h.keys = 1;
       if (const TensorShape* place = given(call, at.q_place)) h.qk_depth += from_back(*place, 1);
       if (const TensorShape* out = given(call, at.out)) h.v_depth = from_back(*out, 1);
+      if (told.v_depth >= 0) {
+        const auto depth = number_at(call, static_cast<std::size_t>(told.v_depth));
+        if (!depth || *depth <= 0 || *depth > h.qk_depth) return std::nullopt;
+        h.v_depth = *depth;
+      }
       break;
   }
   return h;
@@ -151,17 +164,21 @@ Met within(Met all, const ServerTokens& tokens, double queries, double window) {
   return all;
 }
 
-std::optional<Met> met_of(const OpCall& call, const At& at, const Heads& heads, double queries, const ServerTokens& tokens) {
+std::optional<Met> met_of(const OpCall& call, const At& at, const Told& told, const Heads& heads, double queries,
+                          const ServerTokens& tokens) {
+  // Keys that several queries meet are read for each: which they are no trace tells.
+  if (const TensorShape* picked = given(call, told.picked); picked != nullptr && picked->sizes.size() == 3)
+    return Met{numel(*picked), numel(*picked), numel(*picked)};
   if (at.keys == Keys::ragged) return met_in_call(call, at, heads, queries, tokens.context);
   if (const auto seen = met_by_mark(tokens)) return seen;
   if (const auto seen = met_by_longest(call, at, queries)) return seen;
   return met_by_pages(call, at, heads, queries);
 }
 
-OpWork paged(const OpCall& call, const Part& part, const At& at) {
+OpWork paged(const OpCall& call, const Part& part, const At& at, const Told& told = {}) {
   OpWork work;
   const TensorShape* q = given(call, at.q);
-  const auto heads = heads_of(call, at);
+  const auto heads = heads_of(call, at, told);
   if (!heads) return work;
   const AttentionPart own = part.as<AttentionPart>();
   work.dtype = q->dtype;
@@ -181,13 +198,14 @@ OpWork paged(const OpCall& call, const Part& part, const At& at) {
   work.ambiguous = true;
   work.written = own.partial_bytes > 0 ? own.partial_bytes : out;
   if (at.keys == Keys::ragged) work.read = plus(q_bytes, plus(dense_bytes(given(call, at.k)), dense_bytes(given(call, at.v))));
-  auto seen = met_of(call, at, *heads, queries, own.tokens);
+  auto seen = met_of(call, at, told, *heads, queries, own.tokens);
   if (!seen || own.window) return at.keys == Keys::ragged ? work : OpWork{.dtype = q->dtype};
   const auto before = at.window < 0 ? std::nullopt : number_at(call, static_cast<std::size_t>(at.window));
   if (before && *before >= 0) seen = within(*seen, own.tokens, queries, *before + 1);
   const double each = 2 * heads->queries * (heads->qk_depth + heads->v_depth);
-  // One latent serves as key and as value.
-  const double values = at.keys == Keys::latent ? heads->qk_depth : heads->cache_values();
+  // One latent serves as key and as value. One that is quantised lies with its scales.
+  const double latent = told.v_depth >= 0 ? from_back(*given(call, at.k), 1) : heads->qk_depth;
+  const double values = at.keys == Keys::latent ? latent : heads->cache_values();
   work.flops = each * seen->pairs;
   work.flops_causal = each * seen->kept;
   if (at.keys != Keys::ragged) work.read = plus(q_bytes, seen->keys * values * heads->key_item);
@@ -201,6 +219,23 @@ OpWork work_at(const OpCall& c, const Part& p) {
 template <At at>
 constexpr OpFormula row(std::string_view op) {
   return {.op = op, .family = OpFamily::attention, .work = work_at<at>, .positions = at};
+}
+
+template <At at, int v_depth, int picked = -1>
+OpWork told_work_at(const OpCall& c, const Part& p) {
+  return paged(c, p, at, {.v_depth = v_depth, .picked = picked});
+}
+// (q, latents, depth of a value, lengths, pages, scale, causal, plan, plan, [8 bits, picked keys,] ..). The first releases have
+// no values behind the latents, and the depth one place on.
+OpWork flash_mla(const OpCall& c, const Part& p) {
+  constexpr At kAt{.keys = Keys::latent, .q = 0, .k = 1, .v = -1};
+  return number_at(c, 2) ? told_work_at<kAt, 2, 10>(c, p) : told_work_at<kAt, 3>(c, p);
+}
+constexpr OpFormula flash_mla_row(std::string_view op) {
+  return {.op = op,
+          .family = OpFamily::attention,
+          .work = flash_mla,
+          .positions = At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1}};
 }
 
 constexpr At kFlash3{.keys = Keys::paged, .out = 6, .longest = 13, .sequences = 11, .window = 25};
@@ -247,6 +282,13 @@ constexpr OpFormula kRows[] = {
     row<At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1, .out = 16}>("aiter::mla_decode_stage1_asm_fwd"),
     row<At{.keys = Keys::latent, .q = 0, .k = 1, .v = -1, .out = 2}>("vllm::rocm_aiter_mla_decode_fwd"),
     row<At{.keys = Keys::latent, .q = 2, .k = 4, .v = -1, .out = 0, .q_place = 3}>("_C::sm100_cutlass_mla_decode"),
+    row<At{.keys = Keys::latent, .q = 1, .k = 3, .v = -1, .out = 0, .q_place = 2}>("sgl_kernel::cutlass_mla_decode"),
+    flash_mla_row("_flashmla_C::fwd_kvcache_mla"),
+    flash_mla_row("_flashmla_C::dense_decode_fwd"),
+    flash_mla_row("_flashmla_extension_C::fwd_kvcache_mla_fp8"),
+    flash_mla_row("sgl_kernel::fwd_kvcache_mla"),
+    flash_mla_row("sgl_kernel::fwd_kvcache_mla_fp8"),
+    flash_mla_row("sgl_kernel::dense_decode_fwd"),
 
     row<kInferDecode>("batch_decode_with_kv_cache::run"),
     row<kInferDecode>("flashinfer_kernels::batch_decode_with_paged_kv_cache_run"),

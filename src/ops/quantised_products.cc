@@ -200,12 +200,24 @@ constexpr OpFormula kRows[] = {
     product_row<kLinear>("vllm::rocm_unquantized_gemm"),
     product_row<kByRowsDtype>("vllm::rocm_aiter_gemm_a8w8_blockscale"),
     product_row<kByRowsDtype>("vllm::rocm_aiter_triton_gemm_a8w8_blockscale"),
+    product_row<kByRowsDtype>("vllm::rocm_aiter_gemm_a8w8_blockscale_bpreshuffle"),
     product_row<kByRowsBiasDtype>("vllm::rocm_aiter_w8a8_gemm"),
+    product_row<kByRowsBiasDtype>("vllm::_rocm_aiter_preshuffled_per_token_w8a8_gemm"),
+    product_row<At{.b_by_rows = true, .out_dtype = 4, .scale_a = 2, .scale_b = 3, .packed_b = 2, .result = kBf16}>(
+        "vllm::rocm_aiter_gemm_a8wfp4"),
+    product_row<At{.added = 5, .out_dtype = 2, .scale_a = 3, .scale_b = 4, .result = kBf16}>(
+        "vllm::rocm_per_tensor_float_w8a8_scaled_mm_impl"),
 
     product_row<kScaledDtypeFirst>("sgl_kernel::fp8_scaled_mm"),
     product_row<kScaledDtypeFirst>("sgl_kernel::int8_scaled_mm"),
     product_row<kScaledDtypeFirst>("sgl_kernel::fp8_blockwise_scaled_mm"),
     product_row<kCutlassFp4>("sgl_kernel::cutlass_scaled_fp4_mm"),
+    product_row<kGrouped, grouped>("sgl_kernel::cutlass_w4a8_moe_mm"),
+    product_row<kGrouped, grouped>("sgl_kernel::es_fp8_blockwise_scaled_grouped_mm"),
+    product_row<At{.a = 6, .b = 7, .out = 0, .scale_a = 8, .scale_b = 9}, grouped>(
+        "sgl_kernel::fp8_blockwise_scaled_grouped_mm"),
+    product_row<At{.a = 0, .b = 1, .out = 4, .scale_a = 2, .scale_b = 3}, grouped>(
+        "sgl_kernel::es_sm100_mxfp8_blockscaled_grouped_mm"),
     product_row<kGptq, by_bits>("sgl_kernel::gptq_gemm"),
     product_row<kOutFirst>("sgl_kernel::dsv3_fused_a_gemm"),
     product_row<kOutFirstByRows>("sgl_kernel::dsv3_router_gemm"),

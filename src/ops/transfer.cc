@@ -22,6 +22,7 @@ namespace {
 //   r  read                      w  written                      b  read and written in place
 //   i  read; an index of rows: only as many rows of the tensors that are read or written in place count
 //   t  a table of which the index picks rows
+//   a  read as a whole, whatever the index: weights
 //   c  a cache: written in its own type, as many elements as one of the tensors that are read, each in turn
 //   C  the same, of all that are read
 //   .  no tensor, or not touched
@@ -86,7 +87,8 @@ class Transfer {
         read_ += *bytes * share(t);
         sources_.push_back(numel(t) * share(t));
         break;
-      case 'i': read_ += *bytes; break;
+      case 'i':
+      case 'a': read_ += *bytes; break;
       case 'w': written_ += *bytes; break;
       case 'b':
         read_ += *bytes * share(t);
@@ -133,6 +135,12 @@ OpWork transfer(const OpCall& c, const Part& p) {
   return Transfer(c, access).work(p.role);
 }
 
+// (out, x, out scales, scale, ..) once; today (x, scale, flag) with new results, or with these as arguments.
+OpWork scaled_fp4_quant(const OpCall& c, const Part& p) {
+  if (tensor_at(c, 2) != nullptr) return transfer<"wrwr">(c, p);
+  return tensor_at(c, 3) != nullptr ? transfer<"rr.ww">(c, p) : transfer<"rr>p0~">(c, p);
+}
+
 // Ops that move their arguments alike, under as many names as there are libraries.
 struct Form {
   Formula work;
@@ -174,6 +182,7 @@ constexpr Form kForms[] = {
     form<"rr>q0~">(kRms, "vllm::rocm_aiter_rmsnorm_fused_dynamic_quant vllm::rocm_aiter_rmsnorm_fp8_group_quant"),
     form<"rrr>q00~">(kAddRms,
                      "vllm::rocm_aiter_rmsnorm_fused_add_dynamic_quant vllm::rocm_aiter_rmsnorm_with_add_fp8_group_quant"),
+    form<"rr.r>03~">(kAddRms, "vllm::rocm_aiter_triton_add_rmsnorm_pad"),
     form<"rr>q0">(kRms, "tex_ts::rmsnorm_fwd_fp8_inf_ts"),
     form<"rrr>q0">("layer_norm", "tex_ts::layernorm_fwd_fp8_inf_ts"),
 
@@ -184,10 +193,13 @@ constexpr Form kForms[] = {
     form<"wr">(kGelu,
                "_C::gelu_and_mul _C::gelu_tanh_and_mul sgl_kernel::gelu_and_mul sgl_kernel::gelu_tanh_and_mul "
                "flashinfer::gelu_and_mul flashinfer::gelu_tanh_and_mul aiter::gelu_and_mul aiter::gelu_tanh_and_mul"),
-    form<"wr">({}, "_C::fatrelu_and_mul _C::swigluoai_and_mul"),
+    form<"wr">(kSilu, "_C::silu_and_mul_with_clamp"),
+    form<"wr">({}, "_C::fatrelu_and_mul _C::swigluoai_and_mul _C::relu_squared"),
     form<"wr">("gelu", "_C::gelu_new _C::gelu_fast _C::gelu_quick sgl_kernel::gelu_quick aiter::gelu_fast"),
     form<"wrr">(kSilu, "_C::silu_and_mul_quant aiter::scaled_silu_and_mul"),
     form<"wwrr">(kSilu, "_C::silu_and_mul_nvfp4_quant"),
+    form<"wwrrrr~">(kSilu, "_C::silu_and_mul_scaled_fp4_experts_quant"),
+    form<"wwrrr~">(kSilu, "_C::silu_and_mul_mxfp4_experts_quant"),
     form<"wrw">(kSilu, "_C::silu_and_mul_per_block_quant aiter::silu_and_mul_quant"),
     form<"r>h0">(kSilu, "trtllm::flashinfer_silu_and_mul"),
     form<"r>h0">(kGelu, "trtllm::flashinfer_gelu_tanh_and_mul"),
@@ -209,7 +221,7 @@ constexpr Form kForms[] = {
     form<"wrrr">(kQuantise, "_C::static_scaled_int8_quant"),
     form<"wrww">(kQuantise, "_C::dynamic_scaled_int8_quant"),
     form<"rww">(kQuantise,
-                "_C::per_token_group_fp8_quant _C::per_token_group_quant_int8 "
+                "_C::per_token_group_fp8_quant _C::per_token_group_fp8_quant_packed _C::per_token_group_quant_int8 "
                 "sgl_kernel::sgl_per_token_group_quant_8bit sgl_kernel::sgl_per_token_group_quant_fp8 "
                 "sgl_kernel::sgl_per_token_group_quant_int8 sgl_kernel::sgl_per_token_quant_fp8"),
     form<"rwb.">(kQuantise, "sgl_kernel::sgl_per_tensor_quant_fp8"),
@@ -217,6 +229,11 @@ constexpr Form kForms[] = {
                 "aiter::dynamic_per_tensor_quant aiter::dynamic_per_token_scaled_quant "
                 "aiter::dynamic_per_group_scaled_quant aiter::dynamic_per_group_scaled_quant_fp4"),
     form<"wrrw">(kQuantise, "aiter::smoothquant_fwd"),
+    {scaled_fp4_quant, kQuantise, "_C::scaled_fp4_quant sgl_kernel::scaled_fp4_quant"},
+    form<"wwrrrr~">(kQuantise, "_C::scaled_fp4_experts_quant"),
+    form<"wwrrr~">(kQuantise, "_C::mxfp4_experts_quant"),
+    form<"wrb">(kQuantise, "vllm::rocm_aiter_per_tensor_quant"),
+    form<"wr">(kQuantise, "_C_cache_ops::convert_fp8"),
     form<"r>q0~">(kQuantise,
                   "vllm::rocm_aiter_group_fp8_quant vllm::rocm_aiter_per_token_quant "
                   "vllm::triton_per_token_group_quant_fp8 trtllm::fp8_quantize_1x128"),
@@ -229,6 +246,9 @@ constexpr Form kForms[] = {
                   "_C::rotary_embedding sgl_kernel::rotary_embedding vllm::flashinfer_rotary_embedding "
                   "trtllm::flashinfer_apply_rope_with_cos_sin_cache_inplace"),
     form<"rrwwti">(kRotary, "flashinfer::apply_rope_pos_ids_cos_sin_cache rope::apply_rope_pos_ids_cos_sin_cache"),
+    // queries and keys in place, normed before; the values that lie behind them are not touched
+    form<"b.....aat.i~">("norm_rotary_embedding", "_C::fused_qk_norm_rope"),
+    form<"b.....rr..r~">("norm_rotary_embedding", "sgl_kernel::fused_qk_norm_rope"),
     form<"rrwwr">(kRotary,
                   "flashinfer::apply_rope_pos_ids flashinfer::apply_llama31_rope_pos_ids rope::apply_rope_pos_ids "
                   "rope::apply_llama31_rope_pos_ids"),
@@ -250,6 +270,8 @@ constexpr Form kForms[] = {
                    "flashinfer::append_paged_kv_cache flashinfer::append_paged_mla_kv_cache page::append_paged_kv_cache "
                    "page::append_paged_mla_kv_cache"),
     form<"rrcc">(kStore, "te_kv_cache::copy_to_kv_cache"),
+    form<"rrw">("concat", "_C_cache_ops::concat_mla_q sgl_kernel::concat_mla_absorb_q"),
+    form<"wrr">("concat", "sgl_kernel::concat_mla_k"),
     form<"r>0">({}, "te_attention::fa_prepare_fwd"),
     form<"rrr>012">({}, "te_attention::fa_prepare_bwd"),
 
@@ -261,11 +283,13 @@ constexpr Form kForms[] = {
     form<"r...w">(kAllReduce, "symm_mem::multimem_one_shot_all_reduce_out"),
     form<".rw~">(kAllReduce,
                  "_C_custom_ar::all_reduce _C_custom_ar::qr_all_reduce sgl_kernel::all_reduce "
-                 "sgl_kernel::all_reduce_reg sgl_kernel::qr_all_reduce aiter::all_reduce"),
-    form<".r.w~">(kAllReduce, "sgl_kernel::all_reduce_unreg"),
+                 "sgl_kernel::all_reduce_reg sgl_kernel::qr_all_reduce sgl_kernel::deterministic_all_reduce_reg "
+                 "aiter::all_reduce"),
+    form<".r.w~">(kAllReduce, "sgl_kernel::all_reduce_unreg sgl_kernel::deterministic_all_reduce_unreg"),
     form<".rw~">("reduce_scatter", "aiter::reduce_scatter"),
     form<".rw~">("all_gather", "aiter::all_gather_reg"),
     form<".rrwwr~">("all_reduce_add_rms_norm", "aiter::fused_allreduce_rmsnorm"),
+    form<"rrr>01~">("all_reduce_add_rms_norm", "vllm::rocm_aiter_fused_allreduce_rmsnorm"),
     form<"rbr......w~">("all_reduce_add_rms_norm", "vllm::flashinfer_trtllm_fused_allreduce_norm"),
     form<"r..........wrwwwwr~">("all_reduce_add_rms_norm", "flashinfer::trtllm_allreduce_fusion"),
     form<"wr~">("all_gather", "sglang::reg_all_gather_into_tensor"),
@@ -279,19 +303,28 @@ constexpr Form kForms[] = {
     form<"wwwr.r">(kTopK, "_moe_C::topk_softmax _moe_C::topk_sigmoid"),
     form<"wwr..r">(kTopK, "sgl_kernel::topk_softmax"),
     form<"wwr.r">(kTopK, "sgl_kernel::topk_sigmoid"),
-    form<"wwwr">(kTopK, "aiter::topk_softmax aiter::topk_softmax_asm"),
-    form<"wwr">(kTopK, "aiter::topk_sigmoid"),
-    form<"rrww">(kTopK, "aiter::biased_grouped_topk_hip"),
-    form<"rww">(kTopK, "aiter::grouped_topk"),
+    form<"wwwr">(kTopK, "aiter::topk_softmax aiter::topk_softmax_asm vllm::rocm_aiter_topk_softmax"),
+    form<"wwr">(kTopK, "aiter::topk_sigmoid vllm::rocm_aiter_topk_sigmoid"),
+    form<"rrww">(kTopK,
+                 "aiter::biased_grouped_topk_hip aiter::moe_fused_gate aiter::_moe_fused_gate "
+                 "vllm::rocm_aiter_biased_grouped_topk"),
+    form<"rww">(kTopK, "aiter::grouped_topk vllm::rocm_aiter_grouped_topk"),
     form<"r..www">("moe_align", "_moe_C::moe_align_block_size"),
     form<"r..wwww">("moe_align", "sgl_kernel::moe_align_block_size aiter::moe_align_block_size"),
-    form<"rrwwww">("moe_align", "aiter::moe_sorting_fwd"),
+    form<"rrwwww">("moe_align", "aiter::moe_sorting_fwd aiter::moe_sorting_opus_fwd"),
     form<"rw">("moe_sum", "_moe_C::moe_sum sgl_kernel::moe_sum sgl_kernel::moe_sum_reduce aiter::moe_sum"),
-    form<"riw">({}, "_moe_C::shuffle_rows"),
+    form<"riw">({}, "_moe_C::shuffle_rows sgl_kernel::shuffle_rows"),
+    form<"rrrr.w">("moe_sum", "_moe_C::moe_unpermute"),
+    form<"rwrr">("moe_sum", "sgl_kernel::apply_shuffle_mul_sum"),
+    form<"rr>0">({}, "_C::permute_cols"),
     form<"wwrrrr">("merge_attention", "_C::merge_attn_states"),
     form<"rrrrww">("merge_attention", "sgl_kernel::merge_state_v2 cascade::merge_state"),
     form<"bbrr">("merge_attention", "cascade::merge_state_in_place"),
     form<"rrww">("merge_attention", "cascade::merge_states"),
+
+    // logits: what sampling does to them before it draws
+    form<"brrr">({}, "_C::apply_repetition_penalties_"),
+    form<"rwr~">({}, "sgl_kernel::top_k_renorm_probs sgl_kernel::top_p_renorm_probs"),
 };
 
 }  // namespace

@@ -47,6 +47,26 @@ def test_made_shards_with_a_late_host(folder):
     found(folder, "fsdp", dict(fsdp=4), Fault("host", rank=1, by=1.2, how="stall"))
 
 
+# Scattering within a machine, sums between machines behind it on a stream of their own, and the next gathering end at one time: the sum waits for the
+# first of them, which alone had been issued.
+def test_made_shards_with_replicas_and_a_slow_device(folder):
+    layout = dict(fsdp=4, dp=2, sums_apart=True, streams_apart=True, gather="layer")
+    found(folder, "device", layout, Fault("device", rank=6, by=1.2))
+    found(folder, "data", layout, Fault("data", rank=1, by=0.8))
+
+
+def test_made_shards_that_are_gathered_without_limit(folder):
+    found(folder, "device", dict(fsdp=4, gather="unlimited", streams_apart=True, sync=False), Fault("device", rank=2, by=1.2))
+    # Some ranks record from a step later, when their hosts are ahead of the device: what is gained before is lost, and counts for nothing.
+    found(folder, "windows", dict(fsdp=8, layers=3, gather="unlimited", streams_apart=True, sync=False, late_windows=True), Fault("device", rank=0, by=1.15), seed=31_047_527)
+
+
+# The other end of a send by its number in the group: in the pipeline of ranks 1 and 3 the first stage sends to 1.
+def test_made_stages_with_tensor_groups_and_a_slow_device(folder):
+    layout = dict(pp=2, tp=2, dp=2, layers=1, microbatches=4, all_forward=True, posted=True, peers_in_group=True)
+    found(folder, "stage", layout, Fault("device", rank=3, by=1.3))
+
+
 def test_made_groups_with_a_slow_link(folder):
     found(folder, "link", dict(tp=2, dp=4), Fault("link", group="tp:1", by=4.0))
 

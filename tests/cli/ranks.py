@@ -101,6 +101,44 @@ def test_digests_say_what_traces_say(folder):
     equal(answer(*each[:3], *[rank_file(rank) for rank in range(3, WORLD)])[0], wanted, "digests beside traces")
 
 
+def test_a_folder_with_digests_beside_a_trace(folder):
+    """Some ranks were digested where they lie, one trace was copied."""
+    wanted, _ = answer(JOB)
+    os.makedirs(folder.at("mixed"))
+    shutil.copy(rank_file(0), folder.at("mixed"))
+    succeeds("ranks", "--digest", folder.at("mixed/others.digest"), *[rank_file(rank) for rank in range(1, WORLD)])
+    got, diagnostics = answer(folder.at("mixed"))
+    equal(got, wanted, "tables")
+    equal(diagnostics, {}, "nothing is wrong with it")
+    succeeds("ranks", "--digest", folder.at("mixed/all.digest"), os.path.join(MENDED, "rank0.json.gz"))
+    got, diagnostics = answer(folder.at("mixed"))
+    equal(got, wanted, "the trace of rank 0 counts, not a digest of another recording")
+    says(diagnostics, "digest_beside_trace", "rank 0 has")
+
+
+def test_two_jobs_whose_ranks_have_different_numbers(folder):
+    """Of either job half of the ranks: what the ones say of their groups is not what the others say."""
+    paths = [rank_file(rank) for rank in range(4)]
+    for rank in range(4, WORLD):
+        trace = trace_of(rank)
+        groups = trace["distributedInfo"]["pg_config"]
+        renamed = {g["pg_name"]: g["pg_name"] + "0" for g in groups if len(g["ranks"]) < WORLD}
+        check(renamed, "the job has no group but that of all ranks")
+        for group in groups:
+            group["pg_name"] = renamed.get(group["pg_name"], group["pg_name"])
+        for event in trace["traceEvents"]:
+            name = event.get("args", {}).get("Process Group Name")
+            if name in renamed:
+                event["args"]["Process Group Name"] = renamed[name]
+        paths.append(write(folder, f"rank{rank}.json", trace))
+    got, diagnostics = answer(*paths)
+    equal(ranks_of(got), list(range(4)), "ranks")
+    says(diagnostics, "other_job", "4 traces", "other process groups")
+    # One rank that lists its groups otherwise is no second job.
+    got, _ = answer(*[rank_file(rank) for rank in range(WORLD - 1)], paths[-1])
+    equal(ranks_of(got), list(range(WORLD)), "ranks")
+
+
 def test_two_files_of_digests_are_one(folder):
     """Put together by cat, as a merge on a cluster does."""
     wanted, _ = answer(JOB)

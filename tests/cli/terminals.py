@@ -92,12 +92,24 @@ def test_no_progress_when_not_wanted(_):
     check("reading" not in on_terminal("info", "-", stream="stderr", feed=[TRACE.encode()]), "a short run shows progress")
 
 
+def listens(process, number):
+    """Waits until the program has a handler for the signal, however busy the machine is, and then for it to be at its work."""
+    for _unused in range(TIMEOUT_S * 100):
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
+            caught = next((int(line.split()[1], 16) for line in status if line.startswith("SigCgt:")), 0)
+        if caught >> (number - 1) & 1:
+            break
+        check(process.poll() is None, "it ended before it could be asked to")
+        time.sleep(0.01)
+    time.sleep(0.3)
+
+
 def waiting_reader(*more):
     """The program with the beginning of a trace on its stdin, asked for the rest."""
     process = subprocess.Popen([program(), "info", "-", *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(SPACED_TRACE[:200_000].encode())
     process.stdin.flush()
-    time.sleep(0.3)
+    listens(process, signal.SIGINT)
     check(process.poll() is None, "it ended before its input did")
     return process
 
@@ -130,7 +142,7 @@ def test_interrupt_stops_a_query(folder):
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
     for number in (signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen([program(), "sql", folder.trace, endless], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.5)
+        listens(process, number)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
         equal((process.returncode, out, err), (128 + number, b"", b"interrupted\n"), f"a query ended by {number.name}")
@@ -155,7 +167,7 @@ def test_a_write_that_waits_is_ended(folder):
         for number in (signal.SIGINT, signal.SIGTERM):
             reader, writer = pipe()  # nobody reads; an empty one takes some of the text before it is full
             process = subprocess.Popen([program(), *args], stdout=writer, stderr=subprocess.DEVNULL)
-            time.sleep(0.3)
+            listens(process, number)
             process.send_signal(number)
             try:
                 equal(process.wait(10), 128 + number, f"exit code of {args[0]}")
@@ -174,7 +186,7 @@ def test_a_read_that_waits_is_ended(_):
             )
             process.stdin.write(b'{"traceEvents": [' + event * 20_000)  # some windows of it, and nothing more comes
             process.stdin.flush()
-            time.sleep(0.3)
+            listens(process, number)
             process.send_signal(number)
             try:
                 equal((process.wait(10), process.stderr.read()), (128 + number, b"interrupted\n"), f"{threads} threads")

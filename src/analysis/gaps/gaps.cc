@@ -125,7 +125,7 @@ Gaps compute_gaps(const Scope& scope) {
 Report report_gaps(const Gaps& gaps) {
   Table table;
   table.name = "gaps";
-  table.hints.important = {"duration_ns", "cause", "op", "location", "start_ns", "next_kernel", "blame", "causes"};
+  table.hints.important = {"duration_ns", "cause", "op", "location", "start_ns", "blame", "next_kernel", "causes"};
   table.columns = {{"device", Type::integer},
                    {"start_ns", Type::integer, Unit::ns, Role::time_start},
                    {"duration_ns", Type::integer, Unit::ns},

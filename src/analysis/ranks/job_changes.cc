@@ -122,8 +122,9 @@ std::vector<Maybe> lane_parts(const Ranks& job) {
     double sum = 0;
     for (const RankSums& sums : job.ranks) {
       double of_rank = 0;
-      for (const DigestStep& each : sums.rank->digest->steps) of_rank += static_cast<double>(kLaneParts[i].of(each));
-      sum += of_rank / steps_of(sums);
+      const std::span<const DigestStep> counted = counted_steps(sums);
+      for (const DigestStep& each : counted) of_rank += static_cast<double>(kLaneParts[i].of(each));
+      sum += of_rank / static_cast<double>(std::max<std::size_t>(1, counted.size()));
     }
     means[i] = std::round(sum / static_cast<double>(job.ranks.size()));
     rest -= *means[i];

@@ -117,6 +117,14 @@ class RanksMaker {
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   }
 
+  static bool first_is_longest(const std::vector<DigestStep>& steps) {
+    constexpr double kLonger = 1.05;
+    std::int64_t longest = 0;
+    for (std::size_t i = 1; i < steps.size(); ++i) longest = std::max(longest, steps[i].end_ns - steps[i].start_ns);
+    const auto first = static_cast<double>(steps.front().end_ns - steps.front().start_ns);
+    return longest > 0 && first > kLonger * static_cast<double>(longest);
+  }
+
   void finish_rows() {
     std::vector<std::int64_t> steps;
     for (RankSums& sums : ranks_.ranks) {
@@ -131,8 +139,12 @@ class RanksMaker {
       }
       const std::vector<DigestStep>& own = sums.rank->digest->steps;
       if (own.empty()) continue;
+      const bool receives = std::ranges::any_of(sums.rank->digest->collectives,
+                                                [](const DigestCollective& c) { return c.source && c.step == 0; });
+      sums.first_counted = receives && first_is_longest(own) ? 1 : 0;
       // From the start of the first to the end of the last: what lies between steps is of one of them too.
-      sums.step_ns = (own.back().end_ns - own.front().start_ns) / static_cast<std::int64_t>(own.size());
+      const std::span<const DigestStep> counted = counted_steps(sums);
+      sums.step_ns = (counted.back().end_ns - counted.front().start_ns) / std::ssize(counted);
       steps.push_back(sums.step_ns);
     }
     if (!steps.empty()) ranks_.step_ns = median(std::move(steps));

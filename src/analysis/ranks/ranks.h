@@ -33,12 +33,19 @@ struct RankStep {
 struct RankSums {
   const JobRank* rank = nullptr;
   std::vector<RankStep> steps;
-  RankStep total;              // over the steps
-  std::int64_t step_ns = 0;    // a step's, in the mean
+  RankStep total;  // over the steps
+  // A step's, in the mean over those that count. Of a stage of a pipeline that is all but a first one that is longer than any
+  // other: a receive that is posted ahead begins with the host, which may be steps ahead of the device, and its step with it.
+  std::int64_t step_ns = 0;
+  std::size_t first_counted = 0;
   std::int64_t bubble_ns = 0;  // waiting for another stage of a pipeline, nothing else to do
   // Of the steps, however many collectives at once: in one, and waiting for others in one.
   std::int64_t in_collectives_ns = 0, waiting_ns = 0;
 };
+
+inline std::span<const DigestStep> counted_steps(const RankSums& sums) {
+  return std::span(sums.rank->digest->steps).subspan(sums.first_counted);
+}
 
 struct MeetingSums {
   std::uint32_t name = 0, group = 0, dtype = 0;

@@ -1,6 +1,8 @@
 // CPU kernels of compiled code: recorded with stacks, recorded with their names, and named by the source of their module.
 #include <gtest/gtest.h>
 
+#include <ridge/render.h>
+
 #include "analysis/gaps/gaps.h"
 #include "analysis/shared/cpu_kernels_table.h"
 #include "facts/cpu_kernel_list.h"
@@ -39,6 +41,16 @@ TEST(CpuKernels, OfARecordedProgram) {
   for (const GapRow& gap : compute_gaps(Scope(*t.model)).rows)
     blamed = blamed || (gap.blame == "<built-in function kernel>" && gap.blame_op == kernels[0].file);
   EXPECT_TRUE(blamed);
+}
+
+// Who is to blame stands before what was late: the op beside it names that already.
+TEST(CpuKernels, AreSeenInGapsOnATerminal) {
+  const auto path = path_of("fault_cpu_kernel_break");
+  ASSERT_TRUE(path);
+  const LoadedTrace t = load_file(*path);
+  const Report report = report_gaps(compute_gaps(Scope(*t.model)));
+  const std::string shown = *report_text(report, **find_format("table"), {}, {.color = false, .width = 120});
+  EXPECT_NE(shown.find("<built-in"), std::string::npos) << shown;
 }
 
 TEST(CpuKernels, AreNamedByTheirOps) {

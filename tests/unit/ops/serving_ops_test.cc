@@ -78,10 +78,69 @@ TEST(ServingTransfers, StoresTouchTheRowsTheyStore) {
   EXPECT_EQ(latent.written, 64.0 * 576 * 2);
 }
 
+// Four bits a value: into tensors that are given, before x once and behind it today, or into new ones.
+TEST(ServingTransfers, AnOpWhoseArgumentsMovedIsReadEitherWay) {
+  const OpWork once = serving_work("_C::scaled_fp4_quant", "[[32,2048],[32,4096],[128,64],[1],[]]",
+                                   R"(["unsigned char","c10::BFloat16","int","float","Scalar"])");
+  const OpWork given = serving_work("_C::scaled_fp4_quant", "[[32,4096],[1],[],[32,2048],[128,64]]",
+                                    R"(["c10::BFloat16","float","Scalar","unsigned char","int"])");
+  const OpWork fresh = serving_work("_C::scaled_fp4_quant", "[[32,4096],[1],[]]", R"(["c10::BFloat16","float","Scalar"])");
+  for (const OpWork& work : {once, given}) {
+    EXPECT_EQ(work.read, 32.0 * 4096 * 2 + 4);
+    EXPECT_EQ(work.written, 32.0 * 2048 + 128.0 * 64 * 4);
+    EXPECT_FALSE(work.ambiguous);
+  }
+  EXPECT_EQ(fresh.read, once.read);
+  EXPECT_EQ(fresh.written, 32.0 * 2048);
+  EXPECT_TRUE(fresh.ambiguous);
+}
+
+TEST(ServingTransfers, WhatLiesBesideIsNotTouched) {
+  // A row of a table of 131072 for each of 32 positions.
+  const OpWork rope = serving_work(
+      "_C::fused_qk_norm_rope", "[[32,6144],[],[],[],[],[],[128],[128],[131072,128],[],[32]]",
+      R"(["c10::BFloat16","Scalar","Scalar","Scalar","Scalar","Scalar","c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar",)"
+      R"("long int"])");
+  EXPECT_DOUBLE_EQ(rope.read.value_or(0), 32.0 * 6144 * 2 + 2 * 128 * 2 + 32.0 * 128 * 2 + 32 * 8);
+  EXPECT_EQ(rope.written, 32.0 * 6144 * 2);
+  // Eight rows of experts for each of 32 tokens, weighed and added up.
+  const OpWork sum = serving_work("_moe_C::moe_unpermute", "[[256,4096],[32,8],[32,8],[129],[],[32,4096]]",
+                                  R"(["c10::BFloat16","float","int","long int","Scalar","c10::BFloat16"])");
+  EXPECT_EQ(sum.read, 256.0 * 4096 * 2 + 32.0 * 8 * 8 + 129 * 8);
+  EXPECT_EQ(sum.written, 32.0 * 4096 * 2);
+}
+
 TEST(ServingTransfers, UnknownTypesAreNotGuessed) {
   const OpWork odd = serving_work("_C::rms_norm", "[[888,2880],[888,2880],[2880],[]]", R"(["Odd","Odd","Odd","Scalar"])");
   EXPECT_FALSE(odd.read);
   EXPECT_FALSE(odd.written);
+}
+
+// Rows of experts behind lists of pointers, and the same without: the result has the columns, a the depth.
+TEST(QuantisedProducts, OfExpertsWhereverTheirTensorsStand) {
+  const OpWork pointers = serving_work(
+      "sgl_kernel::fp8_blockwise_scaled_grouped_mm",
+      "[[512,4096],[8],[8],[8],[8],[8],[512,7168],[8,7168,4096],[512,56],[8,56,32]]",
+      R"(["c10::BFloat16","long int","long int","long int","long int","long int","c10::Float8_e4m3fn","c10::Float8_e4m3fn",)"
+      R"("float","float"])");
+  const OpWork plain =
+      serving_work("sgl_kernel::es_fp8_blockwise_scaled_grouped_mm", "[[512,4096],[512,7168],[8,7168,4096],[512,56],[8,56,32]]",
+                   R"(["c10::BFloat16","c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float"])");
+  for (const OpWork& work : {pointers, plain}) {
+    EXPECT_EQ(work.flops, 2.0 * 512 * 4096 * 7168);
+    EXPECT_EQ(work.written, 512.0 * 4096 * 2);
+    EXPECT_NEAR(work.read.value_or(0), 512.0 * 7168 + 8.0 * 7168 * 4096 + 512.0 * 56 * 4 + 8.0 * 56 * 32 * 4, 1e4);
+  }
+}
+
+// (A, B [K, N], type, scale of A, scale of B, bias)
+TEST(QuantisedProducts, WithTheTypeBeforeTheScales) {
+  const OpWork work = serving_work("vllm::rocm_per_tensor_float_w8a8_scaled_mm_impl", "[[32,4096],[4096,6144],[],[1],[1],[]]",
+                                   R"(["c10::Float8_e4m3fnuz","c10::Float8_e4m3fnuz","Scalar","float","float",""])",
+                                   R"(["","","15","","",""])");
+  EXPECT_EQ(work.flops, 2.0 * 32 * 4096 * 6144);
+  EXPECT_EQ(work.read, 32.0 * 4096 + 4096.0 * 6144 + 8);
+  EXPECT_EQ(work.written, 32.0 * 6144 * 2);
 }
 
 TEST(QuantisedProducts, CountWhatTheWeightsHold) {
@@ -188,6 +247,45 @@ TEST(PagedAttention, KnowsSglangsNumberedNames) {
                    {.of = AttentionPart{.tokens = kDecode}});
   EXPECT_EQ(ragged.flops, 2.0 * 32 * 256 * 55086);
   EXPECT_EQ(ragged.read, 32.0 * 32 * 128 * 2 + 55086.0 * 8 * 256 * 2);
+}
+
+// Latents of 576 values of which 512 are the value too, 128 heads that share them; 64 requests.
+TEST(PagedAttention, OfLatentsIsToldItsDepth) {
+  const ServerTokens tokens{.context = {},
+                            .generation = {.requests = 64, .queries = 64, .keys = 131072, .pairs = 131072, .squares = 64},
+                            .known = true};
+  constexpr double kFlops = 2.0 * 128 * (576 + 512) * 131072, kQueries = 64.0 * 128 * 576 * 2;
+  struct Call {
+    std::string_view op, dims, types, values;
+  };
+  const Call calls[] = {
+      {"sgl_kernel::fwd_kvcache_mla", "[[64,1,128,576],[4096,64,1,576],[],[64],[64,40],[],[],[132,8],[65],[],[]]",
+       R"(["c10::BFloat16","c10::BFloat16","Scalar","int","int","Scalar","Scalar","int","int","Scalar",""])",
+       R"(["","","512","","","0.1","True","","","False",""])"},
+      {"_flashmla_C::fwd_kvcache_mla", "[[64,1,128,576],[4096,64,1,576],[],[],[64],[64,40],[],[],[132,8],[65]]",
+       R"(["c10::BFloat16","c10::BFloat16","","Scalar","int","int","Scalar","Scalar","int","int"])",
+       R"(["","","","512","","","0.1","True","",""])"},
+      {"sgl_kernel::cutlass_mla_decode", "[[64,128,512],[64,128,512],[64,128,64],[4096,64,576],[64],[64,40],[1],[],[]]",
+       R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","int","int","unsigned char","Scalar","Scalar"])",
+       R"(["","","","","","","","0.1","1"])"},
+  };
+  for (const Call& call : calls) {
+    const OpWork work = serving_work(call.op, call.dims, call.types, call.values, {.of = AttentionPart{.tokens = tokens}});
+    EXPECT_EQ(work.flops, kFlops) << call.op;
+    EXPECT_EQ(work.read, kQueries + 131072.0 * 576 * 2) << call.op;
+    EXPECT_EQ(work.written, 64.0 * 128 * 512 * 2) << call.op;
+  }
+}
+
+// Sparse: 2048 keys of each query, out of a cache whose latents lie with their scales, 656 bytes each. No mark is needed.
+TEST(PagedAttention, SparseMeetsThePickedKeys) {
+  const OpWork work = serving_work(
+      "sgl_kernel::fwd_kvcache_mla", "[[64,1,128,576],[4096,64,1,656],[],[64],[64,40],[],[],[132,8],[65],[],[64,1,2048]]",
+      R"(["c10::BFloat16","unsigned char","Scalar","int","int","Scalar","Scalar","int","int","Scalar","int"])",
+      R"(["","","512","","","0.1","False","","","True",""])");
+  EXPECT_EQ(work.flops, 2.0 * 128 * (576 + 512) * 64 * 2048);
+  EXPECT_EQ(work.read, 64.0 * 128 * 576 * 2 + 64.0 * 2048 * 656);
+  EXPECT_TRUE(work.ambiguous);
 }
 
 TEST(PagedAttention, AWindowOfTheCallLimitsTheKeys) {

@@ -14,6 +14,8 @@
 #include "facts/iteration_time.h"
 #include "support/diffed.h"
 #include "support/files.h"
+#include "support/sample.h"
+#include "support/sanitized.h"
 #include "unit/analysis/findings/found.h"
 #include "unit/analysis/findings/program.h"
 
@@ -101,6 +103,62 @@ TEST(Bounds, AndSavingsAreInOrderWhereverTheyAreTold) {
     const test::LoadedTrace loaded = test::load_file(path);
     if (!loaded.model->timeline().devices.empty()) expect_consistent(Scope(*loaded.model), path);
   }
+}
+
+// Whose time it is, said once more and apart from the catalog: a cause that names a culprit is that culprit's alone, whatever
+// else the host did meanwhile. Late launches and the device's own pauses may be anyone's.
+struct Culprits {
+  IdleCause cause;
+  std::vector<std::string_view> findings;
+};
+const std::vector<Culprits>& culprits() {
+  static const std::vector<Culprits> list = {
+      {IdleCause::sync, {"host_sync", "graph_breaks"}},
+      {IdleCause::compile, {"autotune_in_window", "recompiles", "compile_in_window"}},
+      {IdleCause::guards, {"recompile_limit", "guard_overhead", "graph_breaks"}},
+      {IdleCause::allocator, {"allocator"}},
+      {IdleCause::dataloader, {"dataloader"}},
+      {IdleCause::copy_wait, {"pageable_copy", "host_sync", "graph_breaks"}},
+      {IdleCause::dependency, {"exposed_communication"}},
+      {IdleCause::head_tail, {"preprocessing"}},
+      {IdleCause::unknown, {}},
+  };
+  return list;
+}
+// What happens inside these spans is theirs, be it a wait or an allocation.
+constexpr std::array<std::string_view, 3> kSpans = {"autotune_in_window", "recompiles", "profiler_overhead"};
+
+bool may_take(std::string_view id, IdleCause cause) {
+  const auto row = std::ranges::find(culprits(), cause, &Culprits::cause);
+  return row == culprits().end() || std::ranges::find(row->findings, id) != row->findings.end() ||
+         (cause != IdleCause::dependency && std::ranges::find(kSpans, id) != kSpans.end());
+}
+
+TEST(Bounds, ACauseThatNamesACulpritIsItsAlone) {
+  std::map<IdleCause, std::size_t> pieces;
+  const std::vector<std::string> own = test::own_traces();
+  for (const std::string& path : test::kSanitized ? test::sample(own, 16) : own) {
+    const test::LoadedTrace loaded = test::load_file(path);
+    const Scope scope(*loaded.model);
+    std::map<IdleCause, std::int64_t> taken, idle;
+    for (const GpuDevice& device : compute_gpu(scope).devices) {
+      for (std::size_t i = 0; i < kIdleCauses; ++i) idle[static_cast<IdleCause>(i)] += device.idle[i].time_ns;
+    }
+    for (const RankedFinding& row : compute_findings(scope).rows) {
+      Ledger ledger(scope);
+      for (const ClaimPart& part : compute_findings(scope, {}, {.ledger = &ledger}, row.id).claim) {
+        if (!part.idle || part.reached) continue;
+        const IdleCause cause = ledger.devices().at(part.device).idle.at(part.slot).piece.cause;
+        EXPECT_TRUE(may_take(row.id, cause)) << path << ": " << row.id << " takes " << name_of(cause);
+        taken[cause] += part.ns;
+        ++pieces[cause];
+      }
+    }
+    for (const auto& [cause, ns] : taken) EXPECT_LE(ns, idle[cause]) << path << ": more than all of " << name_of(cause);
+  }
+  for (const IdleCause cause :
+       {IdleCause::sync, IdleCause::compile, IdleCause::guards, IdleCause::allocator, IdleCause::launch})
+    EXPECT_GT(pieces[cause], 0U) << "no trace shows " << name_of(cause);
 }
 
 TEST(Bounds, AreIdleTimeOfTheirOwnCausesAndWork) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
+#include "support/files.h"
 #include "unit/analysis/findings/found.h"
 
 namespace ridge {
@@ -39,6 +41,10 @@ std::vector<Healthy> healthy_programs() {
        0,
        {"optimizer_not_fused"},
        {"launch_bound", "host_pause", "tf32_off", "memory_bound_inefficient"}},
+      {"clean_casts", 0, {"repeated_casts", "duplicate_casts"}, {"launch_bound"}},
+      {"clean_bf16_infer", 0, {"repeated_casts", "duplicate_casts"}, {"launch_bound"}},
+      {"clean_cast_loop_train", 0, {"repeated_casts", "duplicate_casts"}, {"launch_bound"}},
+      {"clean_preprocess", 0, {"preprocessing"}, {"launch_bound"}},
       // Pairs (tests/fixtures/README.md): busy 91, 91 and 93 % of the real step, then 7 to 45 %.
       {"pair_sync_mask_mended", 798, {"host_sync", "launch_bound"}, {"memory_bound_inefficient"}},
       {"pair_launch_encoder_mended", 390, {"launch_bound"}, {}},
@@ -89,6 +95,22 @@ TEST(HealthyPrograms, AreBlamedForWhatIsLeftAlone) {
       EXPECT_LE(row.savings.saves_pct.value_or(0), busy ? program.true_pct : 100) << program.trace << ": " << row.id;
     }
   }
+}
+
+// Every recording of a program that is well, and of a mended one, under the name that it has in the repository.
+TEST(HealthyPrograms, AreAllOnTheList) {
+  std::vector<std::string> paths = test::own_traces();
+  std::ranges::move(test::shared_traces(), std::back_inserter(paths));
+  std::size_t found = 0;
+  for (const std::string& path : paths) {
+    std::string_view name = path;
+    name.remove_prefix(name.rfind('/') + 1);
+    name = name.substr(0, name.find('.'));
+    if (!name.starts_with("clean_") && !name.starts_with("healthy_") && !name.ends_with("_mended")) continue;
+    ++found;
+    EXPECT_TRUE(std::ranges::any_of(healthy_programs(), [&](const Healthy& program) { return program.trace == name; })) << path;
+  }
+  EXPECT_GE(found, 20U);
 }
 
 // The list is of both sorts: else the test above would say little.
