@@ -33,9 +33,6 @@ struct Finding {
   Removal gone = {};      // what goes besides what is claimed
   // Of what the remedy saves: the share that may be missing or come on top; nothing: by the confidence.
   std::optional<double> doubt = {};
-  // Work of one device that stays whatever the remedy does, over the scope, where it may reach more than is claimed; nothing:
-  // all work but what is claimed stays.
-  std::optional<std::int64_t> stays_ns = {};
 };
 
 }  // namespace ridge

@@ -81,8 +81,7 @@ std::int64_t most_possible_ns(const StepSavings& savings, const RankedFinding& r
   const WhatIf& what_if = savings.what_if();
   if (what_if.base_ns() <= 0 || what_if.base_ns() != what_if.without_profiler_ns()) return INT64_MAX;
   std::int64_t stays = INT64_MAX;
-  for (const DeviceLedger& device : ledger.devices())
-    stays = std::min(stays, row.finding.stays_ns.value_or(device.busy_ns - row.work_ns));
+  for (const DeviceLedger& device : ledger.devices()) stays = std::min(stays, device.busy_ns - row.work_ns);
   const double longest = static_cast<double>(what_if.base_ns()) * std::exp(2 * what_if.recorder_doubt());
   const double left =
       kFaster * static_cast<double>(std::max<std::int64_t>(0, stays)) / static_cast<double>(ledger.iterations());

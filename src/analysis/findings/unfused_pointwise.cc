@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ constexpr double kChainDoubt = 0.4;
 // is summed to a number 0.22 (two rounds, several sums at once). And what any kernel takes at least.
 constexpr double kReached = 0.7, kReachedByScan = 0.45, kReachedToNumber = 0.22, kShortestNs = 2'000;
 constexpr double kReachedEager = 0.88;   // by ATen's kernels over whole tensors
+constexpr std::size_t kLong = 16;        // kernels of a chain: shorter ones, as a gelu written out, read one tensor or two
 constexpr double kNumberOf = 100'000;    // read for what is written: all is summed
 constexpr double kNotMadeBefore = 0.25;  // of a chain's traffic, where sizes are not told: what no kernel of it made
 
@@ -72,6 +74,7 @@ class Chains {
   std::int64_t saved_ns() const { return saved_ns_; }
   std::int64_t kernels() const { return kernels_; }
   bool split_by_break() const { return split_by_break_; }
+  bool holds(std::uint32_t row) const { return rows_.contains(row); }
   const WorkTally& tally() const { return tally_; }
 
  private:
@@ -216,7 +219,7 @@ class Chains {
     }
     const double one = known ? std::clamp(most, kShortestNs, std::max(kShortestNs, longest)) : moved.longest_ns;
     const double all = std::sqrt(moved.largest_ns * std::max(moved.largest_ns, moved.not_made_ns)) / moved.reached;
-    return with_more(std::max(one, moved.largest_ns < moved.not_made_ns ? all : 0));
+    return with_more(std::max(one, chain.size() >= kLong && moved.largest_ns < moved.not_made_ns ? all : 0));
   }
 
   // Few numbers come of it: by its traffic, or where sizes are not told by a grid in which many blocks share an output.
@@ -289,6 +292,7 @@ class Chains {
     left -= of_longest;
     for (const std::size_t i : chain) {
       tally_.add(slots[i].work.row, own[i]);
+      rows_.insert(slots[i].work.row);
       split_by_break_ = split_by_break_ || is_inductor(slots[i]);
       const std::int64_t open = own[i], stays = i == longest ? of_longest : std::min(open, left);
       if (i != longest) left -= stays;
@@ -305,33 +309,40 @@ class Chains {
   std::int64_t chains_ = 0, kernels_ = 0;
   std::int64_t saved_ns_ = 0;
   bool split_by_break_ = false;
+  std::unordered_set<std::uint32_t> rows_;  // of chains
 };
 
-// Work that no compiler takes away, on the device with least of it: what is no product, convolution or attention may all be
-// fused, and a convolution may be laid out otherwise and then takes what its arithmetic takes at least.
-std::int64_t stays_compiled_ns(Facts& facts) {
-  constexpr double kFaster = 0.9;  // of a product: another kernel for it
-  std::int64_t least = INT64_MAX;
-  for (const DeviceLedger& device : facts.ledger().devices()) {
-    std::int64_t sum = 0;
-    for (const WorkSlot& slot : device.work) {
-      const std::uint32_t row = slot.work.row;
-      const Category category = facts.identity(row).category;
-      const auto roof = facts.scope().costs().roof(row).roof_ns;
-      const bool compiled = facts.identity(row).library == "inductor" || facts.by_graph_launch(row);
-      const bool between = slot.work.sort == WorkSort::copy && facts.kernel(row).find("DtoD") == std::string_view::npos;
-      double stays = 0;
-      if (category == Category::conv) {
-        stays = std::min(roof.value_or(0), static_cast<double>(slot.owned_ns));
-      } else if (category == Category::gemm || category == Category::attention || slot.work.sort == WorkSort::comm || between ||
-                 compiled) {
-        stays = kFaster * static_cast<double>(slot.owned_ns);
+// What stays of a piece of work whoever compiles: all of what is compiled already, exchanged or sent, and of products, but for
+// another kernel for them; of a convolution, which may be laid out otherwise, what its arithmetic takes at least. All else may
+// be fused.
+double stays_compiled_ns(Facts& facts, const WorkSlot& slot) {
+  constexpr double kFaster = 0.9;
+  const std::uint32_t row = slot.work.row;
+  const auto whole = static_cast<double>(slot.owned_ns);
+  const Category category = facts.identity(row).category;
+  if (category == Category::conv) return std::min(facts.scope().costs().roof(row).roof_ns.value_or(0), whole);
+  const bool between = slot.work.sort == WorkSort::copy && facts.kernel(row).find("DtoD") == std::string_view::npos;
+  const bool compiled = facts.identity(row).library == "inductor" || facts.by_graph_launch(row);
+  const bool product = category == Category::gemm || category == Category::attention;
+  return product || between || compiled || slot.work.sort == WorkSort::comm ? kFaster * whole : 0;
+}
+
+// Who compiles a part may compile all: that bounds it.
+void reach_all_compiled(Facts& facts, const Chains& chains, Claim* claim) {
+  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
+    const DeviceLedger& device = facts.ledger().devices()[d];
+    for (std::size_t i = 0; i < device.work.size(); ++i) {
+      const WorkSlot& slot = device.work[i];
+      if (chains.holds(slot.work.row)) {
+        claim->reach_work(d, i, INT64_MAX, 0);
+      } else {
+        claim->reach_taken_work(d, i, slot.owned_ns - static_cast<std::int64_t>(stays_compiled_ns(facts, slot)));
       }
-      saturating_add(&sum, static_cast<std::int64_t>(stays));
     }
-    least = std::min(least, sum);
+    for (std::size_t i = 0; i < device.idle.size(); ++i) {
+      if (device.idle[i].next_work != kNoWork && !device.idle[i].in_graph) claim->reach_idle(d, i);
+    }
   }
-  return least == INT64_MAX ? 0 : least;
 }
 
 }  // namespace
@@ -342,18 +353,17 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) chains.walk(d);
   const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
   if (chains.chains() == 0 || chains.saved_ns() < least_ns || !claim.keep()) return std::nullopt;
-  const std::int64_t stays = stays_compiled_ns(facts);
+  reach_all_compiled(facts, chains, &claim);
   return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
                             fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
-                 .at_most_ns = std::max(claim.ns(), facts.ledger().span_ns() - stays),
+                 .at_most_ns = claim.ns(),
                  .confidence = Confidence::medium,
                  .evidence = chains.tally().text(),
                  .action = chains.split_by_break()
                                ? "remove the graph break between them, so that Inductor can fuse across it"
                                : "compile this part with torch.compile, which fuses the chain into one kernel",
                  .event = chains.tally().event(),
-                 .doubt = kChainDoubt,
-                 .stays_ns = stays};
+                 .doubt = kChainDoubt};
 }
 
 }  // namespace ridge

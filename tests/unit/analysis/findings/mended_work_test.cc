@@ -84,7 +84,7 @@ TEST(MendedWork, WhatIsCompiledBoundsAllButProducts) {
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
   const Finding& finding = found.find("unfused_pointwise")->finding;
   EXPECT_GE(*finding.at_most_ns, (40 + 40 + 200) * kUs);
-  EXPECT_EQ(*finding.at_most_ns, found.findings.time.total_ns() - 180 * kUs);
+  EXPECT_LE(*finding.at_most_ns, found.findings.time.total_ns() - 180 * kUs);
 }
 
 // A product whose size is not told may run far below its own peak: the ratio of the units bounds nothing.
@@ -99,12 +99,12 @@ TEST(MendedWork, ProductsOfUnknownSizeHaveNoOtherBoundThanTheirTime) {
 // Between two launches that go, nothing stays.
 TEST(MendedWork, CodeBetweenTwoLaunchesThatGoGoesToo) {
   OpsInARow row;
-  row.op("aten::mm", kProduct, 50).op("aten::mul", kTimes, 60);  // ops from 105 and 175 on
-  row.op("aten::add", kPlus, 40).op("aten::mul", kTimes, 40);    // from 255 and 315 on
-  const Found found = row.op("aten::mm", kProduct, 50).found();  // from 375 on
+  // Ops from 105, 175, 255, 315, 375 and 435 us on; the first of the chain stays, and some of the second.
+  row.op("aten::mm", kProduct, 50).op("aten::mul", kTimes, 60).op("aten::add", kPlus, 40).op("aten::mul", kTimes, 40);
+  const Found found = row.op("aten::add", kPlus, 40).op("aten::mm", kProduct, 50).found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
-  EXPECT_TRUE(goes(found, "unfused_pointwise", 255, 325));
-  EXPECT_FALSE(goes(found, "unfused_pointwise", 325, 400));
+  EXPECT_TRUE(goes(found, "unfused_pointwise", 315, 385));
+  EXPECT_FALSE(goes(found, "unfused_pointwise", 385, 445));
 }
 
 std::string to_float(int id, int at, int us, std::string_view size, std::string_view around) {
