@@ -18,7 +18,11 @@
 namespace ridge::cli {
 namespace {
 
-bool is_flag(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
+// A query may begin with a comment: two dashes and a space.
+bool is_flag(std::string_view word) {
+  const bool is_comment = word.starts_with("--") && word.substr(2).find_first_of(" \t\r\n") == 0;
+  return word.size() > 1 && word.starts_with('-') && !is_comment;
+}
 
 bool names_hold(std::string_view names, std::string_view word) {
   for (std::size_t begin = 0; begin <= names.size();) {

@@ -73,5 +73,7 @@ def _keyword(found):
     from ._arguments import keyword
 
     name, value = found.groups()
+    if not value and found.string[found.end() : found.end() + 1] == ":":  # of which the words behind it speak
+        return keyword(name.replace("-", "_"))
     value = f'"{value}"' if value and "-" in value[1:] else value or ""  # a range of steps
     return f"{keyword(name.replace('-', '_'))}={value}"

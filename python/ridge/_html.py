@@ -7,7 +7,7 @@ from ._table import _SHOWN_ROWS
 _STYLE = """<style>
 .ridge table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .ridge th, .ridge td { padding: 2px 8px; text-align: right; white-space: nowrap; max-width: 48em; overflow: hidden; text-overflow: ellipsis; }
-.ridge .text { text-align: left; }
+.ridge table .text { text-align: left !important; } /* notebooks have rules of their own for cells */
 .ridge tfoot td { border-top: 1px solid; font-weight: 600; }
 .ridge .note { opacity: 0.7; }
 .ridge svg { max-width: 100%; height: auto; background: white; }
@@ -33,7 +33,7 @@ def cell(value, unit):
     if unit == "percent":
         return f"{value:.1f} %"
     for scale, name in _SCALES.get(unit, ()):
-        if abs(value) >= scale:
+        if abs(value) >= scale or (not value and name == _SCALES[unit][-1][1]):
             return f"{value / scale:,.3f} {name}" if scale > 1 else f"{value:,} {name}"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 

@@ -1,15 +1,9 @@
-"""The parent's side of `ridge bench`: statistics, records, roof, reasons, files. Nothing here needs PyTorch or a GPU."""
-
-import json
-import os
+"""What `ridge bench` makes of measurements: statistics, records, roof, reasons. Nothing here needs PyTorch or a GPU."""
 
 import pytest
 
-from ridge.bench import answer, cache_files, chosen_config, module_source, options, records, roof, rows, samples, script, scripts, table_file, trace_facts, why_slower
-from ridge.bench.ridge_command import Failed
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTS = os.path.join(HERE, "bench_scripts")
+from measured_rows import H200, measured
+from ridge.bench import records, roof, samples, script, table_file, trace_facts, why_slower
 
 
 # Statistics. The ranks are those of the sign test: for n = 6 the whole range holds the median in 1 - 2 / 64 = 96.9 % of cases, for n = 20 the
@@ -113,10 +107,7 @@ def test_another_source_is_never_the_same_kernel():
     assert table_file.document([row], {}, None)["kernels"] == []
 
 
-# The roof. 4.8 TB/s: 48 MB take 10 us.
-H200 = roof.Roof(4.8e12, 60e6)
-
-
+# The roof.
 def test_a_cold_time_that_beats_memory_is_refused():
     costs = {"bytes_read": 48_000_000, "bytes_written": 48_000_000}  # the written half may stay in the cache until after the kernel
     assert H200.refusal(9_900, costs) is None
@@ -131,26 +122,20 @@ def test_a_cold_time_that_beats_the_arithmetic_is_refused():
     assert H200.refusal(990, {"bytes_read": 0, "compute_ns": 1000}) is None
 
 
-def test_a_convolution_by_winograd_is_not_held_against_its_definition(tmp_path, monkeypatch):
-    """Its product multiplies less than is counted: the measurement stands, without a share of the peak."""
-    from ridge.bench import parent
+def test_percents_of_peak_are_of_what_the_kernel_executes():
+    """A convolution by Winograd's algorithm multiplies less than its FLOPs say: its roof is what `kernels` has as percent of peak; without one there is none."""
+    row = {"kernel": "gemm", "op": "aten::convolution_backward", "start_ns": 0, "stream": 7, "device": 0, "time_ns": 14_880, "flops": 1.156e9, "bytes_read": 1000}
+    call = {"kernel": "gemm", "op": "aten::convolution_backward"}
 
-    def row_of(beside):
-        call = {"kernel": "gemm", "op": "aten::convolution_backward", "grid": [1, 1, 1], "block": [128, 1, 1], "launches": [{"name": beside}, {"name": "gemm"}]}
-        path = tmp_path / "s.py"
-        path.write_text("CALL = %r" % call)
-        told = {"status": "ok", "index": 0, "same_kernel": True, "samples": 20}
-        each = {"ns": 14_900, "low_ns": 14_800, "high_ns": 15_000, "samples": 20}
-        told["launches"] = [{"name": "gemm", "grid": None, "block": None, "registers": 8, "shared_bytes": 0, "occupancy_pct": 0, "is_kernel": True, "cold": each, "warm": each}]
-        asked = type("Asked", (), {"on": "cuda", "deadline": 1, "seconds": 1, "within": 1, "seed": 0, "configs": False})
-        bench = type("Bench", (), {"asked": asked, "has_gpu": True, "other_device": False, "modules": {}, "over": staticmethod(lambda: False)})
-        bench.workers = type("Workers", (), {"ask": staticmethod(lambda *words, **more: told)})
-        monkeypatch.setattr(parent, "_costs", lambda *words: {"flops": 1.156e9, "compute_ns": 17_280, "bytes_read": 1000})
-        return parent._row(bench, {"script": "s.py", "path": str(path), "status": "ok"}, None, H200)
+    def compute_ns(percent):
+        unknown = dict.fromkeys(("bytes_written", "roof_ns", "expected_ns"))
+        return trace_facts.Launches([{**unknown, **row, "pct_peak_flops": percent}], []).costs(call)["compute_ns"]
 
-    assert row_of("transpose")["status"] == "refused"
-    row = row_of("winogradWgradData4x4")
-    assert row["status"] == "ok" and row["cold_ns"] == 14_900 and row["pct_peak_flops"] is None and row["flops_per_s"] is None
+    executed = 36 * 2 * 256 * 256 * 80 / 66.9e12 * 1e9  # ns at peak; by the definition: 17280
+    assert compute_ns(100 * executed / 14_880) == pytest.approx(executed)
+    assert H200.refusal(14_900, {"bytes_read": 0, "compute_ns": executed}) is None
+    assert H200.rates(14_900, {"flops": 1.156e9, "compute_ns": executed})["pct_peak_flops"] < 100
+    assert compute_ns(None) is None
 
 
 def test_warm_runs_above_memory_came_from_the_cache():
@@ -158,15 +143,6 @@ def test_warm_runs_above_memory_came_from_the_cache():
     assert H200.served_by(9_000, costs) == "L2"
     assert H200.served_by(11_000, costs) is None
     assert H200.served_by(11_000, {}) is None
-
-
-def measured(cold=2000, warm=1500, trace_ns=1800, costs=None, same=True):
-    launch = {"name": "k", "grid": [1, 1, 1], "block": [128, 1, 1], "registers": 32, "shared_bytes": 0, "occupancy_pct": 0, "is_kernel": True}
-    launch["cold"] = {"ns": cold, "low_ns": cold - 10, "high_ns": cold + 10, "samples": 20}
-    launch["warm"] = {"ns": warm, "low_ns": warm, "high_ns": warm, "samples": 20}
-    told = {"status": "ok", "index": 0, "launches": [launch], "same_kernel": same, "mhz": [1980, 1755], "throttled_by": ["power cap"], "samples": 20}
-    row = rows.begun({"script": "s.py", "count": 3, "time_ns": 5400}, {"kernel": "k", "op": "aten::add", "trace_ns": trace_ns})
-    return rows.measured(row, told, costs or {"bytes_read": 4_800_000, "bytes_written": 0, "flops": 0}, H200)
 
 
 def test_a_measured_row():
@@ -223,261 +199,3 @@ def test_launches_of_a_call_and_what_ran_beside_them():
     assert found.costs(call) == {"flops": 0, "bytes_read": 10, "bytes_written": None, "roof_ns": 1.5, "expected_ns": 90, "compute_ns": None}
     assert found.beside(call) == pytest.approx(100 * 60 / 200)  # 10 ns of one neighbour and 50 of another, of 200
     assert found.beside({"kernel": "unknown"}) is None
-
-
-# Configurations.
-def test_the_best_configuration_and_that_of_the_trace():
-    row = {"kernel": "k", "config": "what ran"}
-    chosen_config.add(row, [{"config": "a", "cold_ns": 10, "in_trace": True, "best": False}, {"config": "b", "cold_ns": 8, "in_trace": False, "best": True}], {})
-    assert (row["config"], row["trace_config_ns"], row["best_config"], row["best_ns"]) == ("a", 10, "b", 8)
-
-
-def test_savings_are_asked_of_whatif_with_the_name_as_text():
-    asked = []
-
-    class Ridge:
-        def tables(self, *words):
-            asked.extend(words)
-            return {"whatif": [{"scenario": "recorded"}, {"scenario": "x", "step_ns": 9, "saves_ns": 1, "saves_pct": 10.0, "basis": "replay"}]}
-
-    better = {"kernel": "k<a*>(b)", "cold_ns": 10, "best_ns": 8, "best_config": "b"}
-    found = chosen_config.savings(Ridge(), "t.json", [], [better, {"kernel": "same", "cold_ns": 10, "best_ns": 10, "best_config": "a"}])
-    assert asked[-1] == "kernel:^k<a\\*>\\(b\\)$=0.8000x"
-    assert [(each["kernel"], each["saves_ns"]) for each in found] == [("k<a*>(b)", 1)]
-
-
-def test_savings_of_several_end_with_all_of_them():
-    class Ridge:
-        def tables(self, *words):
-            return {"whatif": [{"scenario": name, "saves_ns": i} for i, name in enumerate(("recorded", "a", "b", "together"))]}
-
-    better = [{"kernel": name, "cold_ns": 10, "best_ns": 8, "best_config": "x"} for name in "ab"]
-    found = chosen_config.savings(Ridge(), "t.json", [], better)
-    assert [(each["kernel"], each["saves_ns"]) for each in found] == [("a", 1), ("b", 2), ("all of these", 3)]
-
-
-def test_configurations_are_marked_by_grid_outputs_and_time():
-    from ridge.bench import configs
-
-    one = {"status": "ok", "same_outputs": True, "grid": [4, 1, 1], "block": [128, 1, 1]}
-    rows_ = [
-        {**one, "config": "a", "cold_ns": 10},
-        {**one, "config": "b", "cold_ns": 8, "grid": [8, 1, 1]},
-        {**one, "config": "wrong", "cold_ns": 1, "same_outputs": False},
-        {"config": "c", "status": "failed: OutOfResources"},
-    ]
-    configs.mark(rows_, {"grid": (4, 1, 1), "block": (128, 1, 1)})
-    assert [(row["config"], row["in_trace"], row["best"]) for row in rows_] == [("a", True, False), ("b", False, True), ("wrong", True, False), ("c", None, False)]
-    # Where it is known what the kernel was compiled with, that decides: several configurations have the same grid and block.
-    for row, size in zip(rows_, (1024, 512, 2048)):
-        row["chosen"] = {"XBLOCK": size, "num_warps": 4}
-    configs.mark(rows_[:3], {"grid": (4, 1, 1), "block": (128, 1, 1)}, {"XBLOCK": 512, "num_warps": 4})
-    assert [row["in_trace"] for row in rows_[:3]] == [False, True, False]
-
-
-def test_settings_are_tried_only_where_they_can_matter():
-    from ridge.bench import settings
-
-    assert [words for words, _ in settings.for_op("aten::cudnn_convolution")][0] == "cudnn.benchmark"
-    assert "tf32" in [words for words, _ in settings.for_op("aten::addmm")]
-    assert settings.for_op("aten::gelu") == [] and settings.for_op(None) == []
-
-
-# Files.
-def test_the_saved_table(tmp_path):
-    row = measured()
-    row["call"].update(shapes=[[4], [4]], strides=[[1], [1]], dtypes=["float", "float"])
-    told = table_file.document([row, {"status": "failed", "call": {}}], {"device": "NVIDIA H200", "torch": "2.11.0"}, 1755)
-    path = tmp_path / "table.json"
-    table_file.write(str(path), told)
-    read = json.loads(path.read_text())
-    assert read["ridge_table"] == 1 and read["device"] == "NVIDIA H200" and read["clock_mhz"] == 1755
-    assert read["kernels"] == [
-        {
-            "op": "aten::add",
-            "shapes": [[4], [4]],
-            "strides": [[1], [1]],
-            "dtypes": ["float", "float"],
-            "args": None,
-            "kernel": "k",
-            "grid": [1, 1, 1],
-            "block": [128, 1, 1],
-            "cold_ns": 2000,
-            "warm_ns": 1500,
-            "low_ns": 1990,
-            "high_ns": 2010,
-        }
-    ]
-    assert os.listdir(tmp_path) == ["table.json"]
-
-
-def test_scripts_of_a_folder():
-    items = scripts.of_folder(SCRIPTS)
-    assert [item["status"] for item in items] == ["ok", "ok", "cannot"]
-    assert scripts.chosen(items, "nvjet", None) == [items[0]]
-    assert scripts.kind_of(SCRIPTS) == "scripts"
-    assert scripts.kind_of(os.path.join(SCRIPTS, "sum.py")) == "script"
-
-
-def test_a_folder_of_scripts_without_an_index(tmp_path):
-    (tmp_path / "a.py").write_text("CALL = {'kernel': 'k'}\n")
-    (tmp_path / "other.py").write_text("raise SystemExit(7)\n")
-    (tmp_path / "broken.py").write_text("CALL = {")
-    assert scripts.kind_of(str(tmp_path)) == "scripts"
-    assert [item["script"] for item in scripts.of_folder(str(tmp_path))] == ["a.py"]
-    (tmp_path / "a.py").unlink()
-    assert scripts.kind_of(str(tmp_path)) == "trace"
-
-
-def test_a_table_without_times_does_not_take_the_place_of_a_good_one(tmp_path):
-    from ridge.bench import parent
-
-    path = tmp_path / "table.json"
-    path.write_text("good")
-    bench = type("Bench", (), {"asked": type("Asked", (), {"save": str(path)}), "failed": []})
-    parent._save(bench, table_file.document([{"status": "skipped", "call": {}}], {}, None))
-    assert path.read_text() == "good" and "not written" in bench.failed[0]
-    parent._save(bench, table_file.document([measured()], {}, None))
-    assert json.loads(path.read_text())["kernels"] and len(bench.failed) == 1
-
-
-def test_a_file_that_cannot_be_written_is_said():
-    with pytest.raises(Failed, match="cannot be written.*\n.*/proc/x"):
-        table_file.write("/proc/x", {})
-
-
-@pytest.mark.parametrize("name", ["../outside.py", "/etc/passwd", "", None, 7, "absent.py", "sub/inside.py"])
-def test_an_index_names_only_scripts_of_its_folder(tmp_path, name):
-    (tmp_path / "index.json").write_text(json.dumps([{"script": name, "kernel": "k", "status": "ok"}]))
-    (item,) = scripts.of_folder(str(tmp_path))
-    assert item["status"] == "cannot" and "path" not in item
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]", "[", '{"a": ['])
-def test_a_damaged_index_is_said(tmp_path, text):
-    (tmp_path / "index.json").write_text(text)
-    with pytest.raises(Failed, match="index of scripts"):
-        scripts.of_folder(str(tmp_path))
-
-
-@pytest.mark.parametrize("text", ["CALL = open('/etc/passwd').read()", "CALL = [1]", "x = 1", "CALL = {", "CALL = " + "(" * 5000])
-def test_a_script_s_call_is_a_literal_and_is_not_run(tmp_path, text):
-    path = tmp_path / "s.py"
-    path.write_text(text)
-    with pytest.raises(script.NotAScript):
-        script.call_of(str(path))
-
-
-def test_hostile_names_stay_text():
-    name = 'a"b\nc\x1b[31m\u2028\ud800'
-    table = answer.table("bench", answer.BENCH, [{"kernel": name, "status": "ok", "cold_ns": 1.6}])
-    assert table["rows"][0][0] == name
-    assert table["rows"][0][5] == 2
-
-
-def test_options_carry_the_words_of_other_commands():
-    asked = options.parse(["--ridge=python", "--ridge=-m", "--ridge=ridge", "--show=--limit", "--show=3", "--kernel=--top", "--", "t.json"])
-    assert asked.ridge == ["python", "-m", "ridge"] and asked.show == ["--limit", "3"] and asked.kernel == "--top" and asked.words == ["t.json"]
-
-
-# Compiled modules.
-MODULE = '''
-# kernel path: /tmp/ind/ab/cabc.py
-# Graph fragment:
-#   %arg0_1 : Tensor "f32[8, 4][4, 1]cuda:0" = PlaceHolder[target=arg0_1]
-#   %arg1_1 : Tensor "i64[8][1]cuda:0" = PlaceHolder[target=arg1_1]
-triton_poi_fused_add_0 = async_compile.triton('triton_poi_fused_add_0', \'\'\'
-import triton
-\'\'\', device_str='cuda')
-
-unnamed = async_compile.triton(name_of_it, source_of_it)
-other = something.cuda('a', 'b')
-
-class Runner:
-    def call(self, args):
-        arg0_1, arg1_1 = args
-        args.clear()
-        assert_size_stride(arg0_1, (8, 4), (4, 1))
-        assert_size_stride(arg1_1, (8, ), (1, ))
-'''
-
-
-def test_kernels_of_a_module_have_names_and_files():
-    (kernel,) = module_source.kernels(MODULE)
-    assert (kernel.name, kernel.path, kernel.source) == ("triton_poi_fused_add_0", "/tmp/ind/ab/cabc.py", "\nimport triton\n")
-    assert module_source.is_module(MODULE)
-
-
-def test_inputs_of_a_module_without_its_own():
-    assert module_source.inputs(MODULE) == [("arg0_1", (8, 4), (4, 1), "float32"), ("arg1_1", (8,), (1,), "int64")]
-    with pytest.raises(module_source.NotAModule, match="arg1_1"):
-        module_source.inputs(MODULE.replace("%arg1_1", "%other"))
-    with pytest.raises(module_source.NotAModule, match="no call"):
-        module_source.inputs("x = 1")
-
-
-def test_the_wall_time_of_a_module_waits_for_each_run_until_it_settles(monkeypatch):
-    """As the module's own -p: one wait a run. The first rounds of a process are slow and are not what is told."""
-    from ridge.bench import module_run
-
-    clock, waits, runs = [0], [], []
-    cost = iter([900] * 100 + [500] * 100 + [400] * 100 + [399] * 100)
-
-    def once():
-        clock[0] += next(cost)
-        runs.append(clock[0])
-        return "made"
-
-    torch = type("torch", (), {"cuda": type("cuda", (), {"synchronize": staticmethod(lambda: waits.append(1))})})
-    monkeypatch.setattr(module_run.time, "perf_counter_ns", lambda: clock[0])
-    assert module_run._wall_ns(torch, once) == 399
-    assert len(runs) == 400 and len(waits) == 440  # each run, and each begin of ten
-
-
-def test_modules_of_a_cache_are_told_and_not_run(tmp_path):
-    (tmp_path / "ab").mkdir()
-    (tmp_path / "ab" / "cmod.py").write_text("raise SystemExit('run')\n" + MODULE)
-    (tmp_path / "ab" / "cother.py").write_text("x = 1")
-    (tmp_path / "ab" / "link.py").symlink_to(tmp_path / "nowhere")
-    assert cache_files.modules_by_kernel(str(tmp_path)) == {"triton_poi_fused_add_0": str(tmp_path / "ab" / "cmod.py")}
-
-
-@pytest.mark.parametrize("text", ["def f(:", "\0", "print('hello')"])
-def test_what_is_no_module(text):
-    try:
-        assert not module_source.is_module(text)
-    except module_source.NotAModule:
-        pass
-
-
-# From Python.
-def test_a_trace_s_bench_is_a_report(path, monkeypatch, tmp_path):
-    """The command is a stand-in that answers as the real one does: what it was asked, and what becomes of its answer, is looked at."""
-    import subprocess
-    import sys
-
-    import ridge
-
-    told = answer.document([answer.table("bench", answer.BENCH, [{"kernel": "k", "status": "ok", "cold_ns": 5}])])
-    asked = []
-
-    def run(words, **more):
-        asked.append(words)
-        return subprocess.CompletedProcess(words, 0, json.dumps(told).encode(), b"")
-
-    trace = ridge.open(path)
-    monkeypatch.setattr(subprocess, "run", run)
-    report = trace.bench(top=5, configs=True, inductor_cache=None)
-    assert asked == [[sys.executable, "-m", "ridge", "bench", "--json", "--quiet", "--top=5", "--configs", "--", trace.paths[0]]]
-    assert report.command == "bench" and report[0]["cold_ns"] == 5 and report[0]["warm_ns"] is None
-
-
-def test_what_the_bench_refuses_is_an_error(path, tmp_path):
-    import ridge
-
-    with pytest.raises(ridge.UsageError, match="--seconds"):
-        ridge.open(path).bench(seconds=0)
-    with pytest.raises(ridge.UsageError, match="whole trace"):
-        ridge.open(path).step(0).bench()
-    with pytest.raises(ridge.Error, match="cannot run"):
-        ridge.open(path).bench(python=str(tmp_path / "nowhere"))

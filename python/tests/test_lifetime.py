@@ -102,8 +102,10 @@ def test_other_threads_run_while_one_reads(long_trace):
     assert ticks[0] > 10
 
 
+# A suite that runs in the background is told to ignore Ctrl-C, and so are its children: these listen.
 CTRL_C = """
-import sys, ridge
+import signal, sys, ridge
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
     ridge.open("-")
@@ -127,6 +129,7 @@ def test_ctrl_c_stops_a_read(path):
 
 STOPPED = """
 import os, signal, sys, threading, ridge
+signal.signal(signal.SIGINT, signal.default_int_handler)
 t = ridge.open(sys.argv[1], progress=False)
 question = eval("lambda: " + sys.argv[2])
 before = t._engine.cached_bytes

@@ -62,6 +62,7 @@ def test_the_lines_of_the_document_run(path, tmp_path):
 def test_a_table_shows_figures_with_units(trace):
     shown = trace.categories()._repr_html_()
     assert "3.038 ms" in shown and "61.5 %" in shown and "category_kernels" in shown
+    assert [_html.cell(0, unit) for unit in ("ns", "bytes", "flop_per_s", "percent", "")] == ["0 ns", "0 B", "0 FLOP/s", "0.0 %", "0"]
     events = trace.tables.events._repr_html_()
     assert f"{len(trace.tables.events) - 20:,} more rows" in events
 

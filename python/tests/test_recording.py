@@ -19,7 +19,8 @@ def command(*words, **more):
 def test_the_package_carries_ridge_record(tmp_path):
     done = command("record", "-q", "-o", str(tmp_path), "--", sys.executable, "-c", TELL)
     assert done.returncode == 41, done.stderr
-    assert done.stdout.endswith("[0, 0, 0]\n")
+    plain = subprocess.run([sys.executable, "-c", TELL], capture_output=True, text=True)
+    assert done.stdout.split(None, 1)[1] == plain.stdout.split(None, 1)[1]  # a suite in the background ignores some, and so do its children
 
 
 def test_it_becomes_the_command(tmp_path):

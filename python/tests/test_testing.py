@@ -19,6 +19,7 @@ def test_a_regression_fails_with_what_changed(pair):
     with pytest.raises(AssertionError) as raised:
         assert_no_regression(*pair, above="5%")
     message = str(raised.value)
+    assert message.startswith("fail_above: GPU time 221.608 us -> 362.833 us")
     for text in ("221.608 us", "362.833 us", "63.7 %", "aten::to", "ridge diff", "--fail-above 5%"):
         assert text in message
 

@@ -6,6 +6,7 @@
 
 #include "base/heap_bytes.h"
 #include "base/stop.h"
+#include "cost/executed_flops.h"
 #include "cost/launch_costs.h"
 #include "cost/roof/device_limits.h"
 #include "model/device_properties.h"
@@ -57,6 +58,7 @@ struct CostModel::State {
   ArgColumn device_of;  // the `device` of the events
   Once<LaunchCosts> costs;
   Once<NodeFlops> flops;
+  Once<ExecutedFlops> executed;
   std::map<std::int64_t, DeviceSpec> devices;
   std::optional<DeviceSpec> given;
 };
@@ -86,13 +88,22 @@ Roof CostModel::roof(std::size_t row) const {
   LaunchCost cost = (*this)[row];
   // What holds a collective back is the link between devices, not this one's memory.
   if (model_.identities()[row].category == Category::comm) cost.bytes_read = cost.bytes_written = std::nullopt;
+  const ExecutedFlops& executed = state_->executed.get([&] { return build_executed_flops(model_, costs()); });
+  const auto own = executed.of_cost.find(costs().of_row[row]);
+  // It computes, and how much is not told: neither a percent nor a roof.
+  const bool untold = own != executed.of_cost.end() && !own->second;
+  if (own != executed.of_cost.end()) cost.flops = own->second;
   const Trace& trace = model_.trace();
   const EventId event = trace.of(EventClass::device_work)[row];
   const std::vector<Device>& devices = model_.timeline().devices;
   const std::int64_t id = state_->device_of.integer(event).value_or(devices.size() == 1 ? devices.front().id : -1);
   const auto duration = trace.events.dur_ns(event);
   const bool matrix_work = cost.matrix || is_matrix_work(model_.identities()[row].category);
-  return roof_of(cost, matrix_work, static_cast<double>(duration.value_or(0)), 1, device(id));
+  const Roof roof = roof_of(cost, matrix_work, static_cast<double>(duration.value_or(0)), 1, device(id));
+  if (!untold) return roof;
+  Roof unknown;
+  unknown.pct_peak_bandwidth = roof.pct_peak_bandwidth;
+  return unknown;
 }
 
 std::optional<double> CostModel::flops_of_op(NodeId op) const {

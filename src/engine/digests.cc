@@ -19,6 +19,7 @@
 #include "job/digest_file.h"
 #include "job/job_steps.h"
 #include "job/make_digest.h"
+#include "job/sound_digest.h"
 #include "model/model.h"
 
 namespace ridge {

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMostBytes = 8 << 20;     // of one file; real ones hold some KiB
 constexpr std::size_t kMostKeptBytes = 256 << 20;  // of all texts; beyond, a text is read again when it is asked for
 constexpr std::size_t kMostListedFiles = 1'000'000;
+constexpr std::size_t kMostNamesakes = 256;                      // files of one base name that are read for one kernel
 constexpr std::size_t kMostScannedBytes = std::size_t{1} << 30;  // of files that are searched for kernels' names
 constexpr std::size_t kMostNameBytes = 4096;
 
@@ -118,36 +119,40 @@ std::uint64_t DiskKernelSources::memory_bytes() const {
 
 std::optional<std::string> DiskKernelSources::look(const std::string& kernel_file) const {
   if (!folder_.empty())
-    if (auto text = look_in_folder(kernel_file)) return text;
+    if (auto texts = look_in_folder(kernel_file, 1); !texts.empty()) return std::move(texts.front());
   const fs::path path(kernel_file);
   return trace_paths_ == TracePaths::read && path.is_absolute() ? read_source(path) : std::nullopt;
 }
 
-std::optional<std::string> DiskKernelSources::look_in_folder(const std::string& kernel_file) const {
+std::vector<std::string> DiskKernelSources::look_in_folder(const std::string& kernel_file, std::size_t most) const {
   const fs::path whole = fs::path(kernel_file).relative_path();
   const std::vector<fs::path> parts(whole.begin(), whole.end());
   constexpr std::size_t kMostParts = 64;
-  if (parts.empty() || parts.size() > kMostParts || std::find(parts.begin(), parts.end(), "..") != parts.end())
-    return std::nullopt;
+  if (parts.empty() || parts.size() > kMostParts || std::find(parts.begin(), parts.end(), "..") != parts.end()) return {};
   for (std::size_t first = 0; first < parts.size(); ++first) {
     fs::path path = folder_;
     for (std::size_t i = first; i < parts.size(); ++i) path /= parts[i];
     if (!inside(folder_, path)) continue;
-    if (auto text = read_source(path)) return text;
+    if (auto text = read_source(path)) return {std::move(*text)};
   }
   list_folder();
+  std::vector<std::string> texts;
   const auto found = by_base_name_.find(parts.back().string());
-  if (found == by_base_name_.end() || !inside(folder_, found->second)) return std::nullopt;
-  return read_source(found->second);
+  if (found == by_base_name_.end()) return texts;
+  for (const std::string& path : found->second) {
+    if (texts.size() >= most) break;
+    if (!inside(folder_, path)) continue;
+    if (auto text = read_source(path)) texts.push_back(std::move(*text));
+  }
+  return texts;
 }
 
 std::vector<std::string> DiskKernelSources::find_named(std::string_view kernel_file, std::string_view kernel) const {
   std::vector<std::string> texts;
   if (folder_.empty()) return texts;
   const std::lock_guard lock(mutex_);
-  if (!kernel_file.empty() && kernel_file.find('\0') == std::string_view::npos) {
-    if (auto text = look_in_folder(std::string(kernel_file))) texts.push_back(std::move(*text));
-  }
+  if (!kernel_file.empty() && kernel_file.find('\0') == std::string_view::npos)
+    texts = look_in_folder(std::string(kernel_file), kMostNamesakes);
   list_modules();
   const auto found = modules_.find(kernel);
   if (found == modules_.end()) return texts;
@@ -164,7 +169,7 @@ void DiskKernelSources::list_modules() const {
   constexpr std::string_view kCall = "async_compile.triton('";
   list_folder();
   std::vector<std::string> paths;
-  for (const auto& [name, path] : by_base_name_) paths.push_back(path);
+  for (const auto& [name, namesakes] : by_base_name_) paths.insert(paths.end(), namesakes.begin(), namesakes.end());
   std::sort(paths.begin(), paths.end());
   std::size_t read = 0;
   for (const std::string& path : paths) {
@@ -188,10 +193,9 @@ void DiskKernelSources::list_folder() const {
   for (const fs::recursive_directory_iterator end; !error && it != end && files < kMostListedFiles;
        it.increment(error), ++files) {
     if (!named_like_source(it->path())) continue;
-    std::string& kept = by_base_name_[it->path().filename().string()];
-    std::string path = it->path().string();
-    if (kept.empty() || path < kept) kept = std::move(path);
+    by_base_name_[it->path().filename().string()].push_back(it->path().string());
   }
+  for (auto& [name, paths] : by_base_name_) std::ranges::sort(paths);
 }
 
 }  // namespace ridge

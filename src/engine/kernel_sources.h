@@ -27,7 +27,8 @@ class DiskKernelSources : public KernelSources, public NamedKernelSources, publi
   explicit DiskKernelSources(std::string folder = {}, TracePaths trace_paths = TracePaths::read);
 
   std::optional<std::string> find(std::string_view kernel_file) const override;
-  // By the path's end in the folder, then the generated modules below it that hold a kernel of that name.
+  // By the path's end in the folder, else all files of that base name below it; then the generated modules there that hold a
+  // kernel of that name. Several may fit: whoever asks holds them against the trace's hash.
   std::vector<std::string> find_named(std::string_view kernel_file, std::string_view kernel) const override;
   std::vector<KeptConfig> kept_configs() const override;
   void set_kernel_table(KernelTable table) { table_ = std::move(table); }
@@ -36,7 +37,7 @@ class DiskKernelSources : public KernelSources, public NamedKernelSources, publi
 
  private:
   std::optional<std::string> look(const std::string& kernel_file) const;
-  std::optional<std::string> look_in_folder(const std::string& kernel_file) const;
+  std::vector<std::string> look_in_folder(const std::string& kernel_file, std::size_t most) const;
   void list_folder() const;
   void list_modules() const;
 
@@ -47,7 +48,7 @@ class DiskKernelSources : public KernelSources, public NamedKernelSources, publi
   mutable std::map<std::string, std::optional<std::string>, std::less<>> kept_;  // by kernel_file
   mutable std::size_t kept_bytes_ = 0;
   mutable bool listed_ = false;
-  mutable std::unordered_map<std::string, std::string> by_base_name_;  // the first in order of paths
+  mutable std::unordered_map<std::string, std::vector<std::string>> by_base_name_;  // in order of paths
   mutable bool modules_listed_ = false;
   mutable std::map<std::string, std::vector<std::string>, std::less<>> modules_;  // paths by the kernels that they hold
 };

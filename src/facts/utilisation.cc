@@ -2,6 +2,7 @@
 #include "facts/utilisation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/saturating.h"
@@ -20,9 +21,18 @@ std::optional<double> share_of_duration(const KnownSum& ns_at_peak, std::optiona
 }
 
 // Share of the time whose FLOPs are known and whose type has a peak on the device.
-std::optional<double> peak_known_pct(const CostSum& cost) {
-  if (cost.time_ns <= 0) return std::nullopt;
-  return 100.0 * static_cast<double>(cost.peak_flops_ns.time_ns) / static_cast<double>(cost.time_ns);
+std::optional<double> peak_known_pct(const IterationUse& use) {
+  if (use.cost.time_ns <= 0) return std::nullopt;
+  return 100.0 * static_cast<double>(use.flops_ns.time_ns) / static_cast<double>(use.cost.time_ns);
+}
+
+// What the peak would need for the FLOPs of a launch; nothing where they or the peak are not known.
+std::optional<double> ns_at_peak(const CostModel& costs, std::size_t row, std::int64_t device, double time_ns) {
+  const LaunchCost& cost = costs[row];
+  if (costs.device(device) == nullptr) return std::nullopt;
+  if (cost.flops == 0.0) return 0.0;
+  const auto percent = (cost.matrix ? roof_of(cost, true, time_ns, 1, costs.device(device)) : costs.roof(row)).pct_peak_flops;
+  return percent && std::isfinite(*percent) ? std::optional(*percent / 100 * time_ns) : std::nullopt;
 }
 
 }  // namespace
@@ -31,8 +41,8 @@ Utilisation compute_utilisation(const Scope& scope) {
   Utilisation out;
   const Model& model = scope.model();
   const std::vector<Iteration>& list = model.iterations().list;
-  std::vector<CostSum> sums(list.size());
-  CostSum all;
+  std::vector<IterationUse> sums(list.size());
+  IterationUse all;
   std::set<std::int64_t> devices;
   for_each_work(scope, [&](const Device& device, const WorkRow& work) {
     if (scope.trace().kind(scope.trace().of(EventClass::device_work)[work.row]).work != DeviceWork::kernel) return;
@@ -40,22 +50,26 @@ Utilisation compute_utilisation(const Scope& scope) {
     const std::optional<std::size_t> at =
         iteration_of_work(model.trace(), model.tree(), model.links(), model.iterations(), work.row);
     if (!at) return;
-    sums[*at].add(scope.costs(), work.row, device.id, duration_ns(work));
-    all.add(scope.costs(), work.row, device.id, duration_ns(work));
+    const auto flops_ns = ns_at_peak(scope.costs(), work.row, device.id, static_cast<double>(duration_ns(work)));
+    for (IterationUse* use : {&sums[*at], &all}) {
+      use->cost.add(scope.costs(), work.row, device.id, duration_ns(work));
+      if (flops_ns) use->flops_ns.add(*flops_ns, duration_ns(work));
+    }
   });
   out.devices = static_cast<std::int64_t>(devices.size());
   const std::vector<std::size_t> inside = scope.iterations();
   for (const std::size_t i : inside) {
-    out.iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i]});
+    out.iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i].cost, sums[i].flops_ns});
     saturating_add(&out.all.duration_ns, list[i].span.duration_ns());
   }
   if (inside.empty()) return out;
-  out.all.cost = all;
+  out.all.cost = all.cost;
+  out.all.flops_ns = all.flops_ns;
   return out;
 }
 
 std::optional<double> mfu_pct(const IterationUse& use, std::int64_t devices) {
-  return share_of_duration(use.cost.peak_flops_ns, peak_known_pct(use.cost), use, devices);
+  return share_of_duration(use.flops_ns, peak_known_pct(use), use, devices);
 }
 std::optional<double> bandwidth_pct(const IterationUse& use, std::int64_t devices) {
   return share_of_duration(use.cost.peak_bytes_ns, use.cost.bytes_known_pct(), use, devices);

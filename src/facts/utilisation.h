@@ -3,7 +3,8 @@
 //
 // An iteration's duration is the longer of the host's (to the start of the next) and the device's (first start to last end of
 // the work launched in it): a host that runs ahead of its device must not make a percentage better than it is. MFU counts the
-// FLOPs that ran: where a program computes activations again, they count again.
+// FLOPs that ran: where a program computes activations again, they count again; a convolution counts by its definition,
+// whatever algorithm its kernel has.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct IterationUse {
   std::int64_t iteration = 0;  // its number; of the sum: 0
   std::int64_t duration_ns = 0;
   CostSum cost;
+  KnownSum flops_ns = {};  // the time that the peak of arithmetic would need for the FLOPs
 };
 
 struct Utilisation {

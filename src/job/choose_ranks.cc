@@ -182,8 +182,8 @@ class ListedGroups {
 
 // Two jobs in one folder whose ranks have different numbers: what each says of its groups is not what the others say.
 std::vector<const Digest*> one_layout(const std::vector<const Digest*>& all, Job* job) {
-  constexpr std::size_t kMostCompared = 2'048;  // each with each
-  if (all.size() > kMostCompared) return all;
+  constexpr std::size_t kMostWithEach = 2'048;  // each with each
+  if (all.size() > kMostWithEach) return all;
   const ListedGroups listed(all);
   if (!listed.contradict()) return all;
   std::vector<std::vector<std::size_t>> sets;  // of digests of which no two contradict each other

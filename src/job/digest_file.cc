@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "base/hash.h"
+#include "job/digest_bytes.h"
+#include "job/sound_digest.h"
 
 namespace ridge {
 namespace {
@@ -13,94 +15,6 @@ namespace {
 // A version that is not known is told apart from what is no digest.
 constexpr std::string_view kFamily = kDigestMagic.substr(0, 7);
 constexpr std::size_t kFrame = 8;  // bytes of the length, and of the hash
-
-std::uint64_t fold_sign(std::int64_t value) {
-  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
-}
-std::int64_t unfold_sign(std::uint64_t value) {
-  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
-}
-
-class DigestWriter {
- public:
-  static constexpr bool kReads = false;
-  explicit DigestWriter(std::string* out) : out_(*out) {}
-
-  bool good() const { return true; }
-  void number(std::uint64_t& value) {
-    std::uint64_t rest = value;
-    for (; rest >= 0x80; rest >>= 7) out_ += static_cast<char>(rest | 0x80);
-    out_ += static_cast<char>(rest);
-  }
-  void bytes(std::uint32_t& value) {
-    for (int i = 0; i < 4; ++i) out_ += static_cast<char>(value >> (8 * i));
-  }
-  void text(std::string& value) {
-    std::uint64_t size = value.size();
-    number(size);
-    out_ += value;
-  }
-  template <class Row>
-  void count(std::vector<Row>& rows, std::size_t) {
-    std::uint64_t size = rows.size();
-    number(size);
-  }
-
- private:
-  std::string& out_;
-};
-
-// After the first thing that is wrong everything is 0, and good() says so.
-class DigestReader {
- public:
-  static constexpr bool kReads = true;
-  explicit DigestReader(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
-
-  bool good() const { return good_; }
-  bool at_end() const { return at_ == end_; }
-  void number(std::uint64_t& value) {
-    value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == end_) break;
-      const auto byte = static_cast<unsigned char>(*at_++);
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return;
-    }
-    fail_with(&value);
-  }
-  void bytes(std::uint32_t& value) {
-    value = 0;
-    if (end_ - at_ < 4) return fail_with(&value);
-    for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(static_cast<unsigned char>(*at_++)) << (8 * i);
-  }
-  void text(std::string& value) {
-    std::uint64_t size = 0;
-    number(size);
-    if (size > static_cast<std::uint64_t>(end_ - at_)) return fail_with(&size);
-    value.assign(at_, static_cast<std::size_t>(size));
-    at_ += size;
-  }
-  // A row takes `least` bytes at least: no count makes more of them than the file can hold.
-  template <class Row>
-  void count(std::vector<Row>& rows, std::size_t least) {
-    std::uint64_t size = 0;
-    number(size);
-    if (size > static_cast<std::uint64_t>(end_ - at_) / least) return fail_with(&size);
-    rows.resize(static_cast<std::size_t>(size));
-  }
-
- private:
-  template <class Value>
-  void fail_with(Value* value) {
-    *value = 0;
-    at_ = end_;
-    good_ = false;
-  }
-
-  const char* at_;
-  const char* end_;
-  bool good_ = true;
-};
 
 template <class Stream>
 class DigestFields {
@@ -344,40 +258,6 @@ void append_digest(const Digest& digest, std::string* out) {
   append_word(content.size(), out);
   *out += content;
   append_word(hash_text(content), out);
-}
-
-std::string_view unsound_part(const Digest& d) {
-  constexpr std::int64_t kFurthest = std::int64_t{1} << 61;
-  constexpr std::int64_t kLongest = std::int64_t{1} << 52;  // 52 days
-  const auto near = [&](std::int64_t t) { return t >= -kFurthest && t <= kFurthest; };
-  const auto inside = [&](std::int64_t t) { return near(t) && std::abs(t - d.start_ns) <= kLongest; };
-  const auto length = [&](std::int64_t t) { return t >= 0 && t <= kLongest; };
-  if (!near(d.start_ns) || !near(d.end_ns) || !near(d.base_time_ns.value_or(0))) return "times out of range";
-  if (!d.collectives.empty() || !d.steps.empty() || !d.items.empty()) {
-    if (!inside(d.end_ns)) return "a window of months";
-  }
-  if (d.world_size && (*d.world_size < 0 || *d.world_size > INT32_MAX)) return "the size of the world";
-  if (d.rank && (*d.rank < 0 || *d.rank > INT32_MAX)) return "the rank";
-  for (const DigestGroup& group : d.groups) {
-    if (group.size && (*group.size < 0 || *group.size > INT32_MAX)) return "the size of a group";
-  }
-  for (const DigestStep& step : d.steps) {
-    if (!inside(step.start_ns) || !inside(step.end_ns) || step.end_ns < step.start_ns) return "times of a step";
-    if (!length(step.busy_ns) || !length(step.compute_ns) || step.comm_ns < 0 || !length(step.exposed_ns))
-      return "times of a step";
-  }
-  for (const DigestCollective& c : d.collectives) {
-    if (!inside(c.start_ns) || !inside(c.end_ns) || c.end_ns < c.start_ns) return "times of a collective";
-    if (!length(c.exposed_ns) || (c.bytes && (*c.bytes < 0 || *c.bytes > kFurthest))) return "figures of a collective";
-    if (c.group >= d.groups.size() || c.name >= d.names.size() || c.dtype >= d.names.size()) return "names of a collective";
-    if (c.step >= std::max<std::size_t>(1, d.steps.size())) return "the step of a collective";
-  }
-  for (const LaneItem& item : d.items) {
-    const bool needs =
-        item.kind == LaneItemKind::collective || item.kind == LaneItemKind::wait || item.kind == LaneItemKind::after;
-    if (item.target == kNoCollective ? needs : item.target >= d.collectives.size()) return "the collective of an item";
-  }
-  return {};
 }
 
 Result<std::vector<Digest>> read_digests(std::string_view bytes, const std::string& where) {

@@ -28,7 +28,4 @@ void append_digest(const Digest& digest, std::string* out);
 // `where`: the file, for messages. A record that is damaged is an error that says at which byte.
 Result<std::vector<Digest>> read_digests(std::string_view bytes, const std::string& where);
 
-// Whether times, counts and indexes are such that nothing overflows and nothing points outside; else what is wrong.
-std::string_view unsound_part(const Digest& digest);
-
 }  // namespace ridge

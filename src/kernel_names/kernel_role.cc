@@ -30,6 +30,12 @@ struct RoleTable {
       {gemm, "reduce_1Block", KernelRole::initialise},
       {gemm, "prepare_grouped_gemm", KernelRole::initialise},
       {gemm, "prepare_group", KernelRole::initialise},
+      {gemm, "group_gemm_starts", KernelRole::initialise},  // vLLM, SGLang: where each expert's tensors begin
+      {gemm, "GemmPreCompute", KernelRole::initialise},     // SGLang
+      {gemm, "permute_cols", KernelRole::layout_in},        // Marlin
+      {gemm, "reconstruct_gptq", KernelRole::unknown},      // weights unpacked for a product of the library
+      {gemm, "reconstruct_exllama", KernelRole::unknown},
+      {gemm, "dequantize_rhs", KernelRole::unknown},  // AllSpark
       {gemm, "elementwise_kernel", KernelRole::bias},
 
       {convolution, "init_device_workspace", KernelRole::initialise},
@@ -60,6 +66,7 @@ struct RoleTable {
       {convolution, "flip_filter", KernelRole::layout_in},
       {convolution, "fft2d_r2c", KernelRole::layout_in},
       {convolution, "fft2d_c2r", KernelRole::layout_out},
+      {convolution, "region_transform_ABC", KernelRole::layout_in},  // of transformed operands and results
       {convolution, "winogradForwardData", KernelRole::layout_in},
       {convolution, "winogradForwardFilter", KernelRole::layout_in},
       {convolution, "winogradForwardOutput", KernelRole::layout_out},
@@ -99,7 +106,12 @@ struct RoleTable {
       {attention, "paged_attention_v2_reduce", KernelRole::combine},
       {attention, "copy_page_indices", KernelRole::initialise},
       {attention, "lean_reduction", KernelRole::combine},
-      {attention, "MergeStates", KernelRole::combine},  // FlashInfer
+      {attention, "MergeStates", KernelRole::combine},    // FlashInfer
+      {attention, "mla_combine", KernelRole::combine},    // FlashMLA
+      {attention, "MlaReduction", KernelRole::combine},   // CUTLASS
+      {attention, "mla_reduce", KernelRole::combine},     // AITER
+      {attention, "kernel_stage2", KernelRole::combine},  // AITER, Triton
+      {attention, "fmhaReduction", KernelRole::combine},  // TensorRT-LLM
       {attention, "FlashAttnFwdCombine", KernelRole::combine},
       {attention, "bwd_kernel_dk_dv", KernelRole::grad_key_value},
       {attention, "bwd_kernel_dq", KernelRole::grad_query},

@@ -95,6 +95,8 @@ OpWork product(const OpCall& call, const Part& part, const At& at) {
     case KernelRole::combine: return moves(own.partial_bytes + added, out, a->dtype);
     case KernelRole::bias: return moves(out + added, out, a->dtype);
     case KernelRole::fill: return moves(0, out, a->dtype);
+    case KernelRole::layout_in: return moves(dense_bytes(a), dense_bytes(a), a->dtype);
+    case KernelRole::unknown: return work;
     default: break;
   }
   work.flops = 2 * s->batch * s->m * s->n * s->k;

@@ -252,7 +252,7 @@ ExpectedTime KernelTable::time_of(const std::vector<const Row*>& rows) const {
 }
 
 std::optional<ExpectedTime> KernelTable::launch(std::string_view kernel, std::optional<Dim3> grid, std::optional<Dim3> block,
-                                                const OpCall* call) const {
+                                                const OpCall* call, Used* used) const {
   const auto found = by_kernel_.find(kernel);
   if (found == by_kernel_.end()) return std::nullopt;
   const bool told = call != nullptr && call->has_shapes;
@@ -273,10 +273,17 @@ std::optional<ExpectedTime> KernelTable::launch(std::string_view kernel, std::op
   const ExpectedTime out = time_of(best);
   const auto [least, greatest] = std::ranges::minmax(best, {}, [](const Row* r) { return r->warm_ns * r->cold_ns; });
   if (std::sqrt(greatest->warm_ns * greatest->cold_ns / (least->warm_ns * least->cold_ns)) > kMostApart) return std::nullopt;
+  add_used(best, used);
   return out;
 }
 
-std::optional<ExpectedTime> KernelTable::call(const OpCall& call) const {
+void KernelTable::add_used(const std::vector<const Row*>& rows, Used* used) const {
+  for (const Row* row : rows) {
+    if (used != nullptr) used->insert(static_cast<std::size_t>(row - rows_.data()));
+  }
+}
+
+std::optional<ExpectedTime> KernelTable::call(const OpCall& call, Used* used) const {
   const auto found = by_op_.find(op_name(call.op));
   if (found == by_op_.end() || !call.has_shapes) return std::nullopt;
   const std::string tensors = tensors_of(call), strides = strides_of(call);
@@ -299,6 +306,7 @@ std::optional<ExpectedTime> KernelTable::call(const OpCall& call) const {
   ExpectedTime out;
   for (const auto& [name, rows] : kernels) {
     const ExpectedTime one = time_of(rows);
+    add_used(rows, used);
     out.ns += one.ns, out.low_ns += one.low_ns, out.high_ns += one.high_ns;
     out.basis = one.basis;
   }

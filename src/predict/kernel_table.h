@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +36,15 @@ class KernelTable {
   // Whether what was measured holds for this device.
   bool is_of(const DeviceSpec& device) const { return device.name == device_; }
 
-  // One launch of a kernel; `call`: of the op that it belongs to, nullptr where none does.
+  using Used = std::set<std::size_t>;  // rows, by number
+
+  // One launch of a kernel; `call`: of the op that it belongs to, nullptr where none does. The rows that tell its time are
+  // added to `used`.
   std::optional<ExpectedTime> launch(std::string_view kernel, std::optional<Dim3> grid, std::optional<Dim3> block,
-                                     const OpCall* call) const;
+                                     const OpCall* call, Used* used = nullptr) const;
   // A whole call: all kernels that stand in the table for it, one after the other. Its constant arguments count where both
   // tell them.
-  std::optional<ExpectedTime> call(const OpCall& call) const;
+  std::optional<ExpectedTime> call(const OpCall& call, Used* used = nullptr) const;
 
  private:
   class Reader;
@@ -53,6 +57,7 @@ class KernelTable {
   };
   // Of rows of one identity.
   ExpectedTime time_of(const std::vector<const Row*>& rows) const;
+  void add_used(const std::vector<const Row*>& rows, Used* used) const;
 
   std::string device_, torch_;
   std::vector<Row> rows_;

@@ -17,6 +17,7 @@
 #include "facts/scoped_work.h"
 #include "model/device_properties.h"
 #include "ops/dispatcher_op.h"
+#include "replay/queued_launches.h"
 #include "replay/replay_limits.h"
 #include "trace/tables.h"
 #include "trace/vendor_work.h"
@@ -49,6 +50,14 @@ struct Group {
   std::vector<std::int64_t> durations_ns;
 };
 
+// One launch of a group.
+struct LaunchRow {
+  std::pair<std::int64_t, std::int64_t> stream;  // of a device
+  std::size_t group = 0;
+  std::int64_t duration_ns = 0;
+  bool timed = false;  // its duration is known
+};
+
 class ReplayCallBuilder {
  public:
   explicit ReplayCallBuilder(const Scope& scope)
@@ -57,7 +66,9 @@ class ReplayCallBuilder {
   void add(const Device& device, const WorkRow& work) {
     const EventId event = trace_.of(EventClass::device_work)[work.row];
     if (work_of(trace_, event) != DeviceWork::kernel) return;
-    Group& group = groups_[group_of(event, work.row)];
+    const std::size_t index = group_of(event, work.row);
+    Group& group = groups_[index];
+    rows_.push_back({{device.id, work.stream}, index, duration_ns(work), trace_.events.dur_ns(event).has_value()});
     if (group.call.count == 0) begin(&group, device, work.row, event);
     ++group.call.count;
     saturating_add(&group.call.time_ns, duration_ns(work));
@@ -128,24 +139,60 @@ class ReplayCallBuilder {
   }
 
   // What was queued before the recording has no op. Where one call of the trace launched the same kernel with the same grid and
-  // block, and no other did, it is more of that one.
+  // block, and no other did, it is more of that one; of several, the launches around it may tell.
   void adopt_earlier() {
     std::map<ReplayLaunch, std::vector<std::size_t>> by_launch;
+    std::vector<bool> queued(groups_.size());
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (groups_[i].node != kNoNode) by_launch[groups_[i].call.launch].push_back(i);
+      const Group& group = groups_[i];
+      if (group.node != kNoNode) by_launch[group.call.launch].push_back(i);
+      queued[i] = group.node == kNoNode && model_.links().launch[group.row] == kNoNode && !group.call.launch.grid.empty();
     }
-    for (Group& group : groups_) {
-      const ReplayLaunch& launch = group.call.launch;
-      const bool queued = group.node == kNoNode && model_.links().launch[group.row] == kNoNode && !launch.grid.empty();
-      const auto same = by_launch.find(launch);
-      if (!queued || same == by_launch.end() || same->second.size() != 1) continue;
-      Group& whole = groups_[same->second.front()];
-      whole.call.count += group.call.count;
-      saturating_add(&whole.call.time_ns, group.call.time_ns);
-      whole.durations_ns.insert(whole.durations_ns.end(), group.durations_ns.begin(), group.durations_ns.end());
-      group.call.count = 0;
+    bool several = false;
+    std::vector<std::optional<std::size_t>> only(groups_.size());
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const auto same = queued[i] ? by_launch.find(groups_[i].call.launch) : by_launch.end();
+      if (same == by_launch.end()) continue;
+      if (same->second.size() == 1) only[i] = same->second.front();
+      several = several || same->second.size() > 1;
+    }
+    const std::vector<std::optional<std::uint32_t>> told =
+        several ? queued_calls(queued) : std::vector<std::optional<std::uint32_t>>();
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (queued[i]) groups_[i].durations_ns.clear();
+    }
+    std::size_t next = 0;
+    for (const LaunchRow& row : rows_) {
+      if (!queued[row.group]) continue;
+      std::optional<std::size_t> whole = only[row.group];
+      if (several && told[next] && !whole) whole = *told[next];
+      ++next;
+      Group* to = &groups_[whole.value_or(row.group)];
+      if (row.timed) to->durations_ns.push_back(row.duration_ns);
+      if (whole) move_count(row, to);
     }
     std::erase_if(groups_, [](const Group& group) { return group.call.count == 0; });
+  }
+
+  std::vector<std::optional<std::uint32_t>> queued_calls(const std::vector<bool>& queued) const {
+    std::map<ReplayLaunch, std::uint32_t> kernels;
+    QueuedLaunches launches;
+    for (const LaunchRow& row : rows_) {
+      const Group& group = groups_[row.group];
+      const auto kernel = kernels.try_emplace(group.call.launch, static_cast<std::uint32_t>(kernels.size())).first->second;
+      const bool known = group.node != kNoNode;
+      launches.add(row.stream, kernel, queued[row.group],
+                   known ? std::optional(static_cast<std::uint32_t>(row.group)) : std::nullopt);
+    }
+    return launches.calls();
+  }
+
+  void move_count(const LaunchRow& row, Group* to) {
+    Group& from = groups_[row.group];
+    --from.call.count;
+    from.call.time_ns -= row.duration_ns;
+    ++to->call.count;
+    saturating_add(&to->call.time_ns, row.duration_ns);
   }
 
   // The kernels of each chosen call: those of ops that it calls, too.
@@ -296,6 +343,7 @@ class ReplayCallBuilder {
   OpTable ops_;
   std::map<Key, std::size_t> index_;
   std::vector<Group> groups_;
+  std::vector<LaunchRow> rows_;  // in order of start on each device
   std::unordered_map<StringId, std::string> constants_;
   std::optional<ParameterSizes> sizes_;
 };

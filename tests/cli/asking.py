@@ -18,6 +18,7 @@ def test_a_query_comes_three_ways(folder):
     rows = rows_of(succeeds("sql", folder.trace, COUNT, "--json").out)
     check(rows[0][0] > 0, rows)
     equal(rows_of(succeeds("sql", folder.trace, "--query", COUNT, "--json").out), rows, "by its flag")
+    equal(rows_of(succeeds("sql", folder.trace, "-- how many\n" + COUNT, "--json").out), rows, "behind a comment")
     path = folder.write("query.sql", "-- how many\n" + COUNT + ";\n")
     equal(rows_of(succeeds("sql", folder.trace, "--query-file", path, "--json").out), rows, "from a file")
     equal(rows_of(succeeds("sql", folder.trace, "--query-file", "-", "--json", stdin=COUNT.encode()).out), rows, "from a pipe")

@@ -24,9 +24,10 @@ def told(folder, name, layout, faults, seed, change=None):
     if change:
         change(place)
     answer = json.loads(succeeds("ranks", "--json", *score.rank_files(place)).out)
-    table = next(t for t in answer["tables"] if t["name"] == "stragglers")
-    names = [column["name"] for column in table["columns"]]
-    return truth, [dict(zip(names, row)) for row in table["rows"]]
+    tables = {table["name"]: [dict(zip([c["name"] for c in table["columns"]], row)) for row in table["rows"]] for table in answer["tables"]}
+    off = tables["job"][0]["step_ns"] / truth["step_ns"] - 1
+    check(abs(off) < 0.05, f"{name}: the step is {off:+.0%} off")
+    return truth, tables["stragglers"]
 
 
 def found(folder, name, layout, fault, seed=11, change=None):

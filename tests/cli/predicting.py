@@ -92,9 +92,13 @@ def test_a_table_of_measured_kernels_comes_first(folder):
     equal((told["expected_ns"], told["basis"]), (7 * told["count"], "measured alone"), "in a trace")
     check("--table" not in succeeds("kernels", trace, "--table", path).err, "something of it was taken")
     unused = {**table, "kernels": [{"kernel": "no such kernel", "warm_ns": 7, "cold_ns": 7}]}
-    check("none of its 1 rows" in succeeds("kernels", trace, "--table", folder.write("unused.json", json.dumps(unused))).err, "kernels of another trace")
+    check("none of its 1 tells" in succeeds("kernels", trace, "--table", folder.write("unused.json", json.dumps(unused))).err, "kernels of another trace")
+    both = {**table, "kernels": table["kernels"] + unused["kernels"]}
+    check("1 of 2 rows of --table stand for" in succeeds("kernels", trace, "--table", folder.write("both.json", json.dumps(both))).err, "how many served")
+    for command in (("predict", trace), ("whatif", trace), ("predict", "--ops", ops)):
+        check("none of its 1 tells" in succeeds(*command, "--table", folder.write("unused.json", json.dumps(unused))).err, command)
     unused["device"] = "NVIDIA A100-SXM4-80GB"
-    check("it is of NVIDIA A100-SXM4-80GB" in succeeds("kernels", trace, "--table", folder.write("unused.json", json.dumps(unused))).err, "another device")
+    check("measured on NVIDIA A100-SXM4-80GB" in succeeds("kernels", trace, "--table", folder.write("unused.json", json.dumps(unused))).err, "another device")
     changed = rows_of(succeeds("whatif", trace, "--table", path, "--do", "kernel:.=expected", "--json").out)[-1]
     check("measured of them alone" in changed["basis"], changed["basis"])
 

@@ -69,6 +69,16 @@ def test_a_healthy_job_has_no_straggler(folder):
     equal(len(tables["ranks"]), WORLD, "ranks")
 
 
+def test_who_waited_for_a_late_rank_is_not_late_itself(folder):
+    """Ranks 4 and 7 come to the second host's collectives with the others as late as 5 and 6 let them."""
+    tables, _ = answer(JOB)
+    late = {row["rank"]: row["late_ns"] for row in tables["ranks"]}
+    slow = {rank for rank, _ in PLANTED}
+    least = min(late[rank] for rank in slow)
+    for rank, ns in late.items():
+        check(rank in slow or ns * 5 < least, f"rank {rank}, which is not slow, is late by {ns} ns: {late}")
+
+
 def test_ranks_in_any_order(folder):
     wanted, _ = answer(JOB)
     got, _ = answer(*[rank_file(rank) for rank in (6, 1, 7, 0, 5, 3, 2, 4)])

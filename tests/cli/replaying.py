@@ -228,6 +228,13 @@ def test_a_source_that_is_not_what_ran(folder):
     found = literals_of(right.out)
     equal((found["CALL"]["source"]["match"], found["CALL"]["note"], right.err), ("matches", None, ""), "the one with the hash")
     check("x = 2" in found["SOURCE"], found["SOURCE"])
+    # Files of one name in several folders: generated modules, and kernels' own files that the trace names by another path.
+    for name in ("output_code.py", "cabc.py"):
+        for number, place in ((1, "a"), (2, "b")):
+            os.makedirs(folder.at(f"{name}_cache/{place}"))
+            folder.write(f"{name}_cache/{place}/{name}", (module % (source % number)) if name == "output_code.py" else source % number)
+        found = literals_of(succeeds(*ask, "--inductor-cache", folder.at(f"{name}_cache")).out)
+        equal((found["CALL"]["source"]["match"], "x = 2" in found["SOURCE"]), ("matches", True), name)
 
 
 def test_a_folder_is_written_anew(folder):
@@ -276,6 +283,41 @@ for folder in sys.argv[1:]:
         one.set_modes()
         one.run(one.make_inputs("meta"))
 """
+
+
+MASKS = """
+import sys
+for path in sys.argv[1:]:
+    scope = {"__name__": "one"}
+    exec(open(path).read(), scope)
+    indices = scope["make_inputs"]("cpu").args[1]
+    result = scope["run"](scope["make_inputs"]("cpu"))
+    print([[str(i.dtype), list(i.shape), int(i.sum()) if i.dtype == scope["torch"].bool else None] for i in indices], list(result.shape))
+"""
+
+
+def test_a_mask_chooses_as_many_as_ran(folder):
+    """Indices are not recorded: that a mask chose is told by nonzero's kernels in the call, how many by the grid."""
+    python = python_with_torch()
+    if python is None:
+        print("skipped: test_a_mask_chooses_as_many_as_ran: no Python with torch (RIDGE_TORCH_PYTHON)")
+        return
+    rows = "void at::native::vectorized_gather_kernel<16, long>(char*)"
+    args = {"Input Dims": [[64, 32], []], "Input type": ["float", ""], "Input Strides": [[32, 1], []], "Concrete Inputs": ["", ""]}
+    paths = []
+    for name, beside in (("indices", None), ("rows", "void cub::Sweep<NonZeroOp<bool>>(int)")):
+        trace = json.loads(trace_of(rows, "aten::index", **args))
+        events = trace["traceEvents"]
+        events[-1]["args"]["grid"] = [24, 1, 1]
+        if beside:
+            launch, kernel = json.loads(json.dumps(events[1])), json.loads(json.dumps(events[2]))
+            launch["args"]["correlation"] = kernel["args"]["correlation"] = 4
+            kernel.update(name=beside, ts=15)
+            events += [launch, kernel]
+        paths.append(folder.at(name + ".py"))
+        succeeds("replay", folder.write(name + ".json", json.dumps(trace)), "--kernel", "vectorized_gather_kernel", "-o", paths[-1])
+    said = subprocess.run([python, "-c", MASKS, *paths], stdout=subprocess.PIPE, timeout=300, check=True).stdout.decode().splitlines()
+    equal(said, ["[['torch.int64', [24], None]] [24, 32]", "[['torch.bool', [64], 24]] [24, 32]"], "indices, and a mask of rows")
 
 
 def test_scripts_run_where_torch_is_at_hand(folder):

@@ -12,7 +12,7 @@ import time
 from . import answer, cache_files, options, rows, script, scripts, table_file, trace_facts
 from .progress import Progress, printable
 from .ridge_command import Failed, Ridge
-from .roof import Roof, multiplies_less
+from .roof import Roof
 from .workers import Workers
 
 START_DEADLINE_S = 180
@@ -108,8 +108,6 @@ def _row(bench, item, launches, roof):
     costs = _costs(launches, call)
     if bench.other_device:
         costs.update(compute_ns=None, expected_ns=None)
-    if multiplies_less(call):
-        costs.update(compute_ns=None, flops=None)
     row = rows.measured(row, told, costs, roof)
     if told.get("configs"):
         from . import chosen_config

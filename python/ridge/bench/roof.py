@@ -3,16 +3,6 @@
 TOLERANCE = 0.02  # of the roof's time: data sheets round, and clocks may stand a little above the one they name
 
 
-# In names of kernels of a convolution that multiplies less than its definition, which is what is counted.
-TRANSFORMS = ("winograd", "Winograd", "fft")
-
-
-def multiplies_less(call):
-    """Whether a call is a convolution by such an algorithm: its FLOPs are then not those of the kernel, and no roof."""
-    names = [str(each.get("name") or "") for each in call.get("launches") or ()]
-    return "conv" in str(call.get("op") or "") and any(word in name for name in names for word in TRANSFORMS)
-
-
 class Roof:
     """bandwidth in bytes/s, cache in bytes; None: not known. Of a call: FLOPs, bytes read and written, and the time of its arithmetic at peak."""
 

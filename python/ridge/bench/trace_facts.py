@@ -67,7 +67,8 @@ class Launches:
 
 
 def _compute_ns(row):
-    """What the arithmetic of a launch takes at the peak of its device; None: no FLOPs or no peak. Where a mask may leave half of it out, that half."""
+    """What the arithmetic of a launch takes at the peak of its device; None: no FLOPs, no peak, or an algorithm that does not tell. Of what the kernel executes:
+    a convolution by Winograd's multiplies less than its FLOPs say; where a mask may leave half of it out, that half."""
     if not row.get("flops") or not row.get("pct_peak_flops"):
         return None
     whole = row["time_ns"] * row["pct_peak_flops"] / 100

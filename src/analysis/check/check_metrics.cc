@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <unordered_set>
 
 #include "analysis/kernels/kernels.h"
 #include "analysis/shared/cells.h"
 #include "base/units.h"
 #include "cost/triton/kernel_source.h"
 #include "kernel_names/plain_float32.h"
-#include "model/name_flags.h"
 
 namespace ridge {
 namespace {
@@ -61,33 +59,9 @@ bool is_uncertain(const CostSum& cost) {
 bool computes_in(const KernelRow& k, DType dtype) { return (k.cost.dtypes >> static_cast<unsigned>(dtype) & 1U) != 0; }
 bool is_triton(const KernelRow& k) { return name_of(k.category).starts_with("triton_"); }
 
-// Names of the kernels that an op launches beside a Winograd or Fourier transform. A convolution by these multiplies less than
-// the definition, which is what is counted; the transforms are kernels of their own.
-std::unordered_set<const char*> kernels_beside_transforms(const Scope& scope) {
-  const Trace& trace = scope.trace();
-  const LaunchLinks& links = scope.model().links();
-  const auto& events = trace.of(EventClass::device_work);
-  const NameFlags transform(trace, [](std::string_view name) {
-    return name.find("winograd") != name.npos || name.find("Winograd") != name.npos || name.find("fft") != name.npos;
-  });
-  std::unordered_set<const char*> names;
-  if (!transform.any()) return names;
-  std::unordered_set<std::uint32_t> ops;
-  for (std::size_t row = 0; row < events.size(); ++row) {
-    if (links.op[row] != kNoNode && transform[trace.events.name(events[row])]) ops.insert(links.op[row].value);
-  }
-  for (std::size_t row = 0; row < events.size(); ++row) {
-    if (ops.contains(links.op[row].value)) names.insert(trace.text(trace.events.name(events[row])).data());
-  }
-  return names;
-}
-
-std::string over_flops_reasons(const KernelRow& k, const DeviceSpec* device, bool beside_transforms) {
+std::string over_flops_reasons(const KernelRow& k, const DeviceSpec* device) {
   Reasons reasons;
-  const bool transformed = beside_transforms && k.op.find("conv") != k.op.npos;
-  reasons.add(transformed,
-              "an algorithm with fewer multiplications than counted: its op also launches Winograd or FFT kernels");
-  reasons.add(!transformed && computes_in(k, DType::f32) && !is_plain_float32(k.kernel), "float32 on TF32 units: try --tf32");
+  reasons.add(computes_in(k, DType::f32) && !is_plain_float32(k.kernel), "float32 on TF32 units: try --tf32");
   reasons.add(k.cost.estimate == Estimate::ambiguous, "its FLOPs are ambiguous: several readings of its arguments fit");
   reasons.add(
       computes_in(k, DType::f16) || computes_in(k, DType::bf16) || computes_in(k, DType::f8) || computes_in(k, DType::i8),
@@ -152,8 +126,7 @@ class OddMetrics {
     const DeviceSpec* device = scope_.costs().device(k.device);
     const double flops = k.cost.peak_flops_ns.pct_of_time().value_or(0);
     const double bytes = k.cost.peak_bytes_ns.pct_of_time().value_or(0);
-    if (flops > kImpossible)
-      add(MetricProblem::over_peak_flops, k, flops, over_flops_reasons(k, device, is_beside_transforms(k)));
+    if (flops > kImpossible) add(MetricProblem::over_peak_flops, k, flops, over_flops_reasons(k, device));
     if (bytes > kImpossible) add(MetricProblem::over_peak_bandwidth, k, bytes, over_bandwidth_reasons(k, device));
     const std::optional<double> of_roof = k.cost.roof_ns.pct_of_time();
     if (!of_roof || !matters(k, kernels_) || flops > kImpossible || bytes > kImpossible) return;
@@ -164,11 +137,6 @@ class OddMetrics {
     } else if (*of_roof < kFar) {
       add(MetricProblem::far_from_roof, k, of_roof, low_reasons(k));
     }
-  }
-
-  bool is_beside_transforms(const KernelRow& k) {
-    if (!beside_transforms_) beside_transforms_ = kernels_beside_transforms(scope_);
-    return beside_transforms_->contains(k.kernel.data());
   }
 
   void check_source(const KernelRow& k) {
@@ -186,7 +154,6 @@ class OddMetrics {
 
   const Scope& scope_;
   Kernels kernels_;
-  std::optional<std::unordered_set<const char*>> beside_transforms_;  // by text of the trace
   std::vector<OddMetric> found_;
 };
 

@@ -13,6 +13,7 @@
 #include "analysis/kernels/launch_key.h"
 #include "analysis/shared/choice.h"
 #include "analysis/shared/cost_diagnostics.h"
+#include "analysis/shared/table_use.h"
 #include "base/hash.h"
 #include "base/saturating.h"
 #include "base/try.h"
@@ -232,19 +233,7 @@ void add_diagnostics(const Scope& scope, WithCosts costs, Kernels* out) {
   out->with_table = table_of(scope.costs().options()) != nullptr;
   for (Diagnostic& found : cost_diagnostics(scope, out->cost)) out->diagnostics.push_back(std::move(found));
   if (auto partly = partly_known(out->cost)) out->diagnostics.push_back(std::move(*partly));
-}
-
-// A table that tells nothing of this trace: of another device, or of other kernels.
-void add_unused_table(const Scope& scope, Kernels* out) {
-  const auto measured = [](const KernelRow& row) { return row.measured_ns > 0; };
-  if (!out->with_table || out->rows.empty() || std::ranges::any_of(out->rows, measured)) return;
-  const KernelTable& table = *table_of(scope.costs().options());
-  const DeviceSpec* device = scope.costs().device(out->rows.front().device);
-  const bool other = device != nullptr && !table.is_of(*device);
-  out->diagnostics.push_back(
-      {"table_not_taken", 1,
-       other ? "nothing of --table is taken: it is of " + table.device() + ", these kernels ran on " + device->name
-             : "nothing of --table is taken: none of its " + std::to_string(table.size()) + " rows is a launch of this trace"});
+  if (auto used = table_use(scope)) out->diagnostics.push_back(std::move(*used));
 }
 
 }  // namespace
@@ -293,7 +282,6 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
     const KernelLaunches launches(scope, costs, compilers);
     Kernels out = launches.all();
     for (std::size_t i = 0; i < launches.size(); ++i) out.rows.push_back(launches[i]);
-    add_unused_table(scope, &out);
     return out;
   }
   Kernels out;
@@ -308,7 +296,6 @@ Kernels compute_kernels(const Scope& scope, std::optional<KernelsBy> by, WithCos
   std::stable_sort(out.rows.begin(), out.rows.end(),
                    [&](const KernelRow& a, const KernelRow& b) { return order(a) < order(b); });
   add_diagnostics(scope, costs, &out);
-  add_unused_table(scope, &out);
   return out;
 }
 

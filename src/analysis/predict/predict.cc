@@ -9,6 +9,7 @@
 
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
+#include "analysis/shared/table_use.h"
 #include "base/try.h"
 #include "facts/scoped_work.h"
 #include "predict/embedded_text.h"
@@ -107,6 +108,8 @@ Result<Predictions> compute_predictions(const CostOptions& costs, const std::str
   if (costs.measured != nullptr) {
     TRY(own, MeasuredPoints::read(*costs.measured, "--expected-file", device));
   }
+  const KernelTable* const table = table_of(costs);
+  LinesOfTable served;
   for (const OpLine& line : ops) {
     if (line.product) {
       add_configs(line, device, costs, &out);
@@ -119,10 +122,11 @@ Result<Predictions> compute_predictions(const CostOptions& costs, const std::str
     call.device = device.name;
     call.features = features_of_call(line.call, line.tf32.value_or(default_tf32(line.call, costs)), multiprocessors_of(device));
     add_work(&device, &call);
-    if (const KernelTable* table = table_of(costs); table != nullptr && table->is_of(device))
-      call.expected = table->call(line.call);
+    KernelTable::Used used;
+    if (table != nullptr && table->is_of(device)) call.expected = table->call(line.call, &used);
     // A table may hold but one kernel of a call that has several.
     if (call.expected && call.expected->high_ns < call.roof_ns.value_or(0)) call.expected.reset();
+    served.add(call.expected.has_value(), used);
     if (!call.expected) call.expected = expected_time(call.features, device, own ? &*own : nullptr, &call.why);
     for (const std::string& name : line.not_used) {
       std::string& said = call.expected ? call.expected->basis : call.why;
@@ -130,12 +134,14 @@ Result<Predictions> compute_predictions(const CostOptions& costs, const std::str
     }
   }
   rank_configs(&out);
+  if (table != nullptr) out.table_use = served.told(*table, device);
   return out;
 }
 
 Result<Predictions> compute_predictions(const Scope& scope) {
   Predictions out;
   out.of_trace = true;
+  out.table_use = table_use(scope);
   const CostModel& costs = scope.costs();
   const ExpectedTimes times(costs);
   std::vector<std::pair<std::int64_t, double>> seen(times.calls().size());  // launches in the scope, and their time
@@ -250,6 +256,7 @@ Report report_predictions(const Predictions& predictions) {
   }
   Report report;
   report.tables.push_back(std::move(table));
+  if (predictions.table_use) report.diagnostics.push_back(*predictions.table_use);
   return report;
 }
 

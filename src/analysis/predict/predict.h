@@ -31,6 +31,7 @@ struct PredictedCall {
 struct Predictions {
   std::vector<PredictedCall> calls;
   bool of_trace = false, with_features = false, with_configs = false;
+  std::optional<Diagnostic> table_use = std::nullopt;  // what --table served, where one was given
 };
 
 // The lines of --ops, in order. Without a device it is the one that was measured.

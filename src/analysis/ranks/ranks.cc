@@ -71,8 +71,27 @@ class RanksMaker {
     }
   }
 
+  // By rank and collective: how long others held the device up in the same step before, in collectives with nothing else to do.
+  // Who comes late because another was late is not late itself.
+  std::vector<std::vector<std::int64_t>> held_up_before() const {
+    const Job& job = ranks_.job;
+    std::vector<std::vector<std::int64_t>> held_up(job.ranks.size());
+    for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+      const std::vector<DigestCollective>& own = job.ranks[r].digest->collectives;
+      std::int64_t sum = 0;
+      for (std::uint32_t i = 0; i < own.size(); ++i) {
+        if (i > 0 && own[i].step != own[i - 1].step) sum = 0;
+        held_up[r].push_back(sum);
+        const MeetingPart times = part_in(job, job.meetings[job.meeting_of[r][i]], {r, i});
+        saturating_add(&sum, std::min(times.wait_ns, own[i].exposed_ns));
+      }
+    }
+    return held_up;
+  }
+
   void add_meetings() {
     const Job& job = ranks_.job;
+    const std::vector<std::vector<std::int64_t>> held_up = held_up_before();
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, MeetingSums> collectives;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<std::int64_t>> messages;
     for (const Meeting& meeting : job.meetings) {
@@ -81,15 +100,18 @@ class RanksMaker {
       sums.group = meeting.group;
       sums.dtype = meeting.dtype;
       ++sums.count;
-      std::int64_t last = INT64_MIN, last_but_one = INT64_MIN;
+      std::pair<std::int64_t, std::int64_t> last{INT64_MIN, 0}, last_but_one{INT64_MIN, 0};  // start, and held up before
       for (const Attendant& a : job.attendants_of(meeting)) {
-        const std::int64_t start = job.ranks[a.rank].common(job.ranks[a.rank].digest->collectives[a.collective].start_ns);
-        last_but_one = std::max(last_but_one, std::min(last, start));
-        last = std::max(last, start);
+        const JobRank& rank = job.ranks[a.rank];
+        const std::pair own(rank.common(rank.digest->collectives[a.collective].start_ns), held_up[a.rank][a.collective]);
+        last_but_one = std::max(last_but_one, std::min(last, own));
+        last = std::max(last, own);
       }
+      const std::int64_t inherited = std::max<std::int64_t>(0, last.second - last_but_one.second);
       for (const Attendant& a : job.attendants_of(meeting)) {
         const DigestCollective& c = job.ranks[a.rank].digest->collectives[a.collective];
-        const Part part = part_of(job, meeting, a, last_but_one);
+        Part part = part_of(job, meeting, a, last_but_one.first);
+        part.late_ns = std::max<std::int64_t>(0, part.late_ns - inherited);
         RankStep& step = ranks_.ranks[a.rank].steps[std::min<std::size_t>(c.step, ranks_.ranks[a.rank].steps.size() - 1)];
         saturating_add(&step.wait_ns, part.wait_ns);
         saturating_add(&step.transfer_ns, part.transfer_ns);

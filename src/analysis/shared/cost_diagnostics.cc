@@ -1,4 +1,5 @@
-// One function per caveat: device not known, no peak for a dtype, clock without effect, costs partly known.
+// One function per caveat: device not known, no peak for a dtype, an algorithm that is not told, clock without effect, costs
+// partly known.
 #include "analysis/shared/cost_diagnostics.h"
 
 #include <algorithm>
@@ -78,6 +79,29 @@ std::optional<Diagnostic> no_peak(const Scope& scope, const CostSum& total) {
                         ": kernels of that dtype have no percent of peak and no roof; give the peak in a --device-file FILE"};
 }
 
+// Convolutions by an algorithm with other arithmetic than their definition, of which the names of the kernels do not tell how
+// much they multiply.
+std::optional<Diagnostic> untold_algorithm(const Scope& scope) {
+  const Trace& trace = scope.trace();
+  std::set<std::string_view> kernels;
+  for_each_work(scope, [&](const Device& device, const WorkRow& work) {
+    const LaunchCost& cost = scope.costs()[work.row];
+    const bool computes = scope.model().identities()[work.row].category == Category::conv && cost.flops.value_or(0) > 0;
+    if (!computes || duration_ns(work) <= 0 || scope.costs().device(device.id) == nullptr) return;
+    const bool has_peak = peak_flops(*scope.costs().device(device.id), cost.dtype, MathUnit::matrix).known();
+    if (has_peak && !scope.costs().roof(work.row).pct_peak_flops)
+      kernels.insert(trace.text(trace.events.name(trace.of(EventClass::device_work)[work.row])));
+  });
+  if (kernels.empty()) return std::nullopt;
+  return Diagnostic{
+      "untold_algorithm", static_cast<std::int64_t>(kernels.size()),
+      "convolutions by Winograd's algorithm or by Fourier transforms multiply less than their definition, and " +
+          std::to_string(kernels.size()) +
+          (kernels.size() == 1 ? " kernel does not tell how much: it has" : " kernels do not tell how much: they have") +
+          " no percent of peak and no roof",
+      "info"};
+}
+
 // Kernel time of the scope that graphs replayed and whose costs are unknown because the op is.
 std::int64_t replayed_without_ops_ns(const Scope& scope) {
   const GraphReplays& replays = scope.model().graph_replays();
@@ -113,6 +137,7 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
   }
   if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
   if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
+  if (auto untold = untold_algorithm(scope)) found.push_back(std::move(*untold));
   const std::int64_t hidden_ns = scope.trace().borrowed ? 0 : replayed_without_ops_ns(scope);
   const double hidden_pct = total.time_ns > 0 ? 100.0 * static_cast<double>(hidden_ns) / static_cast<double>(total.time_ns) : 0;
   if (hidden_pct >= kMuchHidden) {

@@ -12,6 +12,7 @@
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/findings.h"
 #include "analysis/shared/cells.h"
+#include "analysis/shared/table_use.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "facts/scope_diagnostics.h"
@@ -83,6 +84,7 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
                             std::optional<std::int64_t> measured_ns) {
   WhatIfAnswer answer;
   answer.no_device_events = scope.model().timeline().devices.empty();
+  answer.table_use = table_use(scope);
   const StepSavings savings(scope, from, measured_ns);
   const WhatIf& what_if = savings.what_if();
   answer.why_not = what_if.why_not();
@@ -154,6 +156,7 @@ Report report_whatif(const WhatIfAnswer& answer) {
   report.headline = headline_of(answer);
   report.tables.push_back(std::move(table));
   if (answer.no_device_events) report.diagnostics.push_back(no_device_events());
+  if (answer.table_use) report.diagnostics.push_back(*answer.table_use);
   return report;
 }
 

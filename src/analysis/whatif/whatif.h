@@ -41,6 +41,7 @@ struct WhatIfAnswer {
   std::vector<Scenario> rows;
   std::string why_not;  // nothing could be replayed
   bool no_device_events = false;
+  std::optional<Diagnostic> table_use = std::nullopt;  // what --table served, where one was given
 };
 
 WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked, WhatIf::From from = {},

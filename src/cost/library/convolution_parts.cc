@@ -67,12 +67,12 @@ class ConvolutionParts {
  private:
   ConvolutionPart& own(std::size_t i) { return c_.parts[i].edit<ConvolutionPart>(); }
 
-  // A transform of any tensor into any layout; groups of channels that are padded to the width of a tile; tiles of a depthwise
-  // convolution, whose borders are read again as far as they have left the cache.
+  // A transform of any tensor into any layout, or into a space of points; groups of channels that are padded to the width of a
+  // tile; tiles of a depthwise convolution, whose borders are read again as far as they have left the cache.
   static bool not_told(std::string_view kernel) {
     const auto holds = [&](std::string_view text) { return kernel.find(text) != std::string_view::npos; };
-    return holds("tensorTransformGeneric") || (holds("xmma_depthwise") && holds("_tiling_")) ||
-           (holds("_implicit_gemm_indexed_") && holds("_g16_"));
+    return holds("tensorTransformGeneric") || holds("fft2d_") || holds("region_transform_ABC") || holds("_cf32_") ||
+           (holds("xmma_depthwise") && holds("_tiling_")) || (holds("_implicit_gemm_indexed_") && holds("_g16_"));
   }
 
   // Forward: whichever of the two layouts the library works in, what is transposed before it computes is an operand, and what
@@ -180,12 +180,16 @@ class ConvolutionParts {
       if (c_.parts[i].role == KernelRole::grad_input) last_input = i;
     }
     bool weight_phase = !input, computed_input = false;
+    const CallLaunch* of_input = nullptr;  // a plain product that gives the input's gradient
+    const bool in_tiles = holds_fourier_transforms();
     for (std::size_t i = 0; i < c_.parts.size(); ++i) {
       KernelRole& role = c_.parts[i].role;
       if (weight && names_weight(c_.launches[i].kernel)) weight_phase = true;
       if (role == KernelRole::main) {
-        const bool is_weight = weight && i >= last_input && (weight_phase || computed_input);
+        const bool again = in_tiles && !weight_phase && of_input != nullptr && same_launch(*of_input, c_.launches[i]);
+        const bool is_weight = weight && i >= last_input && (weight_phase || computed_input) && !again;
         role = is_weight ? KernelRole::grad_weight : KernelRole::grad_input;
+        if (!is_weight) of_input = &c_.launches[i];
       }
       if (role == KernelRole::grad_input && !input) role = KernelRole::grad_weight;
       if (role == KernelRole::grad_input) {
@@ -196,6 +200,17 @@ class ConvolutionParts {
       if (!computes(role) && (weight_phase || result_by_grid(i) == 2)) own(i).operand = 2;  // it serves the weight's gradient
       if (result_by_grid(i) == 1) own(i).operand = 1;
     }
+  }
+  // cuDNN goes over large images in tiles, with a product for each.
+  bool holds_fourier_transforms() const {
+    return std::any_of(c_.launches.begin(), c_.launches.end(),
+                       [](const CallLaunch& launch) { return launch.kernel.find("fft2d_") != std::string_view::npos; });
+  }
+  static bool same_launch(const CallLaunch& a, const CallLaunch& b) {
+    const auto same = [](const std::optional<Dim3>& x, const std::optional<Dim3>& y) {
+      return x && y && x->x == y->x && x->y == y->y && x->z == y->z;
+    };
+    return a.kernel == b.kernel && same(a.grid, b.grid);
   }
   static bool names_weight(std::string_view kernel) {
     return kernel.find("wgrad") != std::string_view::npos || kernel.find("Wgrad") != std::string_view::npos ||

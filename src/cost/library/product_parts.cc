@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "cost/library/call_parts.h"
 #include "cost/library/product_waves.h"
+#include "kernel_names/kernel_description.h"
 #include "kernel_names/tile_in_name.h"
 #include "ops/operands.h"
 
@@ -225,11 +227,26 @@ double split_of(const CallLaunch& launch, double batch, double m, double n) {
   return std::max(depth / std::max(batch, 1.0), 1.0);
 }
 
+// Beside a kernel that is a product by its name, one that is none prepares it, whatever it is called: nothing is claimed of it,
+// and it has no share in the FLOPs. Where no name tells of a product, all may be.
+void leave_out_helpers(CallParts& c) {
+  if (c.parts.size() < 2) return;
+  std::vector<bool> multiplies;
+  for (const auto& launch : c.launches) multiplies.push_back(describe_kernel(launch.kernel).category == Category::gemm);
+  const auto computes_by_name = [&](std::size_t i) { return multiplies[i] && c.parts[i].role == KernelRole::main; };
+  bool any = false;
+  for (std::size_t i = 0; i < c.parts.size(); ++i) any = any || computes_by_name(i);
+  for (std::size_t i = 0; i < c.parts.size() && any; ++i) {
+    if (c.parts[i].role == KernelRole::main && !multiplies[i]) c.parts[i].role = KernelRole::unknown;
+  }
+}
+
 // A product split over k: its kernel writes partial sums, one more adds them up. The grid's depth beyond the batch is the
 // split.
 void assign_gemm_roles(CallParts& c) {
   const ProductPositions* at = product_positions(c.row);
   if (at == nullptr) return;
+  leave_out_helpers(c);
   const auto [columns, rows] = product_sizes(c, *at);
   const TensorShape* a = factor(c, at->a);
   for (std::size_t i = 0; i < c.parts.size(); ++i) {

@@ -218,11 +218,26 @@ def indexed_rows(own):
     return min(elements // max(math.prod(own[1:]), 1), own[0])
 
 
+def mask_shape(own):
+    """Of the mask that chose, where the call's kernels begin with those of nonzero; None: indices did. A mask of one dimension needs no write_indices."""
+    names = [launch["name"] for launch in CALL["launches"]]
+    if not any("NonZeroOp" in name for name in names):
+        return None
+    return own if any("write_indices" in name for name in names) else own[:1]
+
+
 def make_indices(named, device, generator):
-    """Indices that the profiler does not record (aten::index and its kin): one tensor for the first dimension."""
+    """Indices that the profiler does not record (aten::index and its kin): one tensor for the first dimension, or a mask with as many
+    true values, evenly spread. Without values (meta) a mask has no count: indices stand for it."""
     own, source = tensor_sizes(named, "self") or [1], tensor_sizes(named, "values")
-    count = source[0] if source else indexed_rows(own) or own[0]
-    return [make_tensor([count], None, "int64", device, generator, ("below", own[0]))]
+    mask = mask_shape(own) if str(device) != "meta" else None
+    shape = [math.prod(own)] if mask == own else own
+    count = source[0] if source else indexed_rows(shape) or shape[0]
+    if mask is None:
+        return [make_tensor([count], None, "int64", device, generator, ("below", own[0]))]
+    chosen = torch.zeros(math.prod(mask), dtype=torch.bool, device=device)
+    chosen[torch.linspace(0, max(chosen.numel() - 1, 0), min(count, chosen.numel()), dtype=torch.float64, device=device).long()] = True
+    return [chosen.view(mask)]
 
 
 def make_inputs(device="cuda", seed=0):

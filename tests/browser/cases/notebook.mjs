@@ -51,6 +51,15 @@ export const cases = {
     await visit(viewer, "kernels");
     const kernels = JSON.parse(run_ridge("kernels", "--json", trace));
     equal(await viewer.evaluate(() => window.__ridge.table.rows.map((row) => row[0])), column(kernels, "kernels", "kernel"), "kernels, on a page of their own");
+    const found = await viewer.evaluate(
+      () =>
+        new Promise((done) => {
+          const worker = new Worker(URL.createObjectURL(new Blob(["postMessage(7)"], { type: "text/javascript" })));
+          worker.addEventListener("message", (event) => done(event.data));
+          worker.addEventListener("error", () => done("none"));
+        }),
+    );
+    equal(found, 7, "the worker that searches by expressions may run");
     equal(page.url().includes("#"), false, "the notebook's own address is left alone");
     await finish();
   },

@@ -87,17 +87,11 @@ TEST(Check, ADurationOutOfRangeIsNotSaidToBeMissing) {
   EXPECT_NE(check.rows[0].message.find("beyond 64-bit nanoseconds"), std::string::npos);
 }
 
-// Winograd's algorithm multiplies less than a convolution's definition: no matter of TF32, which these kernels do not use.
-TEST(Check, ReasonOfConvolutionsAboveThePeak) {
+// Winograd's algorithm multiplies less than a convolution's definition: what it executes is below the peak.
+TEST(Check, ConvolutionsByWinogradAreBelowThePeak) {
   const test::LoadedTrace loaded = test::load_file(*test::path_of("resnet18_eager_shapes"));
-  int found = 0;
-  for (const OddMetric& m : compute_check(Scope(*loaded.model)).metrics) {
-    if (m.problem != MetricProblem::over_peak_flops || m.kernel.find("_ffma_") == m.kernel.npos) continue;
-    ++found;
-    EXPECT_NE(m.reasons.find("fewer multiplications"), std::string::npos) << m.kernel << ": " << m.reasons;
-    EXPECT_EQ(m.reasons.find("tf32"), std::string::npos) << m.kernel << ": " << m.reasons;
-  }
-  EXPECT_GT(found, 0);
+  for (const OddMetric& m : compute_check(Scope(*loaded.model)).metrics)
+    EXPECT_NE(m.problem, MetricProblem::over_peak_flops) << m.kernel << ": " << m.reasons;
 }
 
 TEST(Check, DoesNotJudgeTheAutotuner) {

@@ -168,6 +168,73 @@ TEST(ServingCosts, ReadWhatCountersSay) {
   }
 }
 
+// What a product or attention launches besides itself multiplies nothing: pointers for each expert, columns put in order,
+// weights unpacked, parts put together.
+TEST(ServingCosts, HelpersMultiplyNothing) {
+  struct Case {
+    std::string_view op, dims, types, values;
+    std::vector<std::string_view> helpers;
+    std::string_view kernel;
+    double flops;
+  };
+  constexpr std::string_view kCutlass =
+      "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int>>>(int)";
+  const Case cases[] = {
+      {"_C::cutlass_moe_mm",
+       "[[512,4096],[512,7168],[8,7168,4096],[512,1],[8,4096],[8]]",
+       R"(["c10::BFloat16","c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","int"])",
+       R"(["","","","","",""])",
+       {"void get_group_gemm_starts<cutlass::float_e4m3_t, cutlass::bfloat16_t, float>(int*)"},
+       kCutlass,
+       2.0 * 512 * 4096 * 7168},
+      {"sgl_kernel::es_fp8_blockwise_scaled_grouped_mm",
+       "[[512,4096],[512,7168],[8,7168,4096],[512,56],[8,56,32]]",
+       R"(["c10::BFloat16","c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float"])",
+       R"(["","","","",""])",
+       {"void expert_specialization::groupedGemmPreComputeKernel<int>(int*)"},
+       kCutlass,
+       2.0 * 512 * 4096 * 7168},
+      {"_C::gptq_marlin_gemm",
+       "[[32,4096],[],[256,12288],[32,6144],[],[],[],[],[],[],[],[],[]]",
+       R"(["c10::BFloat16","","int","c10::BFloat16","","","","","","","Scalar","Scalar","Scalar"])",
+       R"(["","","","","","","","","","","32","6144","4096"])",
+       {"void marlin::permute_cols_kernel(int4 const*, int const*, int4*, int, int, int)"},
+       "void marlin::Marlin<__nv_bfloat16, 256, 1, 8, 8, 4>(int4 const*)",
+       2.0 * 32 * 6144 * 4096},
+      {"_C::gptq_gemm",
+       "[[64,4096],[512,6144],[32,768],[32,6144],[4096],[],[],[]]",
+       R"(["c10::Half","int","int","c10::Half","int","Scalar","Scalar","Scalar"])",
+       R"(["","","","","","True","False","4"])",
+       {"vllm::gptq::reconstruct_exllama_4bit_kernel(unsigned int const*, int const*)"},
+       "nvjet_sm90_hsh_64x64_64x13_1x2_h_bz_NNT",
+       2.0 * 64 * 6144 * 4096},
+      {"_C::cutlass_scaled_mm",
+       "[[32,6144],[32,4096],[4096,6144],[32,1],[1,6144],[]]",
+       R"(["c10::BFloat16","c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float",""])",
+       R"(["","","","","",""])",
+       {"void vllm::a_helper_that_nobody_has_heard_of<int>(int)"},
+       kCutlass,
+       2.0 * 32 * 6144 * 4096},
+      {"sgl_kernel::fwd_kvcache_mla",
+       "[[64,1,128,576],[4096,64,1,656],[],[64],[64,40],[],[],[132,8],[65],[],[64,1,2048]]",
+       R"(["c10::BFloat16","unsigned char","Scalar","int","int","Scalar","Scalar","int","int","Scalar","int"])",
+       R"(["","","512","","","0.1","False","","","True",""])",
+       {"void smxx::decode::flash_fwd_mla_combine_kernel<cutlass::bfloat16_t, 512>(int)"},
+       "void sm90::decode::sparse_fp8::flash_fwd_splitkv_mla_fp8_sparse_kernel<int>(int)",
+       2.0 * 128 * (576 + 512) * 64 * 2048},
+  };
+  for (const Case& each : cases) {
+    std::string events = event({.name = each.op, .ts = 100, .dur = 90, .args = args(each.dims, each.types, each.values)});
+    int id = 0;
+    for (const std::string_view kernel : each.helpers) events = join({events, launch(++id, 110, 2, kernel, 220, 5)});
+    events = join({events, launch(++id, 120, 2, each.kernel, 230, 40)});
+    const auto loaded = load_events(events);
+    const CostModel costs(*loaded.model, {});
+    for (std::size_t i = 0; i < each.helpers.size(); ++i) EXPECT_EQ(costs[i].flops.value_or(0), 0) << each.helpers[i];
+    EXPECT_EQ(costs[each.helpers.size()].flops, each.flops) << each.kernel;
+  }
+}
+
 // Shares of kernel time whose FLOPs, and whose bytes, are known.
 struct Known {
   double flops = 0, bytes = 0;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "ingest/reader.h"
 #include "job/make_digest.h"
+#include "job/sound_digest.h"
 #include "support/files.h"
 #include "support/made_job.h"
 #include "support/says.h"

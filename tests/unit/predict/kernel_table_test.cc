@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/kernels/kernels.h"
+#include "analysis/predict/predict.h"
+#include "analysis/whatif/whatif.h"
 #include "ingest/reader.h"
 #include "predict/expected_times.h"
 #include "predict/op_lines.h"
@@ -137,6 +140,53 @@ TEST(KernelTable, ComesBeforeTheModelInATrace) {
   options.sources = &elsewhere_given;
   const CostModel elsewhere(model, options);
   EXPECT_EQ(ExpectedTimes(elsewhere).ns(row), expected.ns(row));
+}
+
+// What a table served is said by all that take one: nothing fits, another device, or how many rows.
+TEST(KernelTable, WhatItServedIsSaid) {
+  const std::unique_ptr<Trace> trace = read_trace_bytes(test::fixture("opzoo_eager"), "t", {}).value();
+  const Model model(*trace);
+  const auto said = [&](const std::string& device, const std::string& kernel) {
+    const std::string json = R"({"ridge_table": 1, "device": ")" + device + R"(", "kernels": [{"kernel": ")" + kernel +
+                             R"(", "warm_ns": 1000, "cold_ns": 1000}, {"kernel": "absent", "warm_ns": 1000}]})";
+    const Given given(json);
+    CostOptions options;
+    options.sources = &given;
+    const Scope scope(model, std::make_shared<const CostModel>(model, options));
+    const Kernels kernels = compute_kernels(scope);
+    const auto found =
+        std::ranges::find_if(kernels.diagnostics, [](const Diagnostic& d) { return d.code.starts_with("table_"); });
+    EXPECT_NE(found, kernels.diagnostics.end());
+    if (found == kernels.diagnostics.end()) return std::string();
+    EXPECT_EQ(compute_predictions(scope)->table_use->message, found->message);
+    EXPECT_EQ(compute_whatif(scope, {}).table_use->message, found->message);
+    return found->code + ": " + found->message;
+  };
+  const CostModel plain(model, {});
+  const ExpectedTimes expected(plain);
+  std::size_t row = 0;
+  while (expected.call(row) == nullptr || expected.call(row)->call == nullptr || expected.call(row)->call->launches != 1) ++row;
+  const std::string name(trace->text(trace->events.name(trace->of(EventClass::device_work)[row])));
+  EXPECT_NE(said("h200", name).find("table_taken: 1 of 2 rows of --table stand for "), std::string::npos) << said("h200", name);
+  EXPECT_EQ(said("h200", "other"),
+            "table_not_taken: no row of --table is taken: none of its 2 tells the time of a launch of this trace");
+  EXPECT_EQ(said("Mine", name), "table_not_taken: no row of --table is taken: it was measured on Mine, this is NVIDIA H200");
+  EXPECT_FALSE(compute_predictions(Scope(model))->table_use.has_value());
+
+  const auto lines = [](const std::string& device) {
+    const Given given(kMeasuredTable);
+    CostOptions options;
+    options.sources = &given;
+    if (!device.empty()) options.device = **find_device(device);
+    return compute_predictions(
+               options,
+               R"({"op": "aten::mm", "shapes": [[64, 32], [32, 16]], "strides": [[32, 1], [1, 32]], "dtypes": "bfloat16"}
+{"op": "aten::mm", "shapes": [[65, 32], [32, 16]], "dtypes": "bfloat16"})")
+        ->table_use->message;
+  };
+  EXPECT_EQ(lines(""), "2 of 6 rows of --table stand for 1 of 2 lines; the rest is by the model");
+  EXPECT_NE(lines("A100-SXM4-80GB").find("measured on NVIDIA H200, this is NVIDIA A100"), std::string::npos)
+      << lines("A100-SXM4-80GB");
 }
 
 TEST(KernelTable, TablesThatCannotBeAreRefused) {
