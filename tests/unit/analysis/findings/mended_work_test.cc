@@ -19,7 +19,7 @@ constexpr std::string_view kTimes = "void at::native::vectorized_elementwise_ker
 constexpr std::string_view kPlus = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
 constexpr std::string_view kScan = "void at::native::tensor_kernel_scan_innermost_dim<float, std::plus<float> >()";
 constexpr std::string_view kRoll = "void at::native::roll_cuda_kernel<float>(float const*, float*, long)";
-constexpr std::string_view kPlainProduct = "sm80_xmma_gemm_f32f32";
+constexpr std::string_view kMendedProduct = "sm80_xmma_gemm_f32f32";
 
 // Ops with a kernel each, one after the other.
 class OpsInARow {
@@ -57,8 +57,8 @@ bool goes(const Found& found, std::string_view id, std::int64_t from, std::int64
 // ATen's scan takes many times its traffic: in a fused kernel it takes that.
 TEST(MendedWork, AScanOrARollIsPartOfAChain) {
   OpsInARow row;
-  row.op("aten::mm", kPlainProduct, 50).op("aten::mul", kTimes, 40).op("aten::cumsum", kScan, 300);
-  row.op("aten::add", kPlus, 40).op("aten::roll", kRoll, 40).op("aten::mul", kTimes, 40).op("aten::mm", kPlainProduct, 50);
+  row.op("aten::mm", kMendedProduct, 50).op("aten::mul", kTimes, 40).op("aten::cumsum", kScan, 300);
+  row.op("aten::add", kPlus, 40).op("aten::roll", kRoll, 40).op("aten::mul", kTimes, 40).op("aten::mm", kMendedProduct, 50);
   const Found found = row.found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
   EXPECT_NEAR(work_gone_us(found, "unfused_pointwise"), 460 - 1.12 * 40, 1);
@@ -67,9 +67,9 @@ TEST(MendedWork, AScanOrARollIsPartOfAChain) {
 // Twenty kernels read more than the largest of them: what none of them made.
 TEST(MendedWork, OfALongChainMoreThanOneKernelsTrafficIsLeft) {
   OpsInARow row;
-  row.op("aten::mm", kPlainProduct, 50);
+  row.op("aten::mm", kMendedProduct, 50);
   for (int i = 0; i < 20; ++i) row.op("aten::mul", i % 2 == 0 ? kTimes : kPlus, 40);
-  const Found found = row.op("aten::mm", kPlainProduct, 50).found();
+  const Found found = row.op("aten::mm", kMendedProduct, 50).found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
   EXPECT_LT(work_gone_us(found, "unfused_pointwise"), 800 - 2.5 * 40);
   EXPECT_GT(work_gone_us(found, "unfused_pointwise"), 800 - 4 * 40);
@@ -78,8 +78,8 @@ TEST(MendedWork, OfALongChainMoreThanOneKernelsTrafficIsLeft) {
 // Who compiles may compile all: but for products, all of it may go.
 TEST(MendedWork, WhatIsCompiledBoundsAllButProducts) {
   OpsInARow row;
-  row.op("aten::mm", kPlainProduct, 100).op("aten::mul", kTimes, 40).op("aten::add", kPlus, 40);
-  row.op("aten::softmax", "void at::native::softmax_warp_forward<float>()", 200).op("aten::mm", kPlainProduct, 100);
+  row.op("aten::mm", kMendedProduct, 100).op("aten::mul", kTimes, 40).op("aten::add", kPlus, 40);
+  row.op("aten::softmax", "void at::native::softmax_warp_forward<float>()", 200).op("aten::mm", kMendedProduct, 100);
   const Found found = row.found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
   const Finding& finding = found.find("unfused_pointwise")->finding;
@@ -100,8 +100,8 @@ TEST(MendedWork, ProductsOfUnknownSizeHaveNoOtherBoundThanTheirTime) {
 TEST(MendedWork, CodeBetweenTwoLaunchesThatGoGoesToo) {
   OpsInARow row;
   // Ops from 105, 175, 255, 315, 375 and 435 us on; the first of the chain stays, and some of the second.
-  row.op("aten::mm", kPlainProduct, 50).op("aten::mul", kTimes, 60).op("aten::add", kPlus, 40).op("aten::mul", kTimes, 40);
-  const Found found = row.op("aten::add", kPlus, 40).op("aten::mm", kPlainProduct, 50).found();
+  row.op("aten::mm", kMendedProduct, 50).op("aten::mul", kTimes, 60).op("aten::add", kPlus, 40).op("aten::mul", kTimes, 40);
+  const Found found = row.op("aten::add", kPlus, 40).op("aten::mm", kMendedProduct, 50).found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
   EXPECT_TRUE(goes(found, "unfused_pointwise", 315, 385));
   EXPECT_FALSE(goes(found, "unfused_pointwise", 385, 445));
@@ -174,7 +174,7 @@ TEST(MendedWork, ConstantsThatTheHostSendsAreRemade) {
                        .args = fmt::format(R"("correlation": {}, "device": 0, "stream": 7, "bytes": 4096)", 2 * i + 1),
                        .tid = 7}),
                 event({.name = "aten::mm", .ts = at + 300, .dur = 20}),
-                test::launch(2 * i + 2, at + 305, 5, kPlainProduct, at + 320, 600)});
+                test::launch(2 * i + 2, at + 305, 5, kMendedProduct, at + 320, 600)});
     }
     return test::found_in_events(events);
   };
@@ -203,7 +203,7 @@ TEST(MendedWork, BetweenTwoGraphsOfAFrameOnlyProductsStay) {
   ASSERT_TRUE(found.has("graph_breaks")) << found.ids();
   EXPECT_TRUE(goes(found, "graph_breaks", 150, 380));
   EXPECT_FALSE(goes(found, "graph_breaks", 120, 150));
-  const Found kept = program(kPlainProduct);
+  const Found kept = program(kMendedProduct);
   ASSERT_TRUE(kept.has("graph_breaks")) << kept.ids();
   EXPECT_FALSE(goes(kept, "graph_breaks", 220, 240));
   EXPECT_TRUE(goes(kept, "graph_breaks", 240, 375));
@@ -233,7 +233,7 @@ TEST(MendedWork, AllocationsOfAFirstStepLikeTheOthersGo) {
   for (int i = 0; i < 4; ++i) {
     const std::int64_t at = i * 1'000;
     p.text.annotation(fmt::format("ProfilerStep#{}", i), at * kUs, (at + 999) * kUs);
-    p.kernel(at + 10).kernel(at + 500, kPlainProduct, 400);
+    p.kernel(at + 10).kernel(at + 500, kMendedProduct, 400);
     p.text.call("cudaMalloc", (at + 120) * kUs, (at + 480) * kUs);
     p.text.call("cudaFree", (at + 520) * kUs, (at + 700) * kUs);  // while the device is busy
   }
