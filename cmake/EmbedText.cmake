@@ -1,6 +1,6 @@
 # Writes ${OUT}: the texts of src/predict that are part of the binary, each as pieces of at most 30,000 characters. The script that records is one
 # text: its files one behind the other, in this order.
-set(record_expected start products attention convolutions norms elementwise lookups training model_shapes other_layers whole_models image_layers sequence_layers layer_steps compiled measure tiles main)
+set(record_expected start products attention convolutions norms elementwise lookups training model_shapes other_layers whole_models edge_layers image_layers sequence_layers layer_steps compiled measure tiles main)
 set(script "")
 foreach(name ${record_expected})
   file(READ "${DIR}/record_expected/${name}.py" piece)

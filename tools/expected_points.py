@@ -21,6 +21,7 @@ ITEMS = {"1": "uint8", "2": "bfloat16", "4": "float32", "8": "int64"}
 # Kernels around a convolution's own: those that prepare go with what follows, those that finish with what was before.
 PREPARES = re.compile("nchwToNhwc|AddPadding|Memset|Memcpy|convertTensor|init_device_workspace|precompute_indices|flip_filter|strided_dgrad_")
 FINISHES = re.compile("nhwcToNchw|SliceC|tensorTransform|scalePacked|splitK|reduce", re.I)
+SUMS_OF_WEIGHT = re.compile("cnn::reduce_(wgrad| wgrad)")  # behind a product that its name does not tell; also as shortened below
 INPUT = re.compile("dgrad|depthwise2d_backward|backward_input", re.I)
 WEIGHT = re.compile("wgrad|grad_weight|backward_weight", re.I)
 
@@ -64,7 +65,7 @@ def sum_of(kernels):
 
 def gradients(kernels):
     """Which kernels made the gradient of the input and which that of the weight; None where that cannot be told."""
-    roles = ["helper" if PREPARES.search(k["name"]) else "weight" if WEIGHT.search(k["name"]) else "input" if INPUT.search(k["name"])
+    roles = ["helper" if PREPARES.search(k["name"]) or SUMS_OF_WEIGHT.search(k["name"]) else "weight" if WEIGHT.search(k["name"]) else "input" if INPUT.search(k["name"])
              else "helper" if FINISHES.search(k["name"]) else "?" for k in kernels]
     unknown = [i for i, r in enumerate(roles) if r == "?"]
     known = {r: [i for i, x in enumerate(roles) if x == r] for r in ("input", "weight")}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/free_memory.h"
 #include "base/try.h"
 #include "engine/folder.h"
 #include "model/capture_loan.h"
@@ -28,6 +29,7 @@ std::string source_text(const BorrowedCalls& borrowed) {
 
 Result<std::unique_ptr<Trace>> load_trace(const std::string& path, const std::string& capture, const ReadOptions& read) {
   TRY(std::unique_ptr<Trace> trace, read_trace(path, read));
+  give_back_free_memory(trace->events.size());  // what its threads parsed with
   if (capture.empty() || capture == "-") return trace;
   TRY(const std::string capture_path, resolve_folder(capture));
   ReadOptions with = read;

@@ -50,6 +50,9 @@ struct Scratch {
 template <class T>
 void fill(const schema::ColumnReader& reader, std::uint64_t first, std::size_t rows, std::span<const schema::ArgRow> arg_rows,
           Scratch* scratch, Values* out) {
+  static constexpr std::array<T, kBatch> kNothing{};
+  static constexpr std::array<std::uint8_t, kBatch> kUnknown{};
+  if (reader.is_absent()) return out->append(std::span(kNothing).first(rows), std::span(kUnknown).first(rows));
   const schema::Batch<T> batch = scratch->of<T>(rows);
   reader.read<T>(first, batch, arg_rows);
   out->append(std::span<const T>(batch.values), batch.known);
@@ -68,7 +71,7 @@ struct Task {
 
 // Columns that one thread fills, a batch of all of them before the next: what they share of an event is then in its cache.
 void fill_together(const schema::TableRows& table, std::span<const Task> tasks, std::uint64_t first, std::uint64_t count) {
-  const bool share = std::ranges::count_if(tasks, &schema::ColumnReader::reads_arguments, &Task::reader) > 1;
+  const bool share = std::ranges::count_if(tasks, &schema::ColumnReader::reads_arg_rows, &Task::reader) > 1;
   const auto scratch = std::make_unique_for_overwrite<Scratch>();
   for (std::uint64_t row = 0; row < count; row += kBatch) {
     const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(kBatch, count - row));
@@ -103,7 +106,9 @@ class SchemaTable final : public TraceTable {
       const schema::Column& column = table_.columns[columns[i]];
       tasks.push_back({schema::ColumnReader(rows_, column), column.type(), &out.columns[i].values});
     }
-    std::ranges::stable_partition(tasks, &schema::ColumnReader::reads_arguments, &Task::reader);
+    // Those that share what they look up first, and last those without any value.
+    std::ranges::stable_partition(tasks, [](const Task& task) { return !task.reader.is_absent(); });
+    std::ranges::stable_partition(tasks, &schema::ColumnReader::reads_arg_rows, &Task::reader);
     const Threads::Use use(threads_.get());
     const std::size_t groups = (tasks.size() + kGroup - 1) / kGroup;
     for_each_index({count * tasks.size()}, groups, [&](std::size_t i) {

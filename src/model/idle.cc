@@ -98,6 +98,8 @@ class Splitter {
 
   DeviceIdle split() {
     idle_.device = device_.id;
+    idle_.gaps.reserve(device_.work.size() + 1);
+    idle_.pieces.reserve(device_.work.size() + 1);  // most gaps have one
     find_first_launched();
     const WorkRow* last = nullptr;  // the work that ends latest so far
     for (const WorkRow& work : device_.work) {

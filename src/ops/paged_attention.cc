@@ -43,12 +43,12 @@ struct Heads {
 
 // What FlashMLA's calls are told besides: the depth of a value as a number, and, of sparse attention, which keys a query meets,
 // [sequences, queries, keys].
-struct Told {
+struct LatentArguments {
   int v_depth = -1;
   int picked = -1;
 };
 
-std::optional<Heads> heads_of(const OpCall& call, const At& at, const Told& told) {
+std::optional<Heads> heads_of(const OpCall& call, const At& at, const LatentArguments& told) {
   const TensorShape* q = given(call, at.q);
   const TensorShape* k = given(call, at.k);
   const TensorShape* v = given(call, at.v);
@@ -164,7 +164,7 @@ Met within(Met all, const ServerTokens& tokens, double queries, double window) {
   return all;
 }
 
-std::optional<Met> met_of(const OpCall& call, const At& at, const Told& told, const Heads& heads, double queries,
+std::optional<Met> met_of(const OpCall& call, const At& at, const LatentArguments& told, const Heads& heads, double queries,
                           const ServerTokens& tokens) {
   // Keys that several queries meet are read for each: which they are no trace tells.
   if (const TensorShape* picked = given(call, told.picked); picked != nullptr && picked->sizes.size() == 3)
@@ -175,7 +175,7 @@ std::optional<Met> met_of(const OpCall& call, const At& at, const Told& told, co
   return met_by_pages(call, at, heads, queries);
 }
 
-OpWork paged(const OpCall& call, const Part& part, const At& at, const Told& told = {}) {
+OpWork paged(const OpCall& call, const Part& part, const At& at, const LatentArguments& told = {}) {
   OpWork work;
   const TensorShape* q = given(call, at.q);
   const auto heads = heads_of(call, at, told);

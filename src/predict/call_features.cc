@@ -200,6 +200,12 @@ CallFeatures features_of_size(const OpCall& given, bool tf32, double multiproces
   }
   each_tensor(call, [&](const TensorShape& t) { out.tensor_bytes += touched_bytes(t); });
   if (row != nullptr) out.work = row->work(spelled, Part{}, 1);
+  if (out.op == "roll") {  // one dimension after the other
+    const auto dims = integers_at(call, 2);
+    const double times = dims ? std::max(static_cast<double>(dims->size()), 1.0) : 1;
+    if (out.work.read) *out.work.read *= times;
+    if (out.work.written) *out.work.written *= times;
+  }
   if (factory) {
     out.work = {.flops = 0, .read = 0, .written = out.tensor_bytes};
     out.op = std::string(call.op.substr(std::min<std::size_t>(6, call.op.size())));
@@ -299,8 +305,10 @@ CallFeatures with_inner(const features::InnerCalls& inner, bool tf32, double mul
 
 }  // namespace
 
-CallFeatures features_of_call(const OpCall& call, bool tf32, double multiprocessors, bool whole) {
-  if (const auto inner = whole ? features::inner_calls(call) : std::nullopt) return with_inner(*inner, tf32, multiprocessors);
+CallFeatures features_of_call(const OpCall& given, bool tf32, double multiprocessors, bool whole) {
+  const auto inner = features::inner_calls(given);
+  if (inner && whole) return with_inner(*inner, tf32, multiprocessors);
+  const OpCall& call = inner && inner->own ? *inner->own : given;  // its kernel sees the copies
   CallFeatures out = features_of_size(call, tf32, multiprocessors, whole);
   const TensorShape* x = tensor_at(call, 0);
   if (!goes_slice_by_slice(out) || x == nullptr || x->sizes.empty()) return out;

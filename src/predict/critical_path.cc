@@ -143,7 +143,7 @@ std::vector<PathPiece> critical_path(const StepGraph& graph, const StepTimes& ti
 
 std::vector<NearPath> near_paths(const WhatIf& what_if, const std::vector<PathPiece>& path) {
   const StepGraph& graph = what_if.graph();
-  const StepTimes& times = what_if.base();
+  const StepTimes times = what_if.base();
   std::vector<NearPath> found;
   std::unordered_set<std::uint64_t> known;  // pieces of the paths so far
   const auto key = [](const PathPiece& piece) { return std::uint64_t{piece.node} * 2 + (piece.pause ? 1 : 0); };

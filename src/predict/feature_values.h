@@ -29,6 +29,9 @@ struct Span {
 // Images whose channels lie next to each other.
 bool channels_last(const TensorShape& t);
 
+// Of a norm's backward: whether the gradients of weight or bias are asked for.
+bool asks_for_weights(const OpCall& call, std::string_view op);
+
 // What the call takes however little it moves; `x`: the tensor that it goes over.
 double serial_time(const OpCall& call, std::string_view op, std::string_view kind, const Span& span, const TensorShape* x,
                    double multiprocessors);

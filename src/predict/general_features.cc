@@ -259,7 +259,8 @@ void general(const OpCall& call, std::string_view op, double multiprocessors, Ca
                      flag_at(call, 3) ? 1.0F : 0.0F,
                      listed_alike ? 1.0F : 0.0F,
                      static_cast<float>(x != nullptr && index > 0 ? std::log2(index / std::max(numel(*x), 1.0)) : 0.0),
-                     x != nullptr && x->sizes.size() > 1 ? alignment(static_cast<double>(x->sizes[1])) : 0.0F});
+                     x != nullptr && x->sizes.size() > 1 ? alignment(static_cast<double>(x->sizes[1])) : 0.0F,
+                     asks_for_weights(call, op) ? 1.0F : 0.0F});
   waves(out->kind.starts_with("norm") ? span.outer : span.outer * span.inner, multiprocessors, out);
   walked(call, op, out);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "ops/operands.h"
@@ -95,6 +96,67 @@ InnerCalls in_order(const OpCall& call) {
   return out;
 }
 
+// The factors of a product, by op.
+struct FactorsAt {
+  std::string_view op;
+  std::size_t first;
+};
+constexpr std::array kFactors = {FactorsAt{"mm", 0}, FactorsAt{"bmm", 0}, FactorsAt{"addmm", 1}, FactorsAt{"baddbmm", 1}};
+
+// Whether the library can read a matrix where it lies: one of its two dimensions is dense, and the other goes past it.
+bool lies_for_products(const TensorShape& t) {
+  const std::size_t rank = t.sizes.size();
+  if (rank < 2 || t.strides.size() != rank) return true;
+  const std::int64_t rows = t.sizes[rank - 2], columns = t.sizes[rank - 1];
+  const std::int64_t by_rows = t.strides[rank - 2], by_columns = t.strides[rank - 1];
+  return (by_columns == 1 && (by_rows >= columns || rows == 1)) || (by_rows == 1 && (by_columns >= rows || columns == 1)) ||
+         rows * columns <= 1;
+}
+
+// A factor that the library cannot read is copied first.
+std::optional<InnerCalls> copied_factors(const OpCall& call, std::size_t first) {
+  InnerCalls out;
+  out.own = call;
+  for (std::size_t i = first; i < std::min(first + 2, call.arguments.size()); ++i) {
+    TensorShape& t = out.own->arguments[i].tensor;
+    if (out.own->arguments[i].kind != OpArgument::Kind::tensor || lies_for_products(t)) continue;
+    TensorShape dense{t.sizes, {}, t.dtype};
+    out.others.push_back(copy_of(dense, t));
+    t = std::move(dense);
+  }
+  if (out.others.empty()) return std::nullopt;
+  return out;
+}
+
+// Of very many rows over few columns a norm's backward makes sums of 32 rows each, and leaves the rest to sums over those.
+void sums_of_partial_gradients(const OpCall& call, InnerCalls* out) {
+  constexpr double kManyRows = 65536, kRows = 32, kFewColumns = 66 * 32, kMostSums = 16384;
+  const auto normed = integers_at(call, 2);
+  const TensorShape* gradient = tensor_at(call, 0);
+  if (!normed || gradient == nullptr || !asks_for_weights(call, call.op)) return;
+  double columns = 1;
+  for (const std::int64_t n : *normed) columns *= static_cast<double>(n);
+  const double rows = numel(*gradient) / std::max(columns, 1.0);
+  if (rows <= kManyRows || columns >= kFewColumns) return;
+  const double sums = std::min(std::ceil(rows / kRows), kMostSums);
+  OpArgument over;
+  over.kind = OpArgument::Kind::value;
+  over.value = "[0]";
+  const TensorShape partial{{static_cast<std::int64_t>(sums), static_cast<std::int64_t>(columns)}, {}, DType::f32};
+  const int gradients = call.op.find("rms_norm") == std::string_view::npos ? 2 : 1;
+  for (int i = 0; i < gradients; ++i) out->others.push_back(call_of("aten::sum", {tensor_argument(partial), over}));
+}
+
+// Volumes whose channels lie last are normed in float32: what is not so yet is copied first.
+std::optional<InnerCalls> normed_volume(const OpCall& call) {
+  const TensorShape* x = tensor_at(call, 0);
+  if (x == nullptr || x->sizes.size() != 5 || !channels_last(*x) || x->dtype == DType::f32 || !flag_at(call, 5))
+    return std::nullopt;
+  TensorShape copied = *x;
+  copied.dtype = DType::f32;
+  return InnerCalls{{copy_of(copied, *x)}, call};
+}
+
 // (gradient, sizes, ..): zeros, and the gradient copied into a part of them.
 std::optional<InnerCalls> placed_in_zeros(const OpCall& call) {
   const TensorShape* gradient = tensor_at(call, 0);
@@ -156,7 +218,18 @@ std::optional<InnerCalls> safe_softmax(const OpCall& call) {
 std::optional<InnerCalls> inner_calls(const OpCall& call) {
   const std::string_view op = inner_name(call.op);
   if (!call.has_shapes) return std::nullopt;
-  if (auto zeros = zeros_of(call, op)) return InnerCalls{{std::move(*zeros)}, call};
+  if (auto zeros = zeros_of(call, op)) {
+    InnerCalls out{{std::move(*zeros)}, call};
+    if (TensorShape& gradient = out.own->arguments.front().tensor;
+        op == "embedding_dense_backward" && !lies_in_order(gradient)) {
+      TensorShape dense{gradient.sizes, {}, gradient.dtype};
+      out.others.push_back(copy_of(dense, gradient));
+      gradient = std::move(dense);
+    }
+    return out;
+  }
+  if (const auto at = std::ranges::find(kFactors, op, &FactorsAt::op); at != kFactors.end())
+    return copied_factors(call, at->first);
   if (op == "slice_backward" || op == "select_backward") return placed_in_zeros(call);
   if (op == "masked_fill") return into_a_copy(call, "aten::masked_fill_");
   constexpr std::array<std::string_view, 3> kIntoCopies = {"index_add", "scatter", "scatter_add"};
@@ -164,8 +237,10 @@ std::optional<InnerCalls> inner_calls(const OpCall& call) {
   if (op == "_safe_softmax") return safe_softmax(call);
   if (op == "_softmax_backward_data" && tensor_at(call, 1) != nullptr && tensor_at(call, 0) != nullptr)
     return InnerCalls{{call_of("aten::mul", {call.arguments[0], call.arguments[1]})}, call};
+  if (op == "native_batch_norm") return normed_volume(call);
   if (!wants_order(op)) return std::nullopt;
   InnerCalls out = in_order(call);
+  if (is_backward(op)) sums_of_partial_gradients(call, &out);
   if (out.others.empty()) return std::nullopt;
   return out;
 }

@@ -44,24 +44,21 @@ constexpr int kHalvings = 24;
 }  // namespace
 
 WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measured_ns)
-    : scope_(scope),
-      graph_(graph_with_recorder(scope.model())),
-      recorded_(replay(graph_)),
-      length_(std::make_unique<StepLength>(scope, graph_, recorded_)),
-      base_(without_recorder(graph_, 1)),
-      measured_ns_(measured_ns),
-      from_(from) {
+    : scope_(scope), graph_(graph_with_recorder(scope.model())), measured_ns_(measured_ns), from_(from) {
+  const Replayed recorded = replay(graph_);
+  length_ = std::make_unique<StepLength>(scope, graph_, recorded);
   if (!length_->why_not().empty()) return;
+  replayed_ns_ = length_->step_ns(recorded);
   steady_ = std::make_unique<SteadyStep>(length_->steady());
-  if (measured_ns_) {
-    recorder_times_ = fitted_to(*measured_ns_);
-    base_ = without_recorder(graph_, recorder_times_);
-  }
-  base_ns_ = base_settled_ns_ = without_profiler_ns_ = settled_ns(base_);
-  if (from == From::without_profiler) return;
-  base_ = StepTimes(graph_);
-  base_ns_ = replayed_ns();
-  base_settled_ns_ = settled_ns(base_);
+  if (measured_ns_) recorder_times_ = fitted_to(*measured_ns_);
+  without_profiler_ns_ = settled_ns(without_recorder(graph_, recorder_times_));
+  const bool as_recorded = from == From::recorded;
+  base_ns_ = as_recorded ? replayed_ns_ : without_profiler_ns_;
+  base_settled_ns_ = as_recorded ? settled_ns(StepTimes(graph_)) : without_profiler_ns_;
+}
+
+StepTimes WhatIf::base() const {
+  return from_ == From::recorded ? StepTimes(graph_) : without_recorder(graph_, recorder_times_);
 }
 
 // The more is taken off, the shorter the step: halved until it fits.
@@ -127,7 +124,7 @@ std::int64_t WhatIf::without_profiler_high_ns() const {
 
 Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const {
   Outcome out;
-  StepTimes times = base_;
+  StepTimes times = base();
   double kept = 1 - uncertain;  // share of what they save that is certain
   for (const Removal* removal : removals) {
     if (removal->empty()) continue;

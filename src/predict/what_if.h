@@ -41,9 +41,8 @@ class WhatIf {
   // Why there is no step to replay; empty when there is one.
   const std::string& why_not() const { return length_->why_not(); }
 
-  const Replayed& recorded() const { return recorded_; }
   std::int64_t recorded_ns() const { return length_->recorded_ns(); }
-  std::int64_t replayed_ns() const { return length_->step_ns(recorded_); }
+  std::int64_t replayed_ns() const { return replayed_ns_; }
   // Of what the replay rests on: edges that were recorded, inferred, contradicted.
   std::string replay_basis() const;
 
@@ -56,7 +55,7 @@ class WhatIf {
   std::int64_t without_profiler_high_ns() const;
   // The step that changes start from.
   std::int64_t base_ns() const { return base_ns_; }
-  const StepTimes& base() const { return base_; }
+  StepTimes base() const;  // made anew: a replay changes a copy of it anyway
 
   // How the step that savings are of goes with these times, and which time is the iterations': as recorded, or without the
   // recorder while the program goes on.
@@ -75,13 +74,12 @@ class WhatIf {
 
   const Scope& scope_;
   StepGraph graph_;
-  Replayed recorded_;
   std::unique_ptr<StepLength> length_;
   std::unique_ptr<SteadyStep> steady_;
-  StepTimes base_;
   std::optional<std::int64_t> measured_ns_;
   double recorder_times_ = 1;
   From from_;
+  std::int64_t replayed_ns_ = 0;
   std::int64_t without_profiler_ns_ = 0;
   std::int64_t base_ns_ = 0;
   std::int64_t base_settled_ns_ = 0;

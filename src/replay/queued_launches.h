@@ -4,7 +4,8 @@
 //
 // Neighbourhoods of 64 launches are looked for first, then of 32, 16 and 8: a layer's products may share kernel and grid, and
 // only what surrounds them tells which is which. With the launches of 118 recorded programs, up to two thirds of each taken for
-// queued: of those that several calls may have launched, 99.7 % of the time is told, none of it wrong.
+// queued: of those that several calls may have launched, 99.7 % of the time is told, 0.01 % of it wrong (calls that differ in
+// the numbers of a step).
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ std::vector<Mark> critical_marks(std::shared_ptr<const CostModel> costs) {
   const StepGraph& graph = what_if.graph();
   const std::span<const EventId> work = model.trace().of(EventClass::device_work);
   const StepLane* last = nullptr;
-  for (const PathPiece& piece :
-       critical_path(graph, what_if.base(), what_if.recorded(), what_if.length().spans(what_if.recorded()))) {
+  const Replayed recorded = replay(graph);
+  for (const PathPiece& piece : critical_path(graph, what_if.base(), recorded, what_if.length().spans(recorded))) {
     if (piece.node == StepGraph::kNone) continue;
     const StepLane& lane = graph.lane_of(piece.node);
     const std::int64_t start = piece.time.start_ns - scope.origin_ns();

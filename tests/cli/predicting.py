@@ -3,9 +3,13 @@
 import ast
 import json
 import os
+import sys
 
 from checks import check, equal
 from harness import refused, succeeds
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "tools"))
+from expected_points import gradients
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures")
 PRODUCT = '{"op": "aten::mm", "shapes": [[4096, 4096], [4096, 4096]], "dtypes": ["bfloat16", "bfloat16"]}'
@@ -111,3 +115,16 @@ def test_tables_that_cannot_be_are_refused(folder):
         for command in (("predict", "--ops", ops), ("kernels", folder.trace), ("whatif", folder.trace)):
             refused(2, *command, "--table", folder.write(name, text), error=error, hint="ridge bench --save")
     refused(1, "kernels", folder.trace, "--table", folder.at("none.json"), error="cannot open")
+
+
+def test_kernels_of_a_convolution_are_told_by_gradient(folder):
+    def split(*names):
+        found = gradients([{"name": name} for name in names])
+        return found and {role: [k["name"] for k in kernels] for role, kernels in found.items()}
+
+    product, other, sums = "nvjet_sm90_hsh_320x128_6", "nvjet_sm90_hss_128x128_6", "void cudnn::cnn::reduce_wgrad_nchw_helper<float>"
+    for name in (sums, "void cudnn::cnn::reduce_ wgrad"):  # whole, and as the repository keeps it
+        equal(split(product, other, name), {"input": [product], "weight": [other, name]}, "sums behind a product whose name does not tell")
+    equal(split("sm90_xmma_dgrad_x", "Memset (Device)", "sm80_xmma_wgrad_y"),
+          {"input": ["sm90_xmma_dgrad_x"], "weight": ["Memset (Device)", "sm80_xmma_wgrad_y"]}, "told by their names")
+    equal(split(product, other, "magma_sgemm"), None, "three products tell nothing")

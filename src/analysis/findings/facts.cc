@@ -31,7 +31,21 @@ Facts::Facts(const Scope& scope, Ledger& ledger, const KnownAnswers& known)
       graph_launch_(trace_, is_graph_launch),
       would_take_(scope.costs()) {}
 
-double Facts::recorder_times() const { return known_.savings == nullptr ? 1 : known_.savings->what_if().recorder_times(); }
+double Facts::recorder_times() const { return known_.savings == nullptr ? 1 : known_.savings->recorder_times(); }
+
+void Facts::forget() {
+  // An answer that the caller gave stays his.
+  if (graphs_) known_.graphs = nullptr;
+  if (breaks_) known_.breaks = nullptr;
+  if (compile_) known_.compile = nullptr;
+  graphs_.reset();
+  breaks_.reset();
+  compile_.reset();
+  phases_ = {};
+  replaced_ = {};
+  calls_ = {};
+  expected_.reset();
+}
 
 const ExpectedTimes& Facts::expected() {
   if (expected_ == nullptr) expected_ = std::make_unique<ExpectedTimes>(scope_.costs());

@@ -32,21 +32,24 @@ namespace ridge {
 // that needs it.
 using LaunchRates = Once<std::vector<DeviceLaunches>>;
 
-class StepSavings;
+class SavingsOnce;
 
 // Answers that the caller has already, or will have; what is null is computed.
 struct KnownAnswers {
   const Graphs* graphs = nullptr;
   const Breaks* breaks = nullptr;
   const Compile* compile = nullptr;
-  Ledger* ledger = nullptr;  // fresh: nothing claimed yet
+  Ledger* ledger = nullptr;  // fresh: nothing claimed yet; afterwards closed, unless a claim of it is asked for
   LaunchRates* launch_rates = nullptr;
-  const StepSavings* savings = nullptr;
+  const SavingsOnce* savings = nullptr;
 };
 
 class Facts {
  public:
   Facts(const Scope& scope, Ledger& ledger, const KnownAnswers& known);
+
+  // Lets go of what was computed for the rules: what is asked for from here on may be made again.
+  void forget();
 
   const Scope& scope() const { return scope_; }
   const Model& model() const { return model_; }

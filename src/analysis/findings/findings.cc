@@ -14,6 +14,7 @@
 #include "analysis/launches/launches.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/iteration_table.h"
+#include "base/free_memory.h"
 #include "base/nearest.h"
 #include "base/saturating.h"
 #include "base/stop.h"
@@ -191,6 +192,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     const bool listed = is_listed(rule.id);
     if (finding && listed) {
       Remedy remedy = remedy_of(scope, ledger, *finding, kept);
+      finding->gone = {};  // the remedy has it
       out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
       out.rows.back().taken_ns = taken_ns(kept);
       for (const ClaimPart& part : kept) out.rows.back().work_ns += part.idle ? 0 : part.ns;
@@ -201,12 +203,14 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   const bool claimed = std::ranges::find(out.rows, "launch_bound", &RankedFinding::id) != out.rows.end();
   out.recorder_may_explain = !claimed && std::ranges::any_of(facts.launch_rates(), &DeviceLaunches::recorder_may_explain);
   out.unclaimed = find_unclaimed_idle(ledger);
-  std::optional<StepSavings> own_savings;
-  const auto savings = [&]() -> const StepSavings& {
-    return known.savings != nullptr ? *known.savings : own_savings ? *own_savings : own_savings.emplace(scope);
-  };
-  if (out.recorder_may_explain) add_hidden_host_sync(facts, savings(), is_listed, &out);
-  if (!out.rows.empty()) add_savings(savings(), ledger, &out);
+  // The step's graph takes the place of what the rules needed.
+  facts.forget();
+  if (claim_of.empty()) ledger.close();
+  give_back_free_memory(scope.trace().events.size());
+  const SavingsOnce own_savings(scope);
+  const SavingsOnce& savings = known.savings != nullptr ? *known.savings : own_savings;
+  if (out.recorder_may_explain) add_hidden_host_sync(facts, savings.get(), is_listed, &out);
+  if (!out.rows.empty()) add_savings(savings.get(), ledger, &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {
     const auto key = [](const RankedFinding& row) {
@@ -299,23 +303,21 @@ Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
   if (!ignored) return tl::unexpected(ignored.error());
   const auto measured = measured_step(arguments);
   if (!measured) return tl::unexpected(measured.error());
-  std::optional<StepSavings> savings;
-  if (*measured) savings.emplace(scope, WhatIf::From::without_profiler, *measured);
-  const StepSavings* known = savings ? &*savings : nullptr;
+  const SavingsOnce savings(scope, WhatIf::From::without_profiler, *measured);
   const auto report = [&](const Findings& findings) {
     Report out = report_findings(findings);
     if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
-    if (known != nullptr && !explains_measured(known->what_if()))
+    if (*measured && !explains_measured(savings.get().what_if()))
       out.diagnostics.push_back({"step_time_unexplained", 1,
                                  "no cost of the profiler explains the step given with --step-time: is it in ms?", "warning"});
     return out;
   };
   const auto claim_of = arguments.find("claim");
   if (claim_of == arguments.end() || scope.model().timeline().devices.empty())
-    return report(compute_findings(scope, *ignored, {.savings = known}));
+    return report(compute_findings(scope, *ignored, {.savings = &savings}));
   if (const auto id = known_id("claim", claim_of->second); !id) return tl::unexpected(id.error());
   Ledger ledger(scope);
-  const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger, .savings = known}, claim_of->second);
+  const Findings findings = compute_findings(scope, *ignored, {.ledger = &ledger, .savings = &savings}, claim_of->second);
   Report with_claim = report(findings);
   for (Table& table : claim_tables(scope, ledger, findings.claim)) with_claim.tables.push_back(std::move(table));
   return with_claim;

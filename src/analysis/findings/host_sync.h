@@ -8,6 +8,8 @@
 
 namespace ridge {
 
+class StepSavings;
+
 // By replay of the step without the recorder: a finding where it is notably shorter without the host's waits, and surely so.
 std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavings& savings);
 

@@ -65,6 +65,8 @@ void add_pieces(const IdleSlot& like, std::span<const IdlePiece> pieces, std::sp
 DeviceLedger open_ledger(const Scope& scope, const IterationTime& time, const Device& device, const DeviceIdle& idle) {
   DeviceLedger ledger;
   ledger.device = device.id;
+  ledger.work.reserve(device.work.size());
+  ledger.idle.reserve(idle.pieces.size());
   for (const WorkRow& work : device.work) {  // what was queued before the recording is no iteration's
     if (scope.holds_work(work.row) && !scope.model().links().is_inherited(work.row)) ledger.work.push_back({work, 0, 0});
   }
@@ -115,6 +117,13 @@ std::int64_t Ledger::least_work_ns() const {
   return std::max(busiest / kLeastWorkPart, iterations() * kLeastPerIterationNs);
 }
 
+void Ledger::close() {
+  for (DeviceLedger& device : devices_) {
+    std::vector<IdleSlot>().swap(device.idle);
+    std::vector<WorkSlot>().swap(device.work);
+  }
+}
+
 void Claim::note(const ClaimPart& part) {
   sums_[part.device] += part.ns;
   saved_[part.device] += part.saved_ns;
@@ -130,7 +139,7 @@ std::uint64_t key_of(const ClaimPart& part) {
 }
 
 ClaimPart part_of(std::size_t device, bool idle, std::size_t slot, std::int64_t most_ns, std::int64_t saved_ns) {
-  return {static_cast<std::uint32_t>(device), idle, static_cast<std::uint32_t>(slot), most_ns, saved_ns};
+  return {static_cast<std::uint32_t>(device), static_cast<std::uint32_t>(slot), most_ns, saved_ns, idle};
 }
 
 }  // namespace

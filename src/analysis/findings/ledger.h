@@ -54,7 +54,7 @@ struct IdleSlot {
 };
 
 struct WorkSlot {
-  WorkRow work;
+  const WorkRow& work;  // the model's
   std::int64_t owned_ns = 0;
   std::int64_t open_ns = 0;
 };
@@ -69,11 +69,11 @@ struct DeviceLedger {
 // A piece of time that a claim took or reaches, and how much of it.
 struct ClaimPart {
   std::uint32_t device;  // index in the ledger
-  bool idle;
-  std::uint32_t slot;  // of its idle or of its work
+  std::uint32_t slot;    // of its idle or of its work
   std::int64_t ns;
   std::int64_t saved_ns;  // of it: what the remedy is expected to bring; the rest bounds it
-  bool reached = false;   // open to others
+  bool idle;
+  bool reached = false;  // open to others
 };
 
 class Ledger {
@@ -107,7 +107,12 @@ class Ledger {
 
   // What claims kept since this was asked last: who runs one rule after the other learns what each claims.
   std::vector<ClaimPart> take_kept() { return std::exchange(kept_, {}); }
-  void note_kept(std::vector<ClaimPart> parts) { kept_.insert(kept_.end(), parts.begin(), parts.end()); }
+  // Nothing is claimed any more: its slots go, what they add up to stays.
+  void close();
+  void note_kept(std::vector<ClaimPart> parts) {
+    if (kept_.empty()) return void(kept_ = std::move(parts));
+    kept_.insert(kept_.end(), parts.begin(), parts.end());
+  }
 
  private:
   std::vector<DeviceLedger> devices_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "analysis/findings/finding.h"
 #include "analysis/findings/ledger.h"
 #include "facts/scope.h"
+#include "model/once.h"
 #include "predict/removal.h"
 #include "predict/what_if.h"
 
@@ -52,6 +54,27 @@ class StepSavings {
  private:
   Scope scope_;
   WhatIf what_if_;
+};
+
+// The savings of a step, made when first asked for: its graph takes about as much memory as the rules of findings need beside
+// it, and none of them asks before they are all through, unless the step was measured.
+class SavingsOnce {
+ public:
+  explicit SavingsOnce(const Scope& scope, WhatIf::From from = WhatIf::From::without_profiler,
+                       std::optional<std::int64_t> measured_ns = {})
+      : scope_(scope), from_(from), measured_ns_(measured_ns) {}
+
+  const StepSavings& get() const {
+    return *made_.get([&] { return std::make_unique<const StepSavings>(scope_, from_, measured_ns_); });
+  }
+  // What recording cost, against what it is thought to: 1 unless a measured step says otherwise.
+  double recorder_times() const { return measured_ns_ ? get().what_if().recorder_times() : 1; }
+
+ private:
+  const Scope& scope_;
+  WhatIf::From from_;
+  std::optional<std::int64_t> measured_ns_;
+  mutable Once<std::unique_ptr<const StepSavings>> made_;
 };
 
 // --step-time, in ms: what a step takes when nobody records it; nothing where it was not given.

@@ -8,8 +8,7 @@
 // it does.
 #include <algorithm>
 #include <map>
-#include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
@@ -58,6 +57,7 @@ class TinyLoops {
     });
     if (loops_.empty()) return;
     seen_.resize(loops_.size());
+    holds_.resize(facts.work().events.size());
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
       const std::vector<WorkSlot>& slots = facts.ledger().devices()[d].work;
       for (std::size_t i = 0; i < slots.size(); ++i) look_at(d, i, slots[i]);
@@ -65,12 +65,12 @@ class TinyLoops {
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       if (!is_tiny(i)) continue;
       kernels_ += static_cast<std::int64_t>(seen_[i].slots.size());
-      for (const auto& [d, slot] : seen_[i].slots) rows_.insert(facts.ledger().devices()[d].work[slot].work.row);
+      for (const auto& [d, slot] : seen_[i].slots) holds_[facts.ledger().devices()[d].work[slot].work.row] = true;
     }
   }
 
   std::int64_t kernels() const { return kernels_; }
-  bool holds(std::uint32_t row) const { return rows_.contains(row); }
+  bool holds(std::uint32_t row) const { return row < holds_.size() && holds_[row]; }
 
   void take(Claim* claim, WorkTally* tally, Removal* gone) const {
     HostGone host(facts_);
@@ -146,17 +146,16 @@ class TinyLoops {
 
   Facts& facts_;
   std::vector<HostLoop> loops_;
-  std::vector<Seen> seen_;  // by loop
-  std::unordered_set<std::uint32_t> rows_;
+  std::vector<Seen> seen_;   // by loop
+  std::vector<bool> holds_;  // by row
   std::int64_t kernels_ = 0;
 };
 
 class Runs {
  public:
-  Runs(Facts& facts, const TinyLoops& loops) : facts_(facts), loops_(loops) {
-    for (const DeviceLedger& device : facts.ledger().devices()) {
-      for (const WorkSlot& slot : device.work) ++kernels_of_op_[facts.op(slot.work.row).value];
-    }
+  Runs(Facts& facts, const TinyLoops& loops)
+      : facts_(facts), loops_(loops), iteration_of_(facts.work().events.size(), kInNoRun) {
+    find_long_ops();
     for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) walk(d);
   }
 
@@ -168,9 +167,9 @@ class Runs {
     for (const Run& run : runs_) take_work(run, across, claim, tally);
     for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
       const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
-      const auto last = iterations_.find(slot.last_work), next = iterations_.find(slot.next_work);
-      if (!between || last == iterations_.end() || next == iterations_.end()) return;
-      if (!across && last->second != next->second) return;
+      const std::uint32_t last = iteration_of(slot.last_work), next = iteration_of(slot.next_work);
+      if (!between || last == kInNoRun || next == kInNoRun) return;
+      if (!across && last != next) return;
       // It stays open to launch_bound: a program that keeps its loop can launch it at once.
       const std::int64_t got = claim->reach_idle(d, i);
       if (slot.piece.cause == IdleCause::kernel_gap) {
@@ -183,11 +182,26 @@ class Runs {
   }
 
  private:
-  using Index = std::optional<std::size_t>;  // of an iteration
+  // In the place of an iteration's index: of a kernel in none, and of one in no run.
+  static constexpr std::uint32_t kInNoIteration = UINT32_MAX - 1, kInNoRun = UINT32_MAX;
   struct Run {
     std::size_t device;
     std::vector<std::size_t> slots;
   };
+
+  void find_long_ops() {
+    std::vector<std::uint32_t> ops;  // of every kernel
+    for (const DeviceLedger& device : facts_.ledger().devices()) {
+      for (const WorkSlot& slot : device.work) ops.push_back(facts_.op(slot.work.row).value);
+    }
+    std::ranges::sort(ops);
+    for (std::size_t first = 0, last = 0; first < ops.size(); first = last) {
+      while (last < ops.size() && ops[last] == ops[first]) ++last;
+      if (last - first >= kLeastRun && NodeId{ops[first]} != kNoNode) long_ops_.push_back(ops[first]);
+    }
+  }
+
+  std::uint32_t iteration_of(std::uint32_t row) const { return row == kNoWork ? kInNoRun : iteration_of_[row]; }
 
   void walk(std::size_t device) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
@@ -242,10 +256,7 @@ class Runs {
            !loops_.holds(slot.work.row) && facts_.launch(slot.work.row) != kNoNode && !facts_.by_graph_launch(slot.work.row) &&
            !is_compiled(slot.work.row) && !is_of_one_op(slot.work.row);
   }
-  bool is_of_one_op(std::uint32_t row) const {
-    const NodeId op = facts_.op(row);
-    return op != kNoNode && kernels_of_op_.at(op.value) >= static_cast<std::int64_t>(kLeastRun);
-  }
+  bool is_of_one_op(std::uint32_t row) const { return std::ranges::binary_search(long_ops_, facts_.op(row).value); }
   bool is_compiled(std::uint32_t row) const {
     return facts_.identity(row).library == "inductor" ||
            facts_.model().compiled_regions().call_at(facts_.launch(row)) != kNoCall;
@@ -255,7 +266,7 @@ class Runs {
     if (run->size() >= kLeastRun) {
       for (const std::size_t i : *run) {
         const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
-        iterations_.emplace(row, facts_.iteration(row));
+        iteration_of_[row] = static_cast<std::uint32_t>(facts_.iteration(row).value_or(kInNoIteration));
       }
       kernels_ += static_cast<std::int64_t>(run->size());
       longest_ = std::max(longest_, static_cast<std::int64_t>(run->size()));
@@ -267,8 +278,8 @@ class Runs {
   // All of a run but the longest kernel of each iteration could go: what an iteration does takes one at least.
   void take_work(const Run& run, bool across, Claim* claim, WorkTally* tally) const {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[run.device].work;
-    const auto iteration = [&](std::size_t i) { return across ? Index() : iterations_.at(slots[i].work.row); };
-    std::map<Index, std::size_t> longest;
+    const auto iteration = [&](std::size_t i) { return across ? kInNoIteration : iteration_of_[slots[i].work.row]; };
+    std::map<std::uint32_t, std::size_t> longest;
     for (const std::size_t i : run.slots) {
       const auto at = longest.try_emplace(iteration(i), i).first;
       if (slots[i].open_ns > slots[at->second].open_ns) at->second = i;
@@ -282,8 +293,8 @@ class Runs {
   Facts& facts_;
   const TinyLoops& loops_;
   std::vector<Run> runs_;
-  std::unordered_map<std::uint32_t, std::int64_t> kernels_of_op_;  // by node of the op
-  std::unordered_map<std::uint32_t, Index> iterations_;            // by row of the runs' kernels
+  std::vector<std::uint32_t> long_ops_;      // nodes of ops that launch kLeastRun kernels or more, in order
+  std::vector<std::uint32_t> iteration_of_;  // by row
   std::int64_t kernels_ = 0;
   std::int64_t longest_ = 0;  // kernels of one run
 };

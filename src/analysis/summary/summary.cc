@@ -330,8 +330,7 @@ Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured
   at_once(
       job,
       [&] {
-        const StepSavings savings(unfiltered, WhatIf::From::without_profiler, measured_ns);
-        add_step(savings.what_if(), &summary);
+        const SavingsOnce savings(unfiltered, WhatIf::From::without_profiler, measured_ns);
         summary.findings = compute_findings(unfiltered, {},
                                             {.graphs = &summary.graphs,
                                              .breaks = &summary.breaks,
@@ -339,6 +338,7 @@ Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured
                                              .ledger = &*ledger,
                                              .launch_rates = &launch_rates,
                                              .savings = &savings});
+        add_step(savings.get().what_if(), &summary);
       },
       [&] {
         summary.use = compute_utilisation(scope);

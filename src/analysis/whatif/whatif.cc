@@ -85,7 +85,10 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
   WhatIfAnswer answer;
   answer.no_device_events = scope.model().timeline().devices.empty();
   answer.table_use = table_use(scope);
-  const StepSavings savings(scope, from, measured_ns);
+  const SavingsOnce savings_once(scope, from, measured_ns);
+  // First, since what the rules need and the step's graph need not lie side by side.
+  const Findings findings = compute_findings(scope.unfiltered(), {}, {.savings = &savings_once});
+  const StepSavings& savings = savings_once.get();
   const WhatIf& what_if = savings.what_if();
   answer.why_not = what_if.why_not();
   if (!answer.why_not.empty()) {
@@ -102,7 +105,6 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
   answer.rows.push_back({.name = std::string(kStepWithoutProfiler),
                          .step_ns = what_if.without_profiler_ns(),
                          .basis = without_profiler_basis(scope, what_if)});
-  const Findings findings = compute_findings(scope.unfiltered(), {}, {.savings = &savings});
   std::vector<const Remedy*> all;
   for (const RankedFinding& row : findings.rows) {
     all.push_back(&row.remedy);

@@ -7,7 +7,8 @@ MAKERS = [(p_mm, 9), (p_addmm, 5), (p_linear, 7), (p_bmm, 6), (p_scaled_mm, 4), 
           (p_layer_norm_backward, 2.5), (p_rms_norm, 2), (p_group_norm, 2.5), (p_batch_norm, 4), (p_softmax, 4), (p_reduction, 7),
           (p_pointwise, 14), (p_copy, 8), (p_gather, 7), (p_sort, 4), (p_optimizer, 4), (p_loss, 4), (p_pooling, 5), (p_model_convolution, 12),
           (p_model_convolution_backward, 12), (p_model_norm, 4), (p_model_attention, 4), (p_model_product, 5), (p_model_move, 7),
-          (p_other_convolution, 8), (p_other_convolution_backward, 8), (p_other_norm, 5), (p_other_move, 6), (p_vocabulary, 1), (p_drawn_convolution, 5), (p_drawn_convolution_backward, 7)]
+          (p_other_convolution, 8), (p_other_convolution_backward, 8), (p_other_norm, 5), (p_other_move, 6), (p_vocabulary, 1), (p_drawn_convolution, 5), (p_drawn_convolution_backward, 7),
+          (p_edge_convolution, 6), (p_edge_convolution_backward, 8), (p_edge_norm, 3), (p_edge_product, 3), (p_edge_attention, 1.5), (p_edge_move, 3)]
 
 
 def point_maker(maker, draw):

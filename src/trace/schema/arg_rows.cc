@@ -5,10 +5,11 @@
 
 namespace ridge::schema {
 
-ArgReader::ArgReader(const Trace& trace, ArgKey key, bool member) : trace_(&trace) {
+ArgReader::ArgReader(const Trace& trace, ArgKey key, bool member, std::optional<EventClass> only) : trace_(&trace) {
   for (const Slot& slot : slots_by_form(trace, key, member)) {
+    const bool matters = !only || trace.forms.kind(FormId{places_.size()}).event_class == *only;
     places_.push_back({slot.word, slot.fixed, slot.type});
-    absent_ = absent_ && slot.type == ArgType::null;
+    absent_ = absent_ && (slot.type == ArgType::null || !matters);
   }
 }
 

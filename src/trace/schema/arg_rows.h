@@ -40,7 +40,8 @@ class ArgRows {
 // One key over such rows; a value that is absent or of another type is nothing. The trace must outlive it.
 class ArgReader {
  public:
-  ArgReader(const Trace& trace, ArgKey key, bool member);
+  // `only`: all rows are of this class, so that forms of others do not matter.
+  ArgReader(const Trace& trace, ArgKey key, bool member, std::optional<EventClass> only = {});
 
   std::optional<std::int64_t> integer(const ArgRow& row) const {
     const Place& place = places_[row.form.value];
@@ -54,7 +55,7 @@ class ArgReader {
     if (place.type == ArgType::text || place.type == ArgType::json) return StringId{row.words[place.word]};
     return place.type == ArgType::fixed_text ? std::optional(place.fixed) : std::nullopt;
   }
-  bool is_absent() const { return absent_; }  // from every form of the trace
+  bool is_absent() const { return absent_; }  // from every form that matters
 
  private:
   struct Place {  // of a Slot what reading needs

@@ -8,7 +8,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "trace/arg_key.h"
 #include "trace/schema/arg_rows.h"
@@ -48,6 +51,10 @@ using Getter = void (*)(const ColumnRows& rows, std::uint64_t first, Batch<T> ou
 
 enum class ColumnType : std::uint8_t { integer, number, boolean, text };  // in the order of the getters below
 
+// Of a column whose values are those of the events' forms: there are few hundred forms, and each is asked once.
+template <class T>
+using FormGetter = std::optional<T> (*)(const Trace& trace, FormId form);
+
 struct Column {
   std::string_view name;
   std::string_view unit;  // ns, bytes, percent, ...; empty: none
@@ -55,6 +62,7 @@ struct Column {
   std::variant<Getter<std::int64_t>, Getter<double>, Getter<bool>, Getter<std::string_view>> get;
   ArgKey key = ArgKey::none;  // of a column that is one argument of its events
   bool member = false;        // the argument is the event's own member, not one of its args
+  std::variant<std::monostate, FormGetter<std::int64_t>, FormGetter<std::string_view>> by_form = {};
 
   ColumnType type() const { return static_cast<ColumnType>(get.index()); }
 };
@@ -65,23 +73,60 @@ std::string_view name_of(ColumnType type);
 class ColumnReader {
  public:
   ColumnReader(const TableRows& rows, const Column& column) : rows_(&rows), column_(&column) {
-    if (column.key != ArgKey::none) argument_.emplace(rows.trace, column.key, column.member);
+    if (column.key != ArgKey::none) argument_.emplace(rows.trace, column.key, column.member, rows.of_class);
+    ask_forms<std::int64_t>();
+    ask_forms<std::string_view>();
   }
 
-  bool reads_arguments() const { return argument_ && !argument_->is_absent(); }
+  // Null in all rows.
+  bool is_absent() const { return argument_ && argument_->is_absent(); }
+  // Whether it reads rows by their ArgRow, so that looking these up once serves it and others.
+  bool reads_arg_rows() const { return (argument_ && !argument_->is_absent()) || column_->by_form.index() != 0; }
 
-  // T is that of the column's type. `arg_rows` are those of the same rows: who reads several columns of arguments looks them up
+  // T is that of the column's type. `arg_rows` are those of the same rows: who reads several columns by them looks them up
   // once.
   template <class T>
   void read(std::uint64_t first, Batch<T> out, std::span<const ArgRow> arg_rows = {}) const {
-    if (argument_ && argument_->is_absent()) return out.set_unknown();
+    if (is_absent()) return out.set_unknown();
+    if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::string_view>) {
+      if (const auto* forms = std::get_if<OfForms<T>>(&of_forms_)) return read_forms(*forms, first, out, arg_rows);
+    }
     std::get<Getter<T>>(column_->get)({*rows_, argument_ ? &*argument_ : nullptr, arg_rows}, first, out);
   }
 
  private:
+  // By FormId.
+  template <class T>
+  struct OfForms {
+    std::vector<T> values;
+    std::vector<std::uint8_t> known;
+  };
+
+  template <class T>
+  void ask_forms() {
+    const auto* ask = std::get_if<FormGetter<T>>(&column_->by_form);
+    if (ask == nullptr) return;
+    auto& of_forms = of_forms_.template emplace<OfForms<T>>();
+    for (std::size_t form = 0; form < rows_->trace.forms.forms().size(); ++form) {
+      const std::optional<T> value = (*ask)(rows_->trace, FormId{form});
+      of_forms.values.push_back(value.value_or(T{}));
+      of_forms.known.push_back(value.has_value());
+    }
+  }
+
+  template <class T>
+  void read_forms(const OfForms<T>& forms, std::uint64_t first, Batch<T> out, std::span<const ArgRow> arg_rows) const {
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+      const FormId form = arg_rows.empty() ? rows_->trace.events.form(rows_->event(first + i)) : arg_rows[i].form;
+      out.values[i] = forms.values[form.value];
+      out.known[i] = forms.known[form.value];
+    }
+  }
+
   const TableRows* rows_;
   const Column* column_;
   std::optional<ArgReader> argument_;
+  std::variant<std::monostate, OfForms<std::int64_t>, OfForms<std::string_view>> of_forms_;
 };
 
 // Getters of a function that gives one value, an optional<T>: of an event, or of a row. It is inlined into the loop.
@@ -91,6 +136,17 @@ constexpr auto of_event() {
   return Getter<T>([](const ColumnRows& rows, std::uint64_t first, Batch<T> out) {
     for (std::size_t i = 0; i < out.values.size(); ++i) out.set(i, Value(rows.table.trace, rows.table.event(first + i)));
   });
+}
+
+// A column that its events' forms decide.
+template <auto Value>
+constexpr Column of_form(std::string_view name, std::string_view unit, std::string_view line) {
+  using T = typename decltype(Value(std::declval<const Trace&>(), FormId{}))::value_type;
+  const Getter<T> get = [](const ColumnRows& rows, std::uint64_t first, Batch<T> out) {
+    for (std::size_t i = 0; i < out.values.size(); ++i)
+      out.set(i, Value(rows.table.trace, rows.table.trace.events.form(rows.table.event(first + i))));
+  };
+  return {name, unit, line, get, ArgKey::none, false, FormGetter<T>(Value)};
 }
 
 template <auto Value>

@@ -14,9 +14,7 @@ inline std::optional<std::string_view> text_or_null(const Trace& t, StringId id)
 }
 
 inline std::optional<std::int64_t> event_id(const Trace&, EventId event) { return event.value; }
-inline std::optional<std::string_view> event_ph(const Trace& t, EventId event) { return t.text(t.kind(event).ph); }
 inline std::optional<std::string_view> event_cat(const Trace& t, EventId event) { return text_or_null(t, t.kind(event).cat); }
-inline std::optional<std::string_view> event_class(const Trace& t, EventId event) { return name_of(t.kind(event).event_class); }
 // Of an event that has none, and of one whose name is empty, the empty text. The end of a pair needs no name: null.
 inline std::optional<std::string_view> event_name(const Trace& t, EventId event) {
   return t.kind(event).phase == 'E' ? text_or_null(t, t.events.name(event)) : std::optional(t.text(t.events.name(event)));
@@ -31,6 +29,14 @@ inline std::optional<std::int64_t> event_start(const Trace& t, EventId event) {
   const auto ts = event_ts(t, event);
   return ts && t.window ? std::optional(*ts - t.window->start_ns) : std::nullopt;
 }
+// What its form tells of an event.
+inline std::optional<std::string_view> form_ph(const Trace& t, FormId form) { return t.text(t.forms.kind(form).ph); }
+inline std::optional<std::string_view> form_cat(const Trace& t, FormId form) { return text_or_null(t, t.forms.kind(form).cat); }
+inline std::optional<std::string_view> form_class(const Trace& t, FormId form) {
+  return name_of(t.forms.kind(form).event_class);
+}
+inline std::optional<std::int64_t> form_track(const Trace& t, FormId form) { return t.forms.form(form).track.value; }
+
 inline std::optional<std::int64_t> event_dur(const Trace& t, EventId event) { return t.events.dur_ns(event); }
 
 }  // namespace ridge::schema

@@ -22,16 +22,16 @@ void argument_text(const ColumnRows& rows, std::uint64_t first, Batch<std::strin
   }
 }
 
-std::optional<std::string_view> work_of(const Trace& trace, EventId event) {
+std::optional<std::string_view> form_work(const Trace& trace, FormId form) {
   constexpr std::string_view kNames[] = {"none", "kernel", "copy", "set", "other"};
-  return kNames[static_cast<std::size_t>(trace.kind(event).work)];
+  return kNames[static_cast<std::size_t>(trace.forms.kind(form).work)];
 }
 
 constexpr std::array kCore = {
     Column{"event", "", "row of `events`: the place in the file's order", of_event<event_id>()},
     Column{"name", "", "as the file has it", of_event<event_name>()},
-    Column{"cat", "", "category, as the profiler names it", of_event<event_cat>()},
-    Column{"track", "", "row of `tracks`", of_event<event_track>()},
+    of_form<form_cat>("cat", "", "category, as the profiler names it"),
+    of_form<form_track>("track", "", "row of `tracks`"),
     Column{"start_ns", "ns", "start, from the window's start; null where the trace has no window", of_event<event_start>()},
     Column{"ts_ns", "ns", "start as the file has it: with `base_time_ns` of `trace` added, since 1970", of_event<event_ts>()},
     Column{"dur_ns", "ns", "duration; of a B/E pair that of the pair", of_event<event_dur>()},
@@ -49,12 +49,12 @@ constexpr std::array<Column, kCore.size() + N> with_core(const Column (&own)[N])
 using K = ArgKey;
 
 constexpr auto kEvents = with_core({
-    {"ph", "", "phase of the trace event format: X, i, C, s, ...", of_event<event_ph>()},
-    {"class", "", "what it is to the analyses; each class has a table", of_event<event_class>()},
+    of_form<form_ph>("ph", "", "phase of the trace event format: X, i, C, s, ..."),
+    of_form<form_class>("class", "", "what it is to the analyses; each class has a table"),
 });
 
 constexpr auto kDeviceWork = with_core({
-    {"work", "", "kernel, copy, set or other", of_event<work_of>()},
+    of_form<form_work>("work", "", "kernel, copy, set or other"),
     {"external_id", "", "of the op that launched it", argument_integer, K::external_id},
     {"correlation", "", "that of the call that launched it", argument_integer, K::correlation},
     {"device", "", "index of the device", argument_integer, K::device},
@@ -139,7 +139,7 @@ constexpr auto kMemory = with_core({
 });
 
 constexpr auto kFlows = with_core({
-    {"ph", "", "s: it starts, t: a step, f: it ends", of_event<event_ph>()},
+    of_form<form_ph>("ph", "", "s: it starts, t: a step, f: it ends"),
     {"id", "", "joins the ends of a flow, within one category", argument_integer, K::id, true},
 });
 

@@ -28,6 +28,7 @@ TableRows every_event(const Trace& trace) {
 TableRows events_of(const Trace& trace, EventClass c) {
   TableRows rows(trace);
   rows.events = trace.of(c);
+  rows.of_class = c;
   rows.count = rows.events.size();
   return rows;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,8 +33,9 @@ struct TableRows {
   }
 
   bool every_event = false;
-  std::span<const EventId> events;  // where it is not every event
-  std::vector<EventId> chosen;      // their storage, where the trace has no such list
+  std::optional<EventClass> of_class;  // where all of its events are of one
+  std::span<const EventId> events;     // where it is not every event
+  std::vector<EventId> chosen;         // their storage, where the trace has no such list
 
  private:
   friend TableRows arguments_of(TableRows owners);

@@ -44,7 +44,7 @@ std::vector<std::size_t> rows_by_time(const Trace& trace) {
   return rows;
 }
 
-std::string_view op_name(const Model& model, std::size_t row) {
+std::string_view op_name_of_row(const Model& model, std::size_t row) {
   const NodeId op = model.links().op[row];
   return op == kNoNode ? std::string_view() : model.trace().text(model.trace().events.name(model.tree().event[op.value]));
 }
@@ -66,7 +66,7 @@ TEST(LaunchFlops, EachCaseOfTheOpZoo) {
       const std::string name(trace.text(trace.events.name(loaded.model->tree().event[note.value])));
       if (name.starts_with("case::")) current = name.substr(6);
     }
-    ASSERT_TRUE(costs[row].flops.has_value()) << op_name(*loaded.model, row);
+    ASSERT_TRUE(costs[row].flops.has_value()) << op_name_of_row(*loaded.model, row);
     flops[current] += *costs[row].flops;
   }
 
@@ -185,7 +185,7 @@ TEST(LaunchBytes, OfTheOpZooAreWhatTheHardwareCounted) {
     // Written bytes may stay in the cache: never more than ours, but for 4 MB that the flush before a kernel leaves behind.
     if (truth_of.written > costs[row].bytes_written.value_or(0) * 1.1 + 4e6) wrote_more += 1;
     if (!good) {
-      std::printf("  %s %.60s: %.0f bytes, counted %.0f\n", std::string(op_name(*loaded.model, row)).c_str(),
+      std::printf("  %s %.60s: %.0f bytes, counted %.0f\n", std::string(op_name_of_row(*loaded.model, row)).c_str(),
                   std::string(trace.text(trace.events.name(events[row]))).c_str(), read, truth_of.read);
     }
   }

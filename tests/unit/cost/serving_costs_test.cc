@@ -171,7 +171,7 @@ TEST(ServingCosts, ReadWhatCountersSay) {
 // What a product or attention launches besides itself multiplies nothing: pointers for each expert, columns put in order,
 // weights unpacked, parts put together.
 TEST(ServingCosts, HelpersMultiplyNothing) {
-  struct Case {
+  struct WithHelpers {
     std::string_view op, dims, types, values;
     std::vector<std::string_view> helpers;
     std::string_view kernel;
@@ -179,7 +179,7 @@ TEST(ServingCosts, HelpersMultiplyNothing) {
   };
   constexpr std::string_view kCutlass =
       "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int>>>(int)";
-  const Case cases[] = {
+  const WithHelpers cases[] = {
       {"_C::cutlass_moe_mm",
        "[[512,4096],[512,7168],[8,7168,4096],[512,1],[8,4096],[8]]",
        R"(["c10::BFloat16","c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","int"])",
@@ -223,7 +223,7 @@ TEST(ServingCosts, HelpersMultiplyNothing) {
        "void sm90::decode::sparse_fp8::flash_fwd_splitkv_mla_fp8_sparse_kernel<int>(int)",
        2.0 * 128 * (576 + 512) * 64 * 2048},
   };
-  for (const Case& each : cases) {
+  for (const WithHelpers& each : cases) {
     std::string events = event({.name = each.op, .ts = 100, .dur = 90, .args = args(each.dims, each.types, each.values)});
     int id = 0;
     for (const std::string_view kernel : each.helpers) events = join({events, launch(++id, 110, 2, kernel, 220, 5)});

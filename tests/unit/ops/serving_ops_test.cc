@@ -255,10 +255,10 @@ TEST(PagedAttention, OfLatentsIsToldItsDepth) {
                             .generation = {.requests = 64, .queries = 64, .keys = 131072, .pairs = 131072, .squares = 64},
                             .known = true};
   constexpr double kFlops = 2.0 * 128 * (576 + 512) * 131072, kQueries = 64.0 * 128 * 576 * 2;
-  struct Call {
+  struct LatentCall {
     std::string_view op, dims, types, values;
   };
-  const Call calls[] = {
+  const LatentCall calls[] = {
       {"sgl_kernel::fwd_kvcache_mla", "[[64,1,128,576],[4096,64,1,576],[],[64],[64,40],[],[],[132,8],[65],[],[]]",
        R"(["c10::BFloat16","c10::BFloat16","Scalar","int","int","Scalar","Scalar","int","int","Scalar",""])",
        R"(["","","512","","","0.1","True","","","False",""])"},
@@ -269,7 +269,7 @@ TEST(PagedAttention, OfLatentsIsToldItsDepth) {
        R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","int","int","unsigned char","Scalar","Scalar"])",
        R"(["","","","","","","","0.1","1"])"},
   };
-  for (const Call& call : calls) {
+  for (const LatentCall& call : calls) {
     const OpWork work = serving_work(call.op, call.dims, call.types, call.values, {.of = AttentionPart{.tokens = tokens}});
     EXPECT_EQ(work.flops, kFlops) << call.op;
     EXPECT_EQ(work.read, kQueries + 131072.0 * 576 * 2) << call.op;

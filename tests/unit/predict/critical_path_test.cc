@@ -20,12 +20,14 @@ struct Path {
       : loaded(std::move(trace)),
         scope(*loaded.model),
         what_if(scope, WhatIf::From::recorded),
-        spans(what_if.length().spans(what_if.recorded())),
-        pieces(critical_path(what_if.graph(), what_if.base(), what_if.recorded(), spans)) {}
+        recorded(replay(what_if.graph())),
+        spans(what_if.length().spans(recorded)),
+        pieces(critical_path(what_if.graph(), what_if.base(), recorded, spans)) {}
 
   LoadedTrace loaded;
   Scope scope;
   WhatIf what_if;
+  Replayed recorded;
   IntervalSet spans;
   std::vector<PathPiece> pieces;
 

@@ -73,5 +73,52 @@ TEST(InnerCalls, TheGradientOfASliceIsZerosAndACopy) {
   EXPECT_TRUE(call.own.kind.empty()) << "itself it launches nothing";
 }
 
+// Neither of a factor's two dimensions lies dense, as where channels are made the batch: each is copied, 84 us on an H200.
+TEST(InnerCalls, AFactorThatNoLibraryReadsIsCopiedFirst) {
+  const WholeAndOwn scattered = whole_and_own(
+      R"({"op": "aten::bmm", "shapes": [[192, 256, 256], [192, 256, 256]], "dtypes": "bfloat16", "strides": [[1, 98304, 384], [1, 384, 98304]]})");
+  const WholeAndOwn turned = whole_and_own(
+      R"({"op": "aten::bmm", "shapes": [[192, 256, 256], [192, 256, 256]], "dtypes": "bfloat16", "strides": [[65536, 1, 256], [65536, 256, 1]]})");
+  EXPECT_TRUE(turned.whole.parts.empty()) << "the library reads it as it lies";
+  ASSERT_EQ(scattered.whole.parts.size(), 3U);
+  EXPECT_EQ(scattered.whole.parts[1].op, "copy");
+  EXPECT_EQ(scattered.whole.parts[2].op, "copy");
+  EXPECT_EQ(scattered.own.values, scattered.whole.parts[0].values) << "in a trace the product sees the copies";
+  EXPECT_GT(ns_of_features(scattered.whole), 120e3);
+  EXPECT_LT(ns_of_features(scattered.own), 40e3);
+  const WholeAndOwn row = whole_and_own(
+      R"({"op": "aten::mm", "shapes": [[1, 256], [256, 64]], "dtypes": "bfloat16", "strides": [[1, 1], [64, 1]]})");
+  EXPECT_TRUE(row.whole.parts.empty()) << "one row goes past nothing";
+}
+
+TEST(InnerCalls, ANormOfVeryManyRowsLeavesSumsToOthers) {
+  constexpr std::string_view kEnd =
+      R"("dtypes": ["float32", "float32", "ScalarList", "float32", "float32", "float32", "float32", ""], "concrete": ["", "", "[192]", "", "", "", "", "[True, True, True]"]})";
+  const auto of_rows = [&](std::string_view rows) {
+    const std::string n(rows);
+    return whole_and_own(R"({"op": "aten::native_layer_norm_backward", "shapes": [[)" + n + ", 192], [" + n + ", 192], [], [" +
+                         n + ", 1], [" + n + ", 1], [192], [192], []], " + std::string(kEnd));
+  };
+  const WholeAndOwn many = of_rows("76800"), few = of_rows("49152");
+  EXPECT_TRUE(few.whole.parts.empty());
+  ASSERT_EQ(many.whole.parts.size(), 3U) << "of the weight and of the bias";
+  EXPECT_EQ(many.whole.parts[1].op, "sum");
+}
+
+TEST(InnerCalls, AVolumeWhoseChannelsLieLastIsNormedInFloat32) {
+  constexpr std::string_view kRest =
+      R"("dtypes": ["bfloat16", "float32", "float32", "float32", "float32", "", "", ""], "concrete": ["", "", "", "", "", "True", "0.1", "1e-05"]})";
+  const auto lying = [&](std::string_view strides) {
+    return whole_and_own(
+        R"({"op": "aten::native_batch_norm", "shapes": [[6, 96, 12, 32, 32], [96], [96], [96], [96], [], [], []], "strides": [)" +
+        std::string(strides) + ", [1], [1], [1], [1], [], [], []], " + std::string(kRest));
+  };
+  EXPECT_TRUE(lying("[1179648, 12288, 1024, 32, 1]").whole.parts.empty());
+  const WholeAndOwn last = lying("[1179648, 1, 98304, 3072, 96]");
+  ASSERT_EQ(last.whole.parts.size(), 2U);
+  EXPECT_EQ(last.whole.parts[1].op, "copy");
+  EXPECT_NEAR(ns_of_features(last.whole), 135e3, 40e3) << "132 to 139 us on an H200";
+}
+
 }  // namespace
 }  // namespace ridge

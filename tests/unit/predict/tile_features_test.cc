@@ -67,7 +67,7 @@ TEST(TileFeatures, TheTableTellsFastFromSlow) {
   };
   const double fast = time({128, 128, 64, 8, 5}), slow = time({32, 32, 16, 2, 1});
   EXPECT_GT(fast, 17'000) << "its roof";
-  EXPECT_LT(fast, 40'000);
+  EXPECT_LT(fast, 2 * 24'400);
   EXPECT_GT(slow, 3 * fast);
   EXPECT_TRUE(features_of_tile({64, 64, 64, false, false, DType::f32}, {64, 64, 32, 4, 2}, false, 132).kind.empty())
       << "float32 without TF32 was not measured";

@@ -1,6 +1,7 @@
 // The schema: no table or column of a Trace is forgotten, what is not known is null, and the document is the schema's.
 #include "trace/schema/schema.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -137,6 +138,51 @@ TEST(Schema, HasATableForEveryClass) {
   }
   EXPECT_EQ(tables, kEventClasses);
   EXPECT_EQ(rows, trace->events.size());
+}
+
+// Other classes' arguments are none of a table's: its column has no value and is not looked for row by row.
+TEST(Schema, AColumnIsAbsentWhereNoEventOfItsClassHasTheArgument) {
+  const auto trace = read_ok(fixture("gpt_eager_train_stack_mem"));
+  const auto is_absent = [&](std::string_view name, std::string_view column) {
+    const schema::Table& table = *schema::find_table(name);
+    const schema::TableRows rows = table.rows(*trace);
+    return schema::ColumnReader(rows, find_column(table, column)).is_absent();
+  };
+  EXPECT_TRUE(is_absent("launches", "grid"));
+  EXPECT_TRUE(is_absent("launches", "stream"));
+  EXPECT_FALSE(is_absent("launches", "correlation"));
+  EXPECT_FALSE(is_absent("device_work", "grid"));
+  const auto grid = read_column<std::string_view>(*trace, "launches", "grid");
+  ASSERT_GT(grid.size, 0U);
+  EXPECT_EQ(std::ranges::count(grid.known, 0), static_cast<std::ptrdiff_t>(grid.size));
+}
+
+// What is asked once per form is what each event's own form says, whether rows were looked up before or not.
+TEST(Schema, ColumnsByFormAreThoseOfTheirEvents) {
+  const auto trace = read_ok(fixture("gpt_eager_train_stack_mem"));
+  const auto compare = [&]<class T>(const schema::Table& table, const schema::Column& column, T) {
+    const schema::TableRows rows = table.rows(*trace);
+    const SchemaValues<T> read = read_column<T>(rows, column);
+    SchemaValues<T> own(rows.count), looked_up(rows.count);
+    std::get<schema::Getter<T>>(column.get)({rows, nullptr, {}}, 0, {{own.values.get(), own.size}, own.known});
+    schema::ArgRows arg_rows;
+    const auto found = arg_rows.look_up(rows, 0, rows.count);
+    schema::ColumnReader(rows, column).read<T>(0, {{looked_up.values.get(), rows.count}, looked_up.known}, found);
+    for (std::size_t row = 0; row < own.size; ++row) {
+      ASSERT_EQ(read[row], own[row]) << table.name << "." << column.name << " " << row;
+      ASSERT_EQ(looked_up[row], own[row]) << table.name << "." << column.name << " " << row;
+    }
+  };
+  std::set<std::string_view> seen;
+  for (const schema::Table& table : schema::event_tables()) {
+    for (const schema::Column& column : table.columns) {
+      if (column.by_form.index() == 0) continue;
+      seen.insert(column.name);
+      if (column.type() == schema::ColumnType::integer) compare(table, column, std::int64_t{});
+      if (column.type() == schema::ColumnType::text) compare(table, column, std::string_view{});
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::string_view>{"cat", "class", "ph", "track", "work"}));
 }
 
 TEST(Schema, Events) {

@@ -70,9 +70,9 @@ void expect_in_order(const std::string& what, std::optional<double> low, std::op
 }
 
 void expect_consistent(const Scope& scope, const std::string& what) {
-  const StepSavings savings(scope);
+  const SavingsOnce savings(scope);
   const Findings findings = compute_findings(scope, {}, {.savings = &savings});
-  const auto step = static_cast<double>(savings.what_if().base_ns());
+  const auto step = static_cast<double>(savings.get().what_if().base_ns());
   std::vector<Asked> asked;
   for (const RankedFinding& row : findings.rows) {
     const std::string name = what + ": " + std::string(row.id);

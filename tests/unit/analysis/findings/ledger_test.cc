@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/findings/findings.h"
 #include "support/files.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
@@ -75,6 +76,39 @@ TEST(Ledger, ClaimsOnceAndGivesBackWhatIsNotKept) {
   EXPECT_FALSE(other.keep()) << "a bound alone is no finding";
   // [15'000, 18'000) of the pause [10'100, 20'100).
   EXPECT_EQ(other.take_idle_within(0, {15'000, 18'000}), 3'000);
+}
+
+// What is claimed no more needs no slots; what is divided by it stays.
+TEST(Ledger, KeepsItsSumsWhenItIsClosed) {
+  const test::LoadedTrace loaded(test::read_ok(test::fixture("gpt_eager_train_stack_mem")));
+  const Scope scope(*loaded.model);
+  Ledger ledger(scope), open(scope);
+  ledger.close();
+  ASSERT_FALSE(open.devices().empty());
+  ASSERT_EQ(ledger.devices().size(), open.devices().size());
+  EXPECT_TRUE(ledger.devices()[0].idle.empty());
+  EXPECT_TRUE(ledger.devices()[0].work.empty());
+  EXPECT_EQ(ledger.devices()[0].work.capacity() + ledger.devices()[0].idle.capacity(), 0U);
+  EXPECT_GT(open.devices()[0].busy_ns, 0);
+  EXPECT_EQ(ledger.devices()[0].busy_ns, open.devices()[0].busy_ns);
+  EXPECT_EQ(ledger.span_ns(), open.span_ns());
+  EXPECT_EQ(ledger.rounds(), open.rounds());
+  EXPECT_EQ(ledger.least_work_ns(), open.least_work_ns());
+}
+
+// The step's graph is made when all rules are through, and then their time is let go of; who asks for a claim gets it.
+TEST(Ledger, IsClosedBeforeTheStepIsReplayed) {
+  const test::LoadedTrace loaded(test::read_ok(test::fixture("gpt_eager_train_stack_mem")));
+  const Scope scope(*loaded.model);
+  Ledger ledger(scope), claimed(scope);
+  const Findings findings = compute_findings(scope, {}, {.ledger = &ledger});
+  ASSERT_FALSE(findings.rows.empty());
+  EXPECT_TRUE(ledger.devices()[0].work.empty());
+  const Findings same = compute_findings(scope, {}, {.ledger = &claimed}, findings.rows[0].id);
+  EXPECT_FALSE(claimed.devices()[0].work.empty());
+  EXPECT_FALSE(same.claim.empty());
+  ASSERT_EQ(same.rows.size(), findings.rows.size());
+  EXPECT_EQ(same.rows[0].savings.saves_ns, findings.rows[0].savings.saves_ns);
 }
 
 // Owned times add up to busy time, and those with idle time to the span, on every trace of the repository.
