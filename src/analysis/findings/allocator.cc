@@ -13,6 +13,19 @@ bool is_warm_up(const Facts& facts, NodeId node) {
   return iterations.count() > 1 && node != kNoNode && facts.tree().start_ns[node.value] < iterations.list[1].start_ns;
 }
 
+// Whether the first iteration has about as many of these calls as those that follow: then it warms nothing up.
+bool first_is_like_others(const Facts& facts) {
+  constexpr std::int64_t kAlike = 2;
+  std::int64_t first = 0, others = 0;
+  for (const std::vector<HostStall>& stalls : facts.model().host_stalls().of_thread) {
+    for (const HostStall& stall : stalls) {
+      if (stall.cause == IdleCause::allocator && facts.scope().holds(stall.node))
+        ++(is_warm_up(facts, stall.node) ? first : others);
+    }
+  }
+  return first * (facts.ledger().iterations() - 1) <= kAlike * others;
+}
+
 }  // namespace
 
 std::optional<Finding> find_allocator(Facts& facts) {
@@ -26,9 +39,10 @@ std::optional<Finding> find_allocator(Facts& facts) {
     tally.add(slot.piece.node, claim.take_idle(d, i));
   });
   if (later == 0) return std::nullopt;
+  const bool alike = first_is_like_others(facts);
   for (const std::vector<HostStall>& stalls : facts.model().host_stalls().of_thread) {
     for (const HostStall& stall : stalls) {
-      if (stall.cause == IdleCause::allocator && facts.scope().holds(stall.node) && !is_warm_up(facts, stall.node))
+      if (stall.cause == IdleCause::allocator && facts.scope().holds(stall.node) && (alike || !is_warm_up(facts, stall.node)))
         gone.add(stall.node);
     }
   }

@@ -1,13 +1,15 @@
-// graph_breaks: where Dynamo leaves a compiled frame and resumes it. The idle time it stands for is claimed, and what entering
-// the graph behind it costs the host goes with it. There is no bound: what the compiler would fuse across the break cannot be
-// told from a trace.
+// graph_breaks: where Dynamo leaves a compiled frame and resumes it. The idle time it stands for is claimed, and what the host
+// does between the graphs before and behind it goes with it: leaving one, eager ops that would be part of the whole, lookups,
+// entering the next. There is no bound: what the compiler would fuse across the break cannot be told from a trace.
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
 #include "base/units.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
@@ -35,9 +37,8 @@ std::string list(const Facts& facts, const std::vector<GraphBreak>& breaks) {
 // calls, which would be part of it, guards of theirs, and the graph's caller, which hands over parameters and checks their
 // sizes. A kernel on the host may stand there too, so that no more than this counts.
 constexpr std::int64_t kMostEntryNs = 150'000;
-// What is fused across may bring as much again, and what the recorder takes of such code varies as much: of a table's
-// transformer with twelve breaks 14 to 21 % is seen, and 38 % was saved.
-constexpr double kDoubt = 1;
+// What is fused across comes on top, and what the recorder takes of such code varies.
+constexpr double kDoubt = 0.6;
 
 void add_entry(const Facts& facts, NodeId resumed, HostGone* gone) {
   constexpr std::string_view kGraph = "## Call CompiledFxGraph";
@@ -55,6 +56,97 @@ void add_entry(const Facts& facts, NodeId resumed, HostGone* gone) {
     }
   }
 }
+
+// What the host does between two graphs of one compiled frame. Eager ops there become part of a graph: of those that a compiler
+// fuses, one launch is left; products and the like keep theirs. Code of the program that nothing shows stays.
+class BetweenGraphs {
+ public:
+  BetweenGraphs(Facts& facts, HostGone* gone) : facts_(facts), gone_(gone) {
+    for (const DeviceLedger& device : facts.ledger().devices()) {
+      for (const WorkSlot& slot : device.work) {
+        if (!is_fused(slot)) mark(facts.launch(slot.work.row));
+      }
+    }
+  }
+
+  void look() {
+    for (const CompiledCall& call : facts_.model().compiled_regions().calls) {
+      if (call.sort == CompiledSort::region && call.parent == kNoCall && facts_.scope().holds(call.node)) look_at(call.node);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kNever = INT64_MIN;
+
+  bool is_fused(const WorkSlot& slot) const {
+    if (slot.work.sort == WorkSort::set) return true;
+    const Category category = facts_.identity(slot.work.row).category;
+    return slot.work.sort == WorkSort::compute && (category == Category::elementwise || category == Category::layout ||
+                                                   category == Category::reduction || category == Category::norm);
+  }
+  void mark(NodeId n) {
+    for (; n != kNoNode && n.value < facts_.tree().recorded && stays_.insert(n.value).second;)
+      n = facts_.tree().parent[n.value];
+  }
+
+  void look_at(NodeId frame) {
+    const CallTree& tree = facts_.tree();
+    const CompiledRegions& regions = facts_.model().compiled_regions();
+    const HostThread& thread = tree.threads[thread_of(tree, frame)];
+    const std::uint32_t last = std::min(thread.first + thread.count, tree.recorded);
+    const std::int64_t end = facts_.time(frame).end_ns;
+    on_ = frame;
+    from_ = kNever, seen_ = facts_.time(frame).start_ns;
+    eager_ = eager_ns_ = 0;
+    std::uint32_t graph = kNoCall;
+    std::int64_t until = kNever;  // the end of an op whose parts are not looked at
+    for (std::uint32_t n = frame.value + 1; n < last && tree.start_ns[n] < end; ++n) {
+      if (tree.event_class[n] == EventClass::python_frame || tree.start_ns[n] < until) continue;
+      const std::uint32_t call = regions.call_at(NodeId{n});
+      const bool in_graph = call != kNoCall && regions.calls[call].sort == CompiledSort::graph;
+      const std::int64_t start = tree.start_ns[n];
+      if (start - seen_ > kMostEntryNs) go_on_at(start);
+      const bool itself = call != kNoCall && regions.calls[call].node.value == n;
+      const bool op = tree.event_class[n] == EventClass::op, works = op || tree.event_class[n] == EventClass::launch;
+      if (itself) {
+        seen_ = start;
+        continue;
+      }
+      seen_ = std::max(seen_, tree.end_ns[n]);
+      if (in_graph && works) {
+        if (call != graph) go_on_at(start);
+        graph = call;
+        from_ = until = tree.end_ns[n];
+      } else if (!in_graph && op && facts_.name(NodeId{n}).find("::") != std::string_view::npos) {
+        until = tree.end_ns[n];
+        if (stays_.contains(n)) {
+          go_on_at(start);
+          if (from_ != kNever) from_ = until;
+        } else {
+          ++eager_;
+          eager_ns_ += until - start;
+        }
+      }
+    }
+    if (eager_ > 0) go_on_at(until);
+  }
+
+  // What lies between the last op that stays and this time goes.
+  void go_on_at(std::int64_t time_ns) {
+    const std::int64_t launch = eager_ > 0 ? eager_ns_ / eager_ : 0;
+    const std::int64_t to = std::min(time_ns, seen_ + kMostEntryNs) - launch;
+    if (from_ != kNever && to > from_) gone_->add(on_, {from_, to});
+    if (from_ != kNever) from_ = time_ns;
+    eager_ = eager_ns_ = 0;
+  }
+
+  Facts& facts_;
+  HostGone* gone_;
+  std::unordered_set<std::uint32_t> stays_;  // nodes around launches that no compiler fuses
+  NodeId on_ = kNoNode;
+  std::int64_t from_ = kNever, seen_ = 0;
+  std::int64_t eager_ = 0, eager_ns_ = 0;  // ops since
+};
 
 }  // namespace
 
@@ -74,6 +166,7 @@ std::optional<Finding> find_graph_breaks(Facts& facts) {
     costliest.see(site.node.value, site.cpu_ns);
     add_entry(facts, site.node, &gone);
   }
+  BetweenGraphs(facts, &gone).look();
   return Finding{.finding = per_iteration(facts, breaks.occurrences(), "graph break"),
                  .at_most_ns = {},
                  .confidence = Confidence::high,

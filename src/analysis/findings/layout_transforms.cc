@@ -97,6 +97,10 @@ Beside beside(Facts& facts, const ExpectedCall* ran, std::uint32_t row) {
 void take_besides(Facts& facts, Claim* claim) {
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const ExpectedCall* ran = facts.ran(slot.work.row);
+    if (ran == nullptr && facts.identity(slot.work.row).category == Category::conv) {
+      claim->reach_work(d, i, INT64_MAX, 0);  // whose sizes are not told: nothing bounds what the other order brings
+      return;
+    }
     const Beside sort = beside(facts, ran, slot.work.row);
     if (sort == Beside::none) return;
     const auto headroom = facts.scope().costs().roof(slot.work.row).headroom_ns;

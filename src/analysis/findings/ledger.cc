@@ -187,8 +187,8 @@ std::int64_t Claim::reach_work(std::size_t device, std::size_t slot, std::int64_
   return reach(part_of(device, false, slot, most_ns, saved_ns), ledger_.devices()[device].work[slot].open_ns);
 }
 
-std::int64_t Claim::reach_taken_work(std::size_t device, std::size_t slot) {
-  return reach(part_of(device, false, slot, INT64_MAX, 0), ledger_.devices()[device].work[slot].owned_ns);
+std::int64_t Claim::reach_taken_work(std::size_t device, std::size_t slot, std::int64_t most_ns) {
+  return reach(part_of(device, false, slot, most_ns, 0), ledger_.devices()[device].work[slot].owned_ns);
 }
 
 std::int64_t Claim::take_idle_within(std::size_t device, Interval time) {

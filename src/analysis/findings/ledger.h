@@ -145,7 +145,7 @@ class Claim {
   std::int64_t reach_work(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX,
                           std::int64_t saved_ns = INT64_MAX);
   // And of work that another finding may have: its remedy would do, and so may this one's. Only bounds what it brings.
-  std::int64_t reach_taken_work(std::size_t device, std::size_t slot);
+  std::int64_t reach_taken_work(std::size_t device, std::size_t slot, std::int64_t most_ns = INT64_MAX);
   // All idle time of a device within an interval, of the causes that it may claim.
   std::int64_t take_idle_within(std::size_t device, Interval time);
 

@@ -4,8 +4,8 @@
 // Few kernels reach the full bandwidth. Held against it are what such work takes on this device with its tensors in order
 // (predict/would_take.h): only what is slower than that has something to gain, and that is what is expected. The bandwidth
 // bounds it. Where nothing is known of such work, nothing is claimed. A tensor is put in order only where the program chooses
-// how it lies: not a slice of another, not what autograd hands on, not images that all lie in one order for the convolutions
-// beside them.
+// how it lies: not rows of another, not what autograd hands on, not images that all lie in one order for the convolutions
+// beside them. A column of rows counts: a plane for each column is the program's choice, and its traffic is what is used of it.
 //
 // Kernels that Inductor wrote are tiled already: of those, what their launch tells is wrong (too few blocks, low occupancy) is
 // claimed. That others of their size are faster says nothing about what these could be.
@@ -19,6 +19,7 @@
 #include "analysis/findings/catalog.h"
 #include "base/units.h"
 #include "cost/roof/launch_occupancy.h"
+#include "predict/strided_views.h"
 
 namespace ridge {
 namespace {
@@ -40,6 +41,18 @@ std::optional<double> traffic_ns(const Facts& facts, std::uint32_t row, std::int
   const Figure peak = peak_flops(*spec, cost.dtype, MathUnit::vector);
   if (peak.known() && flops / peak.high * 1e9 > ns) return std::nullopt;
   return ns;
+}
+
+// The same, with columns as planes: of sectors that are read for one element only that counts.
+std::optional<double> used_traffic_ns(Facts& facts, std::uint32_t row, std::int64_t device) {
+  const auto whole = traffic_ns(facts, row, device);
+  const ExpectedCall* ran = whole ? facts.ran(row) : nullptr;
+  if (ran == nullptr || !has_apart(ran->call->call)) return whole;
+  double bytes = facts.scope().costs()[row].bytes_written.value_or(0);
+  for (const OpArgument& argument : ran->call->call.arguments) {
+    if (argument.kind == OpArgument::Kind::tensor) bytes += numel(argument.tensor) * item_bytes(argument.tensor.dtype);
+  }
+  return std::min(*whole, bytes / facts.scope().costs().device(device)->bandwidth.high * 1e9);
 }
 
 // In names of generated kernels: ops that draw. native_dropout_backward does not, it reads the mask.
@@ -109,7 +122,7 @@ bool lies_in_order(const TensorShape& t) {
 std::optional<OpCall> in_order(Facts& facts, const OpCall& call, std::uint32_t row) {
   const bool chosen = facts.phase(facts.launch(row)) != Phase::backward && !are_images_alike(call);
   for (const OpArgument& argument : call.arguments) {
-    const auto stays = [&](const TensorShape& t) { return !lies_in_order(t) && !(chosen && is_dense(t)); };
+    const auto stays = [&](const TensorShape& t) { return !lies_in_order(t) && !(chosen && (is_dense(t) || lies_apart(t))); };
     if (stays(argument.tensor) || std::ranges::any_of(argument.list, stays)) return std::nullopt;
   }
   return contiguous(call);
@@ -187,7 +200,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     if (duration < kLeastKernelNs || !facts.is_kernel(row) || !moves_data(facts.identity(row).category)) return;
     if (draws_numbers(facts, row)) return;
     const std::int64_t device = facts.ledger().devices()[d].device;
-    const auto traffic = traffic_ns(facts, row, device);
+    const auto traffic = used_traffic_ns(facts, row, device);
     if (!traffic || *traffic >= kFarBelow * static_cast<double>(duration)) return;
     const auto left = left_of(facts, row, device);
     if (!left) return;
@@ -213,7 +226,8 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
                                 const std::int64_t device = device_of(row);
                                 const auto duration =
                                     static_cast<double>(facts.trace().events.dur_ns(facts.work().events[row]).value_or(0));
-                                const double pct = 100 * traffic_ns(facts, row, device).value_or(0) / std::max(1.0, duration);
+                                const double pct =
+                                    100 * used_traffic_ns(facts, row, device).value_or(0) / std::max(1.0, duration);
                                 return fmt::format("{} at {:.0f} % of peak bandwidth{}", facts.identity(row).label, pct,
                                                    launch_text(facts, row, device));
                               }),

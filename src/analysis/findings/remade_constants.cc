@@ -3,7 +3,11 @@
 // such a chain: made once and kept, it costs nothing.
 //
 // A trace does not tell which tensor an op reads, but the sizes of its inputs: a chain goes on while all of them are sizes that
-// its beginnings have brought in. Without shapes nothing is found.
+// its beginnings have brought in. Without shapes nothing is found on the device.
+//
+// What is made on the host and sent costs the host's time and a copy: ops in a row that launch nothing, begun by such an op,
+// up to one that copies to the device. No shapes are needed: what is on the host, and read by none of these, has no place
+// there.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,6 +15,7 @@
 #include <unordered_set>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 
 namespace ridge {
 namespace {
@@ -24,6 +29,9 @@ constexpr std::array<std::string_view, 47> kGoesOn = {
     "where",   "masked_fill", "masked_fill_", "logical_and", "logical_or", "logical_not",  "maximum",   "minimum",
     "clamp",   "tril",        "triu",         "to",          "_to_copy",   "expand",       "unsqueeze", "view",
     "reshape", "transpose",   "permute",      "slice",       "contiguous", "outer",        "repeat"};
+
+// On the host besides: what puts several together.
+constexpr std::array<std::string_view, 6> kJoins = {"meshgrid", "stack", "cat", "flatten", "float", "cartesian_prod"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view op) {
@@ -141,26 +149,111 @@ class Constants {
   std::int64_t made_ = 0;
 };
 
+// Made on the host and sent, again and again.
+class SentConstants {
+ public:
+  explicit SentConstants(Facts& facts) : facts_(facts), launches_(facts.tree().size()) {
+    for (const DeviceLedger& device : facts.ledger().devices()) {
+      for (const WorkSlot& slot : device.work) {
+        const bool sent =
+            slot.work.sort == WorkSort::copy && facts.kernel(slot.work.row).find("HtoD") != std::string_view::npos;
+        mark(facts.launch(slot.work.row), sent ? Launches::a_copy : Launches::work);
+      }
+    }
+    const CallTree& tree = facts.tree();
+    for (const HostThread& thread : tree.threads) walk(thread.first, std::min(thread.first + thread.count, tree.recorded));
+    for (const auto& [key, chains] : chains_) {
+      if (chains.size() < 2) continue;
+      made_ += static_cast<std::int64_t>(chains.size());
+      for (const auto& [first, last] : chains) sent_.emplace(last.value, first);
+    }
+  }
+
+  std::int64_t made() const { return made_; }
+  bool holds(NodeId launch) const {
+    for (NodeId n = launch; n != kNoNode; n = facts_.tree().parent[n.value]) {
+      if (sent_.contains(n.value)) return true;
+    }
+    return false;
+  }
+  // From the first op of each to the end of the one that sends it, which waits for the copy.
+  void remove(HostGone* gone) const {
+    for (const auto& [last, first] : sent_) {
+      gone->add(first, {facts_.time(first).start_ns, facts_.time(NodeId{last}).end_ns});
+      gone->add(NodeId{last});
+    }
+  }
+
+ private:
+  enum class Launches : std::uint8_t { nothing, a_copy, work };
+
+  void mark(NodeId n, Launches what) {
+    for (; n != kNoNode && n.value < facts_.tree().recorded; n = facts_.tree().parent[n.value]) {
+      if (launches_[n.value] >= what) return;
+      launches_[n.value] = what;
+    }
+  }
+
+  void walk(std::uint32_t begin, std::uint32_t end) {
+    const CallTree& tree = facts_.tree();
+    std::vector<NodeId> ops;
+    std::size_t made = 0;  // ops of it that compute
+    for (std::uint32_t n = begin; n < end; ++n) {
+      const NodeId op{n};
+      if (tree.event_class[n] != EventClass::op || tree.op_above(op) != kNoNode) continue;
+      const std::string_view name = facts_.name(op);
+      const bool belongs = facts_.scope().holds(op) && facts_.phase(op) == Phase::forward;
+      const bool begins = is_one_of(kBegins, name);
+      const bool goes_on = begins || (!ops.empty() && (is_one_of(kGoesOn, name) || is_one_of(kJoins, name)));
+      if (belongs && goes_on && launches_[n] == Launches::nothing) {
+        ops.push_back(op);
+        made += begins ? 0 : 1;
+        continue;
+      }
+      if (belongs && made > 0 && name == "aten::to" && launches_[n] == Launches::a_copy) {
+        std::string key;
+        for (const NodeId each : ops) key += std::string(facts_.name(each)) + ";";
+        chains_[key].emplace_back(ops.front(), op);
+      }
+      ops.clear();
+      made = 0;
+    }
+  }
+
+  Facts& facts_;
+  std::vector<Launches> launches_;                                        // by node
+  std::map<std::string, std::vector<std::pair<NodeId, NodeId>>> chains_;  // by their ops: the first, and the one that sends
+  std::map<std::uint32_t, NodeId> sent_;                                  // by the op that sends: the first
+  std::int64_t made_ = 0;
+};
+
 }  // namespace
 
 std::optional<Finding> find_remade_constants(Facts& facts) {
   const Constants constants(facts);
-  if (constants.made() == 0) return std::nullopt;
+  const SentConstants sent(facts);
+  if (constants.made() + sent.made() == 0) return std::nullopt;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
+  HostGone gone(facts);
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
-    if (constants.holds(facts.launch(slot.work.row))) tally.add(slot.work.row, claim.take_work(d, i));
+    const NodeId launch = facts.launch(slot.work.row);
+    if (constants.holds(launch) || sent.holds(launch)) tally.add(slot.work.row, claim.take_work(d, i));
   });
+  sent.remove(&gone);
+  gone.reach(&claim);
   if (!claim.keep()) return std::nullopt;
   return Finding{
-      .finding = "tensors that depend on no data are made again and again: " + per_iteration(facts, constants.made(), "time"),
+      .finding = "tensors that depend on no data are made again and again: " +
+                 per_iteration(facts, constants.made() + sent.made(), "time"),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::medium,
       .evidence = tally.text(),
       .action =
           "make it once and keep it: a buffer of the module (register_buffer), made for the largest size and cut to the one "
           "wanted, or handed from layer to layer",
-      .event = tally.event()};
+      .event = tally.event(),
+      .gone = gone.removal()};
 }
 
 }  // namespace ridge

@@ -1,6 +1,7 @@
 // repeated_casts: parameters are cast to the type of a product at every use, though they have not changed since the last one
 // (facts/weight_casts.h). Claimed are the casts, and the device's waiting for their launches: all of it goes when they are cast
-// once, and with it the ops that cast.
+// once, and with it the ops that cast. A program that only infers then computes in that type throughout: what its ops cast for
+// themselves (autocast: the inputs of each product, of each norm) goes too.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -34,18 +35,27 @@ NodeId casting_op(const Facts& facts, std::uint32_t row) {
   return found;
 }
 
+// A cast that an op makes of its own argument.
+bool is_ops_own_cast(const Facts& facts, const WorkSlot& slot) {
+  if (slot.work.sort != WorkSort::compute || facts.identity(slot.work.row).category != Category::layout) return false;
+  const NodeId op = casting_op(facts, slot.work.row);
+  return op != kNoNode && facts.name(op) == "aten::to" && facts.tree().op_above(op) != kNoNode;
+}
+
 }  // namespace
 
 std::optional<Finding> find_repeated_casts(Facts& facts) {
   const std::vector<std::uint32_t> casts = repeated_weight_casts(facts.scope(), facts.program());
   if (casts.empty()) return std::nullopt;
   const auto is_one = [&](std::uint32_t row) { return std::binary_search(casts.begin(), casts.end(), row); };
+  const bool infers = facts.program() == ProgramKind::infers;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
   HostGone gone(facts);
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
-    if (!is_one(slot.work.row)) return;
-    tally.add(slot.work.row, claim.take_work(d, i));
+    if (!is_one(slot.work.row) && !(infers && is_ops_own_cast(facts, slot))) return;
+    const std::int64_t got = claim.take_work(d, i);
+    if (is_one(slot.work.row)) tally.add(slot.work.row, got);
     gone.add(casting_op(facts, slot.work.row));
   });
   std::int64_t waited_ns = 0;

@@ -25,9 +25,10 @@ double doubt_of(Confidence confidence) {
   }
 }
 
-constexpr double kGone = 0.9;              // claimed of a kernel's time: the kernel itself goes
-constexpr std::int64_t kCallNs = 20'000;   // that calling an op from Python takes at most
-constexpr std::uint32_t kLookedBack = 16;  // slices around a launch
+constexpr double kGone = 0.9;                     // claimed of a kernel's time: the kernel itself goes
+constexpr std::int64_t kCallNs = 20'000;          // that calling an op from Python takes at most
+constexpr std::uint32_t kLookedBack = 16;         // slices around a launch
+constexpr std::int64_t kMostBetweenNs = 100'000;  // of two launches that go: longer is a pause of its own
 
 class ClaimedTime {
  public:
@@ -49,6 +50,7 @@ class ClaimedTime {
         add_work(device.work[part.slot], part.saved_ns, share);
       }
     }
+    add_between(share);
     return std::move(out_);
   }
 
@@ -69,8 +71,25 @@ class ClaimedTime {
     out_.gaps.push_back({slot.work.row, INT64_MAX / 4});
     const NodeId launch = launch_of(slot.work.row);
     if (!is_recorded(launch)) return;
-    const auto [start, end] = time_to_launch(launch);
-    add_host(launch, {start, end}, share);
+    const Interval time = time_to_launch(launch);
+    add_host(launch, time, share);
+    gone_.emplace_back(launch, time);
+  }
+
+  // Between two launches that go, and no other between them, the program does nothing that stays: views, ops on the host, the
+  // code around them.
+  void add_between(double share) {
+    const CallTree& tree = scope_.model().tree();
+    std::ranges::sort(gone_, {}, [](const auto& each) { return each.first.value; });
+    for (std::size_t i = 1; i < gone_.size(); ++i) {
+      const auto& [before, its] = gone_[i - 1];
+      const auto& [launch, time] = gone_[i];
+      const std::int64_t length = time.start_ns - its.end_ns;
+      if (length <= 0 || length > kMostBetweenNs || thread_of(tree, before) != thread_of(tree, launch)) continue;
+      std::uint32_t n = before.value + 1;
+      while (n < launch.value && !launches_[n]) ++n;
+      if (n == launch.value) add_host(launch, {its.end_ns, time.start_ns}, share);
+    }
   }
 
   // The host's time for one launch: from the end of what came before it, the call from Python with it, to the end of its op; of
@@ -125,7 +144,8 @@ class ClaimedTime {
 
   const Scope& scope_;
   const Ledger& ledger_;
-  std::vector<bool> launches_;  // by tree node: calls that launched work
+  std::vector<bool> launches_;                     // by tree node: calls that launched work
+  std::vector<std::pair<NodeId, Interval>> gone_;  // launches that go, and the host's time for each
   Removal out_;
 };
 

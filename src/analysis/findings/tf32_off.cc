@@ -30,13 +30,15 @@ std::optional<double> speedup(const Facts& facts, std::int64_t device) {
   return spec->tf32.high / spec->f32.high;
 }
 
-// The time that stays: bounded below by the arithmetic at TF32's peak and by the memory traffic, where these are known.
-double least_ns(const Facts& facts, const WorkSlot& slot, std::int64_t device, double factor) {
-  double least = static_cast<double>(slot.owned_ns) / factor;
+// The time that stays: bounded below by the arithmetic at TF32's peak and by the memory traffic, where these are known. Where
+// they are not, nothing bounds it: a kernel far below its own peak has more to gain than the units' ratio.
+double least_ns(const Facts& facts, const WorkSlot& slot, std::int64_t device) {
+  double least = 0;
   const LaunchCost& cost = facts.scope().costs()[slot.work.row];
   const DeviceSpec* spec = facts.scope().costs().device(device);
   if (cost.flops) least = *cost.flops / spec->tf32.high * 1e9;
-  if (cost.bytes_read && cost.bytes_written && spec->bandwidth.known())
+  // What is read again by tiles is no bound: others read less.
+  if (cost.estimate == Estimate::exact && cost.bytes_read && cost.bytes_written && spec->bandwidth.known())
     least = std::max(least, (*cost.bytes_read + *cost.bytes_written) / spec->bandwidth.high * 1e9);
   return std::min(least, static_cast<double>(slot.owned_ns));
 }
@@ -122,8 +124,8 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
     tally.add(row, slot.open_ns);
     saturating_add(&times_ns[d], slot.open_ns);
     if (!factor) return;
-    const double stays = std::max(least_ns(facts, slot, device, *factor), expected_ns(facts, slot, factor));
-    claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device, *factor)),
+    const double stays = std::max(least_ns(facts, slot, device), expected_ns(facts, slot, factor));
+    claim.take_work(d, i, slot.open_ns - static_cast<std::int64_t>(least_ns(facts, slot, device)),
                     slot.open_ns - static_cast<std::int64_t>(stays));
   });
   const std::int64_t time_ns = times_ns.empty() ? 0 : *std::max_element(times_ns.begin(), times_ns.end());

@@ -1,10 +1,14 @@
 // unfused_pointwise: pointwise kernels in a row on one stream over tensors of one size, parts of it, or a number a row: a norm
-// written out, rotary positions, gates. Each reads and writes memory for itself; one fused kernel moves what the largest of
-// them moves. Kernels that one compiled graph launched stand apart by choice.
+// written out, rotary positions, gates, sums along rays. Each reads and writes memory for itself; one fused kernel reads what
+// none of them made and writes what none of them reads. Kernels that one compiled graph launched stand apart by choice.
+//
+// The bound: whoever compiles a part may compile all of it, and a compiler fuses all that is no product, convolution or
+// attention. These stay, and what is compiled or copied between host and device; the rest may go.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +16,8 @@
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
 #include "facts/break_costs.h"
+#include "predict/strided_views.h"
+#include "trace/args.h"
 
 namespace ridge {
 namespace {
@@ -24,8 +30,13 @@ constexpr std::size_t kLeastUnlike = 3;  // kernels of a chain that is not over 
 constexpr double kMoreThanLongest = 0.12;
 // A compiler may fuse more than a chain: losses and softmaxes around it, and the host's work with them.
 constexpr double kChainDoubt = 0.4;
-// Of the bandwidth, by Inductor's pointwise kernels on an H200: 0.54 to 0.92; and what any kernel takes at least.
-constexpr double kReached = 0.7, kShortestNs = 2'000;
+// Of the bandwidth, by Inductor's pointwise kernels on an H200: 0.54 to 0.92; where rows are scanned on the way 0.43, where all
+// is summed to a number 0.22 (two rounds, several sums at once). And what any kernel takes at least.
+constexpr double kReached = 0.7, kReachedByScan = 0.45, kReachedToNumber = 0.22, kShortestNs = 2'000;
+constexpr double kReachedEager = 0.88;   // by ATen's kernels over whole tensors
+constexpr std::size_t kLong = 16;        // kernels of a chain: shorter ones, as a gelu written out, read one tensor or two
+constexpr double kNumberOf = 100'000;    // read for what is written: all is summed
+constexpr double kNotMadeBefore = 0.25;  // of a chain's traffic, where sizes are not told: what no kernel of it made
 
 // What a kernel is to a chain.
 enum class Link : std::uint8_t {
@@ -35,6 +46,7 @@ enum class Link : std::uint8_t {
   copies,    // casts and layouts: fuse with arithmetic
   joins,     // tensors into one: of a chain only with arithmetic before and behind
   reduces,   // along rows: with what is before and behind it one kernel, as a norm is
+  scans,     // the same, and as many numbers come out
 };
 
 class Chains {
@@ -62,6 +74,7 @@ class Chains {
   std::int64_t saved_ns() const { return saved_ns_; }
   std::int64_t kernels() const { return kernels_; }
   bool split_by_break() const { return split_by_break_; }
+  bool holds(std::uint32_t row) const { return rows_.contains(row); }
   const WorkTally& tally() const { return tally_; }
 
  private:
@@ -89,8 +102,9 @@ class Chains {
         return kernel.library == "aten" && kernel.label.starts_with("elementwise") ? Link::computes : Link::none;
       case Category::layout:
         if (kernel.label.starts_with("CatArray")) return Link::joins;
-        return kernel.label.starts_with("copy") ? Link::copies : Link::none;
+        return kernel.label.starts_with("copy") || kernel.label.starts_with("roll_cuda") ? Link::copies : Link::none;
       case Category::reduction:
+        if (kernel.label.starts_with("tensor_kernel_scan")) return Link::scans;
         if (kernel.library != "aten" || !kernel.label.starts_with("reduce")) return Link::none;
         // Several outputs a thread: down the columns, as the gradient of a bias. That goes over its input by itself.
         return facts_.kernel(row).find("reduce_kernel<512, 1,") == std::string_view::npos ? Link::beside : Link::reduces;
@@ -135,11 +149,11 @@ class Chains {
       if (from == to || frame_of(from) != frame_of(to)) return false;
     }
     const double whole = chain.elements, its = facts_.elements(b.work.row);
-    if (whole > 0 && its > 0) return whole == its || (link != Link::reduces && is_part(chain, b, its));
+    if (whole > 0 && its > 0) return whole == its || (link != Link::reduces && link != Link::scans && is_part(chain, b, its));
     if (whole > 0 || its > 0) return link == Link::copies || link == Link::joins;  // of a list of tensors
     // Without shapes: kernels over tensors of one size take about the same time, but for what a reduction leaves.
     const auto [least, most] = std::minmax(chain.longest_ns, b.owned_ns);
-    return most <= kAlike * least || link == Link::reduces || chain.reduced;
+    return most <= kAlike * least || link == Link::reduces || link == Link::scans || chain.reduced;
   }
 
   bool is_part(const Chain& chain, const WorkSlot& slot, double elements) const {
@@ -153,8 +167,10 @@ class Chains {
     chain->slots.push_back(i);
     chain->links.push_back(link);
     chain->elements = std::max(chain->elements, facts_.elements(slots[i].work.row));
-    chain->longest_ns = std::max(chain->longest_ns, slots[i].owned_ns);
-    chain->reduced = chain->reduced || link == Link::reduces;
+    // What joins moves the tensors of several, and a scan of ATen's takes far longer than its traffic.
+    if ((link != Link::joins && link != Link::scans) || chain->longest_ns == 0)
+      chain->longest_ns = std::max(chain->longest_ns, slots[i].owned_ns);
+    chain->reduced = chain->reduced || link == Link::reduces || link == Link::scans;
   }
 
   // Over all of its elements: not over what a reduction left of them.
@@ -184,30 +200,83 @@ class Chains {
       take(device, std::span(done.slots).subspan(first, last - first));
   }
 
-  // What is left: one kernel that moves what the largest of them does. Eager arithmetic that walks tensors by strides takes
-  // longer for that than a generated kernel.
-  std::int64_t fused_ns(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t longest_ns) {
-    double most = 0;
+  // What is left: one kernel that moves what the largest of them does, or more: what none of them made. That lies between the
+  // largest and all that is read less all that was written before, since a tensor may be read several times; the mean of both
+  // (as factors) is taken. Eager arithmetic that walks tensors by strides takes longer for that than a generated kernel.
+  std::int64_t fused_ns(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t longest_ns,
+                        std::int64_t device) {
     if (chain.size() < kLeastUnlike) return with_more(static_cast<double>(longest_ns));  // two operations: nothing is widened
+    const auto longest = static_cast<double>(longest_ns);
+    const ChainTraffic moved = traffic_of(slots, chain, device);
+    double most = 0;
+    bool known = true;
     for (const std::size_t i : chain) {
       const auto roof = facts_.scope().costs().roof(slots[i].work.row).roof_ns;
-      if (!roof) return with_more(static_cast<double>(longest_ns));
+      known = known && roof;
       // What turns a tensor around, or widens it, walks it so in a fused kernel too.
       const bool copies = slots[i].work.sort == WorkSort::compute && link_of(slots[i]) == Link::copies;
-      most = std::max(most, copies ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
+      if (roof) most = std::max(most, copies ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
     }
-    return with_more(std::clamp(most, kShortestNs, std::max(kShortestNs, static_cast<double>(longest_ns))));
+    const double one = known ? std::clamp(most, kShortestNs, std::max(kShortestNs, longest)) : moved.longest_ns;
+    const double all = std::sqrt(moved.largest_ns * std::max(moved.largest_ns, moved.not_made_ns)) / moved.reached;
+    return with_more(std::max(one, chain.size() >= kLong && moved.largest_ns < moved.not_made_ns ? all : 0));
+  }
+
+  // Few numbers come of it: by its traffic, or where sizes are not told by a grid in which many blocks share an output.
+  bool sums_all(std::uint32_t row, const LaunchCost& cost) const {
+    constexpr std::int64_t kFewOutputs = 8;
+    if (cost.bytes_read && cost.bytes_written) return *cost.bytes_read > kNumberOf * std::max(1.0, *cost.bytes_written);
+    const auto text = facts_.work().grid.text(facts_.work().events[row]);
+    const auto grid = text ? parse_dim3(facts_.trace().text(*text)) : std::nullopt;
+    return grid && grid->y > 1 && grid->x <= kFewOutputs;
+  }
+
+  // At the full bandwidth.
+  struct ChainTraffic {
+    double largest_ns = 0, not_made_ns = 0, reached = kReached;
+    double longest_ns = 0;  // as it ran, of those that are no scan
+  };
+  ChainTraffic traffic_of(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t device) {
+    const DeviceSpec* spec = facts_.scope().costs().device(device);
+    const double rate = spec != nullptr && spec->bandwidth.known() ? spec->bandwidth.high / 1e9 : 0;
+    ChainTraffic out;
+    double read = 0, written = 0, last = 0, time = 0;
+    bool known = rate > 0;
+    for (const std::size_t i : chain) {
+      const LaunchCost& cost = facts_.scope().costs()[slots[i].work.row];
+      const double its_read = cost.bytes_read.value_or(0), its_written = cost.bytes_written.value_or(0);
+      known = known && cost.bytes_read && cost.bytes_written;
+      const Link link = link_of(slots[i]);
+      if (link == Link::scans) out.reached = std::min(out.reached, kReachedByScan);
+      if (link == Link::reduces && sums_all(slots[i].work.row, cost)) out.reached = kReachedToNumber;
+      read += its_read;
+      written += last = its_written;
+      if (rate > 0) out.largest_ns = std::max(out.largest_ns, (its_read + its_written) / rate);
+      if (link != Link::scans) {  // a scan of ATen's is far slower than its traffic
+        time += static_cast<double>(slots[i].owned_ns);
+        out.longest_ns = std::max(out.longest_ns, static_cast<double>(slots[i].owned_ns));
+      }
+    }
+    if (known) {
+      out.not_made_ns = (read - written + 2 * last) / rate;
+    } else {
+      out.largest_ns = out.longest_ns * kReachedEager;
+      out.not_made_ns = kNotMadeBefore * time * kReachedEager;
+    }
+    return out;
   }
   static std::int64_t with_more(double ns) { return static_cast<std::int64_t>((1 + kMoreThanLongest) * ns); }
 
-  // Of a kernel that computes, and reads one tensor across for that, what is beyond its traffic is memory_bound_inefficient's,
-  // whoever fuses it: most of its time.
+  // Of a kernel that computes, and reads one tensor across for that, or columns of rows, what is beyond its traffic is
+  // memory_bound_inefficient's, whoever fuses it: most of its time.
   std::int64_t own_ns(const WorkSlot& slot) {
     constexpr double kMostLeft = 0.6;
     const ExpectedCall* ran = link_of(slot) == Link::computes ? facts_.ran(slot.work.row) : nullptr;
     const auto roof = facts_.scope().costs().roof(slot.work.row).roof_ns;
-    if (ran == nullptr || !roof || !lies_across(ran->call->call)) return slot.open_ns;
+    const bool apart = ran != nullptr && has_apart(ran->call->call);
+    if (ran == nullptr || !roof || (!apart && !lies_across(ran->call->call))) return slot.open_ns;
     const auto left = facts_.would_take().left_of(*ran, contiguous(ran->call->call), false);
+    if (left && apart) return static_cast<std::int64_t>(left->part * static_cast<double>(slot.open_ns));
     return left && left->part < kMostLeft ? std::min(slot.open_ns, static_cast<std::int64_t>(*roof)) : slot.open_ns;
   }
 
@@ -218,11 +287,12 @@ class Chains {
     const std::size_t longest =
         *std::max_element(chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) { return own[a] < own[b]; });
     // The longest first, so that the launch that stays is its own.
-    std::int64_t left = fused_ns(slots, chain, own[longest]);
+    std::int64_t left = fused_ns(slots, chain, own[longest], facts_.ledger().devices()[device].device);
     const std::int64_t of_longest = std::min(left, own[longest]);
     left -= of_longest;
     for (const std::size_t i : chain) {
       tally_.add(slots[i].work.row, own[i]);
+      rows_.insert(slots[i].work.row);
       split_by_break_ = split_by_break_ || is_inductor(slots[i]);
       const std::int64_t open = own[i], stays = i == longest ? of_longest : std::min(open, left);
       if (i != longest) left -= stays;
@@ -239,7 +309,41 @@ class Chains {
   std::int64_t chains_ = 0, kernels_ = 0;
   std::int64_t saved_ns_ = 0;
   bool split_by_break_ = false;
+  std::unordered_set<std::uint32_t> rows_;  // of chains
 };
+
+// What stays of a piece of work whoever compiles: all of what is compiled already, exchanged or sent, and of products, but for
+// another kernel for them; of a convolution, which may be laid out otherwise, what its arithmetic takes at least. All else may
+// be fused.
+double stays_compiled_ns(Facts& facts, const WorkSlot& slot) {
+  constexpr double kFaster = 0.9;
+  const std::uint32_t row = slot.work.row;
+  const auto whole = static_cast<double>(slot.owned_ns);
+  const Category category = facts.identity(row).category;
+  if (category == Category::conv) return std::min(facts.scope().costs().roof(row).roof_ns.value_or(0), whole);
+  const bool between = slot.work.sort == WorkSort::copy && facts.kernel(row).find("DtoD") == std::string_view::npos;
+  const bool compiled = facts.identity(row).library == "inductor" || facts.by_graph_launch(row);
+  const bool product = category == Category::gemm || category == Category::attention;
+  return product || between || compiled || slot.work.sort == WorkSort::comm ? kFaster * whole : 0;
+}
+
+// Who compiles a part may compile all: that bounds it.
+void reach_all_compiled(Facts& facts, const Chains& chains, Claim* claim) {
+  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
+    const DeviceLedger& device = facts.ledger().devices()[d];
+    for (std::size_t i = 0; i < device.work.size(); ++i) {
+      const WorkSlot& slot = device.work[i];
+      if (chains.holds(slot.work.row)) {
+        claim->reach_work(d, i, INT64_MAX, 0);
+      } else {
+        claim->reach_taken_work(d, i, slot.owned_ns - static_cast<std::int64_t>(stays_compiled_ns(facts, slot)));
+      }
+    }
+    for (std::size_t i = 0; i < device.idle.size(); ++i) {
+      if (device.idle[i].next_work != kNoWork && !device.idle[i].in_graph) claim->reach_idle(d, i);
+    }
+  }
+}
 
 }  // namespace
 
@@ -249,6 +353,7 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) chains.walk(d);
   const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
   if (chains.chains() == 0 || chains.saved_ns() < least_ns || !claim.keep()) return std::nullopt;
+  reach_all_compiled(facts, chains, &claim);
   return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
                             fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
                  .at_most_ns = claim.ns(),

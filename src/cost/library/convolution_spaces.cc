@@ -118,6 +118,7 @@ std::optional<double> executed(const OpCall& call, const ConvolutionPositions& a
       at.transposed == ConvolutionPositions::Transposed::yes || (at.transposed == ConvolutionPositions::Transposed::argument &&
                                                                  flag_at(call, static_cast<std::size_t>(at.transposed_at)));
   if (transform.tile <= 0 || transposed || w == nullptr || w->sizes.size() != 4) return std::nullopt;
+  if (x == nullptr || x->sizes.size() != 4) return std::nullopt;
   if (!is_ones(call, at.stride) || !is_ones(call, at.dilation)) return std::nullopt;
   const std::vector<double> sizes = result_sizes(call, at, role);
   if (sizes.size() != 2) return std::nullopt;

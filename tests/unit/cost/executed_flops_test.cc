@@ -115,6 +115,17 @@ TEST(ExecutedFlops, WhatNoNameTellsIsUnknownAndSaid) {
   EXPECT_TRUE(std::ranges::any_of(kernels.diagnostics, said));
 }
 
+TEST(ExecutedFlops, ArgumentsThatDoNotFitAreNoSizes) {
+  for (const char* dims :
+       {"[[], [5, 256, 14, 14], [256, 256, 3, 3]]", "[[5, 256, 14, 14], [], [256, 256, 3, 3]]", "[[], [], []]", "[]",
+        "[[5, 256, 14, 14], [5, 256, 14, 14], []]", "[[-5, 1, 1, 1], [5, 1, -9, 1], [1, 1, 99999999999, 3]]"}) {
+    const std::vector<std::string> launches = {launch(1, "winogradForwardData4x4<float>(x)", "[16, 5, 1]"),
+                                               launch(2, kGemm, "[4, 4, 36]")};
+    EXPECT_EQ(executed("aten::convolution_backward", backward(dims), launches).size(), 2U) << dims;
+    EXPECT_EQ(executed("aten::cudnn_convolution", forward(dims), launches).size(), 2U) << dims;
+  }
+}
+
 TEST(ExecutedFlops, NamesOfTransforms) {
   const auto flops_of = [](std::string_view name, std::string_view dims) {
     const auto found =
