@@ -60,6 +60,8 @@ class RoundTrips {
           there = &each;
       }
       if (there == nullptr) {
+        // Of casts that are not the program's (autograd's of gradients) only the last may be taken back.
+        std::erase_if(before, [](const Cast& each) { return !each.by_program; });
         if (before.size() == kMostOpen) before.erase(before.begin());
         before.push_back(std::move(cast));
         continue;
@@ -128,7 +130,8 @@ class RoundTrips {
       cast.to = target_by_name(facts_.identity(row).label);
     }
     cast.iteration = facts_.iteration(row);
-    cast.by_program = facts_.name(facts_.known_as(facts_.launch(row))) == "aten::to";
+    const NodeId known_as = facts_.known_as(facts_.launch(row));
+    cast.by_program = facts_.name(known_as) == "aten::to" && facts_.phase(known_as) != Phase::backward;
     return cast;
   }
 
