@@ -107,8 +107,8 @@ export const cases = {
       check(said.Track.startsWith(`${letter} · `), "whose track it is on");
     }
     await shoot(page, "timeline-aligned");
-    await page.waitForFunction(() => /[?&]s=\d/.test(location.hash));
     const chosen = await page.evaluate(() => window.__ridge.state.selection.id);
+    await page.waitForFunction((id) => new URLSearchParams(location.hash.split("?")[1]).get("s") === String(id), chosen);  // not A's any more
     await page.reload();
     await page.waitForFunction((id) => window.__ridge?.state?.selection?.id === id, chosen);
     await finish();
