@@ -16,6 +16,7 @@ _PLACES = {
     "Trace": "_trace",
     "Scope": "_trace",
     "OneOf": "_trace",
+    "Folder": "_trace",
     "diff": "_trace",
     "analyses": "_trace",
     "devices": "_trace",

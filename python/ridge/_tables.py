@@ -52,7 +52,7 @@ class TraceTables:
 def _table(info):
     """The property that makes a table of the schema."""
     name = info["name"]
-    return property(lambda self: TraceTable(self._trace._opened().trace_table(self._index, name), info), doc=info["description"])
+    return property(lambda self: TraceTable(self._trace._table(self._index, name), info), doc=info["description"])
 
 
 for _info in schema().values():

@@ -20,22 +20,20 @@ def open(path, *more, threads=0, max_bytes=0, cache_bytes=0, capture=None, named
     progress: a function of (phase, done, total); False: none. By default a line on a terminal, a bar in a notebook.
 
     Ctrl-C stops the reading. The traces are given back with `close()`, at the end of a `with`, or with the object.
+    The traces of a folder are read when they are asked about: see `Folder`.
     """
-    paths = [*_paths(path), *(each for one in more for each in _paths(one))]
+    given = [*_paths(path), *(each for one in more for each in _paths(one))]
     captures = [] if capture is None else _paths(capture)
     from ._progress import shown
 
-    with shown(progress) as show:
-        engine = _native.open(
-            paths,
-            threads=threads,
-            max_bytes=max_bytes,
-            cache_bytes=cache_bytes,
-            named_files_only=named_files_only,
-            captures=captures,
-            progress=show,
-        )
-    return Trace(engine, _native.expanded(paths), named_files_only)
+    def read(paths, **how):
+        with shown(progress) as show:
+            return _native.open(paths, threads=threads, max_bytes=max_bytes, cache_bytes=cache_bytes, named_files_only=named_files_only, progress=show, **how)
+
+    paths = _native.expanded(given)
+    if len(paths) > 1 and not captures and any(os.path.isdir(each) for each in given):
+        return Folder(read, paths, named_files_only)
+    return Trace(read(given, captures=captures), paths, named_files_only)
 
 
 def _paths(path):
@@ -60,23 +58,17 @@ def _scaled(time, unit):
 class _Questions:
     """What a trace and a part of it share: the analyses, the scopes, the pages. The methods of the catalog are added below."""
 
-    _engine = None
     _scope: dict = {}
 
     def _run(self, analysis, given, trace=None):
         info = _arguments.catalog()[analysis]
         texts = _arguments.as_texts(analysis, {**self._scope_of(info), **given})
-        report = Report(self._opened().run(analysis, texts, trace))
+        report = Report(self._answer(info, texts, trace))
         if report.gate_failed:
             error = GateError(_why_failed(report), code="gate_failed")
             error.report = report
             raise error
         return report
-
-    def _opened(self):
-        if self._engine is None:
-            raise Error("the trace is closed", code="closed", hint="open it again")
-        return self._engine
 
     # Scopes chain: each is the one before, narrowed.
     def step(self, first, last=None):
@@ -185,6 +177,18 @@ class Trace(_Questions):
         self._named_files_only = named_files_only
         self.paths = tuple(paths)
 
+    def _opened(self):
+        """The engine with all of them."""
+        if self._engine is None:
+            raise Error("the trace is closed", code="closed", hint="open it again")
+        return self._engine
+
+    def _answer(self, info, texts, trace):
+        return self._opened().run(info["name"], texts, trace)
+
+    def _table(self, trace, name):
+        return self._opened().trace_table(trace, name)
+
     @property
     def tables(self):
         """The trace's own tables (docs/schema.md), made when asked for: `t.tables.ops`."""
@@ -227,6 +231,64 @@ class Trace(_Questions):
         return f"<{state}ridge.Trace {', '.join(self.paths)}>"
 
 
+class Folder(Trace):
+    """The traces of a folder, read when they are asked about: `t[3].kernels()` holds that one, until another is asked about, and `t.ranks()` digests alone,
+    whatever their number. What shows or compares all of them (`serve()`, `report()`, `diff()`) opens all, and they stay open."""
+
+    def __init__(self, read, paths, named_files_only=False):
+        super().__init__(None, paths, named_files_only)
+        self._read = read
+        self._one = None  # (number, engine): the trace that was asked about last
+        self._digests = {}  # with findings or without: engine
+
+    def _opened(self):
+        if self._engine is None:
+            self._engine = self._reader()(list(self.paths))
+            self._one = None
+        return self._engine
+
+    def _reader(self):
+        if self._read is None:
+            raise Error("the folder is closed", code="closed", hint="open it again")
+        return self._read
+
+    def _answer(self, info, texts, trace):
+        if self._engine is None and trace is not None:
+            return self._alone(trace).run(info["name"], texts, 0)
+        if self._engine is None and info["whole_job"]:
+            return self._as_digests("findings" in texts).run(info["name"], texts, None)
+        return super()._answer(info, texts, trace)
+
+    def _table(self, trace, name):
+        return self._alone(trace).trace_table(0, name) if self._engine is None else super()._table(trace, name)
+
+    def _alone(self, trace):
+        held = self._one
+        if held is None or held[0] != trace:
+            self._one = None  # one at a time
+            self._one = held = trace, self._reader()([self.paths[trace]])
+        return held[1]
+
+    def _as_digests(self, findings):
+        if findings not in self._digests:
+            self._digests[findings] = self._reader()(list(self.paths), digests_only=True, digest_findings=findings)
+        return self._digests[findings]
+
+    def close(self):
+        self._read = self._one = None
+        self._digests = {}
+        super().close()
+
+    def __del__(self, give_back=_native.give_memory_back):
+        if getattr(self, "_read", None) is not None:
+            self._read = self._one = self._engine = None
+            self._digests = {}
+            give_back()
+
+    def __repr__(self):
+        return f"<{'closed ' if self._read is None else ''}ridge.Folder of {len(self.paths)} traces>"
+
+
 class Scope(_Questions):
     """A part of a trace: steps, a device, a stretch of time. It asks the same questions, and narrows further."""
 
@@ -234,9 +296,8 @@ class Scope(_Questions):
         self._of = of
         self._scope = scope
 
-    @property
-    def _engine(self):
-        return self._of._engine
+    def _opened(self):
+        return self._of._opened()
 
     @property
     def paths(self):

@@ -41,6 +41,7 @@ nb::dict analysis_row(const AnalysisInfo& info) {
   row["parameters"] = parameters_of(info);
   row["operand"] = text_of(info.operand);
   row["needs_trace"] = info.needs_trace;
+  row["whole_job"] = info.whole_job;
   row["fewest_traces"] = info.fewest_traces;
   row["trace_optional"] = info.trace_optional;
   return row;

@@ -44,9 +44,11 @@ OpenOptions options_of(unsigned threads, std::uint64_t max_bytes, std::uint64_t 
 }
 
 EngineHandle open_traces(const std::vector<std::string>& paths, unsigned threads, std::uint64_t max_bytes,
-                         std::uint64_t cache_bytes, bool named_files_only, std::vector<std::string> captures,
-                         const nb::object& progress) {
+                         std::uint64_t cache_bytes, bool named_files_only, std::vector<std::string> captures, bool digests_only,
+                         bool digest_findings, const nb::object& progress) {
   OpenOptions options = options_of(threads, max_bytes, cache_bytes, named_files_only, std::move(captures));
+  options.digests_only = digests_only;
+  options.digest_findings = digest_findings;
   std::optional<Engine> engine;
   watched(
       [&](Watch& watch) {
@@ -123,7 +125,7 @@ void register_engine(nb::module_& module) {
       .def("read", read_table);
   module.def("open", open_traces, nb::arg("paths"), nb::arg("threads") = 0, nb::arg("max_bytes") = 0,
              nb::arg("cache_bytes") = 0, nb::arg("named_files_only") = false, nb::arg("captures") = std::vector<std::string>(),
-             nb::arg("progress").none() = nb::none());
+             nb::arg("digests_only") = false, nb::arg("digest_findings") = false, nb::arg("progress").none() = nb::none());
   module.def("without_trace", [] { return EngineHandle{std::make_shared<const Engine>(Engine::without_trace())}; });
   module.def("expanded", [](const std::vector<std::string>& paths) { return or_raise(with_folders_expanded(paths)); });
   module.def("rewrite", rewrite_trace, nb::arg("name"), nb::arg("inputs"), nb::arg("output"), nb::arg("arguments"),

@@ -5,6 +5,7 @@ import csv
 import inspect
 import io
 import json
+import os
 import pathlib
 import subprocess
 
@@ -153,6 +154,37 @@ def test_a_folder_and_a_list_are_several_traces(fixtures, tmp_path):
     assert folder[-1].step(0).gpu().rows() == alone.step(0).gpu().rows()
     with pytest.raises(IndexError):
         folder[2]
+
+
+def test_a_folder_holds_what_is_asked_about(fixtures, tmp_path, monkeypatch):
+    names = ["ddp_gloo_rank0.json.gz", "ddp_gloo_rank1.json.gz"]
+    for name in names:
+        (tmp_path / name).write_bytes((fixtures / name).read_bytes())
+    read, engine = [], ridge._native.open
+
+    def noted(paths, **how):
+        read.append(([os.path.basename(path) for path in paths], how.get("digests_only", False), how.get("digest_findings", False)))
+        return engine(paths, **how)
+
+    monkeypatch.setattr(ridge._native, "open", noted)
+    folder = ridge.open(tmp_path)
+    assert read == [] and len(folder) == 2
+    ranks = folder.ranks()
+    assert folder.arrivals().rows() and read == [(names, True, False)]
+    findings = folder.ranks(findings=True)
+    assert read[1:] == [(names, True, True)]
+    assert folder[1].kernels().rows() == folder[1].kernels().rows() and folder[1].tables.ops.rows()
+    assert folder[0].step(0).gpu().rows() and read[2:] == [(names[1:], False, False), (names[:1], False, False)]
+    # To the last digit what the traces tell when all of them are open.
+    together = ridge.open([tmp_path / name for name in names])
+    assert ranks.text("json") == together.ranks().text("json")
+    assert findings.text("json") == together.ranks(findings=True).text("json")
+    assert folder.diff().rows() == together.diff().rows() and read[-1] == (names, False, False)
+    before = len(read)
+    assert folder[1].ops().rows() and len(read) == before  # all are open now
+    folder.close()
+    with pytest.raises(ridge.Error, match="closed"):
+        folder[0].kernels()
 
 
 def test_diff_takes_paths_and_traces(fixtures, binary):
