@@ -16,7 +16,7 @@ _PLACES = {
     "Trace": "_trace",
     "Scope": "_trace",
     "OneOf": "_trace",
-    "Folder": "_trace",
+    "Folder": "_folder",
     "diff": "_trace",
     "analyses": "_trace",
     "devices": "_trace",
