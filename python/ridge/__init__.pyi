@@ -1152,6 +1152,11 @@ class Job(Trace):
     def digests(self) -> str: ...
     def to_parquet(self, folder: _StrPath) -> list[str]: ...
 
+class Folder(Trace):
+    """The traces of a folder, read when they are asked about."""
+
+    def __init__(self, read: Callable[..., Any], paths: Iterable[str], named_files_only: bool = False) -> None: ...
+
 class Scope(_Questions):
     """A part of a trace: steps, a device, a stretch of time."""
 
