@@ -123,7 +123,7 @@ def rows_of(points):
             continue
         if not p.get("op"):
             continue
-        more = {k: v for k, v in (("sizes", p.get("sizes")), ("item", item_of(p)), ("tf32", p.get("tf32", False))) if v is not None}
+        more = {k: v for k, v in (("sizes", p.get("sizes")), ("item", item_of(p)), ("tf32", p.get("tf32", False)), ("model", p.get("model"))) if v is not None}
         convolution = "conv" in p["op"]
         times = dict(parts_of(p) if convolution else {}, **{"": (p["warm_ns"], p["cold_ns"])}, own=sum_of(k for k in p["kernels"] if k["op"] == p["op"]))
         yield dict({k: p[k] for k in FIELDS if p.get(k) is not None}, **more, times=times, point=number)

@@ -1,12 +1,14 @@
 // A convolution is up to three pieces of work, each a product of its own sizes with its own library kernels: the result, the
 // gradient of the input and that of the weight; and a bias, which is added or summed by an op of its own. What is predicted of
 // a call is the sum of its parts. A window of one position over channels that lie last is a plain product, and is asked about
-// as one.
+// as one. A transposed convolution is done by the kernels of the plain one that goes the other way: its result by those of that
+// one's input gradient, its input gradient by those of that one's result.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "ops/operands.h"
 #include "predict/call_features.h"
@@ -24,7 +26,8 @@ struct Convolution {
   double read_width = 1, made_width = 1;          // the last dimension of each
   double met = 1;                                 // the share of the input that strides do not pass over
   std::size_t dims = 2;
-  bool channels_last = false, transposed = false;
+  bool channels_last = false;
+  bool transposed = false;  // described as the plain one that goes the other way
   DType dtype = DType::unknown;
 
   double channels() const { return in * groups; }
@@ -32,7 +35,7 @@ struct Convolution {
   double input() const { return images * channels() * read_positions; }
   double result() const { return images * results() * made_positions; }
   double weight() const { return in * made * groups * window; }
-  double flops() const { return 2 * images * (transposed ? read_positions : made_positions) * in * made * groups * window; }
+  double flops() const { return 2 * images * made_positions * in * made * groups * window; }
   bool depthwise() const { return groups > 1 && in == 1; }
   // Which of the two libraries' kernels PyTorch takes for images that lie channel by channel.
   bool depthwise_by_cudnn() const {
@@ -56,7 +59,6 @@ Sizes sizes_of(const Convolution& c, ConvolutionRole role) {
     case ConvolutionRole::input: return {c.images * c.read_positions, c.in, c.made * c.window};
     case ConvolutionRole::weight: break;
   }
-  if (c.transposed) return {c.in, c.made * c.window, c.images * c.read_positions};
   return {c.made, c.in * c.window, c.images * c.made_positions};
 }
 
@@ -158,10 +160,13 @@ void describe(const Convolution& c, ConvolutionRole role, double multiprocessors
   const double compute_ns = std::exp2(static_cast<double>(f.front())) - 1;
   Sizes sizes = sizes_of(c, role);
   double products = c.groups;
-  if (c.is_product() && !c.channels_last && role != ConvolutionRole::weight) {  // image by image
-    sizes.m /= std::max(c.images, 1.0);
+  double partial = 0;
+  if (c.is_product() && !c.channels_last) {  // image by image; of the weight's gradient each leaves a sum, which are summed
+    (role == ConvolutionRole::weight ? sizes.k : sizes.m) /= std::max(c.images, 1.0);
     products = c.images;
+    if (role == ConvolutionRole::weight) partial = c.images * c.weight() * item_bytes(DType::f32);
   }
+  f.push_back(log_size(partial));
   const double of_product = 2 * sizes.m * sizes.n * sizes.k * products;  // strides leave holes in a gradient
   add_tiles(sizes, products, compute_ns * of_product / std::max(c.flops(), 1.0), multiprocessors, &f);
 }
@@ -233,7 +238,7 @@ std::optional<CallFeatures> of_copy(const TensorShape& x, bool channels_last, do
 }
 
 // The bias, by the op that does it: an addition to the result, or the sum of its gradient.
-CallFeatures of_bias(const Convolution& c, const TensorShape& result, bool backward, double multiprocessors) {
+CallFeatures of_bias(double results, const TensorShape& result, bool backward, double multiprocessors) {
   OpCall call;
   call.has_shapes = call.has_constants = true;
   OpArgument whole, second;
@@ -248,7 +253,7 @@ CallFeatures of_bias(const Convolution& c, const TensorShape& result, bool backw
   } else {
     call.op = "aten::add_";
     second.tensor = {std::vector<std::int64_t>(result.sizes.size(), 1), {}, result.dtype};
-    second.tensor.sizes[1] = static_cast<std::int64_t>(c.results());
+    second.tensor.sizes[1] = static_cast<std::int64_t>(results);
   }
   call.arguments = {whole, second};
   return features_of_call(call, false, multiprocessors);
@@ -301,14 +306,15 @@ void convolution(const OpCall& call, const OpFormula& row, bool tf32, bool whole
   Convolution c;
   c.dtype = x->dtype;
   c.dims = x->sizes.size() - 2;
-  c.transposed = at->transposed == ConvolutionPositions::Transposed::yes ||
-                 (at->transposed == ConvolutionPositions::Transposed::argument &&
-                  flag_at(call, static_cast<std::size_t>(at->transposed_at)));
+  const bool transposed = at->transposed == ConvolutionPositions::Transposed::yes ||
+                          (at->transposed == ConvolutionPositions::Transposed::argument &&
+                           flag_at(call, static_cast<std::size_t>(at->transposed_at)));
   const double channels = std::max(static_cast<double>(x->sizes[1]), 1.0);
   const double w0 = static_cast<double>(w->sizes[0]), w1 = std::max(static_cast<double>(w->sizes[1]), 1.0);
-  c.groups = std::max(c.transposed ? greatest(at->groups, 1) : channels / w1, 1.0);
+  c.transposed = transposed;
+  c.groups = std::max(transposed ? greatest(at->groups, 1) : channels / w1, 1.0);
   c.in = channels / c.groups;
-  c.made = std::max(c.transposed ? w1 : w0 / c.groups, 1.0);
+  c.made = std::max(transposed ? w1 : w0 / c.groups, 1.0);
   c.images = static_cast<double>(x->sizes[0]);
   c.stride = std::max(greatest(at->stride, 1), 1.0);
   c.dilation = greatest(at->dilation, 1);
@@ -322,12 +328,19 @@ void convolution(const OpCall& call, const OpFormula& row, bool tf32, bool whole
   for (std::size_t i = 2; i < w->sizes.size(); ++i) {
     const auto side = static_cast<double>(w->sizes[i]);
     c.window_side = std::max(c.window_side, side);
-    if (!c.transposed) c.met *= std::min(1.0, side / c.stride);
+    c.met *= std::min(1.0, side / c.stride);
   }
   // cuDNN is given what suits either of them; over one dimension, what lies otherwise is copied first.
   c.channels_last = c.dims > 1 && (channels_last(*x) || channels_last(*w));
   if (!(c.input() > 0) || !(c.result() > 0) || !(c.weight() > 0)) return;
   if (c.channels_last) result.strides = strides_channels_last(result.sizes);
+  const bool by_aten = c.depthwise() && !backward && !c.channels_last && !transposed;
+  const double results = c.results();
+  if (transposed) {
+    std::swap(c.in, c.made);
+    std::swap(c.read_positions, c.made_positions);
+    std::swap(c.read_width, c.made_width);
+  }
   const auto mask = at->mask < 0 ? std::vector<bool>() : flags_at(call, static_cast<std::size_t>(at->mask));
   const auto asked = [&](std::size_t i) { return i < mask.size() ? bool(mask[i]) : i < 2; };
   const auto add = [&](ConvolutionRole role, std::string_view kind, std::string_view depthwise, std::string_view name) {
@@ -342,13 +355,17 @@ void convolution(const OpCall& call, const OpFormula& row, bool tf32, bool whole
     }
     part.role = name;
   };
-  if (!backward) add(ConvolutionRole::forward, "convolution_forward", "depthwise_forward", "forward");
-  if (backward && asked(0)) add(ConvolutionRole::input, "convolution_input", "depthwise_input", "input");
+  const auto add_plain = [&](bool result_wanted, std::string_view name) {
+    if (result_wanted != transposed) add(ConvolutionRole::forward, "convolution_forward", "depthwise_forward", name);
+    if (result_wanted == transposed) add(ConvolutionRole::input, "convolution_input", "depthwise_input", name);
+  };
+  if (!backward) add_plain(true, "forward");
+  if (backward && asked(0)) add_plain(false, "input");
   if (backward && asked(1)) add(ConvolutionRole::weight, "convolution_weight", "depthwise_weight", "weight");
   const bool adds = backward ? asked(2) : at->bias >= 0 && tensor_at(call, static_cast<std::size_t>(at->bias)) != nullptr;
   // Of a trace the op of the bias is a call of its own; ATen's depthwise kernels add it themselves.
-  if (adds && whole && !(c.depthwise() && !backward && !c.channels_last)) {
-    out->parts.push_back(of_bias(c, gradient != nullptr ? *gradient : result, backward, multiprocessors));
+  if (adds && whole && !by_aten) {
+    out->parts.push_back(of_bias(results, gradient != nullptr ? *gradient : result, backward, multiprocessors));
     out->parts.back().role = "bias";
   }
   if (out->parts.empty()) return;
@@ -361,7 +378,7 @@ void convolution(const OpCall& call, const OpFormula& row, bool tf32, bool whole
   }
   CallFeatures nearness;
   nearness.unit = out->unit;
-  describe(c, backward ? ConvolutionRole::input : ConvolutionRole::forward, multiprocessors, &nearness);
+  describe(c, backward != transposed ? ConvolutionRole::input : ConvolutionRole::forward, multiprocessors, &nearness);
   out->values = std::move(nearness.values);
 }
 

@@ -153,6 +153,18 @@ float type_code(DType type) {
 
 namespace {
 
+// Elements of another type are converted one by one where they are read; a number beside a tensor is not.
+bool types_differ(const OpCall& call) {
+  DType first = DType::unknown;
+  bool differ = false;
+  each_tensor(call, [&](const TensorShape& t) {
+    if (numel(t) <= 1) return;
+    differ = differ || (first != DType::unknown && t.dtype != first);
+    if (first == DType::unknown) first = t.dtype;
+  });
+  return differ;
+}
+
 // In which order its elements are walked, or how its list is joined.
 void walked(const OpCall& call, std::string_view op, CallFeatures* out) {
   std::vector<float>& f = out->values;
@@ -260,7 +272,8 @@ void general(const OpCall& call, std::string_view op, double multiprocessors, Ca
                      listed_alike ? 1.0F : 0.0F,
                      static_cast<float>(x != nullptr && index > 0 ? std::log2(index / std::max(numel(*x), 1.0)) : 0.0),
                      x != nullptr && x->sizes.size() > 1 ? alignment(static_cast<double>(x->sizes[1])) : 0.0F,
-                     asks_for_weights(call, op) ? 1.0F : 0.0F});
+                     asks_for_weights(call, op) ? 1.0F : 0.0F,
+                     types_differ(call) ? 1.0F : 0.0F});
   waves(out->kind.starts_with("norm") ? span.outer : span.outer * span.inner, multiprocessors, out);
   walked(call, op, out);
 }

@@ -179,6 +179,93 @@ std::optional<InnerCalls> placed_in_zeros(const OpCall& call) {
   return out;
 }
 
+std::vector<std::int64_t> strides_like(const TensorShape& x, const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> strides(sizes.size(), 1);
+  std::int64_t next = 1;
+  const bool last = sizes.size() > 3 && channels_last(x);
+  if (last) next = sizes[1];
+  for (std::size_t i = sizes.size(); i-- > (last ? 2U : 0U);) strides[i] = next, next *= sizes[i];
+  if (last) strides[0] = next;
+  return strides;
+}
+
+// (x, [before the last dimension, behind it, before the one before it, ..], value): the whole is filled, and x copied into it.
+std::optional<InnerCalls> padded_copy(const OpCall& call) {
+  const TensorShape* x = tensor_at(call, 0);
+  const auto pads = integers_at(call, 1);
+  if (x == nullptr || !pads || pads->size() % 2 != 0 || pads->size() / 2 > x->sizes.size()) return std::nullopt;
+  if (std::ranges::all_of(*pads, [](std::int64_t n) { return n <= 0; })) return std::nullopt;  // cut off: a clone
+  TensorShape from = *x;
+  std::vector<std::int64_t> whole = x->sizes;
+  for (std::size_t i = 0; i < pads->size() / 2; ++i) {
+    const std::size_t dim = x->sizes.size() - 1 - i;
+    const std::int64_t before = (*pads)[2 * i], behind = (*pads)[2 * i + 1];
+    whole[dim] += before + behind;
+    from.sizes[dim] += std::min<std::int64_t>(before, 0) + std::min<std::int64_t>(behind, 0);
+    if (whole[dim] <= 0 || from.sizes[dim] <= 0) return std::nullopt;
+  }
+  if (from.strides.size() != from.sizes.size()) from.strides = strides_like(*x, x->sizes);
+  const TensorShape to{from.sizes, strides_like(*x, whole), x->dtype};
+  InnerCalls out;
+  out.others = {fill_of(std::move(whole), x->dtype), copy_of(to, from)};
+  return out;
+}
+
+// Integers are summed as int64, and so is what is asked for in another type: the kernels of sums read the type that they give
+// (but half precision, which they sum in float32), so that a copy of that type is made first.
+struct SumsAt {
+  std::string_view op;
+  std::size_t type_at, type_at_of_whole;  // of the result: where dimensions are given, and where not
+};
+constexpr std::array kSums = {SumsAt{"sum", 3, 1}, SumsAt{"prod", 3, 1}, SumsAt{"cumsum", 2, 2}, SumsAt{"cumprod", 2, 2}};
+
+bool is_whole_number(DType type) {
+  constexpr std::array kTypes = {DType::boolean, DType::u8, DType::i8, DType::i32, DType::i64};
+  return std::ranges::find(kTypes, type) != kTypes.end();
+}
+
+std::optional<InnerCalls> summed_in_its_type(const OpCall& call, const SumsAt& sums) {
+  const TensorShape* x = tensor_at(call, 0);
+  if (x == nullptr || x->dtype == DType::unknown) return std::nullopt;
+  const std::size_t type_at = call.arguments.size() > sums.type_at ? sums.type_at : sums.type_at_of_whole;
+  const DType type = scalar_type(call, type_at, is_whole_number(x->dtype) ? DType::i64 : x->dtype);
+  const bool half = x->dtype == DType::f16 || x->dtype == DType::bf16;
+  if (type == DType::unknown || type == x->dtype || (half && type == DType::f32)) return std::nullopt;
+  InnerCalls out;
+  out.own = call;
+  TensorShape& copied = out.own->arguments.front().tensor;
+  copied.dtype = type;
+  out.others.push_back(copy_of(copied, *x));
+  return out;
+}
+
+// The logarithm of a sum is other ops altogether: the greatest of each row taken off, and added again.
+std::optional<InnerCalls> log_of_sum(const OpCall& call) {
+  const TensorShape* x = tensor_at(call, 0);
+  const auto dims = integers_at(call, 1);
+  if (x == nullptr || !dims || dims->empty()) return std::nullopt;
+  const auto rank = static_cast<std::int64_t>(x->sizes.size());
+  TensorShape rows{x->sizes, {}, x->dtype};
+  for (std::int64_t d : *dims) {
+    d = d < 0 ? d + rank : d;
+    if (d < 0 || d >= rank) return std::nullopt;
+    rows.sizes[static_cast<std::size_t>(d)] = 1;
+  }
+  const OpArgument of_rows = tensor_argument(rows), less = tensor_argument({x->sizes, {}, x->dtype});
+  const OpArgument flags = tensor_argument({rows.sizes, {}, DType::boolean}), &over = call.arguments[1];
+  InnerCalls out;
+  out.others = {call_of("aten::amax", {call.arguments[0], over}),
+                call_of("aten::sub", {call.arguments[0], of_rows}),
+                call_of("aten::exp_", {less}),
+                call_of("aten::sum", {less, over}),
+                call_of("aten::abs", {of_rows}),
+                call_of("aten::eq", {of_rows, OpArgument()}),
+                call_of("aten::masked_fill_", {of_rows, flags, OpArgument()}),
+                call_of("aten::log_", {of_rows}),
+                call_of("aten::add_", {of_rows, of_rows})};
+  return out;
+}
+
 // The same op into a copy of its first tensor.
 std::optional<InnerCalls> into_a_copy(const OpCall& call, std::string_view in_place_op) {
   const TensorShape* x = tensor_at(call, 0);
@@ -234,6 +321,9 @@ std::optional<InnerCalls> inner_calls(const OpCall& call) {
   if (op == "masked_fill") return into_a_copy(call, "aten::masked_fill_");
   constexpr std::array<std::string_view, 3> kIntoCopies = {"index_add", "scatter", "scatter_add"};
   if (is_one_of(op, kIntoCopies)) return into_a_copy(call, {});
+  if (const auto at = std::ranges::find(kSums, op, &SumsAt::op); at != kSums.end()) return summed_in_its_type(call, *at);
+  if (op == "constant_pad_nd") return padded_copy(call);
+  if (op == "logsumexp") return log_of_sum(call);
   if (op == "_safe_softmax") return safe_softmax(call);
   if (op == "_softmax_backward_data" && tensor_at(call, 1) != nullptr && tensor_at(call, 0) != nullptr)
     return InnerCalls{{call_of("aten::mul", {call.arguments[0], call.arguments[1]})}, call};
