@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 TRACE ?= examples/resnet18_compiled.json.gz
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  TRACE=FILE for demo, PRESETS=release for test, PREFIX= and DESTDIR= for install,"
 	@echo "  BENCH_SIZE=1G for bench, FUZZ_SECONDS=60 for fuzz, JOBS=N for all that compile"
@@ -46,6 +46,9 @@ wheel: build  ## build/dist/ridge-*.whl: the Python package, for every CPython f
 	@tools/setup python
 	@tools/make_wheel
 
+wheel-arm64:  ## the same for arm64, compiled on another machine and loaded there by emulation
+	@tools/arm64 --wheel
+
 install: build  ## into PREFIX (/usr/local), under DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
 
@@ -79,4 +82,4 @@ format:  ## rewrite the sources in the project's format
 clean:  ## remove build/
 	rm -rf build
 
-.PHONY: help demo build test test-all update wheel install bench fuzz lint format clean
+.PHONY: help demo build test test-all update wheel wheel-arm64 install bench fuzz lint format clean

@@ -27,15 +27,21 @@ const Table* find_table(const Report& report, std::string_view name) {
   return nullptr;
 }
 
-// [{"script", "kernel", "op", "count", "time_ns", "status", "reason", "note"}]: every call of the trace, so that times add up.
+// [{"script", "kernel", "op", "count", "time_ns", "status", "reason", "note", "by_compiler"}]: every call of the trace, so that
+// times add up.
 std::string index_of(const Table& calls) {
   std::string out = "[";
+  const bool compiles = std::ranges::any_of(calls.columns, [](const auto& column) { return column.name == "by_compiler"; });
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const auto text = [&](std::string_view column) { return calls.column(column).text(i).value_or(""); };
     JsonWriter row;
-    row.record("script", TextOrNull{text("script")}, "kernel", text("kernel"), "op", TextOrNull{text("op")}, "count",
-               calls.column("count").int64(i).value_or(0), "time_ns", calls.column("time_ns").int64(i).value_or(0), "status",
-               text("status"), "reason", TextOrNull{text("reason")}, "note", TextOrNull{text("note")});
+    row.object([&] {
+      row.members("script", TextOrNull{text("script")}, "kernel", text("kernel"), "op", TextOrNull{text("op")}, "count",
+                  calls.column("count").int64(i).value_or(0), "time_ns", calls.column("time_ns").int64(i).value_or(0), "status",
+                  text("status"), "reason", TextOrNull{text("reason")}, "note", TextOrNull{text("note")});
+      const bool by_compiler = compiles && calls.column("by_compiler").boolean(i).value_or(false);
+      row.key("by_compiler").raw(by_compiler ? "true" : "false");
+    });
     out += (i == 0 ? "\n" : ",\n") + row.take();
   }
   return out + "\n]\n";

@@ -199,3 +199,15 @@ def test_launches_of_a_call_and_what_ran_beside_them():
     assert found.costs(call) == {"flops": 0, "bytes_read": 10, "bytes_written": None, "roof_ns": 1.5, "expected_ns": 90, "compute_ns": None}
     assert found.beside(call) == pytest.approx(100 * 60 / 200)  # 10 ns of one neighbour and 50 of another, of 200
     assert found.beside({"kernel": "unknown"}) is None
+
+
+def test_products_of_two_sizes_with_one_grid_have_each_their_own_costs():
+    row = {"kernel": "nvjet", "op": "aten::addmm", "time_ns": 100, "stream": 7, "device": 0, "bytes_read": 1, "bytes_written": 1, "roof_ns": 1, "expected_ns": 1}
+    costs = [{**row, "start_ns": start, "flops": 600} for start in (0, 200)] + [{**row, "start_ns": 400, "flops": 100}]
+    form = {"name": "nvjet", "dur_ns": 100, "device": 0, "stream": 7, "grid": "[2,66,1]", "block": "[384,1,1]"}
+    done = [{**form, "start_ns": start, "input_dims": "[[8],[64,%d],[%d,8],[],[]]" % (size, size)} for start, size in ((0, 6), (200, 6), (400, 1))]
+    found = trace_facts.Launches(costs, done)
+    call = {"kernel": "nvjet", "op": "aten::addmm", "grid": [2, 66, 1], "block": [384, 1, 1]}
+    assert found.costs({**call, "shapes": [[8], [64, 1], [1, 8]]})["flops"] == 100
+    assert found.costs({**call, "shapes": [[8], [64, 6], [6, 8]]})["flops"] == 600
+    assert found.costs(call)["flops"] == 600  # no shapes: the median

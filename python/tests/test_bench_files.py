@@ -17,7 +17,8 @@ SCRIPTS = os.path.join(HERE, "bench_scripts")
 def test_the_saved_table(tmp_path):
     row = measured()
     row["call"].update(shapes=[[4], [4]], strides=[[1], [1]], dtypes=["float", "float"])
-    told = table_file.document([row, {"status": "failed", "call": {}}], {"device": "NVIDIA H200", "torch": "2.11.0"}, 1755)
+    cold_alone = {key: value for key, value in measured().items() if key != "warm_ns"}  # its second run had fewer launches
+    told = table_file.document([row, cold_alone, {"status": "failed", "call": {}}], {"device": "NVIDIA H200", "torch": "2.11.0"}, 1755)
     path = tmp_path / "table.json"
     table_file.write(str(path), told)
     read = json.loads(path.read_text())
@@ -64,11 +65,22 @@ def test_a_table_without_times_does_not_take_the_place_of_a_good_one(tmp_path):
 
     path = tmp_path / "table.json"
     path.write_text("good")
-    bench = type("Bench", (), {"asked": type("Asked", (), {"save": str(path)}), "failed": []})
-    parent._save(bench, table_file.document([{"status": "skipped", "call": {}}], {}, None))
+    bench = parent.Bench(options.parse(["--ridge=ridge", "--save=%s" % path]), str(tmp_path))
+    assert bench.save([{"status": "skipped", "call": {}}]) is None
     assert path.read_text() == "good" and "not written" in bench.failed[0]
-    parent._save(bench, table_file.document([measured()], {}, None))
+    assert bench.save([measured()]) == 1755
     assert json.loads(path.read_text())["kernels"] and len(bench.failed) == 1
+
+
+def test_what_the_compiler_tried_is_not_run():
+    from ridge.bench import parent
+
+    bench = type("Bench", (), {"diagnostics": []})
+    own, tried = {"kernel": "a", "by_compiler": False}, {"kernel": "b", "by_compiler": True}
+    assert parent._of_the_program(bench, [own, tried]) == [own]
+    assert "1 calls are what the compiler tried out" in bench.diagnostics[0]["message"]
+    assert parent._of_the_program(bench, [tried]) == [tried] and len(bench.diagnostics) == 1  # nothing else is there
+    assert parent._of_the_program(bench, [{"kernel": "c"}]) == [{"kernel": "c"}]  # an index of an earlier version
 
 
 def test_a_file_that_cannot_be_written_is_said():
@@ -117,16 +129,17 @@ def test_a_trace_s_bench_is_a_report(path, monkeypatch, tmp_path):
     import sys
 
     import ridge
+    from ridge import _bench
 
     told = answer.document([answer.table("bench", answer.BENCH, [{"kernel": "k", "status": "ok", "cold_ns": 5}])])
     asked = []
 
-    def run(words, **more):
+    def run(words):
         asked.append(words)
         return subprocess.CompletedProcess(words, 0, json.dumps(told).encode(), b"")
 
     trace = ridge.open(path)
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(_bench, "_run", run)
     report = trace.bench(top=5, configs=True, inductor_cache=None)
     assert asked == [[sys.executable, "-m", "ridge", "bench", "--json", "--quiet", "--top=5", "--configs", "--", trace.paths[0]]]
     assert report.command == "bench" and report[0]["cold_ns"] == 5 and report[0]["warm_ns"] is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridge.bench import cache_files, module_source
+from ridge.bench import cache_files, module_source, triton_calls
 
 
 # Compiled modules.
@@ -33,6 +33,26 @@ def test_kernels_of_a_module_have_names_and_files():
     assert module_source.is_module(MODULE)
 
 
+def test_a_kernel_of_a_module_is_told_as_a_trace_tells_it():
+    class Tensor:
+        def __init__(self, dtype):
+            self.shape, self.dtype = (8, 4), dtype
+
+        def stride(self):
+            return (4, 1)
+
+        def element_size(self):
+            return 4
+
+    def triton_poi_fused_add_0():
+        pass
+
+    call = triton_calls.Seen(triton_poi_fused_add_0, (Tensor("torch.float32"), Tensor("torch.bfloat16"), 32), {}).call()
+    assert call["op"] == call["kernel"] == "triton_poi_fused_add_0"
+    assert (call["shapes"], call["strides"], call["dtypes"]) == ([[8, 4]] * 2, [[4, 1]] * 2, ["float", "c10::BFloat16"])
+    assert triton_calls.Seen(triton_poi_fused_add_0, (Tensor("torch.float4_e2m1fn_x2"),), {}).call()["dtypes"] is None
+
+
 def test_inputs_of_a_module_without_its_own():
     assert module_source.inputs(MODULE) == [("arg0_1", (8, 4), (4, 1), "float32"), ("arg1_1", (8,), (1,), "int64")]
     with pytest.raises(module_source.NotAModule, match="arg1_1"):
@@ -42,11 +62,11 @@ def test_inputs_of_a_module_without_its_own():
 
 
 def test_the_wall_time_of_a_module_waits_for_each_run_until_it_settles(monkeypatch):
-    """As the module's own -p: one wait a run. The first rounds of a process are slow and are not what is told."""
+    """As the module's own -p: one wait a run. The first rounds of a process are slow and are not what is told, nor is a slow phase of the host."""
     from ridge.bench import module_run
 
     clock, waits, runs = [0], [], []
-    cost = iter([900] * 100 + [500] * 100 + [400] * 100 + [399] * 100)
+    cost = iter([each for each in (900, 500, 505, 400, 399, 400, 401, 402) for _ in range(100)])
 
     def once():
         clock[0] += next(cost)
@@ -56,7 +76,19 @@ def test_the_wall_time_of_a_module_waits_for_each_run_until_it_settles(monkeypat
     torch = type("torch", (), {"cuda": type("cuda", (), {"synchronize": staticmethod(lambda: waits.append(1))})})
     monkeypatch.setattr(module_run.time, "perf_counter_ns", lambda: clock[0])
     assert module_run._wall_ns(torch, once) == 399
-    assert len(runs) == 400 and len(waits) == 440  # each run, and each begin of ten
+    assert len(runs) == 800 and len(waits) == 880  # each run, and each begin of ten
+
+
+def test_the_wall_time_of_a_long_module_ends_in_time():
+    from ridge.bench import module_run
+
+    clock, rounds = [0.0], iter(range(100, 0, -1))
+
+    def one():
+        clock[0] += 2.0
+        return next(rounds)
+
+    assert module_run.best_of_rounds(one, lambda: clock[0]) == 99  # always faster, and the second round ended after 4 s
 
 
 def test_modules_of_a_cache_are_told_and_not_run(tmp_path):

@@ -1,4 +1,4 @@
-// Looks at the distinct calls of convolutions.
+// Looks at the distinct launches for what a causal mask leaves, and at the distinct calls of convolutions.
 #include "cost/executed_flops.h"
 
 #include <algorithm>
@@ -10,9 +10,22 @@
 #include "trace/tables.h"
 
 namespace ridge {
+namespace {
+
+// Attention's kernels leave out the tiles that a causal mask hides, and compute those on the diagonal whole: what the mask
+// leaves is the least that they execute.
+void add_causal(const LaunchCosts& costs, ExecutedFlops* out) {
+  for (std::uint32_t i = 0; i < costs.costs.size(); ++i) {
+    const LaunchCost& cost = costs.costs[i];
+    if (cost.flops && cost.flops_causal && *cost.flops_causal < *cost.flops) out->of_cost.emplace(i, cost.flops_causal);
+  }
+}
+
+}  // namespace
 
 ExecutedFlops build_executed_flops(const Model& model, const LaunchCosts& costs) {
   ExecutedFlops out;
+  add_causal(costs, &out);
   const Trace& trace = model.trace();
   std::vector<std::pair<const CostedCall*, const OpFormula*>> convolutions;
   for (const CostedCall& call : costs.calls) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -17,6 +17,7 @@
 #include "facts/scoped_work.h"
 #include "model/device_properties.h"
 #include "ops/dispatcher_op.h"
+#include "replay/list_order.h"
 #include "replay/queued_launches.h"
 #include "replay/replay_limits.h"
 #include "trace/tables.h"
@@ -84,16 +85,17 @@ class ReplayCallBuilder {
       calls.push_back(std::move(group.call));
     }
     std::stable_sort(calls.begin(), calls.end(), [](const ReplayCall& a, const ReplayCall& b) {
-      return std::tuple(-a.time_ns, a.launch.kernel, a.op, a.dims, a.launch.grid) <
-             std::tuple(-b.time_ns, b.launch.kernel, b.op, b.dims, b.launch.grid);
+      return std::tuple(a.by_compiler, -a.time_ns, a.launch.kernel, a.op, a.dims, a.launch.grid) <
+             std::tuple(b.by_compiler, -b.time_ns, b.launch.kernel, b.op, b.dims, b.launch.grid);
     });
     return calls;
   }
 
  private:
-  // Grid and block too: one call may launch a kernel with several, and each takes its own time.
+  // Grid and block too: one call may launch a kernel with several, and each takes its own time. And whose: what a tuner tries,
+  // and times a hundred times, is no launch of the program.
   using Key = std::tuple<ReplayLaunch, std::string_view, std::string_view, std::string_view, std::string_view, std::string,
-                         std::string_view, std::string_view>;
+                         std::string_view, std::string_view, bool>;
 
   std::string_view text(const ArgColumn& column, EventId event) const {
     const auto id = column.text(event);
@@ -118,9 +120,11 @@ class ReplayCallBuilder {
     std::get<1>(key) = op_name(model_, row);
     if (node != kNoNode) {
       const EventId op = model_.tree().event[node.value];
-      key = Key(std::get<0>(key), std::get<1>(key), text(ops_.input_dims, op), text(ops_.input_type, op),
-                text(ops_.input_strides, op), constants_of(op), text(ops_.kernel_file, op), text(ops_.kernel_kwargs, op));
+      key =
+          Key(std::get<0>(key), std::get<1>(key), text(ops_.input_dims, op), text(ops_.input_type, op),
+              text(ops_.input_strides, op), constants_of(op), text(ops_.kernel_file, op), text(ops_.kernel_kwargs, op), false);
     }
+    std::get<bool>(key) = model_.compiler_work().holds_work(row);
     const auto [it, is_new] = index_.try_emplace(std::move(key), groups_.size());
     if (is_new) groups_.emplace_back();
     return it->second;
@@ -132,6 +136,7 @@ class ReplayCallBuilder {
     group->row = row;
     group->node = op_of(model_, row);
     group->call.launch = launch_of(event);
+    group->call.by_compiler = model_.compiler_work().holds_work(row);
   }
 
   ReplayLaunch launch_of(EventId event) const {
@@ -145,7 +150,7 @@ class ReplayCallBuilder {
     std::vector<bool> queued(groups_.size());
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       const Group& group = groups_[i];
-      if (group.node != kNoNode) by_launch[group.call.launch].push_back(i);
+      if (group.node != kNoNode && !group.call.by_compiler) by_launch[group.call.launch].push_back(i);
       queued[i] = group.node == kNoNode && model_.links().launch[group.row] == kNoNode && !group.call.launch.grid.empty();
     }
     bool several = false;
@@ -256,7 +261,7 @@ class ReplayCallBuilder {
   std::string without_op(std::uint32_t row) const {
     const NodeId launch = model_.links().launch[row];
     if (launch == kNoNode) return "its launch is not in the trace: it was queued before the recording";
-    if (in_graph(row)) return not_of_graph();
+    if (in_graph(row)) return not_of_graph(row);
     if (trace_.of(EventClass::op).empty())
       return "the trace has no ops: record CPU activity too (ProfilerActivity.CPU), with record_shapes=True";
     if (is_collective(row)) return std::string(kCollective);
@@ -274,11 +279,11 @@ class ReplayCallBuilder {
     if (call.triton) {
       if (is_dispatcher_op(call.op) && call.source.kernel_file.empty())
         return "a Triton kernel that a library's op launches: the op's inputs are not the kernel's";
-      if (!recorded) return in_graph(group.row) ? not_of_graph() : std::string(kNoShapes);
+      if (!recorded) return in_graph(group.row) ? not_of_graph(group.row) : std::string(kNoShapes);
       return {};
     }
     if (!is_dispatcher_op(call.op)) {
-      if (in_graph(group.row)) return not_of_graph();
+      if (in_graph(group.row)) return not_of_graph(group.row);
       if (is_collective(group.row)) return std::string(kCollective);
       return "launched by " + std::string(call.op) + ", which is no op with a schema";
     }
@@ -294,12 +299,8 @@ class ReplayCallBuilder {
   static constexpr std::string_view kCollective = "a collective: it needs the other ranks";
   bool is_collective(std::uint32_t row) const { return model_.identities()[row].category == Category::comm; }
 
-  std::string not_of_graph() const {
-    return trace_.borrowed != nullptr
-               ? "replayed by a CUDA graph, which keeps no inputs, and not told by the capture that was given: record without "
-                 "the graph"
-               : "replayed by a CUDA graph, which keeps no inputs: give the capture with --capture, or record without the "
-                 "graph";
+  std::string not_of_graph(std::uint32_t row) const {
+    return missing_of_graph(model_.identities()[row].category, trace_.borrowed != nullptr);
   }
 
   bool in_graph(std::uint32_t row) const {
@@ -326,14 +327,18 @@ class ReplayCallBuilder {
   // ATen's kernels over lists give each tensor as many blocks as it has chunks. Where the blocks are as many as the tensors,
   // the lists hold numbers: an optimizer's steps. Any other count means other tensors.
   static void fit_to_grid(ReplayCall* call) {
-    constexpr double kChunk = 65536;
-    double blocks = 0, chunks = 0;
+    std::vector<std::int64_t> blocks;
     for (const ReplayLaunch& launch : call->launches) {
-      if (launch.kernel == call->launch.kernel) blocks += static_cast<double>(parse_dim3(launch.grid).value_or(Dim3{}).x);
+      if (launch.kernel == call->launch.kernel) blocks.push_back(parse_dim3(launch.grid).value_or(Dim3{}).x);
     }
-    for (const double elements : call->list_sizes) chunks += std::max(1.0, std::ceil(elements / kChunk));
-    if (blocks == chunks) return;
-    const bool numbers = blocks == static_cast<double>(call->list_sizes.size());
+    const auto all = static_cast<double>(std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0}));
+    double chunks = 0;
+    for (const double elements : call->list_sizes) chunks += chunks_of(elements);
+    if (all == chunks) {
+      call->list_sizes = order_for(std::move(call->list_sizes), blocks, most_tensors(call->launch.kernel));
+      return;
+    }
+    const bool numbers = all == static_cast<double>(call->list_sizes.size());
     call->list_sizes.assign(numbers ? call->list_sizes.size() : 0, 1.0);
   }
 

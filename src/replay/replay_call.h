@@ -33,7 +33,8 @@ struct ReplayCall {
   OpCall call;            // its arguments
   bool triton = false;    // a kernel of Triton: launched by itself, from its source
   KernelOrigin source;
-  std::string device;  // name of the device
+  std::string device;        // name of the device
+  bool by_compiler = false;  // tried out while compiling, by its autotuner above all: no call of the program
   std::int64_t count = 0, time_ns = 0;
   std::optional<std::int64_t> median_ns;  // of one launch, where durations are known
   std::vector<ReplayLaunch> launches;     // kernels of the whole call, in order of start
@@ -43,7 +44,7 @@ struct ReplayCall {
   std::string note;                       // what the script makes up or cannot be sure of; empty: nothing
 };
 
-// Most time first. Their counts and times add up to those of all kernels in the scope.
+// Most time first, the compiler's own behind the program's. Their counts and times add up to those of all kernels in the scope.
 std::vector<ReplayCall> replay_calls(const Scope& scope);
 
 // "4096x4096, 4096x512": the sizes of its tensors, a scalar as "()".

@@ -29,6 +29,30 @@ constexpr std::array<std::string_view, 20> kByValues = {
     "_embedding_bag", "bincount",       "unique_dim",      "_unique2",          "unique_consecutive",
     "index_add",      "index_add_",     "scatter_add",     "scatter_add_",      "embedding_bag"};
 
+// What the name of a kernel does not tell of its call. The first row that fits.
+struct Untold {
+  Category category;
+  std::string_view what;
+};
+constexpr std::array<Untold, 9> kUntold = {{
+    {Category::gemm, "the sizes of its product"},
+    {Category::conv, "sizes, stride and padding of its convolution"},
+    {Category::attention, "batch, heads, lengths and mask of its attention"},
+    {Category::norm, "the sizes that it normalises"},
+    {Category::elementwise, "sizes and strides of its tensors"},
+    {Category::reduction, "sizes and dimensions that it reduces"},
+    {Category::layout, "sizes and strides of its tensors"},
+    {Category::optimizer, "the sizes of its parameters"},
+    {Category::comm, "the other ranks"},
+}};
+constexpr std::string_view kOfTriton = "its arguments, which the compiled module has (ridge bench output_code.py runs it)";
+
+std::string_view untold(Category category) {
+  if (name_of(category).starts_with("triton_")) return kOfTriton;
+  const auto row = std::ranges::find(kUntold, category, &Untold::category);
+  return row == kUntold.end() ? "its op" : row->what;
+}
+
 std::string_view bare_name(std::string_view op) {
   const std::size_t space = op.find("::");
   if (space != std::string_view::npos) op.remove_prefix(space + 2);
@@ -62,6 +86,12 @@ std::string missing_inputs(const OpCall& call, bool triton) {
   const auto said = [](const OpArgument& argument) { return is_tensor(argument) || !argument.value.empty(); };
   if (std::ranges::none_of(call.arguments, said)) return "none of its inputs is in the trace: neither a tensor nor a number";
   return {};
+}
+
+std::string missing_of_graph(Category category, bool has_capture) {
+  const std::string missing = "replayed by a CUDA graph, which keeps no inputs; missing: " + std::string(untold(category));
+  return missing + (has_capture ? "; the capture that was given does not tell it: record without the graph"
+                                : "; give the capture with --capture, or record without the graph");
 }
 
 std::string made_up_inputs(const OpCall& call, bool triton) {

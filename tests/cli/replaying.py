@@ -16,7 +16,7 @@ from harness import refused, succeeds
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 ZOO = os.path.join(FIXTURES, "opzoo_eager.json.gz")
 KINDS = os.path.join(FIXTURES, "inductor_kernel_kinds.json.gz")
-HOSTILE = ["a\"\"\"\nimport os\n", "\\N{BULLET}'''\\", "\u2028import os\u2029", "\ud800", "{CALL} %s \\", "'\nraise SystemExit(7)#"]
+HOSTILE = ["a\"\"\"\nimport os\n", "\\N{BULLET}'''\\", "\u2028import os\u2029", "\x1b[2J\x9b31m\r", "\ud800", "{CALL} %s \\", "'\nraise SystemExit(7)#"]
 
 
 def trace_of(kernel, op="aten::mm", **args):
@@ -186,6 +186,19 @@ def test_text_of_a_trace_stays_text(folder):
         equal(literals_of(script)["CALL"]["kernel"], text.replace("\ud800", "\ufffd"), "the kernel's name")
         succeeds("replay", path, "--all", "-o", folder.at("hostile"))
         check(all(name == "index.json" or name == "0001_aten_mm.py" for name in os.listdir(folder.at("hostile"))), os.listdir(folder.at("hostile")))
+
+
+def test_a_script_prints_names_that_move_no_cursor(folder):
+    """All that it prints goes through one function, which stands alone: run here without PyTorch."""
+    tree = ast.parse(succeeds("replay", folder.write("t.json", trace_of("gemm")), "--op", "mm").out)
+    (show,) = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "show"]
+    printed = [ast.unparse(each) for each in ast.walk(tree) if isinstance(each, ast.Call) and ast.unparse(each.func) == "print"]
+    equal(sorted(printed), sorted([ast.unparse(show.body[-1]), "print(json.dumps(answer))"]), "what prints")
+    for text in HOSTILE:
+        lines, names = [], {"print": lambda line: lines.append(line)}
+        exec(compile(ast.Module([show], []), "show", "exec"), names)  # noqa: S102
+        names["show"](text)
+        check(len(lines) == 1 and lines[0].isprintable() and len(lines[0]) == len(text), (text, lines))
 
 
 def test_sources_come_only_from_where_the_user_says(folder):

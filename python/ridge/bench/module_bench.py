@@ -1,10 +1,13 @@
 """`ridge bench output_code.py`: what Inductor's -k, -k -c and -p tell of a module, with names, from any module. In the parent."""
 
+import json
 import os
 
 from . import answer, chosen_config, module_source, rows
+from .progress import printable
 from .ridge_command import Failed
 from .roof import Roof
+from .stopping import Stopped
 
 DEADLINE_FACTOR = 5  # a module has many kernels
 
@@ -41,34 +44,64 @@ def answer_for(bench, path):
         known = module_source.kernels(text)
         if not module_source.is_module(text):
             raise module_source.NotAModule("it is neither a script of ridge replay nor a module of Inductor")
+        known = [each for each in known if module_source.is_asked(each.name, bench.asked.kernel)]
+        if bench.asked.kernel and not known:
+            raise module_source.NotAModule("no kernel of the module is called like '%s'" % printable(bench.asked.kernel))
     except (OSError, UnicodeDecodeError, module_source.NotAModule) as error:
         raise Failed("error: %s\n  at: %s" % (error, path), 2) from error
     bench.ask_machine()
     bench.diagnostics.append(answer.diagnostic("foreign_code", "the module is run as it is: it is the file that you named", severity="info"))
-    if not bench.has_gpu:
-        told = {"status": "skipped", "reason": "no GPU"}
-    else:
+    told = _ran(bench, path, len(known)) if bench.has_gpu else {"status": "skipped", "reason": "no GPU"}
+    peaks = bench.peaks()
+    roof = Roof(peaks.get("bandwidth_bytes_per_s"), bench.machine.get("l2_bytes"))
+    found = _kernel_rows(path, known, told, roof)
+    bench.save(found)
+    tables = [answer.table("bench", answer.BENCH, found)]
+    configs = [each for row in found for each in row.get("configs") or ()]
+    if configs:
+        tables.append(answer.table("configs", answer.CONFIGS, configs))
+    if told.get("wall_ns") is not None:
+        tables += _whole(bench, path, told, len(known))
+    if told["status"] != "ok" and bench.stopped is None:
+        how = "did not run" if told.get("wall_ns") is None else "ran, its kernels were not timed to the end"
+        bench.failed.append("the module %s: %s" % (how, told.get("reason")))
+    return answer.document(tables, diagnostics=bench.diagnostics)
+
+
+def _ran(bench, path, kernels):
+    """The worker's answer; where it has none, or a signal came first, what was known by then."""
+    so_far = os.path.join(bench.folder, "module_so_far.jsonl")
+    if os.path.exists(so_far):  # in a folder of --keep
+        os.remove(so_far)
+    try:
         told = bench.workers.ask(
             "module",
             bench.asked.deadline * DEADLINE_FACTOR,
             module=os.path.abspath(path),
             trace=os.path.join(bench.folder, "module.json"),
+            so_far=so_far,
             seconds=bench.asked.seconds,
             within=bench.asked.within / 100,
             configs=bench.asked.configs,
+            kernel=bench.asked.kernel,
         )
-    peaks = bench.peaks()
-    roof = Roof(peaks.get("bandwidth_bytes_per_s"), bench.machine.get("l2_bytes"))
-    found = _kernel_rows(path, known, told, roof)
-    tables = [answer.table("bench", answer.BENCH, found)]
-    configs = [each for row in found for each in row.get("configs") or ()]
-    if configs:
-        tables.append(answer.table("configs", answer.CONFIGS, configs))
-    if told["status"] == "ok":
-        tables += _whole(bench, path, told, len(known))
-    else:
-        bench.failed.append("the module did not run: %s" % told.get("reason"))
-    return answer.document(tables, diagnostics=bench.diagnostics)
+    except Stopped as stopped:
+        known = _known_so_far(so_far)
+        if not known.get("kernels"):
+            raise
+        bench.stop(stopped, "%d of %d kernels were timed" % (len(known["kernels"]), kernels))
+        return {**known, "status": "skipped", "reason": "interrupted"}
+    return told if told["status"] == "ok" else {**_known_so_far(so_far), **told}
+
+
+def _known_so_far(path):
+    """The first line is of the module, the others are of its kernels; one that has no end was being written."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file if line.endswith("\n")]
+    except (OSError, ValueError):
+        return {}
+    return {**lines[0], "kernels": lines[1:]} if lines else {}
 
 
 def _kernel_rows(module, known, told, roof):
@@ -77,8 +110,8 @@ def _kernel_rows(module, known, told, roof):
     found = []
     for name in dict.fromkeys([*(each.name for each in known), *ran]):
         path = next((each.path for each in known if each.name == name), None)
-        row = {"kernel": name, "call": {"kernel": name}, "trace_ns": None, "kernel_file": path, "module": module}
         each = ran.get(name)
+        row = {"kernel": name, "call": each["call"] if each else {"kernel": name}, "trace_ns": None, "kernel_file": path, "module": module}
         if each is None:
             failed = told["status"] != "ok"
             row.update(status=told["status"] if failed else "skipped", reason=told.get("reason") if failed else "the module's call did not run it")

@@ -1,19 +1,23 @@
 """Runs a module that Inductor generated: the whole of it for wall time, busy time and categories, and each of its Triton kernels alone. In the worker."""
 
 import importlib.util
+import json
 import time
 
 from . import configs, module_source, tasks, triton_calls
 
 WALL_TIMES = 10  # calls of one timing
 WALL_REPEATS = 10
-WALL_ROUNDS = 6
+WALL_ROUNDS = 24
 WALL_SETTLED = 0.02  # of a round's time
+WALL_PATIENCE = 4  # rounds in a row that are no faster
+WALL_SECONDS = 3.0  # after which no further round begins
 PROFILED_RUNS = 20
 
 
 def run(worker, request):
-    """Answers with wall time, memory, and one entry per Triton kernel in the order in which the module runs them; the profile goes to request["trace"]."""
+    """Answers with wall time, memory, and one entry per Triton kernel in the order in which the module runs them; the profile goes to request["trace"]. What is known
+    goes to request["so_far"] as well, a line each: the rows of kernels that ran outlive one that takes the worker down."""
     torch = worker.torch
     with open(request["module"], encoding="utf-8") as file:
         text = file.read()
@@ -31,8 +35,20 @@ def run(worker, request):
             once()
         torch.cuda.synchronize()
         _profile(torch, once, request["trace"])
-        answer["kernels"] = [_kernel(worker, request, text, each) for each in _first_of_each(seen)]
+        answer["kernels"] = []
+        with open(request["so_far"], "w", encoding="utf-8") as so_far:
+            _add_line(so_far, {key: answer[key] for key in ("runs", "wall_ns", "peak_memory_bytes")})
+            for each in _first_of_each(seen):
+                if not module_source.is_asked(each.name, request.get("kernel")):
+                    continue
+                answer["kernels"].append(_kernel(worker, request, text, each))
+                _add_line(so_far, answer["kernels"][-1])
     return answer
+
+
+def _add_line(file, value):
+    file.write(json.dumps(value, default=str) + "\n")
+    file.flush()
 
 
 def _load(path):
@@ -82,14 +98,19 @@ def _end_compilers():
 
 
 def _wall_ns(torch, once):
-    """Of one run that nobody profiles, as the module's own -p measures it: each run is waited for, its outputs live until the next has made its own. Rounds are
-    repeated until one is no faster than the one before: the first runs of a process are slow."""
-    best = None
+    """Of one run that nobody profiles, as the module's own -p measures it: each run is waited for, its outputs live until the next has made its own. The best of
+    rounds, until several in a row are no faster: the first runs of a process are slow, and a host has slow phases that outlast a round."""
+    return best_of_rounds(lambda: sorted(_wall_once(torch, once) for _ in range(WALL_REPEATS))[(WALL_REPEATS - 1) // 2])
+
+
+def best_of_rounds(timed_round, clock=time.monotonic):
+    best, waited, until = None, 0, clock() + WALL_SECONDS
     for _ in range(WALL_ROUNDS):
-        taken = sorted(_wall_once(torch, once) for _ in range(WALL_REPEATS))[(WALL_REPEATS - 1) // 2]
-        if best is not None and taken > (1 - WALL_SETTLED) * best:
-            return min(best, taken)
-        best = taken
+        taken = timed_round()
+        waited = 0 if best is None or taken < (1 - WALL_SETTLED) * best else waited + 1
+        best = taken if best is None else min(best, taken)
+        if waited >= WALL_PATIENCE or clock() > until:
+            break
     return best
 
 
@@ -131,7 +152,7 @@ def _kernel(worker, request, text, seen):
         else:
             seen.tuner.run(*seen.args, **seen.kwargs)
 
-    told = {"name": seen.name, "bytes": _bytes(seen)}
+    told = {"name": seen.name, "call": seen.call(), "bytes": _bytes(seen)}
     try:
         timed = worker.meter.time(launch, None, seconds=request["seconds"], within=request.get("within", 0.01))
         told.update(status="ok", compiled=seen.compiled(), **tasks.described(timed))

@@ -69,6 +69,11 @@ def functions(text):
     return {each.name for each in parse(text).body if isinstance(each, ast.FunctionDef)}
 
 
+def is_asked(name, words):
+    """Whether --kernel, where it is given, means this one."""
+    return not words or words in name
+
+
 def is_module(text):
     """Whether it is one of Inductor's: it has kernels of async_compile, or `call` beside extern_kernels."""
     return bool(kernels(text)) or ("extern_kernels" in text and "def call(" in text)

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from . import answer, cache_files, options, rows, script, scripts, table_file, t
 from .progress import Progress, printable
 from .ridge_command import Failed, Ridge
 from .roof import Roof
+from .stopping import Stopped, listen
 from .workers import Workers
 
 START_DEADLINE_S = 180
@@ -30,6 +30,7 @@ class Bench:
         self.until = None if asked.at_most is None else time.monotonic() + asked.at_most
         self.diagnostics = []
         self.failed = []  # what was asked for and did not come about: the exit code tells it too
+        self.stopped = None  # the signal that ended it early
         self.machine = {}
         self.other_device = False  # the trace is of another one than this machine's
         self.modules = {}  # of Inductor, by kernel
@@ -53,6 +54,24 @@ class Bench:
     def over(self):
         return self.until is not None and time.monotonic() > self.until
 
+    def stop(self, stopped, left):
+        """What was measured stays; left: what was not done, in words. A second signal ends all."""
+        self.stopped = stopped
+        self.workers.close(finish=False)
+        self.failed.append("interrupted: %s" % left)
+
+    def save(self, found):
+        """Writes the table where one was asked for; answers with the clock of these rows. A table without times would be of no use, and would take the place of a good one."""
+        clocks = sorted(row["clock_mhz"] for row in found if row.get("clock_mhz"))
+        clock = clocks[(len(clocks) - 1) // 2] if clocks else None
+        if self.asked.save:
+            document = table_file.document(found, self.machine, clock)
+            if document["kernels"]:
+                table_file.write(self.asked.save, document)
+            else:
+                self.failed.append("nothing was timed: %s is not written" % self.asked.save)
+        return clock
+
     def peaks(self):
         """The row of ridge's table of devices for this machine's GPU; {} where there is none."""
         words = [*self.asked.flag] if "--device-file" in self.asked.flag else []
@@ -68,20 +87,32 @@ class Bench:
 
 
 def run_items(bench, items, launches, roof):
-    """A row per item, in order."""
+    """A row per item, in order. Where a signal ends it after a call has run, the others are skipped."""
     found = []
     progress = Progress(len(items), bench.asked.quiet)
-    for number, item in enumerate(items):
-        progress.tell(number, item.get("kernel") or item.get("script") or "")
-        found.append(_row(bench, item, launches, roof))
+    try:
+        for number, item in enumerate(items):
+            progress.tell(number, item.get("kernel") or item.get("script") or "")
+            found.append(_row(bench, item, launches, roof))
+    except Stopped as stopped:
+        progress.end()
+        if not any(map(_has_run, found)):
+            raise
+        rest = items[len(found) :]
+        bench.stop(stopped, "%d of %d calls were not run" % (len(rest), len(items)))
+        found += [_row(bench, item, launches, roof) for item in rest]
     progress.end()
     rows.explain(found, launches)
     return found
 
 
+def _has_run(row):
+    return row["status"] in ("ok", "ran", "refused")
+
+
 def _row(bench, item, launches, roof):
     if item.get("status", "ok") != "ok":
-        return rows.cannot(item)
+        return {**rows.cannot(item), "module": bench.modules.get(item.get("kernel"))}
     try:
         call = script.call_of(item["path"])
     except (script.NotAScript, OSError) as error:
@@ -89,6 +120,9 @@ def _row(bench, item, launches, roof):
     row = rows.begun(item, call)
     row["kernel_file"] = launches.kernel_file(call) if launches is not None else None
     row["module"] = bench.modules.get(row["kernel"])
+    if bench.stopped is not None:
+        row.update(status="skipped", reason="interrupted")
+        return row
     if bench.over():
         row.update(status="skipped", reason="no time was left (--for)")
         return row
@@ -132,33 +166,32 @@ def bench_scripts(bench, items, trace=None, launches=None):
     if launches is not None:
         _compare_devices(bench, launches)
     found = run_items(bench, items, launches, roof)
-    clocks = sorted(row["clock_mhz"] for row in found if row.get("clock_mhz"))
-    clock = clocks[(len(clocks) - 1) // 2] if clocks else None
-    if bench.asked.save:
-        _save(bench, table_file.document(found, bench.machine, clock))
-    if found and not any(row["status"] in ("ok", "ran", "refused") for row in found):
+    clock = bench.save(found)
+    if found and not any(map(_has_run, found)):
         bench.failed.append("none of the calls ran")
     tables = [answer.table("bench", answer.BENCH, found, _total(found))]
     configs = [each for row in found for each in row.get("configs") or ()]
     if configs:
         tables.append(answer.table("configs", answer.CONFIGS, configs))
-        if trace is not None:
-            from . import chosen_config
-
-            saved = chosen_config.savings(bench.ridge, trace, bench.asked.flag, found)
-            if saved:
-                tables.append(answer.table("savings", answer.SAVINGS, saved))
+        saved = _savings(bench, trace, found)
+        if saved:
+            tables.append(answer.table("savings", answer.SAVINGS, saved))
     tables.append(answer.table("machine", answer.MACHINE, [_machine_row(bench, known, clock, found)]))
     _tell_clock(bench, known, clock)
     return answer.document(tables, traces=[trace] if trace else [], diagnostics=bench.diagnostics)
 
 
-def _save(bench, document):
-    """A table without times would be of no use, and would take the place of a good one."""
-    if document["kernels"]:
-        table_file.write(bench.asked.save, document)
-    else:
-        bench.failed.append("nothing was timed: %s is not written" % bench.asked.save)
+def _savings(bench, trace, found):
+    """Of a trace that may be large: it is asked once more for each."""
+    if trace is None:
+        return ()
+    from . import chosen_config
+
+    try:
+        return chosen_config.savings(bench.ridge, trace, bench.asked.flag, found)
+    except Stopped as stopped:
+        bench.stop(stopped, "what a step would save was not asked")
+        return ()
 
 
 def _compare_devices(bench, launches):
@@ -205,7 +238,9 @@ def bench_trace(bench, trace):
     folder = os.path.join(bench.folder, "scripts")
     bench.ridge.run("replay", trace, "--all", *asked.replay, "-o", folder)
     items = scripts.chosen(scripts.of_folder(folder), asked.kernel, asked.op)
-    items.sort(key=lambda item: -(item.get("time_ns") or 0))
+    items.sort(key=lambda item: (bool(item.get("by_compiler")), -(item.get("time_ns") or 0)))
+    if not (asked.kernel or asked.op):
+        items = _of_the_program(bench, items)
     _tell_rest(bench, items[asked.top :], sum(item.get("time_ns") or 0 for item in items))
     del items[asked.top :]
     if (asked.kernel or asked.op) and not items:
@@ -213,6 +248,15 @@ def bench_trace(bench, trace):
     if "--inductor-cache" in asked.replay:
         bench.modules = cache_files.modules_by_kernel(asked.replay[asked.replay.index("--inductor-cache") + 1])
     return bench_scripts(bench, items, trace, trace_facts.read(bench.ridge, trace, asked.flag))
+
+
+def _of_the_program(bench, items):
+    """Without what the compiler tried out, unless that is all."""
+    own = [item for item in items if not item.get("by_compiler")]
+    if own and len(own) < len(items):
+        message = "%d calls are what the compiler tried out, and were not run: ridge autotune has their times, --kernel runs one" % (len(items) - len(own))
+        bench.diagnostics.append(answer.diagnostic("compiler_calls", message, len(items) - len(own), "info"))
+    return own or items
 
 
 def _tell_rest(bench, rest, whole):
@@ -247,19 +291,21 @@ def _show(asked, told):
     return shown.wait()
 
 
-class _Stopped(BaseException):
-    """By SIGTERM or a terminal that was closed: the worker must not be left on the GPU."""
+def _save_device(bench, path):
+    from . import device_file
 
-
-def _stop(number, frame):
-    raise _Stopped(number)
+    try:
+        if bench.stopped is None:
+            device_file.save(bench, path)
+        else:
+            bench.failed.append("no peaks were measured: %s is not written" % path)
+    except Stopped as stopped:
+        bench.stop(stopped, "the peaks were not measured, %s is not written" % path)
 
 
 def main(words):
     asked = options.parse(words)
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(each) is not signal.SIG_IGN:  # nohup
-            signal.signal(each, _stop)
+    listen()
     folder = asked.keep or tempfile.mkdtemp(prefix="ridge-bench-")
     try:
         os.makedirs(folder, exist_ok=True)
@@ -272,19 +318,19 @@ def main(words):
         (path,) = asked.words
         told = KINDS[scripts.kind_of(path)](bench, path)
         if asked.save_device:
-            from . import device_file
-
-            device_file.save(bench, asked.save_device)
+            _save_device(bench, asked.save_device)
         told["diagnostics"] = bench.diagnostics + [answer.diagnostic("not_done", printable(each), severity="error") for each in bench.failed]
     except Failed as error:
         print(error, file=sys.stderr)
         return error.code
-    except KeyboardInterrupt:
-        return 130
-    except _Stopped as stopped:
-        return 128 + stopped.args[0]
+    except Stopped as stopped:
+        return stopped.code
     finally:
         bench.workers.close(finish=told is not None)
         if not asked.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    return _show(asked, told) or (1 if bench.failed else 0)
+    try:
+        shown = _show(asked, told)
+    except Stopped as stopped:
+        return stopped.code
+    return bench.stopped.code if bench.stopped is not None else shown or (1 if bench.failed else 0)

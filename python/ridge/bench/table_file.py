@@ -14,7 +14,7 @@ def document(rows, machine, clock_mhz):
     """rows: those of bench with status ok, each with `call` and `launch`, the launch that was measured. A kernel from another source than ran is none of the trace's."""
     kernels = []
     for row in rows:
-        if row.get("status") != "ok" or script.source_differs(row["call"]):
+        if row.get("status") != "ok" or row.get("warm_ns") is None or script.source_differs(row["call"]):
             continue
         call, launch = row["call"], row["launch"]
         kernels.append(

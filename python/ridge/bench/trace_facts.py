@@ -16,19 +16,21 @@ class Launches:
         self._groups = collections.defaultdict(list)
         for row in costs:
             form = forms.get((row["start_ns"], row["stream"], row["kernel"]), {})
-            row["grid"], row["block"] = _sizes(form.get("grid")), _sizes(form.get("block"))
+            row["grid"], row["block"], row["shapes"] = _sizes(form.get("grid")), _sizes(form.get("block")), _tensors(_read(form.get("input_dims")))
             self._groups[row["kernel"]].append(row)
         self._busy = _busy_by_device(work)
         self.devices = []  # names of the trace's GPUs, as far as it tells them
 
     def of(self, call):
-        """The launches of a script's call: of its kernel those with its grid, block and op, as far as the trace tells them."""
+        """The launches of a script's call: of its kernel those with its grid, block, op and shapes, as far as the trace tells them: products of all sizes run with
+        as many blocks as the device has multiprocessors."""
         rows = self._groups.get(call.get("kernel"), [])
         for key, value in (("op", call.get("op")), ("grid", call.get("grid")), ("block", call.get("block"))):
             if value is not None:
                 narrowed = [row for row in rows if row[key] == (value if key == "op" else [int(each) for each in value])]
                 rows = narrowed or rows
-        return rows
+        wanted = _tensors(call.get("shapes"))
+        return [row for row in rows if wanted and row["shapes"] == wanted] or rows
 
     def costs(self, call):
         """{flops, bytes_read, bytes_written, roof_ns, expected_ns} of one launch: the median of those that are known, else None."""
@@ -98,13 +100,29 @@ def _busy_by_device(work):
     return busy
 
 
+def _tensors(shapes):
+    """Sizes of all tensors in one list, those of lists too; a number on the host and a tensor without dimensions look alike in a trace, and are left out."""
+    found = []
+    for each in shapes or ():
+        if isinstance(each, list) and each:
+            found += _tensors(each) if isinstance(each[0], list) else [each]
+    return found
+
+
+def _read(text):
+    return None if text is None else json.loads(text)
+
+
 def _sizes(text):
     return None if text is None else [int(each) for each in json.loads(text)]
 
 
 def read(ridge, trace, flags=()):
     costs = ridge.tables("kernels", "--by", "launch", *flags, trace)["kernels"]
-    query = "select name, start_ns, dur_ns, device, stream, grid, block from device_work"
+    query = (
+        "select w.name, w.start_ns, w.dur_ns, w.device, w.stream, w.grid, w.block, o.input_dims from device_work w "
+        "left join (select external_id, max(input_dims) as input_dims from ops group by external_id) o on o.external_id = w.external_id"
+    )
     work = ridge.tables("sql", trace, query)["sql"]
     launches = Launches(costs, work)
     launches.devices = [row["name"] for row in ridge.tables("info", trace).get("devices", ()) if row.get("name")]

@@ -5,6 +5,21 @@ import contextlib
 import sys
 
 
+# Element types as the profiler writes them.
+PROFILED_TYPES = {
+    "float64": "double",
+    "float32": "float",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "bool": "bool",
+}
+
+
 class Seen:
     """One run of a Triton kernel. `tuner` has the configurations, where there is one; `launcher` and `kernel` what was run."""
 
@@ -16,6 +31,18 @@ class Seen:
     def name(self):
         function = getattr(self.tuner, "fn", self.tuner)
         return getattr(function, "__name__", None) or getattr(getattr(function, "fn", None), "__name__", "")
+
+    def call(self):
+        """What a trace would say of it, as the CALL of a script does: generated kernels of one name and grid are told apart by their tensors."""
+        tensors = [each for each in self.args if hasattr(each, "element_size")]
+        types = [PROFILED_TYPES.get(str(each.dtype).removeprefix("torch.")) for each in tensors]
+        return {
+            "kernel": self.name,
+            "op": self.name,
+            "shapes": [list(each.shape) for each in tensors],
+            "strides": [list(each.stride()) for each in tensors],
+            "dtypes": None if None in types else types,
+        }
 
     def compiled(self):
         """{registers, spills, shared_bytes, config} of what ran; what is not told is None."""

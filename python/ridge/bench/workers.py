@@ -9,9 +9,10 @@ import sys
 import tempfile
 import time
 
+from . import stopping
+
 START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
 MOST_BYTES = 64 << 20  # of one answer
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TOLD_LINES = 3  # of what the worker said last
 
 
@@ -72,7 +73,7 @@ class Workers:
         self._kill()
         read, write = os.pipe()
         self._said = tempfile.TemporaryFile()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)  # one that is started is known, and ended with the parent
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping.SIGNALS)  # one that is started is known, and ended with the parent
         try:
             self._process = subprocess.Popen(
                 [*self._command, str(write), self._on],

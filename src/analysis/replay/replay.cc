@@ -277,7 +277,7 @@ std::optional<Diagnostic> several_alike(const Replays& replays) {
   const std::string shapes = shape_text(made->call.call);
   const auto alike = std::ranges::count_if(replays.rows, [&](const ReplayRow& row) {
     return row.call.cannot.empty() && row.call.launch.kernel == made->call.launch.kernel && row.call.op == made->call.op &&
-           shape_text(row.call.call) == shapes;
+           row.call.by_compiler == made->call.by_compiler && shape_text(row.call.call) == shapes;
   });
   if (alike < 2) return std::nullopt;
   return Diagnostic{
@@ -306,18 +306,32 @@ Report report_replays(const Replays& replays) {
                    {.name = "reason", .type = Type::text, .sentence = true},
                    {"kernel", Type::text},
                    {.name = "note", .type = Type::text, .sentence = true}};
+  const auto by_compiler = [](const ReplayRow& row) { return row.call.by_compiler; };
+  const bool compiles = std::ranges::any_of(replays.rows, by_compiler);
+  if (compiles) table.columns.push_back({"by_compiler", Type::boolean});
   table.hints.important = {"status", "time_ns", "pct_gpu_time", "count", "op", "shapes", "reason", "kernel"};
-  std::int64_t count = 0, time_ns = 0, replayed_ns = 0, differ = 0;
+  std::int64_t count = 0, time_ns = 0, program_ns = 0, replayed_ns = 0, differ = 0;
   for (const ReplayRow& row : replays.rows) {
     const ReplayCall& call = row.call;
     count += call.count;
     saturating_add(&time_ns, call.time_ns);
-    if (call.cannot.empty()) saturating_add(&replayed_ns, call.time_ns);
-    table.add_row({cells::text(row.file), call.cannot.empty() ? "ok" : "cannot", call.count, call.time_ns,
-                   cells::percent(call.time_ns, replays.kernel_time_ns), cells::integer(call.median_ns), cells::text(call.op),
-                   cells::text(shape_text(call.call)), cells::text(call.launch.grid), cells::text(call.launch.block),
-                   cells::text(call.cannot), std::string(call.launch.kernel),
-                   call.cannot.empty() ? cells::text(call.note) : Cell()});
+    if (!call.by_compiler) saturating_add(&program_ns, call.time_ns);
+    if (call.cannot.empty() && !call.by_compiler) saturating_add(&replayed_ns, call.time_ns);
+    Row line{cells::text(row.file),
+             call.cannot.empty() ? "ok" : "cannot",
+             call.count,
+             call.time_ns,
+             cells::percent(call.time_ns, replays.kernel_time_ns),
+             cells::integer(call.median_ns),
+             cells::text(call.op),
+             cells::text(shape_text(call.call)),
+             cells::text(call.launch.grid),
+             cells::text(call.launch.block),
+             cells::text(call.cannot),
+             std::string(call.launch.kernel),
+             call.cannot.empty() ? cells::text(call.note) : Cell()};
+    if (compiles) line.emplace_back(call.by_compiler);
+    table.add_row(std::move(line));
     if (call.cannot.empty() && call.source_differs) ++differ;
   }
   table.total = Row{Cell(), Cell(), count, time_ns, cells::percent(time_ns, replays.kernel_time_ns)};
@@ -338,10 +352,21 @@ Report report_replays(const Replays& replays) {
   if (auto alike = several_alike(replays)) report.diagnostics.push_back(std::move(*alike));
   if (replays.kernel_time_ns == 0)
     report.headline = "no kernels in the recording: record CUDA activity too (ProfilerActivity.CUDA), with record_shapes=True";
-  if (time_ns > 0)
-    report.headline =
-        fmt::format("{:.1f} % of {} can be run alone", 100.0 * static_cast<double>(replayed_ns) / static_cast<double>(time_ns),
-                    replays.selected ? "their time" : "kernel time");
+  const std::int64_t compiler_ns = time_ns - program_ns;
+  if (compiler_ns > 0) report.headline = "all of it is the compiler's own";
+  if (program_ns > 0)
+    report.headline = fmt::format("{:.1f} % of {} can be run alone",
+                                  100.0 * static_cast<double>(replayed_ns) / static_cast<double>(program_ns),
+                                  replays.selected  ? "their time"
+                                  : compiler_ns > 0 ? "the program's kernel time"
+                                                    : "kernel time");
+  if (compiler_ns > 0)
+    report.diagnostics.push_back(
+        {"compiler_calls", std::ranges::count_if(replays.rows, by_compiler),
+         fmt::format("the last rows, {:.1f} % of the time, are what the compiler tried out: ridge autotune has the "
+                     "configurations",
+                     100.0 * static_cast<double>(compiler_ns) / static_cast<double>(time_ns)),
+         "info"});
   if (replays.scripts) report.next = "the same with -o FOLDER writes the scripts";
   return report;
 }

@@ -28,6 +28,11 @@ def kernel_times(inputs, times):
     return [(name, sorted(all_ns)[len(all_ns) // 2], len(all_ns) / times) for name, all_ns in found.items()]
 
 
+def show(line):
+    """Names are those of the trace: none of them ends the line or moves a cursor."""
+    print("".join(letter if letter.isprintable() else "?" for letter in line))
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs one call of a trace alone: see CALL.")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "meta", help="cuda, cpu or meta (shapes only)")
@@ -47,18 +52,18 @@ def main():
     if wishes.json:
         print(json.dumps(answer))
         return
-    print(f"{CALL['op']}: kernel {CALL['kernel']}")
+    show(f"{CALL['op']}: kernel {CALL['kernel']}")
     if CALL["note"]:
-        print(f"  note: {CALL['note']}")
+        show(f"  note: {CALL['note']}")
     for line in answer["inputs"]:
-        print(f"  {line}")
+        show(f"  {line}")
     if answer["kernels"] is None:
-        print(f"  -> {', '.join(answer['outputs'])}")
+        show(f"  -> {', '.join(answer['outputs'])}")
         count = len(CALL["launches"])
-        print(f"on {wishes.device}: shapes and arguments only; on a GPU this launches {count} {'kernel' if count == 1 else 'kernels'}")
+        show(f"on {wishes.device}: shapes and arguments only; on a GPU this launches {count} {'kernel' if count == 1 else 'kernels'}")
     for kernel in answer["kernels"] or []:
-        print(f"  {kernel['median_ns']:>10} ns x {kernel['launches']:g}  {kernel['name']}")
-    print(f"in the trace: median {CALL['trace_ns']} ns over {CALL['count']} launches")
+        show(f"  {kernel['median_ns']:>10} ns x {kernel['launches']:g}  {kernel['name']}")
+    show(f"in the trace: median {CALL['trace_ns']} ns over {CALL['count']} launches")
 
 
 if __name__ == "__main__":

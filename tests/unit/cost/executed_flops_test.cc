@@ -1,4 +1,5 @@
-// Convolutions that multiply in a transformed space: launches as an H200 recorded them, and what they execute, counted by hand.
+// Convolutions that multiply in a transformed space, attention under a causal mask: launches as an H200 recorded them, and what
+// they execute, counted by hand.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -58,6 +59,23 @@ TEST(ExecutedFlops, WinogradsProductMultipliesSixBySixPointsForEachFourByFour) {
   const auto found = executed("aten::convolution_backward", args, launches);
   EXPECT_NEAR(*found[3], 2.0 * 36 * 256 * 256 * 80, 1e5);  // 80 tiles; the definition: 1.156e9
   EXPECT_EQ(found[1], 0);
+}
+
+// Half of the tiles are left out: by the definition's count a fast kernel would stand above the peak.
+TEST(ExecutedFlops, ACausalMaskLeavesHalf) {
+  const auto percent = [](std::string_view causal) {
+    const std::string args =
+        R"("Input Dims": [[2, 512, 16, 64], [2, 512, 16, 64], [2, 512, 16, 64], [], [], [], [], [], []], )"
+        R"("Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "", "", "Scalar", "Scalar", "Scalar", "Scalar"], )"
+        R"("Concrete Inputs": ["", "", "", "", "", "512", "512", "0.", ")" +
+        std::string(causal) + R"("])";
+    const auto found = executed(
+        "aten::_flash_attention_forward", args,
+        {launch(1, "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>>(x)", "[4, 2, 16]")});
+    return found.empty() ? 0 : found[0].value_or(0);
+  };
+  ASSERT_GT(percent("False"), 0);
+  EXPECT_NEAR(percent("True") / percent("False"), 513.0 / 1024, 1e-9);
 }
 
 TEST(ExecutedFlops, FourierProductsAreComplexAndEachIsOfOneTile) {

@@ -230,6 +230,61 @@ TEST(Replay, GivesWhatWasQueuedEarlierToTheOnlyCallLikeIt) {
   EXPECT_EQ(replays.kernel_time_ns, 30'000);
 }
 
+// A tuner runs each configuration a hundred times: its launches neither stand before the program's nor change their median.
+TEST(Replay, WhatTheTunerTriedIsNoCallOfTheProgram) {
+  const auto product = [](int id, int at, int took) {
+    return test::join(
+        {event({.name = "aten::mm", .ts = at, .dur = 10, .args = kProduct}), launch(id, at + 1, 2, "gemm", at + 20, took)});
+  };
+  std::vector<std::string> events = {
+      event({.name = "CachingAutotuner.benchmark_all_configs", .ts = 0, .dur = 900}), product(1, 10, 40), product(2, 110, 42),
+      event({.name = "aten::mm", .ts = 210, .dur = 10, .args = kProduct}), launch(3, 211, 2, "tried", 230, 50)};
+  for (int i = 0; i < 2; ++i) events.push_back(product(4 + i, 1000 + 100 * i, 7));
+  std::string all;
+  for (const std::string& each : events) all += (all.empty() ? "" : ",") + each;
+  const auto loaded = test::load_events(all);
+  const Replays replays = replays_of(loaded);
+  ASSERT_EQ(replays.rows.size(), 3U);
+  EXPECT_FALSE(replays.rows[0].call.by_compiler);
+  EXPECT_EQ(replays.rows[0].call.count, 2);
+  EXPECT_EQ(replays.rows[0].call.median_ns, 7'000);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_TRUE(replays.rows[i].call.by_compiler) << i;
+    EXPECT_TRUE(replays.rows[i].call.cannot.empty()) << "who asks for it gets it: " << replays.rows[i].call.cannot;
+  }
+  EXPECT_EQ(replays.kernel_time_ns, 146'000);
+  const Report report = report_replays(replays);
+  EXPECT_EQ(report.headline, "100.0 % of the program's kernel time can be run alone");
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics[0].code, "compiler_calls");
+}
+
+TEST(Replay, SaysOfEachKernelOfAGraphWhatIsMissing) {
+  const auto reason_of = [](std::string_view kernel) {
+    const auto loaded = test::load_events(
+        test::join({event({.name = "cudaGraphLaunch", .ts = 1, .dur = 2, .cat = "cuda_runtime", .args = R"("correlation": 1)"}),
+                    event({.name = kernel,
+                           .ts = 20,
+                           .dur = 5,
+                           .cat = "kernel",
+                           .args = R"("device": 0, "stream": 7, "correlation": 1)",
+                           .tid = 7})}));
+    const Replays replays = replays_of(loaded);
+    EXPECT_EQ(replays.rows.size(), 1U);
+    return replays.rows.empty() ? std::string() : replays.rows[0].call.cannot;
+  };
+  const auto says = [&](std::string_view kernel, std::string_view words) {
+    const std::string reason = reason_of(kernel);
+    EXPECT_NE(reason.find(words), std::string::npos) << kernel << ": " << reason;
+    EXPECT_NE(reason.find("--capture"), std::string::npos) << reason;
+  };
+  says("nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT", "sizes of its product");
+  says("triton_poi_fused_add_0", "ridge bench output_code.py");
+  says("void pytorch_flash::flash_fwd_kernel<x>(y)", "mask of its attention");
+  says("void at::native::vectorized_elementwise_kernel<4, x>(y)", "sizes and strides");
+  says("some_kernel_of_a_library", "missing: its op");
+}
+
 // Whatever stands in a trace is text in the script: the literals of CALL and ARGUMENTS hold it, and nothing else changes.
 TEST(Replay, KeepsTextOfTheTraceText) {
   for (const std::string& name : {std::string(R"(x\"\"\"\nimport os)"), std::string(R"(\\N{BULLET}'''\\)"),
