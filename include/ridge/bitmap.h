@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -27,11 +28,16 @@ class Bitmap {
     for (; i < bytes.size() && size_ % kBits != 0; ++i) push_back(bytes[i] != 0);
     for (; i + kBits <= bytes.size(); i += kBits) {
       std::uint64_t word = 0;
-      for (std::size_t bit = 0; bit < kBits; ++bit) word |= std::uint64_t{bytes[i + bit] != 0} << bit;
+      for (std::size_t bit = 0; bit < kBits; bit += 8) word |= bits_of(bytes.data() + i + bit) << bit;
       words_.push_back(word);
       size_ += kBits;
     }
     for (; i < bytes.size(); ++i) push_back(bytes[i] != 0);
+  }
+
+  void append_unset(std::size_t rows) {
+    size_ += rows;
+    words_.resize((size_ + kBits - 1) / kBits);
   }
 
   void reserve(std::size_t rows) { words_.reserve((rows + kBits - 1) / kBits); }
@@ -55,6 +61,16 @@ class Bitmap {
 
  private:
   static constexpr std::size_t kBits = 64;
+
+  // Eight bytes to as many bits, the first to the lowest. A product gathers the low bits of all bytes in its highest byte.
+  static std::uint64_t bits_of(const std::uint8_t* bytes) {
+    static_assert(std::endian::native == std::endian::little);
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes, sizeof eight);
+    constexpr std::uint64_t kLowBits = 0x0101010101010101, kSevenBits = 0x7F7F7F7F7F7F7F7F;
+    const std::uint64_t not_zero = ((((eight & kSevenBits) + kSevenBits) | eight) >> 7) & kLowBits;
+    return (not_zero * 0x0102040810204080) >> 56;
+  }
 
   std::vector<std::uint64_t> words_;
   std::size_t size_ = 0;

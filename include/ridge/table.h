@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <ridge/bitmap.h>
+#include <ridge/column_vector.h>
 #include <ridge/dictionary.h>
 
 namespace ridge {
@@ -49,7 +51,7 @@ inline bool is_null(const CellView& cell) { return std::holds_alternative<std::m
 class Values {
  public:
   struct Texts {
-    std::vector<std::uint32_t> codes;  // in the dictionary; 0 where it is not known
+    ColumnVector<std::uint32_t> codes;  // in the dictionary; 0 where it is not known
     Dictionary dictionary;
   };
 
@@ -72,7 +74,9 @@ class Values {
   void append(std::span<const double> values, std::span<const std::uint8_t> known);
   void append(std::span<const bool> values, std::span<const std::uint8_t> known);
   void append(std::span<const std::string_view> values, std::span<const std::uint8_t> known);
-  void reserve(Type type, std::size_t rows);
+  void append_unknown(Type type, std::size_t rows);
+  // `room`: where they may lie; see Table::reserve.
+  void reserve(Type type, std::size_t rows, const std::shared_ptr<ColumnRoom>& room = nullptr);
   void truncate(std::size_t rows);
   std::uint64_t heap_bytes() const;
 
@@ -80,7 +84,7 @@ class Values {
   void hold(Type type);
 
   Bitmap known_;
-  std::variant<std::monostate, Bitmap, std::vector<std::int64_t>, std::vector<double>, Texts> of_;
+  std::variant<std::monostate, Bitmap, ColumnVector<std::int64_t>, ColumnVector<double>, Texts> of_;
 };
 
 struct Column {

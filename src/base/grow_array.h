@@ -45,6 +45,15 @@ class GrowArray {
   void push_reserved(T value) { data()[size_++] = value; }  // room was reserved
   void set_size(std::size_t size) { size_ = size; }
   void clear() { size_ = 0; }
+  // Nothing more will come: the spare room goes back to the allocator.
+  void fit() {
+    if (capacity_ == size_ || size_ == 0) return;
+    void* fitted = std::realloc(static_cast<void*>(data_.get()), size_ * sizeof(T));
+    if (fitted == nullptr) return;  // it stays where it is
+    static_cast<void>(data_.release());
+    data_.reset(static_cast<T*>(fitted));
+    capacity_ = size_;
+  }
 
  private:
   struct Free {

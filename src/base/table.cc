@@ -2,8 +2,6 @@
 #include <ridge/report.h>
 #include <ridge/table.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -26,13 +24,14 @@ std::optional<T> as(const Got& cell) {
   return value != nullptr ? std::optional(*value) : std::nullopt;
 }
 
-// Of memory that is about to be filled: in a virtual machine the first touch of a small page costs more than filling it. To the
-// page before and behind, which may be partly another's: it is a wish, and changes nothing that they hold.
-void ask_for_huge_pages(void* begin, std::size_t bytes) {
-  constexpr std::size_t kHugePage = std::size_t{2} << 20, kPage = std::size_t{4} << 10;
-  if (bytes < kHugePage) return;
-  const auto from = reinterpret_cast<std::uintptr_t>(begin) / kPage * kPage;
-  madvise(reinterpret_cast<void*>(from), reinterpret_cast<std::uintptr_t>(begin) + bytes - from, MADV_HUGEPAGE);
+std::size_t bytes_of_value(Type type) {
+  switch (type) {
+    case Type::text: return sizeof(std::uint32_t);
+    case Type::integer: return sizeof(std::int64_t);
+    case Type::number: return sizeof(double);
+    case Type::boolean: break;  // a bitmap, which is small
+  }
+  return 0;
 }
 
 }  // namespace
@@ -74,8 +73,8 @@ void Values::hold(Type type) {
   if (!std::holds_alternative<std::monostate>(of_)) return;
   switch (type) {
     case Type::text: of_.emplace<Texts>(); break;
-    case Type::integer: of_.emplace<std::vector<std::int64_t>>(); break;
-    case Type::number: of_.emplace<std::vector<double>>(); break;
+    case Type::integer: of_.emplace<ColumnVector<std::int64_t>>(); break;
+    case Type::number: of_.emplace<ColumnVector<double>>(); break;
     case Type::boolean: of_.emplace<Bitmap>(); break;
   }
 }
@@ -96,38 +95,38 @@ void Values::push(Type type, const CellView& cell) {
                           known_.push_back(text != nullptr);
                           assert(text != nullptr || is_null(cell));
                         },
-                        [&](std::vector<double>& numbers) {
+                        [&](ColumnVector<double>& numbers) {
                           const auto* whole = std::get_if<std::int64_t>(&cell);
                           if (whole == nullptr) return put(numbers, 0.0);
                           numbers.push_back(static_cast<double>(*whole));
                           known_.push_back(true);
                         },
                         [&](Bitmap& flags) { put(flags, false); },
-                        [&](std::vector<std::int64_t>& integers) { put(integers, std::int64_t{0}); }},
+                        [&](ColumnVector<std::int64_t>& integers) { put(integers, std::int64_t{0}); }},
              of_);
 }
 
 std::span<const std::int64_t> Values::integers() const {
-  const auto* values = std::get_if<std::vector<std::int64_t>>(&of_);
+  const auto* values = std::get_if<ColumnVector<std::int64_t>>(&of_);
   return values != nullptr ? std::span<const std::int64_t>(*values) : std::span<const std::int64_t>();
 }
 
 std::span<const double> Values::numbers() const {
-  const auto* values = std::get_if<std::vector<double>>(&of_);
+  const auto* values = std::get_if<ColumnVector<double>>(&of_);
   return values != nullptr ? std::span<const double>(*values) : std::span<const double>();
 }
 
 void Values::append(std::span<const std::int64_t> values, std::span<const std::uint8_t> known) {
   hold(Type::integer);
-  auto& all = std::get<std::vector<std::int64_t>>(of_);
-  all.insert(all.end(), values.begin(), values.end());
+  auto& all = std::get<ColumnVector<std::int64_t>>(of_);
+  all.append(values);
   known_.append(known);
 }
 
 void Values::append(std::span<const double> values, std::span<const std::uint8_t> known) {
   hold(Type::number);
-  auto& all = std::get<std::vector<double>>(of_);
-  all.insert(all.end(), values.begin(), values.end());
+  auto& all = std::get<ColumnVector<double>>(of_);
+  all.append(values);
   known_.append(known);
 }
 
@@ -162,23 +161,27 @@ void Values::append(std::span<const std::string_view> values, std::span<const st
   known_.append(known);
 }
 
-void Values::reserve(Type type, std::size_t rows) {
+void Values::append_unknown(Type type, std::size_t rows) {
+  hold(type);
+  known_.append_unset(rows);
+  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.append_zeros(rows); },
+                        [&](Bitmap& flags) { flags.append_unset(rows); }, [&](auto& values) { values.append_zeros(rows); }},
+             of_);
+}
+
+void Values::reserve(Type type, std::size_t rows, const std::shared_ptr<ColumnRoom>& room) {
   hold(type);
   known_.reserve(rows);
-  const auto reserve_values = [rows](auto& values) {
-    values.reserve(rows);
-    if (values.empty()) ask_for_huge_pages(values.data(), values.capacity() * sizeof values[0]);
-  };
-  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { reserve_values(texts.codes); },
-                        [&](Bitmap& flags) { flags.reserve(rows); }, reserve_values},
+  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.reserve(rows, room); },
+                        [&](Bitmap& flags) { flags.reserve(rows); }, [&](auto& values) { values.reserve(rows, room); }},
              of_);
 }
 
 void Values::truncate(std::size_t rows) {
   if (rows >= size()) return;
   known_.truncate(rows);
-  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.resize(rows); },
-                        [&](Bitmap& flags) { flags.truncate(rows); }, [&](auto& values) { values.resize(rows); }},
+  std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.truncate(rows); },
+                        [&](auto& values) { values.truncate(rows); }},
              of_);
 }
 
@@ -203,7 +206,10 @@ void Table::add_column(Column column, const Row& cells) {
 }
 
 void Table::reserve(std::size_t rows) {
-  for (Column& column : columns) column.values.reserve(column.type, rows);
+  std::size_t bytes = 0;
+  for (const Column& column : columns) bytes += rows * bytes_of_value(column.type) + ColumnRoom::kAlignment;
+  const auto room = bytes >= ColumnRoom::kLarge ? std::make_shared<ColumnRoom>(bytes) : nullptr;
+  for (Column& column : columns) column.values.reserve(column.type, rows, room);
 }
 
 void Table::truncate(std::size_t rows) {

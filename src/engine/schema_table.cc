@@ -50,9 +50,6 @@ struct Scratch {
 template <class T>
 void fill(const schema::ColumnReader& reader, std::uint64_t first, std::size_t rows, std::span<const schema::ArgRow> arg_rows,
           Scratch* scratch, Values* out) {
-  static constexpr std::array<T, kBatch> kNothing{};
-  static constexpr std::array<std::uint8_t, kBatch> kUnknown{};
-  if (reader.is_absent()) return out->append(std::span(kNothing).first(rows), std::span(kUnknown).first(rows));
   const schema::Batch<T> batch = scratch->of<T>(rows);
   reader.read<T>(first, batch, arg_rows);
   out->append(std::span<const T>(batch.values), batch.known);
@@ -104,10 +101,14 @@ class SchemaTable final : public TraceTable {
     std::vector<Task> tasks;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const schema::Column& column = table_.columns[columns[i]];
-      tasks.push_back({schema::ColumnReader(rows_, column), column.type(), &out.columns[i].values});
+      schema::ColumnReader reader(rows_, column);
+      if (reader.is_absent()) {
+        out.columns[i].values.append_unknown(type_of(column), count);
+      } else {
+        tasks.push_back({std::move(reader), column.type(), &out.columns[i].values});
+      }
     }
-    // Those that share what they look up first, and last those without any value.
-    std::ranges::stable_partition(tasks, [](const Task& task) { return !task.reader.is_absent(); });
+    // Those that share what they look up first.
     std::ranges::stable_partition(tasks, &schema::ColumnReader::reads_arg_rows, &Task::reader);
     const Threads::Use use(threads_.get());
     const std::size_t groups = (tasks.size() + kGroup - 1) / kGroup;

@@ -67,7 +67,9 @@ class BreaksReader {
   // The region call that a node belongs to.
   std::uint32_t region_at(NodeId n) const {
     const std::uint32_t call = regions_.call_at(n);
-    if (call == kNoCall) return kNoCall;
+    return call == kNoCall ? kNoCall : region_of(call);
+  }
+  std::uint32_t region_of(std::uint32_t call) const {
     return regions_.calls[call].sort == CompiledSort::region ? call : around_[call];
   }
 
@@ -76,21 +78,25 @@ class BreaksReader {
     last_work_ns_.assign(regions_.calls.size(), INT64_MIN);
     last_nested_.assign(regions_.calls.size(), kNoCall);
     const NameFlags starting(trace_, starts_work);
-    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
-      const EventClass c = tree_.event_class[n];
-      if (c == EventClass::python_frame) continue;
-      const std::uint32_t call = regions_.call_of_node[n];
+    for (std::size_t i = 0; i < regions_.stretches.size(); ++i) {
+      const auto [first, call] = regions_.stretches[i];
       if (call == kNoCall) continue;
-      const bool own = regions_.calls[call].node.value == n;
-      if (own && regions_.calls[call].sort == CompiledSort::region) {
-        if (around_[call] != kNoCall) last_nested_[around_[call]] = call;
-        continue;
-      }
-      if (c == EventClass::annotation && !own) continue;
-      if (c == EventClass::launch && !starting[trace_.events.name(tree_.event[n])]) continue;
-      const std::uint32_t region = region_at(NodeId{n});
-      if (region != kNoCall) last_work_ns_[region] = std::max(last_work_ns_[region], tree_.start_ns[n]);
+      const std::uint32_t last = i + 1 < regions_.stretches.size() ? regions_.stretches[i + 1].first : tree_.recorded;
+      for (std::uint32_t n = first; n < last; ++n) find_tail(n, call, starting);
     }
+  }
+  void find_tail(std::uint32_t n, std::uint32_t call, const NameFlags& starting) {
+    const EventClass c = tree_.event_class[n];
+    if (c == EventClass::python_frame) return;
+    const bool own = regions_.calls[call].node.value == n;
+    if (own && regions_.calls[call].sort == CompiledSort::region) {
+      if (around_[call] != kNoCall) last_nested_[around_[call]] = call;
+      return;
+    }
+    if (c == EventClass::annotation && !own) return;
+    if (c == EventClass::launch && !starting[trace_.events.name(tree_.event[n])]) return;
+    const std::uint32_t region = region_of(call);
+    if (region != kNoCall) last_work_ns_[region] = std::max(last_work_ns_[region], tree_.start_ns[n]);
   }
 
   // The Python frame that a region runs: the first one directly inside it.

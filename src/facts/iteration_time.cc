@@ -23,13 +23,10 @@ bool is_done_once(const Scope& scope, const IdlePiece& piece) {
 // Before the first work of a device and behind its last: what `gaps` finds a cause for.
 std::vector<Interval> held_up_at_the_ends(const Scope& scope) {
   std::vector<Interval> times;
-  for (const DeviceIdle& idle : scope.idle()) {
+  for (const DeviceIdle& idle : split_idle_at_the_ends(scope.model(), scope.window())) {
     if (!scope.has_device(idle.device)) continue;
-    for (const IdleGap& gap : idle.gaps) {
-      if (gap.last_work != kNoWork && gap.next_work != kNoWork) continue;
-      for (const IdlePiece& piece : idle.pieces_of(gap)) {
-        if (piece.cause != IdleCause::head_tail && !is_done_once(scope, piece)) times.push_back({piece.start_ns, piece.end_ns});
-      }
+    for (const IdlePiece& piece : idle.pieces) {
+      if (piece.cause != IdleCause::head_tail && !is_done_once(scope, piece)) times.push_back({piece.start_ns, piece.end_ns});
     }
   }
   return times;

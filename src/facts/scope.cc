@@ -92,11 +92,11 @@ std::vector<TimeRange> host_windows(const Model& model, std::pair<std::size_t, s
 Scope::Scope(const Model& model, std::shared_ptr<const CostModel> costs)
     : model_(&model),
       costs_(costs != nullptr ? std::move(costs) : std::make_shared<const CostModel>(model, CostOptions{})),
-      idle_(std::make_shared<Once<std::vector<DeviceIdle>>>()),
+      idle_(std::make_shared<Retained<std::vector<DeviceIdle>>>()),
       window_(model.trace().window.value_or(TimeRange{})),
       host_(window_) {}
 
-const std::vector<DeviceIdle>& Scope::idle() const {
+std::shared_ptr<const std::vector<DeviceIdle>> Scope::idle() const {
   return idle_->get([&] { return split_idle(*model_, window_); });
 }
 

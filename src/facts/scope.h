@@ -15,7 +15,7 @@
 #include "cost/cost_model.h"
 #include "model/idle.h"
 #include "model/model.h"
-#include "model/once.h"
+#include "model/retained.h"
 #include "trace/trace.h"
 
 namespace re2 {
@@ -32,8 +32,10 @@ class Scope {
   const Model& model() const { return *model_; }
   const Trace& trace() const { return model_->trace(); }
   const CostModel& costs() const { return *costs_; }
-  // split_idle() over the window, computed when first asked for and kept. Thread-safe.
-  const std::vector<DeviceIdle>& idle() const;
+  // split_idle() over the window, computed when first asked for and kept until it is let go, for all copies of this scope. Who
+  // needs it holds it. Thread-safe.
+  std::shared_ptr<const std::vector<DeviceIdle>> idle() const;
+  void let_go_of_idle() const { idle_->let_go(); }
 
   // The window of time, narrowed by --step, --from and --to. Empty (0, 0) when the trace has no window.
   // With --step it is that of the device: it ends when the work of the step is done, and starts when that of the steps before
@@ -78,7 +80,7 @@ class Scope {
 
   const Model* model_;
   std::shared_ptr<const CostModel> costs_;
-  std::shared_ptr<Once<std::vector<DeviceIdle>>> idle_;
+  std::shared_ptr<Retained<std::vector<DeviceIdle>>> idle_;
   TimeRange window_;
   TimeRange host_;
   std::vector<TimeRange> host_of_track_ = {};  // empty: host_ for all

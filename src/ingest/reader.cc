@@ -20,6 +20,7 @@ Result<std::string> read_head(Source* source) {
 }
 
 void finish(Trace* trace, const ClassLists& lists) {
+  for (GrowArray<EventId>& events : trace->by_class) events.fit();
   trace->storage->forms.order_tracks(trace->strings);
   name_tracks(trace);
   const bool paired = pair_begins_and_ends(trace);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/let_go.h"
 #include "job/job_steps.h"
 
 namespace ridge {
@@ -90,7 +91,7 @@ class MeetingMatcher {
       const bool sends = is_send(r, collective(r, i));
       add_to(&pairs_[{point.group, sends ? own : other, sends ? other : own}], r, i);
     }
-    points_ = {};
+    let_go(points_);
   }
 
   static void add_to(std::vector<Attendance>* list, std::uint32_t rank, std::uint32_t i) {
@@ -252,7 +253,7 @@ class MeetingMatcher {
       add_meeting(group, ends, entries.data() + i, entries.data() + end);
       i = end;
     }
-    attendances = {};
+    let_go(attendances);
   }
 
   // What meets nobody is a meeting of one.

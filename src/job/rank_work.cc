@@ -129,9 +129,11 @@ RankWork gather_rank_work(const Model& model) {
   const NameFlags host_collectives(trace, is_host_collective);
   std::vector<bool> issues(tree.threads.size(), false), collects(tree.threads.size(), false);
   const OpTable op_table = ops(trace);
+  std::shared_ptr<const NodeOfEvent> node_of;  // asked for where there is such an annotation
   for (const EventId event : trace.of(EventClass::annotation)) {
     if (!host_collectives[trace.events.name(event)]) continue;
-    const NodeId node = model.node_of()[event];
+    if (node_of == nullptr) node_of = model.node_of();
+    const NodeId node = (*node_of)[event];
     if (node == kNoNode) continue;
     collects[thread_index(tree, node)] = true;
     found.collectives.push_back(host_collective(trace, op_table, event, trace.text(trace.events.name(event))));

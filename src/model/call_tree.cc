@@ -294,6 +294,18 @@ const HostThread* CallTree::thread_of(TrackId track) const {
   return it != threads.end() && it->track == track ? &*it : nullptr;
 }
 
+NodeId find_node(const Trace& trace, const CallTree& tree, EventId event) {
+  const HostThread* thread = tree.thread_of(trace.track(event));
+  if (thread == nullptr) return kNoNode;
+  const std::int64_t start = trace.events.ts_ns(event);
+  const auto begin = tree.start_ns.begin() + thread->first, end = begin + thread->count;
+  for (auto it = std::lower_bound(begin, end, start); it != end && *it == start; ++it) {
+    const auto n = static_cast<std::uint32_t>(it - tree.start_ns.begin());
+    if (tree.event[n] == event) return NodeId{n};
+  }
+  return kNoNode;
+}
+
 NodeOfEvent::NodeOfEvent(const Trace& trace, const CallTree& tree) {
   const JobSize job{trace.events.size()};
   node_.resize(trace.events.size());

@@ -76,4 +76,7 @@ class NodeOfEvent {
   BulkVector<std::uint32_t> node_;
 };
 
+// The node of one event of this trace; kNoNode when it has none. Searched for: who asks for many has NodeOfEvent.
+NodeId find_node(const Trace& trace, const CallTree& tree, EventId event);
+
 }  // namespace ridge

@@ -42,11 +42,19 @@ std::int64_t length_between(const IntervalSet& set, std::int64_t from_ns, std::i
 }
 
 void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names, CompiledRegions* out) {
-  out->call_of_node.assign(tree.size(), kNoCall);
+  // A call's nodes stand together behind it: of those before a node, the calls around it are the ones up to its parent.
+  std::vector<std::uint32_t> open;
+  const auto go_on = [&](std::uint32_t node, std::uint32_t call) {
+    const std::uint32_t now = out->stretches.empty() ? kNoCall : out->stretches.back().call;
+    if (call == now) return;
+    if (!out->stretches.empty() && out->stretches.back().first == node) return void(out->stretches.back().call = call);
+    out->stretches.push_back({node, call});
+  };
   for (std::uint32_t n = 0; n < tree.recorded; ++n) {
     const NodeId parent = tree.parent[n];
-    const std::uint32_t around = parent == kNoNode ? kNoCall : out->call_of_node[parent.value];
-    out->call_of_node[n] = around;
+    while (!open.empty() && (parent == kNoNode || out->calls[open.back()].node > parent)) open.pop_back();
+    const std::uint32_t around = open.empty() ? kNoCall : open.back();
+    go_on(n, around);
     const EventClass c = tree.event_class[n];
     if (c != EventClass::op && c != EventClass::annotation) continue;
     const StringId id = trace.events.name(tree.event[n]);
@@ -69,9 +77,11 @@ void find_calls(const Trace& trace, const CallTree& tree, const NameFlags& names
       if (around != kNoCall) call.region = out->calls[around].region;
       call.backward = call.sort == CompiledSort::backward_function || (around != kNoCall && out->calls[around].backward);
     }
-    out->call_of_node[n] = static_cast<std::uint32_t>(out->calls.size());
+    open.push_back(static_cast<std::uint32_t>(out->calls.size()));
+    go_on(n, open.back());
     out->calls.push_back(call);
   }
+  go_on(tree.recorded, kNoCall);
 }
 
 // A backward call has no id of its own: it belongs to the region of its forward call. That may stand on a thread behind it.

@@ -6,8 +6,10 @@
 // argument; 2.6 ids in names; 2.9 graph calls. Everything that is not there is not known, and never guessed from the version.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -50,11 +52,21 @@ struct CacheLookup {
 
 struct CompiledRegions {
   std::vector<CompiledCall> calls;  // in tree order
-  std::vector<std::uint32_t>
-      call_of_node;                  // the innermost call around each node, itself included; empty when there are no calls
+  // Nodes that stand together and share their innermost call: from this one to the next stretch.
+  struct Stretch {
+    std::uint32_t first = 0;  // node
+    std::uint32_t call = kNoCall;
+  };
+  std::vector<Stretch> stretches;    // in tree order; empty when there are no calls
   std::vector<CacheLookup> lookups;  // in tree order; those inside a compilation are the compiler's own and left out
 
-  std::uint32_t call_at(NodeId n) const { return n == kNoNode || call_of_node.empty() ? kNoCall : call_of_node[n.value]; }
+  // The innermost call around a node, itself included.
+  std::uint32_t call_at(NodeId n) const {
+    if (n == kNoNode) return kNoCall;
+    const auto after = std::upper_bound(stretches.begin(), stretches.end(), n.value,
+                                        [](std::uint32_t node, const Stretch& stretch) { return node < stretch.first; });
+    return after == stretches.begin() ? kNoCall : std::prev(after)->call;
+  }
 };
 
 // Work that Dynamo adds around a graph: cache lookup, Pregraph bytecode, AOTDispatcher prologue.

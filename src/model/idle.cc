@@ -41,6 +41,12 @@ class EventWaits {
   std::vector<std::uint8_t> flags_;
 };
 
+std::size_t index_of_thread(const CallTree& tree, NodeId node) {
+  const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
+                                   [](std::uint32_t n, const HostThread& t) { return n < t.first; });
+  return static_cast<std::size_t>(it - tree.threads.begin()) - 1;
+}
+
 // What split_idle works with, the same for every device.
 struct Context {
   explicit Context(const Model& m)
@@ -64,11 +70,7 @@ struct Context {
     return found;
   }
 
-  std::size_t thread_of(NodeId node) const {
-    const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
-                                     [](std::uint32_t n, const HostThread& t) { return n < t.first; });
-    return static_cast<std::size_t>(it - tree.threads.begin()) - 1;
-  }
+  std::size_t thread_of(NodeId node) const { return index_of_thread(tree, node); }
   // A tree's nodes stand together behind its root.
   std::int64_t root_start(NodeId node) const {
     const auto after = std::upper_bound(roots.begin(), roots.end(), node.value, [](std::uint32_t n, std::uint32_t root) {
@@ -86,6 +88,74 @@ struct Context {
   std::vector<std::uint32_t> roots;  // nodes without a parent
 };
 
+// The gaps of a device so far, and of the last one the pieces.
+class GapList {
+ public:
+  explicit GapList(std::int64_t device) { idle_.device = device; }
+
+  void reserve(std::size_t gaps) {
+    idle_.gaps.reserve(gaps);
+    idle_.pieces.reserve(gaps);  // most gaps have one
+  }
+  void begin(std::int64_t from, std::int64_t to, const WorkRow* last, const WorkRow* next) {
+    gap_ = {.start_ns = from,
+            .end_ns = to,
+            .last_work = last == nullptr ? kNoWork : last->row,
+            .next_work = next == nullptr ? kNoWork : next->row,
+            .first_piece = static_cast<std::uint32_t>(idle_.pieces.size())};
+  }
+  void end() {
+    gap_.piece_count = static_cast<std::uint32_t>(idle_.pieces.size()) - gap_.first_piece;
+    idle_.gaps.push_back(gap_);
+  }
+  const IdleGap& gap() const { return gap_; }
+
+  std::int64_t position() const { return idle_.pieces.size() == gap_.first_piece ? gap_.start_ns : idle_.pieces.back().end_ns; }
+  // Extends the pieces of the gap up to `until`; nothing when they reach it already.
+  void add(std::int64_t until, IdleCause cause, NodeId node) {
+    const std::int64_t from = position();
+    if (until <= from) return;
+    if (from != gap_.start_ns && idle_.pieces.back().cause == cause && idle_.pieces.back().node == node) {
+      idle_.pieces.back().end_ns = until;
+    } else {
+      idle_.pieces.push_back({from, until, cause, node});
+    }
+  }
+
+  DeviceIdle take() {
+    idle_.pieces.shrink_to_fit();
+    return std::move(idle_);
+  }
+
+ private:
+  DeviceIdle idle_;
+  IdleGap gap_;
+};
+
+// Those that are not over at a time.
+std::vector<HostStall>::const_iterator stalls_from(const std::vector<HostStall>& stalls, std::int64_t time_ns) {
+  return std::partition_point(stalls.begin(), stalls.end(), [&](const HostStall& s) { return s.end_ns <= time_ns; });
+}
+
+// The gap before the first work or behind the last, `work`. A wait for the device is no cause: there is nothing more to wait
+// for. Calls charged(stall, ns) for what is a stall's doing.
+template <class Charged>
+void split_edge(const CallTree& tree, const LaunchLinks& links, const HostStalls& stalls, const WorkRow* work, GapList* gaps,
+                Charged charged) {
+  const std::int64_t end = gaps->gap().end_ns;
+  const NodeId launch = work == nullptr ? kNoNode : links.launch[work->row];
+  if (launch == kNoNode) return gaps->add(end, IdleCause::head_tail, kNoNode);
+  const std::vector<HostStall>& own = stalls.of_thread[index_of_thread(tree, launch)];
+  for (auto stall = stalls_from(own, gaps->position()); stall != own.end() && stall->start_ns < end; ++stall) {
+    if (stall->cause == IdleCause::sync) continue;
+    gaps->add(stall->start_ns, IdleCause::head_tail, kNoNode);
+    const std::int64_t from = gaps->position();
+    gaps->add(std::min(end, stall->end_ns), stall->cause, stall->node);
+    charged(*stall, gaps->position() - from);
+  }
+  gaps->add(end, IdleCause::head_tail, kNoNode);
+}
+
 constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stalls: the copy and the wait behind it
 
 class Splitter {
@@ -94,12 +164,11 @@ class Splitter {
       : context_(context),
         device_(device),
         window_(window),
-        recorder_(context.recorder, context.stalls, context.launching(device), window.start_ns) {}
+        recorder_(context.recorder, context.stalls, context.launching(device), window.start_ns),
+        gaps_(device.id) {}
 
   DeviceIdle split() {
-    idle_.device = device_.id;
-    idle_.gaps.reserve(device_.work.size() + 1);
-    idle_.pieces.reserve(device_.work.size() + 1);  // most gaps have one
+    gaps_.reserve(device_.work.size() + 1);
     find_first_launched();
     const WorkRow* last = nullptr;  // the work that ends latest so far
     for (const WorkRow& work : device_.work) {
@@ -110,7 +179,7 @@ class Splitter {
       note_launch(work);
     }
     gap(last == nullptr ? window_.start_ns : last->end_ns, window_.end_ns, last, nullptr);
-    return std::move(idle_);
+    return gaps_.take();
   }
 
  private:
@@ -118,43 +187,32 @@ class Splitter {
     from = std::max(from, window_.start_ns);
     to = std::min(to, window_.end_ns);
     if (from >= to) return;
-    gap_ = {.start_ns = from,
-            .end_ns = to,
-            .last_work = last == nullptr ? kNoWork : last->row,
-            .next_work = next == nullptr ? kNoWork : next->row,
-            .first_piece = static_cast<std::uint32_t>(idle_.pieces.size())};
+    gaps_.begin(from, to, last, next);
     restarts_.clear();
     if (last == nullptr || next == nullptr) {
-      edge(last == nullptr ? next : last);
+      split_edge(context_.tree, context_.links, context_.stalls, last == nullptr ? next : last, &gaps_,
+                 [&](const HostStall& stall, std::int64_t ns) { note_charged(stall, ns); });
     } else {
       between(*last, *next);
     }
-    gap_.piece_count = static_cast<std::uint32_t>(idle_.pieces.size()) - gap_.first_piece;
-    idle_.gaps.push_back(gap_);
-  }
-
-  // Before the first work or after the last, `work`.
-  void edge(const WorkRow* work) {
-    const NodeId launch = work == nullptr ? kNoNode : context_.links.launch[work->row];
-    if (launch == kNoNode) return add(gap_.end_ns, IdleCause::head_tail, kNoNode);
-    host_time(context_.thread_of(launch), gap_.end_ns, IdleCause::head_tail, kNoNode, false);
+    gaps_.end();
   }
 
   void between(const WorkRow& last, const WorkRow& next) {
     const NodeId launch = context_.links.launch[next.row];
     if (launch == kNoNode)
-      return add(gap_.end_ns, queued_before_window(next) ? queued_cause(last, next) : IdleCause::unknown, kNoNode);
+      return add(gaps_.gap().end_ns, queued_before_window(next) ? queued_cause(last, next) : IdleCause::unknown, kNoNode);
     const std::int64_t returned = context_.tree.end_ns[launch.value];
     if (returned > last.end_ns) {
-      const std::int64_t host_until = std::min(gap_.end_ns, returned + kLaunchLatencyNs);
+      const std::int64_t host_until = std::min(gaps_.gap().end_ns, returned + kLaunchLatencyNs);
       const std::size_t thread = context_.thread_of(launch);
       const std::int64_t woke = context_.root_start(launch);
-      if (woke > gap_.start_ns && previous_launch_ != kNoNode && context_.thread_of(previous_launch_) != thread) {
-        host_time(context_.thread_of(previous_launch_), std::min(host_until, woke), IdleCause::launch, launch, true);
+      if (woke > gaps_.gap().start_ns && previous_launch_ != kNoNode && context_.thread_of(previous_launch_) != thread) {
+        late_host(context_.thread_of(previous_launch_), std::min(host_until, woke), launch);
       }
-      host_time(thread, host_until, IdleCause::launch, launch, true);
+      late_host(thread, host_until, launch);
     }
-    add(gap_.end_ns, queued_cause(last, next), launch);
+    add(gaps_.gap().end_ns, queued_cause(last, next), launch);
   }
 
   void note_launch(const WorkRow& work) {
@@ -165,20 +223,17 @@ class Splitter {
     if (work.start_ns - returned > kLaunchLatencyNs) ahead_ns_ = std::max(ahead_ns_, returned);
   }
 
-  // From where the pieces end up to `until`, by what the thread did; `otherwise` where no stall covers it. With `waits` false a
-  // wait for the device is no cause: there is nothing more to wait for.
-  void host_time(std::size_t thread, std::int64_t until, IdleCause otherwise, NodeId node, bool waits) {
+  // From where the pieces end up to `until`, by what the thread did; where no stall covers it, it was launching.
+  void late_host(std::size_t thread, std::int64_t until, NodeId launch) {
     const std::vector<HostStall>& stalls = context_.stalls.of_thread[thread];
-    const std::int64_t from = position();
-    auto stall = std::partition_point(stalls.begin(), stalls.end(), [&](const HostStall& s) { return s.end_ns <= from; });
-    for (auto before = stall; waits && before != stalls.begin() && stall - before < kStallsLookedBack;) note_restart(*--before);
+    auto stall = stalls_from(stalls, position());
+    for (auto before = stall; before != stalls.begin() && stall - before < kStallsLookedBack;) note_restart(*--before);
     for (; stall != stalls.end() && stall->start_ns < until; ++stall) {
-      if (!waits && stall->cause == IdleCause::sync) continue;
-      late(stall->start_ns, otherwise, node);
+      launching(stall->start_ns, launch);
       charge(*stall, std::min(until, stall->end_ns));
-      if (waits) note_restart(*stall);
+      note_restart(*stall);
     }
-    late(until, otherwise, node);
+    launching(until, launch);
   }
 
   void note_restart(const HostStall& stall) {
@@ -191,18 +246,21 @@ class Splitter {
     const std::int64_t from = position();
     if (until <= from) return;
     add(until, stall.cause, stall.node);
-    if (stall.drains_queue()) charged_ns_[&stall] += until - from;
+    note_charged(stall, until - from);
+  }
+  void note_charged(const HostStall& stall, std::int64_t ns) {
+    if (stall.drains_queue() && ns > 0) charged_ns_[&stall] += ns;
   }
   std::int64_t left_of(const HostStall& stall) const {
     const auto charged = charged_ns_.find(&stall);
     return stall.end_ns - stall.start_ns - (charged == charged_ns_.end() ? 0 : charged->second);
   }
 
-  void late(std::int64_t until, IdleCause otherwise, NodeId node) {
+  void launching(std::int64_t until, NodeId launch) {
     for (const HostStall* stall : restarts_) charge(*stall, std::min(until, position() + left_of(*stall)));
-    if (otherwise == IdleCause::launch && node != kNoNode && until > position())
-      add(position() + recorder_.take(context_.tree.end_ns[node.value], until - position()), IdleCause::recorder, node);
-    add(until, otherwise, node);
+    if (until > position())
+      add(position() + recorder_.take(context_.tree.end_ns[launch.value], until - position()), IdleCause::recorder, launch);
+    add(until, IdleCause::launch, launch);
   }
 
   IdleCause queued_cause(const WorkRow& last, const WorkRow& next) const {
@@ -210,7 +268,7 @@ class Splitter {
     const NodeId launch = context_.links.launch[next.row];
     const bool same_launch = launch != kNoNode && launch == context_.links.launch[last.row];  // nodes of one graph
     if (same_launch) return IdleCause::kernel_gap;
-    if (gap_.length() > kKernelGapNs || last.stream != next.stream ||
+    if (gaps_.gap().length() > kKernelGapNs || last.stream != next.stream ||
         (launch != kNoNode && context_.event_waits.before(launch)))
       return IdleCause::dependency;
     return IdleCause::kernel_gap;
@@ -227,24 +285,14 @@ class Splitter {
     return first != first_launched_.end() && work.start_ns <= first->second;
   }
 
-  std::int64_t position() const { return idle_.pieces.size() == gap_.first_piece ? gap_.start_ns : idle_.pieces.back().end_ns; }
-  // Extends the pieces of the gap up to `until`; nothing when they reach it already.
-  void add(std::int64_t until, IdleCause cause, NodeId node) {
-    const std::int64_t from = position();
-    if (until <= from) return;
-    if (from != gap_.start_ns && idle_.pieces.back().cause == cause && idle_.pieces.back().node == node) {
-      idle_.pieces.back().end_ns = until;
-    } else {
-      idle_.pieces.push_back({from, until, cause, node});
-    }
-  }
+  std::int64_t position() const { return gaps_.position(); }
+  void add(std::int64_t until, IdleCause cause, NodeId node) { gaps_.add(until, cause, node); }
 
   const Context& context_;
   const Device& device_;
   const TimeRange window_;
   RecorderLateness recorder_;
-  DeviceIdle idle_;
-  IdleGap gap_;
+  GapList gaps_;
   std::vector<const HostStall*> restarts_;  // stalls before the current time that drained the queue and are not charged in full
   std::unordered_map<const HostStall*, std::int64_t> charged_ns_;  // idle time so far, of stalls that drain the queue
   std::int64_t ahead_ns_ = INT64_MIN;                              // the last time at which the host had work queued
@@ -270,6 +318,32 @@ std::vector<DeviceIdle> split_idle(const Model& model, TimeRange window) {
   const Context context(model);
   std::vector<DeviceIdle> all;
   for (const Device& device : model.timeline().devices) all.push_back(Splitter(context, device, window).split());
+  return all;
+}
+
+std::vector<DeviceIdle> split_idle_at_the_ends(const Model& model, TimeRange window) {
+  std::vector<DeviceIdle> all;
+  for (const Device& device : model.timeline().devices) {
+    const WorkRow *first = nullptr, *last = nullptr;  // of work that takes time; the one that ends latest
+    for (const WorkRow& work : device.work) {
+      if (work.end_ns <= work.start_ns) continue;
+      if (first == nullptr) first = &work;
+      if (last == nullptr || work.end_ns > last->end_ns) last = &work;
+    }
+    GapList gaps(device.id);
+    const auto edge = [&](std::int64_t from, std::int64_t to, const WorkRow* before, const WorkRow* behind) {
+      from = std::max(from, window.start_ns);
+      to = std::min(to, window.end_ns);
+      if (from >= to) return;
+      gaps.begin(from, to, before, behind);
+      split_edge(model.tree(), model.links(), model.host_stalls(), before == nullptr ? behind : before, &gaps,
+                 [](const HostStall&, std::int64_t) {});
+      gaps.end();
+    };
+    if (first != nullptr) edge(window.start_ns, first->start_ns, nullptr, first);
+    edge(last == nullptr ? window.start_ns : last->end_ns, window.end_ns, last, nullptr);
+    all.push_back(gaps.take());
+  }
   return all;
 }
 

@@ -77,6 +77,8 @@ struct DeviceIdle {
 
 // Idle time of each device of the timeline within `window`, in the timeline's order.
 std::vector<DeviceIdle> split_idle(const Model& model, TimeRange window);
+// Of these the gaps before a device's first work and behind its last, without looking at those between.
+std::vector<DeviceIdle> split_idle_at_the_ends(const Model& model, TimeRange window);
 
 // How people know a slice's op: the outermost of the ATen ops right around it (aten::item, not aten::_local_scalar_dense); any
 // other op as it is; kNoNode when there is none.

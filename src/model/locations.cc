@@ -36,8 +36,34 @@ bool is_user_file(std::string_view file) {
   return !is_hash(name.substr(0, name.size() - 3));
 }
 
+// The number of each spot, those that are not known yet added.
+class Locations::Numbers {
+ public:
+  explicit Numbers(std::vector<Spot>* spots) : spots_(*spots) { of({}); }
+
+  std::uint32_t of(Spot spot) {
+    const auto [it, is_new] = numbers_.try_emplace(static_cast<std::uint64_t>(spot.path) << 32 | spot.place,
+                                                   static_cast<std::uint32_t>(spots_.size()));
+    if (is_new) spots_.push_back(spot);
+    return it->second;
+  }
+  // The spot with what it lacks from another.
+  std::uint32_t filled(std::uint32_t number, std::uint32_t from) {
+    if (number == from) return number;
+    const Spot own = spots_[number], other = spots_[from];
+    const Spot both{own.path == 0 ? other.path : own.path, own.place == 0 ? other.place : own.place};
+    if (both.path == own.path && both.place == own.place) return number;
+    return both.path == other.path && both.place == other.place ? from : of(both);
+  }
+
+ private:
+  std::vector<Spot>& spots_;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+};
+
 Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBackward& links)
-    : path_(tree.size()), place_(tree.size()), paths_(1), places_(1) {
+    : spot_(tree.size()), paths_(1), places_(1) {
+  Numbers numbers(&spots_);
   // What a frame's name means, asked once per distinct text: its place (0 for frames that are not the user's), or one of these.
   constexpr std::uint32_t kUnasked = UINT32_MAX, kIsModule = UINT32_MAX - 1;
   std::vector<std::uint32_t> meaning_of(trace.strings.size(), kUnasked);
@@ -51,37 +77,37 @@ Locations::Locations(const Trace& trace, const CallTree& tree, const ForwardBack
   std::unordered_map<std::uint64_t, std::uint32_t> path_ids;  // (path around, name)
   for (std::uint32_t n = 0; n < tree.size(); ++n) {
     const NodeId parent = tree.parent[n];
-    path_[n] = parent == kNoNode ? 0 : path_[parent.value];
-    place_[n] = parent == kNoNode ? 0 : place_[parent.value];
+    spot_[n] = parent == kNoNode ? 0 : spot_[parent.value];
     if (tree.event_class[n] != EventClass::python_frame) continue;
     const StringId id = trace.events.name(tree.event[n]);
     std::uint32_t& meant = meaning_of[id.value];
     if (meant == kUnasked) meant = meaning(trace.text(id));
+    if (meant == 0) continue;
+    Spot spot = spots_[spot_[n]];
     if (meant == kIsModule) {
-      const auto [it, is_new] = path_ids.try_emplace(static_cast<std::uint64_t>(path_[n]) << 32 | id.value,
+      const auto [it, is_new] = path_ids.try_emplace(static_cast<std::uint64_t>(spot.path) << 32 | id.value,
                                                      static_cast<std::uint32_t>(paths_.size()));
       if (is_new) {
         const std::string_view name = trace.text(id).substr(kModule.size());
-        paths_.push_back(paths_[path_[n]] + (path_[n] == 0 ? "" : ".") + std::string(name));
+        paths_.push_back(paths_[spot.path] + (spot.path == 0 ? "" : ".") + std::string(name));
       }
-      path_[n] = it->second;
-    } else if (meant != 0) {
-      place_[n] = meant;
+      spot.path = it->second;
+    } else {
+      spot.place = meant;
     }
+    spot_[n] = numbers.of(spot);
   }
-  follow_forward(tree, links);
+  follow_forward(tree, links, &numbers);
 }
 
 // Links stand in order of their backward op, so that one walk meets each at its node.
-void Locations::follow_forward(const CallTree& tree, const ForwardBackward& links) {
+void Locations::follow_forward(const CallTree& tree, const ForwardBackward& links, Numbers* numbers) {
   auto link = links.links.begin();
   for (std::uint32_t n = 0; n < tree.size() && !links.links.empty(); ++n) {
-    if (tree.parent[n] != kNoNode && path_[n] == 0) path_[n] = path_[tree.parent[n].value];
-    if (tree.parent[n] != kNoNode && place_[n] == 0) place_[n] = place_[tree.parent[n].value];
+    if (tree.parent[n] != kNoNode) spot_[n] = numbers->filled(spot_[n], spot_[tree.parent[n].value]);
     while (link != links.links.end() && link->backward < NodeId{n}) ++link;
     if (link == links.links.end() || link->backward != NodeId{n} || link->forward == kNoNode) continue;
-    if (path_[n] == 0) path_[n] = path_[link->forward.value];
-    if (place_[n] == 0) place_[n] = place_[link->forward.value];
+    spot_[n] = numbers->filled(spot_[n], spot_[link->forward.value]);
   }
 }
 

@@ -21,17 +21,24 @@ class Locations {
   Locations(const Trace& trace, const CallTree& tree, const ForwardBackward& links);
 
   // "ResNet_0.Sequential_1.Conv2d_3", outermost first; empty outside of any module.
-  std::string_view module_path(NodeId n) const { return paths_[path_[n.value]]; }
+  std::string_view module_path(NodeId n) const { return paths_[spots_[spot_[n.value]].path]; }
   // "train.py:85 (step)": the innermost frame that is neither PyTorch's, Triton's, generated, nor Python's own; empty when
   // there is none.
-  std::string_view location(NodeId n) const { return places_[place_[n.value]]; }
+  std::string_view location(NodeId n) const { return places_[spots_[spot_[n.value]].place]; }
 
-  std::uint64_t heap_bytes() const { return ridge::heap_bytes(path_, place_, paths_, places_); }
+  std::uint64_t heap_bytes() const { return ridge::heap_bytes(spot_, spots_, paths_, places_); }
 
  private:
-  void follow_forward(const CallTree& tree, const ForwardBackward& links);
+  // Both together: a program has few, so that a node has one number for them.
+  struct Spot {
+    std::uint32_t path = 0, place = 0;
+  };
+  class Numbers;
 
-  BulkVector<std::uint32_t> path_, place_;   // by node
+  void follow_forward(const CallTree& tree, const ForwardBackward& links, Numbers* numbers);
+
+  BulkVector<std::uint32_t> spot_;           // by node
+  std::vector<Spot> spots_;                  // 0 is the empty one
   std::vector<std::string> paths_, places_;  // 0 is the empty one
 };
 

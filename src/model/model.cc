@@ -1,10 +1,13 @@
 // One Once per table, and what each is built from.
 #include "model/model.h"
 
+#include <atomic>
+
 #include "base/in_parallel.h"
 #include "base/stop.h"
 #include "model/iteration_spans.h"
 #include "model/once.h"
+#include "model/retained.h"
 #include "model/table_bytes.h"
 
 namespace ridge {
@@ -23,7 +26,7 @@ const T& made(Once<T>& once, const Make& make) {
 
 struct Model::Tables {
   Once<CallTree> tree;
-  Once<NodeOfEvent> node_of;
+  Retained<NodeOfEvent> node_of;
   Once<LaunchLinks> links;
   Once<HostStalls> host_stalls;
   Once<KernelIdentities> identities;
@@ -38,10 +41,17 @@ struct Model::Tables {
   Once<Locations> locations;
   Once<RecorderCosts> recorder_costs;
 
+  // Links, iterations, and what is forward and backward.
+  std::atomic<int> need_node_of = 3;
+  // Of each of these, once it is made.
+  void done_with_node_of() {
+    if (--need_node_of == 0) node_of.let_go();
+  }
+
   // Calls see(table) for each.
   template <class See>
   void each(See see) const {
-    see(tree), see(node_of), see(links), see(host_stalls), see(identities), see(timeline), see(iterations);
+    see(tree), see(links), see(host_stalls), see(identities), see(timeline), see(iterations);
     see(autotuning), see(compile_phases), see(forward_backward), see(compiled_regions), see(compiler_work);
     see(graph_replays), see(locations), see(recorder_costs);
   }
@@ -53,14 +63,19 @@ Model::~Model() = default;
 const CallTree& Model::tree() const {
   return made(tables_->tree, [&] { return build_call_tree(trace_); });
 }
-const NodeOfEvent& Model::node_of() const {
-  return made(tables_->node_of, [&] { return NodeOfEvent(trace_, tree()); });
+std::shared_ptr<const NodeOfEvent> Model::node_of() const {
+  return tables_->node_of.get([&] {
+    Stop::look();
+    return NodeOfEvent(trace_, tree());
+  });
 }
 const LaunchLinks& Model::links() const {
   return made(tables_->links, [&] {
     std::vector<EventId> launches;
     alongside({trace_.events.size()}, [&] { node_of(); }, [&] { launches = find_launches(trace_); });
-    return build_launch_links(trace_, tree(), node_of(), launches);
+    LaunchLinks found = build_launch_links(trace_, tree(), *node_of(), launches);
+    tables_->done_with_node_of();
+    return found;
   });
 }
 const HostStalls& Model::host_stalls() const {
@@ -75,8 +90,9 @@ const DeviceTimeline& Model::timeline() const {
 const Iterations& Model::iterations() const {
   const auto when_needed = [this]() -> const DeviceTimeline& { return timeline(); };
   return made(tables_->iterations, [&] {
-    Iterations found = build_iterations(trace_, tree(), node_of(), links(), when_needed, runs_);
+    Iterations found = build_iterations(trace_, tree(), *node_of(), links(), when_needed, runs_);
     add_spans(trace_, tree(), links(), &found);
+    tables_->done_with_node_of();
     return found;
   });
 }
@@ -87,7 +103,11 @@ const CompilePhases& Model::compile_phases() const {
   return made(tables_->compile_phases, [&] { return build_compile_phases(trace_, tree()); });
 }
 const ForwardBackward& Model::forward_backward() const {
-  return made(tables_->forward_backward, [&] { return build_forward_backward(trace_, tree(), node_of()); });
+  return made(tables_->forward_backward, [&] {
+    ForwardBackward found = build_forward_backward(trace_, tree(), *node_of());
+    tables_->done_with_node_of();
+    return found;
+  });
 }
 const CompiledRegions& Model::compiled_regions() const {
   return made(tables_->compiled_regions, [&] {
@@ -118,6 +138,7 @@ std::uint64_t Model::memory_bytes() const {
   tables_->each([&](const auto& once) {
     if (const auto* table = once.if_made()) bytes += heap_bytes(*table);
   });
+  if (const auto nodes = tables_->node_of.if_held()) bytes += heap_bytes(*nodes);
   return bytes;
 }
 

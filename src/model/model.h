@@ -32,7 +32,8 @@ class Model {
 
   const Trace& trace() const { return trace_; }
   const CallTree& tree() const;
-  const NodeOfEvent& node_of() const;
+  // Kept until the tables that are made from it are there; whoever holds it has it for as long.
+  std::shared_ptr<const NodeOfEvent> node_of() const;
   const LaunchLinks& links() const;
   const HostStalls& host_stalls() const;
   const KernelIdentities& identities() const;

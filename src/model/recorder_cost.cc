@@ -174,6 +174,7 @@ class CostWalk {
     }
     while (!open_.empty()) close_slice();
     close_stretch();
+    cost_.fit();
     return std::move(cost_);
   }
 
@@ -227,6 +228,11 @@ void RecorderCost::add(std::int64_t until_ns, std::int64_t cost_ns) {
   }
   ends_.push_back(until_ns);
   sums_.push_back(sum);
+}
+
+void RecorderCost::fit() {
+  ends_.shrink_to_fit();
+  sums_.shrink_to_fit();
 }
 
 std::int64_t RecorderCost::until(std::int64_t time_ns) const {

@@ -31,6 +31,7 @@ class RecorderCost {
   // By whoever walks the thread, in order of time.
   void start(std::int64_t time_ns);
   void add(std::int64_t until_ns, std::int64_t cost_ns);
+  void fit();  // nothing more will come
 
   // When each stretch ends, and the cost up to there.
   const BulkVector<std::int64_t>& ends() const { return ends_; }

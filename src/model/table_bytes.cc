@@ -38,7 +38,7 @@ std::uint64_t heap_bytes(const Autotuning& tuning) { return heap_bytes(tuning.sp
 std::uint64_t heap_bytes(const CompilePhases& phases) { return heap_bytes(phases.phases, phases.of_thread); }
 std::uint64_t heap_bytes(const ForwardBackward& links) { return heap_bytes(links.links); }
 std::uint64_t heap_bytes(const CompiledRegions& regions) {
-  return heap_bytes(regions.calls, regions.call_of_node, regions.lookups);
+  return heap_bytes(regions.calls, regions.stretches, regions.lookups);
 }
 std::uint64_t heap_bytes(const CompilerWork& work) { return heap_bytes(work.node, work.work); }
 std::uint64_t heap_bytes(const GraphReplays& replays) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/heap_bytes.h"
+#include "base/let_go.h"
 #include "predict/device_lanes.h"
 #include "predict/host_lanes.h"
 
@@ -105,6 +106,13 @@ std::uint32_t StepGraph::node_at(const StepLane& lane, std::int64_t time_ns) con
   return after == begin ? kNone : static_cast<std::uint32_t>(after - start_ns.begin() - 1);
 }
 
+void StepGraph::fit() {
+  start_ns.shrink_to_fit();
+  duration_ns.shrink_to_fit();
+  source.shrink_to_fit();
+  kind.shrink_to_fit();
+}
+
 std::uint64_t StepGraph::heap_bytes() const {
   return ridge::heap_bytes(start_ns, duration_ns, source, kind, leads, first_edge, order, edge_from, edge_lag_ns, gap_ns,
                            recorder_ns);
@@ -114,7 +122,8 @@ StepGraph build_step_graph(const Model& model) {
   StepGraph graph;
   HostLanes host = add_host_lanes(model, &graph);
   const DeviceLanes device = add_device_lanes(model, host, &graph);
-  host.of_call = {};
+  graph.fit();
+  let_go(host.of_call);
   graph.leads.resize(graph.size());
   for (const StepLane& lane : graph.lanes) {
     if (lane.count > 0) graph.leads[lane.first] = true;

@@ -92,6 +92,7 @@ struct StepGraph {
   }
   // The node of a lane at a time: the last that starts no later; kNone before the first.
   std::uint32_t node_at(const StepLane& lane, std::int64_t time_ns) const;
+  void fit();  // all nodes are there: the columns that grew with them give back their spare room
   std::uint64_t heap_bytes() const;
 };
 

@@ -47,6 +47,7 @@ void StepLength::find_parts(const Scope& scope) {
     const std::uint32_t row = graph_.source[graph_.first_device + i];
     if (model.links().is_inherited(row)) {
       part_of_[i] = kInherited;
+      begins_behind_ = true;
     } else if (const auto at = iteration_of_work(model.trace(), model.tree(), model.links(), iterations, row)) {
       part_of_[i] = static_cast<std::uint32_t>(*at);
       parts_[*at].has_work = true;
@@ -71,6 +72,7 @@ void StepLength::find_first_launch(const Scope& scope) {
   }
   if (first == StepGraph::kNone) return;
   host_was_ahead_ = started >= model.iterations().list.front().end_ns;
+  begins_behind_ = begins_behind_ || host_was_ahead_;
   first_launch_ = {first, called - graph_.start_ns[first]};
   for (const StepLane& lane : graph_.lanes) {
     if (call == kNoNode || lane.device) continue;

@@ -45,10 +45,12 @@ constexpr int kHalvings = 24;
 
 WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measured_ns)
     : scope_(scope), graph_(graph_with_recorder(scope.model())), measured_ns_(measured_ns), from_(from) {
-  const Replayed recorded = replay(graph_);
-  length_ = std::make_unique<StepLength>(scope, graph_, recorded);
-  if (!length_->why_not().empty()) return;
-  replayed_ns_ = length_->step_ns(recorded);
+  {
+    const Replayed recorded = replay(graph_);  // as much memory as the next one takes
+    length_ = std::make_unique<StepLength>(scope, graph_, recorded);
+    if (!length_->why_not().empty()) return;
+    replayed_ns_ = length_->step_ns(recorded);
+  }
   steady_ = std::make_unique<SteadyStep>(length_->steady());
   if (measured_ns_) recorder_times_ = fitted_to(*measured_ns_);
   without_profiler_ns_ = settled_ns(without_recorder(graph_, recorder_times_));
@@ -72,12 +74,14 @@ double WhatIf::fitted_to(std::int64_t step_ns) const {
 }
 
 // A recording that begins with an empty queue shows the first step longer than those that follow. What lies between two marked
-// iterations is no part of them, but of a program that goes on.
+// iterations is no part of them, but of a program that goes on. One that begins with a full queue shows its steps shorter: a
+// device that becomes faster works off what the host was ahead by, once, and waits for the host from there on.
 std::int64_t WhatIf::settled_ns(const StepTimes& times) const {
   const std::int64_t shown = length_->step_ns(replay(graph_, times));
   if (length_->rule() == IterationRule::whole_window) return shown;  // nothing tells that it goes on
   const std::int64_t steady = steady_->step_ns(times);
-  return steady > 0 ? std::min(shown, steady) : shown;
+  if (steady <= 0) return shown;
+  return length_->begins_behind() ? steady : std::min(shown, steady);
 }
 
 StepCourse WhatIf::course(const StepTimes& times) const {
@@ -86,7 +90,8 @@ StepCourse WhatIf::course(const StepTimes& times) const {
   if (from_ == From::recorded || length_->rule() == IterationRule::whole_window) return shown;
   SteadyStep::Second steady = steady_->second(times);
   const std::int64_t step = length_->per_iteration(steady.span.length());
-  if (step <= 0 || step >= length_->per_iteration(shown.spans.length())) return shown;
+  if (step <= 0) return shown;
+  if (!length_->begins_behind() && step >= length_->per_iteration(shown.spans.length())) return shown;
   return {std::move(steady.replayed), IntervalSet({steady.span})};
 }
 

@@ -70,7 +70,7 @@ std::vector<NodeId> OpSums::number_ops(const CallTree& tree, const LaunchLinks& 
 }
 
 const OpSum* OpSums::of(EventId op) const {
-  const NodeId node = node_of_[op];
+  const NodeId node = (*node_of_)[op];
   return node == kNoNode || index_[node.value] == kNone ? nullptr : &sums_[index_[node.value]];
 }
 

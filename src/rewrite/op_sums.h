@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "cost/cost_model.h"
@@ -32,7 +33,7 @@ class OpSums {
  private:
   std::vector<NodeId> number_ops(const CallTree& tree, const LaunchLinks& links);
 
-  const NodeOfEvent& node_of_;
+  std::shared_ptr<const NodeOfEvent> node_of_;
   std::vector<std::uint32_t> index_;  // by node; kNone: no sum
   std::vector<OpSum> sums_;
 };

@@ -114,7 +114,7 @@ Origin origin_of(const Model& model, EventId event, std::optional<std::size_t> r
     const NodeId launch = model.links().launch[*row];
     return {launch != kNoNode ? launch : model.links().op[*row], model.links().op[*row]};
   }
-  const NodeId node = model.node_of()[event];
+  const NodeId node = find_node(model.trace(), model.tree(), event);
   if (node == kNoNode) return {};
   const NodeId above = model.tree().class_of(node) == EventClass::op ? kNoNode : model.tree().op_of(node);
   return {node, above};

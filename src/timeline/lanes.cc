@@ -9,6 +9,7 @@
 #include <tbb/parallel_sort.h>
 
 #include "base/in_parallel.h"
+#include "base/let_go.h"
 
 namespace ridge {
 namespace {
@@ -188,7 +189,7 @@ void fill(const Trace& trace, std::vector<Slice>* slices, Lane* lane) {
     lane->busy_ns += std::max<std::int64_t>(slice.end_ns - std::max(slice.start_ns, reached), 0);
     reached = std::max(reached, slice.end_ns);
   }
-  *slices = {};
+  let_go(*slices);
   for (LaneRow& row : lane->rows) row.mipmap.build(row.start_ns, row.end_ns);
 }
 

@@ -19,10 +19,11 @@ import outputs
 import predicting
 import ranks
 import replaying
+import scripts
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, ranks, made_jobs, hostile]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, ranks, made_jobs, hostile, scripts]
 
 
 def main():

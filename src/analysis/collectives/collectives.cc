@@ -52,10 +52,12 @@ std::int64_t covered(const IntervalSet& set, std::int64_t start, std::int64_t en
 std::vector<HostCollectiveRow> host_collectives(const Scope& scope) {
   const Trace& trace = scope.trace();
   std::map<std::string_view, HostCollectiveRow> rows;
+  std::shared_ptr<const NodeOfEvent> node_of;  // asked for where there is such an annotation
   for (const EventId event : trace.of(EventClass::annotation)) {
     const std::string_view name = trace.text(trace.events.name(event));
     if (!name.starts_with("gloo:") && !name.starts_with("mpi:")) continue;
-    const NodeId node = scope.model().node_of()[event];
+    if (node_of == nullptr) node_of = scope.model().node_of();
+    const NodeId node = (*node_of)[event];
     if (node == kNoNode || !scope.holds(node) || !scope.matches(name)) continue;
     HostCollectiveRow& row = rows[name];
     row.name = name;

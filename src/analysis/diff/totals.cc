@@ -69,7 +69,8 @@ void add_time(const Scope& scope, SideTotals& out) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!scope.has_device(all[i].id)) continue;
     ++devices;
-    add_idle_in(time.spans.intervals(), scope.idle()[i], &idle);
+    const auto pieces = scope.idle();
+    add_idle_in(time.spans.intervals(), (*pieces)[i], &idle);
     if (out.device.empty()) out.device = device_name(scope.model(), all[i].id);
   }
   out.devices = devices;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/savings.h"
+#include "base/let_go.h"
 #include "base/saturating.h"
 #include "base/units.h"
 #include "model/device_properties.h"
@@ -41,9 +42,9 @@ void Facts::forget() {
   graphs_.reset();
   breaks_.reset();
   compile_.reset();
-  phases_ = {};
-  replaced_ = {};
-  calls_ = {};
+  let_go(phases_);
+  let_go(replaced_);
+  let_go(calls_);
   expected_.reset();
 }
 

@@ -2,12 +2,12 @@
 #include "analysis/findings/findings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <ridge/argument_list.h>
 
 #include "analysis/catalog.h"
+#include "analysis/findings/bounds.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
 #include "analysis/findings/host_sync.h"
@@ -26,13 +26,23 @@ namespace {
 constexpr std::string_view kLateLaunches = "launch_bound";
 
 RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
-  RankedFinding row{.id = rule.id, .finding = std::move(finding), .at_most_ns = {}, .at_most_pct = {}, .start_ns = {}};
+  RankedFinding row{
+      .id = rule.id, .finding = std::move(finding), .at_most_ns = {}, .at_most_pct = {}, .shown_ns = {}, .start_ns = {}};
   if (row.finding.event) row.start_ns = scope.trace().events.ts_ns(*row.finding.event) - scope.origin_ns();
   if (!row.finding.at_most_ns) return row;
   row.at_most_ns = *row.finding.at_most_ns / of.time.divisor();
   if (const std::int64_t all = of.time.total_ns(); all > 0)
     row.at_most_pct = 100.0 * static_cast<double>(*row.finding.at_most_ns) / static_cast<double>(all);
   return row;
+}
+
+// To what the program may have to gain, where the recording shows less.
+void widen_bound(std::int64_t bound_ns, const IterationTime& time, RankedFinding* row) {
+  row->shown_ns = row->at_most_ns;
+  if (!row->at_most_ns) return;
+  row->at_most_ns = std::max(*row->at_most_ns, bound_ns / time.divisor());
+  if (const std::int64_t mean = time.mean_ns(); mean > 0)
+    row->at_most_pct = 100.0 * static_cast<double>(*row->at_most_ns) / static_cast<double>(mean);
 }
 
 std::string near_or_all(const std::string& id, const std::vector<std::string_view>& known) {
@@ -65,57 +75,14 @@ Result<std::vector<std::string>> ignored_ids(const Arguments& arguments) {
 }
 
 // On the device with most of it.
-std::int64_t taken_ns(const std::vector<ClaimPart>& parts) {
+template <class Counts>
+std::int64_t most_on_a_device(const std::vector<ClaimPart>& parts, Counts counts) {
   std::map<std::uint32_t, std::int64_t> by_device;
   std::int64_t most = 0;
   for (const ClaimPart& part : parts) {
-    if (!part.reached) most = std::max(most, by_device[part.device] += part.ns);
+    if (counts(part)) most = std::max(most, by_device[part.device] += part.ns);
   }
   return most;
-}
-
-// No remedy brings more than a step takes without the profiler, less the work that it leaves: a step of twice the doubt longer
-// than is thought, and work a little faster than recorded, so that it is a bound. Of several devices each has its own work: the
-// least.
-std::int64_t most_possible_ns(const StepSavings& savings, const RankedFinding& row, const Ledger& ledger) {
-  constexpr double kFaster = 0.95;
-  const WhatIf& what_if = savings.what_if();
-  if (what_if.base_ns() <= 0 || what_if.base_ns() != what_if.without_profiler_ns()) return INT64_MAX;
-  std::int64_t stays = INT64_MAX;
-  for (const DeviceLedger& device : ledger.devices()) stays = std::min(stays, device.busy_ns - row.work_ns);
-  const double longest = static_cast<double>(what_if.base_ns()) * std::exp(2 * what_if.recorder_doubt());
-  const double left =
-      kFaster * static_cast<double>(std::max<std::int64_t>(0, stays)) / static_cast<double>(ledger.iterations());
-  return static_cast<std::int64_t>(std::max(0.0, longest - left));
-}
-
-// A step whose device may be busy for all of it, for what is known of its length: what the host would do sooner is not counted
-// on then, but for the work that goes with it. In the recorded programs that docs/accuracy.md calls read, no step with a fault
-// of the host's is so; of those without a fault every other one.
-std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<const Remedy* const> remedies,
-                                       const Ledger& ledger) {
-  constexpr std::int64_t kGapNs = 1'000;  // between two kernels of a stream
-  const WhatIf& what_if = savings.what_if();
-  if (what_if.measured_ns() || what_if.base_ns() != what_if.without_profiler_ns()) return std::nullopt;
-  std::int64_t busy = 0, work = 0;
-  for (const DeviceLedger& device : ledger.devices()) busy = std::max(busy, device.busy_ns);
-  if (busy / ledger.iterations() < what_if.without_profiler_low_ns()) return std::nullopt;
-  for (const Remedy* remedy : remedies) {
-    for (const Removal::Work& part : remedy->removal.work) saturating_add(&work, part.ns);
-    saturating_add(&work, kGapNs * static_cast<std::int64_t>(remedy->removal.gaps.size()));
-  }
-  return work / ledger.iterations();
-}
-
-// Whether the device may be busy for all of the step in the recorder's worst case: a step shorter than is thought by twice the
-// doubt. Of 19 recordings of which that is so, one waited for nothing but its recorder; a trace does not tell which.
-bool recorder_may_be_all(const StepSavings& savings, const Ledger& ledger) {
-  const WhatIf& what_if = savings.what_if();
-  if (what_if.measured_ns() || what_if.base_ns() <= 0 || what_if.base_ns() != what_if.without_profiler_ns()) return false;
-  std::int64_t busy = 0;
-  for (const DeviceLedger& device : ledger.devices()) busy = std::max(busy, device.busy_ns);
-  const double shortest = static_cast<double>(what_if.base_ns()) * std::exp(-2 * what_if.recorder_doubt());
-  return static_cast<double>(busy / ledger.iterations()) >= shortest;
 }
 
 // A finding that saves nothing says why: nothing is expected to go, or the step does not wait for it. What is known to save
@@ -126,26 +93,32 @@ void say_why_nothing(RankedFinding* row) {
                                                       : "; the step does not wait for it, so that mending it saves nothing";
 }
 
+std::optional<std::int64_t> least_of(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
 // Percentages are of the step that savings are of, the bound's too.
 void add_savings(const StepSavings& savings, const Ledger& ledger, Findings* findings) {
   std::vector<const Remedy*> all;
-  std::vector<std::optional<std::int64_t>> bounds;
+  std::vector<std::optional<std::int64_t>> bounds, shown;
   const std::int64_t step_ns = savings.what_if().base_ns();
   for (RankedFinding& row : findings->rows) {
     const Remedy* remedy = &row.remedy;
-    if (row.at_most_ns) row.at_most_ns = std::min(*row.at_most_ns, most_possible_ns(savings, row, ledger));
-    row.savings = savings.of({&remedy, 1}, row.at_most_ns, certain_ns(savings, {&remedy, 1}, ledger));
-    if (row.id == kLateLaunches && row.savings.low_pct && recorder_may_be_all(savings, ledger)) {
+    if (row.at_most_ns) row.at_most_ns = std::min(*row.at_most_ns, most_possible_ns(savings, row.work_ns, ledger));
+    row.savings = savings.of({&remedy, 1}, row.at_most_ns, least_of(certain_ns(savings, {&remedy, 1}, ledger), row.shown_ns));
+    if (row.savings.low_pct && is_of_host(*remedy) && recorder_may_be_all(savings, ledger)) {
       row.savings.low_pct = std::min(0.0, *row.savings.low_pct);
-      findings->recorder_may_explain = true;
+      findings->recorder_may_explain = findings->recorder_may_explain || row.id == kLateLaunches;
     }
     say_why_nothing(&row);
     all.push_back(remedy);
     bounds.push_back(row.at_most_ns);
+    shown.push_back(row.shown_ns);
     if (row.at_most_ns && step_ns > 0)
       row.at_most_pct = std::min(100.0, 100 * static_cast<double>(*row.at_most_ns) / static_cast<double>(step_ns));
   }
-  findings->all = savings.of(all, bound_of_all(bounds, findings->time), certain_ns(savings, all, ledger));
+  findings->all = savings.of(all, bound_of_all(bounds, findings->time),
+                             least_of(certain_ns(savings, all, ledger), bound_of_all(shown, findings->time)));
 }
 
 // What was looked for, in the order in which causes claim time.
@@ -197,6 +170,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   Ledger& ledger = known.ledger != nullptr ? *known.ledger : own.emplace(scope);
   out.time = ledger.time();
   Facts facts(scope, ledger, known);
+  give_back_free_memory(scope.trace().events.size());  // what the tables were made with
   const auto is_listed = [&](std::string_view id) {
     return std::find(ignored.begin(), ignored.end(), id) == ignored.end() && scope.matches(id);
   };
@@ -211,8 +185,9 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
       Remedy remedy = remedy_of(scope, ledger, *finding, kept);
       finding->gone = {};  // the remedy has it
       out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
-      out.rows.back().taken_ns = taken_ns(kept);
-      for (const ClaimPart& part : kept) out.rows.back().work_ns += part.idle ? 0 : part.ns;
+      out.rows.back().taken_ns = most_on_a_device(kept, [](const ClaimPart& part) { return !part.reached; });
+      out.rows.back().work_ns = most_on_a_device(kept, [](const ClaimPart& part) { return !part.idle; });
+      widen_bound(bound_of_claim(scope, ledger, kept, remedy), out.time, &out.rows.back());
       out.rows.back().remedy = std::move(remedy);
     }
     out.left_out += finding && !listed;
@@ -223,6 +198,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   // The step's graph takes the place of what the rules needed.
   facts.forget();
   if (claim_of.empty()) ledger.close();
+  scope.let_go_of_idle();
   give_back_free_memory(scope.trace().events.size());
   const SavingsOnce own_savings(scope);
   const SavingsOnce& savings = known.savings != nullptr ? *known.savings : own_savings;

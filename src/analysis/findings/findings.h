@@ -28,8 +28,9 @@ struct RankedFinding {
   Finding finding;                         // its at_most_ns is of the whole scope
   std::optional<std::int64_t> at_most_ns;  // per iteration
   std::optional<double> at_most_pct;
+  std::optional<std::int64_t> shown_ns;  // of at_most_ns, what the recording shows: no more is expected
   std::int64_t taken_ns = 0;             // of the whole scope: of its bound, what no other finding has
-  std::int64_t work_ns = 0;              // and of work, on all devices
+  std::int64_t work_ns = 0;              // of its bound, work; both on the device with most of it
   std::optional<std::int64_t> start_ns;  // of its event, from the window's start
   Savings savings = {};                  // per iteration of the program when nobody records it
   Remedy remedy = {};

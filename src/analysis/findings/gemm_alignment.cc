@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/least_time.h"
 #include "analysis/findings/product_shape.h"
 #include "base/saturating.h"
 #include "kernel_names/tile_in_name.h"
@@ -66,7 +67,7 @@ class Products {
     const bool several = tile && shape->m * shape->n > tile->first * tile->second;
     if (!several || part < kWastedPart) return std::nullopt;
     const double lost = part * static_cast<double>(slot.owned_ns);
-    return Trouble{false, lost, lost};
+    return Trouble{false, std::max(lost, roof.headroom_ns.value_or(lost)), lost};
   }
 
   std::optional<Trouble> trouble_by_name(const WorkSlot& slot, std::string_view kernel) {
@@ -87,6 +88,14 @@ class Products {
     if (x == nullptr || x->sizes.empty() || !padded_.contains(x->sizes.back())) return std::nullopt;
     const Roof roof = facts_.scope().costs().roof(slot.work.row);
     return roof.headroom_ns ? std::optional(Trouble{true, roof.headroom_ns, saved(slot, *ran, padded_)}) : std::nullopt;
+  }
+
+  // What padding may make faster, though it is short or near its peak as it is, and what else goes over such rows.
+  bool may_gain(const WorkSlot& slot) {
+    if (const auto shape = shape_at(facts_.op(slot.work.row)); shape && shape->misaligned()) return true;
+    const ExpectedCall* ran = facts_.ran(slot.work.row);
+    const TensorShape* x = ran == nullptr ? nullptr : tensor_at(ran->call->call, 0);
+    return x != nullptr && !x->sizes.empty() && padded_.contains(x->sizes.back());
   }
 
   // "output features 30522 to 30528": what would be padded.
@@ -203,6 +212,7 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   if (misaligned) {
     for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
       if (const auto trouble = products.trouble_of_rows(slot)) take(d, i, *trouble);
+      if (products.may_gain(slot)) claim.reach_work(d, i, most_gain_ns(facts, slot, facts.ledger().devices()[d].device), 0);
     });
   }
   const auto devices = static_cast<std::int64_t>(std::max<std::size_t>(1, facts.ledger().devices().size()));

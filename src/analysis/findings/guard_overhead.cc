@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 
 namespace ridge {
 namespace {
@@ -25,6 +26,15 @@ std::string churn(const Facts& facts) {
   return out;
 }
 
+// Lookups under which the device was busy hold later launches up.
+void reach_behind_lookups(const Facts& facts, Claim* claim) {
+  HostGone gone(facts);
+  for (const CacheLookup& lookup : facts.model().compiled_regions().lookups) {
+    if (facts.scope().holds(lookup.node)) gone.add(lookup.node);
+  }
+  gone.reach(claim);
+}
+
 }  // namespace
 
 std::optional<Finding> find_guard_overhead(Facts& facts) {
@@ -40,11 +50,13 @@ std::optional<Finding> find_guard_overhead(Facts& facts) {
     last = slot.piece.node;
   });
   if (!claim.keep()) return std::nullopt;
+  const std::int64_t idle_ns = claim.ns();
+  reach_behind_lookups(facts, &claim);
   return Finding{.finding = "the device idles while Dynamo checks guards",
                  .at_most_ns = claim.ns(),
                  .confidence = Confidence::high,
                  .evidence = "TorchDynamo Cache Lookup: " + per_iteration(facts, lookups, "lookup") +
-                             " with the device idle, " + duration_text(facts, claim.ns()) + churn(facts),
+                             " with the device idle, " + duration_text(facts, idle_ns) + churn(facts),
                  .action =
                      "compile a larger part at once, so that fewer frames are looked up; skip guards with "
                      "torch.compile(options={\"guard_filter_fn\": torch.compiler.skip_guard_on_all_nn_modules_unsafe})",

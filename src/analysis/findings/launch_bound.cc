@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/least_time.h"
 #include "analysis/graphs/compiled_share.h"
 #include "analysis/launches/launches.h"
 #include "base/saturating.h"
@@ -120,6 +121,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
                             .takes_graphs = any([](const DeviceLaunches& d) { return d.takes_graphs; }),
                             .several = mostly_several(facts),
                             .program = facts.program()};
+  if (!compiled && !remedy.by_graphs()) reach_compiled(facts, {}, &claim);  // fewer kernels do the same with less traffic
   return Finding{.finding = (first_of_all ? "launch-bound" : "late launches (secondary cause)") +
                             std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),
                  .at_most_ns = claim.ns(),

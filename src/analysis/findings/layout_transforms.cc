@@ -2,9 +2,13 @@
 // the order that their kernels do not take; Inductor writes them as copies named after the convolution alone.
 //
 // Norms and pools between the convolutions go over the same tensors, and in channels_last order most are faster: what they take
-// above their roof is claimed, and what such calls take in that order is expected of them. The convolutions themselves become
-// faster at most; whether they do is not counted on.
+// above their roof is claimed, and what such calls take in that order is expected of them, of images: pools and resizing of
+// volumes have no kernels for that order, and copy what they get. They, the convolutions themselves and what else goes over
+// such tensors become faster at most; whether they do is not counted on.
+#include <algorithm>
+
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/least_time.h"
 #include "ops/operands.h"
 
 namespace ridge {
@@ -16,6 +20,8 @@ bool has_any(std::string_view name, std::initializer_list<std::string_view> part
   }
   return false;
 }
+
+bool is_pool(std::string_view name) { return has_any(name, {"pool", "Pool", "upsample", "Upsample"}); }
 
 bool is_transform(const KernelIdentity& kernel, std::string_view name) {
   if (kernel.category == Category::layout && kernel.helper)
@@ -33,6 +39,13 @@ bool is_channels_first(const OpCall& call) {
     const TensorShape& t = argument.tensor;
     if (argument.kind != OpArgument::Kind::tensor || t.sizes.size() < 4) continue;
     return t.sizes[1] > 1 && (t.strides.size() != t.sizes.size() || t.strides[1] != 1);
+  }
+  return false;
+}
+
+bool is_volume(const OpCall& call) {
+  for (const OpArgument& argument : call.arguments) {
+    if (argument.kind == OpArgument::Kind::tensor && argument.tensor.sizes.size() >= 4) return argument.tensor.sizes.size() > 4;
   }
   return false;
 }
@@ -84,29 +97,38 @@ bool is_of_convolution(const Facts& facts, std::uint32_t row) {
   return false;
 }
 
-enum class Beside : std::uint8_t { none, follows, convolution };  // what channels_last changes of a launch besides
+// What channels_last changes of a launch besides: `follows` is expected to be faster, `may` only bounded.
+enum class Beside : std::uint8_t { none, follows, may };
 
-Beside beside(Facts& facts, const ExpectedCall* ran, std::uint32_t row) {
-  if (ran == nullptr || !is_channels_first(ran->call->call)) return Beside::none;
-  if (facts.identity(row).category == Category::conv) return Beside::convolution;
-  const std::string_view kind = ran->features.kind;
-  return kind.starts_with("norm") || kind == "pooling" ? Beside::follows : Beside::none;
+bool has_sizes(const ExpectedCall* ran) {
+  if (ran == nullptr || !ran->call->call.has_shapes) return false;
+  return std::ranges::any_of(ran->call->call.arguments,
+                             [](const OpArgument& argument) { return !argument.tensor.sizes.empty(); });
 }
 
-// What its neighbours take above their roof; what they take in the other order is expected.
+Beside beside(Facts& facts, const ExpectedCall* ran, std::uint32_t row) {
+  const Category category = facts.identity(row).category;
+  if (!has_sizes(ran)) {  // element by element any order is as fast as another
+    constexpr Category kByOrder[] = {Category::conv, Category::norm, Category::layout, Category::reduction};
+    const bool by_order = std::ranges::find(kByOrder, category) != std::end(kByOrder) || is_pool(facts.kernel(row));
+    return by_order || is_of_convolution(facts, row) ? Beside::may : Beside::none;
+  }
+  if (!is_channels_first(ran->call->call)) return Beside::none;
+  const std::string_view kind = ran->features.kind;
+  const bool pools = kind == "pooling" && !is_volume(ran->call->call);
+  const bool follows = category != Category::conv && (pools || kind.starts_with("norm"));
+  return follows ? Beside::follows : Beside::may;
+}
+
+// What its neighbours take above their least; what they take in the other order is expected.
 void take_besides(Facts& facts, Claim* claim) {
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    if (slot.work.sort != WorkSort::compute) return;
     const ExpectedCall* ran = facts.ran(slot.work.row);
-    if (ran == nullptr && facts.identity(slot.work.row).category == Category::conv) {
-      claim->reach_work(d, i, INT64_MAX, 0);  // whose sizes are not told: nothing bounds what the other order brings
-      return;
-    }
     const Beside sort = beside(facts, ran, slot.work.row);
     if (sort == Beside::none) return;
-    const auto headroom = facts.scope().costs().roof(slot.work.row).headroom_ns;
-    if (!headroom) return;
-    const auto most = static_cast<std::int64_t>(*headroom);
-    if (sort == Beside::convolution) {
+    const std::int64_t most = most_gain_ns(facts, slot, facts.ledger().devices()[d].device);
+    if (sort == Beside::may || !facts.scope().costs().roof(slot.work.row).roof_ns) {
       claim->reach_work(d, i, most, 0);
       return;
     }

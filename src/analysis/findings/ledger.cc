@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/let_go.h"
 #include "base/saturating.h"
 
 namespace ridge {
@@ -98,9 +99,9 @@ std::optional<TrackPart> program_of(const Scope& scope, const DeviceLedger& devi
 
 Ledger::Ledger(const Scope& scope) : time_(iteration_time(scope)) {
   const std::vector<Device>& devices = scope.model().timeline().devices;
-  const std::vector<DeviceIdle>& idle = scope.idle();
+  const auto idle = scope.idle();
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, time_, devices[i], idle[i]));
+    if (scope.has_device(devices[i].id)) devices_.push_back(open_ledger(scope, time_, devices[i], (*idle)[i]));
   }
   std::set<TrackPart> programs;
   for (const DeviceLedger& device : devices_) {
@@ -119,8 +120,8 @@ std::int64_t Ledger::least_work_ns() const {
 
 void Ledger::close() {
   for (DeviceLedger& device : devices_) {
-    std::vector<IdleSlot>().swap(device.idle);
-    std::vector<WorkSlot>().swap(device.work);
+    let_go(device.idle);
+    let_go(device.work);
   }
 }
 

@@ -62,7 +62,6 @@ class PinnedTimes {
       const WorkSlot& slot = facts.ledger().devices()[d].work[i];
       const StringId name = facts.kernel_id(slot.work.row);
       if (to_device_[name]) devices_[d].to_device_ns += crossing_ns(d, slot);
-      if (to_host_[name]) devices_[d].to_host_ns += crossing_ns(d, slot);
     }
   }
 
@@ -70,19 +69,18 @@ class PinnedTimes {
   std::int64_t alone_ns(std::size_t device, const WorkSlot& slot) const {
     return static_cast<std::int64_t>(crossing_ns(device, slot));
   }
-  // Of one copy: its part of what its device's other work cannot cover.
+  // Of one copy to the device: its part of what the device's other work cannot cover.
   std::int64_t stays_ns(std::size_t device, const WorkSlot& slot) const {
     const OfDevice& its = devices_[device];
-    const double all = its.to_device_ns + its.to_host_ns;
-    const double longest = std::max(its.to_device_ns, its.to_host_ns);  // a link carries both ways at once
-    const double uncovered = std::max(0.0, longest - static_cast<double>(its.covers_ns));
-    return all > 0 ? static_cast<std::int64_t>(crossing_ns(device, slot) * uncovered / all) : 0;
+    if (!to_device_[facts_.kernel_id(slot.work.row)] || its.to_device_ns <= 0) return 0;  // what is kept is not sent at all
+    const double uncovered = std::max(0.0, its.to_device_ns - static_cast<double>(its.covers_ns));
+    return static_cast<std::int64_t>(crossing_ns(device, slot) * uncovered / its.to_device_ns);
   }
 
  private:
   struct OfDevice {
     double bytes_per_ns = 0;
-    double to_device_ns = 0, to_host_ns = 0;
+    double to_device_ns = 0;
     std::int64_t covers_ns = 0;  // time of computation and communication
   };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/least_time.h"
 #include "model/frame_name.h"
 #include "model/locations.h"
 
@@ -91,6 +92,7 @@ std::optional<Finding> find_recompile_limit(Facts& facts) {
     const bool late = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::guards;
     if (late && launch != kNoNode && holds(facts.time(launch).start_ns)) claim.take_idle(d, i);
   });
+  reach_compiled(facts, {}, &claim);  // compiled, they are fused too
   claim.keep_anyway();
   const bool named = !facts.trace().of(EventClass::python_frame).empty();
   return Finding{.finding = "frames run eager because they hit Dynamo's recompile limit",

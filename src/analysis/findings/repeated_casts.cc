@@ -42,6 +42,16 @@ bool is_ops_own_cast(const Facts& facts, const WorkSlot& slot) {
   return op != kNoNode && facts.name(op) == "aten::to" && facts.tree().op_above(op) != kNoNode;
 }
 
+// A program that computes in the narrow type throughout moves half the bytes wherever it moves float32 now (autocast's norms,
+// and the sums behind them): at most none of that is left, where it fits in a cache then.
+void reach_wide_work(const Facts& facts, Claim* claim) {
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const DType dtype = facts.scope().costs()[slot.work.row].dtype;
+    if (slot.work.sort == WorkSort::compute && (dtype == DType::f32 || dtype == DType::unknown))
+      claim->reach_work(d, i, INT64_MAX, 0);
+  });
+}
+
 }  // namespace
 
 std::optional<Finding> find_repeated_casts(Facts& facts) {
@@ -52,8 +62,11 @@ std::optional<Finding> find_repeated_casts(Facts& facts) {
   Claim claim(facts.ledger());
   WorkTally tally(facts);
   HostGone gone(facts);
+  bool by_ops = false;  // autocast, in a program that only infers
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
-    if (!is_one(slot.work.row) && !(infers && is_ops_own_cast(facts, slot))) return;
+    const bool own = infers && is_ops_own_cast(facts, slot);
+    if (!is_one(slot.work.row) && !own) return;
+    by_ops = by_ops || own;
     const std::int64_t got = claim.take_work(d, i);
     if (is_one(slot.work.row)) tally.add(slot.work.row, got);
     gone.add(casting_op(facts, slot.work.row));
@@ -65,6 +78,7 @@ std::optional<Finding> find_repeated_casts(Facts& facts) {
   });
   if (!claim.keep()) return std::nullopt;
   gone.reach(&claim);
+  if (by_ops) reach_wide_work(facts, &claim);
   const std::string waits =
       waited_ns == 0 ? "" : ", and the device waits " + duration_text(facts, waited_ns) + " for their launches";
   return Finding{

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/least_time.h"
 #include "predict/expected_times.h"
 
 namespace ridge {
@@ -46,6 +47,7 @@ std::optional<Finding> find_slow_kernel(Facts& facts) {
     const auto headroom = static_cast<std::int64_t>(facts.scope().costs().roof(row).headroom_ns.value_or(beyond));
     const auto saved = static_cast<std::int64_t>(beyond);
     const std::int64_t got = claim.take_work(d, i, std::max(headroom, saved), saved);
+    claim.reach_work(d, i, most_gain_ns(facts, slot, facts.ledger().devices()[d].device) - got, 0);
     tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(facts.ledger().devices()[d].device), row, got);
   });
   if (!claim.keep()) return std::nullopt;

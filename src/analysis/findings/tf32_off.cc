@@ -8,6 +8,7 @@
 // ...), which keeps its own precision.
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "analysis/findings/catalog.h"
 #include "base/saturating.h"
@@ -85,6 +86,19 @@ bool is_matrix_work(const Facts& facts, std::uint32_t row) {
   return category == Category::gemm || category == Category::conv;
 }
 
+// What an op launches beside its plain product (Winograd's and Fourier's transforms, turned tensors, sums of parts): the kernel
+// that takes its place may need none of it.
+void reach_helpers(const Facts& facts, const std::vector<std::uint32_t>& plain, Claim* claim) {
+  std::unordered_set<std::uint32_t> of_ops, rows(plain.begin(), plain.end());
+  for (const std::uint32_t row : plain) {
+    if (facts.op(row) != kNoNode) of_ops.insert(facts.op(row).value);
+  }
+  for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    const NodeId op = facts.op(slot.work.row);
+    if (op != kNoNode && of_ops.contains(op.value) && !rows.contains(slot.work.row)) claim->reach_work(d, i, INT64_MAX, 0);
+  });
+}
+
 }  // namespace
 
 std::optional<Finding> find_tf32_off(Facts& facts) {
@@ -131,6 +145,7 @@ std::optional<Finding> find_tf32_off(Facts& facts) {
   const std::int64_t time_ns = times_ns.empty() ? 0 : *std::max_element(times_ns.begin(), times_ns.end());
   if (time_ns < facts.ledger().least_ns() || (bounded && !claim.keep())) return std::nullopt;
   claim.keep_anyway();
+  reach_helpers(facts, rows, &claim);
   for (const std::uint32_t row : rows) facts.replace(row);
   std::string action;
   for (const Switch& its : switches) {

@@ -35,7 +35,7 @@ constexpr std::size_t kLeastRun = 32;
 constexpr std::int64_t kLeastKernels = 100;  // an iteration
 
 // In names of ops: layers with weights of their own, and of autograd's nodes. Round after round of these are the layers of a
-// model, which wait for each other.
+// model, which wait for each other, unless what they made is put together (HostLoop::gathered).
 constexpr std::string_view kLayers[] = {"aten::linear", "conv",      "layer_norm",         "batch_norm",    "group_norm",
                                         "rms_norm",     "embedding", "AccumulateGrad",     "AddmmBackward", "LayerNormBackward",
                                         "NormBackward", "RmsNorm",   "ConvolutionBackward"};
@@ -53,7 +53,7 @@ class TinyLoops {
       const auto any = [&](bool (*is)(std::string_view)) {
         return std::ranges::any_of(loop.round, [&](NodeId op) { return is(facts.name(op)); });
       };
-      return facts.phase(loop.first) == Phase::optimizer || (any(is_layer) && !any(is_cell));
+      return facts.phase(loop.first) == Phase::optimizer || (!loop.gathered && any(is_layer) && !any(is_cell));
     });
     if (loops_.empty()) return;
     seen_.resize(loops_.size());
@@ -118,7 +118,8 @@ class TinyLoops {
   // In the mean, and the host takes longer than the device.
   bool is_tiny(std::size_t i) const {
     const auto kernels = static_cast<std::int64_t>(seen_[i].slots.size());
-    return kernels >= static_cast<std::int64_t>(loops_[i].rounds) && seen_[i].ns <= kernels * kTinyNs &&
+    const std::int64_t most_ns = loops_[i].gathered ? kTinyInLoopNs : kTinyNs;
+    return kernels >= static_cast<std::int64_t>(loops_[i].rounds) && seen_[i].ns <= kernels * most_ns &&
            seen_[i].ns * 2 <= loops_[i].time.length();
   }
 

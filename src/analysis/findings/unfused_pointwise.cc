@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/least_time.h"
 #include "base/saturating.h"
 #include "facts/break_costs.h"
 #include "predict/strided_views.h"
@@ -74,7 +75,7 @@ class Chains {
   std::int64_t saved_ns() const { return saved_ns_; }
   std::int64_t kernels() const { return kernels_; }
   bool split_by_break() const { return split_by_break_; }
-  bool holds(std::uint32_t row) const { return rows_.contains(row); }
+  const std::unordered_set<std::uint32_t>& rows() const { return rows_; }
   const WorkTally& tally() const { return tally_; }
 
  private:
@@ -312,39 +313,6 @@ class Chains {
   std::unordered_set<std::uint32_t> rows_;  // of chains
 };
 
-// What stays of a piece of work whoever compiles: all of what is compiled already, exchanged or sent, and of products, but for
-// another kernel for them; of a convolution, which may be laid out otherwise, what its arithmetic takes at least. All else may
-// be fused.
-double stays_compiled_ns(Facts& facts, const WorkSlot& slot) {
-  constexpr double kFaster = 0.9;
-  const std::uint32_t row = slot.work.row;
-  const auto whole = static_cast<double>(slot.owned_ns);
-  const Category category = facts.identity(row).category;
-  if (category == Category::conv) return std::min(facts.scope().costs().roof(row).roof_ns.value_or(0), whole);
-  const bool between = slot.work.sort == WorkSort::copy && facts.kernel(row).find("DtoD") == std::string_view::npos;
-  const bool compiled = facts.identity(row).library == "inductor" || facts.by_graph_launch(row);
-  const bool product = category == Category::gemm || category == Category::attention;
-  return product || between || compiled || slot.work.sort == WorkSort::comm ? kFaster * whole : 0;
-}
-
-// Who compiles a part may compile all: that bounds it.
-void reach_all_compiled(Facts& facts, const Chains& chains, Claim* claim) {
-  for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
-    const DeviceLedger& device = facts.ledger().devices()[d];
-    for (std::size_t i = 0; i < device.work.size(); ++i) {
-      const WorkSlot& slot = device.work[i];
-      if (chains.holds(slot.work.row)) {
-        claim->reach_work(d, i, INT64_MAX, 0);
-      } else {
-        claim->reach_taken_work(d, i, slot.owned_ns - static_cast<std::int64_t>(stays_compiled_ns(facts, slot)));
-      }
-    }
-    for (std::size_t i = 0; i < device.idle.size(); ++i) {
-      if (device.idle[i].next_work != kNoWork && !device.idle[i].in_graph) claim->reach_idle(d, i);
-    }
-  }
-}
-
 }  // namespace
 
 std::optional<Finding> find_unfused_pointwise(Facts& facts) {
@@ -353,7 +321,7 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) chains.walk(d);
   const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
   if (chains.chains() == 0 || chains.saved_ns() < least_ns || !claim.keep()) return std::nullopt;
-  reach_all_compiled(facts, chains, &claim);
+  reach_compiled(facts, chains.rows(), &claim);  // that bounds it
   return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
                             fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
                  .at_most_ns = claim.ns(),

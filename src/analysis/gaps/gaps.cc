@@ -96,7 +96,8 @@ Gaps compute_gaps(const Scope& scope) {
   if (gaps.no_device_events) return gaps;
   gaps.time = iteration_time(scope);
   const GapNames names(scope.model());
-  for (const DeviceIdle& idle : scope.idle()) {
+  const auto all = scope.idle();
+  for (const DeviceIdle& idle : *all) {
     if (!scope.has_device(idle.device)) continue;
     for (const IdleGap& gap : idle.gaps) {
       const std::string_view next = names.kernel(gap.next_work);

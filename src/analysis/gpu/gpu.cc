@@ -169,13 +169,13 @@ Gpu compute_gpu(const Scope& scope) {
   Gpu gpu;
   gpu.no_device_events = model.timeline().devices.empty();
   if (gpu.no_device_events) return gpu;
-  const std::vector<DeviceIdle>& idle = scope.idle();
-  for (std::size_t i = 0; i < idle.size(); ++i) {
+  const auto idle = scope.idle();
+  for (std::size_t i = 0; i < idle->size(); ++i) {
     const Device& device = model.timeline().devices[i];
     if (!scope.has_device(device.id)) continue;
     gpu.devices.push_back(measure(device, scope.window()));
     gpu.devices.back().name = device_name(model, device.id);
-    add_idle(idle[i], scope.trace(), model.tree(), &gpu.devices.back());
+    add_idle((*idle)[i], scope.trace(), model.tree(), &gpu.devices.back());
   }
   return gpu;
 }

@@ -314,11 +314,11 @@ std::string launch_verdict(const DeviceLaunches& d) {
 std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue with_queue) {
   const Model& model = scope.model();
   std::vector<DeviceLaunches> devices;
-  const std::vector<DeviceIdle>& idle = scope.idle();
+  const auto idle = scope.idle();
   const HostStalls& stalls = model.host_stalls();
   const LongCalls long_calls(model.tree());
   const NameFlags takes_graphs(model.trace(), can_launch_graphs);
-  for (std::size_t i = 0; i < idle.size(); ++i) {
+  for (std::size_t i = 0; i < idle->size(); ++i) {
     const Device& device = model.timeline().devices[i];
     if (!scope.has_device(device.id)) continue;
     DeviceLaunches d;
@@ -326,7 +326,7 @@ std::vector<DeviceLaunches> compute_launch_rates(const Scope& scope, WithQueue w
     d.window_ns = scope.window().duration_ns();
     const std::vector<Launched> launched = launched_work(scope, device, &d.unlinked);
     d.launched = static_cast<std::int64_t>(launched.size());
-    add_gain(idle[i], model, long_calls, &d);
+    add_gain((*idle)[i], model, long_calls, &d);
     if (!launched.empty()) {
       measure_latency(launched, model.trace(), model.tree(), &d);
       if (with_queue == WithQueue::yes) measure_queue(launched, model.tree(), scope.origin_ns(), &d);

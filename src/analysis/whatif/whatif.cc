@@ -115,11 +115,12 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
   std::vector<Remedy> own;
   own.reserve(asked.size());
   std::vector<const Remedy*> together;
-  std::vector<std::optional<std::int64_t>> bounds;
+  std::vector<std::optional<std::int64_t>> bounds, shown;
   for (const Asked& one : asked) {
     const Remedy* remedy = nullptr;
     Savings found;
     bounds.emplace_back();
+    shown.emplace_back();
     std::string basis;
     if (one.change) {
       remedy = &own.emplace_back(Remedy{.changes = {*one.change}});
@@ -128,6 +129,7 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
       remedy = &row->remedy;
       found = row->savings;
       bounds.back() = row->at_most_ns;
+      shown.back() = row->shown_ns;
     } else {
       remedy = &own.emplace_back();
       basis = "there is no such finding here";
@@ -136,7 +138,8 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
     add_row(one.text, savings, {remedy}, found, std::move(basis), &answer);
   }
   if (asked.size() > 1)
-    add_row(std::string(kTogether), savings, together, savings.of(together, bound_of_all(bounds, findings.time)), "", &answer);
+    add_row(std::string(kTogether), savings, together,
+            savings.of(together, bound_of_all(bounds, findings.time), bound_of_all(shown, findings.time)), "", &answer);
   return answer;
 }
 

@@ -105,6 +105,11 @@ def main():
         print("signature", inspect.signature(optimizers[0].step))
         print("call", torch.nn.Module.__call__ is torch.nn.Module._call_impl)
         print("term", signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+        # What would slow every step behind the window.
+        import gc, threading
+        gc.collect()
+        print("threads", [thread.name for thread in threading.enumerate()], sys.getprofile(), sys.gettrace(), sys.getswitchinterval())
+        print("profiling", torch.autograd._profiler_enabled(), [type(held).__name__ for held in gc.get_objects() if type(held).__module__ in ("torch.profiler.profiler", "torch.autograd.profiler") and type(held).__name__ in ("profile", "_KinetoProfile")])
     print("made", options.steps, flush=True)
     if options.exit is not None:
         sys.exit(options.exit)

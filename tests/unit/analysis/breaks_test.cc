@@ -430,11 +430,12 @@ TEST(Breaks, IdleIsPartOfTheDevicesOnce) {
     std::int64_t pieces = 0, rows = 0;
     for (const GraphBreak& b : breaks.breaks) {
       rows += b.gpu_idle_ns;
-      if (scope.idle().size() == 1) {
+      if (scope.idle()->size() == 1) {
         EXPECT_LE(b.gpu_idle_ns, b.cpu_ns);
       }
     }
-    for (const DeviceIdle& device : scope.idle()) {
+    const auto idle_times = scope.idle();
+    for (const DeviceIdle& device : *idle_times) {
       std::vector<Interval> gaps, claimed;
       std::int64_t claimed_ns = 0;
       for (const IdleGap& gap : device.gaps) gaps.push_back({gap.start_ns, gap.end_ns});

@@ -44,6 +44,49 @@ TEST(CompiledRegions, BackwardBelongsToTheForwardsRegion) {
   }
 }
 
+// Held against the walk up from each node.
+TEST(CompiledRegions, TheInnermostCallAroundEachNode) {
+  const LoadedTrace t = load_events(join({
+      event({.name = "aten::before", .ts = 0, .dur = 5}),
+      event({.name = "outside", .ts = 10, .dur = 200, .cat = "python_function"}),
+      event({.name = "Torch-Compiled Region: 0/0", .ts = 20, .dur = 100}),
+      event({.name = "aten::first", .ts = 22, .dur = 2}),
+      event({.name = "CompiledFunction", .ts = 30, .dur = 50}),
+      event({.name = "## Call CompiledFxGraph key ##", .ts = 40, .dur = 10, .cat = "user_annotation"}),
+      event({.name = "aten::mm", .ts = 42, .dur = 2}),
+      event({.name = "aten::behind", .ts = 60, .dur = 5}),
+      event({.name = "Torch-Compiled Region: 0/1", .ts = 90, .dur = 10}),
+      event({.name = "Torch-Compiled Region: 0/2", .ts = 100, .dur = 10}),
+      event({.name = "aten::last", .ts = 115, .dur = 2}),
+      event({.name = "aten::after", .ts = 130, .dur = 5}),
+      event({.name = "aten::elsewhere", .ts = 50, .dur = 5, .tid = 2}),
+      event({.name = "Torch-Compiled Region: 1/0", .ts = 70, .dur = 10, .tid = 2}),
+      event({.name = "aten::end", .ts = 72, .dur = 5, .tid = 2}),
+  }));
+  const CallTree& tree = t.model->tree();
+  const CompiledRegions& regions = t.model->compiled_regions();
+  ASSERT_EQ(regions.calls.size(), 6U);
+  EXPECT_EQ(regions.call_at(kNoNode), kNoCall);
+  std::size_t inside = 0;
+  for (std::uint32_t n = 0; n < tree.size(); ++n) {
+    std::uint32_t around = kNoCall;
+    for (NodeId at{n}; at != kNoNode && around == kNoCall; at = tree.parent[at.value]) {
+      for (std::uint32_t call = 0; call < regions.calls.size(); ++call) {
+        if (regions.calls[call].node == at) around = call;
+      }
+    }
+    inside += around != kNoCall;
+    EXPECT_EQ(regions.call_at(NodeId{n}), around) << t.trace->text(t.trace->events.name(tree.event[n]));
+  }
+  EXPECT_EQ(inside, 11U);
+}
+
+TEST(CompiledRegions, NoCallsNoStretches) {
+  const LoadedTrace t = load_events(join({event({.name = "aten::mm", .ts = 0, .dur = 5})}));
+  EXPECT_TRUE(t.model->compiled_regions().stretches.empty());
+  EXPECT_EQ(t.model->compiled_regions().call_at(NodeId{0U}), kNoCall);
+}
+
 TEST(CompiledRegions, LookupsAndWhatFollowed) {
   const auto lookup = [](int ts) { return event({.name = "TorchDynamo Cache Lookup", .ts = ts, .dur = 1}); };
   const LoadedTrace t = load_events(join({

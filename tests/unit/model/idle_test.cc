@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -278,6 +280,53 @@ TEST(Idle, ANarrowWindowCutsGapsAndKeepsTheirCauses) {
   ASSERT_EQ(idle.at(0).gaps.size(), 1U);
   EXPECT_EQ(idle[0].gaps[0].length(), 400'000);
   EXPECT_EQ(idle[0].dominant(idle[0].gaps[0]).cause, IdleCause::launch) << "not head_tail: the device had worked before";
+}
+
+// (start, end, cause, node) of each piece of the gaps before a device's first work and behind its last.
+std::vector<std::tuple<std::int64_t, std::int64_t, IdleCause, NodeId>> pieces_at_the_ends(const std::vector<DeviceIdle>& all) {
+  std::vector<std::tuple<std::int64_t, std::int64_t, IdleCause, NodeId>> pieces;
+  for (const DeviceIdle& idle : all) {
+    for (const IdleGap& gap : idle.gaps) {
+      if (gap.last_work != kNoWork && gap.next_work != kNoWork) continue;
+      for (const IdlePiece& piece : idle.pieces_of(gap))
+        pieces.emplace_back(piece.start_ns, piece.end_ns, piece.cause, piece.node);
+    }
+  }
+  return pieces;
+}
+
+TEST(Idle, TheEndsAreThoseOfTheWhole) {
+  TraceText text;
+  text.frame("torch/utils/data/dataloader.py(701): __next__", 0, 300'000);
+  text.call("cudaMalloc", 310'000, 400'000).call("cudaDeviceSynchronize", 410'000, 420'000);
+  text.call("cudaLaunchKernel", 490'000, 495'000, 1).kernel("nothing", 480'000, 480'000, 1);
+  text.call("cudaLaunchKernel", 500'000, 505'000, 2).kernel("a", 510'000, 520'000, 2);
+  text.call("cudaLaunchKernel", 520'000, 525'000, 3).kernel("long", 530'000, 700'000, 3, 8);
+  text.call("cudaLaunchKernel", 526'000, 528'000, 4).kernel("b", 540'000, 560'000, 4);
+  text.call("cudaMalloc", 800'000, 900'000).call("cudaDeviceSynchronize", 910'000, 990'000);
+  text.kernel("alone", 600'000, 610'000, 9, 7, 1);  // of another device, without a launch
+  const auto trace = text.read();
+  const Model model(*trace);
+  const TimeRange whole = *trace->window;
+  EXPECT_GE(pieces_at_the_ends(split_idle(model, whole)).size(), 7U);
+  for (const std::int64_t from : {0, 200'000, 350'000, 515'000, 695'000, 850'000}) {
+    for (const std::int64_t to : {250'000, 515'000, 600'000, 750'000, 850'000, 990'000}) {
+      if (to <= from) continue;
+      const TimeRange window{whole.start_ns + from, whole.start_ns + to};
+      const auto ends = split_idle_at_the_ends(model, window);
+      EXPECT_EQ(pieces_at_the_ends(ends), pieces_at_the_ends(split_idle(model, window))) << from << " to " << to;
+      for (const DeviceIdle& idle : ends) EXPECT_LE(idle.gaps.size(), 2U);
+    }
+  }
+}
+
+// What a stall is charged with before the first work it is not charged with again: it took no longer than it took.
+TEST(Idle, AStallBeforeTheFirstWorkIsChargedOnce) {
+  TraceText text;
+  text.op("aten::start", 0, 1'000).call("cudaMalloc", 10'000, 40'000);
+  text.call("cudaLaunchKernel", 30'000, 60'000, 1).kernel("a", 20'000, 50'000, 1);
+  text.call("cudaLaunchKernel", 490'000, 495'000, 2).kernel("b", 500'000, 510'000, 2);
+  EXPECT_LE(idle_of(*text.read())["allocator"], 30'000);
 }
 
 TEST(Idle, AnOverlappingKernelHidesAGap) {

@@ -73,6 +73,23 @@ TEST(Locations, OfABackwardOpAreItsForwardOps) {
   EXPECT_EQ(locations.module_path(built.node("aten::mm")), "Net_0");
 }
 
+// Of what it has itself nothing is replaced; each of the two is looked for by itself.
+TEST(Locations, OfABackwardOpWithAFrameOfItsOwnLackTheModule) {
+  const Built built({slice("python_function", "train.py(10): main", 1, 0, 60),
+                     slice("python_function", "nn.Module: Net_0", 1, 1, 50), slice("cpu_op", "aten::addmm", 1, 10, 20),
+                     slice("python_function", "hooks.py(3): scale", 2, 100, 30), slice("cpu_op", "AddmmBackward0", 2, 101, 20),
+                     slice("cpu_op", "aten::mm", 2, 105, 5), slice("cpu_op", "aten::mul", 2, 125, 2)});
+  ForwardBackward links;
+  links.links.push_back({built.node("AddmmBackward0"), built.node("aten::addmm")});
+  const Locations locations(*built.trace, built.model.tree(), links);
+  for (const char* op : {"AddmmBackward0", "aten::mm"}) {
+    EXPECT_EQ(locations.module_path(built.node(op)), "Net_0");
+    EXPECT_EQ(locations.location(built.node(op)), "hooks.py:3 (scale)");
+  }
+  EXPECT_EQ(locations.module_path(built.node("aten::mul")), "");
+  EXPECT_EQ(locations.location(built.node("aten::addmm")), "train.py:10 (main)");
+}
+
 TEST(Locations, KnowUserFiles) {
   EXPECT_TRUE(is_user_file("train.py"));
   EXPECT_TRUE(is_user_file("/home/a/mytorch/train.py"));

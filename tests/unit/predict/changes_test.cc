@@ -101,6 +101,24 @@ TEST(Changes, WhatIsNotOnThePathSavesNothing) {
   EXPECT_EQ(changed.after({"kernel:nothing=0.5x"}).basis, "nothing matches");
 }
 
+// Three steps of 100 us on the host, each with a kernel of 150 us; when the first begins, the device has 150 us of work left
+// from before. That is worked off once: whatever the kernels take, a step goes on taking the host's 100 us.
+TEST(Changes, AFullQueueIsWorkedOffOnce) {
+  TraceText text;
+  text.kernel("before", 1'000, 151'000, 99);
+  for (int i = 0; i < 3; ++i) {
+    const int at = i * 100'000, work = i * 150'000;
+    text.annotation("ProfilerStep#" + std::to_string(i + 1), at, 99'000 + at);
+    text.op("aten::mm", 5'000 + at, 95'000 + at);
+    text.call("cudaLaunchKernel", 10'000 + at, 14'000 + at, i + 1);
+    text.kernel("gemm", 151'000 + work, 301'000 + work, i + 1);
+  }
+  const Changed changed(text.read());
+  EXPECT_NEAR(static_cast<double>(changed.step({})), 150'000, 1'000);
+  EXPECT_NEAR(static_cast<double>(changed.step({"kernel:gemm=0.1x"})), 100'000, 1'000);
+  EXPECT_NEAR(static_cast<double>(changed.step({"kernel:gemm=0.9x"})), 135'000, 1'000);
+}
+
 TEST(Changes, HostTimeOfOpsGoesWithThem) {
   const Changed changed(host_bound());
   // Three ops of 20 us each.

@@ -48,6 +48,7 @@ void expect_sound(const Step& step) {
   const StepGraph& g = step.graph;
   std::vector<std::uint32_t> position(g.size(), StepGraph::kNone);
   ASSERT_EQ(g.order.size(), g.size());
+  EXPECT_EQ(g.start_ns.capacity(), g.size()) << "no room is left over";
   for (std::uint32_t i = 0; i < g.order.size(); ++i) {
     ASSERT_EQ(position[g.order[i]], StepGraph::kNone);
     position[g.order[i]] = i;

@@ -12,46 +12,13 @@ namespace {
 
 using test::Found;
 using test::kUs;
+using test::OpsInARow;
 
 constexpr std::string_view kMul = "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()";
 constexpr std::string_view kAdd = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
 constexpr std::string_view kRows = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()";
 constexpr std::string_view kColumns = "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float>>()";
 constexpr std::string_view kGemm = "sm80_xmma_gemm_f32f32";
-
-// Ops with one kernel each, in a row; what each was given, where that is recorded.
-class ChainOfOps {
- public:
-  ChainOfOps& op(std::string_view name, std::string_view kernel, int us, std::string_view dims = "", int thread = 1) {
-    at_ += 20;
-    ++id_;
-    const std::string shapes =
-        dims.empty() ? "" : fmt::format(R"("Input Dims": {}, "Input type": ["float", "float", ""])", dims);
-    add(test::event({.name = name, .ts = at_ - 15, .dur = 10, .args = shapes, .tid = thread}));
-    const bool copies = kernel.starts_with("Memcpy");
-    add(test::event({.name = copies ? "cudaMemcpyAsync" : "cudaLaunchKernel",
-                     .ts = at_ - 12,
-                     .dur = 4,
-                     .cat = "cuda_runtime",
-                     .args = fmt::format(R"("correlation": {})", id_),
-                     .tid = thread}));
-    add(test::event({.name = kernel,
-                     .ts = at_,
-                     .dur = us,
-                     .cat = copies ? "gpu_memcpy" : "kernel",
-                     .args = fmt::format(R"("correlation": {}, "device": 0, "stream": 7, "bytes": 4096)", id_),
-                     .tid = 7}));
-    at_ += us;
-    return *this;
-  }
-  Found found() const { return test::found_in_events(events_); }
-
- private:
-  void add(const std::string& event) { events_ += (events_.empty() ? "" : ", ") + event; }
-  std::string events_;
-  int at_ = 100;
-  int id_ = 0;
-};
 
 std::int64_t gone_ns(const Found& found, std::string_view id) {
   std::int64_t sum = 0;
@@ -65,7 +32,7 @@ constexpr std::string_view kWhole = "[[64, 1024], [64, 1024], []]", kNumbers = "
 TEST(Chains, ANormWrittenOutIsOneKernel) {
   const auto program = [](bool shapes, std::string_view reduction) {
     const auto of = [&](std::string_view dims) { return shapes ? dims : std::string_view(); };
-    ChainOfOps row;
+    OpsInARow row;
     row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, of(kWhole)).op("aten::mean", reduction, 30, of(kWhole));
     row.op("aten::add", kAdd, 2, of(kNumbers)).op("aten::rsqrt", kMul, 2, of(kNumbers));
     row.op("aten::mul", kMul, 50, of(kWhole)).op("aten::add", kAdd, 40, of(kWhole)).op("aten::mm", kGemm, 50);
@@ -86,7 +53,7 @@ TEST(Chains, ANormWrittenOutIsOneKernel) {
 // The backward pass runs on a thread of its own, and nothing fuses across.
 TEST(Chains, EndWhereAnotherThreadGoesOn) {
   const auto program = [](int second) {
-    ChainOfOps row;
+    OpsInARow row;
     row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, kWhole).op("aten::mul", kAdd, 40, kWhole, second);
     return row.op("aten::mm", kGemm, 50).found();
   };
@@ -97,7 +64,7 @@ TEST(Chains, EndWhereAnotherThreadGoesOn) {
 // Joining tensors at the end of a chain puts results side by side: no chain by itself.
 TEST(Chains, JoiningAloneIsNone) {
   constexpr std::string_view kJoin = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>()";
-  ChainOfOps end, between;
+  OpsInARow end, between;
   end.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40).op("aten::mm", kGemm, 50);
   between.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40);
   between.op("aten::mul", kMul, 40).op("aten::mm", kGemm, 50);
@@ -109,7 +76,7 @@ TEST(Chains, JoiningAloneIsNone) {
 // third kernel is long it is none.
 TEST(Chains, ALoopHasCopiesAndALongerKernelInEachRound) {
   const auto program = [](int longer_every) {
-    ChainOfOps row;
+    OpsInARow row;
     for (int i = 0; i < 280; ++i) {
       const int at = i % 14;
       const bool copies = at == 4;
@@ -126,7 +93,7 @@ TEST(Chains, ALoopHasCopiesAndALongerKernelInEachRound) {
 // A mask by position, made in each of three layers; and the same ops on a tensor whose sizes come from elsewhere.
 TEST(Chains, AMaskThatIsMadeInEveryLayerIsAConstant) {
   const auto program = [](std::string_view second) {
-    ChainOfOps row;
+    OpsInARow row;
     for (int i = 0; i < 3; ++i) {
       row.op("aten::mm", kGemm, 50, "[[32, 128], [128, 32], []]").op("aten::arange", "arange_kernel", 2, "[[], [], []]");
       row.op("aten::sub", kMul, 30, second).op("aten::exp", kAdd, 30, "[[512, 512], [], []]");

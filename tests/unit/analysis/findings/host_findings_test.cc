@@ -412,7 +412,7 @@ TEST(HostFindings, CopiesFromPinnedMemoryTakeTimeToo) {
   const std::string kernel = test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 200);
   EXPECT_EQ(at_most_us(test::join({copy, kernel})), 10'007 - (1'000 - 200));
   EXPECT_EQ(at_most_us(test::join({copy, test::launch(2, 10'085, 4, "nvjet_sm90_tst_128x64", 10'100, 5'000)})), 10'007);
-  // The link carries both ways at once.
+  // What is kept on the device is not sent.
   const std::string back = host_copy(3, 10'300, 5'000, kToHost, 32);
   EXPECT_EQ(at_most_us(test::join({copy, kernel, back})), 15'007 - (1'000 - 200));
   // Another copy shows that this link is twice as fast.

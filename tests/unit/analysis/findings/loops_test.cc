@@ -69,6 +69,48 @@ TEST(Loops, AreNotTheLayersOfAModel) {
   EXPECT_LT(layers, 0);
 }
 
+// Steps of `rounds` perceptrons, one after the other, each of two layers and eleven other ops, with kernels of 7 us and names
+// of their own; then `behind`, and ten other ops. The host takes 60 us for each.
+TraceText perceptrons(int rounds, const std::string& behind, const std::string& layer = "aten::linear") {
+  constexpr int kOps = 13, kHostUs = 60;
+  TraceText text;
+  int correlation = 0;
+  const std::int64_t length = ((rounds * kOps + 11) * kHostUs) * kUs;
+  for (int s = 0; s < 5; ++s) {
+    std::int64_t at = s * length;
+    text.annotation("ProfilerStep#" + std::to_string(s + 1), at, at + length - kUs);
+    const auto op = [&](const std::string& name) {
+      text.op(name, at + kUs, at + (kHostUs - 1) * kUs).call("cudaLaunchKernel", at + 8 * kUs, at + 13 * kUs, ++correlation);
+      text.kernel(name + "_" + std::to_string(correlation), at + 14 * kUs, at + 21 * kUs, correlation);
+      at += kHostUs * kUs;
+    };
+    for (int i = 0; i < rounds; ++i) {
+      for (int j = 0; j < kOps; ++j) op(j % 6 == 0 && j < kOps - 1 ? layer : "aten::r" + std::to_string(j));
+    }
+    op(behind);
+    for (int i = 0; i < 10; ++i) op("aten::op" + std::to_string(i));
+  }
+  return text;
+}
+
+// Ten perceptrons whose answers are put together do not wait for each other: batched products do for all. Of 141 ops 130
+// are the loop's, and one round of it stays. Ten behind each other are the layers of a model.
+TEST(Loops, OfLayersWhoseResultsArePutTogether) {
+  for (const char* gather : {"aten::stack", "aten::cat"}) {
+    const Found found = found_in(perceptrons(10, gather));
+    ASSERT_TRUE(found.has("tiny_kernels")) << found.ids();
+    EXPECT_NEAR(saves_pct(found), 83, 5) << gather;
+  }
+  EXPECT_FALSE(found_in(perceptrons(10, "aten::sum")).has("tiny_kernels"));
+}
+
+// Levels of a pyramid are convolved one by one, and concatenated, too: they have sizes of their own, which this trace does not
+// tell. Neither is a dense block a loop, which concatenates in each round.
+TEST(Loops, OfLayersThatCouldDiffer) {
+  EXPECT_FALSE(found_in(perceptrons(10, "aten::stack", "aten::conv2d")).has("tiny_kernels"));
+  EXPECT_FALSE(found_in(perceptrons(10, "aten::r5")).has("tiny_kernels"));
+}
+
 // The steps themselves are no loop.
 TEST(Loops, LieWithinAStep) { EXPECT_FALSE(found_in(looped(40, 1, 3)).has("tiny_kernels")); }
 

@@ -14,30 +14,13 @@ using test::event;
 using test::Found;
 using test::join;
 using test::kUs;
+using test::OpsInARow;
 
 constexpr std::string_view kTimes = "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()";
 constexpr std::string_view kPlus = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
 constexpr std::string_view kScan = "void at::native::tensor_kernel_scan_innermost_dim<float, std::plus<float> >()";
 constexpr std::string_view kRoll = "void at::native::roll_cuda_kernel<float>(float const*, float*, long)";
 constexpr std::string_view kMendedProduct = "sm80_xmma_gemm_f32f32";
-
-// Ops with a kernel each, one after the other.
-class OpsInARow {
- public:
-  OpsInARow& op(std::string_view name, std::string_view kernel, int us) {
-    at_ += 20;
-    ++id_;
-    add(join({event({.name = name, .ts = at_ - 15, .dur = 10}), test::launch(id_, at_ - 12, 4, kernel, at_, us)}));
-    at_ += us;
-    return *this;
-  }
-  Found found() const { return test::found_in_events(events_); }
-
- private:
-  void add(const std::string& event) { events_ += (events_.empty() ? "" : ", ") + event; }
-  std::string events_;
-  int at_ = 100, id_ = 0;
-};
 
 double work_gone_us(const Found& found, std::string_view id) {
   std::int64_t sum = 0;
@@ -94,6 +77,31 @@ TEST(MendedWork, ProductsOfUnknownSizeHaveNoOtherBoundThanTheirTime) {
             test::launch(1, 93, 4, "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_ffma", 100, 900)}));
   ASSERT_TRUE(found.has("tf32_off")) << found.ids();
   EXPECT_EQ(*found.find("tf32_off")->finding.at_most_ns, 900 * kUs);
+}
+
+// Convolutions, norms and pools whose sizes are not told: nothing bounds what another order brings them. What goes element by
+// element is as fast in any.
+TEST(MendedWork, LayoutTransformsWithoutSizesBoundAllThatAnOrderMattersTo) {
+  OpsInARow row;
+  row.op("aten::conv2d", "void cudnn::engines_precompiled::nchwToNhwcKernel<__half, __half, float>()", 100);
+  row.op("aten::conv2d", "sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x64", 200);
+  row.op("aten::batch_norm", "void at::native::batch_norm_transform_input_kernel<c10::Half, float>()", 80);
+  row.op("aten::max_pool2d", "void at::native::max_pool_forward_nchw<c10::Half>()", 60).op("aten::mul", kTimes, 40);
+  const Found found = row.found();
+  ASSERT_TRUE(found.has("layout_transforms")) << found.ids();
+  EXPECT_GE(*found.find("layout_transforms")->finding.at_most_ns, (100 + 200 + 80 + 60) * kUs);
+  EXPECT_LE(*found.find("layout_transforms")->finding.at_most_ns, (100 + 200 + 80 + 60 + 4 * 20) * kUs);
+}
+
+// A convolution by Winograd's algorithm transforms its tensors; on tensor cores none of that is needed.
+TEST(MendedWork, WhatAProductLaunchesBesideItMayGoWithTf32) {
+  const std::string product = "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nhwckrsc_nhwc_tilesize128x128x8_stage3_ffma";
+  const Found found = test::found_on_h200(
+      join({event({.name = "aten::cudnn_convolution", .ts = 80, .dur = 30}),
+            test::launch(1, 83, 4, "void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>()", 100, 300),
+            test::launch(2, 93, 4, product, 400, 900)}));
+  ASSERT_TRUE(found.has("tf32_off")) << found.ids();
+  EXPECT_GE(*found.find("tf32_off")->finding.at_most_ns, 1'200 * kUs);
 }
 
 // Between two launches that go, nothing stays.

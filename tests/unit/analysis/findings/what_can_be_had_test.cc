@@ -120,5 +120,35 @@ TEST(WhatCanBeHad, SequencesHaveNoChannelsLast) {
   EXPECT_EQ(row == nullptr ? 0 : row->savings.saves_ns.value_or(0), 0);
 }
 
+// Ten transforms of 100 us, and a volume that is made four times as long, wide and deep: that has one kernel for both orders.
+TEST(WhatCanBeHad, VolumesAreResizedInOneOrder) {
+  const Work transform{.op = "aten::cudnn_convolution",
+                       .args = "",
+                       .kernel = "void cudnn::engines_precompiled::nchwToNhwcKernel<__half, __half, float>()",
+                       .us = 100,
+                       .around = "aten::conv3d"};
+  const std::string resized =
+      test::event({.name = "aten::upsample_nearest3d",
+                   .ts = 450,
+                   .dur = 20,
+                   .args = R"("Input Dims": [[1, 32, 24, 32, 32], [], []], "Input Strides": )"
+                           R"([[786432, 24576, 1024, 32, 1], [], []], "Concrete Inputs": ["", "", "[4., 4., 4.]"], )"
+                           R"("Input type": ["c10::Half", "", "ScalarList"])"}) +
+      ", " +
+      test::event({.name = "cudaLaunchKernel", .ts = 455, .dur = 4, .cat = "cuda_runtime", .args = "\"correlation\": 77"}) +
+      ", " +
+      test::event({.name = "void at::native::upsample_nearest3d_out_frame<c10::Half>()",
+                   .ts = 1500,
+                   .dur = 874,
+                   .cat = "kernel",
+                   .args = R"("correlation": 77, "device": 0, "stream": 7, "grid": [1536, 1, 1], "block": [1024, 1, 1])",
+                   .tid = 7});
+  const Found found = program_of(transform, resized);
+  ASSERT_TRUE(found.has("layout_transforms")) << found.ids();
+  const std::int64_t saves = found.find("layout_transforms")->savings.saves_ns.value_or(0);
+  EXPECT_GT(saves, 900 * test::kUs);
+  EXPECT_LE(saves, 1'005 * test::kUs);
+}
+
 }  // namespace
 }  // namespace ridge
