@@ -65,7 +65,7 @@ def made(path, sources, make):
     if not os.path.exists(path) or os.path.getmtime(path) < max(map(os.path.getmtime, sources)):
         print(f"making {os.path.relpath(path, ROOT)}", file=sys.stderr)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".part", "wb") as out:
+        with open(path + ".part", "wb") as out:
             make(out)
         os.rename(path + ".part", path)
     return path

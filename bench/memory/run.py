@@ -18,9 +18,9 @@ QUERY = "select name, count(*), sum(dur) from slice group by 1 order by 3 desc"
 COMMANDS = [
     (["info"], None, 0.30),
     (["sql", QUERY], 0.50, 0.30),
-    (["critical"], 0.40, 0.44),
-    (["whatif"], 0.40, 0.45),
-    (["summary"], 0.40, 0.45),
+    (["critical"], 0.40, 0.40),
+    (["whatif"], 0.40, 0.40),
+    (["summary"], 0.40, 0.40),
 ]
 
 
