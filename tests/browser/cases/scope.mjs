@@ -105,6 +105,25 @@ export const cases = {
     await finish();
   },
 
+  "a link keeps its finding while that is asked for": async () => {
+    const server = await serve(fixture("fault_item_sync.json.gz"));
+    const { page, finish } = await open(server.url);
+    let answer;
+    const answered = new Promise((done) => (answer = done));
+    await page.route("**/api/v1/findings?*", async (route) => {
+      await answered;
+      await route.continue();
+    });
+    await page.goto(`${server.url}#/timeline?f=host_sync`);
+    await page.waitForFunction(() => window.__ridge?.state?.view);
+    await page.keyboard.press("w"); // the view moves, so that the address is written
+    await page.waitForFunction(() => /[?&]r=/.test(location.hash), null, { timeout: 20000 });
+    check(await page.evaluate(() => /[?&]f=host_sync/.test(location.hash)), `the address has become ${await page.evaluate(() => location.hash)}`);
+    answer();
+    await page.waitForFunction(() => window.__ridge.state.claim?.id === "host_sync", null, { timeout: 20000 });
+    await finish();
+  },
+
   "what the server was given holds, and can be taken back": async () => {
     const server = await serve(steps);
     const step = (await server.api("traces")).traces[0].iterations.list[1].index;

@@ -40,6 +40,7 @@ export class Controller {
   private search_under_way: AbortController | null = null;
   private asked = 0; // the latest selection asked for
   private read = 0; // the latest URL read
+  private awaited: { slice: number | null; finding: string | null } = { slice: null, finding: null }; // asked for, not here yet: the URL keeps them meanwhile
   private stopped = false;
 
   constructor(
@@ -109,19 +110,23 @@ export class Controller {
   // What a finding claims: its time fills the view.
   show_claim(claim: Claim | null, moves = true): void {
     this.state.claim = claim;
+    this.awaited.finding = null;
     if (claim && moves) this.show(claim.best.from, claim.best.to);
     this.selected();
     if (claim) this.screen.reveal_device(claim.best.device);
   }
   private async load_claim(id: string, moves: boolean): Promise<void> {
     const { scope } = this.state;
+    const still_asked = () => !this.stopped && scope === this.state.scope && this.awaited.finding === id;
     try {
       const claim = await load_claim(this.source, this.state.t, scope, id);
-      if (this.stopped || scope !== this.state.scope) return;
+      if (!still_asked()) return;
       this.show_claim(claim, moves);
       if (!claim) this.screen.complain(`The finding ${id} claims no time of this trace`);
     } catch (error) {
-      if (!this.stopped) this.screen.complain((error as Error).message);
+      if (!still_asked()) return;
+      this.awaited.finding = null;
+      this.screen.complain((error as Error).message);
     }
   }
 
@@ -130,6 +135,7 @@ export class Controller {
   async select(id: number | null, show = false): Promise<void> {
     if (this.stopped) return;
     const asked = ++this.asked;
+    this.awaited.slice = id;
     this.state.meeting = null;
     if (id === null) {
       this.state.selection = null;
@@ -139,6 +145,7 @@ export class Controller {
     try {
       const slice = await this.source.slice(this.state.t, id);
       if (asked !== this.asked) return;
+      this.awaited.slice = null;
       this.state.selection = slice;
       this.state.area = null;
       if (show) {
@@ -149,7 +156,9 @@ export class Controller {
       this.selected();
       void meeting_of(this.state, slice).then((meeting) => this.met(slice, meeting));
     } catch (error) {
-      if (asked === this.asked) this.screen.complain((error as Error).message);
+      if (asked !== this.asked) return;
+      this.awaited.slice = null;
+      this.screen.complain((error as Error).message);
     }
   }
 
@@ -225,6 +234,7 @@ export class Controller {
     this.state.selection = null;
     this.state.meeting = null;
     this.state.claim = null;
+    this.awaited = { slice: null, finding: null };
     this.search("", false);
     this.selected();
     this.screen.redraw();
@@ -346,9 +356,9 @@ export class Controller {
     const whole = view.length >= view.window_ns;
     note({
       r: whole ? null : `${Math.round(view.from)}-${Math.round(view.to)}`,
-      s: selection?.id ?? null,
+      s: this.awaited.slice ?? selection?.id ?? null,
       a: area ? `${Math.round(area.from)}-${Math.round(area.to)}${area.tracks.length ? `:${area.tracks.join(".")}` : ""}` : null,
-      f: claim?.id ?? null,
+      f: this.awaited.finding ?? claim?.id ?? null,
       q: query || null,
       m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
       pin: [...lanes.pinned].join(".") || null,
@@ -370,6 +380,12 @@ export class Controller {
     this.known_hash = location.hash;
     const read = ++this.read;
     const { state } = this;
+    const finding = parameters.get("f");
+    const is_other_finding = finding !== (state.claim?.id ?? null);
+    if (is_other_finding) {
+      state.claim = null;
+      this.awaited.finding = finding;
+    }
     const range = read_range(parameters.get("r"));
     if (range) state.view.set(range.from, range.to);
     else if (!parameters.has("s") && !parameters.has("q") && !parameters.has("f")) state.view.fit();
@@ -394,12 +410,9 @@ export class Controller {
     if (query !== state.query || query) this.search(query, !selected && !range);
     if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
     else if (!query) await this.select(null);
-    const finding = parameters.get("f");
-    if (finding !== (state.claim?.id ?? null)) {
-      state.claim = null;
-      if (finding) await this.load_claim(finding, !range);
-    }
     if (read !== this.read || this.stopped) return; // another link was followed meanwhile
+    if (is_other_finding && finding) await this.load_claim(finding, !range);
+    if (read !== this.read || this.stopped) return;
     if (y >= 0) this.screen.scroll_to(y); // the panel has opened meanwhile
     else if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
     if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
