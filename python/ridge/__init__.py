@@ -26,6 +26,7 @@ _PLACES = {
     "Job": "_job",
     "FailedTrace": "_job",
     "Report": "_table",
+    "ReportTables": "_table",
     "Table": "_table",
     "Column": "_table",
     "TraceTable": "_tables",

@@ -29,11 +29,21 @@ def as_texts(analysis, given):
         name = word[:-1] if word.endswith("_") else word
         if name not in parameters:
             names = [keyword(each) for each in parameters]
-            raise UsageError(f"{analysis}() has no keyword '{word}'", hint=_native.did_you_mean(word, names))
+            hint = _OF_THE_ANSWER[word].format(analysis, value) if word in _OF_THE_ANSWER else _native.did_you_mean(word, names)
+            raise UsageError(f"{analysis}() has no keyword '{word}'", hint=hint)
         if value is None or value is False:
             continue
         texts[name] = _text(analysis, parameters[name], value)
     return texts
+
+
+# Flags of the command line that say how an answer is shown: here the answer itself has them.
+_OF_THE_ANSWER = {
+    "limit": "t.{}()[:{}]",
+    "sort": 't.{}().to_pandas().sort_values("{}")',
+    "format": 't.{}().text("{}")',
+    "wide": "t.{}().text(wide={})",
+}
 
 
 def _text(analysis, parameter, value):
@@ -76,7 +86,7 @@ def steps_text(value):
         if value.step != 1 or not value:
             raise UsageError("a range of steps has a step of 1 and is not empty")
         value = (value.start, value.stop - 1)
-    if isinstance(value, (tuple, list)):
-        first, last = value
-        return f"{first}-{last}"
-    return str(value)
+    ends = value if isinstance(value, (tuple, list)) else (value,)
+    if len(ends) > 2 or not all(isinstance(each, (int, str, numbers.Integral)) for each in ends):
+        raise UsageError("step() takes a step, or the first and the last", hint="t.step(2), t.step(2, 4)")
+    return "-".join(map(str, ends))

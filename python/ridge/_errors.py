@@ -49,7 +49,7 @@ def of(code, message, where, hint):
     return _CLASSES.get(code, ReadError)(in_python(message), code, where, in_python(hint))
 
 
-_CALL = re.compile(r"\bridge ([a-z]+)(?: (?:NAME )?(?:TRACE|trace\.json))?(?: --([a-z][a-z-]*)| (\"[^\"]*\"))?")
+_CALL = re.compile(r"\bridge ([a-z]+)(?: (NAME))?(?: (?:TRACE|trace\.json))?(?: --([a-z][a-z-]*)| (\"[^\"]*\"))?")
 _FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?: (-?\d[\d.]*(?:-\d+)?(?![\w.-])|[A-Z]+\b))?")
 
 
@@ -62,11 +62,11 @@ def in_python(words):
 def _call(found):
     from ._arguments import catalog
 
-    name, flag, text = found.groups()
+    name, word, flag, text = found.groups()
     if name not in catalog():
         return found.group()
     of = "t" if catalog()[name]["needs_trace"] and flag != "calibrate" else "ridge"
-    return f"{of}.{name}({text or (flag.replace('-', '_') + '=True' if flag else '')})"
+    return f"{of}.{name}({text or word or (flag.replace('-', '_') + '=True' if flag else '')})"
 
 
 def _keyword(found):

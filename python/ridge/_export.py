@@ -2,7 +2,7 @@
 
 import os
 
-from . import _native
+from . import _native, _trace
 from ._errors import Error, UsageError
 from ._tables import schema
 
@@ -18,6 +18,7 @@ def export(trace, output, *, tables=None, format=None, force=False, progress=Non
     format: "arrow", or "parquet" (pip install "ridge[parquet]"); by the ending of `output`, else Arrow.
     force: replace files that are there.
     """
+    trace = _whole(trace)
     output = os.fsdecode(output)
     named = [tables] if isinstance(tables, str) else list(tables or [])
     format = format or ("parquet" if output.endswith(".parquet") else "arrow")
@@ -25,7 +26,8 @@ def export(trace, output, *, tables=None, format=None, force=False, progress=Non
         raise UsageError(f"no format '{format}'", hint='"arrow" or "parquet"')
     for name in named:
         if name not in schema():
-            raise UsageError(f"a trace has no table '{name}'", hint=_native.did_you_mean(name, list(schema())))
+            hint = "ask for it: t.tables.kernel_launches.to_arrow()" if name == "kernel_launches" else _native.did_you_mean(name, list(schema()))
+            raise UsageError(f"the file has no table '{name}'", hint=hint)
     single = output.endswith("." + format)
     if single and len(named) != 1:
         raise UsageError(f"a {format} file holds one table", where=output, hint="name it with tables=, or give a folder")
@@ -44,10 +46,22 @@ def export(trace, output, *, tables=None, format=None, force=False, progress=Non
 def _arrow(trace, output, names, progress):
     from ._progress import shown
 
-    path = trace if isinstance(trace, (str, os.PathLike)) else _only_path(trace)
+    path = trace if isinstance(trace, str) else _only_path(trace)
     with shown(progress) as show:
         arguments = {"force": "true", **({"table": "\x1f".join(names)} if names else {})}
-        _native.rewrite("export", [os.fsdecode(path)], output, arguments, progress=show)
+        _native.rewrite("export", [path], output, arguments, progress=show)
+
+
+def _whole(trace):
+    """A path as a str, or the open trace; a part of one is refused, since tables are those of the whole."""
+    if not isinstance(trace, _trace._Questions):
+        paths = _trace._paths(trace)
+        if len(paths) != 1:
+            raise UsageError(f"export() takes one trace, not {len(paths)}", hint="export each into a folder of its own")
+        return paths[0]
+    if trace._scope:
+        raise UsageError("export() writes the tables of the whole trace", hint="ridge.export(t, ...); or to_arrow() of an answer: t.step(2).kernels().to_arrow()")
+    return trace
 
 
 def _only_path(trace):
@@ -58,9 +72,7 @@ def _only_path(trace):
 
 def _parquet(trace, names, paths, progress):
     _pyarrow()
-    from . import _trace
-
-    opened = _trace.open(trace, progress=progress) if isinstance(trace, (str, os.PathLike)) else trace
+    opened = _trace.open(trace, progress=progress) if isinstance(trace, str) else trace
     _only_path(opened)
     for name, path in zip(names, paths):
         table = opened.tables[name]

@@ -1,9 +1,9 @@
-"""A table as a pandas.DataFrame, column by column, without pyarrow: numbers lie where the table has them until pandas changes them."""
+"""A table as a pandas.DataFrame, column by column, without pyarrow. The frame is a copy: whoever has it may write into it."""
 
 
 def frame_of(pandas, table, schema, categories):
     columns = {column.name: _series(pandas, table.numpy_column(i), column, categories) for i, column in enumerate(schema)}
-    return pandas.DataFrame(columns, copy=False)
+    return pandas.DataFrame(columns, copy=True)  # the table's own memory is read-only
 
 
 def _series(pandas, parts, column, categories):

@@ -74,7 +74,7 @@ class _Rows:
         try:
             row = operator.index(key)
         except TypeError:
-            raise UsageError(f"a column has a name and a row a number, not {type(key).__name__}", hint='report["time_ns"], report[3], report[:10]') from None
+            raise UsageError(f"a column has a name and a row a number, not {type(key).__name__}", hint='report["time_ns"], report[3], report[:10]; several columns: report.to_pandas()[["kernel", "time_ns"]]') from None
         if not -size <= row < size:
             raise IndexError(f"no row {row}: there are {size}")
         return dict(zip(names, self._table.rows(row % size, 1)[0]))
@@ -98,13 +98,24 @@ class _Rows:
         return frame.with_columns(polars.col(texts).cast(polars.String)) if texts else frame
 
     def to_pandas(self, categories=False):
-        """A pandas.DataFrame. Unknown is pandas.NA: columns with unknown values are of pandas' nullable types. Needs no pyarrow.
+        """A pandas.DataFrame of its own, to write into. Unknown is what pandas.isna() tells: numbers with unknown values are of pandas'
+        nullable types (pandas.NA), others of numpy's. Needs no pyarrow.
 
         categories: texts as pandas.Categorical, which is quick and small where they repeat."""
         pandas = _needed("pandas", "to_pandas")
         from ._pandas import frame_of
 
         return frame_of(pandas, self._table, self.schema, categories)
+
+    def __reduce__(self):
+        what = "report" if isinstance(self, Report) else "table"
+        raise UsageError(f"a {what} cannot be pickled", hint="to_dicts(), to_pandas(), to_polars() or to_arrow() can")
+
+    def __copy__(self):
+        return self  # nothing of it changes
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __repr__(self):
         return table_text(self._table)
@@ -129,9 +140,21 @@ class Table(_Rows):
     def name(self):
         return self._held.name
 
+    def text(self, format="table", *, sort="", limit=None, wide=False):
+        """The table as the command line prints it: see `Report.text`."""
+        return _text(_native.alone(self._held, 0), format, sort, limit, wide)
 
-class _Tables(dict):
-    """The tables of a report by name."""
+
+class ReportTables(dict):
+    """The tables of a report by name, as keys and as attributes."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __dir__(self):
+        return [*super().__dir__(), *self]
 
     def __missing__(self, name):
         raise NoSuchName(f"the report has no table '{name}'", hint=_native.did_you_mean(str(name), list(self)) or f"its tables: {', '.join(self)}")
@@ -142,7 +165,7 @@ class Report(_Rows):
 
     def __init__(self, report):
         self._report = report
-        self.tables = _Tables((table.name, Table(table)) for table in report.tables)
+        self.tables = ReportTables((table.name, Table(table)) for table in report.tables)
 
     @property
     def _table(self):
@@ -184,19 +207,17 @@ class Report(_Rows):
     def gate_failed(self):
         return self._report.gate_failed
 
-    def text(self, format="table", *, sort="", limit=None, wide=True):
+    def text(self, format="table", *, sort="", limit=None, wide=False):
         """The report as the command line prints it: table, json, csv, md or svg. `limit`: rows per table, 0 for all; 20 unless told for
-        table and md."""
-        people = format in ("table", "md")
-        limit = (_SHOWN_ROWS if people else 0) if limit is None else limit
-        return self._report.text(format, sort=sort, limit=limit, fold=people, wide=wide)
+        table and md. `wide`: all columns, not only those that matter most."""
+        return _text(self._report, format, sort, limit, wide)
 
     def svg(self):
         """The report's picture as SVG, or None where it has none."""
         return self._report.text("svg") if self._report.plots else None
 
     def __repr__(self):
-        return self.text().rstrip("\n")
+        return _without_flags(self.text())
 
     def _repr_html_(self):
         from . import _html
@@ -210,9 +231,19 @@ def no_column(table, name, names):
 
 def table_text(table):
     """A table as text: its first rows, and how many more there are."""
-    text = _native.alone(table, _SHOWN_ROWS).text("table", fold=False).rstrip("\n")
+    text = _native.alone(table, _SHOWN_ROWS).text("table", fold=False, wide=False)
     more = len(table) - _SHOWN_ROWS
-    return text + (f"\n[{more:,} more rows]" if more > 0 else "")
+    return _without_flags(text) + (f"\n[{more:,} more rows]" if more > 0 else "")
+
+
+def _text(report, format, sort, limit, wide):
+    people = format in ("table", "md")
+    limit = (_SHOWN_ROWS if people else 0) if limit is None else limit
+    return report.text(format, sort=sort, limit=limit, fold=people, wide=wide)
+
+
+def _without_flags(text):
+    return text.rstrip("\n").replace("(--wide shows ", "(text(wide=True) shows ")
 
 
 def _needed(module, method):

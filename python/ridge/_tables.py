@@ -37,10 +37,20 @@ class TraceTables:
         return getattr(self, name)
 
     def __iter__(self):
-        return iter(self.__dir__())
+        return iter(self.keys())
+
+    def __len__(self):
+        return len(self.keys())
+
+    def __contains__(self, name):
+        return name in self.keys()
+
+    def keys(self):
+        """The tables' names."""
+        return [*schema(), "kernel_launches"]
 
     def __dir__(self):
-        return [*schema(), "kernel_launches"]
+        return self.keys()
 
     def __repr__(self):
         width = max(len(name) for name in self)

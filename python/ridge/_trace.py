@@ -1,5 +1,6 @@
 """Traces and scopes: every analysis of the catalog is a method, its parameters are keywords."""
 
+import numbers
 import os
 
 from . import _arguments, _native
@@ -41,13 +42,18 @@ def open(path, *more, threads=0, max_bytes=0, cache_bytes=0, capture=None, named
 def _paths(path):
     one = (str, bytes, os.PathLike)
     try:
-        paths = [path] if isinstance(path, one) else list(path)
+        paths = [path] if isinstance(path, one) or hasattr(path, "read") else list(path)  # an open file would give its lines
     except TypeError:
         paths = [path]
     for each in paths:
         if not isinstance(each, one):
             raise UsageError(f"a trace is named by a path, not by {type(each).__name__}", hint='ridge.open("trace.json.gz"), or a list of paths')
     return [os.fsdecode(each) for each in paths]
+
+
+def _printable(path):
+    """The path without what cannot be printed: a name need not be text."""
+    return os.fsencode(path).decode(errors="replace")
 
 
 _CUT = {"from_": max, "to": min}
@@ -93,6 +99,9 @@ class _Questions:
             start, end = pair
         except (TypeError, ValueError):
             raise UsageError("between() takes a pair of times", hint="between(ms=(3, 9)); None for an open end") from None
+        for time in (start, end):
+            if time is not None and (not isinstance(time, numbers.Real) or time != time):
+                raise UsageError(f"between() takes numbers, not {'nan' if time != time else type(time).__name__}", hint="between(ms=(3, 9))")
         return self._narrowed(from_=_scaled(start, unit), to=_scaled(end, unit))
 
     def matching(self, expression):
@@ -164,6 +173,9 @@ class _Questions:
             raise UsageError("bench() takes one trace", hint="t[0].bench()")
         return _bench.bench(self.paths[0], flags)
 
+    def __reduce__(self):
+        raise UsageError("an open trace cannot be pickled or copied", hint="give another process its path: ridge.open(path)")
+
     def timeline(self, height=700):
         """The viewer, inside the notebook and without a server."""
         from . import _pages
@@ -230,7 +242,7 @@ class Trace(_Questions):
 
     def __repr__(self):
         state = "closed " if self._engine is None else ""
-        return f"<{state}ridge.Trace {', '.join(self.paths)}>"
+        return f"<{state}ridge.Trace {', '.join(map(_printable, self.paths))}>"
 
 
 class Scope(_Questions):
@@ -292,7 +304,7 @@ class OneOf(Scope):
         return (self._of.paths[self._index],)
 
     def __repr__(self):
-        return f"<ridge.Trace {self.paths[0]}>"
+        return f"<ridge.Trace {_printable(self.paths[0])}>"
 
 
 def _why_failed(report):

@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "errors.h"
+#include "system_text.h"
 #include "tables.h"
 #include "watched.h"
 
@@ -21,23 +22,23 @@ namespace ridge::python {
 namespace {
 
 // Callers read many traces at once: each is read by one thread of its own.
-nb::bytes digest(const std::string& path, const std::string& name, unsigned threads, std::uint64_t max_bytes) {
+nb::bytes digest(const SystemText& path, const SystemText& name, unsigned threads, std::uint64_t max_bytes) {
   OpenOptions options{.threads = threads, .max_bytes = max_bytes};
-  if (!name.empty()) options.names = {name};
+  if (!name.bytes.empty()) options.names = {name.bytes};
   std::optional<std::string> bytes;
   {
     const nb::gil_scoped_release release;
-    bytes = or_raise(make_digest_bytes(path, options));
+    bytes = or_raise(make_digest_bytes(path.bytes, options));
   }
   return nb::bytes(bytes->data(), bytes->size());
 }
 
-nb::list tables(const std::vector<std::string>& paths) {
+nb::list tables(std::vector<SystemText> paths) {
   std::vector<Table> made;
   watched([&](Watch& watch) {
     OpenOptions options;
     options.progress = [&](const Progress& p) { return watch.goes_on(p); };
-    made = or_raise(digest_tables(paths, options));
+    made = or_raise(digest_tables(bytes_of(std::move(paths)), options));
   });
   nb::list all;
   for (Table& table : made) all.append(nb::cast(TableHandle{std::make_shared<const Table>(std::move(table))}));

@@ -16,6 +16,7 @@
 #include <ridge/trace_table.h>
 
 #include "errors.h"
+#include "system_text.h"
 #include "tables.h"
 #include "watched.h"
 
@@ -43,17 +44,17 @@ OpenOptions options_of(unsigned threads, std::uint64_t max_bytes, std::uint64_t 
           .keep_places = true};
 }
 
-EngineHandle open_traces(const std::vector<std::string>& paths, unsigned threads, std::uint64_t max_bytes,
-                         std::uint64_t cache_bytes, bool named_files_only, std::vector<std::string> captures, bool digests_only,
-                         bool digest_findings, const nb::object& progress) {
-  OpenOptions options = options_of(threads, max_bytes, cache_bytes, named_files_only, std::move(captures));
+EngineHandle open_traces(std::vector<SystemText> paths, unsigned threads, std::uint64_t max_bytes, std::uint64_t cache_bytes,
+                         bool named_files_only, std::vector<SystemText> captures, bool digests_only, bool digest_findings,
+                         const nb::object& progress) {
+  OpenOptions options = options_of(threads, max_bytes, cache_bytes, named_files_only, bytes_of(std::move(captures)));
   options.digests_only = digests_only;
   options.digest_findings = digest_findings;
   std::optional<Engine> engine;
   watched(
       [&](Watch& watch) {
         options.progress = [&](const Progress& p) { return watch.goes_on(p); };
-        engine.emplace(or_raise(Engine::open(or_raise(with_folders_expanded(paths)), options)));
+        engine.emplace(or_raise(Engine::open(or_raise(with_folders_expanded(bytes_of(std::move(paths)))), options)));
       },
       shown_by(progress));
   return {std::make_shared<const Engine>(std::move(*engine))};
@@ -82,7 +83,7 @@ TableHandle read_table(const TraceTableHandle& self, const std::vector<std::size
   return {std::make_shared<const Table>(self.table->read(columns, first, count))};
 }
 
-nb::dict rewrite_trace(const std::string& name, const std::vector<std::string>& inputs, const std::string& output,
+nb::dict rewrite_trace(const std::string& name, std::vector<SystemText> inputs, const SystemText& output,
                        const nb::dict& arguments, const nb::object& progress) {
   const Arguments given = arguments_of(arguments);
   RewriteSummary summary;
@@ -90,7 +91,7 @@ nb::dict rewrite_trace(const std::string& name, const std::vector<std::string>& 
       [&](Watch& watch) {
         OpenOptions options;
         options.progress = [&](const Progress& p) { return watch.goes_on(p); };
-        summary = or_raise(rewrite(name, inputs, output, given, options));
+        summary = or_raise(rewrite(name, bytes_of(std::move(inputs)), output.bytes, given, options));
       },
       shown_by(progress));
   nb::dict counts;
@@ -124,10 +125,12 @@ void register_engine(nb::module_& module) {
       .def("__len__", [](const TraceTableHandle& self) { return self.table->size(); })
       .def("read", read_table);
   module.def("open", open_traces, nb::arg("paths"), nb::arg("threads") = 0, nb::arg("max_bytes") = 0,
-             nb::arg("cache_bytes") = 0, nb::arg("named_files_only") = false, nb::arg("captures") = std::vector<std::string>(),
+             nb::arg("cache_bytes") = 0, nb::arg("named_files_only") = false, nb::arg("captures") = std::vector<SystemText>(),
              nb::arg("digests_only") = false, nb::arg("digest_findings") = false, nb::arg("progress").none() = nb::none());
   module.def("without_trace", [] { return EngineHandle{std::make_shared<const Engine>(Engine::without_trace())}; });
-  module.def("expanded", [](const std::vector<std::string>& paths) { return or_raise(with_folders_expanded(paths)); });
+  module.def("expanded", [](std::vector<SystemText> paths) {
+    return system_texts(or_raise(with_folders_expanded(bytes_of(std::move(paths)))));
+  });
   module.def("rewrite", rewrite_trace, nb::arg("name"), nb::arg("inputs"), nb::arg("output"), nb::arg("arguments"),
              nb::arg("progress").none() = nb::none());
   module.def("give_memory_back", give_memory_back);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -13,6 +14,7 @@
 #include "engine.h"
 #include "errors.h"
 #include "profile_analysis/program.h"
+#include "system_text.h"
 #include "tables.h"
 
 namespace nb = nanobind;
@@ -21,9 +23,9 @@ namespace {
 
 // The programs of the package, in this process, which ends with them. Python is not asked again: it could wait for threads.
 template <int (*Program)(const std::vector<std::string>&)>
-void run_and_end(const std::vector<std::string>& words) {
+void run_and_end(std::vector<ridge::python::SystemText> words) {
   const nb::gil_scoped_release release;
-  const int code = Program(words);
+  const int code = Program(ridge::python::bytes_of(std::move(words)));
   std::fflush(nullptr);
   std::_Exit(code);
 }

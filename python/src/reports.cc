@@ -5,6 +5,7 @@
 
 #include "cli/saved_report.h"
 #include "errors.h"
+#include "system_text.h"
 #include "tables.h"
 
 namespace nb = nanobind;
@@ -44,7 +45,7 @@ nb::list diagnostics_of(const ReportHandle& self) {
 
 nb::list traces_of(const ReportHandle& self) {
   nb::list all;
-  for (const TraceRef& trace : self.report->traces) all.append(nb::make_tuple(text_of(trace.path), text_of(trace.name)));
+  for (const TraceRef& trace : self.report->traces) all.append(nb::make_tuple(SystemText{trace.path}, text_of(trace.name)));
   return all;
 }
 

@@ -110,3 +110,18 @@ def test_the_command_makes_no_folder_of_a_files_name(path, binary, tmp_path):
         done = subprocess.run([binary, "export", path, str(tmp_path / name)], capture_output=True, text=True)
         assert done.returncode == 2 and "writes Arrow files" in done.stderr and ".arrow" in done.stderr
     assert os.listdir(tmp_path) == []
+
+
+def test_what_is_no_whole_trace_is_refused(trace, path, tmp_path):
+    with pytest.raises(ridge.UsageError, match="by a path, not by int"):
+        ridge.export(3, tmp_path / "out")
+    with pytest.raises(ridge.UsageError, match="takes one trace, not 2"):
+        ridge.export([path, path], tmp_path / "out")
+    for part in (trace.step(1), trace.on(gpu=0).between(ms=(1, 2)), trace[0].step(1)):
+        for format in ("arrow", "parquet"):
+            with pytest.raises(ridge.UsageError, match="of the whole trace"):
+                ridge.export(part, tmp_path / "out", format=format)
+    with pytest.raises(ridge.UsageError, match="kernel_launches.to_arrow"):
+        ridge.export(trace, tmp_path / "out", tables="kernel_launches")
+    assert not (tmp_path / "out").exists()
+    assert ridge.export(trace[0], tmp_path / "out", tables="kinds") == ridge.export(path.encode(), tmp_path / "out", tables=["kinds"], force=True)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 
 import pytest
@@ -204,6 +205,14 @@ def test_text_is_what_the_command_line_prints(trace, path, binary):
     for form in ("csv", "md", "json"):
         printed = subprocess.run([binary, "categories", path, "-f", form], capture_output=True, text=True, check=True).stdout
         assert trace.categories().text(form) == printed
+    for analysis in ("kernels", "findings", "summary"):
+        printed = subprocess.run([binary, analysis, path], capture_output=True, text=True, check=True).stdout
+        assert getattr(trace, analysis)().text() == printed
+    shown = repr(trace.kernels())
+    assert "slowdown" in shown and "bytes_written  " not in shown  # the columns that matter, as on the command line
+    assert "text(wide=True) shows" in shown and "--wide" not in shown
+    assert "slowdown" in repr(trace.kernels().tables["kernels"]) and "bytes_written  " not in repr(trace.kernels().tables["kernels"])
+    assert "bytes_written  " in trace.kernels().text(wide=True)
     rows = list(csv.reader(io.StringIO(trace.categories().text("csv"))))
     assert rows[0] == trace.categories().columns
 
@@ -248,6 +257,20 @@ def test_a_closed_trace_says_so(path):
         (lambda t: t.step(1).between(ms=(0.001, 0.002)).kernels(), "step=1 is outside of from_= and to="),
         (lambda t: t.using(device="abacus"), "unknown device 'abacus'"),
         (lambda t: t.using(dtype="zz"), "unknown dtype 'zz'"),
+        (lambda t: t.between(ms=("a", 9)), "takes numbers, not str"),
+        (lambda t: t.between(ms=(float("nan"), 9)), "takes numbers, not nan"),
+        (lambda t: t.step((0, 1, 2)), "a step, or the first and the last"),
+        (lambda t: t.step(slice(0, 2)), "a step, or the first and the last"),
+        (lambda t: t.step(None), "a step, or the first and the last"),
+        (lambda t: t.kernels(limit=3), r"kernels\(\)\[:3\]"),
+        (lambda t: t.kernels(sort="count"), r'to_pandas\(\)\.sort_values'),
+        (lambda t: t.kernels(format="csv"), r'text\("csv"\)'),
+        (lambda t: t.kernel(), r"t\.kernel\(NAME\)"),
+        (lambda t: pickle.dumps(t), "an open trace cannot be pickled"),
+        (lambda t: pickle.dumps(t.step(1)), "an open trace cannot be pickled"),
+        (lambda t: pickle.dumps(t.kernels()), "a report cannot be pickled"),
+        (lambda t: pickle.dumps(t.tables.ops), "a table cannot be pickled"),
+        (lambda t: t.kernels()[["kernel", "time_ns"]], r"to_pandas\(\)\[\["),
         (lambda t: t.kernels(by="zz"), "^by= takes launch"),
         (lambda t: t.kernels(filter="["), "^filter= is not a valid"),
         (lambda t: t.step(2, 1).kernels(), 'step="2-1" ends before it begins\n  hint: write step="1-2"'),

@@ -1,5 +1,6 @@
 """Tables to others: the same values in every form, unknown stays unknown, nothing is copied where it need not be."""
 
+import copy
 import gzip
 import json
 import threading
@@ -96,6 +97,20 @@ def test_pandas_has_the_same_values(trace):
     assert list(kernels["kernel"]) == trace.kernels()["kernel"]
 
 
+def test_a_pandas_frame_is_its_owners(trace):
+    pytest.importorskip("pandas")
+    for table, columns in ((trace.kernels(), ("time_ns", "mean_ns", "expected_ns", "kernel")), (trace.tables.events, ("ts_ns", "dur_ns", "name"))):
+        before = table.rows()
+        frame = table.to_pandas()
+        for column in columns:
+            value = "other" if isinstance(before[0][table.columns.index(column)], str) else 5
+            frame.loc[0, column] = value
+            assert frame.loc[0, column] == value
+        frame[columns[0]] -= frame[columns[0]].min()
+        assert table.rows() == before
+        assert table.to_pandas().loc[0, columns[0]] == before[0][table.columns.index(columns[0])]
+
+
 def test_polars_has_the_same_values(trace):
     polars = pytest.importorskip("polars")
     for table in every_table(trace):
@@ -130,6 +145,20 @@ def test_tables_of_the_trace(trace):
         trace.tables.opps
     with pytest.raises(ridge.UsageError, match="did you mean name"):
         ops.select("nam")
+
+
+def test_tables_are_found_by_attribute_and_by_name(trace):
+    assert len(trace.tables) == len(list(trace.tables)) == len(trace.tables.keys())
+    assert "ops" in trace.tables and "opz" not in trace.tables
+    assert sorted(dict(trace.tables)) == sorted(trace.tables)
+    report = trace.gpu()
+    assert copy.deepcopy(report).rows() == report.rows()
+    assert "| device" in report.tables.idle.text("md")
+    assert report.tables.idle is report.tables["idle"]
+    assert "idle" in dir(report.tables)
+    assert not hasattr(report.tables, "__nothing__")
+    with pytest.raises(AttributeError, match="did you mean idle"):
+        report.tables.idel
 
 
 def test_any_bytes_of_a_name_become_text(tmp_path):
