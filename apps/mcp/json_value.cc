@@ -51,4 +51,19 @@ Result<JsonValue> parse_json(std::string_view text) {
   return value_of(root);
 }
 
+// On demand: values that are not asked for are stepped over, not parsed.
+JsonValue salvage_member(std::string_view text, std::string_view name) {
+  namespace ondemand = simdjson::ondemand;
+  ondemand::parser parser;
+  ondemand::document document;
+  ondemand::value value;
+  const simdjson::padded_string padded(text);
+  if (parser.iterate(padded).get(document) || document.find_field(name).get(value)) return {nullptr};
+  std::int64_t number = 0;
+  std::string_view string;
+  if (!value.get_int64().get(number)) return {number};
+  if (!value.get_string().get(string)) return {std::string(string)};
+  return {nullptr};
+}
+
 }  // namespace ridge::mcp

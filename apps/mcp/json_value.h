@@ -42,4 +42,8 @@ struct JsonMember {
 // Refuses what is no JSON, no UTF-8, or deeper than kDeepestJson.
 Result<JsonValue> parse_json(std::string_view text);
 
+// The member of that name of the outermost object, of a text that parse_json refused: what stands before it must close, what
+// its neighbours hold need not be readable. An integer or a string; null for anything else.
+JsonValue salvage_member(std::string_view text, std::string_view name);
+
 }  // namespace ridge::mcp

@@ -22,7 +22,7 @@ std::string id_text(const JsonValue& value) {
 
 tl::expected<Message, RpcError> read_message(std::string_view line) {
   auto parsed = parse_json(line);
-  if (!parsed) return tl::unexpected(RpcError{kParseError, parsed.error().message});
+  if (!parsed) return tl::unexpected(RpcError{kParseError, parsed.error().message, {}, id_text(salvage_member(line, "id"))});
   if (parsed->list() != nullptr)
     return tl::unexpected(RpcError{kInvalidRequest, "batches are not supported: send one message a line"});
   if (parsed->object() == nullptr) return tl::unexpected(RpcError{kInvalidRequest, "a message is a JSON object"});

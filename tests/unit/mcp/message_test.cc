@@ -53,6 +53,23 @@ TEST(Message, RefusalsBearTheIdWhereThereIsOne) {
   EXPECT_EQ(read_message(R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"})").error().code, kInvalidRequest);
 }
 
+// A client waits for the answer to its id: a number or a text that cannot be read elsewhere in the line takes the id from
+// nobody.
+TEST(Message, WhatCannotBeReadElsewhereLeavesTheId) {
+  const auto id_of = [](std::string_view line) {
+    const auto message = read_message(line);
+    return message ? "read" : std::to_string(message.error().code) + " " + message.error().id;
+  };
+  EXPECT_EQ(id_of(R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"runs":18446744073709551616}})"), "-32700 7");
+  EXPECT_EQ(id_of(R"({"jsonrpc":"2.0","method":"tools/call","params":{"runs":1e400},"id":7})"), "-32700 7");
+  EXPECT_EQ(id_of(R"({"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"sort":"\ud800"}})"), R"(-32700 "a")");
+  EXPECT_EQ(id_of(R"({"params":{"id":3,"x":1e400},"id":7})"), "-32700 7");
+  for (const char* line :
+       {R"({"params":{"id":3,"x":1e400}})", R"({"id":1e400})", R"({"id":18446744073709551616})", R"([{"id":7},1e400])",
+        R"({"id":[7],"x":1e400})", R"({"id":null,"x":1e400})", "1e400", "", R"({"id":"\ud800"})", "{\"id\":\"\xff\"}"})
+    EXPECT_EQ(id_of(line), "-32700 ") << line;
+}
+
 TEST(Message, DepthIsBounded) {
   const auto nested = [](std::size_t depth) {
     return R"({"jsonrpc":"2.0","method":"m","params":{"x":)" + std::string(depth, '[') + std::string(depth, ']') + "}}";
