@@ -17,7 +17,8 @@ namespace ridge {
 namespace {
 
 constexpr std::string_view kBefore = "[allocated before the recording]";
-constexpr StringId kNoOpId{UINT32_MAX - 1}, kBeforeId{UINT32_MAX};  // beside the names of ops
+constexpr std::string_view kUnseenFrees = "[freed without a record]";
+constexpr StringId kNoOpId{UINT32_MAX - 2}, kUnseenFreesId{UINT32_MAX - 1}, kBeforeId{UINT32_MAX};  // beside the names of ops
 
 struct DeviceTypeRow {
   std::int64_t type;
@@ -87,6 +88,33 @@ std::optional<std::int64_t> within_reason(std::optional<std::int64_t> bytes) {
   return bytes ? std::optional(std::clamp(*bytes, -kMost, kMost)) : std::nullopt;
 }
 
+// A counter of the allocator. Below 0 it tells nothing.
+std::optional<std::int64_t> counted(std::optional<std::int64_t> bytes) {
+  return bytes && *bytes >= 0 ? within_reason(bytes) : std::nullopt;
+}
+
+// Where the trace has no counter, one is kept: from what the first counter says was there, without any from the least that all
+// frees can be taken from.
+void fill_totals(std::vector<Step>* steps) {
+  std::int64_t sum = 0, lowest = 0;
+  std::optional<std::int64_t> start;
+  for (const Step& step : *steps) {
+    saturating_add(&sum, step.bytes);
+    lowest = std::min(lowest, sum);
+    if (step.total) {
+      start = *step.total;
+      saturating_add(&*start, -sum);
+      break;
+    }
+  }
+  std::int64_t total = start.value_or(lowest == INT64_MIN ? INT64_MAX : -lowest);
+  for (Step& step : *steps) {
+    saturating_add(&total, step.bytes);
+    total = step.total.value_or(std::max<std::int64_t>(total, 0));
+    step.total = total;
+  }
+}
+
 // Type, id, and for the host's memory the process: addresses of two processes are different memory.
 using DeviceKey = std::tuple<std::int64_t, std::int64_t, TrackPart>;
 
@@ -103,21 +131,13 @@ std::map<DeviceKey, std::vector<Step>> read_steps(const Scope& scope) {
     const std::int64_t id = table.device_id.integer(event).value_or(-1);
     if (!scope.has_device(type == kCpu ? -1 : id)) continue;
     const TrackPart process = type == kCpu ? trace.forms.track(trace.track(event)).pid : TrackPart{};
-    steps[{type, id, process}].push_back(
-        {time, *bytes, table.addr.integer(event), within_reason(table.total_allocated.integer(event)),
-         within_reason(table.total_reserved.integer(event)), *bytes > 0 ? op_at(event) : kNoOpId});
+    steps[{type, id, process}].push_back({time, *bytes, table.addr.integer(event),
+                                          counted(table.total_allocated.integer(event)),
+                                          counted(table.total_reserved.integer(event)), *bytes > 0 ? op_at(event) : kNoOpId});
   }
   for (auto& [key, list] : steps) {
     std::stable_sort(list.begin(), list.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
-    // Where the trace has no counter, one is kept from 0.
-    std::int64_t sum = 0;
-    for (Step& step : list) {
-      if (step.total)
-        sum = *step.total;
-      else
-        saturating_add(&sum, step.bytes);
-      step.total = sum;
-    }
+    fill_totals(&list);
   }
   return steps;
 }
@@ -186,7 +206,10 @@ class DeviceMemory {
  private:
   void count(const Step& step, StringId op, const Live& live) {
     const std::int64_t time = step.time_ns - scope_.origin_ns();
-    if (out_.events == 0) out_.allocated.emplace_back(time, static_cast<double>(*step.total - step.bytes));
+    if (out_.events == 0) {
+      const std::int64_t before = std::max<std::int64_t>(*step.total - step.bytes, 0);
+      out_.allocated.emplace_back(time, static_cast<double>(before));
+    }
     out_.allocated.emplace_back(time, static_cast<double>(*step.total));
     if (out_.events == 0 || *step.total > out_.peak_bytes) {
       out_.peak_bytes = *step.total;
@@ -249,7 +272,7 @@ class DeviceMemory {
       saturating_add(&holder.bytes, allocation.bytes);
       saturating_add(&rest, -allocation.bytes);
     }
-    if (rest != 0) holders[kBeforeId].bytes = rest;
+    if (rest != 0) holders[rest > 0 ? kBeforeId : kUnseenFreesId].bytes = rest;
     for (auto& [op, holder] : holders) {
       holder.op = text(op);
       out_.holders.push_back(std::move(holder));
@@ -272,6 +295,7 @@ class DeviceMemory {
 
   std::string text(StringId op) const {
     if (op == kNoOpId) return std::string(kNoOp);
+    if (op == kUnseenFreesId) return std::string(kUnseenFrees);
     return std::string(op == kBeforeId ? kBefore : scope_.trace().text(op));
   }
 

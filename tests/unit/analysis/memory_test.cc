@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +64,52 @@ TEST(Memory, HoldersAddUpToThePeak) {
   EXPECT_EQ(d.holders[1].op, "aten::mm");
   EXPECT_EQ(d.holders[1].bytes, 300);
   EXPECT_EQ(d.holders[1].allocations, 2);
+}
+
+std::vector<double> levels(const MemoryDevice& device) {
+  std::vector<double> out;
+  for (const auto& [time, bytes] : device.allocated) out.push_back(bytes);
+  return out;
+}
+
+// A counter below 0 tells nothing, like one that is not there. 30 come, 100 of before go, 50 come: 70 were there at least.
+TEST(Memory, WithoutACounterItStartsFromWhatIsFreed) {
+  const auto trace = TraceText()
+                         .op("aten::mm", 0, 9'000)
+                         .memory(1'000, 30, 0xA, -1)
+                         .memory(2'000, -100, 0xB, -1)
+                         .memory(3'000, 50, 0xC, -1)
+                         .read();
+  const Model model(*trace);
+  const MemoryDevice d = compute_memory(Scope(model)).devices.at(0);
+  EXPECT_EQ(levels(d), (std::vector<double>{70, 100, 0, 50}));
+  EXPECT_EQ(d.peak_bytes, 100);
+  ASSERT_EQ(d.holders.size(), 2U);
+  EXPECT_EQ(d.holders[0].op, "[allocated before the recording]");
+  EXPECT_EQ(d.holders[0].bytes, 70);
+}
+
+TEST(Memory, WhatComesBeforeTheFirstCounterIsCountedBackFromIt) {
+  const auto trace = TraceText()
+                         .op("aten::mm", 0, 9'000)
+                         .memory(1'000, 30, 0xA, -1)
+                         .memory(2'000, -100, 0xB, 500)
+                         .memory(3'000, 50, 0xC, -1)
+                         .read();
+  const Model model(*trace);
+  EXPECT_EQ(levels(compute_memory(Scope(model)).devices.at(0)), (std::vector<double>{570, 600, 500, 550}));
+}
+
+// The counter knows of frees that the trace does not have: they are no memory of before.
+TEST(Memory, FreesWithoutARecordAreARowOfTheirOwn) {
+  const auto trace = TraceText().op("aten::mm", 0, 9'000).memory(1'000, 300, 0xA, 300).memory(2'000, 200, 0xB, 350).read();
+  const Model model(*trace);
+  const MemoryDevice d = compute_memory(Scope(model)).devices.at(0);
+  EXPECT_EQ(d.peak_bytes, 350);
+  ASSERT_EQ(d.holders.size(), 2U);
+  EXPECT_EQ(d.holders[0].bytes, 500);
+  EXPECT_EQ(d.holders[1].op, "[freed without a record]");
+  EXPECT_EQ(d.holders[1].bytes, -150);
 }
 
 TEST(Memory, ANarrowWindowKnowsWhatCameBefore) {
