@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <set>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -134,7 +135,10 @@ Table head_table(const Summary& s) {
                           static_cast<double>(s.own_busy_ns / static_cast<std::int64_t>(s.gpu.devices.size()) / iterations) /
                           static_cast<double>(s.time.mean_ns()))
           : std::nullopt;
-  head.add("gpu_busy_pct_of_step", Type::number, Unit::percent, of_step(busy_of_iteration));
+  // Recorded kernels hold the recorder's share, the step does not: where they fill it, they would be more than all of it.
+  Cell busy_of_step = of_step(busy_of_iteration);
+  if (double* pct = std::get_if<double>(&busy_of_step)) *pct = std::min(*pct, 100.0);
+  head.add("gpu_busy_pct_of_step", Type::number, Unit::percent, busy_of_step);
   head.add("mfu_pct_of_step", Type::number, Unit::percent, of_step(mfu_pct(use, s.use.devices)));
   head.add("bandwidth_pct", Type::number, Unit::percent, cells::number(bandwidth_pct(use, s.use.devices)));
   head.add("flops_known_pct", Type::number, Unit::percent, cells::number(use.cost.flops_known_pct()));

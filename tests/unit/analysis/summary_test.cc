@@ -50,6 +50,27 @@ TEST(Summary, SaysOfCompiledCodeWhatGraphsSays) {
   EXPECT_EQ(known.in_graphs(), Cell(25.0));
 }
 
+// A kernel is recorded longer than it is without the recorder: where kernels of 1 us fill the step, their recorded time is more
+// than the step without it.
+TEST(Summary, ADeviceIsNotBusyForMoreThanTheStep) {
+  std::string events;
+  for (int step = 0; step < 3; ++step) {
+    const int start = 1000 + step * 100;
+    const std::string name = "ProfilerStep#" + std::to_string(step);
+    events += (step == 0 ? "" : ", ") + event({.name = name, .ts = start, .dur = 99, .cat = "user_annotation"});
+    for (int i = 0; i < 100; ++i)
+      events +=
+          ", " +
+          event({.name = "k", .ts = start + i, .dur = 1, .cat = "kernel", .args = R"("device": 0, "stream": 7)", .tid = 7});
+    events += ", " + launch(step + 1, start + 5, 5, "gemm", start + 30, 30);
+  }
+  const LoadedTrace t = load_events(events);
+  const Report report = report_summary(compute_summary(Scope(*t.model)));
+  const Table& summary = table(report, "summary");
+  EXPECT_EQ(cell(summary, "gpu_busy_pct"), Cell(100.0));
+  EXPECT_EQ(cell(summary, "gpu_busy_pct_of_step"), Cell(100.0));
+}
+
 TEST(Summary, AFilterChoosesWhatIsListedAndNotWhatTheProgramIs) {
   const LoadedTrace t = load_events(join({
       event({.name = "Torch-Compiled Region: 0/0", .ts = 0, .dur = 100}),
