@@ -37,6 +37,13 @@ std::string without_underscores(std::string_view name) {
   return out;
 }
 
+// Of so many elements; unknown where no memory is as large.
+std::optional<std::int64_t> bytes_of(std::optional<std::int64_t> elements, std::int64_t element_bytes) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  if (!elements || *elements < 0 || *elements > kMost / element_bytes) return std::nullopt;
+  return *elements * element_bytes;
+}
+
 // Collectives whose tensors count once: what a rank gives stands as what it gets too, or the other way. Of a broadcast and a
 // reduction to one rank, which of the two it does is not told: it counts as one of many that get, or give.
 struct OneWay {
@@ -110,11 +117,11 @@ CollectiveArgs CollectiveReader::read(std::size_t row) {
   args.destination_rank = table_.destination_rank.integer(source);
   args.dtype = text(table_.dtype, source);
   args.ranks = table_.group_size.integer(source);
+  if (args.ranks && *args.ranks < 1) args.ranks = std::nullopt;
   const auto in = table_.in_elements.integer(source), out = table_.out_elements.integer(source);
   const auto size = element_bytes(args.dtype);
   if (size && (in || out)) {
-    const auto bytes = [&](std::optional<std::int64_t> n) { return n ? std::optional(*n * *size) : std::nullopt; };
-    add_bytes(bytes(in), bytes(out), source, source == event, &args);
+    add_bytes(bytes_of(in, *size), bytes_of(out, *size), source, source == event, &args);
   } else {
     read_tensors(events, &args);
   }

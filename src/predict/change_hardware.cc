@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/dtype.h"
+#include "base/saturating.h"
 #include "device/device.h"
 #include "kernel_names/category.h"
 #include "model/phases.h"
@@ -54,7 +55,7 @@ Scaled scale_by_roofs(const ChangeContext& context, StepTimes* times, F other) {
     if (graph.kind[node] != StepKind::kernel) continue;
     const std::uint32_t row = graph.source[node];
     std::int64_t& duration = times->duration_ns[node];
-    out.all_ns += duration;
+    saturating_add(&out.all_ns, duration);
     LaunchCost cost = context.scope.costs()[row];
     const DeviceSpec* device = device_of(context, node);
     const bool matrix = is_matrix(context, row, cost);
@@ -65,7 +66,7 @@ Scaled scale_by_roofs(const ChangeContext& context, StepTimes* times, F other) {
     const std::optional<double> after = before ? roof_of(cost, matrix, time, 1, new_device).roof_ns : std::nullopt;
     if (!before || !after || *before <= 0) {
       ++out.unknown;
-      out.unknown_ns += duration;
+      saturating_add(&out.unknown_ns, duration);
       continue;
     }
     ++out.changed;

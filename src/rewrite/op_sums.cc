@@ -2,6 +2,7 @@
 #include "rewrite/op_sums.h"
 
 #include "base/in_parallel.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -24,7 +25,7 @@ void WorkSum::add(const WorkSum& other) {
   kernels += other.kernels;
   without_flops += other.without_flops;
   without_bytes += other.without_bytes;
-  device_ns += other.device_ns;
+  saturating_add(&device_ns, other.device_ns);
   flops += other.flops;
   bytes += other.bytes;
 }

@@ -114,7 +114,8 @@ Collectives compute_collectives(const Scope& scope) {
     saturating_add(&row.time_ns, duration_ns(work));
     saturating_add(&row.exposed_ns, duration_ns(work) - covered(computing->second, work.start_ns, work.end_ns));
     if (!bytes) return;
-    row.bytes = row.bytes.value_or(0) + *bytes;
+    if (!row.bytes) row.bytes = 0;
+    saturating_add(&*row.bytes, *bytes);
     saturating_add(&row.sized_ns, duration_ns(work));
   });
   Collectives out;

@@ -71,7 +71,7 @@ Copies compute_copies(const Scope& scope) {
     row.device = device.id;
     ++row.count;
     saturating_add(&row.time_ns, duration_ns(work));
-    if (bytes) {
+    if (bytes && *bytes >= 0) {
       if (!row.bytes) row.bytes = 0;
       saturating_add(&*row.bytes, *bytes);
       if (duration_ns(work) <= 0) return;
@@ -104,7 +104,9 @@ Report report_copies(const Copies& copies) {
     saturating_add(&sum.time_ns, row.time_ns);
     saturating_add(&sum.timed_bytes, row.timed_bytes);
     saturating_add(&sum.timed_ns, row.timed_ns);
-    if (row.bytes) sum.bytes = sum.bytes.value_or(0) + *row.bytes;
+    if (!row.bytes) continue;
+    if (!sum.bytes) sum.bytes = 0;
+    saturating_add(&*sum.bytes, *row.bytes);
   }
   Row total(3);
   total.emplace_back(sum.count);

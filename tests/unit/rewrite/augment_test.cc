@@ -148,6 +148,20 @@ TEST(Augment, AnyLayout) {
   }
 }
 
+// Eight kernels of 2e18 ns at once are more than int64 holds.
+TEST(Augment, ASumOfDurationsStopsAtTheLargestValue) {
+  std::string events =
+      R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":50,"args":{"External id":1}})";
+  for (int i = 1; i <= 8; ++i) {
+    const std::string id = std::to_string(i);
+    events += R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" + id +
+              R"(,"dur":0.5,"args":{"correlation":)" + id + "}}" + R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":)" +
+              id + R"(,"ts":100,"dur":2000000000000000,"args":{"device":0,"stream":)" + id + R"(,"correlation":)" + id + "}}";
+  }
+  const std::string once = augmented(trace_of(events));
+  EXPECT_EQ(count(once, "\"device_us\": 9223372036854776,"), 1U) << once;
+}
+
 // As the reader has it: the last counts.
 TEST(Augment, OfTwoArgsTheLastIsEdited) {
   const std::string once = augmented(trace_of(
