@@ -19,8 +19,8 @@ def test_savings_are_asked_of_whatif_with_the_name_as_text():
             return {"whatif": [{"scenario": "recorded"}, {"scenario": "x", "step_ns": 9, "saves_ns": 1, "saves_pct": 10.0, "basis": "replay"}]}
 
     better = {"kernel": "k<a*>(b)", "cold_ns": 10, "best_ns": 8, "best_config": "b"}
-    found = chosen_config.savings(Ridge(), "t.json", [], [better, {"kernel": "same", "cold_ns": 10, "best_ns": 10, "best_config": "a"}])
-    assert asked[-1] == "kernel:^k<a\\*>\\(b\\)$=0.8000x"
+    found = chosen_config.savings(Ridge(), "t.json", [], [better, {"kernel": "same", "cold_ns": 10, "best_ns": 10, "best_config": "a"}], {})
+    assert asked[-1] == "kernel:^k<a\\*>\\(b\\)$=0.800000x"
     assert [(each["kernel"], each["saves_ns"]) for each in found] == [("k<a*>(b)", 1)]
 
 
@@ -30,8 +30,48 @@ def test_savings_of_several_end_with_all_of_them():
             return {"whatif": [{"scenario": name, "saves_ns": i} for i, name in enumerate(("recorded", "a", "b", "together"))]}
 
     better = [{"kernel": name, "cold_ns": 10, "best_ns": 8, "best_config": "x"} for name in "ab"]
-    found = chosen_config.savings(Ridge(), "t.json", [], better)
+    found = chosen_config.savings(Ridge(), "t.json", [], better, {})
     assert [(each["kernel"], each["saves_ns"]) for each in found] == [("a", 1), ("b", 2), ("all of these", 3)]
+
+
+def test_savings_of_a_call_leave_the_other_calls_of_its_kernel_alone():
+    asked = []
+
+    class Ridge:
+        def tables(self, *words):
+            asked.append([word.partition("=")[2] for word in words if word.startswith("kernel:")])
+            return {"whatif": [{"scenario": word, "basis": "replay"} for word in words] + [{"scenario": "together", "basis": "replay", "saves_ns": len(asked)}]}
+
+    # Two calls of one kernel, a quarter and half of its time: of all launches the first takes 5 %, the second 25 % off, both 30 %.
+    took = [{"kernel": "gemm", "time_ns": ns} for ns in (100, 200, 100)]
+    times = chosen_config.kernel_times([*took, {"kernel": "gemm", "time_ns": 9000, "by_compiler": True}])
+    rows_ = [
+        {"kernel": "gemm", "time_ns": 100, "cold_ns": 10, "best_ns": 8, "best_config": "x"},
+        {"kernel": "gemm", "time_ns": 200, "cold_ns": 10, "best_ns": 5, "best_config": "y"},
+        {"kernel": "gemm", "time_ns": 9000, "cold_ns": 10, "best_ns": 1, "best_config": "tried", "by_compiler": True},
+    ]
+    found = chosen_config.savings(Ridge(), "t.json", [], rows_, times)
+    assert asked == [["0.950000x", "0.750000x"], ["0.700000x"]]
+    assert [(each["best_config"], each["factor"]) for each in found] == [("x", 0.8), ("y", 0.5), (None, None)]
+    assert "25 %" in found[0]["basis"] and found[2]["saves_ns"] == 2
+
+
+def test_a_saving_that_cannot_be_asked_leaves_what_was_measured():
+    from types import SimpleNamespace
+
+    from ridge.bench import parent
+    from ridge.bench.ridge_command import Failed
+
+    for error in (Failed("error: no such thing\n  hint: none", 2), OSError(7, "Argument list too long")):
+
+        def fails(*words, error=error):
+            raise error
+
+        bench = SimpleNamespace(ridge=SimpleNamespace(tables=fails), asked=SimpleNamespace(flag=[]), kernel_times={}, diagnostics=[])
+        rows_ = [{"kernel": "k", "cold_ns": 10, "best_ns": 5, "best_config": "x"}]
+        assert list(parent._savings(bench, "t.json", rows_)) == []
+        assert [each["code"] for each in bench.diagnostics] == ["no_savings"]
+        assert "hint" not in bench.diagnostics[0]["message"]
 
 
 def test_configurations_are_marked_by_grid_outputs_and_time():

@@ -15,15 +15,17 @@
 namespace ridge {
 namespace {
 
-// The outermost ops and annotations that match, by tree node, and whether a node is inside of one.
+// The outermost ops and annotations of the program that match, by tree node, and whether a node is inside of one.
 struct MatchedOps {
   std::vector<std::uint32_t> outermost;
   std::vector<bool> inside;
+  std::int64_t compilers = 0;  // that match, and are the compiler's
 };
 
 MatchedOps find_ops(const ChangeContext& context, const Change& change) {
   const Trace& trace = context.scope.trace();
   const CallTree& tree = context.scope.model().tree();
+  const CompilerWork& compilers = context.scope.model().compiler_work();
   NameMatch matches(trace, change);
   MatchedOps found{.inside = std::vector<bool>(tree.size())};
   for (std::uint32_t n = 0; n < tree.recorded; ++n) {
@@ -34,6 +36,10 @@ MatchedOps find_ops(const ChangeContext& context, const Change& change) {
     }
     const bool named = tree.event_class[n] == EventClass::op || tree.event_class[n] == EventClass::annotation;
     if (!named || !matches(trace.events.name(tree.event[n]))) continue;
+    if (compilers.holds(NodeId{n})) {
+      ++found.compilers;
+      continue;
+    }
     found.inside[n] = true;
     found.outermost.push_back(n);
   }
@@ -74,6 +80,7 @@ ChangeEffect change_ops(const Change& change, const ChangeContext& context, Step
   const CallTree& tree = context.scope.model().tree();
   const MatchedOps ops = find_ops(context, change);
   ChangeEffect effect{.matches = static_cast<std::int64_t>(ops.outermost.size()), .uncertain = 0.05};
+  effect.compilers = ops.compilers;
   effect.basis = counted_calls(effect.matches, "call") + " changed on the host";
   const bool of_host = !change.time.by_work();
   HostTime host(context.graph, times);
@@ -122,6 +129,7 @@ ChangeEffect drop_host_waits(const Change& change, const ChangeContext& context,
   const StepGraph& graph = context.graph;
   const Trace& trace = context.scope.trace();
   const CallTree& tree = context.scope.model().tree();
+  const CompilerWork& compilers = context.scope.model().compiler_work();
   NameMatch matches(trace, change);
   ChangeEffect effect{.uncertain = 0.2};
   for (std::uint32_t node = 0; node < graph.first_device; ++node) {
@@ -133,6 +141,10 @@ ChangeEffect drop_host_waits(const Change& change, const ChangeContext& context,
     const bool frees = text == "cudaFree" || text == "hipFree";
     const bool chosen = matches(name) || (op != kNoNode && matches(trace.events.name(tree.event[op.value])));
     if (!chosen || (frees && change.pattern == nullptr)) continue;
+    if (compilers.holds(call)) {
+      ++effect.compilers;
+      continue;
+    }
     ++effect.matches;
     times->duration_ns[node] = 0;
     for (std::uint32_t e = graph.first_edge[node]; e < graph.first_edge[node + 1]; ++e) times->edge_lag_ns[e] = kNoWait;

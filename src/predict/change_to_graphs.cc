@@ -25,9 +25,13 @@ struct Section {
 class GraphSections {
  public:
   GraphSections(const ChangeContext& context, StepTimes* times)
-      : context_(context), graph_(context.graph), times_(*times), host_(context.graph, times) {}
+      : context_(context),
+        compilers_(context.scope.model().compiler_work()),
+        graph_(context.graph),
+        times_(*times),
+        host_(context.graph, times) {}
 
-  // Cuts a thread at waits for the device and at iterations.
+  // Cuts a thread at waits for the device, at iterations, and where the compiler launches something.
   void add(const StepLane& lane) {
     const std::vector<Iteration>& iterations = context_.scope.model().iterations().list;
     auto next = iterations.begin();
@@ -35,8 +39,11 @@ class GraphSections {
     for (std::uint32_t node = lane.first; node < lane.first + lane.count; ++node) {
       bool ends = graph_.kind[node] == StepKind::wait && graph_.source[node] != StepGraph::kNone;
       for (; next != iterations.end() && next->start_ns <= graph_.start_ns[node]; ++next) ends = true;
-      if (ends) close(lane, &section);
-      if (graph_.kind[node] != StepKind::launch) continue;
+      const bool launches = graph_.kind[node] == StepKind::launch;
+      const bool compilers = launches && compilers_.holds(NodeId{graph_.source[node]});
+      if (ends || compilers) close(lane, &section);
+      left_ += compilers ? 1 : 0;
+      if (!launches || compilers) continue;
       if (section.first == StepGraph::kNone) section.first = node;
       section.last = node;
       ++section.launches;
@@ -51,6 +58,7 @@ class GraphSections {
   }
   std::int64_t graphs() const { return static_cast<std::int64_t>(sections_.size()); }
   std::int64_t launches() const { return launches_; }
+  std::int64_t left() const { return left_; }
 
  private:
   void close(const StepLane& lane, Section* section) {
@@ -73,11 +81,12 @@ class GraphSections {
   }
 
   const ChangeContext& context_;
+  const CompilerWork& compilers_;
   const StepGraph& graph_;
   StepTimes& times_;
   HostTime host_;
   std::vector<Section> sections_;
-  std::int64_t launches_ = 0;
+  std::int64_t launches_ = 0, left_ = 0;
 };
 
 }  // namespace
@@ -89,9 +98,11 @@ ChangeEffect change_to_cuda_graphs(const Change&, const ChangeContext& context, 
     if (!lane.device) sections.add(lane);
   }
   sections.apply();
-  ChangeEffect effect{.matches = sections.launches(), .uncertain = 0.15};
-  if (sections.graphs() > 0) {
-    for (std::int64_t& gap : times->gap_ns) gap = std::min(gap, kGraphGapNs);
+  ChangeEffect effect{.matches = sections.launches(), .uncertain = 0.15, .compilers = sections.left()};
+  const CompilerWork& compilers = context.scope.model().compiler_work();
+  for (std::uint32_t node = graph.first_device; sections.graphs() > 0 && node < graph.size(); ++node) {
+    std::int64_t& gap = times->gap_ns[node - graph.first_device];
+    if (!compilers.holds_work(graph.source[node])) gap = std::min(gap, kGraphGapNs);
   }
   effect.basis =
       fmt::format("{} launches in {} graphs, cut where the host waits; whether the program can be captured is not known",

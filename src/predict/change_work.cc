@@ -11,23 +11,32 @@
 namespace ridge {
 namespace {
 
-// Names of device work and their readable forms.
+// The program's device work by name or readable form; counts what is the compiler's.
 class WorkMatch {
  public:
   WorkMatch(const ChangeContext& context, const Change& change)
-      : model_(context.scope.model()), work_(model_.trace().of(EventClass::device_work)), names_(model_.trace(), change) {
+      : model_(context.scope.model()),
+        compilers_(model_.compiler_work()),
+        work_(model_.trace().of(EventClass::device_work)),
+        names_(model_.trace(), change) {
     for (const KernelIdentity& identity : model_.identities().identities) labels_.push_back(names_.matches(identity.label));
   }
 
   bool operator()(std::uint32_t row) {
-    return labels_[model_.identities().of_row[row]] || names_(model_.trace().events.name(work_[row]));
+    if (!labels_[model_.identities().of_row[row]] && !names_(model_.trace().events.name(work_[row]))) return false;
+    const bool compilers = compilers_.holds_work(row);
+    left_ += compilers ? 1 : 0;
+    return !compilers;
   }
+  std::int64_t left() const { return left_; }
 
  private:
   const Model& model_;
+  const CompilerWork& compilers_;
   std::span<const EventId> work_;
   NameMatch names_;
   std::vector<bool> labels_;  // by identity
+  std::int64_t left_ = 0;
 };
 
 // By the time of its launch; of work without one by its own.
@@ -82,6 +91,7 @@ ChangeEffect change_kernels(const Change& change, const ChangeContext& context, 
   if (measured > 0) effect.basis += fmt::format("; {} of them by what was measured of them alone (--table)", measured);
   if (without_roof > 0) effect.basis += fmt::format("; no {} is known of {}", by_work.name(), without_roof);
   effect.unknown = roof && effect.matches > 0 && without_roof == effect.matches;
+  effect.compilers = matches.left();
   return effect;
 }
 
@@ -122,6 +132,7 @@ ChangeEffect fuse_kernels(const Change& change, const ChangeContext& context, St
     }
   }
   effect.uncertain = 0.3;
+  effect.compilers = matches.left();
   effect.basis = fmt::format(
       "{} launches less; a fused kernel takes what its longest takes, and less where inputs are read once for several", fused);
   return effect;

@@ -2,6 +2,8 @@
 // its form, what it means, and the function that changes the times of a StepGraph.
 //
 // A change tells what it rests on, and how far off it may be: of what it saves, the share that is not certain.
+//
+// What is chosen by name or by being a launch or a wait is the program's alone: an autotuner goes on trying what it tried.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +47,11 @@ struct Change {
 
 // What a change did to the times.
 struct ChangeEffect {
-  std::int64_t matches = 0;  // things that it changed
-  std::string basis = {};    // what it rests on; what it cannot tell
-  double uncertain = 0;      // share of what it saves that may be missing, or come on top
-  bool unknown = false;      // the trace does not tell what it would bring: `basis` says why
+  std::int64_t matches = 0;    // things that it changed
+  std::string basis = {};      // what it rests on; what it cannot tell
+  double uncertain = 0;        // share of what it saves that may be missing, or come on top
+  bool unknown = false;        // the trace does not tell what it would bring: `basis` says why
+  std::int64_t compilers = 0;  // what its pattern matches too, but is the compiler's: left as it is, see model/compiler_work.h
 };
 
 struct ChangeContext {

@@ -38,6 +38,13 @@ StepTimes without_recorder(const StepGraph& graph, double times) {
 // How uncertain a saving is, of what is uncertain of it: where most of a step goes, what is left of it is uncertain instead.
 double spread(double share) { return share <= 0.5 ? std::abs(share) : 2 * share * (1 - share); }
 
+std::string basis_of(const ChangeEffect& effect) {
+  if (effect.unknown) return effect.basis;
+  if (effect.compilers == 0) return effect.matches == 0 ? "nothing matches" : effect.basis;
+  return fmt::format("{}; {} more, of autotuning or compilation, left alone",
+                     effect.matches == 0 ? "nothing of the program matches" : effect.basis, effect.compilers);
+}
+
 constexpr double kMostTimes = 16;  // what the recorder cost, against the estimate
 constexpr int kHalvings = 24;
 
@@ -139,7 +146,7 @@ Outcome WhatIf::outcome(std::span<const Change> changes, std::span<const Removal
   for (const Change& change : changes) {
     const ChangeEffect effect = change.kind->apply(change, {scope_, graph_}, &times);
     out.matches += effect.matches;
-    out.basis += (out.basis.empty() ? "" : "; ") + (effect.matches == 0 && !effect.unknown ? "nothing matches" : effect.basis);
+    out.basis += (out.basis.empty() ? "" : "; ") + basis_of(effect);
     if (effect.unknown) return out;
     if (effect.matches > 0) kept = std::min(kept, 1 - effect.uncertain);
   }

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from . import answer, cache_files, options, rows, script, scripts, table_file, trace_facts
+from . import answer, cache_files, chosen_config, options, rows, script, scripts, table_file, trace_facts
 from .progress import Progress, printable
 from .ridge_command import Failed, Ridge
 from .roof import Roof
@@ -34,6 +34,7 @@ class Bench:
         self.machine = {}
         self.other_device = False  # the trace is of another one than this machine's
         self.modules = {}  # of Inductor, by kernel
+        self.kernel_times = {}  # of the trace, by name
 
     def ask_machine(self):
         self.machine = self.workers.ask("machine", START_DEADLINE_S)
@@ -144,9 +145,7 @@ def _row(bench, item, launches, roof):
         costs.update(compute_ns=None, expected_ns=None)
     row = rows.measured(row, told, costs, roof)
     if told.get("configs"):
-        from . import chosen_config
-
-        chosen_config.add(row, told["configs"], call)
+            chosen_config.add(row, told["configs"], call)
     return row
 
 
@@ -185,13 +184,13 @@ def _savings(bench, trace, found):
     """Of a trace that may be large: it is asked once more for each."""
     if trace is None:
         return ()
-    from . import chosen_config
-
     try:
-        return chosen_config.savings(bench.ridge, trace, bench.asked.flag, found)
+        return chosen_config.savings(bench.ridge, trace, bench.asked.flag, found, bench.kernel_times)
     except Stopped as stopped:
         bench.stop(stopped, "what a step would save was not asked")
-        return ()
+    except (Failed, OSError) as error:  # what was measured stays
+        bench.diagnostics.append(answer.diagnostic("no_savings", "what a step would save is not known: %s" % printable(str(error).partition("\n")[0])))
+    return ()
 
 
 def _compare_devices(bench, launches):
@@ -237,7 +236,9 @@ def bench_trace(bench, trace):
     asked = bench.asked
     folder = os.path.join(bench.folder, "scripts")
     bench.ridge.run("replay", trace, "--all", *asked.replay, "-o", folder)
-    items = scripts.chosen(scripts.of_folder(folder), asked.kernel, asked.op)
+    items = scripts.of_folder(folder)
+    bench.kernel_times = chosen_config.kernel_times(items)
+    items = scripts.chosen(items, asked.kernel, asked.op)
     items.sort(key=lambda item: (bool(item.get("by_compiler")), -(item.get("time_ns") or 0)))
     if not (asked.kernel or asked.op):
         items = _of_the_program(bench, items)

@@ -25,6 +25,7 @@ def begun(item, call):
         "time_ns": item.get("time_ns"),
         "trace_ns": call.get("trace_ns"),
         "script": item.get("script"),
+        "by_compiler": bool(item.get("by_compiler")),
         "note": call.get("note"),
         "call": call,
     }

@@ -209,6 +209,7 @@ std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavin
   for (std::uint32_t node = 0; node < graph.size() && !graph.is_device(node); ++node) {
     if (graph.kind[node] != StepKind::wait || graph.source[node] == StepGraph::kNone) continue;
     const NodeId call{graph.source[node]};
+    if (facts.model().compiler_work().holds(call)) continue;
     // Not what the program waits for by itself, outside of any op: as a rule the end of what was recorded.
     if (facts.nearest_op(call) != kNoNode) tally.add(call, graph.recorded_end_ns(node) - graph.start_ns[node]);
   }

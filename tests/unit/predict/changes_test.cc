@@ -6,6 +6,7 @@
 #include "predict/what_if.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
+#include "support/says.h"
 
 namespace ridge {
 namespace {
@@ -225,6 +226,51 @@ TEST(Changes, AWaitForLateWorkIsNoSaving) {
   const Changed changed(text.read());
   EXPECT_GE(changed.step({"no-sync"}), 5'700'000);
   EXPECT_TRUE(changed.after({"no-sync"}).basis.starts_with("3 calls of the host no longer wait;"));
+}
+
+// A step that first tunes: two launches of 100 us under the tuner's span, then two of the program by the same name. The host
+// waits behind each pair, so that what a kernel takes the step takes.
+std::unique_ptr<Trace> with_tuning() {
+  TraceText text;
+  text.annotation("ProfilerStep#0", 0, 440'000);
+  text.op("CachingAutotuner.benchmark_all_configs", 2'000, 221'000);
+  for (int pair = 0; pair < 2; ++pair) {
+    const int begin = pair * 220'000;
+    for (int i = 0; i < 2; ++i) {
+      const int at = begin + i * 20'000;
+      text.op("aten::mm", 5'000 + at, 15'000 + at).call("cudaLaunchKernel", 10'000 + at, 14'000 + at, 2 * pair + i + 1);
+      text.kernel("gemm", begin + 16'000 + i * 101'000, begin + 116'000 + i * 101'000, 2 * pair + i + 1);
+    }
+    text.call("cudaStreamSynchronize", begin + 40'000, begin + 219'000);
+  }
+  return text.read();
+}
+
+// What a tuner tries is the same whatever the program's launches of that name take.
+TEST(Changes, WhatTheTunerTriedStaysAsItIs) {
+  const Changed changed(with_tuning());
+  EXPECT_EQ(changed.step({}), 440'000);
+  EXPECT_EQ(changed.step({"kernel:gemm=0.5x"}), 440'000 - 2 * 50'000);
+  EXPECT_EQ(changed.step({"fuse:gemm"}), 440'000 - 101'000);
+  // And half of the 5 us of the op ahead of its first launch; the second is in time anyway.
+  EXPECT_EQ(changed.step({"op:aten::mm=0.5x"}), 440'000 - 2 * 50'000 - 2'500);
+  for (const char* text : {"kernel:gemm=0.5x", "fuse:gemm", "op:aten::mm=0.5x"}) {
+    const Outcome outcome = changed.after({text});
+    EXPECT_EQ(outcome.matches, 2) << text;
+    EXPECT_TRUE(test::says(outcome.basis, {"2 more", "autotuning"})) << text << ": " << outcome.basis;
+  }
+  EXPECT_EQ(changed.after({"no-sync"}).matches, 1);
+  EXPECT_EQ(changed.after({"cuda-graphs"}).matches, 2);
+}
+
+TEST(Changes, SaysThatOnlyTheTunersLaunchesMatch) {
+  TraceText text;
+  text.annotation("ProfilerStep#0", 0, 300'000).op("CachingAutotuner.benchmark_all_configs", 2'000, 200'000);
+  text.call("cudaLaunchKernel", 10'000, 14'000, 1).kernel("tried", 16'000, 100'000, 1);
+  text.call("cudaLaunchKernel", 210'000, 214'000, 2).kernel("chosen", 216'000, 290'000, 2);
+  const Outcome outcome = Changed(text.read()).after({"kernel:tried=0.5x"});
+  EXPECT_EQ(outcome.matches, 0);
+  EXPECT_NE(outcome.basis.find("nothing of the program matches"), std::string::npos) << outcome.basis;
 }
 
 TEST(Changes, AreRefusedWithAWordAboutTheirForm) {
