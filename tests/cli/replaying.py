@@ -276,12 +276,15 @@ def test_generated_kernels_from_their_sources(folder):
             equal(source["match"], "matches" if source["hash"] else "unknown", row["kernel"])
 
 
+def has_torch(python):
+    if not python or not os.path.exists(python):
+        return False
+    return subprocess.run([python, "-c", "import torch"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def python_with_torch():
     """A Python that has torch: RIDGE_TORCH_PYTHON, or this one."""
-    for python in (os.environ.get("RIDGE_TORCH_PYTHON"), sys.executable):
-        if python and subprocess.run([python, "-c", "import torch"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
-            return python
-    return None
+    return next((python for python in (os.environ.get("RIDGE_TORCH_PYTHON"), sys.executable) if has_torch(python)), None)
 
 
 RUN_ALL = """

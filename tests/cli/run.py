@@ -18,12 +18,13 @@ import made_jobs
 import outputs
 import predicting
 import ranks
+import replay_values
 import replaying
 import scripts
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, benching, asking, ranks, made_jobs, hostile, scripts]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, replay_values, benching, asking, ranks, made_jobs, hostile, scripts]
 
 
 def main():

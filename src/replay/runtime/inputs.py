@@ -28,14 +28,45 @@ def dense_strides(shape):
     return strides[::-1]
 
 
+UNSIGNED = [getattr(torch, name) for name in ("uint16", "uint32", "uint64") if hasattr(torch, name)]  # without randint
+
+
+def spread(count, chosen, device):
+    """A mask with so many true values, evenly spread."""
+    mask = torch.zeros(count, dtype=torch.bool, device=device)
+    mask[torch.linspace(0, max(count - 1, 0), min(chosen, count), dtype=torch.float64, device=device).long()] = True
+    return mask
+
+
+def told(count, kind, device):
+    """Values that the other arguments decide: (kind, ...) of values()."""
+    kind, *numbers = kind
+    place = torch.arange(count, device=device)
+    if kind == "each":  # all the same
+        return torch.full((count,), numbers[0], device=device)
+    if kind == "sum":  # that add up to it, as even as can be
+        return numbers[0] // max(count, 1) + (place < numbers[0] % max(count, 1)).long()
+    if kind == "ends":  # of groups one behind the other; each but the last a multiple of 16
+        return torch.where(place == count - 1, torch.full_like(place, numbers[0]), (place + 1) * numbers[0] // max(count, 1) // 16 * 16)
+    if kind == "pivots":  # of rows that stay where they are, counted from 1
+        return place % numbers[0] + 1
+    if kind == "true":  # numbers[0] of numbers[1]
+        return spread(count, count * numbers[0] // max(numbers[1], 1), device)
+    # "boxes": rows of image 0, left, top, right, bottom; within numbers[0] x numbers[1]
+    part = torch.tensor([0, 0.125 * numbers[0], 0.125 * numbers[1], 0.875 * numbers[0], 0.875 * numbers[1]], device=device)
+    return part[place % 5]
+
+
 def values(count, dtype, device, generator, kind):
-    """`count` values of a kind: "normal", "positive", "zeros", ("below", n), ("ascending", last), "steps"."""
-    if kind == "zeros" or dtype in (torch.uint16, torch.uint32, torch.uint64):
+    """`count` values of a kind: "normal", "positive", "share", "zeros", ("below", n), ("ascending", last), "steps"; told()."""
+    if kind == "zeros" or dtype in UNSIGNED:
         return torch.zeros(count, dtype=torch.uint8, device=device).to(dtype)
     if isinstance(kind, tuple) and kind[0] == "below":
         return torch.randint(0, max(int(kind[1]), 1), (count,), generator=generator, device=device).to(dtype)
     if isinstance(kind, tuple) and kind[0] == "ascending":
         return torch.linspace(0, int(kind[1]), max(count, 1), device=device)[:count].to(dtype)
+    if isinstance(kind, tuple):
+        return told(count, kind, device).to(dtype)
     if kind == "steps":
         return torch.ones(count, dtype=dtype, device=device)
     if dtype == torch.bool:
@@ -44,10 +75,12 @@ def values(count, dtype, device, generator, kind):
         return torch.randn(count, dtype=dtype, generator=generator, device=device)
     if not dtype.is_floating_point:
         return torch.randint(0, 100, (count,), generator=generator, device=device).to(dtype)
-    if dtype.itemsize < 1 or dtype in (getattr(torch, "float4_e2m1fn_x2", None), getattr(torch, "float8_e8m0fnu", None)):
+    if dtype in (getattr(torch, "float4_e2m1fn_x2", None), getattr(torch, "float8_e8m0fnu", None)):
         return torch.randint(96, 128, (count,), generator=generator, device=device).to(torch.uint8).view(dtype)
     if kind == "positive":
         return (torch.rand(count, generator=generator, device=device) + 0.5).to(dtype)
+    if kind == "share":  # probabilities
+        return (0.98 * torch.rand(count, generator=generator, device=device) + 0.01).to(dtype)
     drawn = dtype if dtype in (torch.float64, torch.float16, torch.bfloat16) else torch.float32
     return torch.randn(count, dtype=drawn, generator=generator, device=device).to(dtype)
 

@@ -2,10 +2,12 @@
 
 POSITIVE = {"rstd", "save_invstd", "save_var", "save_ivar", "invstd", "running_var", "var", "scale", "scale_a", "scale_b",
             "exp_avg_sqs", "max_exp_avg_sqs", "exp_avg_sq", "max_exp_avg_sq", "logsumexp", "softmax_logsumexp",
-            "softmax_lse", "state_sums", "reserve"}  # fmt: skip
+            "softmax_lse", "state_sums", "reserve", "std"}  # fmt: skip
 POSITIVE_OPS = {"log", "log_", "log2", "log10", "log1p", "sqrt", "sqrt_", "rsqrt", "rsqrt_", "_foreach_sqrt",
-                "_foreach_sqrt_", "multinomial", "poisson", "lgamma", "digamma", "binary_cross_entropy",
-                "binary_cross_entropy_backward", "bernoulli", "bernoulli_"}  # fmt: skip
+                "_foreach_sqrt_", "multinomial", "poisson", "lgamma", "digamma", "_standard_gamma", "_standard_gamma_grad",
+                "_sample_dirichlet", "_dirichlet_grad"}  # fmt: skip
+SHARE_OPS = {"bernoulli", "bernoulli_", "binary_cross_entropy", "binary_cross_entropy_backward", "binomial"}  # of probabilities
+MESSAGES = {"api_name", "assert_msg"}  # texts that change nothing
 SEEDS = {"philox_seed", "philox_offset", "rng_state", "unused", "seed", "offset"}
 ON_HOST = {"philox_seed", "philox_offset"}  # of attention that draws no numbers
 WIDE = ("double", "float64", "long int", "long", "int64", "bool", "c10::complex<double>")  # types of Python's numbers
@@ -48,6 +50,8 @@ def fits(argument, schema):
         return 2 if inner in ("List[Tensor]", "List[Optional[Tensor]]") else None
     text = argument.get("value", "")
     if kind == "none" or text == "":
+        if getattr(schema, "is_out", False):
+            return None
         if inner == "List[Optional[Tensor]]":
             return 1
         if inner in ("Tensor", "str") and not optional and not schema.has_default_value():
@@ -81,6 +85,10 @@ def fits(argument, schema):
     return 1 if inner == "number" else None
 
 
+def is_left_out(argument):
+    return argument["kind"] == "none" or argument["kind"] == "value" and argument["value"] == ""
+
+
 def find_overload():
     """The overload whose schema has these arguments, as torch.ops has it."""
     space, _, name = CALL["op"].partition("::")
@@ -90,17 +98,20 @@ def find_overload():
     packet = getattr(getattr(torch.ops, space), name, None)
     if not hasattr(packet, "overloads") or overload and overload not in packet.overloads():
         raise NotImplementedError(f"this torch ({torch.__version__}) has no op {CALL['op']!r}")
-    best, best_score = None, -1
+    best, best_score = None, None
     for each in [overload] if overload else packet.overloads():
         candidate = getattr(packet, each)
         wanted = candidate._schema.arguments
-        if len(wanted) != len(ARGUMENTS):
+        # Another version of torch may have more arguments behind the recorded ones, or not have the last: then by their defaults.
+        more, fewer = wanted[len(ARGUMENTS) :], ARGUMENTS[len(wanted) :]
+        if not all(schema.has_default_value() for schema in more) or not all(is_left_out(argument) for argument in fewer):
             continue
         scores = [fits(argument, schema) for argument, schema in zip(ARGUMENTS, wanted)]
         if None in scores:
             continue
-        if sum(scores) > best_score:
-            best, best_score = candidate, sum(scores)
+        score = (-len(more) - len(fewer), sum(scores))
+        if best is None or score > best_score:
+            best, best_score = candidate, score
     if best is None:
         raise NotImplementedError(f"this torch ({torch.__version__}) has no {CALL['op']} with {len(ARGUMENTS)} such arguments")
     return best
@@ -124,7 +135,7 @@ def index_limit(op, name, named):
     if name in ("indices", "index", "sorted_indices", "offset2bag", "bag_size", "mapping"):
         if op.startswith(("embedding", "_embedding_bag")) and weight:
             return weight[0]
-        if op.startswith("embedding") and "num_weights" in named:
+        if name == "indices" and "num_weights" in named:
             return value_of(named, "num_weights", 1)
         if op.startswith(("max_pool", "adaptive_max_pool", "fractional_max_pool", "max_unpool")) and own:
             return math.prod(own[-3:] if "3d" in op else own[-2:])
@@ -141,8 +152,37 @@ def index_limit(op, name, named):
     return None
 
 
+def told_by_others(op, name, argument, named):
+    """The kind of an input that the other arguments decide: values outside of it are refused, or read memory that is not theirs."""
+    own, probabilities, targets = tensor_sizes(named, "self"), tensor_sizes(named, "log_probs"), tensor_sizes(named, "targets")
+    if name == "mask" and op.startswith("masked_scatter") and own and tensor_sizes(named, "source") is not None:
+        return ("true", math.prod(named["source"]["shape"]), math.prod(own))
+    if name in ("pivots", "LU_pivots") and argument["shape"]:
+        return ("pivots", max(argument["shape"][-1], 1))
+    if name == "repeats":
+        size = value_of(named, "output_size")
+        return ("below", 4) if size is None else ("sum", size)
+    if name == "offs" and own and tensor_sizes(named, "mat2"):
+        other = named["mat2"]["shape"]
+        return ("ends", other[-1] if len(own) == 3 else own[0] if len(other) == 3 else own[1])
+    if name == "targets" and probabilities:
+        return ("below", probabilities[-1])
+    if name in ("input_lengths", "target_lengths") and probabilities and targets:
+        each = targets[1] if len(targets) == 2 else targets[0] // max(math.prod(argument["shape"]), 1)
+        return ("each", probabilities[0] if name == "input_lengths" else min(each, probabilities[0]))
+    if name == "rois" and tensor_sizes(named, "input") and argument["shape"][-1:] == [5]:
+        scale = value_of(named, "spatial_scale", 1.0) or 1.0
+        return ("boxes", named["input"]["shape"][-1] / scale, named["input"]["shape"][-2] / scale)
+    return None
+
+
 def kind_of(op, name, argument, named):
     """What values an input takes; see values()."""
+    told_kind = told_by_others(op, name, argument, named)
+    if told_kind is not None:
+        return told_kind
+    if op == "_assert_async":
+        return "steps"
     integers = not dtype_of(argument["dtype"]).is_floating_point and argument["dtype"] not in ("bool",)
     if name in SEEDS and integers:
         return "zeros"
@@ -151,7 +191,7 @@ def kind_of(op, name, argument, named):
         first = others[0] if others else [1]
         indices = tensor_sizes(named, "indices")
         return ("ascending", indices[0] if indices else first[0] if len(first) < 4 else first[1])
-    if name in ("seqused_k", "seqused_q"):
+    if name in ("seqused_k", "seqused_q") or name == "info" and integers:
         return "zeros"
     if integers:
         limit = index_limit(op, name, named)
@@ -162,6 +202,8 @@ def kind_of(op, name, argument, named):
         return "steps"
     if name in POSITIVE or op in POSITIVE_OPS:
         return "positive"
+    if op in SHARE_OPS:
+        return "share"
     if name == "total_weight":
         return "steps"
     return "normal"
@@ -235,9 +277,7 @@ def make_indices(named, device, generator):
     count = source[0] if source else indexed_rows(shape) or shape[0]
     if mask is None:
         return [make_tensor([count], None, "int64", device, generator, ("below", own[0]))]
-    chosen = torch.zeros(math.prod(mask), dtype=torch.bool, device=device)
-    chosen[torch.linspace(0, max(chosen.numel() - 1, 0), min(count, chosen.numel()), dtype=torch.float64, device=device).long()] = True
-    return [chosen.view(mask)]
+    return [spread(math.prod(mask), count, device).view(mask)]
 
 
 def make_inputs(device="cuda", seed=0):
@@ -246,7 +286,7 @@ def make_inputs(device="cuda", seed=0):
     op = CALL["op"].partition("::")[2].partition(".")[0]
     generator = None if str(device) == "meta" else torch.Generator(device=device).manual_seed(seed)
     host = None if str(device) == "meta" else torch.Generator().manual_seed(seed)
-    schema = overload._schema.arguments
+    schema = overload._schema.arguments[: len(ARGUMENTS)]
     named = {argument.name: recorded for argument, recorded in zip(schema, ARGUMENTS)}
     args, kwargs = [], {}
     for argument in schema:
@@ -268,6 +308,10 @@ def make_inputs(device="cuda", seed=0):
                 value = torch.device(device)
             elif value is None and "str" in wanted and text_in_kernel(op, argument.name) is not None:
                 value = text_in_kernel(op, argument.name)
+            elif value is None and wanted == "str" and not argument.has_default_value():
+                if argument.name not in MESSAGES:
+                    raise NotImplementedError(f"the text of {argument.name!r} is not recorded, and the kernel's name does not tell it")
+                value = ""
             elif value is None and not wanted.startswith("Optional[") and argument.has_default_value():
                 value = argument.default_value
             elif isinstance(value, int) and not isinstance(value, bool) and "float" in wanted:
