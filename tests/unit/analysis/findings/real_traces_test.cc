@@ -75,6 +75,8 @@ constexpr Fault kFaults[] = {
     {"fault_item_sync", "exposed_communication", 0},
     {"resnet18_compile_time", "autotune_in_window", kAnywhere},
     {"resnet18_compile_time", "compile_in_window", 1},
+    {"autotune_own", "autotune_in_window", 1, "scaled_add"},  // triton.autotune has no span; its waits are not the program's
+    {"autotune_own", "host_sync", 0},
     {"fault_recompile_in_window", "autotune_in_window", 0},
     {"fault_tiny_kernels", "autotune_in_window", 0},
     {"fault_optimizer_loop", "first_iteration_outlier", 0},
