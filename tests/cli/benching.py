@@ -96,6 +96,15 @@ def test_a_folder_that_cannot_be_made_is_said(folder):
     refused(1, "bench", folder.trace, "--keep", "/proc/x", error="the folder cannot be made", env={"PYTHONUNBUFFERED": "1"})  # Python writes word by word
 
 
+def test_the_page_takes_what_bench_wrote_only(folder):
+    """The answer of another command has kernels too, and nothing of it would be shown."""
+    kernels = folder.at("kernels.json")
+    succeeds("kernels", folder.trace, "--json", "-o", kernels)
+    refused(2, "report", folder.trace, "--bench", kernels, "-o", folder.at("page.html"), error="of 'kernels', not of bench", hint="ridge bench")
+    check(not os.path.exists(folder.at("page.html")), "no page")
+    succeeds("report", folder.trace, "--bench", folder.write("bench.json", json.dumps(ANSWER)), "-o", folder.at("page.html"))
+
+
 def test_bench_becomes_python_with_the_words_as_they_are(folder):
     """A Python that prints its words: names with spaces, quotes and dashes arrive whole."""
     fake = folder.write("python", '#!/bin/sh\nif [ "$1" = -c ]; then echo python 3; exit 0; fi\nfor word in "$@"; do printf "%s\\n" "$word"; done\nexit 41\n')
