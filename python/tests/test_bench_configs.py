@@ -18,10 +18,10 @@ def test_savings_are_asked_of_whatif_with_the_name_as_text():
             asked.extend(words)
             return {"whatif": [{"scenario": "recorded"}, {"scenario": "x", "step_ns": 9, "saves_ns": 1, "saves_pct": 10.0, "basis": "replay"}]}
 
-    better = {"kernel": "k<a*>(b)", "cold_ns": 10, "best_ns": 8, "best_config": "b"}
+    better = {"kernel": "k<a*>(b)\0", "cold_ns": 10, "best_ns": 8, "best_config": "b"}
     found = chosen_config.savings(Ridge(), "t.json", [], [better, {"kernel": "same", "cold_ns": 10, "best_ns": 10, "best_config": "a"}], {})
-    assert asked[-1] == "kernel:^k<a\\*>\\(b\\)$=0.800000x"
-    assert [(each["kernel"], each["saves_ns"]) for each in found] == [("k<a*>(b)", 1)]
+    assert asked[-1] == "kernel:^k<a\\*>\\(b\\)\\x00$=0.800000x"
+    assert [(each["kernel"], each["saves_ns"]) for each in found] == [("k<a*>(b)\0", 1)]
 
 
 def test_savings_of_several_end_with_all_of_them():

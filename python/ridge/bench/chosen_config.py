@@ -66,9 +66,14 @@ def _added(parts):
 
 def _scenarios(ridge, trace, flags, parts):
     """The rows of whatif for kernels that take a part less: one each, and where there are several one for all of them."""
-    words = [word for kernel, less in parts for word in ("--do", "kernel:^%s$=%.6fx" % (re.escape(kernel), max(0, 1 - less)))]
+    words = [word for kernel, less in parts for word in ("--do", "kernel:^%s$=%.6fx" % (_as_pattern(kernel), max(0, 1 - less)))]
     asked = len(parts) + (len(parts) > 1)
     return ridge.tables("whatif", trace, *flags, *words)["whatif"][-asked:]
+
+
+def _as_pattern(name):
+    """As RE2 and a command line take it: a word there cannot hold a byte 0."""
+    return re.escape(name).replace("\0", r"\x00")
 
 
 def _saving(row, factor, scenario, share):
