@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "unit/analysis/findings/found.h"
 
@@ -109,6 +110,88 @@ TEST(Loops, OfLayersWhoseResultsArePutTogether) {
 TEST(Loops, OfLayersThatCouldDiffer) {
   EXPECT_FALSE(found_in(perceptrons(10, "aten::stack", "aten::conv2d")).has("tiny_kernels"));
   EXPECT_FALSE(found_in(perceptrons(10, "aten::r5")).has("tiny_kernels"));
+}
+
+// What a thread calls in each of five steps, 60 us each, with kernels of 7 us and names of their own. Sizes where they are
+// told.
+struct RoundOp {
+  std::string name;
+  std::string dims = {};
+};
+std::string called(const std::vector<RoundOp>& step) {
+  std::string events;
+  int id = 0, at = 0;
+  for (int s = 0; s < 5; ++s) {
+    const int from = at;
+    for (const RoundOp& op : step) {
+      const std::string args = op.dims.empty() ? "" : "\"Input Dims\": " + op.dims + ", \"Input type\": [\"float\", \"float\"]";
+      events += test::event({.name = op.name, .ts = at + 1, .dur = 58, .args = args}) + ", ";
+      ++id;
+      events += test::launch(id, at + 8, 5, op.name + "_" + std::to_string(id), at + 14, 7) + ", ";
+      at += 60;
+    }
+    events += test::event(
+        {.name = "ProfilerStep#" + std::to_string(s + 1), .ts = from, .dur = at - from - 1, .cat = "user_annotation"});
+    if (s < 4) events += ", ";
+  }
+  return events;
+}
+
+// `ahead`, ten rounds of thirteen ops, `behind`, and ten other ops; of round i the second op has `size(i)` rows.
+template <class Size>
+bool is_loop(const std::string& ahead, const std::vector<std::string>& round, const RoundOp& behind, Size size) {
+  std::vector<RoundOp> step;
+  if (!ahead.empty()) step.push_back({ahead});
+  for (int i = 0; i < 10; ++i) {
+    for (const std::string& op : round) {
+      const int rows = size(i);
+      step.push_back({op, rows == 0 ? "" : "[[" + std::to_string(rows) + ", 64], [64, 64]]"});
+    }
+  }
+  if (!behind.name.empty()) step.push_back(behind);
+  for (int i = 0; i < 10; ++i) step.push_back({"aten::op" + std::to_string(i)});
+  return test::found_in_events(called(step)).has("tiny_kernels");
+}
+
+std::vector<std::string> round_of(const std::string& layer, const std::string& last = "aten::r12") {
+  std::vector<std::string> ops = {layer};
+  for (int i = 1; i < 12; ++i) ops.push_back("aten::r" + std::to_string(i));
+  ops.push_back(last);
+  return ops;
+}
+
+std::string list_of(int tensors) {
+  std::string list = "[[";
+  for (int i = 0; i < tensors; ++i) list += i == 0 ? "[8, 64]" : ", [8, 64]";
+  return list + "], []]";
+}
+
+// Where sizes are recorded they tell: as many tensors are put together as there are rounds, and all rounds have the same.
+TEST(Loops, OfLayersAreToldBySizes) {
+  const auto same = [](int) { return 8; };
+  const auto halved = [](int i) { return 1 << (10 - i); };
+  const std::vector<std::string> linear = round_of("aten::linear"), convolved = round_of("aten::conv2d");
+  EXPECT_TRUE(is_loop("", linear, {"aten::stack", list_of(10)}, same));
+  EXPECT_TRUE(is_loop("", convolved, {"aten::stack", list_of(10)}, same));
+  EXPECT_FALSE(is_loop("", linear, {"aten::stack", list_of(4)}, same)) << "of something else";
+  EXPECT_FALSE(is_loop("", linear, {"aten::stack", list_of(10)}, halved)) << "levels of a pyramid";
+}
+
+// A dense block concatenates in each round, and once more behind them.
+TEST(Loops, AreNotRoundsThatGatherThemselves) {
+  const auto untold = [](int) { return 0; };
+  EXPECT_TRUE(is_loop("", round_of("aten::linear"), {"aten::cat"}, untold));
+  EXPECT_FALSE(is_loop("", round_of("aten::linear", "aten::cat"), {"aten::cat"}, untold));
+}
+
+// Backward the gradients of what was put together come first.
+TEST(Loops, OfLayersGoBackward) {
+  const auto untold = [](int) { return 0; };
+  const std::vector<std::string> backward = round_of("AddmmBackward0"), convolved = round_of("ConvolutionBackward0");
+  for (const char* ahead : {"StackBackward0", "autograd::engine::evaluate_function: CatBackward0"})
+    EXPECT_TRUE(is_loop(ahead, backward, {}, untold)) << ahead;
+  EXPECT_FALSE(is_loop("SumBackward0", backward, {}, untold));
+  EXPECT_FALSE(is_loop("StackBackward0", convolved, {}, untold)) << "whose sizes are not told";
 }
 
 // The steps themselves are no loop.
