@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/saturating.h"
+#include "base/time_limits.h"
 #include "device/device.h"
 #include "kernel_names/category.h"
 #include "model/phases.h"
@@ -20,7 +21,8 @@ constexpr std::int64_t kFloorNs = 2'000;  // of a kernel, whatever it does
 // What lies above the floor, times `ratio`.
 std::int64_t scaled(std::int64_t time_ns, double ratio) {
   const std::int64_t floor = std::min(time_ns, kFloorNs);
-  return floor + std::lround(static_cast<double>(time_ns - floor) * ratio);
+  constexpr auto kMost = static_cast<double>(kLongestDurationNs);
+  return floor + std::lround(std::min(static_cast<double>(time_ns - floor) * ratio, kMost));
 }
 
 const DeviceSpec* device_of(const ChangeContext& context, std::uint32_t node) {

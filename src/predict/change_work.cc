@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/time_limits.h"
 #include "base/units.h"
 #include "predict/change_functions.h"
 #include "predict/matching.h"
@@ -61,7 +62,8 @@ TimeByWork::TimeByWork(const Change& change, const ChangeContext& context)
 
 std::optional<std::int64_t> TimeByWork::ns(std::uint32_t row) const {
   const std::optional<double> time = expected_ ? expected_->ns(row) : costs_.roof(row).roof_ns;
-  return time ? std::optional<std::int64_t>(std::llround(*time)) : std::nullopt;
+  const bool known = time && *time <= static_cast<double>(kLongestDurationNs);  // else of shapes that no tensor has
+  return known ? std::optional<std::int64_t>(std::llround(*time)) : std::nullopt;
 }
 
 ChangeEffect change_kernels(const Change& change, const ChangeContext& context, StepTimes* times) {

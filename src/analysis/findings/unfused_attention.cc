@@ -9,6 +9,7 @@
 
 #include "analysis/findings/attention_shape.h"
 #include "analysis/findings/catalog.h"
+#include "base/time_limits.h"
 #include "facts/break_costs.h"
 
 namespace ridge {
@@ -24,6 +25,9 @@ constexpr double kFusedOfProducts = 0.75;
 // The softmax of scaled_dot_product_attention's math form, and of nothing else: a compiler keeps its name.
 bool is_safe_softmax(std::string_view op) { return op == "_safe_softmax"; }
 bool is_softmax_name(std::string_view op) { return op.find("softmax") != op.npos && op.find("log_softmax") == op.npos; }
+
+// What is expected of shapes that no tensor has is more than int64 holds.
+std::int64_t whole_ns(double ns) { return static_cast<std::int64_t>(std::min(ns, static_cast<double>(kLongestDurationNs))); }
 
 class Attention {
  public:
@@ -122,7 +126,7 @@ class Attention {
     }
     for (const Link& link : call) {
       const std::int64_t open = slots()[link.product].open_ns;
-      const std::int64_t kept = std::min(open, static_cast<std::int64_t>(*stays));
+      const std::int64_t kept = std::min(open, whole_ns(*stays));
       products_.push_back(slots()[link.product].work.row);
       claim_.take_work(device_, link.product, open, open - kept);
       *stays -= static_cast<double>(kept);
@@ -188,7 +192,7 @@ class Attention {
     for (const std::size_t i : link.behind) {
       const std::uint32_t row = slots()[i].work.row;
       const std::int64_t open = slots()[i].open_ns;
-      const std::int64_t kept = std::min(open, static_cast<std::int64_t>(*stays));
+      const std::int64_t kept = std::min(open, whole_ns(*stays));
       *stays -= static_cast<double>(kept);
       tally_.add(row, claim_.take_work(device_, i, open, open - kept));
       const NodeId known = facts_.known_as(facts_.launch(row));
