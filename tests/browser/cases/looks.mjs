@@ -11,7 +11,85 @@ async function opened(trace, where, parameters) {
   return { server, page, finish };
 }
 
+// Of a text that holds a number and its unit: whether a line ends between them.
+const broken_figures = (page, where) =>
+  page.$$eval(where, (nodes) =>
+    nodes.flatMap((node) => {
+      const text = node.firstChild;
+      if (text?.nodeType !== Node.TEXT_NODE) return [];
+      return [...text.data.matchAll(/\d\s(?:%|[nµm]?s)/g)]
+        .filter((found) => {
+          const range = document.createRange();
+          range.setStart(text, found.index);
+          range.setEnd(text, found.index + found[0].length);
+          return new Set([...range.getClientRects()].map((each) => Math.round(each.top))).size > 1;
+        })
+        .map(() => text.data);
+    }),
+  );
+
 export const cases = {
+  "a number and its unit stand on one line, and so does a tag": async () => {
+    const server = await serve(fixture("gpt_eager_train_stack_mem.json.gz"), fixture("gpt_compiled_train.json.gz"));
+    for (const width of [1280, 1440, 390]) {
+      const { page, finish } = await open(server.url, { viewport: { width, height: 800 } });
+      for (const where of ["summary", "diff", "roofline"]) {
+        await visit(page, where);
+        equal(await broken_figures(page, ".figure small, .finding-at-most small, .finding-at-most b"), [], `${where} at ${width}`);
+      }
+      await visit(page, "summary");
+      const tags = await page.$$eval(".tag", (all) => all.map((tag) => tag.getClientRects().length));
+      check(tags.length > 0 && tags.every((lines) => lines === 1), `lines of the tags: ${tags}`);
+      await finish();
+    }
+  },
+
+  "no button is the browser's own": async () => {
+    const { page, finish } = await opened(fixture("gpt_compiled_train.json.gz"), "summary");
+    const bare = await page.evaluate(() => {
+      const plain = document.body.appendChild(document.createElement("button"));
+      plain.style.all = "revert";
+      const { backgroundColor } = getComputedStyle(plain);
+      plain.remove();
+      return backgroundColor;
+    });
+    for (const where of ["summary", "timeline", "whatif", "kernels", "roofline", "gpu", "sql", "health"]) {
+      await visit(page, where);
+      const own = await page.$$eval("button", (all, colour) => all.filter((each) => each.checkVisibility() && getComputedStyle(each).backgroundColor === colour).map((each) => each.textContent), bare);
+      equal(own, [], `unstyled buttons of ${where}`);
+    }
+    await finish();
+  },
+
+  "the summary tells the step without the profiler, which savings are of": async () => {
+    const { server, page, finish } = await opened(fixture("gpt_eager_train_stack_mem.json.gz"), "summary");
+    const { columns, rows } = (await server.api("summary")).tables.find((table) => table.name === "summary");
+    const figure = (name) => rows[0][columns.findIndex((column) => column.name === name)];
+    const shown = await page.$$eval(".figure", (all) => all.map((each) => [...each.children].map((part) => part.textContent)));
+    const [, value, note] = shown.find(([name]) => name === "Step without the profiler") ?? [];
+    check(Math.abs(parseFloat(value?.replace(/^\D+/, "")) - figure("step_without_profiler_ns") / 1e6) < 0.01, `the step reads: ${value}`);
+    check(Math.abs(parseFloat(note) - figure("step_low_ns") / 1e6) < 0.01, `its interval reads: ${note}`);
+    const busy = shown.find(([name]) => name === "GPU busy")?.[2];
+    check(Math.abs(parseFloat(busy) - figure("gpu_busy_pct_of_step")) < 0.06, `busy without the profiler reads: ${busy}`);
+    await finish();
+  },
+
+  "an empty roofline asks for shapes only where they were not recorded": async () => {
+    for (const [trace, asks] of [["graph_breaks.json.gz", true], ["user_triton_kernel.json.gz", false]]) {
+      const { page, finish } = await opened(fixture(trace), "roofline");
+      const said = await page.textContent("main .empty");
+      equal(said.includes("record_shapes=True"), asks, `${trace} says: ${said}`);
+      await finish();
+    }
+  },
+
+  "kernels that are listed below the roofline stand apart from their times": async () => {
+    const { page, finish } = await opened(fixture("compiled_with_fallbacks.json.gz"), "roofline");
+    const gaps = await page.$$eval(".unplaced li:has(a)", (all) => all.map((each) => each.querySelector(".num").getBoundingClientRect().left - each.querySelector("a").getBoundingClientRect().right));
+    check(gaps.length > 0 && Math.min(...gaps) >= 8, `gaps of ${gaps.slice(0, 5)} px`);
+    await finish();
+  },
+
   "every kind of mark has its name in the toolbar": async () => {
     const { server, page, finish } = await opened(fixture("break_datadep_recompile.json.zst"), "timeline");
     const kinds = new Set((await server.api("marks?t=0")).marks.map((mark) => mark.kind).filter((kind) => kind !== "iteration"));

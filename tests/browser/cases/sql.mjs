@@ -16,6 +16,13 @@ const ask = async (page, query) => {
 };
 
 export const cases = {
+  "the box shows the whole of the first query": async () => {
+    const { page, finish } = await start();
+    const [whole, seen] = await page.$eval(".sql-query", (box) => [box.scrollHeight, box.clientHeight]);
+    check(whole <= seen, `the query is ${whole} high in ${seen}`);
+    await finish();
+  },
+
   "a query is answered with the server's rows, which lead to the timeline": async () => {
     const { page, finish, api } = await start();
     const query = "select id, name, dur from slice where category = 'kernel' order by dur desc, id limit 3";

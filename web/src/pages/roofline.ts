@@ -23,6 +23,7 @@ import {
   type Dot,
   type Roof,
 } from "./roofline_axes";
+import { missing_of } from "./summary";
 import { kernel_door } from "./tables";
 
 const kUsualWidth = 1012; // px, until the page has been laid out, and on paper
@@ -72,7 +73,7 @@ function bytes_text(table: Rows, dot: Dot): string {
 function bandwidth_title(table: Rows, dots: Dot[], share: (part: Dot[]) => string): string {
   const known = dots.filter((dot) => table.number(dot.row, "flops_per_s") !== null);
   const others = dots.filter((dot) => !known.includes(dot));
-  const told = [known.length ? `No matrix FLOPs: ${share(known)} of kernel time` : "", others.length ? `FLOPs not known: ${share(others)} of kernel time` : ""];
+  const told = [known.length ? `No matrix FLOPs: ${share(known)} of kernel time` : "", others.length ? `FLOPs not known, or not for every launch: ${share(others)} of kernel time` : ""];
   return told.filter(Boolean).join("; ");
 }
 
@@ -203,13 +204,16 @@ function shares_text(parts: Placed, share: (part: Dot[]) => string, left_out: st
   const words: [Dot[], string][] = [
     [parts.under_roofs, "under the roofs"],
     [parts.by_bandwidth, "on the bandwidth axis"],
-    [parts.unknown, "listed below them, as neither FLOPs nor bytes are known"],
-    [parts.no_bytes, "listed below them, as their bytes are 0 or not known"],
+    [parts.unknown, "listed below, as neither FLOPs nor bytes are known"],
+    [parts.no_bytes, "listed below, as their bytes are 0 or not known"],
   ];
   const told = words.filter(([part]) => part.length).map(([part, where]) => `${share(part)} ${where} (${format.plural(part.length, "kernel", "kernels")})`);
   if (left_out) told.push(`${left_out} of kernels that are not in this report`);
   return `Of kernel time: ${told.join(", ")}.`;
 }
+
+// Of work launched before the first iteration nothing is known, and nothing of it is in these figures.
+const known_for = (pct: number): string => `known for ${format.percent(pct)} of the iterations' kernel time`;
 
 function use_figures(report: Report): Child {
   const table = table_of(report, "iterations");
@@ -220,14 +224,14 @@ function use_figures(report: Report): Child {
     const value = table.number(total, column);
     const part = table.number(total, known);
     if (value !== null)
-      items.push([name, format.percent(value), part === null ? undefined : `known for ${format.percent(part)} of kernel time`]);
+      items.push([name, format.percent(value), part === null ? undefined : known_for(part)]);
   };
   add("mfu_pct", "MFU", "flops_known_pct");
   add("bandwidth_pct", "Memory bandwidth used", "bytes_known_pct");
   const flops = table.number(total, "flops");
   const known = table.number(total, "flops_known_pct");
   if (flops)
-    items.push(["Work", format.number(flops, "flop"), known === null ? undefined : `known for ${format.percent(known)} of kernel time`]);
+    items.push(["Work", format.number(flops, "flop"), known === null ? undefined : known_for(known)]);
   return items.length ? figures(items) : null;
 }
 
@@ -237,6 +241,8 @@ export async function roofline_page(context: Context): Promise<Page> {
   const all_roofs = roofs_of(report);
   const parts = placed(table);
   const dots = parts.under_roofs;
+  const lacks = dots.length || !table.size ? [] : await context.source.analysis("summary", asked(context)).then(missing_of, () => []);
+  const without_shapes = lacks.includes("shapes of inputs");
   const listed = time_of([...dots, ...parts.by_bandwidth, ...parts.unknown, ...parts.no_bytes]);
   const whole = Math.max(1, listed, table.table.total ? (table.number(table.table.total, "time_ns") ?? 0) : 0);
   const share = (part: Dot[]): string => format.percent((100 * time_of(part)) / whole);
@@ -251,7 +257,7 @@ export async function roofline_page(context: Context): Promise<Page> {
   let width = kUsualWidth;
   const draw_dots = dot_drawer(Math.max(1, ...table.table.rows.map((row) => table.number(row, "time_ns") ?? 0)), table, context, tooltip);
   const draw = (): void => {
-    const empty = table.size ? "No kernel has known FLOPs and bytes. Record with record_shapes=True." : "This trace has no kernels.";
+    const empty = table.size ? `No kernel has known FLOPs and bytes.${without_shapes ? " Record with record_shapes=True." : ""}` : "This trace has no kernels.";
     const shown = all_roofs.filter((roof) => on.has(roof.name));
     fill(box, dots.length ? roofline(dots, shown, draw_dots, width) : el("p", { class: "empty muted" }, empty));
     fill(strip, parts.by_bandwidth.length ? bandwidth_picture(parts.by_bandwidth, bandwidths, draw_dots, width, table) : null);

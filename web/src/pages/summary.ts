@@ -63,13 +63,26 @@ function lead(context: Context, head: Rows | null): string {
   return [device, window_ns === null ? "" : `${format.time(window_ns)} window`, iterations, is_part ? "" : `${format.count(trace.events)} events`].filter(Boolean).join(" · ");
 }
 
-const kFigures: [string, string, (value: number) => string][] = [
-  ["gpu_busy_pct", "GPU busy", format.percent],
+// What the recorder does to a figure stands under it.
+type Figure = [column: string, name: string, text: (value: number) => string, note?: (head: Rows, row: Cell[]) => string];
+const without_profiler =
+  (column: string) =>
+  (head: Rows, row: Cell[]): string => {
+    const value = head.number(row, column);
+    return value === null ? "" : `${format.percent(value)} without the profiler`;
+  };
+function step_interval(head: Rows, row: Cell[]): string {
+  const [low, high] = [head.number(row, "step_low_ns"), head.number(row, "step_high_ns")];
+  return low === null || high === null ? "" : `${format.time(low)} to ${format.time(high)}`;
+}
+const kFigures: Figure[] = [
+  ["gpu_busy_pct", "GPU busy", format.percent, without_profiler("gpu_busy_pct_of_step")],
   ["iteration_ns", "Iteration, mean", (value) => format.time(value)],
   ["median_iteration_ns", "Iteration, median", (value) => format.time(value)],
+  ["step_without_profiler_ns", "Step without the profiler", (value) => `≈ ${format.time(value)}`, step_interval],
   ["gpu_busy_per_iteration_ns", "GPU time per iteration", (value) => format.time(value)],
   ["device_events_per_iteration", "Device events per iteration", format.count],
-  ["mfu_pct", "MFU", format.percent],
+  ["mfu_pct", "MFU", format.percent, without_profiler("mfu_pct_of_step")],
   ["bandwidth_pct", "Memory bandwidth used", format.percent],
   ["compiled_pct_gpu_time", "GPU time in compiled code", format.percent],
   ["graph_breaks", "Graph breaks", format.count],
@@ -88,18 +101,19 @@ function key_figures(head: Rows, missing: string[]): HTMLElement | null {
   if (!row) return null;
   const compiled = head.value(row, "compiled") === true && !missing.includes("ops"); // without the host, no break and no recompile can be seen
   const about_compile = ["compiled_pct_gpu_time", "graph_breaks", "recompiles", "compile_ns"];
-  const items: [string, string][] = [];
-  for (const [column, name, text] of kFigures) {
+  const items: [string, string, string?][] = [];
+  for (const [column, name, text, note] of kFigures) {
     const value = head.number(row, column);
     if (value !== null && (value > 0 || column !== "compile_ns") && (compiled || !about_compile.includes(column) || value > 0))
-      items.push([name, text(value)]);
+      items.push([name, text(value), note?.(head, row)]);
   }
   return items.length ? figures(items) : null;
 }
 
 // Nothing found is good news only where there was something to look at.
-function nothing_found(missing: string[]): string {
+function nothing_found(missing: string[], idle: boolean): string {
   const needed = ["device work", "ops"].filter((each) => missing.includes(each)).map((each) => (each === "ops" ? "the host's ops and launches" : each));
+  if (idle) return "No rule found time to save, and the device idles for a cause that none of them covers: GPU and idle shows where.";
   return needed.length
     ? `Most rules had nothing to look at: this trace was recorded without ${needed.join(" and ")}.`
     : "Nothing stands out: no rule found time to save.";
@@ -108,7 +122,7 @@ function nothing_found(missing: string[]): string {
 function findings(report: Report, context: Context, missing: string[]): HTMLElement | null {
   const table = table_of(report, "findings");
   if (!table) return null;
-  if (!table.size) return card("Findings", el("p", { class: "muted" }, nothing_found(missing)));
+  if (!table.size) return card("Findings", el("p", { class: "muted" }, nothing_found(missing, report.diagnostics.some((each) => each.code === "idle_without_finding"))));
   const open = finding_links(table.table, context.t, (id) => context.source.has("findings", asked(context, { claim: id })));
   return card("Findings", el("ol", { class: "findings" }, ...table.table.rows.map((row) => finding(table, row, open(row)))));
 }
@@ -182,7 +196,7 @@ export function window_bars(gpu: Report, summary: Report | null = null): HTMLEle
         el(
           "h3",
           {},
-          `GPU ${device}`,
+          el("b", {}, `GPU ${device}`),
           el("span", { class: "muted" }, ` ${devices.text(row, "name")}`),
           el("span", { class: "grow" }),
           el("span", {}, el("b", {}, format.percent(busy)), el("small", { class: "muted" }, ` busy of ${format.time(window_ns)}`)),

@@ -147,7 +147,7 @@ async function switches(context: Context, plain: Report, offered: string[]): Pro
     draw();
     shown();
   };
-  const form = el("form", { class: "whatif-form", on: { submit: (event: Event) => (event.preventDefault(), void add()) } }, input, button("Add", () => void add()));
+  const form = el("form", { class: "whatif-form", on: { submit: (event: Event) => (event.preventDefault(), void add()) } }, input, button("Add", () => void add(), { class: "btn" }));
   draw();
   await show();
   return card("Changes", outcome, list, form, told);

@@ -77,6 +77,9 @@ export function number(value: number, unit: Unit): string {
   return Number.isInteger(value) ? String(value) : significant(value, 4);
 }
 
+// A number and its unit stay on one line.
+export const unbroken = (text: string): string => text.replace(/(?<=\d) (?=(?:%|[nµm]?s|[kMGTP]?B|[kMGTP]?FLOP)(?![\p{L}\d]))/gu, "\u00a0");
+
 // Sentences of the engine are plain ASCII ("975.264 us"): times in them are written as everywhere else on the page.
 export const prose = (text: string): string => text.replace(/(?<![\w.])(\d+(?:\.\d+)?) us\b/g, (_all, us: string) => scaled(Number(us) * 1e3, "ns"));
 const kProse = new Set(["finding", "evidence", "do", "verdict", "note", "message", "meaning"]);

@@ -27,7 +27,7 @@ export function figures(items: [string, string, string?][]): HTMLElement {
         { class: "figure" },
         el("dt", {}, name),
         el("dd", {}, shorten(value, 120)),
-        note ? el("dd", { class: "figure-note" }, el("small", { class: "muted" }, note)) : null,
+        note ? el("dd", { class: "figure-note" }, el("small", { class: "muted" }, format.unbroken(note))) : null,
       ),
     ),
   );
