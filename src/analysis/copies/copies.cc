@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
 #include "base/saturating.h"
@@ -29,6 +31,13 @@ constexpr DirectionRow kDirections[] = {
 
 Cell rate(const CopyRow& row) {
   return row.timed_ns > 0 ? Cell(static_cast<double>(row.timed_bytes) * 1e9 / static_cast<double>(row.timed_ns)) : Cell();
+}
+
+// Bytes over time is then not the rate that stands beside them.
+Diagnostic bytes_partly_known(const CopyRow& sum) {
+  return {"bytes_partly_known", 1,
+          fmt::format("the trace does not tell the bytes of {} of {} copies and sets: bytes and rates are of the others",
+                      sum.without_bytes, sum.count)};
 }
 
 }  // namespace
@@ -71,13 +80,15 @@ Copies compute_copies(const Scope& scope) {
     row.device = device.id;
     ++row.count;
     saturating_add(&row.time_ns, duration_ns(work));
-    if (bytes && *bytes >= 0) {
-      if (!row.bytes) row.bytes = 0;
-      saturating_add(&*row.bytes, *bytes);
-      if (duration_ns(work) <= 0) return;
-      saturating_add(&row.timed_bytes, *bytes);
-      saturating_add(&row.timed_ns, duration_ns(work));
+    if (!bytes || *bytes < 0) {
+      ++row.without_bytes;
+      return;
     }
+    if (!row.bytes) row.bytes = 0;
+    saturating_add(&*row.bytes, *bytes);
+    if (duration_ns(work) <= 0) return;
+    saturating_add(&row.timed_bytes, *bytes);
+    saturating_add(&row.timed_ns, duration_ns(work));
   });
   Copies out;
   out.no_device_events = trace.of(EventClass::device_work).empty();
@@ -101,6 +112,7 @@ Report report_copies(const Copies& copies) {
     table.add_row({row.kind.direction, cells::boolean(row.kind.pinned), row.device, row.count, cells::integer(row.bytes),
                    row.time_ns, rate(row)});
     sum.count += row.count;
+    sum.without_bytes += row.without_bytes;
     saturating_add(&sum.time_ns, row.time_ns);
     saturating_add(&sum.timed_bytes, row.timed_bytes);
     saturating_add(&sum.timed_ns, row.timed_ns);
@@ -116,6 +128,7 @@ Report report_copies(const Copies& copies) {
   table.total = std::move(total);
   Report report;
   report.tables.push_back(std::move(table));
+  if (sum.bytes && sum.without_bytes > 0) report.diagnostics.push_back(bytes_partly_known(sum));
   if (copies.no_device_events) report.diagnostics.push_back(no_device_events());
   return report;
 }

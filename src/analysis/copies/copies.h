@@ -27,7 +27,8 @@ struct CopyRow {
   std::int64_t device = 0;
   std::int64_t count = 0;
   std::int64_t time_ns = 0;
-  std::optional<std::int64_t> bytes;  // nothing when no event says
+  std::optional<std::int64_t> bytes;  // of the events that say; nothing when none does
+  std::int64_t without_bytes = 0;     // events that do not say
   // Of the events that say both: a copy of 0 ns has no rate, and would lend its bytes to the others' time.
   std::int64_t timed_bytes = 0, timed_ns = 0;
 };
