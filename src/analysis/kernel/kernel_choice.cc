@@ -12,7 +12,8 @@ namespace ridge {
 namespace {
 
 constexpr std::size_t kMostListed = 8;
-constexpr std::size_t kMostOfListedName = 200;  // names of templates have thousands of characters
+constexpr std::size_t kMostOfListedName = 200;                         // names of templates have thousands of characters
+constexpr std::size_t kHeadOfListedName = 40, kSeenOfDifference = 20;  // of those that differ farther behind
 
 using Fits = std::function<bool(std::string_view)>;
 
@@ -34,14 +35,35 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// As many characters as both begin with.
+std::size_t alike(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+// The beginning of a long name; where another one begins so too, its head and the part from which on they differ: tiles and
+// layouts stand far behind in the names of Tensile and CUTLASS.
+std::string shortened(std::string_view name, const std::vector<std::string_view>& names) {
+  if (name.size() <= kMostOfListedName) return std::string(name);
+  std::size_t same = 0;
+  for (const std::string_view other : names) {
+    if (other != name) same = std::max(same, alike(name, other));
+  }
+  if (same + kSeenOfDifference <= kMostOfListedName) return std::string(name.substr(0, kMostOfListedName)) + "...";
+  const std::size_t rest = kMostOfListedName - kHeadOfListedName;
+  const std::size_t at = std::min(same - std::min(same, kSeenOfDifference), name.size() - rest);
+  return std::string(name.substr(0, kHeadOfListedName)) + "..." + std::string(name.substr(at, rest)) +
+         (at + rest < name.size() ? "..." : "");
+}
+
 // Each on a line of its own; the label where it tells the kernels apart, because it is what a person can type.
 std::string listed(const std::vector<KernelCandidate>& found) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(found.size(), kMostListed); ++i) {
-    const bool unique = std::ranges::count(found, found[i].label, &KernelCandidate::label) == 1;
-    const std::string_view name = unique ? found[i].label : found[i].kernel;
-    text += "\n" + std::string(name.substr(0, kMostOfListedName)) + (name.size() > kMostOfListedName ? "..." : "");
+  std::vector<std::string_view> names;
+  for (const KernelCandidate& each : found) {
+    const bool unique = std::ranges::count(found, each.label, &KernelCandidate::label) == 1;
+    names.push_back(unique ? each.label : each.kernel);
   }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(found.size(), kMostListed); ++i) text += "\n" + shortened(names[i], names);
   if (found.size() > kMostListed) text += "\nand " + std::to_string(found.size() - kMostListed) + " more";
   return text;
 }
@@ -92,7 +114,7 @@ Result<std::string_view> choose_kernel(const std::vector<KernelCandidate>& candi
     if (found.size() == 1) return found.front().kernel;
     if (found.empty()) continue;
     return fail(ErrorCode::usage, std::to_string(found.size()) + " kernels match '" + name + "'", "",
-                "choose one:" + listed(found));
+                "choose one, by any part of its name:" + listed(found));
   }
   std::vector<std::string_view> labels;
   for (const KernelCandidate& c : candidates) labels.push_back(c.label);

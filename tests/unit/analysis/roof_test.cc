@@ -418,6 +418,24 @@ TEST(KernelDetail, DistributionConfigurationAndShapes) {
   EXPECT_EQ(in_bins, 10);
 }
 
+// Names of Tensile's are alike for hundreds of characters: what is listed tells them apart, and a part of it chooses one.
+TEST(KernelChoice, LongNamesThatBeginAlikeAreToldApart) {
+  const std::string head = "Cijk_Alik_" + std::string(300, 'x');
+  const std::string small = head + "_MT16x16" + std::string(300, 'y'), large = head + "_MT64x64" + std::string(300, 'y');
+  const std::string other = "Cijk_Ailk_" + std::string(300, 'z');
+  const std::vector<KernelCandidate> all = {{small, small, 3}, {large, large, 2}, {other, other, 1}};
+  const auto several = choose_kernel(all, "Cijk");
+  ASSERT_FALSE(several.has_value());
+  EXPECT_TRUE(test::says(several.error().hint, {"\nCijk_Alik_", "_MT16x16", "_MT64x64", "\nCijk_Ailk_z"}));
+  EXPECT_EQ(choose_kernel(all, "_MT64x64").value_or(""), large);
+  std::size_t longest = 0, at = 0;
+  for (std::size_t end = 0; end != std::string::npos; at = end + 1) {
+    end = several.error().hint.find('\n', at);
+    longest = std::max(longest, std::min(end, several.error().hint.size()) - at);
+  }
+  EXPECT_LE(longest, 210U);
+}
+
 TEST(KernelChoice, ExactThenPartThenPattern) {
   const std::vector<KernelCandidate> all = {{"void add<float>(int)", "add<float>", 9},
                                             {"void add<half>(int)", "add<half>", 5},
