@@ -360,6 +360,9 @@ Report report_summary(const Summary& summary) {
                    kernels_table(summary), ops_table(summary),  lacks_table(summary)};
   if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
   if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
+  // An empty list of findings would read as good news.
+  if (summary.findings.rows.empty() && !summary.findings.unclaimed.empty())
+    report.diagnostics.push_back({"idle_without_finding", 1, text_of(summary.findings.unclaimed), "warning"});
   for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
   if (const auto devices = static_cast<std::int64_t>(summary.gpu.devices.size()); devices > 1) {
     report.diagnostics.push_back({"several_devices", 1,
