@@ -104,7 +104,8 @@ StepCourse WhatIf::course(const StepTimes& times) const {
 
 std::string WhatIf::replay_basis() const {
   const StepEvidence& seen = graph_.evidence;
-  std::string text = fmt::format("{} iterations by {}", length_->iterations(), name_of(length_->rule()));
+  std::string text = fmt::format("{} {} by {}", length_->iterations(), length_->iterations() == 1 ? "iteration" : "iterations",
+                                 name_of(length_->rule()));
   const auto add = [&](std::int64_t count, std::string_view one, std::string_view several) {
     if (count > 0) text += fmt::format("; {} {}", count, count == 1 ? one : several);
   };

@@ -97,9 +97,10 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
     for (const Asked& one : asked) answer.rows.push_back({.name = one.text, .basis = answer.why_not});
     return answer;
   }
+  const auto iterations = what_if.length().iterations();
   answer.rows.push_back({.name = std::string(kRecordedStep),
                          .step_ns = what_if.recorded_ns(),
-                         .basis = fmt::format("mean of {} iterations", what_if.length().iterations())});
+                         .basis = iterations == 1 ? "the iteration" : fmt::format("mean of {} iterations", iterations)});
   answer.rows.push_back(
       {.name = std::string(kReplayedStep), .step_ns = what_if.replayed_ns(), .basis = what_if.replay_basis()});
   answer.rows.push_back({.name = std::string(kStepWithoutProfiler),
