@@ -71,14 +71,17 @@ const without_profiler =
     const value = head.number(row, column);
     return value === null ? "" : `${format.percent(value)} without the profiler`;
   };
+function median(head: Rows, row: Cell[]): string {
+  const value = head.number(row, "median_iteration_ns");
+  return value === null ? "" : `median ${format.time(value)}`;
+}
 function step_interval(head: Rows, row: Cell[]): string {
   const [low, high] = [head.number(row, "step_low_ns"), head.number(row, "step_high_ns")];
   return low === null || high === null ? "" : `${format.time(low)} to ${format.time(high)}`;
 }
 const kFigures: Figure[] = [
   ["gpu_busy_pct", "GPU busy", format.percent, without_profiler("gpu_busy_pct_of_step")],
-  ["iteration_ns", "Iteration, mean", (value) => format.time(value)],
-  ["median_iteration_ns", "Iteration, median", (value) => format.time(value)],
+  ["iteration_ns", "Iteration, mean", (value) => format.time(value), median],
   ["step_without_profiler_ns", "Step without the profiler", (value) => `≈ ${format.time(value)}`, step_interval],
   ["gpu_busy_per_iteration_ns", "GPU time per iteration", (value) => format.time(value)],
   ["device_events_per_iteration", "Device events per iteration", format.count],
@@ -139,7 +142,7 @@ function finding(table: Rows, row: Cell[], target: string | null): HTMLElement {
     el(
       "div",
       { class: "finding-at-most" },
-      saves === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", { title: "what mending it saves of a step that nobody records, about" }, `− ${format.time(saves)}`),
+      saves === null ? el("b", { class: "muted" }, format.kUnknown) : el("b", { title: "what mending it saves of a step that nobody records, about" }, `${saves > 0 ? "− " : ""}${format.time(saves)}`),
       low === null || high === null ? null : el("small", { class: "muted", title: "of the step, in four of five cases" }, `${format.percent(Math.max(0, low))} to ${format.percent(high)}`),
       at_most === null ? null : el("small", { class: "muted" }, `at most ${format.time(at_most)}`),
     ),
