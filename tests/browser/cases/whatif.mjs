@@ -62,6 +62,21 @@ export const cases = {
     await finish().catch((error) => check(/status of 400/.test(error.message), error.message)); // the browser notes the refusal
   },
 
+  "what only an autotuner launched is nothing to change": async () => {
+    const server = await serve(fixture("autotune_own.json.gz"));
+    const { page, finish } = await open(server.url);
+    await visit(page, "whatif");
+    await page.waitForSelector(".whatif-row");
+    const rows = await page.$$eval(".whatif-row", (all) =>
+      all.map((row) => ({ change: row.querySelector(".whatif-name").textContent, text: row.querySelector(".num").textContent, off: row.querySelector("input").disabled })),
+    );
+    const fills = rows.filter(({ change }) => change.startsWith("kernel:") && change.includes("Fill"));
+    equal(fills.length > 0 && fills.every(({ text, off }) => text === "nothing to change" && off), true, JSON.stringify(rows));
+    const own = rows.find(({ change }) => change.includes("scaled_add"));
+    check(own && !own.off && own.text.startsWith("saves"), JSON.stringify(own));
+    await finish();
+  },
+
   "the critical path is listed and adds up": async () => {
     const server = await serve(encoder);
     const { page, finish } = await open(server.url);

@@ -156,7 +156,7 @@ async function switches(context: Context, plain: Report, offered: string[]): Pro
 function row_of(change: string, alone: Report | null, on: Set<string>, shown: () => void): Child {
   const found = scenario(alone, change);
   const saves = found ? found.table.number(found.row, "saves_pct") : null;
-  const nothing = found?.table.text(found.row, "basis") === "nothing matches";
+  const nothing = found !== null && found.table.text(found.row, "basis").startsWith("nothing ");
   const box = el("input", {
     type: "checkbox",
     on: {
