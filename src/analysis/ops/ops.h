@@ -22,23 +22,11 @@
 
 #include <ridge/report.h>
 
-#include "facts/cost_sum.h"
+#include "analysis/ops/flop_sum.h"
 #include "facts/scope.h"
 #include "facts/scoped_work.h"
 
 namespace ridge {
-
-// FLOPs of device work, some of which may be unknown.
-class FlopSum {
- public:
-  void add(const std::optional<double>& flops, std::int64_t time_ns);
-  void add(const FlopSum& other);
-  std::optional<double> value() const { return known_.speaks_for(whole_ns_) ? known_.value() : std::nullopt; }
-
- private:
-  KnownSum known_;
-  std::int64_t whole_ns_ = 0;
-};
 
 enum class OpsBy : std::uint8_t { shape, module, location, annotation, phase, stage };
 
