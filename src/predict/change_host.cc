@@ -91,14 +91,15 @@ ChangeEffect change_ops(const Change& change, const ChangeContext& context, Step
     const Interval time{tree.start_ns[n], tree.end_ns[n]};
     if (change.time.to == TimeChange::To::fixed) {
       host.shrink(*lane, time, 1);
-      host.add(*lane, time.start_ns, 0);
     } else if (change.time.factor != 1) {
       host.shrink(*lane, time, 1 - change.time.factor);
+    } else if (change.time.ns < 0) {
+      host.shrink_by(*lane, time, -change.time.ns);
     }
   }
   host.apply();
   const std::int64_t more = change.time.ns;
-  for (std::size_t i = 0; of_host && more != 0 && i < ops.outermost.size(); ++i) {
+  for (std::size_t i = 0; of_host && more > 0 && i < ops.outermost.size(); ++i) {
     const std::uint32_t n = ops.outermost[i];
     const StepLane* lane = host.lane_of(static_cast<std::uint32_t>(thread_of(tree, NodeId{n})));
     if (lane != nullptr) host.add(*lane, tree.start_ns[n], more);

@@ -20,15 +20,27 @@ const StepLane* HostTime::lane_of(std::uint32_t thread) const {
   return known ? &graph_.lanes[lane_of_[thread]] : nullptr;
 }
 
-void HostTime::shrink(const StepLane& lane, Interval time, double share) {
+template <class F>
+void HostTime::for_each_part(const StepLane& lane, Interval time, F f) const {
   const std::uint32_t first = graph_.node_at(lane, time.start_ns);
   for (std::uint32_t node = first == StepGraph::kNone ? lane.first : first; node < lane.first + lane.count; ++node) {
     const std::int64_t start = graph_.start_ns[node], end = graph_.recorded_end_ns(node);
     if (start >= time.end_ns) break;
     const std::int64_t inside = std::min(end, time.end_ns) - std::max(start, time.start_ns);
     if (inside <= 0 || graph_.kind[node] == StepKind::wait) continue;
-    removed_[node] += static_cast<float>(share * static_cast<double>(inside) / static_cast<double>(end - start));
+    f(node, static_cast<double>(inside) / static_cast<double>(end - start));
   }
+}
+
+void HostTime::shrink(const StepLane& lane, Interval time, double share) {
+  for_each_part(lane, time, [&](std::uint32_t node, double part) { removed_[node] += static_cast<float>(share * part); });
+}
+
+void HostTime::shrink_by(const StepLane& lane, Interval time, std::int64_t less_ns) {
+  double own_ns = 0;
+  for_each_part(lane, time,
+                [&](std::uint32_t node, double part) { own_ns += part * static_cast<double>(times_.duration_ns[node]); });
+  if (own_ns > 0) shrink(lane, time, std::min(1.0, static_cast<double>(less_ns) / own_ns));
 }
 
 void HostTime::add(const StepLane& lane, std::int64_t time_ns, std::int64_t more_ns) {

@@ -21,12 +21,17 @@ class HostTime {
   // So much of what the thread did by itself in that time is gone: its share of every node that it is part of. Waits stay.
   // Stretches of a thread must not overlap each other.
   void shrink(const StepLane& lane, Interval time, double share);
+  // The same by an amount, or all of it where there is less.
+  void shrink_by(const StepLane& lane, Interval time, std::int64_t less_ns);
   // So much more work from that time on.
   void add(const StepLane& lane, std::int64_t time_ns, std::int64_t more_ns);
 
   void apply();  // what shrink() gathered
 
  private:
+  template <class F>
+  void for_each_part(const StepLane& lane, Interval time, F f) const;  // f(node, its share that lies in the time)
+
   const StepGraph& graph_;
   StepTimes& times_;
   std::vector<std::uint32_t> lane_of_;  // by thread; kNone

@@ -147,6 +147,14 @@ SteadyStep StepLength::steady() const {
     inside[node] =
         start >= from && (start < to || (start == to && graph_.duration_ns[node] == 0 && graph_.kind[node] == StepKind::host));
   }
+  // A thread that has waited since an iteration before is woken in one of these: autograd's waits from one backward to the
+  // next.
+  for (const StepLane& lane : graph_.lanes) {
+    if (lane.device || &lane == lane_) continue;
+    const std::uint32_t node = graph_.node_at(lane, from);
+    if (node != StepGraph::kNone && graph_.kind[node] == StepKind::wait && graph_.recorded_end_ns(node) > from)
+      inside[node] = true;
+  }
   return {graph_, std::move(inside), from, iterations()};
 }
 

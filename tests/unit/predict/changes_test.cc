@@ -133,6 +133,15 @@ TEST(Changes, HostTimeOfOpsGoesWithThem) {
   EXPECT_EQ(changed.step({"op:ProfilerStep|aten::mm=0.5x"}), 155'000);
 }
 
+// Less time goes from the whole of an op, wherever it launches, as far as the op has any; never from what stands around it.
+TEST(Changes, LessHostTimeComesFromTheWholeOp) {
+  const Changed changed(host_bound());
+  EXPECT_NEAR(static_cast<double>(changed.step({"op:aten::mm=-10us"})), 310'000 - 3 * 10'000, 10);
+  EXPECT_NEAR(static_cast<double>(changed.step({"op:aten::mm=-30us"})), 310'000 - 3 * 20'000, 10);
+  EXPECT_NEAR(static_cast<double>(changed.step({"op:ProfilerStep=-100us"})), 210'000, 10);
+  EXPECT_EQ(changed.step({"op:ProfilerStep=-1ms"}), changed.step({"op:ProfilerStep=0us"}));
+}
+
 TEST(Changes, KernelsOfAFullQueueAreTheStep) {
   const Changed changed(device_bound());
   EXPECT_EQ(changed.step({}), 630'000);
