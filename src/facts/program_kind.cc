@@ -22,17 +22,34 @@ bool names_backward(std::string_view kernel) {
   return false;
 }
 
+bool any_event(const Trace& trace, EventClass kind, const NameFlags& flags) {
+  const auto events = trace.of(kind);
+  return flags.any() && std::any_of(events.begin(), events.end(), [&](EventId e) { return flags[trace.events.name(e)]; });
+}
+
 bool any_kernel_trains(const Model& model) {
   const KernelIdentities& kernels = model.identities();
   if (std::any_of(kernels.identities.begin(), kernels.identities.end(), trains_by_name)) return true;
   const Trace& trace = model.trace();
   const NameFlags backward(trace, names_backward);
-  const auto work = trace.of(EventClass::device_work);
-  return backward.any() &&
-         std::any_of(work.begin(), work.end(), [&](EventId event) { return backward[trace.events.name(event)]; });
+  return any_event(trace, EventClass::device_work, backward);
 }
 
 }  // namespace
+
+Server server_of(const Trace& trace) {
+  struct Sign {
+    Server server;
+    std::string_view op, frame;
+  };
+  // SGLang first: it calls some of vLLM's ops.
+  for (const Sign& sign : {Sign{Server::sglang, "sgl_kernel::", "sglang/srt/"}, Sign{Server::vllm, "vllm::", "vllm/v1/"}}) {
+    const NameFlags ops(trace, [&](std::string_view name) { return name.starts_with(sign.op); });
+    const NameFlags frames(trace, [&](std::string_view name) { return name.find(sign.frame) != name.npos; });
+    if (any_event(trace, EventClass::op, ops) || any_event(trace, EventClass::python_frame, frames)) return sign.server;
+  }
+  return Server::none;
+}
 
 ProgramKind program_kind(const Model& model) {
   const std::vector<Phase> phases = build_phases(model.trace(), model.tree());

@@ -2,8 +2,13 @@
 // iteration only, so calls of the first of several iterations are no finding.
 //
 // A call that the device is still busy with holds the host up as well, and the device later on: all of them go.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
+#include "model/name_flags.h"
 
 namespace ridge {
 namespace {
@@ -26,17 +31,60 @@ bool first_is_like_others(const Facts& facts) {
   return first * (facts.ledger().iterations() - 1) <= kAlike * others;
 }
 
+bool runs_on_rocm(const Facts& facts) {
+  const NameFlags hip(facts.trace(), [](std::string_view name) { return name.starts_with("hip"); });
+  return hip.any() && std::ranges::any_of(facts.trace().of(EventClass::launch),
+                                          [&](EventId event) { return hip[facts.trace().events.name(event)]; });
+}
+
+// What to do, by who asked the driver. cuDNN's benchmark empties the cache of PyTorch's allocator after each size that it
+// tries.
+class AllocatorRemedy {
+ public:
+  explicit AllocatorRemedy(const Facts& facts) : facts_(facts) {}
+
+  void see(NodeId call, std::int64_t ns) {
+    if (call == kNoNode || ns <= 0) return;
+    const std::string_view name = facts_.name(call);
+    const NodeId op = facts_.known_as(call);
+    const bool frees = name.starts_with("cudaFree") || name.starts_with("hipFree");
+    const bool convolves = op != kNoNode && facts_.name(op).find("conv") != std::string_view::npos;
+    const bool emptied = name.ends_with("): empty_cache");
+    (emptied ? emptied_ns_ : frees && convolves ? tried_ns_ : other_ns_) += ns;
+  }
+
+  std::string text() const {
+    if (tried_ns_ > emptied_ns_ + other_ns_) {
+      return "a convolution tries its algorithms for each new size (torch.backends.cudnn.benchmark) and empties the "
+             "allocator's "
+             "cache: warm up every size before recording, keep sizes the same, or switch it off";
+    }
+    const std::string emptied = "remove torch.cuda.empty_cache() from the loop";
+    if (emptied_ns_ > tried_ns_ + other_ns_) return emptied;
+    // PyTorch for ROCm warns that it has no expandable segments.
+    return emptied + " and keep the caching allocator on; if sizes vary, " +
+           (runs_on_rocm(facts_) ? "pad them to a few" : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+  }
+
+ private:
+  const Facts& facts_;
+  std::int64_t tried_ns_ = 0, emptied_ns_ = 0, other_ns_ = 0;
+};
+
 }  // namespace
 
 std::optional<Finding> find_allocator(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts, true);
   HostGone gone(facts);
+  AllocatorRemedy remedy(facts);
   std::int64_t later = 0;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::allocator) return;
     later += is_warm_up(facts, slot.piece.node) ? 0 : 1;
-    tally.add(slot.piece.node, claim.take_idle(d, i));
+    const std::int64_t got = claim.take_idle(d, i);
+    tally.add(slot.piece.node, got);
+    remedy.see(slot.piece.node, got);
   });
   if (later == 0) return std::nullopt;
   const bool alike = first_is_like_others(facts);
@@ -54,9 +102,7 @@ std::optional<Finding> find_allocator(Facts& facts) {
                  .at_most_ns = claim.ns(),
                  .confidence = one ? Confidence::medium : Confidence::high,
                  .evidence = tally.text(),
-                 .action =
-                     "remove torch.cuda.empty_cache() from the loop and keep the caching allocator on; if sizes vary, set "
-                     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                 .action = remedy.text(),
                  .event = tally.event(),
                  .gone = gone.removal()};
 }

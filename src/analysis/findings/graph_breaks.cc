@@ -2,6 +2,7 @@
 // does between the graphs before and behind it goes with it: leaving one, eager ops that would be part of the whole, lookups,
 // entering the next. There is no bound: what the compiler would fuse across the break cannot be told from a trace.
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -135,9 +136,21 @@ class BetweenGraphs {
   void go_on_at(std::int64_t time_ns) {
     const std::int64_t launch = eager_ > 0 ? eager_ns_ / eager_ : 0;
     const std::int64_t to = std::min(time_ns, seen_ + kMostEntryNs) - launch;
-    if (from_ != kNever && to > from_) gone_->add(on_, {from_, to});
+    if (from_ != kNever && to > from_) add_but_compiling({from_, to});
     if (from_ != kNever) from_ = time_ns;
     eager_ = eager_ns_ = 0;
+  }
+
+  // What compiles there does so once, and has findings of its own.
+  void add_but_compiling(Interval time) {
+    const std::vector<HostStall>& stalls = facts_.model().host_stalls().of_thread[thread_of(facts_.tree(), on_)];
+    auto stall = std::ranges::lower_bound(stalls, time.start_ns, std::less<>(), &HostStall::end_ns);
+    for (; stall != stalls.end() && stall->start_ns < time.end_ns; ++stall) {
+      if (stall->cause != IdleCause::compile) continue;
+      if (stall->start_ns > time.start_ns) gone_->add(on_, {time.start_ns, stall->start_ns});
+      time.start_ns = std::max(time.start_ns, stall->end_ns);
+    }
+    if (time.end_ns > time.start_ns) gone_->add(on_, time);
   }
 
   Facts& facts_;

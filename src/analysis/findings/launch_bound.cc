@@ -3,6 +3,7 @@
 // time of another cause; where the user measured the step, that measures how much of it there is.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/least_time.h"
@@ -11,6 +12,7 @@
 #include "base/saturating.h"
 #include "base/units.h"
 #include "facts/capture_sizes.h"
+#include "facts/program_kind.h"
 
 #include <fmt/format.h>
 
@@ -63,22 +65,40 @@ struct LaunchRemedy {
   bool compiled = false;      // most of the device time
   bool takes_graphs = false;  // the device's API
   bool several = false;
+  bool single = false;  // an iteration is one kernel
   ProgramKind program = ProgramKind::unknown;
+  Server server = Server::none;
 
   bool by_graphs() const { return takes_graphs && several; }
   std::string text() const {
     const std::string larger = "give each kernel more work, e.g. a larger batch";
     if (by_graphs()) {
+      if (server != Server::none) return of_server();
       if (compiled) return "use CUDA graphs: torch.compile(mode=\"reduce-overhead\")";
       return fmt::format("use CUDA graphs (torch.compile(mode=\"reduce-overhead\") or {}), or {}",
                          program == ProgramKind::infers ? "torch.cuda.graph" : "torch.cuda.make_graphed_callables", larger);
     }
+    if (!compiled && single) return larger + ": a step of one kernel takes as long as its launch";
     if (!compiled) return "launch fewer kernels: torch.compile fuses them, or " + larger;
     return takes_graphs ? "compile more of the program at once, or " + larger +
                               "; CUDA graphs do not help: a graph of so few kernels costs more to replay than they to launch"
                         : larger;
   }
+  // The server captures by itself, unless it was told not to or the batch is none of its sizes.
+  std::string of_server() const {
+    if (server == Server::vllm)
+      return "let vLLM use CUDA graphs: start it without --enforce-eager, and with cudagraph_capture_sizes (in "
+             "--compilation-config) that hold this batch";
+    return "let SGLang use CUDA graphs: start it without --disable-cuda-graph, and with a --cuda-graph-max-bs that holds this "
+           "batch";
+  }
 };
+
+bool is_single(const Facts& facts) {
+  std::size_t most = 0;
+  for (const DeviceLedger& device : facts.ledger().devices()) most = std::max(most, device.work.size());
+  return std::cmp_less_equal(most, facts.ledger().rounds());
+}
 
 bool mostly_several(Facts& facts) {
   const CaptureSizes sizes(facts.scope());
@@ -120,7 +140,9 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
   const LaunchRemedy remedy{.compiled = compiled,
                             .takes_graphs = any([](const DeviceLaunches& d) { return d.takes_graphs; }),
                             .several = mostly_several(facts),
-                            .program = facts.program()};
+                            .single = is_single(facts),
+                            .program = facts.program(),
+                            .server = server_of(facts.trace())};
   if (!compiled && !remedy.by_graphs()) reach_compiled(facts, {}, &claim);  // fewer kernels do the same with less traffic
   return Finding{.finding = (first_of_all ? "launch-bound" : "late launches (secondary cause)") +
                             std::string(": the device waits for the host before ") + per_iteration(facts, launches, "kernel"),

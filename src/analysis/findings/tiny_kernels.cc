@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/ddp_copies.h"
 #include "analysis/findings/host_gone.h"
 #include "analysis/findings/host_loops.h"
 #include "facts/break_costs.h"
@@ -72,11 +73,14 @@ class TinyLoops {
   std::int64_t kernels() const { return kernels_; }
   bool holds(std::uint32_t row) const { return row < holds_.size() && holds_[row]; }
 
-  void take(Claim* claim, WorkTally* tally, Removal* gone) const {
+  void take(Claim* claim, WorkTally* tally, DdpCopies* ddp, Removal* gone) const {
     HostGone host(facts_);
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       if (!is_tiny(i)) continue;
-      for (const auto& [d, slot] : seen_[i].slots) take(i, d, slot, claim, tally, gone);
+      for (const auto& [d, slot] : seen_[i].slots) {
+        ddp->see(facts_.ledger().devices()[d].work[slot].work.row);
+        take(i, d, slot, claim, tally, gone);
+      }
       gone->host.push_back({loops_[i].thread, loops_[i].time, goes(i)});
       host.add(loops_[i].first, loops_[i].time);
     }
@@ -164,8 +168,11 @@ class Runs {
   std::int64_t longest() const { return longest_; }
 
   // `across`: iterations are none, and a run is one loop from its first kernel to its last.
-  void take(bool across, Claim* claim, WorkTally* tally, Removal* gone) const {
-    for (const Run& run : runs_) take_work(run, across, claim, tally);
+  void take(bool across, Claim* claim, WorkTally* tally, DdpCopies* ddp, Removal* gone) const {
+    for (const Run& run : runs_) {
+      for (const std::size_t i : run.slots) ddp->see(facts_.ledger().devices()[run.device].work[i].work.row);
+      take_work(run, across, claim, tally);
+    }
     for_each_open_idle(facts_.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
       const bool between = is_late(slot.piece.cause) || slot.piece.cause == IdleCause::kernel_gap;
       const std::uint32_t last = iteration_of(slot.last_work), next = iteration_of(slot.next_work);
@@ -313,17 +320,21 @@ std::optional<Finding> find_tiny_kernels(Facts& facts) {
   if (kernels == 0 || !(each_iteration || one_loop)) return std::nullopt;
   Claim claim(facts.ledger());
   WorkTally tally(facts);
+  DdpCopies ddp(facts);
   Removal gone;
-  loops.take(&claim, &tally, &gone);
-  runs.take(one_loop, &claim, &tally, &gone);
+  loops.take(&claim, &tally, &ddp, &gone);
+  runs.take(one_loop, &claim, &tally, &ddp, &gone);
   if (!claim.keep()) return std::nullopt;
+  const std::string of_ddp = ddp.remedy();
   return Finding{
       .finding = "long runs of kernels shorter than their launch: " +
                  (one_loop ? counted(runs.longest(), "kernel") + " in a row" : per_iteration(facts, kernels, "kernel")),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action = "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or compile the loop",
+      .action = !of_ddp.empty() ? of_ddp
+                                : "replace the loop with one op: batch the tensors (torch.stack, torch._foreach_*, vmap), or "
+                                  "compile the loop",
       .event = tally.event(),
       .comes_true = kOfLoop,
       .gone = gone,

@@ -217,6 +217,27 @@ TEST(MendedWork, BetweenTwoGraphsOfAFrameOnlyProductsStay) {
   EXPECT_TRUE(goes(kept, "graph_breaks", 240, 375));
 }
 
+// What stands between two graphs of a frame may be a compilation of the second: no cost of the break, and gone when warm.
+TEST(MendedWork, ACompilationBetweenTwoGraphsIsNoCostOfTheBreak) {
+  const Found found =
+      test::found_in_events(join({event({.name = "Torch-Compiled Region: 1/0", .ts = 100, .dur = 90'900}),
+                                  event({.name = "## Call CompiledFxGraph fabc ##", .ts = 120, .dur = 60}),
+                                  event({.name = "triton_poi_fused_add_0", .ts = 130, .dur = 20}),
+                                  test::launch(1, 135, 5, "triton_poi_fused_add_0", 142, 10),
+                                  event({.name = "TorchDynamo Cache Lookup", .ts = 300, .dur = 10}),
+                                  event({.name = "_compile.compile_inner (dynamo_timed)", .ts = 320, .dur = 80'000}),
+                                  event({.name = "backend_compile (dynamo_timed)", .ts = 400, .dur = 70'000}),
+                                  event({.name = "Torch-Compiled Region: 2/0", .ts = 80'400, .dur = 10'000}),
+                                  event({.name = "## Call CompiledFxGraph fdef ##", .ts = 80'420, .dur = 9'000}),
+                                  event({.name = "triton_poi_fused_mul_1", .ts = 80'480, .dur = 20}),
+                                  test::launch(2, 80'485, 5, "triton_poi_fused_mul_1", 80'492, 8'000)}));
+  ASSERT_TRUE(found.has("graph_breaks") && found.has("compile_in_window")) << found.ids();
+  EXPECT_TRUE(goes(found, "graph_breaks", 150, 300));
+  EXPECT_FALSE(goes(found, "graph_breaks", 40'000, 40'100));
+  EXPECT_TRUE(goes(found, "graph_breaks", 80'330, 80'470));
+  EXPECT_LT(found.find("graph_breaks")->savings.saves_ns.value_or(0), 1'000 * kUs);
+}
+
 // Columns of rows: each element is alone in its sector. As a plane it takes a third.
 TEST(MendedWork, ColumnsOfRowsAreReadAcross) {
   const auto program = [](int stride) {
