@@ -6,13 +6,14 @@
 //
 // Behind damage it looks for the next event: a brace that opens like one and is intact, or that stands behind `},` as events
 // do. Inside a valid event such a thing is possible (a list of objects), so an element is waited for until it is complete,
-// until it has swallowed kMostSwallowed events and is no valid JSON, or until it is too large. What is looked at twice is
+// until it has swallowed many events and is no valid JSON, or until it is too large. What is looked at twice is
 // bounded at every step, so that no text, however bad, takes more than linear time.
 #pragma once
 
 #include <cstdint>
 
 #include "ingest/event_builder.h"
+#include "ingest/event_search.h"
 #include "ingest/event_text.h"
 #include "ingest/layout_trie.h"
 #include "ingest/text_cache.h"
@@ -21,13 +22,6 @@
 #include "trace/form.h"
 
 namespace ridge {
-
-struct Piece {
-  const char* begin = nullptr;
-  const char* end = nullptr;  // followed by kPadding zero bytes
-  std::uint64_t offset = 0;   // of `begin` in the JSON
-  bool last = false;          // nothing follows
-};
 
 // Where in the array the parser stands between two elements.
 enum class Between : std::uint8_t {
@@ -59,21 +53,10 @@ class EventArrayParser {
   ArrayProgress parse(const Piece& piece, Between between, EventRun* run, Diagnostics* diagnostics);
 
  private:
-  // How an event seems to stand at a brace.
-  enum class Seen : std::uint8_t {
-    nothing,  // an object that is no event
-    intact,
-    damaged,
-    open,     // does not end within view
-    cut_off,  // the piece ends too early to tell
-  };
-  // The first event behind some place, as find_next() found it.
-  struct Next {
-    const char* from = nullptr;
-    const char* event = nullptr;    // nullptr: none
-    const char* cut_off = nullptr;  // where the piece ended too early to tell
-  };
-  enum class Accept : std::uint8_t { readable, open_too };
+  using Accept = EventSearch::Accept;
+  using Next = EventSearch::Next;
+  using Seen = EventSearch::Seen;
+
   // Whether the object around the array ends as a file does, as far as it is looked at.
   enum class Closes : std::uint8_t {
     well,      // or so late that it is not seen
@@ -104,13 +87,6 @@ class EventArrayParser {
   bool is_cut(const char* from);
   bool wait_for_more() const { return !piece_.last && piece_.end - p_ < kLargestElement; }
 
-  const char* view_of(const char* brace) const;
-  Seen look_at(const char* brace);
-  Seen look_closer(const char* brace);
-  Next find_next(const char* from, const char* end, Accept accept);
-  Next remembered_next(const char* from, Accept accept);
-  bool has_swallowed_many(const char* from, const char* end);
-  const char* swallowed_event();
   std::uint64_t offset(const char* p) const { return piece_.offset + static_cast<std::uint64_t>(p - piece_.begin); }
 
   TextCache texts_;
@@ -118,8 +94,7 @@ class EventArrayParser {
   LayoutTrie layout_;
   ArrayOptions options_;
   EventText event_;
-  EventText looked_at_;
-  Next remembered_[2];  // per Accept, within the piece
+  EventSearch search_;
 
   Piece piece_;
   const char* p_ = nullptr;
