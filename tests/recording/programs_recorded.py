@@ -117,6 +117,53 @@ print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     check("no trace" not in run.err, f"the parent complains: {run.err}")
 
 
+def started_by(at, method, work):
+    """A program that runs these lines in a process of multiprocessing's."""
+    return at.write("starts_%s.py" % method, """
+import multiprocessing, sys, time, torch
+def work():
+    model = torch.nn.Linear(8, 8)
+    %s
+if __name__ == "__main__":
+    child = multiprocessing.get_context(%r).Process(target=work)
+    child.start()
+    child.join()
+    print("ended with", child.exitcode)
+""" % (work.replace("\n", "\n    "), method))
+
+
+TRAINS = """optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(%d):
+    model(torch.randn(4, 8)).sum().backward()
+    optimizer.step()
+"""
+WAYS_TO_START = ("fork", "spawn", "forkserver")
+
+
+def test_processes_of_multiprocessing_are_recorded_however_they_start(at):
+    for method in WAYS_TO_START:
+        at.record(python_with_torch(), started_by(at, method, TRAINS % 20 + "sys.exit(7)"), flags=("-o", method)).expect(0).says("5 steps").prints("ended with 7")
+        equal(at.names(method), ["trace.json.gz"], f"files of a process by {method}")
+
+
+def test_processes_of_multiprocessing_that_end_early_leave_what_there_is(at):
+    for method in WAYS_TO_START:
+        for end, code in (("", 0), ("raise ValueError('as planned')", 1)):
+            run = at.record(python_with_torch(), started_by(at, method, TRAINS % 8 + end), flags=("-o", f"{method}{code}")).expect(0).prints(f"ended with {code}")
+            run.says("3 steps: the program ended")
+        run = at.record(python_with_torch(), started_by(at, method, TRAINS % 3), flags=("-o", "short")).expect(0).prints("ended with 0")
+        run.says("the program ended after 3 optimizer steps")
+        equal(run.err.count("the program ended after"), 1, f"times that this is said, by {method}")
+        check("no process took" not in run.err, f"three steps were taken: {run.err}")
+
+
+def test_processes_of_multiprocessing_without_an_optimizer(at):
+    calls = "end = time.monotonic() + 2.5\nwhile time.monotonic() < end:\n    model(torch.randn(4, 8))\n    time.sleep(0.005)"
+    for method in WAYS_TO_START:
+        at.record(python_with_torch(), started_by(at, method, calls), flags=("-o", method, "--after", "0.5s", "--steps", "4")).expect(0).says("4 steps").prints("ended with 0")
+        equal(at.names(method), ["trace.json.gz"], f"files of a process by {method}")
+
+
 def test_a_program_with_its_own_profiler_keeps_it(at):
     at.train("--own-profiler", "7-9").expect(0).says("wrote", "2 steps: the program began to profile itself")
     with open(at.at("own.json")) as file:

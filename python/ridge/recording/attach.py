@@ -6,8 +6,9 @@ import sys
 
 # Nothing else is imported here: this is read at the start of every Python process, of which few import torch.
 
-# Processes that PyTorch starts for itself; they compute and train nothing of the program's.
-HELPERS = ("torch._inductor", "torch/_inductor", "multiprocessing.resource_tracker", "multiprocessing.forkserver")
+# Processes that PyTorch and Python start for themselves; they compute and train nothing of the program's. A fork server is none of them: what it
+# forks is the program's.
+HELPERS = ("torch._inductor", "torch/_inductor", "multiprocessing.resource_tracker")
 
 
 class _Finder:
@@ -96,7 +97,7 @@ def _tell_at_the_end(pid, begun_s):
     from . import process
 
     if not process.told:
-        console.say("no trace: no process took an optimizer step; `ridge record --after 10s --seconds 2 -- ...` records programs without an optimizer")
+        console.say("no trace: this process took no optimizer step, and no other process wrote one; `ridge record --after 10s --seconds 2 -- ...` records programs without an optimizer")
 
 
 def wait_for_torch():

@@ -79,15 +79,20 @@ class Process:
         self._window = self._new_window()
         self._module_calls = ModuleCalls(torch, begins=self._model_called)
         OptimizerSteps(torch, created=self._optimizer_created, ended=self._step_ended)
+        self._ends_with_multiprocessing = False
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self._in_forked_child)
-        if settings.after_seconds is not None:
+        self._wait_for_time()
+
+    def _wait_for_time(self) -> None:
+        if self._settings.after_seconds is not None:
             threading.Thread(target=self._without_optimizer, name="ridge waits", daemon=True).start()
 
     def _new_window(self, settings=None) -> Window:
         return Window(settings or self._settings, self._make_session, closed=self._window_closed, failed=self._window_failed, in_the_way=self._in_the_way)
 
     def _make_session(self, warm_up: bool):
+        self._end_with_multiprocessing()
         settings = self._settings
         made = Session(shapes=settings.shapes, stacks=settings.stacks, memory=settings.memory, warm_up=warm_up)
         self._handle_term()
@@ -112,6 +117,7 @@ class Process:
 
     @_harmless
     def _optimizer_created(self) -> None:
+        self._end_with_multiprocessing()
         self._optimizers += 1
         self._window.before_steps()
 
@@ -155,6 +161,8 @@ class Process:
         """A thread of its own, when the window opens by time. Where no optimizer makes steps by then (any more: a CUDA graph may hold them), calls of a
         model stand for steps; where there are none either, but work on a GPU, time alone counts."""
         time.sleep(self._settings.after_seconds)
+        if self._is_loader():
+            return
         if self._window.seen > 0 and self._opens_within(STEP_WITHIN_S):
             return
         while self._compiling():
@@ -277,7 +285,21 @@ class Process:
         self._module_calls.remove()
         self._optimizers = 0
         self._window = self._new_window()
+        self._ends_with_multiprocessing = False
         self._unhandle_term()
+        self._wait_for_time()  # a thread of the parent's, which the child has not
+
+    def _end_with_multiprocessing(self) -> None:
+        """A process that multiprocessing forks ends without atexit, but not without multiprocessing's own list. That list is emptied after the fork:
+        this has to come later."""
+        multiprocessing = sys.modules.get("multiprocessing.process")
+        if self._ends_with_multiprocessing or multiprocessing is None or multiprocessing.parent_process() is None:
+            return
+        from multiprocessing.util import Finalize
+
+        self._ends_with_multiprocessing = True
+        atexit.unregister(self._at_exit)  # where that is heeded too: once will do
+        Finalize(None, self._at_exit, exitpriority=0)
 
     # SIGTERM ends a process without atexit. While a window is open or being written, the trace is saved first; then the signal does what it does.
 
