@@ -70,6 +70,8 @@ class _Questions:
 
     def _run(self, analysis, given, trace=None):
         info = _arguments.catalog()[analysis]
+        if trace is None and len(self.paths) > 1 and info["fewest_traces"] < 2:
+            raise UsageError(f"{analysis}() takes one trace, {len(self.paths)} are open", hint=f"t[0].{analysis}(), or each: for one in t: one.{analysis}()")
         texts = _arguments.as_texts(analysis, {**self._scope_of(info), **given})
         report = Report(self._answer(info, texts, trace))
         if report.gate_failed:
@@ -206,6 +208,8 @@ class Trace(_Questions):
     @property
     def tables(self):
         """The trace's own tables (docs/schema.md), made when asked for: `t.tables.ops`."""
+        if len(self.paths) > 1:
+            raise UsageError(f"tables are those of one trace, {len(self.paths)} are open", hint="t[0].tables.ops")
         return TraceTables(self, 0)
 
     def __len__(self):

@@ -155,6 +155,13 @@ def test_a_folder_and_a_list_are_several_traces(fixtures, tmp_path):
     assert folder[-1].step(0).gpu().rows() == alone.step(0).gpu().rows()
     with pytest.raises(IndexError):
         folder[2]
+    # What is asked of one trace does not answer for the first of several.
+    for several in (folder, listed, apart):
+        for ask in (several.kernels, several.step(0).gpu, several.sql, several.between(ms=(0, 1)).step(0).ops):
+            with pytest.raises(ridge.UsageError, match=r"takes one trace, 2 are open\n  hint: t\[0\]"):
+                ask()
+        with pytest.raises(ridge.UsageError, match=r"tables are those of one trace, 2 are open\n  hint: t\[0\]\.tables"):
+            several.tables
 
 
 def test_a_folder_holds_what_is_asked_about(fixtures, tmp_path, monkeypatch):
