@@ -2,6 +2,7 @@
 // the same way, so that others read them where they lie.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,8 @@ namespace ridge {
 
 class Bitmap {
  public:
+  static constexpr std::size_t kBits = 64;  // of a word
+
   std::size_t size() const { return size_; }
   bool operator[](std::size_t row) const { return ((words_[row / kBits] >> (row % kBits)) & 1U) != 0; }
 
@@ -26,13 +29,22 @@ class Bitmap {
   void append(std::span<const std::uint8_t> bytes) {
     std::size_t i = 0;
     for (; i < bytes.size() && size_ % kBits != 0; ++i) push_back(bytes[i] != 0);
-    for (; i + kBits <= bytes.size(); i += kBits) {
+    if (i == bytes.size()) return;
+    const std::size_t word = words_.size();
+    append_unset(bytes.size() - i);
+    pack(bytes.subspan(i), std::span(words_).subspan(word));
+  }
+
+  // Bytes to the bits of words, from the lowest of the first on; what is left of the last is 0.
+  static void pack(std::span<const std::uint8_t> bytes, std::span<std::uint64_t> words) {
+    for (std::size_t i = 0, to = 0; i < bytes.size(); i += kBits, ++to) {
+      const std::size_t count = std::min(kBits, bytes.size() - i);
       std::uint64_t word = 0;
-      for (std::size_t bit = 0; bit < kBits; bit += 8) word |= bits_of(bytes.data() + i + bit) << bit;
-      words_.push_back(word);
-      size_ += kBits;
+      std::size_t bit = 0;
+      for (; bit + 8 <= count; bit += 8) word |= bits_of(bytes.data() + i + bit) << bit;
+      for (; bit < count; ++bit) word |= std::uint64_t{bytes[i + bit] != 0} << bit;
+      words[to] = word;
     }
-    for (; i < bytes.size(); ++i) push_back(bytes[i] != 0);
   }
 
   void append_unset(std::size_t rows) {
@@ -57,11 +69,10 @@ class Bitmap {
   }
 
   std::span<const std::uint64_t> words() const { return words_; }
+  std::span<std::uint64_t> words_to_write() { return words_; }  // bits behind the last row stay 0
   std::uint64_t heap_bytes() const { return words_.capacity() * sizeof(std::uint64_t); }
 
  private:
-  static constexpr std::size_t kBits = 64;
-
   // Eight bytes to as many bits, the first to the lowest. A product gathers the low bits of all bytes in its highest byte.
   static std::uint64_t bits_of(const std::uint8_t* bytes) {
     static_assert(std::endian::native == std::endian::little);

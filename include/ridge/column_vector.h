@@ -94,6 +94,12 @@ class ColumnVector {
     written_ = size_;
   }
 
+  // All of them, to be written.
+  std::span<T> to_write() {
+    written_ = std::max(written_, size_);
+    return {data_, size_};
+  }
+
   // No more than `count`.
   void truncate(std::size_t count) { size_ = std::min(size_, count); }
 

@@ -69,12 +69,21 @@ class Values {
 
   // A cell of another type than the column's is a bug of ours; an integer may stand for a number.
   void push(Type type, const CellView& cell);
-  // Many at once, all of the column's type; `known` has 0 where one is not known.
-  void append(std::span<const std::int64_t> values, std::span<const std::uint8_t> known);
-  void append(std::span<const double> values, std::span<const std::uint8_t> known);
-  void append(std::span<const bool> values, std::span<const std::uint8_t> known);
-  void append(std::span<const std::string_view> values, std::span<const std::uint8_t> known);
-  void append_unknown(Type type, std::size_t rows);
+  // Many texts at once; `known` has 0 where one is not known.
+  void append(std::span<const std::string_view> texts, std::span<const std::uint8_t> known);
+  void append_unknown(Type type, std::size_t rows);  // without a touch of their memory
+
+  // All rows, to be written where they lie; those of other types are empty. Several threads may write, each its own rows: of
+  // bits, whole words.
+  struct Rows {
+    std::span<std::int64_t> integers;
+    std::span<double> numbers;
+    std::span<std::uint32_t> codes;  // of texts that are in the dictionary
+    Dictionary* dictionary = nullptr;
+    std::span<std::uint64_t> booleans, known;  // words of bitmaps
+  };
+  Rows rows_to_write();
+
   // `room`: where they may lie; see Table::reserve.
   void reserve(Type type, std::size_t rows, const std::shared_ptr<ColumnRoom>& room = nullptr);
   void truncate(std::size_t rows);

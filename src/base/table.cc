@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 
 #include "base/heap_bytes.h"
@@ -116,48 +115,10 @@ std::span<const double> Values::numbers() const {
   return values != nullptr ? std::span<const double>(*values) : std::span<const double>();
 }
 
-void Values::append(std::span<const std::int64_t> values, std::span<const std::uint8_t> known) {
-  hold(Type::integer);
-  auto& all = std::get<ColumnVector<std::int64_t>>(of_);
-  all.append(values);
-  known_.append(known);
-}
-
-void Values::append(std::span<const double> values, std::span<const std::uint8_t> known) {
-  hold(Type::number);
-  auto& all = std::get<ColumnVector<double>>(of_);
-  all.append(values);
-  known_.append(known);
-}
-
-void Values::append(std::span<const bool> values, std::span<const std::uint8_t> known) {
-  hold(Type::boolean);
-  for (const bool value : values) std::get<Bitmap>(of_).push_back(value);
-  known_.append(known);
-}
-
-void Values::append(std::span<const std::string_view> values, std::span<const std::uint8_t> known) {
-  // Texts that repeat mostly lie at one place: found by it, they are neither hashed nor compared.
-  constexpr std::uint32_t kNone = UINT32_MAX;
-  struct Seen {
-    std::string_view text;
-    std::uint32_t code = kNone;
-  };
-  constexpr std::size_t kSeen = 512;
-  std::array<Seen, kSeen> seen;
+void Values::append(std::span<const std::string_view> texts, std::span<const std::uint8_t> known) {
   hold(Type::text);
-  Texts& texts = std::get<Texts>(of_);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (known[i] == 0) {
-      texts.codes.push_back(0);
-      continue;
-    }
-    const std::string_view text = values[i];
-    Seen& at = seen[(std::bit_cast<std::uintptr_t>(text.data()) >> 3) % kSeen];
-    if (at.code == kNone || at.text.data() != text.data() || at.text.size() != text.size())
-      at = {text, texts.dictionary.add(text)};
-    texts.codes.push_back(at.code);
-  }
+  Texts& all = std::get<Texts>(of_);
+  for (std::size_t i = 0; i < texts.size(); ++i) all.codes.push_back(known[i] != 0 ? all.dictionary.add(texts[i]) : 0);
   known_.append(known);
 }
 
@@ -167,6 +128,20 @@ void Values::append_unknown(Type type, std::size_t rows) {
   std::visit(Overloaded{[](std::monostate) {}, [&](Texts& texts) { texts.codes.append_zeros(rows); },
                         [&](Bitmap& flags) { flags.append_unset(rows); }, [&](auto& values) { values.append_zeros(rows); }},
              of_);
+}
+
+Values::Rows Values::rows_to_write() {
+  Rows rows;
+  rows.known = known_.words_to_write();
+  std::visit(Overloaded{[](std::monostate) {}, [&](Bitmap& flags) { rows.booleans = flags.words_to_write(); },
+                        [&](ColumnVector<std::int64_t>& integers) { rows.integers = integers.to_write(); },
+                        [&](ColumnVector<double>& numbers) { rows.numbers = numbers.to_write(); },
+                        [&](Texts& texts) {
+                          rows.codes = texts.codes.to_write();
+                          rows.dictionary = &texts.dictionary;
+                        }},
+             of_);
+  return rows;
 }
 
 void Values::reserve(Type type, std::size_t rows, const std::shared_ptr<ColumnRoom>& room) {

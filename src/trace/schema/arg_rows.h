@@ -25,8 +25,10 @@ inline ArgRow arg_row(const Trace& trace, EventId event) { return {trace.events.
 class ArgRows {
  public:
   std::span<const ArgRow> look_up(const TableRows& rows, std::uint64_t first, std::size_t count) {
+    constexpr std::size_t kAhead = 16;
     rows_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
+      if (i + kAhead < count) rows.trace.events.prefetch(rows.event(first + i + kAhead));
       rows_[i] = arg_row(rows.trace, rows.event(first + i));
       __builtin_prefetch(rows_[i].words);
     }

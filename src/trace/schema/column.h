@@ -63,6 +63,7 @@ struct Column {
   ArgKey key = ArgKey::none;  // of a column that is one argument of its events
   bool member = false;        // the argument is the event's own member, not one of its args
   std::variant<std::monostate, FormGetter<std::int64_t>, FormGetter<std::string_view>> by_form = {};
+  Getter<std::uint32_t> string_ids = nullptr;  // of a column of texts that are the trace's: their StringId
 
   ColumnType type() const { return static_cast<ColumnType>(get.index()); }
 };
@@ -82,6 +83,26 @@ class ColumnReader {
   bool is_absent() const { return argument_ && argument_->is_absent(); }
   // Whether it reads rows by their ArgRow, so that looking these up once serves it and others.
   bool reads_arg_rows() const { return (argument_ && !argument_->is_absent()) || column_->by_form.index() != 0; }
+
+  // A column of texts is also read by keys, small numbers that stand for a text each; several may stand for one. 0: it has
+  // none.
+  std::size_t keys() const {
+    if (const auto* forms = std::get_if<OfForms<std::string_view>>(&of_forms_)) return forms->values.size();
+    return column_->string_ids != nullptr ? rows_->trace.strings.size() : 0;
+  }
+  std::string_view text_of(std::uint32_t key) const {
+    const auto* forms = std::get_if<OfForms<std::string_view>>(&of_forms_);
+    return forms != nullptr ? forms->values[key] : rows_->trace.text(StringId{key});
+  }
+  void read_keys(std::uint64_t first, Batch<std::uint32_t> out, std::span<const ArgRow> arg_rows = {}) const {
+    const auto* forms = std::get_if<OfForms<std::string_view>>(&of_forms_);
+    if (forms == nullptr) return column_->string_ids({*rows_, argument_ ? &*argument_ : nullptr, arg_rows}, first, out);
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+      const std::uint32_t form = form_of(first + i, i, arg_rows).value;
+      out.known[i] = forms->known[form];
+      out.values[i] = out.known[i] != 0 ? form : 0;
+    }
+  }
 
   // T is that of the column's type. `arg_rows` are those of the same rows: who reads several columns by them looks them up
   // once.
@@ -117,10 +138,14 @@ class ColumnReader {
   template <class T>
   void read_forms(const OfForms<T>& forms, std::uint64_t first, Batch<T> out, std::span<const ArgRow> arg_rows) const {
     for (std::size_t i = 0; i < out.values.size(); ++i) {
-      const FormId form = arg_rows.empty() ? rows_->trace.events.form(rows_->event(first + i)) : arg_rows[i].form;
+      const FormId form = form_of(first + i, i, arg_rows);
       out.values[i] = forms.values[form.value];
       out.known[i] = forms.known[form.value];
     }
+  }
+
+  FormId form_of(std::uint64_t row, std::size_t i, std::span<const ArgRow> arg_rows) const {
+    return arg_rows.empty() ? rows_->trace.events.form(rows_->event(row)) : arg_rows[i].form;
   }
 
   const TableRows* rows_;

@@ -16,8 +16,13 @@ inline std::optional<std::string_view> text_or_null(const Trace& t, StringId id)
 inline std::optional<std::int64_t> event_id(const Trace&, EventId event) { return event.value; }
 inline std::optional<std::string_view> event_cat(const Trace& t, EventId event) { return text_or_null(t, t.kind(event).cat); }
 // Of an event that has none, and of one whose name is empty, the empty text. The end of a pair needs no name: null.
+inline std::optional<StringId> event_name_id(const Trace& t, EventId event) {
+  const StringId name = t.events.name(event);
+  return name == StringId{} && t.kind(event).phase == 'E' ? std::nullopt : std::optional(name);
+}
 inline std::optional<std::string_view> event_name(const Trace& t, EventId event) {
-  return t.kind(event).phase == 'E' ? text_or_null(t, t.events.name(event)) : std::optional(t.text(t.events.name(event)));
+  const auto id = event_name_id(t, event);
+  return id ? std::optional(t.text(*id)) : std::nullopt;
 }
 inline std::optional<std::int64_t> event_track(const Trace& t, EventId event) { return t.track(event).value; }
 inline std::optional<std::int64_t> event_ts(const Trace& t, EventId event) {

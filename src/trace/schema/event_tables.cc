@@ -15,11 +15,34 @@ void argument_integer(const ColumnRows& rows, std::uint64_t first, Batch<std::in
 void argument_number(const ColumnRows& rows, std::uint64_t first, Batch<double> out) {
   for (std::size_t i = 0; i < out.values.size(); ++i) out.set(i, rows.argument->number(rows.arg_row(first, i)));
 }
-void argument_text(const ColumnRows& rows, std::uint64_t first, Batch<std::string_view> out) {
-  for (std::size_t i = 0; i < out.values.size(); ++i) {
-    const auto id = rows.argument->text(rows.arg_row(first, i));
-    out.set(i, id ? std::optional(rows.table.trace.text(*id)) : std::nullopt);
-  }
+std::optional<StringId> argument_string(const ColumnRows& rows, std::uint64_t first, std::size_t i) {
+  return rows.argument->text(rows.arg_row(first, i));
+}
+std::optional<StringId> name_string(const ColumnRows& rows, std::uint64_t first, std::size_t i) {
+  return event_name_id(rows.table.trace, rows.table.event(first + i));
+}
+
+// A column of texts that are the trace's own, of a function that gives the StringId of a row.
+template <auto String>
+constexpr Column of_strings(std::string_view name, std::string_view line, ArgKey key = ArgKey::none) {
+  Column column{name, "", line,
+                Getter<std::string_view>([](const ColumnRows& rows, std::uint64_t first, Batch<std::string_view> out) {
+                  for (std::size_t i = 0; i < out.values.size(); ++i) {
+                    const auto id = String(rows, first, i);
+                    out.set(i, id ? std::optional(rows.table.trace.text(*id)) : std::nullopt);
+                  }
+                })};
+  column.key = key;
+  column.string_ids = [](const ColumnRows& rows, std::uint64_t first, Batch<std::uint32_t> out) {
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+      const auto id = String(rows, first, i);
+      out.set(i, id ? std::optional(id->value) : std::nullopt);
+    }
+  };
+  return column;
+}
+constexpr Column argument_text(std::string_view name, std::string_view line, ArgKey key) {
+  return of_strings<argument_string>(name, line, key);
 }
 
 std::optional<std::string_view> form_work(const Trace& trace, FormId form) {
@@ -29,7 +52,7 @@ std::optional<std::string_view> form_work(const Trace& trace, FormId form) {
 
 constexpr std::array kCore = {
     Column{"event", "", "row of `events`: the place in the file's order", of_event<event_id>()},
-    Column{"name", "", "as the file has it", of_event<event_name>()},
+    of_strings<name_string>("name", "as the file has it"),
     of_form<form_cat>("cat", "", "category, as the profiler names it"),
     of_form<form_track>("track", "", "row of `tracks`"),
     Column{"start_ns", "ns", "start, from the window's start; null where the trace has no window", of_event<event_start>()},
@@ -61,8 +84,8 @@ constexpr auto kDeviceWork = with_core({
     {"context", "", "of the device", argument_integer, K::context},
     {"stream", "", "of the device", argument_integer, K::stream},
     {"queued", "", "when it was queued; 0 where the profiler does not tell", argument_integer, K::queued},
-    {"grid", "", "blocks, as JSON: [x,y,z]", argument_text, K::grid},
-    {"block", "", "threads of a block, as JSON: [x,y,z]", argument_text, K::block},
+    argument_text("grid", "blocks, as JSON: [x,y,z]", K::grid),
+    argument_text("block", "threads of a block, as JSON: [x,y,z]", K::block),
     {"registers_per_thread", "count", "that the kernel uses", argument_integer, K::registers_per_thread},
     {"shared_memory", "bytes", "of a block", argument_integer, K::shared_memory},
     {"blocks_per_sm", "count", "blocks of the launch over multiprocessors", argument_number, K::blocks_per_sm},
@@ -80,9 +103,9 @@ constexpr auto kLaunches = with_core({
     {"external_id", "", "of the op around it", argument_integer, K::external_id},
     {"correlation", "", "that of the work that it launched", argument_integer, K::correlation},
     {"cbid", "", "callback id of the call", argument_integer, K::cbid},
-    {"kernel", "", "name of the kernel, where the call has it", argument_text, K::kernel},
-    {"grid", "", "blocks, as JSON: [x,y,z]", argument_text, K::grid},
-    {"block", "", "threads of a block, as JSON: [x,y,z]", argument_text, K::block},
+    argument_text("kernel", "name of the kernel, where the call has it", K::kernel),
+    argument_text("grid", "blocks, as JSON: [x,y,z]", K::grid),
+    argument_text("block", "threads of a block, as JSON: [x,y,z]", K::block),
     {"bytes", "bytes", "of a copy or set", argument_integer, K::bytes},
     {"stream", "", "of the device", argument_integer, K::stream},
 });
@@ -92,15 +115,15 @@ constexpr auto kOps = with_core({
     {"sequence_number", "", "shared by a forward op and its backward", argument_integer, K::sequence_number},
     {"fwd_thread_id", "", "thread of the forward op; 0: it is one itself", argument_integer, K::fwd_thread_id},
     {"record_function_id", "", "of the profiler's callback", argument_integer, K::record_function_id},
-    {"input_dims", "", "shapes of the inputs, as JSON", argument_text, K::input_dims},
-    {"input_type", "", "types of the inputs, as JSON", argument_text, K::input_type},
-    {"input_strides", "", "as JSON", argument_text, K::input_strides},
-    {"concrete_inputs", "", "inputs that are no tensors, as JSON", argument_text, K::concrete_inputs},
-    {"kernel_file", "", "source of a generated kernel", argument_text, K::kernel_file},
-    {"kernel_hash", "", "of that source", argument_text, K::kernel_hash},
-    {"kernel_backend", "", "triton, ...", argument_text, K::kernel_backend},
-    {"kernel_kwargs", "", "constants that a generated kernel was launched with", argument_text, K::kernel_kwargs},
-    {"kernel_name", "", "of a generated kernel", argument_text, K::kernel_name},
+    argument_text("input_dims", "shapes of the inputs, as JSON", K::input_dims),
+    argument_text("input_type", "types of the inputs, as JSON", K::input_type),
+    argument_text("input_strides", "as JSON", K::input_strides),
+    argument_text("concrete_inputs", "inputs that are no tensors, as JSON", K::concrete_inputs),
+    argument_text("kernel_file", "source of a generated kernel", K::kernel_file),
+    argument_text("kernel_hash", "of that source", K::kernel_hash),
+    argument_text("kernel_backend", "triton, ...", K::kernel_backend),
+    argument_text("kernel_kwargs", "constants that a generated kernel was launched with", K::kernel_kwargs),
+    argument_text("kernel_name", "of a generated kernel", K::kernel_name),
     {"kernel_flop", "flop", "as Inductor counts it", argument_number, K::kernel_flop},
     {"kernel_num_gb", "gb", "as Inductor counts it", argument_number, K::kernel_num_gb},
     {"num_warps", "count", "of a generated kernel", argument_integer, K::num_warps},
@@ -108,14 +131,14 @@ constexpr auto kOps = with_core({
 });
 
 constexpr auto kCollectives = with_core({
-    {"collective", "", "allreduce, broadcast, ...", argument_text, K::collective_name},
-    {"dtype", "", "of the elements", argument_text, K::dtype},
+    argument_text("collective", "allreduce, broadcast, ...", K::collective_name),
+    argument_text("dtype", "of the elements", K::dtype),
     {"in_elements", "count", "that a rank gives", argument_integer, K::in_msg_nelems},
     {"out_elements", "count", "that a rank gets", argument_integer, K::out_msg_nelems},
     {"group_size", "count", "ranks of the group", argument_integer, K::group_size},
-    {"group_name", "", "of the process group", argument_text, K::process_group_name},
-    {"group_description", "", "of the process group", argument_text, K::process_group_description},
-    {"group_ranks", "", "as JSON", argument_text, K::process_group_ranks},
+    argument_text("group_name", "of the process group", K::process_group_name),
+    argument_text("group_description", "of the process group", K::process_group_description),
+    argument_text("group_ranks", "as JSON", K::process_group_ranks),
     {"rank", "", "this one", argument_integer, K::rank},
     {"sequence", "", "number of the collective within its group", argument_integer, K::seq},
     {"source_rank", "", "who sends, of a message between two", argument_integer, K::src_rank},
@@ -126,7 +149,7 @@ constexpr auto kPythonFrames = with_core({
     {"id", "", "of the frame", argument_integer, K::python_id},
     {"parent_id", "", "id of the frame that called it", argument_integer, K::python_parent_id},
     {"module_id", "", "of the nn.Module whose call it is", argument_integer, K::python_module_id},
-    {"call_from", "", "who called it, as old profilers have it", argument_text, K::call_from},
+    argument_text("call_from", "who called it, as old profilers have it", K::call_from),
 });
 
 constexpr auto kMemory = with_core({
@@ -144,7 +167,7 @@ constexpr auto kFlows = with_core({
 });
 
 constexpr auto kSyncs = with_core({
-    {"cuda_sync_kind", "", "what was waited for", argument_text, K::cuda_sync_kind},
+    argument_text("cuda_sync_kind", "what was waited for", K::cuda_sync_kind),
     {"correlation", "", "that of the call", argument_integer, K::correlation},
     {"device", "", "index of the device", argument_integer, K::device},
     {"stream", "", "that waited", argument_integer, K::stream},

@@ -1,7 +1,9 @@
 // Values that lie one behind the other: growing, zeros that were never written, and rooms that columns share.
 #include <ridge/column_vector.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,9 +65,11 @@ TEST(ColumnRoom, LivesAsLongAsAColumnInIt) {
   {
     Table table{.name = "t", .columns = {{.name = "a", .type = Type::integer}, {.name = "b", .type = Type::integer}}};
     table.reserve(kLargeRows);
-    const std::vector<std::int64_t> values(kLargeRows, 42);
-    const std::vector<std::uint8_t> known(kLargeRows, 1);
-    for (Column& column : table.columns) column.values.append(values, known);
+    for (Column& column : table.columns) {
+      column.values.append_unknown(column.type, kLargeRows);
+      std::ranges::fill(column.values.rows_to_write().integers, 42);
+      std::ranges::fill(column.values.rows_to_write().known, ~std::uint64_t{0});
+    }
     const auto a = table.columns[0].values.integers(), b = table.columns[1].values.integers();
     EXPECT_EQ(b.data() - a.data(), static_cast<std::ptrdiff_t>(kLargeRows));  // one behind the other
     kept = std::move(table.columns[1]);

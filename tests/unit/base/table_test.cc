@@ -1,9 +1,11 @@
 // Typed columns: what goes in comes out, unknown stays unknown, each text is kept once.
 #include <ridge/table.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -118,13 +120,19 @@ TEST(Values, ManyAtOnceAreAsOneByOne) {
   }
   Table at_once;
   at_once.columns = {{"i", Type::integer}, {"n", Type::number}, {"b", Type::boolean}, {"t", Type::text}};
-  for (std::size_t first = 0; first < kRows; first += 50) {  // pieces that begin inside a word
-    const std::span<const std::uint8_t> mask = std::span(known).subspan(first, 50);
-    at_once.columns[0].values.append(std::span<const std::int64_t>(integers).subspan(first, 50), mask);
-    at_once.columns[1].values.append(std::span<const double>(numbers).subspan(first, 50), mask);
-    at_once.columns[2].values.append(std::span<const bool>(booleans.get() + first, 50), mask);
-    at_once.columns[3].values.append(std::span<const std::string_view>(views).subspan(first, 50), mask);
+  for (Column& column : std::span(at_once.columns).first(3)) column.values.append_unknown(column.type, kRows);
+  const auto [i, n, b] = std::tuple(at_once.columns[0].values.rows_to_write(), at_once.columns[1].values.rows_to_write(),
+                                    at_once.columns[2].values.rows_to_write());
+  std::ranges::copy(integers, i.integers.begin());
+  std::ranges::copy(numbers, n.numbers.begin());
+  for (const auto& rows : {i, n, b}) Bitmap::pack(known, rows.known);
+  for (std::size_t first = 0; first < kRows; first += Bitmap::kBits) {
+    std::vector<std::uint8_t> flags(booleans.get() + first, booleans.get() + std::min(kRows, first + Bitmap::kBits));
+    Bitmap::pack(flags, b.booleans.subspan(first / Bitmap::kBits));
   }
+  for (std::size_t first = 0; first < kRows; first += 50)  // pieces that begin inside a word
+    at_once.columns[3].values.append(std::span<const std::string_view>(views).subspan(first, 50),
+                                     std::span(known).subspan(first, 50));
   ASSERT_EQ(at_once.size(), kRows);
   for (std::size_t i = 0; i < kRows; ++i) EXPECT_EQ(at_once.row(i), one_by_one.row(i)) << i;
   EXPECT_EQ(at_once.columns[3].values.texts()->dictionary.size(), 7U);
@@ -177,7 +185,7 @@ TEST(Table, LargeColumnsAreCopiedCutAndFilledAgain) {
   table.reserve(kRows);
   const std::vector<std::uint8_t> known = {1, 0, 1};
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(kRows); i += 3) {
-    table.columns[0].values.append(std::vector<std::int64_t>{i, 0, -i}, known);
+    for (const auto& cell : {CellView(i), CellView(), CellView(-i)}) table.columns[0].push(cell);
     table.columns[1].values.append(std::vector<std::string_view>{"a", "", "b"}, known);
   }
   const Table copy = table;

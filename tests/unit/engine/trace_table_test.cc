@@ -60,6 +60,28 @@ TEST(TraceTable, ColumnsReadTogetherAreThoseReadAlone) {
   }
 }
 
+// Large tables read texts by keys, in parts that several threads take; small ones text by text. What Arrow gets is the same.
+TEST(TraceTable, TextsAreKnownInTheOrderOfTheRows) {
+  const Engine engine = opened("gpt_eager_train_stack_mem");
+  const auto table = engine.trace_table(0, "events").value();
+  ASSERT_GT(table->size(), 20'000U);  // several parts
+  const Table whole = table->read(all_columns(*table), 0, table->size());
+  for (const Column& column : whole.columns) {
+    const Values::Texts* const texts = column.values.texts();
+    if (texts == nullptr) continue;
+    Dictionary in_order;
+    for (std::size_t row = 0; row < whole.size(); ++row) {
+      const auto text = column.text(row);
+      ASSERT_EQ(texts->codes[row], text ? in_order.add(*text) : 0) << column.name << " row " << row;
+    }
+    EXPECT_EQ(texts->dictionary.bytes(), in_order.bytes()) << column.name;
+  }
+  for (std::uint64_t first = 0; first < table->size(); first += 3'333) {  // so few that texts are not read by keys
+    const Table few = table->read(all_columns(*table), first, 20);
+    for (std::size_t row = 0; row < few.size(); ++row) EXPECT_EQ(few.row(row), whole.row(first + row)) << first + row;
+  }
+}
+
 TEST(TraceTable, ColumnsAreChosenByPlaceAndRowsEndWithTheTable) {
   const Engine engine = opened();
   const auto events = engine.trace_table(0, "events").value();
