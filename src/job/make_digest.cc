@@ -13,6 +13,7 @@
 #include "base/sort_runs.h"
 #include "job/lane_builder.h"
 #include "job/rank_work.h"
+#include "job/sound_digest.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -118,6 +119,9 @@ class DigestMaker {
     add_kernels(work);
     add_collectives(work);
     add_times(work, by_start);
+    const TimeRange window = trace_.window.value_or(TimeRange{});
+    digest_.start_ns = window.start_ns;
+    if (window.end_ns - window.start_ns > kLongestWindowNs) return;  // unsound_part() says so
     BuiltLane lane = build_lane(work, hash_of_);
     digest_.items = std::move(lane.items);
     digest_.start_ns = lane.start_ns;

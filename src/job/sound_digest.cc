@@ -8,10 +8,9 @@ namespace ridge {
 
 std::string_view unsound_part(const Digest& d) {
   constexpr std::int64_t kFurthest = std::int64_t{1} << 61;
-  constexpr std::int64_t kLongest = std::int64_t{1} << 52;  // 52 days
   const auto near = [&](std::int64_t t) { return t >= -kFurthest && t <= kFurthest; };
-  const auto inside = [&](std::int64_t t) { return near(t) && std::abs(t - d.start_ns) <= kLongest; };
-  const auto length = [&](std::int64_t t) { return t >= 0 && t <= kLongest; };
+  const auto inside = [&](std::int64_t t) { return near(t) && std::abs(t - d.start_ns) <= kLongestWindowNs; };
+  const auto length = [&](std::int64_t t) { return t >= 0 && t <= kLongestWindowNs; };
   if (!near(d.start_ns) || !near(d.end_ns) || !near(d.base_time_ns.value_or(0))) return "times out of range";
   if (!d.collectives.empty() || !d.steps.empty() || !d.items.empty()) {
     if (!inside(d.end_ns)) return "a window of months";

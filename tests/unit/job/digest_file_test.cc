@@ -124,6 +124,21 @@ TEST(DigestFile, InputsOfTheFuzzerAreOfThisVersion) {
   }
 }
 
+// One event that lies years behind the others, as a damaged number puts it.
+TEST(DigestFile, AWindowOfYearsIsNotCutIntoSeconds) {
+  std::string text = test::made_traces({.ranks = std::vector<test::MadeRank>(2)})[0];
+  const std::string_view events = "\"traceEvents\":";
+  const std::size_t at = text.find('[', text.find(events)) + 1;
+  text.insert(
+      at,
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":400000000000000,"dur":5,"args":{"correlation":99999999}},
+    {"ph":"X","cat":"kernel","name":"late","pid":0,"tid":7,"ts":400000000000010,"dur":5,"args":{"device":0,"stream":7,"correlation":99999999}},)");
+  const auto trace = read_trace_bytes(text, "rank0.json", {});
+  const Digest digest = make_digest(Model(**trace));
+  EXPECT_LT(digest.items.size(), 10'000U);
+  EXPECT_EQ(unsound_part(digest), "a window of months");
+}
+
 TEST(DigestFile, WhatPointsOutsideIsUnsound) {
   const Digest good = made_digest();
   EXPECT_EQ(unsound_part(good), "");
