@@ -15,7 +15,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 
 std::string copy(std::string_view name, int ts, std::int64_t bytes) {
   return test::event({.name = name,
@@ -28,10 +28,10 @@ std::string copy(std::string_view name, int ts, std::int64_t bytes) {
 
 TEST(HostileSizes, OfCopiesStopAtTheLargestValue) {
   const auto loaded = test::load_events(
-      test::join({copy("Memcpy HtoD (Pinned -> Device)", 0, kMost), copy("Memcpy HtoD (Pinned -> Device)", 10, kMost),
-                  copy("Memcpy DtoH (Device -> Pinned)", 20, kMost)}));
+      test::join({copy("Memcpy HtoD (Pinned -> Device)", 0, kMostBytes), copy("Memcpy HtoD (Pinned -> Device)", 10, kMostBytes),
+                  copy("Memcpy DtoH (Device -> Pinned)", 20, kMostBytes)}));
   const Report report = report_copies(compute_copies(Scope(*loaded.model)));
-  EXPECT_EQ(report.tables.at(0).total->at(4), Cell(kMost));
+  EXPECT_EQ(report.tables.at(0).total->at(4), Cell(kMostBytes));
 }
 
 TEST(HostileSizes, OfCopiesBelowZeroAreUnknown) {
@@ -57,7 +57,8 @@ std::string all_reduce(int i, std::int64_t elements, std::int64_t ranks) {
 
 // 8 bytes an element: 2^63 - 1 of them wrap around to -8 bytes.
 TEST(HostileSizes, OfCollectivesAreUnknown) {
-  for (const std::int64_t elements : {kMost, kMost / 8 + 1, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+  for (const std::int64_t elements :
+       {kMostBytes, kMostBytes / 8 + 1, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
     const auto loaded = test::load_events(all_reduce(0, elements, -3));
     const Scope scope(*loaded.model);
     const CollectiveRow row = compute_collectives(scope).rows.at(0);
@@ -72,7 +73,7 @@ TEST(HostileSizes, OfCollectivesStopAtTheLargestValue) {
   std::string events = all_reduce(0, 125'000'000'000'000'000, 4);
   for (int i = 1; i < 12; ++i) events += ", " + all_reduce(i, 125'000'000'000'000'000, 4);
   const auto loaded = test::load_events(events);
-  EXPECT_EQ(compute_collectives(Scope(*loaded.model)).rows.at(0).bytes, kMost);
+  EXPECT_EQ(compute_collectives(Scope(*loaded.model)).rows.at(0).bytes, kMostBytes);
 }
 
 }  // namespace
