@@ -121,14 +121,15 @@ TEST(Values, ManyAtOnceAreAsOneByOne) {
   Table at_once;
   at_once.columns = {{"i", Type::integer}, {"n", Type::number}, {"b", Type::boolean}, {"t", Type::text}};
   for (Column& column : std::span(at_once.columns).first(3)) column.values.append_unknown(column.type, kRows);
-  const auto [i, n, b] = std::tuple(at_once.columns[0].values.rows_to_write(), at_once.columns[1].values.rows_to_write(),
-                                    at_once.columns[2].values.rows_to_write());
-  std::ranges::copy(integers, i.integers.begin());
-  std::ranges::copy(numbers, n.numbers.begin());
-  for (const auto& rows : {i, n, b}) Bitmap::pack(known, rows.known);
+  const auto [of_i, of_n, of_b] =
+      std::tuple(at_once.columns[0].values.rows_to_write(), at_once.columns[1].values.rows_to_write(),
+                 at_once.columns[2].values.rows_to_write());
+  std::ranges::copy(integers, of_i.integers.begin());
+  std::ranges::copy(numbers, of_n.numbers.begin());
+  for (const auto& rows : {of_i, of_n, of_b}) Bitmap::pack(known, rows.known);
   for (std::size_t first = 0; first < kRows; first += Bitmap::kBits) {
     std::vector<std::uint8_t> flags(booleans.get() + first, booleans.get() + std::min(kRows, first + Bitmap::kBits));
-    Bitmap::pack(flags, b.booleans.subspan(first / Bitmap::kBits));
+    Bitmap::pack(flags, of_b.booleans.subspan(first / Bitmap::kBits));
   }
   for (std::size_t first = 0; first < kRows; first += 50)  // pieces that begin inside a word
     at_once.columns[3].values.append(std::span<const std::string_view>(views).subspan(first, 50),
