@@ -61,7 +61,7 @@ class AllocatorRemedy {
     }
     const std::string emptied = "remove torch.cuda.empty_cache() from the loop";
     if (emptied_ns_ > tried_ns_ + other_ns_) return emptied;
-    // PyTorch for ROCm warns that it has no expandable segments.
+    // Most releases of PyTorch for ROCm have no expandable segments (those for ROCm 7 from 2.11 on may).
     return emptied + " and keep the caching allocator on; if sizes vary, " +
            (runs_on_rocm(facts_) ? "pad them to a few" : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
   }
