@@ -124,6 +124,23 @@ export const cases = {
     await finish();
   },
 
+  "a timeline that is asked for twice at once keeps its finding in the address": async () => {
+    const server = await serve(fixture("fault_item_sync.json.gz"));
+    const { page, finish } = await open(server.url);
+    await page.waitForSelector('html[data-ready="summary"]');
+    const addresses = await page.evaluate(async () => {
+      const seen = [];
+      const write = history.replaceState;
+      history.replaceState = (...words) => (write.apply(history, words), seen.push(location.hash));
+      location.hash = "#/timeline?f=host_sync";
+      window.dispatchEvent(new HashChangeEvent("hashchange")); // a second time, before the first page is made
+      while (window.__ridge?.state?.claim?.id !== "host_sync") await new Promise(requestAnimationFrame);
+      return [...seen, location.hash];
+    });
+    for (const each of addresses) check(/[?&]f=host_sync/.test(each), `the address has become ${each}`);
+    await finish();
+  },
+
   "what the server was given holds, and can be taken back": async () => {
     const server = await serve(steps);
     const step = (await server.api("traces")).traces[0].iterations.list[1].index;

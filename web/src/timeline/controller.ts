@@ -35,7 +35,7 @@ export interface Screen {
 export class Controller {
   private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url_soon());
   private readonly rest_timer = new RestTimer(kRest_ms, () => this.rest());
-  private known_hash = location.hash; // as last read or written
+  private known_hash: string | null = null; // as last read or written; null: not read yet, and not ours to write
   private search_timer = 0;
   private search_under_way: AbortController | null = null;
   private asked = 0; // the latest selection asked for
