@@ -8,7 +8,9 @@
 Everything is loaded when first used: `import ridge` costs next to nothing.
 """
 
+import atexit
 import importlib
+import sys
 
 # Name -> where it is.
 _PLACES = {
@@ -55,6 +57,14 @@ def __getattr__(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+@atexit.register
+def _end():
+    """Threads that are still at work in the engine stop, and are waited for. What was registered after this module was loaded has run by then."""
+    native = sys.modules.get(__name__ + "._native")
+    if native:
+        native.end()
 
 
 def __dir__():

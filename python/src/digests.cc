@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "errors.h"
+#include "outside.h"
 #include "system_text.h"
 #include "tables.h"
 #include "watched.h"
@@ -27,7 +28,7 @@ nb::bytes digest(const SystemText& path, const SystemText& name, unsigned thread
   if (!name.bytes.empty()) options.names = {name.bytes};
   std::optional<std::string> bytes;
   {
-    const nb::gil_scoped_release release;
+    const Outside outside;
     bytes = or_raise(make_digest_bytes(path.bytes, options));
   }
   return nb::bytes(bytes->data(), bytes->size());

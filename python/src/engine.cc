@@ -16,6 +16,7 @@
 #include <ridge/trace_table.h>
 
 #include "errors.h"
+#include "outside.h"
 #include "system_text.h"
 #include "tables.h"
 #include "watched.h"
@@ -70,7 +71,7 @@ ReportHandle run(const EngineHandle& self, const std::string& analysis, const nb
 }
 
 TraceTableHandle trace_table(const EngineHandle& self, std::size_t trace, const std::string& name) {
-  const nb::gil_scoped_release release;
+  const Outside outside;
   return {or_raise(self.engine->trace_table(trace, name))};
 }
 
@@ -79,7 +80,7 @@ TableHandle read_table(const TraceTableHandle& self, const std::vector<std::size
   for (const std::size_t column : columns) {
     if (column >= self.table->info().columns.size()) throw nb::index_error("no such column");
   }
-  const nb::gil_scoped_release release;
+  const Outside outside;
   return {std::make_shared<const Table>(self.table->read(columns, first, count))};
 }
 
@@ -102,7 +103,8 @@ nb::dict rewrite_trace(const std::string& name, std::vector<SystemText> inputs, 
 // What a large trace took lies in the allocator's lists after it went: this hands it back to the system.
 void give_memory_back() {
 #ifdef __GLIBC__
-  const nb::gil_scoped_release release;
+  if (is_to_stop()) return;  // called by destructors, which cannot be stopped; all of it goes back soon
+  const Outside outside;
   ::malloc_trim(0);
 #endif
 }

@@ -13,6 +13,7 @@
 #include "cli/program.h"
 #include "engine.h"
 #include "errors.h"
+#include "outside.h"
 #include "profile_analysis/program.h"
 #include "system_text.h"
 #include "tables.h"
@@ -24,7 +25,7 @@ namespace {
 // The programs of the package, in this process, which ends with them. Python is not asked again: it could wait for threads.
 template <int (*Program)(const std::vector<std::string>&)>
 void run_and_end(std::vector<ridge::python::SystemText> words) {
-  const nb::gil_scoped_release release;
+  const ridge::python::Outside outside;
   const int code = Program(ridge::python::bytes_of(std::move(words)));
   std::fflush(nullptr);
   std::_Exit(code);
@@ -34,6 +35,7 @@ void run_and_end(std::vector<ridge::python::SystemText> words) {
 
 NB_MODULE(_native, module) {
   using namespace ridge::python;
+  register_outside(module);
   register_errors(module);
   register_tables(module);
   register_reports(module);

@@ -7,6 +7,7 @@
 
 #include "engine.h"
 #include "errors.h"
+#include "outside.h"
 #include "server/report_file.h"
 #include "server/server.h"
 #include "tables.h"
@@ -59,7 +60,7 @@ class Served {
 // Python's from then on.
 Served* serve(const EngineHandle& self, const nb::dict& arguments, const std::string& host, std::uint16_t port) {
   Arguments given = arguments_of(arguments);
-  const nb::gil_scoped_release release;
+  const Outside outside;
   auto served = std::make_unique<Served>(self.engine, std::move(given), server::ServerOptions{.host = host, .port = port});
   return served.release();
 }
@@ -70,7 +71,7 @@ void register_pages(nb::module_& module) {
   nb::class_<Served>(module, "Server")
       .def_prop_ro("url", [](const Served& self) { return text_of(self.url()); })
       .def_prop_ro("is_loopback", &Served::is_loopback)
-      .def("stop", &Served::stop, nb::call_guard<nb::gil_scoped_release>());
+      .def("stop", &Served::stop, nb::call_guard<Outside>());
   module.def("serve", serve, nb::arg("engine"), nb::arg("arguments"), nb::arg("host"), nb::arg("port"));
   module.def("page_with_data", page_with_data);
 }

@@ -5,6 +5,7 @@
 
 #include "cli/saved_report.h"
 #include "errors.h"
+#include "outside.h"
 #include "system_text.h"
 #include "tables.h"
 
@@ -55,7 +56,7 @@ nb::str rendered(const ReportHandle& self, const std::string& format, const std:
   const nb::object text = [&] {
     std::string made;
     {
-      const nb::gil_scoped_release release;
+      const Outside outside;
       made = or_raise(
           report_text(*self.report, *found, {.sort = sort, .limit = limit, .fold = fold}, {.width = width, .wide = wide}));
     }

@@ -13,6 +13,8 @@
 
 #include <ridge/stop.h>
 
+#include "outside.h"
+
 namespace nb = nanobind;
 
 namespace ridge::python {
@@ -45,7 +47,7 @@ bool Watch::goes_on(const Progress& progress) {
 void watched(const std::function<void(Watch&)>& work, const std::function<void(const Progress&)>& show) {
   Watch watch;
   Watch::State& state = *watch.state_;
-  const nb::gil_scoped_release release;
+  const Outside outside;
   std::thread worker([&] {
     std::exception_ptr thrown;
     try {
@@ -71,6 +73,7 @@ void watched(const std::function<void(Watch&)>& work, const std::function<void(c
       const nb::gil_scoped_acquire acquire;
       try {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (is_to_stop()) end_thread();
         if (show && !phase.empty()) show(progress);
       } catch (...) {
         python_error = std::current_exception();

@@ -57,6 +57,30 @@ def long_trace(tmp_path_factory):
     return str(path)
 
 
+AT_WORK = """
+import atexit, sys, threading, time
+if sys.argv[3] == "first": atexit.register(lambda: print("at exit", len(ridge.open(sys.argv[1], progress=False).kernels().rows())))
+import ridge
+if sys.argv[3] == "last": atexit.register(lambda: print("at exit", len(ridge.open(sys.argv[1], progress=False).kernels().rows())))
+def work():
+    while True:
+        trace = ridge.open(sys.argv[1], progress=False)
+        trace.findings(), trace.kernels().rows()
+for _ in range(2): threading.Thread(target=work, daemon=True).start()
+ridge.open(sys.argv[1], progress=False)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("registered", ("first", "last"))
+def test_a_program_ends_while_its_threads_are_at_work(fixtures, registered):
+    path = str(fixtures / "gpt_compiled_train.json.gz")
+    for i in range(8):
+        done = subprocess.run([sys.executable, "-c", AT_WORK, path, str(0.01 * i), registered], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("at exit ")
+
+
 def test_memory_is_given_back(long_trace):
     ridge.open(long_trace).close()  # what stays is there from now on
     before = resident_mb()

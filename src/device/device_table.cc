@@ -7,6 +7,8 @@
 // test does.
 #include "device/device_table.h"
 
+#include "base/lasting.h"
+
 namespace ridge {
 namespace {
 
@@ -210,20 +212,20 @@ DeviceRow make_row(const Figures& row) {
 }  // namespace
 
 std::span<const DeviceRow> device_rows() {
-  static const std::vector<DeviceRow> rows = [] {
+  static const auto& rows = lasting<std::vector<DeviceRow>>([] {
     std::vector<DeviceRow> all;
     for (const Figures& row : figures()) all.push_back(make_row(row));
     return all;
-  }();
+  }());
   return rows;
 }
 
 std::span<const DeviceSpec> known_devices() {
-  static const std::vector<DeviceSpec> specs = [] {
+  static const auto& specs = lasting<std::vector<DeviceSpec>>([] {
     std::vector<DeviceSpec> all;
     for (const DeviceRow& row : device_rows()) all.push_back(row.spec);
     return all;
-  }();
+  }());
   return specs;
 }
 

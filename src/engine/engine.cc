@@ -18,6 +18,7 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/ops/ops.h"
 #include "base/distinct_names.h"
+#include "base/lasting.h"
 #include "base/stop.h"
 #include "base/threads.h"
 #include "base/try.h"
@@ -322,14 +323,14 @@ std::span<const std::string_view> parameter_values(std::string_view analysis, st
 }
 
 std::span<const AnalysisInfo> analyses() {
-  static const std::vector<AnalysisInfo> infos = [] {
+  static const auto& infos = lasting<std::vector<AnalysisInfo>>([] {
     std::vector<AnalysisInfo> all;
     for (const AnalysisRow& row : engine_catalog()) {
       AnalysisInfo& info = all.emplace_back(row.info);
       info.parameters = parameters_of(row);
     }
     return all;
-  }();
+  }());
   return infos;
 }
 

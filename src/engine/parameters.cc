@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/lasting.h"
 #include "base/nearest.h"
 #include "sql/run_sql.h"
 
@@ -98,13 +99,13 @@ std::string hint_for(std::string_view word, std::span<const std::string_view> na
 }  // namespace
 
 std::span<const AnalysisRow> engine_catalog() {
-  static const std::vector<AnalysisRow> rows = [] {
+  static const auto& rows = lasting<std::vector<AnalysisRow>>([] {
     std::vector<AnalysisRow> all(catalog().begin(), catalog().end());
     // Before those that compare traces or need none.
     const auto one_trace = [](const AnalysisRow& row) { return row.info.needs_trace && row.run != nullptr; };
     all.insert(std::ranges::find_if_not(all, one_trace), sql::sql_row());
     return all;
-  }();
+  }());
   return rows;
 }
 
@@ -129,11 +130,11 @@ std::string key_of(const Arguments& arguments, Changes what) {
 }
 
 std::span<const Parameter> parameters_of(const AnalysisRow& row) {
-  static const std::vector<std::vector<Parameter>> all = [] {
+  static const auto& all = lasting<std::vector<std::vector<Parameter>>>([] {
     std::vector<std::vector<Parameter>> lists;
     for (const AnalysisRow& each : engine_catalog()) lists.push_back(whole_list(each));
     return lists;
-  }();
+  }());
   return all[static_cast<std::size_t>(&row - engine_catalog().data())];
 }
 

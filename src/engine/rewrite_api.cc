@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/lasting.h"
 #include "base/threads.h"
 #include "base/try.h"
 #include "base/units.h"
@@ -145,20 +146,20 @@ struct RewriteRow {
 };
 
 const std::vector<Parameter>& cost_parameters() {
-  static const std::vector<Parameter> list = shared_parameters(Changes::costs);
+  static const auto& list = lasting<std::vector<Parameter>>(shared_parameters(Changes::costs));
   return list;
 }
 
 // The shared parameters that say which part of the time is meant.
 const std::vector<Parameter>& cut_parameters() {
-  static const std::vector<Parameter> list = [] {
+  static const auto& list = lasting<std::vector<Parameter>>([] {
     constexpr std::string_view kWanted[] = {"step", "from", "to", "runs"};
     std::vector<Parameter> chosen;
     for (const Parameter& parameter : shared_parameters()) {
       if (std::find(std::begin(kWanted), std::end(kWanted), parameter.name) != std::end(kWanted)) chosen.push_back(parameter);
     }
     return chosen;
-  }();
+  }());
   return list;
 }
 
@@ -170,7 +171,7 @@ constexpr Parameter kExportParameters[] = {
 constexpr std::size_t kAnyNumber = 100'000;
 
 std::span<const RewriteRow> rows() {
-  static const std::array table = {
+  static const auto& table = lasting(std::array{
       RewriteRow{
           {{"augment", "copy a trace and add FLOPs, bytes and roofs to its kernels and ops", cost_parameters()}, "IN OUT"},
           run_augment,
@@ -181,7 +182,7 @@ std::span<const RewriteRow> rows() {
       RewriteRow{{{"cut", "extract part of a trace", cut_parameters()}, "IN OUT"}, run_cut},
       RewriteRow{
           {{"export", "write the tables of a trace as Arrow files", kExportParameters}, "IN OUT"}, nullptr, false, run_export},
-  };
+  });
   return table;
 }
 
@@ -253,11 +254,11 @@ BlockOptions block_options(const OpenOptions& options, const ReadOptions& read, 
 }  // namespace
 
 std::span<const RewriteInfo> rewrites() {
-  static const std::vector<RewriteInfo> infos = [] {
+  static const auto& infos = lasting<std::vector<RewriteInfo>>([] {
     std::vector<RewriteInfo> all;
     for (const RewriteRow& row : rows()) all.push_back(row.info);
     return all;
-  }();
+  }());
   return infos;
 }
 

@@ -12,6 +12,7 @@
 #include <ridge/render.h>
 
 #include "base/in_parallel.h"
+#include "base/lasting.h"
 #include "trace/schema/schema.h"
 
 namespace ridge {
@@ -180,19 +181,19 @@ class SchemaTable final : public TraceTable {
 }  // namespace
 
 std::span<const TraceTableInfo> trace_tables() {
-  static const auto columns = [] {
+  static const auto& columns = lasting([] {
     std::vector<std::vector<TraceColumnInfo>> all;
     for (const schema::Table& table : schema::tables()) {
       for (auto& of_table = all.emplace_back(); const schema::Column& c : table.columns)
         of_table.push_back({c.name, type_of(c), c.unit, c.line});
     }
     return all;
-  }();
-  static const auto infos = [] {
+  }());
+  static const auto& infos = lasting([] {
     std::vector<TraceTableInfo> all;
     for (const schema::Table& table : schema::tables()) all.push_back({table.name, table.line, columns[all.size()]});
     return all;
-  }();
+  }());
   return infos;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/lasting.h"
 #include "ops/op_work.h"
 #include "ops/operands.h"
 
@@ -97,7 +98,7 @@ std::span<const std::span<const OpFormula>> all_ops() {
 }
 
 const OpFormula* find_op(std::string_view op) {
-  static const Rows rows = index_by([](std::string_view name) { return name; });
+  static const auto& rows = lasting<Rows>(index_by([](std::string_view name) { return name; }));
   const std::string known = without_variant(without_number(op));
   const std::size_t name = known.find("::");
   if (name == std::string::npos) return nullptr;
@@ -105,11 +106,11 @@ const OpFormula* find_op(std::string_view op) {
 }
 
 const OpFormula* find_op_by_plain_name(std::string_view name) {
-  static const Rows rows = [] {
+  static const auto& rows = lasting<Rows>([] {
     Rows all = index_by(plain_name);
     all.merge(index_by([](std::string_view op) { return without_mark(plain_name(op)); }));
     return all;
-  }();
+  }());
   return find_form(rows, name, "_foreach_");
 }
 

@@ -13,6 +13,7 @@
 // (symm_mem). Collectives of vLLM and SGLang: vllm/distributed/parallel_state.py, srt/distributed/parallel_state.py.
 #include <algorithm>
 
+#include "base/lasting.h"
 #include "ops/operands.h"
 
 namespace ridge {
@@ -331,7 +332,7 @@ constexpr Form kForms[] = {
 
 // A row for each name of each form.
 std::span<const OpFormula> transfer_ops() {
-  static const std::vector<OpFormula> rows = [] {
+  static const auto& rows = lasting<std::vector<OpFormula>>([] {
     std::vector<OpFormula> all;
     for (const Form& each : kForms) {
       for (std::size_t at = 0; at < each.ops.size();) {
@@ -344,7 +345,7 @@ std::span<const OpFormula> transfer_ops() {
       }
     }
     return all;
-  }();
+  }());
   return rows;
 }
 

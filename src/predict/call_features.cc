@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/lasting.h"
 #include "ops/operands.h"
 #include "predict/feature_values.h"
 #include "predict/inner_calls.h"
@@ -97,7 +98,7 @@ void begin(CallFeatures* out, double compute_ns, double memory_ns) {
 }
 
 const DeviceSpec& reference_device() {
-  static const DeviceSpec device = **find_device("NVIDIA H200");
+  static const auto& device = lasting<DeviceSpec>(**find_device("NVIDIA H200"));
   return device;
 }
 

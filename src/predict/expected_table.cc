@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/lasting.h"
 #include "base/try.h"
 #include "predict/embedded_text.h"
 
@@ -146,12 +147,12 @@ Result<ExpectedTable> ExpectedTable::read(std::string_view text) {
 }
 
 const ExpectedTable& ExpectedTable::built_in() {
-  static const ExpectedTable table = [] {
+  static const auto& table = lasting<ExpectedTable>([] {
     std::string text;
     for (const std::string_view piece : expected_table_text()) text += piece;
     auto read = ExpectedTable::read(text);
     return read ? std::move(*read) : ExpectedTable();  // a test reads it
-  }();
+  }());
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/lasting.h"
 #include "base/try.h"
 #include "predict/op_lines.h"
 
@@ -53,7 +54,7 @@ std::optional<ExpectedTime> by_table(const CallFeatures& call, const DeviceSpec&
     return std::nullopt;
   }
   const auto base = base_time(call, device);
-  static const auto reference = find_device(table.device());
+  static const auto& reference = lasting(find_device(table.device()));
   const auto at_reference = reference ? base_time(call, **reference) : std::nullopt;
   if (!base || !at_reference) {
     *why = "the device has no peak for such work";

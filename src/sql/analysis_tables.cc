@@ -7,6 +7,7 @@
 
 #include <sqlite3.h>
 
+#include "base/lasting.h"
 #include "ingest/reader.h"
 #include "sql/perfetto.h"
 #include "trace/schema/schema.h"
@@ -127,7 +128,7 @@ std::string AnalysisTable::line() const {
 }
 
 const std::vector<AnalysisTable>& analysis_tables() {
-  static const std::vector<AnalysisTable> kTables = find_tables();
+  static const auto& kTables = lasting<std::vector<AnalysisTable>>(find_tables());
   return kTables;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lasting.h"
 #include "base/string_pool.h"
 #include "sql/perfetto.h"
 
@@ -15,7 +16,7 @@ namespace {
 enum Index : std::size_t { kId, kSet, kFlatKey, kKey, kInt, kString, kReal, kValueType, kDisplay };
 
 const std::vector<RelationColumn>& arg_columns() {
-  static const std::vector<RelationColumn> kColumns = {
+  static const auto& kColumns = lasting(std::vector<RelationColumn>{
       {"id", Type::integer, Unit::none, Role::plain, "its number"},
       {"arg_set_id", Type::integer, Unit::none, Role::event, "the event: `arg_set_id` of `slice`"},
       {"flat_key", Type::text, Unit::none, Role::plain, "the key without indexes: `args.Input Dims`"},
@@ -25,7 +26,7 @@ const std::vector<RelationColumn>& arg_columns() {
       {"real_value", Type::number, Unit::none, Role::plain, "the value, where it is a number with a fraction"},
       {"value_type", Type::text, Unit::none, Role::plain, "int, real, bool or string"},
       {"display_value", Type::text, Unit::none, Role::plain, "the value as a text"},
-  };
+  });
   return kColumns;
 }
 

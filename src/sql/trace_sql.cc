@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/lasting.h"
 #include "base/try.h"
 #include "sql/schema_relation.h"
 
@@ -37,7 +38,7 @@ std::vector<TableInfo> list_tables() {
 }  // namespace
 
 const std::vector<TableInfo>& table_list() {
-  static const std::vector<TableInfo> kTables = list_tables();
+  static const auto& kTables = lasting<std::vector<TableInfo>>(list_tables());
   return kTables;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/kernels/launch_key.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/choice.h"
+#include "base/lasting.h"
 #include "base/saturating.h"
 #include "base/try.h"
 #include "facts/scope_diagnostics.h"
@@ -186,11 +187,11 @@ Report report_categories(const Categories& categories) {
 }
 
 std::span<const std::string_view> categories_by_names() {
-  static const auto names = [] {
+  static const auto& names = lasting([] {
     std::array<std::string_view, std::size(kRegroupings)> all{};
     std::ranges::transform(kRegroupings, all.begin(), &RegroupRow::name);
     return all;
-  }();
+  }());
   return names;
 }
 

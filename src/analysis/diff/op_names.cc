@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/lasting.h"
 #include "ops/op_work.h"
 
 namespace ridge::diff {
@@ -101,7 +102,7 @@ bool is_composite(std::string_view op) {
 }
 
 std::string canonical_op(std::string_view op) {
-  static const auto aliases = map_of(kAliases);
+  static const auto& aliases = lasting(map_of(kAliases));
   std::string_view name = plain(op);
   if (const OpFormula* row = find_op_by_plain_name(name); row != nullptr && !row->canonical.empty())
     return std::string(row->canonical);
@@ -122,7 +123,7 @@ std::string listed_op(std::string_view canonical) {
 }
 
 std::string_view heavy_sort(std::string_view canonical) {
-  static const auto sorts = map_of(kHeavy);
+  static const auto& sorts = lasting(map_of(kHeavy));
   if (const OpFormula* row = find_op_by_plain_name(canonical); row != nullptr && is_matrix_work(*row)) return matrix_sort(*row);
   const auto it = sorts.find(canonical);
   return it == sorts.end() ? canonical : it->second;

@@ -10,6 +10,7 @@
 #include "analysis/catalog.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/table_use.h"
+#include "base/lasting.h"
 #include "base/try.h"
 #include "facts/scoped_work.h"
 #include "predict/embedded_text.h"
@@ -176,7 +177,7 @@ namespace {
 
 // What the table is asked by; of several parts one behind the other, with " + " between them.
 void add_features(const CallFeatures& call, Row* row) {
-  static const auto reference = find_device(ExpectedTable::built_in().device());
+  static const auto& reference = lasting(find_device(ExpectedTable::built_in().device()));
   std::string roles, kinds, ops, bases, values;
   const auto add = [](std::string* all, std::string_view one, std::string_view between) {
     if (!all->empty()) *all += between;

@@ -4,23 +4,24 @@
 #include <cmath>
 
 #include "analysis/shared/cells.h"
+#include "base/lasting.h"
 
 namespace ridge {
 
 const std::vector<Column>& cost_columns() {
-  static const std::vector<Column> columns = {{"flops", Type::number, Unit::flop},
-                                              {"flops_pointwise", Type::number, Unit::flop},
-                                              {"bytes_read", Type::number, Unit::bytes},
-                                              {"bytes_written", Type::number, Unit::bytes},
-                                              {"flops_per_s", Type::number, Unit::flop_per_s},
-                                              {"bytes_per_s", Type::number, Unit::bytes_per_s},
-                                              {"pct_peak_flops", Type::number, Unit::percent},
-                                              {"pct_peak_bandwidth", Type::number, Unit::percent},
-                                              {"bound", Type::text},
-                                              {"roof_ns", Type::number, Unit::ns},
-                                              {"headroom_ns", Type::number, Unit::ns},
-                                              {"dtype", Type::text},
-                                              {"estimate", Type::text}};
+  static const auto& columns = lasting(std::vector<Column>{{"flops", Type::number, Unit::flop},
+                                                           {"flops_pointwise", Type::number, Unit::flop},
+                                                           {"bytes_read", Type::number, Unit::bytes},
+                                                           {"bytes_written", Type::number, Unit::bytes},
+                                                           {"flops_per_s", Type::number, Unit::flop_per_s},
+                                                           {"bytes_per_s", Type::number, Unit::bytes_per_s},
+                                                           {"pct_peak_flops", Type::number, Unit::percent},
+                                                           {"pct_peak_bandwidth", Type::number, Unit::percent},
+                                                           {"bound", Type::text},
+                                                           {"roof_ns", Type::number, Unit::ns},
+                                                           {"headroom_ns", Type::number, Unit::ns},
+                                                           {"dtype", Type::text},
+                                                           {"estimate", Type::text}});
   return columns;
 }
 
@@ -42,7 +43,8 @@ void push_cost_cells(const CostSum& sum, Row* row) {
 }
 
 const std::vector<Column>& expected_columns() {
-  static const std::vector<Column> columns = {{"expected_ns", Type::number, Unit::ns}, {"slowdown", Type::number}};
+  static const auto& columns =
+      lasting(std::vector<Column>{{"expected_ns", Type::number, Unit::ns}, {"slowdown", Type::number}});
   return columns;
 }
 
@@ -53,9 +55,9 @@ void push_expected_cells(const KnownSum& expected, std::int64_t time_ns, Row* ro
 }
 
 const std::vector<Column>& coverage_columns() {
-  static const std::vector<Column> columns = {{"flops_known_pct", Type::number, Unit::percent},
-                                              {"bytes_known_pct", Type::number, Unit::percent},
-                                              {"flops_causal", Type::number, Unit::flop}};
+  static const auto& columns = lasting(std::vector<Column>{{"flops_known_pct", Type::number, Unit::percent},
+                                                           {"bytes_known_pct", Type::number, Unit::percent},
+                                                           {"flops_causal", Type::number, Unit::flop}});
   return columns;
 }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "base/lasting.h"
+
 namespace ridge::schema {
 namespace {
 
@@ -25,7 +27,7 @@ std::size_t shared_columns(const Table& table) {
 }  // namespace
 
 std::span<const Table> tables() {
-  static const std::vector<Table> kTables = all_tables();
+  static const auto& kTables = lasting<std::vector<Table>>(all_tables());
   return kTables;
 }
 
