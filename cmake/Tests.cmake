@@ -62,6 +62,7 @@ if(RIDGE_TESTS)
   if(NOT RIDGE_SANITIZE)  # these do not depend on how the binary was built: once is enough
     ridge_add_script(layers "${Python3_EXECUTABLE}" tools/check_layers)
     ridge_add_script(layers_self_test "${Python3_EXECUTABLE}" tools/check_layers --self-test)
+    ridge_add_script(lasting "${Python3_EXECUTABLE}" tools/check_lasting "$<TARGET_FILE:ridge_core>")
     ridge_add_script(mcp_clients tests/mcp/run)
     set_tests_properties(mcp_clients PROPERTIES ENVIRONMENT "RIDGE=$<TARGET_FILE:ridge>" SKIP_RETURN_CODE 77 TIMEOUT 300)
     ridge_add_script(browser tests/browser/run)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/lasting.h"
+
 namespace ridge {
 namespace {
 
@@ -138,7 +140,7 @@ constexpr std::size_t kLongest = std::max_element(std::begin(kOps), std::end(kOp
                                  })->size();
 
 const std::unordered_set<std::string_view>& known() {
-  static const std::unordered_set<std::string_view> set(std::begin(kOps), std::end(kOps));
+  static const auto& set = lasting(std::unordered_set<std::string_view>(std::begin(kOps), std::end(kOps)));
   return set;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lasting.h"
 #include "ops/operands.h"
 
 namespace ridge {
@@ -277,7 +278,7 @@ constexpr OpFormula kGeneral{"", kFamily, general};
 }  // namespace
 
 std::span<const OpFormula> pointwise_ops() {
-  static const Table table;
+  static const auto& table = lasting(Table());
   return table.rows;
 }
 

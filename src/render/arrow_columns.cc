@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/lasting.h"
 #include "base/utf8.h"
 
 namespace ridge::render {
@@ -37,8 +38,8 @@ ArrowColumn::ArrowColumn(const Column& of) : column(of) {
     values = span.data();
     value_bytes = span.size_bytes();
   };
-  static const Values::Texts kNoTexts;
-  static const Bitmap kNoBits;
+  static const auto& kNoTexts = lasting(Values::Texts());
+  static const auto& kNoBits = lasting(Bitmap());
   switch (of.type) {
     case Type::integer: take(v.integers()); break;
     case Type::number: take(v.numbers()); break;

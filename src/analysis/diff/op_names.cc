@@ -97,7 +97,7 @@ bool is_call(std::string_view op) {
 }
 
 bool is_composite(std::string_view op) {
-  static const std::unordered_set<std::string_view> set(std::begin(kComposites), std::end(kComposites));
+  static const auto& set = lasting(std::unordered_set<std::string_view>(std::begin(kComposites), std::end(kComposites)));
   return op.starts_with("aten::") && set.contains(plain(op));
 }
 

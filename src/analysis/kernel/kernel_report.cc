@@ -8,6 +8,7 @@
 #include "analysis/roofline/roofline.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/cost_columns.h"
+#include "base/lasting.h"
 #include "base/saturating.h"
 
 namespace ridge {
@@ -107,10 +108,10 @@ Table histogram_table(const KernelDetail& kernel) {
   return table;
 }
 
-const std::vector<Column> kGroupColumns = {{"count", Type::integer, Unit::count},
-                                           {"time_ns", Type::integer, Unit::ns},
-                                           {"mean_ns", Type::number, Unit::ns},
-                                           {"pct_of_kernel", Type::number, Unit::percent}};
+const auto& kGroupColumns = lasting(std::vector<Column>{{"count", Type::integer, Unit::count},
+                                                        {"time_ns", Type::integer, Unit::ns},
+                                                        {"mean_ns", Type::number, Unit::ns},
+                                                        {"pct_of_kernel", Type::number, Unit::percent}});
 
 Row group_cells(const KernelDetail& kernel, const LaunchGroup& group) {
   if (group.timed == 0) return {group.count, Cell(), Cell(), Cell()};

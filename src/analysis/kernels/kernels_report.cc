@@ -2,19 +2,24 @@
 #include "analysis/kernels/kernels.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/cost_columns.h"
+#include "base/lasting.h"
 #include "base/saturating.h"
 
 namespace ridge {
 namespace {
 
-const std::vector<Column> kTimeColumns = {{"count", Type::integer, Unit::count}, {"time_ns", Type::integer, Unit::ns},
-                                          {"mean_ns", Type::number, Unit::ns},   {"min_ns", Type::integer, Unit::ns},
-                                          {"max_ns", Type::integer, Unit::ns},   {"pct_gpu_time", Type::number, Unit::percent}};
-const std::vector<Column> kSourceColumns = {
-    {"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}};
-const std::vector<Column> kAutotuneColumns = {{"autotune_count", Type::integer, Unit::count},
-                                              {"autotune_ns", Type::integer, Unit::ns}};
-const std::vector<Column> kRecoveredColumns = {{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}};
+const auto& kTimeColumns = lasting(std::vector<Column>{{"count", Type::integer, Unit::count},
+                                                       {"time_ns", Type::integer, Unit::ns},
+                                                       {"mean_ns", Type::number, Unit::ns},
+                                                       {"min_ns", Type::integer, Unit::ns},
+                                                       {"max_ns", Type::integer, Unit::ns},
+                                                       {"pct_gpu_time", Type::number, Unit::percent}});
+const auto& kSourceColumns = lasting(std::vector<Column>{
+    {"op", Type::text}, {"kernel_file", Type::text}, {"kernel_hash", Type::text}, {"kernel_kwargs", Type::text}});
+const auto& kAutotuneColumns =
+    lasting(std::vector<Column>{{"autotune_count", Type::integer, Unit::count}, {"autotune_ns", Type::integer, Unit::ns}});
+const auto& kRecoveredColumns =
+    lasting(std::vector<Column>{{"recovered_ns", Type::integer, Unit::ns}, {"op_from", Type::text}});
 
 template <class... Cells>
 void push(Row* row, Cells&&... more) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/lasting.h"
 #include "base/sort_runs.h"
 #include "trace/vendor_work.h"
 
@@ -18,7 +19,7 @@ void add_flops(const Scope& scope, std::uint32_t row, std::int64_t time_ns, Flop
 }
 
 const CompilerWork& compiler_work_left_out(const Scope& scope, CompilerWorkFilter compilers) {
-  static const CompilerWork none;
+  static const auto& none = lasting(CompilerWork());
   return compilers == CompilerWorkFilter::without ? scope.model().compiler_work() : none;
 }
 
