@@ -14,6 +14,7 @@
 #include "analysis/graphs/compiled_share.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/cost_diagnostics.h"
+#include "analysis/summary/warnings.h"
 #include "base/in_parallel.h"
 #include "base/saturating.h"
 #include "base/units.h"
@@ -244,19 +245,6 @@ Table top_findings(const Summary& s) {
   return table;
 }
 
-// Device work that is not the program's own.
-void say_left_out(const char* code, const std::string& whose, std::int64_t launches, std::int64_t time_ns, const Categories& c,
-                  Report* report) {
-  if (launches == 0) return;
-  const double whole = static_cast<double>(c.autotune_ns) + static_cast<double>(c.compiler_ns) + static_cast<double>(c.time_ns);
-  const std::string share =
-      whole > 0 ? " (" + format_percent(100.0 * static_cast<double>(time_ns) / whole) + " of GPU time)" : "";
-  report->diagnostics.push_back({code, launches,
-                                 "launches by " + whose + " took " + format_duration(static_cast<double>(time_ns)) + share +
-                                     ": not counted in categories, top_kernels, top_ops and compiled_pct_gpu_time",
-                                 "warning"});
-}
-
 // The path as a shell takes it; nothing for standard input, which cannot be read twice.
 std::string in_shell(const std::string& path) {
   if (path == kStandardInput) return {};
@@ -359,29 +347,7 @@ Report report_summary(const Summary& summary) {
   report.tables = {head_table(summary),    idle_table(summary), categories_table(summary),
                    kernels_table(summary), ops_table(summary),  lacks_table(summary)};
   if (!summary.gpu.no_device_events) report.tables.push_back(top_findings(summary));
-  if (summary.gpu.no_device_events) report.diagnostics.push_back(no_device_events());
-  // An empty list of findings would read as good news.
-  if (summary.findings.rows.empty() && !summary.findings.unclaimed.empty())
-    report.diagnostics.push_back({"idle_without_finding", 1, text_of(summary.findings.unclaimed), "warning"});
-  for (const Diagnostic& unknown : summary.unknown_costs) report.diagnostics.push_back(unknown);
-  if (const auto devices = static_cast<std::int64_t>(summary.gpu.devices.size()); devices > 1) {
-    report.diagnostics.push_back({"several_devices", 1,
-                                  "the trace has " + format_count(devices) +
-                                      " devices: gpu_busy and percentages are means over devices; times of idle, categories, "
-                                      "kernels and ops are sums (ridge gpu lists each)",
-                                  "warning"});
-  }
-  const Categories& c = summary.categories;
-  say_left_out("autotuning", "the autotuner", c.autotune_launches, c.autotune_ns, c, &report);
-  say_left_out("compiling", "the compiler itself", c.compiler_launches, c.compiler_ns, c, &report);
-  if (summary.first_is_outlier) {
-    const std::vector<Iteration>& list = summary.model->iterations().list;
-    const std::string rest =
-        std::to_string(list[summary.iterations[1]].number) + "-" + std::to_string(list[summary.iterations.back()].number);
-    report.diagnostics.push_back({"first_iteration_outlier", 1,
-                                  "the first iteration takes far longer than the median; skip it with --step " + rest,
-                                  "warning"});
-  }
+  report.diagnostics = summary_warnings(summary);
   if (const std::string trace = in_shell(summary.model->trace().path); !trace.empty())
     report.next = "ridge " + next_command(summary) + " " + trace;
   return report;

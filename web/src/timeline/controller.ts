@@ -1,22 +1,18 @@
-// What the timeline can do: move, select, search, mark, follow. Keeps the URL true and asks for a frame; drawing is told through `redraw`.
+// What the timeline can do: move, select, search, mark, follow. What the URL holds of it is address.ts; drawing is told through `redraw`.
 import { kExactMark, kRegexMark } from "../api/name_match";
 import type { DataSource } from "../api/source";
 import type { Hits, SliceDetails } from "../api/types";
-import { note } from "../ui/router";
+import { Address } from "./address";
 import { load_claim, type Claim } from "./claim";
 import { HitList } from "./hit_list";
 import { meeting_of, type Meeting } from "./meeting";
 import { slice_beside } from "./row_walk";
 import { RestTimer } from "./rest_timer";
 import type { Area, State } from "./state";
-import { read_range, type Range } from "./view";
 
 const kRest_ms = 80; // without a move until the view is drawn at its finest
-const kUrlDelay_ms = 400;
-const kUrlPatience_ms = 1000; // then it is written even if the page has not been idle
 const kSearchDelay_ms = 150;
 const kMargin = 0.02; // of what is shown, on both sides
-const kLongestFilter = 200; // characters
 
 export interface Screen {
   redraw(): void; // lanes, ruler, minimap
@@ -33,20 +29,20 @@ export interface Screen {
 }
 
 export class Controller {
-  private readonly url_timer = new RestTimer(kUrlDelay_ms, () => this.write_url_soon());
+  private readonly address: Address;
   private readonly rest_timer = new RestTimer(kRest_ms, () => this.rest());
-  private known_hash: string | null = null; // as last read or written; null: not read yet, and not ours to write
   private search_timer = 0;
   private search_under_way: AbortController | null = null;
   private asked = 0; // the latest selection asked for
   private read = 0; // the latest URL read
-  private awaited: { slice: number | null; finding: string | null } = { slice: null, finding: null }; // asked for, not here yet: the URL keeps them meanwhile
   private stopped = false;
 
   constructor(
     readonly state: State,
     private readonly screen: Screen,
-  ) {}
+  ) {
+    this.address = new Address(state);
+  }
 
   private get source(): DataSource {
     return this.state.source;
@@ -110,14 +106,14 @@ export class Controller {
   // What a finding claims: its time fills the view.
   show_claim(claim: Claim | null, moves = true): void {
     this.state.claim = claim;
-    this.awaited.finding = null;
+    this.address.awaited.finding = null;
     if (claim && moves) this.show(claim.best.from, claim.best.to);
     this.selected();
     if (claim) this.screen.reveal_device(claim.best.device);
   }
   private async load_claim(id: string, moves: boolean): Promise<void> {
     const { scope } = this.state;
-    const still_asked = () => !this.stopped && scope === this.state.scope && this.awaited.finding === id;
+    const still_asked = () => !this.stopped && scope === this.state.scope && this.address.awaited.finding === id;
     try {
       const claim = await load_claim(this.source, this.state.t, scope, id);
       if (!still_asked()) return;
@@ -125,7 +121,7 @@ export class Controller {
       if (!claim) this.screen.complain(`The finding ${id} claims no time of this trace`);
     } catch (error) {
       if (!still_asked()) return;
-      this.awaited.finding = null;
+      this.address.awaited.finding = null;
       this.screen.complain((error as Error).message);
     }
   }
@@ -135,7 +131,7 @@ export class Controller {
   async select(id: number | null, show = false): Promise<void> {
     if (this.stopped) return;
     const asked = ++this.asked;
-    this.awaited.slice = id;
+    this.address.awaited.slice = id;
     this.state.meeting = null;
     if (id === null) {
       this.state.selection = null;
@@ -145,7 +141,7 @@ export class Controller {
     try {
       const slice = await this.source.slice(this.state.t, id);
       if (asked !== this.asked) return;
-      this.awaited.slice = null;
+      this.address.awaited.slice = null;
       this.state.selection = slice;
       this.state.area = null;
       if (show) {
@@ -157,7 +153,7 @@ export class Controller {
       void meeting_of(this.state, slice).then((meeting) => this.met(slice, meeting));
     } catch (error) {
       if (asked !== this.asked) return;
-      this.awaited.slice = null;
+      this.address.awaited.slice = null;
       this.screen.complain((error as Error).message);
     }
   }
@@ -234,7 +230,7 @@ export class Controller {
     this.state.selection = null;
     this.state.meeting = null;
     this.state.claim = null;
-    this.awaited = { slice: null, finding: null };
+    this.address.awaited = { slice: null, finding: null };
     this.search("", false);
     this.selected();
     this.screen.redraw();
@@ -326,47 +322,19 @@ export class Controller {
   // --- the URL
 
   private remember(): void {
-    this.url_timer.stir();
+    this.address.remember();
   }
   stop(): void {
     this.stopped = true;
     this.asked += 1; // an answer that comes now is nobody's
-    this.url_timer.stop();
+    this.address.stop();
     this.rest_timer.stop();
     clearTimeout(this.search_timer);
     this.search_under_way?.abort();
   }
 
-  // To change the URL costs a browser some milliseconds: never in the middle of a move.
-  private write_url_soon(): void {
-    requestIdleCallback(
-      ({ didTimeout }) => {
-        if (this.stopped) return;
-        if (this.state.moving && !didTimeout) this.remember();
-        else this.write_url();
-      },
-      { timeout: kUrlPatience_ms },
-    );
-  }
-
-  // Not when the URL was changed by somebody else since: that change is about to be read, and would be lost.
   write_url(): void {
-    if (location.hash !== this.known_hash) return;
-    const { view, selection, area, claim, query, notes, lanes } = this.state;
-    const whole = view.length >= view.window_ns;
-    note({
-      r: whole ? null : `${Math.round(view.from)}-${Math.round(view.to)}`,
-      s: this.awaited.slice ?? selection?.id ?? null,
-      a: area ? `${Math.round(area.from)}-${Math.round(area.to)}${area.tracks.length ? `:${area.tracks.join(".")}` : ""}` : null,
-      f: this.awaited.finding ?? claim?.id ?? null,
-      q: query || null,
-      m: notes.map((each) => `${each.from}-${each.to}`).join("_") || null,
-      pin: [...lanes.pinned].join(".") || null,
-      tracks: lanes.filter.trim() || null,
-      fold: lanes.folded || null,
-      y: Math.round(this.state.scroll) || null,
-    });
-    this.known_hash = location.hash;
+    this.address.write();
   }
 
   // Another part of the trace was chosen: what was asked of the last one is asked again.
@@ -377,44 +345,25 @@ export class Controller {
   }
 
   async read_url(parameters: URLSearchParams): Promise<void> {
-    this.known_hash = location.hash;
     const read = ++this.read;
     const { state } = this;
-    const finding = parameters.get("f");
+    const { range, area, query, slice, finding, y } = this.address.read(parameters);
     const is_other_finding = finding !== (state.claim?.id ?? null);
     if (is_other_finding) {
       state.claim = null;
-      this.awaited.finding = finding;
+      this.address.awaited.finding = finding;
     }
-    const range = read_range(parameters.get("r"));
-    if (range) state.view.set(range.from, range.to);
-    else if (!parameters.has("s") && !parameters.has("q") && !parameters.has("f")) state.view.fit();
-    state.notes = (parameters.get("m") ?? "")
-      .split("_")
-      .map(read_range)
-      .filter((each): each is Range => each !== null)
-      .slice(0, 100);
-    state.lanes.pinned.clear();
-    for (const id of (parameters.get("pin") ?? "").split(".")) if (/^\d+$/.test(id)) state.lanes.pinned.add(Number(id));
-    state.lanes.fold(parameters.get("fold") ?? "");
-    state.lanes.find_tracks((parameters.get("tracks") ?? "").slice(0, kLongestFilter));
-    const [area_range, tracks] = (parameters.get("a") ?? "").split(":");
-    const area = read_range(area_range ?? null);
-    this.state.area = area ? { ...area, tracks: (tracks ?? "").split(".").filter(Boolean).map(Number).filter(Number.isFinite) } : null;
     this.screen.relabel();
     this.screen.panel();
-    const y = Number(parameters.get("y") ?? NaN);
-    if (y >= 0) this.screen.scroll_to(y);
-    const query = parameters.get("q") ?? "";
-    const selected = parameters.get("s");
-    if (query !== state.query || query) this.search(query, !selected && !range);
-    if (selected && /^\d+$/.test(selected)) await this.select(Number(selected), !range);
+    if (y !== null) this.screen.scroll_to(y);
+    if (query !== state.query || query) this.search(query, !slice && !range);
+    if (/^\d+$/.test(slice)) await this.select(Number(slice), !range);
     else if (!query) await this.select(null);
     if (read !== this.read || this.stopped) return; // another link was followed meanwhile
     if (is_other_finding && finding) await this.load_claim(finding, !range);
     if (read !== this.read || this.stopped) return;
-    if (y >= 0) this.screen.scroll_to(y); // the panel has opened meanwhile
-    else if (selected && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
-    if (area) this.select_area(this.state.area ?? { ...area, tracks: [] });
+    if (y !== null) this.screen.scroll_to(y); // the panel has opened meanwhile
+    else if (slice && range && state.selection && state.lanes.box(state.selection.track)) this.screen.reveal(state.selection.track, state.selection.depth);
+    if (area) this.select_area(state.area ?? { ...area, tracks: [] });
   }
 }
