@@ -8,6 +8,7 @@ import sys
 
 import asking
 import benching
+import changes
 import commands
 import comparing
 import costs
@@ -24,7 +25,7 @@ import scripts
 import terminals
 from checks import run_tests, words_of
 
-PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, replaying, replay_values, benching, asking, ranks, made_jobs, hostile, scripts]
+PARTS = [commands, inputs, outputs, terminals, costs, comparing, predicting, changes, replaying, replay_values, benching, asking, ranks, made_jobs, hostile, scripts]
 
 
 def main():

@@ -48,7 +48,15 @@ std::string without_profiler_basis(const Scope& scope, const WhatIf& what_if) {
                      scope.model().recorder_costs().calibrated ? "" : "; nothing was calibrated on such a trace");
 }
 
-Result<Asked> parse_asked(std::string_view text) {
+std::string listed_findings(const Findings& findings) {
+  if (findings.rows.empty()) return "this trace has no findings";
+  std::string ids;
+  for (const RankedFinding& row : findings.rows) ids += fmt::format("{}{}", ids.empty() ? "" : ", ", row.id);
+  return "findings of this trace: " + ids;
+}
+
+// The scope serves the hint alone: ids that the trace has are looked for only where one is wrong.
+Result<Asked> parse_asked(const Scope& scope, std::string_view text) {
   constexpr std::string_view kFinding = "finding:";
   Asked asked{.text = std::string(text)};
   if (!text.starts_with(kFinding)) {
@@ -60,8 +68,11 @@ Result<Asked> parse_asked(std::string_view text) {
   asked.finding = text.substr(kFinding.size());
   std::vector<std::string_view> known;
   for (const FindingRow& rule : finding_catalog()) known.push_back(rule.id);
-  if (std::ranges::find(known, asked.finding) == known.end())
-    return fail(ErrorCode::usage, "--do: unknown finding '" + asked.finding + "'", "", did_you_mean(asked.finding, known));
+  if (std::ranges::find(known, asked.finding) == known.end()) {
+    const std::string near = did_you_mean(asked.finding, known);
+    return fail(ErrorCode::usage, "--do: unknown finding '" + asked.finding + "'", "",
+                (near.empty() ? "" : near + " ") + listed_findings(compute_findings(scope.unfiltered())));
+  }
   return asked;
 }
 
@@ -133,7 +144,7 @@ WhatIfAnswer compute_whatif(const Scope& scope, const std::vector<Asked>& asked,
       shown.back() = row->shown_ns;
     } else {
       remedy = &own.emplace_back();
-      basis = "there is no such finding here";
+      basis = "there is no such finding here; " + listed_findings(findings);
     }
     together.push_back(remedy);
     add_row(one.text, savings, {remedy}, found, std::move(basis), &answer);
@@ -169,7 +180,7 @@ Report report_whatif(const WhatIfAnswer& answer) {
 Result<Report> run_whatif(const Scope& scope, const Arguments& arguments) {
   std::vector<Asked> asked;
   for (const std::string_view text : listed(arguments, "do")) {
-    auto one = parse_asked(text);
+    auto one = parse_asked(scope, text);
     if (!one) return tl::unexpected(one.error());
     asked.push_back(std::move(*one));
   }
