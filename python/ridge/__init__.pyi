@@ -412,8 +412,6 @@ class _Questions:
         dtype: str | None = None,
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -431,8 +429,6 @@ class _Questions:
         dtype: dtype to assume where the trace does not say: bf16, float32, ...
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -586,8 +582,6 @@ class _Questions:
         dtype: str | None = None,
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -603,8 +597,6 @@ class _Questions:
         dtype: dtype to assume where the trace does not say: bf16, float32, ...
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -687,14 +679,7 @@ class _Questions:
         top: int | None = None,
         source: _StrPath | None = None,
         trust_source: bool | None = None,
-        device: str | None = None,
-        device_file: _StrPath | None = None,
-        clock_mhz: float | None = None,
-        dtype: str | None = None,
-        tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -711,14 +696,7 @@ class _Questions:
         top: the same for the N calls with most time
         source: file with the source of the Triton kernel, or the module that Inductor generated
         trust_source: take the source whole, whatever else it does: it is run by the script
-        device: device whose peaks to use; ridge devices lists them
-        device_file: JSON file with the peaks of your own device, or with measured peaks
-        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
-        dtype: dtype to assume where the trace does not say: bf16, float32, ...
-        tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -771,14 +749,7 @@ class _Questions:
         self,
         *,
         by: str | None = None,
-        device: str | None = None,
-        device_file: _StrPath | None = None,
-        clock_mhz: float | None = None,
-        dtype: str | None = None,
-        tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -789,14 +760,7 @@ class _Questions:
         """What each op cost on the host and on the device.
 
         by: group by shape, module, location, annotation, phase (forward, ..) or stage (prefill, decode)
-        device: device whose peaks to use; ridge devices lists them
-        device_file: JSON file with the peaks of your own device, or with measured peaks
-        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
-        dtype: dtype to assume where the trace does not say: bf16, float32, ...
-        tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -871,11 +835,7 @@ class _Questions:
         device: str | None = None,
         device_file: _StrPath | None = None,
         clock_mhz: float | None = None,
-        dtype: str | None = None,
-        tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -888,11 +848,7 @@ class _Questions:
         device: device whose peaks to use; ridge devices lists them
         device_file: JSON file with the peaks of your own device, or with measured peaks
         clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
-        dtype: dtype to assume where the trace does not say: bf16, float32, ...
-        tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -907,14 +863,6 @@ class _Questions:
         by: str | None = None,
         without_profiler: bool | None = None,
         step_time: float | None = None,
-        device: str | None = None,
-        device_file: _StrPath | None = None,
-        clock_mhz: float | None = None,
-        dtype: str | None = None,
-        tf32: bool | None = None,
-        inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         from_: float | None = None,
@@ -927,14 +875,6 @@ class _Questions:
         by: name pieces by op or location (of the user's code); without it by kernel, call and op
         without_profiler: of the step as it would be without the profiler
         step_time: what a step takes without the profiler, in ms, as you measured it
-        device: device whose peaks to use; ridge devices lists them
-        device_file: JSON file with the peaks of your own device, or with measured peaks
-        clock_mhz: clock the device ran at; peak FLOP/s scale with it (see boost_mhz and matrix_mhz in ridge devices)
-        dtype: dtype to assume where the trace does not say: bf16, float32, ...
-        tf32: float32 matmuls and convolutions ran in TF32
-        inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         from_: only what starts at or after this time, in ms from the window's start
@@ -1070,8 +1010,6 @@ class _Questions:
         dtype: str | None = None,
         tf32: bool | None = None,
         inductor_cache: _StrPath | None = None,
-        expected_file: _StrPath | None = None,
-        table: _StrPath | None = None,
         gpu: int | None = None,
         step: _Steps | None = None,
         filter: str | None = None,
@@ -1093,8 +1031,6 @@ class _Questions:
         dtype: dtype to assume where the trace does not say: bf16, float32, ...
         tf32: float32 matmuls and convolutions ran in TF32
         inductor_cache: folder with Inductor's generated sources (TORCHINDUCTOR_CACHE_DIR)
-        expected_file: op times of your own device (ridge predict --calibrate prints the script that records them)
-        table: kernel times that ridge bench --save measured: they come before what is expected
         gpu: only this device of the trace
         step: only iteration A, or A-B: the number in ProfilerStep#, else the index from 0
         filter: only names that match this regular expression

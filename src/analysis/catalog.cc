@@ -122,7 +122,7 @@ constexpr AnalysisRow kRows[] = {
     {{"breaks", "graph breaks: where, why and what they cost; recompiles", {}}, run_breaks},
     {{"compile", "time spent compiling, as a tree of phases, and autotuning", {}}, run_compile},
     {{"autotune", "configurations that were tried, the time of each, which one ran, and what it cost", {}}, run_autotune, true},
-    {{"critical", "the critical path: what the length of a step is made of", kCriticalParameters}, run_critical, true},
+    {{"critical", "the critical path: what the length of a step is made of", kCriticalParameters}, run_critical},
     {{"whatif", "how long a step takes without the profiler, and after changes", kWhatIfParameters}, run_whatif, true},
     {{"memory", "memory by op and over time; what held it at the peak", {}}, run_memory},
     {{"diff", "what changed between two or more traces, call by call", kDiffParameters, {}, true, 2},

@@ -71,9 +71,30 @@ constexpr Parameter kShared[] = {
      .changes = Changes::model},
 };
 
+// Analyses that ask for a part of what costs are made from: a flag that changes nothing of the answer is not taken.
+struct CostsRead {
+  std::string_view analysis;
+  std::span<const std::string_view> parameters;
+};
+constexpr std::string_view kSources[] = {"inductor_cache"};
+constexpr std::string_view kPeaks[] = {"device", "device_file", "clock_mhz"};
+constexpr std::string_view kPeaksAndSources[] = {"device", "device_file", "clock_mhz", "inductor_cache"};
+constexpr std::string_view kAllButTimes[] = {"device", "device_file", "clock_mhz", "dtype", "tf32", "inductor_cache"};
+constexpr CostsRead kCostsRead[] = {
+    {"ops", kSources},  // FLOPs of Triton's products; no op has a peak
+    {"replay", kSources},       {"autotune", kPeaksAndSources}, {"devices", kPeaks},
+    {"roofline", kAllButTimes}, {"check", kAllButTimes},        {"diff", kAllButTimes},
+};
+
+bool reads_costs_of(const AnalysisRow& row, const Parameter& shared) {
+  if (!row.costs) return false;
+  const auto part = std::ranges::find(kCostsRead, row.info.name, &CostsRead::analysis);
+  return part == std::end(kCostsRead) || std::ranges::find(part->parameters, shared.name) != part->parameters.end();
+}
+
 bool takes(const AnalysisRow& row, const Parameter& shared) {
   if (row.join != nullptr) return false;
-  return shared.changes == Changes::costs ? row.costs : row.info.needs_trace;
+  return shared.changes == Changes::costs ? reads_costs_of(row, shared) : row.info.needs_trace;
 }
 
 std::vector<Parameter> whole_list(const AnalysisRow& row) {

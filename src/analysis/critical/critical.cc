@@ -160,7 +160,10 @@ Table critical_table(const Critical& critical) {
     table.add_row({std::string(name_of(row.sort)), row.name,
                    static_cast<double>(row.count) / static_cast<double>(critical.iterations), row.time_ns,
                    cells::percent(row.time_ns, critical.step_ns)});
-  if (!critical.rows.empty()) table.total = Row{Cell(), Cell(), Cell(), critical.step_ns, Cell(100.0)};
+  if (critical.rows.empty()) return table;
+  std::int64_t listed_ns = 0;
+  for (const CriticalRow& row : critical.rows) listed_ns += row.time_ns;
+  table.total = Row{Cell(), Cell(), Cell(), listed_ns, cells::percent(listed_ns, critical.step_ns)};
   return table;
 }
 
@@ -225,8 +228,10 @@ Result<Report> run_critical(const Scope& scope, const Arguments& arguments) {
   TRY(const std::optional<std::size_t> by, choice(arguments, "by", critical_by_names()));
   TRY(const std::optional<std::int64_t> measured, measured_step(arguments));
   // Who gives what a step takes without the profiler asks about that step.
-  return report_critical(compute_critical(scope, static_cast<CriticalBy>(by.value_or(0)),
-                                          arguments.contains("without_profiler") || measured, measured));
+  Critical critical = compute_critical(scope, static_cast<CriticalBy>(by.value_or(0)),
+                                       arguments.contains("without_profiler") || measured, measured);
+  std::erase_if(critical.rows, [&](const CriticalRow& row) { return !scope.matches(row.name); });
+  return report_critical(critical);
 }
 
 }  // namespace ridge

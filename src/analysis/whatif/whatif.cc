@@ -187,7 +187,12 @@ Result<Report> run_whatif(const Scope& scope, const Arguments& arguments) {
   const auto from = arguments.contains("recorded") ? WhatIf::From::recorded : WhatIf::From::without_profiler;
   const auto measured = measured_step(arguments);
   if (!measured) return tl::unexpected(measured.error());
-  return report_whatif(compute_whatif(scope, asked, from, *measured));
+  WhatIfAnswer answer = compute_whatif(scope, asked, from, *measured);
+  const std::string headline = headline_of(answer);  // whatever is listed
+  std::erase_if(answer.rows, [&](const Scenario& row) { return !scope.matches(row.name); });
+  Report report = report_whatif(answer);
+  report.headline = headline;
+  return report;
 }
 
 }  // namespace ridge
