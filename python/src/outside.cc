@@ -22,6 +22,7 @@ static_assert(std::atomic<std::thread::id>::is_always_lock_free);
 
 void end() {
   ending = std::this_thread::get_id();
+  if (outside != 0) nb::set_leak_warnings(false);  // what those threads hold is never given back
   const nb::gil_scoped_release release;
   const auto last = std::chrono::steady_clock::now() + kPatience;
   while (outside != 0 && std::chrono::steady_clock::now() < last) std::this_thread::sleep_for(kBetweenLooks);
