@@ -167,3 +167,14 @@ def test_a_capture_that_is_cut_is_said_to_be(folder):
 def succeeds_or_refuses(capture, replay):
     done = Run("kernels", replay, "--capture", capture, "--json")
     check(done.code in (0, 1), f"exit {done.code}: {done.err}")
+
+
+def test_holders_of_the_peak_add_up_to_it(folder):
+    trace = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "resnet18_compiled_stack_mem.json.gz")
+    tables = {table["name"]: table for table in json.loads(succeeds("memory", trace, "--json").out)["tables"]}
+    holders, devices = tables["peak_holders"], tables["memory_devices"]
+    equal(holders["total"][2], sum(row[2] for row in holders["rows"]), "the parts")
+    equal(holders["total"][2], sum(row[1] for row in devices["rows"]), "the peak")
+    check(abs(holders["total"][3] - 100) < 1e-9, holders["total"])
+    shown = succeeds("memory", trace, "-n", "3").out.split("peak_holders")[1].split("\n\n")[0]
+    check("others]" in shown and "TOTAL" in shown, shown)

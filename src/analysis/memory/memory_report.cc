@@ -58,13 +58,19 @@ Table holders_table(const Memory& memory) {
                    {"bytes", Type::integer, Unit::bytes},
                    {"pct_peak", Type::number, Unit::percent},
                    {"allocations", Type::integer, Unit::count}};
+  std::int64_t bytes = 0, peaks = 0;
+  std::optional<std::int64_t> allocations = 0;  // unknown where those of a holder are
   for (const MemoryDevice& d : memory.devices) {
+    if (!d.holders.empty()) saturating_add(&peaks, d.peak_bytes);
     for (const MemoryHolder& h : d.holders) {
+      saturating_add(&bytes, h.bytes);
+      allocations = allocations && h.allocations ? std::optional(*allocations + *h.allocations) : std::nullopt;
       const Cell pct =
           d.peak_bytes == 0 ? Cell() : Cell(100.0 * static_cast<double>(h.bytes) / static_cast<double>(d.peak_bytes));
       table.add_row({d.device, h.op, h.bytes, pct, cells::integer(h.allocations)});
     }
   }
+  if (!table.empty()) table.total = Row{Cell(), Cell(), bytes, cells::percent(bytes, peaks), cells::integer(allocations)};
   return table;
 }
 
