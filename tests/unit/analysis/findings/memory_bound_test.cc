@@ -124,13 +124,13 @@ Call generated(std::string_view kernel, int blocks, int registers = 32) {
 }
 
 TEST(MemoryBound, OfInductorAreThoseWhoseLaunchLeavesTheDeviceIdle) {
-  constexpr std::string_view kKernel = "triton_poi_fused_convolution_gelu_native_group_norm_2";
-  EXPECT_FALSE(is_slow(generated(kKernel, 102'400)));
-  EXPECT_TRUE(is_slow(generated(kKernel, 120))) << "fewer blocks than multiprocessors, which are half occupied";
-  EXPECT_TRUE(is_slow(generated(kKernel, 102'400, 255))) << "blocks enough, of too many registers";
+  constexpr std::string_view kGroupNorm = "triton_poi_fused_convolution_gelu_native_group_norm_2";
+  EXPECT_FALSE(is_slow(generated(kGroupNorm, 102'400)));
+  EXPECT_TRUE(is_slow(generated(kGroupNorm, 120))) << "fewer blocks than multiprocessors, which are half occupied";
+  EXPECT_TRUE(is_slow(generated(kGroupNorm, 102'400, 255))) << "blocks enough, of too many registers";
   CostOptions other;
   other.device = **find_device("A100-SXM4-80GB");
-  EXPECT_FALSE(found_in_calls({generated(kKernel, 120)}, other).has(kMemoryId)) << "nothing was measured there";
+  EXPECT_FALSE(found_in_calls({generated(kGroupNorm, 120)}, other).has(kMemoryId)) << "nothing was measured there";
 }
 
 // A number takes longer to draw than to write; a mask that was drawn before is only read.
