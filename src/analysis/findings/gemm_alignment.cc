@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -191,9 +192,11 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   Tally tally;
   std::int64_t time_ns = 0;
   bool bounded = true, misaligned = false;
+  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> taken;  // of a device's work
   const auto take = [&](std::size_t d, std::size_t i, const Trouble& trouble) {
     if (trouble.at_most_ns)
-      claim.take_work(d, i, static_cast<std::int64_t>(*trouble.at_most_ns), static_cast<std::int64_t>(trouble.saved_ns));
+      taken[{d, i}] =
+          claim.take_work(d, i, static_cast<std::int64_t>(*trouble.at_most_ns), static_cast<std::int64_t>(trouble.saved_ns));
   };
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
@@ -212,7 +215,10 @@ std::optional<Finding> find_gemm_alignment(Facts& facts) {
   if (misaligned) {
     for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
       if (const auto trouble = products.trouble_of_rows(slot)) take(d, i, *trouble);
-      if (products.may_gain(slot)) claim.reach_work(d, i, most_gain_ns(facts, slot, facts.ledger().devices()[d].device), 0);
+      if (!products.may_gain(slot)) return;
+      const auto got = taken.find({d, i});
+      const std::int64_t most = most_gain_ns(facts, slot, facts.ledger().devices()[d].device);
+      claim.reach_work(d, i, most - (got == taken.end() ? 0 : got->second), 0);
     });
   }
   const auto devices = static_cast<std::int64_t>(std::max<std::size_t>(1, facts.ledger().devices().size()));

@@ -13,6 +13,8 @@
 // Kernels that draw random numbers are left out: Philox takes some sixty integer instructions a number, which no FLOP count
 // holds, and takes longer than writing the number (a dropout in bfloat16 reaches a quarter of an H200's bandwidth at best).
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -175,10 +177,13 @@ bool moves_data(Category category) {
          category != Category::memset && category != Category::other;
 }
 
+using Slots = std::set<std::pair<std::size_t, std::size_t>>;  // a device and one of its work
+
 // Tensors that lie in order are so for all that reads them: what is no finding by itself may become faster too.
-void reach_same_tensors(Facts& facts, Claim* claim) {
+void reach_same_tensors(Facts& facts, const Slots& found, Claim* claim) {
   const auto across = [](const TensorShape& t) { return !lies_in_order(t); };
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
+    if (found.contains({d, i})) return;
     const ExpectedCall* ran = moves_data(facts.identity(slot.work.row).category) ? facts.ran(slot.work.row) : nullptr;
     if (ran == nullptr) return;
     for (const OpArgument& argument : ran->call->call.arguments) {
@@ -209,6 +214,7 @@ std::string launch_text(const Facts& facts, std::uint32_t row, std::int64_t devi
 std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
   Claim claim(facts.ledger());
   Tally tally;
+  Slots found;
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     const std::uint32_t row = slot.work.row;
     const std::int64_t duration = slot.work.end_ns - slot.work.start_ns;
@@ -222,10 +228,11 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     const auto saved = static_cast<std::int64_t>((1 - left->part) * static_cast<double>(duration));
     const std::int64_t got = claim.take_work(d, i, std::max(duration - static_cast<std::int64_t>(*traffic), saved), saved);
     claim.reach_work(d, i, most_gain_ns(facts, slot, device) - got, 0);  // in a cache it may be faster than by its traffic
+    found.insert({d, i});
     tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(device), row, got);
   });
   if (!claim.keep()) return std::nullopt;
-  reach_same_tensors(facts, &claim);
+  reach_same_tensors(facts, found, &claim);
   const auto device_of = [&](std::uint32_t row) {
     for (const Device& device : facts.model().timeline().devices) {
       for (const WorkRow& work : device.work) {

@@ -83,6 +83,13 @@ TEST(GemmAlignment, ByNameIsOfHalfPrecisionOneElementAtATime) {
   EXPECT_FALSE(named("void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_256x128_16x3_tn_align1>()", "")) << "float32";
 }
 
+// No padding makes it faster than its arithmetic.
+TEST(GemmAlignment, IsBoundedByThePeak) {
+  const ClaimedWork claimed = claimed_work(found_in_calls({product_of({4096, 4095, 4096}, 900)}), kAlignmentId);
+  EXPECT_NEAR(claimed.bound_us, 900 - 138.9, 1);
+  EXPECT_LT(claimed.expected_us, claimed.bound_us);
+}
+
 // What a call of other work changes beside a product that is off the grid.
 ClaimedWork beside_product(const Call& call) {
   const Call product = product_of({4096, 4095, 4096}, 900);

@@ -11,6 +11,7 @@ namespace {
 using test::args_of;
 using test::Call;
 using test::claimed_work;
+using test::ClaimedWork;
 using test::Found;
 using test::found_in_calls;
 using test::Tensor;
@@ -47,6 +48,20 @@ TEST(MemoryBound, AreNotShort) {
   };
   EXPECT_TRUE(is_slow(small(80)));
   EXPECT_FALSE(is_slow(small(9)));
+}
+
+// Three matrices of 134 MB take 84 us in any order; three of 8.4 MB take 5.2, and a quarter of that from the L2.
+TEST(MemoryBound, AreBoundedByTheBandwidth) {
+  const ClaimedWork large = claimed_work(found_in_calls({added(matrix("[1, 8192]"))}), kMemoryId);
+  EXPECT_NEAR(large.bound_us, 400 - 83.9, 0.5);
+  EXPECT_LT(large.expected_us, large.bound_us);
+  const Call cached{
+      .op = "aten::add",
+      .kernel = kStridedKernel,
+      .us = 80,
+      .args = args_of(
+          {{"[2048, 2048]", "[2048, 1]", "c10::BFloat16"}, {"[2048, 2048]", "[1, 2048]", "c10::BFloat16"}, {.value = "1"}})};
+  EXPECT_NEAR(claimed_work(found_in_calls({cached}), kMemoryId).bound_us, 80 - 5.24 / 4, 0.1);
 }
 
 // Of these a program chooses how they lie. Strides of a dimension of size one say nothing of where elements lie.
