@@ -169,6 +169,16 @@ def succeeds_or_refuses(capture, replay):
     check(done.code in (0, 1), f"exit {done.code}: {done.err}")
 
 
+def test_a_device_that_cannot_have_run_the_trace_is_said(folder):
+    trace = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "clean_busy_gemm.json.gz")
+    for command in (["kernels"], ["roofline"], ["summary"], ["kernel", "nvjet"]):
+        said = [d for d in json.loads(succeeds(*command, trace, "--device", "H20", "--json").out)["diagnostics"] if d["code"] == "device_beaten"]
+        equal(len(said), 1, f"{command}: once a report")
+        check(re.search(r"up to 5\d\d\.\d % of a peak of 'NVIDIA H20'.*cannot be.*'NVIDIA H200'", said[0]["message"]), said)
+        for flags in ((), ("--device", "H200"), ("--device", "B200")):
+            check("device_beaten" not in succeeds(*command, trace, *flags, "--json").out, (command, flags))
+
+
 def test_holders_of_the_peak_add_up_to_it(folder):
     trace = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "resnet18_compiled_stack_mem.json.gz")
     tables = {table["name"]: table for table in json.loads(succeeds("memory", trace, "--json").out)["tables"]}

@@ -1,5 +1,5 @@
-// One function per caveat: device not known, no peak for a dtype, an algorithm that is not told, clock without effect, costs
-// partly known.
+// One function per caveat: device not known, a device that is beaten, no peak for a dtype, an algorithm that is not told, clock
+// without effect, costs partly known.
 #include "analysis/shared/cost_diagnostics.h"
 
 #include <algorithm>
@@ -116,6 +116,40 @@ std::int64_t replayed_without_ops_ns(const Scope& scope) {
   return sum;
 }
 
+// A device that was asked for and whose peaks the recorded kernels beat. Short launches and bytes that a cache may serve are no
+// proof, nor is attention, of which a mask may leave half.
+std::optional<Diagnostic> beaten_device(const Scope& scope, const CostSum& total) {
+  constexpr double kBeaten = 110, kShare = 1;  // percent: of a peak, of kernel time
+  constexpr std::int64_t kLong_ns = 10'000;
+  constexpr double kBeyondCaches = 512e6;  // bytes
+  if (!scope.costs().options().device) return std::nullopt;
+  double most = 0;
+  std::int64_t time_ns = 0;
+  for_each_work(scope, [&](const Device&, const WorkRow& work) {
+    if (duration_ns(work) < kLong_ns) return;
+    const LaunchCost& cost = scope.costs()[work.row];
+    const Roof roof = scope.costs().roof(work.row);
+    const bool masked = scope.model().identities()[work.row].category == Category::attention || cost.flops_causal;
+    const double flops = masked ? 0 : roof.pct_peak_flops.value_or(0);
+    const bool cached = cost.bytes_read.value_or(0) + cost.bytes_written.value_or(0) < kBeyondCaches;
+    const double reached = std::max(flops, cached ? 0 : roof.pct_peak_bandwidth.value_or(0));
+    if (reached < kBeaten) return;
+    most = std::max(most, reached);
+    saturating_add(&time_ns, duration_ns(work));
+  });
+  if (100 * static_cast<double>(time_ns) < kShare * static_cast<double>(total.time_ns) || time_ns == 0) return std::nullopt;
+  std::set<std::string> recorded;
+  for (const Device& device : scope.model().timeline().devices) {
+    const DeviceProperties* properties = scope.has_device(device.id) ? properties_of(scope.model(), device.id) : nullptr;
+    if (properties != nullptr && !properties->name.empty()) recorded.insert("'" + properties->name + "'");
+  }
+  return Diagnostic{"device_beaten", 1,
+                    "kernels reach up to " + format_percent(most) + " of a peak of '" + scope.costs().options().device->name +
+                        "' (--device): it cannot be the device that ran them" +
+                        (recorded.empty() ? "" : ", the trace names " + joined(recorded)) +
+                        "; percentages of peak, roofs and headroom do not hold"};
+}
+
 }  // namespace
 
 std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& total) {
@@ -135,6 +169,7 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
                          ": no percentages, no roofs; choose a similar device with --device (ridge devices lists them) or give "
                          "its figures in a --device-file FILE (docs/adding-a-device.md)"});
   }
+  if (auto beaten = beaten_device(scope, total)) found.push_back(std::move(*beaten));
   if (auto clock = clock_without_effect(scope)) found.push_back(std::move(*clock));
   if (auto peak = no_peak(scope, total)) found.push_back(std::move(*peak));
   if (auto untold = untold_algorithm(scope)) found.push_back(std::move(*untold));
