@@ -42,7 +42,7 @@ Result<int> run_report(const Invocation& given) {
   if (!page) return tl::unexpected(page.error());
   const auto engine = open_traces(invocation, {.keep_places = true});
   if (!engine) return tl::unexpected(engine.error());
-  const auto bench = read_bench(invocation.arguments);
+  const auto bench = read_bench(*engine, invocation.arguments, invocation.settings.quiet);
   if (!bench) return tl::unexpected(bench.error());
   server::ShownBeside beside{.bench = *bench};
   if (auto read = read_before(*engine, invocation.arguments, &beside); !read) return tl::unexpected(read.error());

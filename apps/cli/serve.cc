@@ -138,7 +138,7 @@ Result<int> run_serve(const Invocation& given) {
   if (!engine) return tl::unexpected(engine.error());
   if (interrupted()) return fail(ErrorCode::interrupted, "interrupted");
 
-  const auto bench = read_bench(invocation.arguments);
+  const auto bench = read_bench(*engine, invocation.arguments, invocation.settings.quiet);
   if (!bench) return tl::unexpected(bench.error());
   server::ShownBeside beside{.bench = *bench};
   if (auto read = read_before(*engine, invocation.arguments, &beside); !read) return tl::unexpected(read.error());

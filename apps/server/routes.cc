@@ -182,6 +182,7 @@ Result<Answer> get_counters(const Asked& asked, const Target& target) {
 Report bench_of(const Report& all, std::string_view kernel) {
   Report out;
   out.command = all.command;
+  out.diagnostics = all.diagnostics;
   for (const Table& table : all.tables) {
     const Column* names = table.find("kernel");
     if (names == nullptr) continue;

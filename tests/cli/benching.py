@@ -116,3 +116,21 @@ def test_bench_becomes_python_with_the_words_as_they_are(folder):
     for word in ("parent", "--kernel=NAME", "--configs", "--show=--format", "--show=json", "--show=--limit", "--show=3", "--replay=--trust-source", "--flag=--device", "--flag=h200", "--flag=--table", "--flag=earlier.json"):
         check(word in words, (word, words))
     equal(words[-2:], ["--", folder.trace], "the trace comes last")
+
+
+def test_results_of_another_trace_or_device_are_said(folder):
+    trace = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "clean_busy_gemm.json.gz")
+    kernel = json.loads(succeeds("kernels", trace, "--json").out)["tables"][0]["rows"][0][0]
+
+    def said(kernels, device, *flags):
+        machine = {"name": "machine", "columns": [{"name": "device", "type": "text", "unit": None, "role": None}], "rows": [[device]], "total": None, "parent": None}
+        answer = json.loads(changed(rows=[[name, 1500, None, None, None] for name in kernels]))
+        answer["tables"].append(machine)
+        return succeeds("report", trace, "--bench", folder.write("bench.json", json.dumps(answer)), "-o", folder.at("page.html"), *flags).err
+
+    equal(said([kernel], "NVIDIA H200"), "", "its own")
+    check("none of its 2 kernels is in the trace" in said(["other", "another"], "NVIDIA H200"), "another trace")
+    check("1 of its 2 kernels" in said([kernel, "other"], "NVIDIA H200"), "more than the trace has")
+    check("measured on NVIDIA A100-SXM4-80GB, the trace is of NVIDIA H200" in said([kernel], "NVIDIA A100-SXM4-80GB"), "another device")
+    check("bench_on_other_device" in folder.read("page.html"), "on the page too")
+    equal(said(["other"], "NVIDIA A100-SXM4-80GB", "-q"), "", "quiet")

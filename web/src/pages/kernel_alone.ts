@@ -2,7 +2,7 @@
 import type { Report, Table } from "../api/types";
 import { SourceError } from "../api/source";
 import { el, fill, type Child } from "../ui/dom";
-import { card, table_card } from "../ui/report_view";
+import { card, diagnostics, table_card } from "../ui/report_view";
 import { rows_of, table_of } from "../ui/rows";
 import { copy_button } from "../ui/table_copy";
 import { asked, type Context } from "./page";
@@ -63,5 +63,9 @@ export async function bench_cards(context: Context, name: string): Promise<Child
   const parameters = { kernel: name };
   if (!context.all.bench || !context.source.has("bench", parameters)) return [];
   const report = await context.source.analysis("bench", parameters);
-  return report.tables.filter((table) => table.rows.length).map((table) => table_card(table, context.t, { first: ["status", "cold_ns", "warm_ns", "config"] }));
+  const tables = report.tables.filter((table) => table.rows.length);
+  if (!tables.length) return [];
+  // Kernels that are not in the trace are no matter of this one; another device is.
+  const said = report.diagnostics.filter((each) => each.code === "bench_on_other_device");
+  return [diagnostics(said), ...tables.map((table) => table_card(table, context.t, { first: ["status", "cold_ns", "warm_ns", "config"] }))];
 }
