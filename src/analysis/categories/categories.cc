@@ -148,7 +148,7 @@ Report report_categories(const Categories& categories) {
   const auto add_row = [&](Table* to, std::optional<std::uint32_t> group, Row row) {
     if (categories.by) row.insert(row.begin(), group ? Cell(categories.groups[*group]) : Cell());
     if (group) {
-      to->add_row(std::move(row));
+      to->add_row(row);
     } else {
       to->total = std::move(row);
     }

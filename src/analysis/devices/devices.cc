@@ -87,7 +87,7 @@ Report report_devices(const std::vector<DeviceSpec>& devices) {
                known(device.l2_bytes)};
     for (const FigureRow& figure : kFigures) row.push_back(known((device.*figure.member).high));
     row.insert(row.end(), {Cell(device.measured), cells::text(ranges_of(device)), cells::text(device.source)});
-    table.add_row(std::move(row));
+    table.add_row(row);
   }
   Report report;
   report.tables.push_back(std::move(table));

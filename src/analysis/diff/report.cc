@@ -152,7 +152,7 @@ Table breaks_table(const Diff& diff) {
       for (const double n : change.occurrences) row.emplace_back(n);
       row.push_back(cells::text(change.reason));
       row.push_back(cells::text(change.location));
-      table.add_row(std::move(row));
+      table.add_row(row);
     }
   }
   return table;

@@ -261,7 +261,7 @@ Table findings_table(const Findings& findings, bool brief) {
                  row.finding.event ? Cell(std::int64_t{row.finding.event->value}) : Cell(),
                  row.start_ns ? Cell(*row.start_ns) : Cell()};
     if (brief) cells.erase(cells.begin() + kEvidence);
-    table.add_row(std::move(cells));
+    table.add_row(cells);
   }
   return table;
 }

@@ -130,7 +130,7 @@ Table group_table(std::string name, const KernelDetail& kernel, const Rows& rows
     Row row = group_cells(kernel, group);
     const Row more = cells_of(group);
     row.insert(row.end(), more.begin(), more.end());
-    table.add_row(std::move(row));
+    table.add_row(row);
   }
   return table;
 }
@@ -218,7 +218,7 @@ Table streams_table(const KernelDetail& kernel) {
   for (const auto& [stream, group] : kernel.streams) {
     Row row = group_cells(kernel, group);
     row.emplace_back(stream);
-    table.add_row(std::move(row));
+    table.add_row(row);
   }
   return table;
 }

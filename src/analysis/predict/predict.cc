@@ -253,7 +253,7 @@ Report report_predictions(const Predictions& predictions) {
     }
     row.push_back(cells::text(call.expected ? call.expected->basis : call.why));
     if (predictions.with_features) add_features(call.features, &row);
-    table.add_row(std::move(row));
+    table.add_row(row);
   }
   Report report;
   report.tables.push_back(std::move(table));

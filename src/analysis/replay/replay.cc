@@ -331,7 +331,7 @@ Report report_replays(const Replays& replays) {
              std::string(call.launch.kernel),
              call.cannot.empty() ? cells::text(call.note) : Cell()};
     if (compiles) line.emplace_back(call.by_compiler);
-    table.add_row(std::move(line));
+    table.add_row(line);
     if (call.cannot.empty() && call.source_differs) ++differ;
   }
   table.total = Row{Cell(), Cell(), count, time_ns, cells::percent(time_ns, replays.kernel_time_ns)};

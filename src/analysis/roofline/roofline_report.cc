@@ -51,7 +51,7 @@ Table kernels_table(const Roofline& roofline) {
     add(&row, k.cost, k.time_ns, k.count);
     row.insert(row.end(),
                {cells::text(k.cost.dtype_text()), cells::text(name_of(k.cost.estimate)), k.device, std::string(k.label)});
-    table.add_row(std::move(row));
+    table.add_row(row);
   }
   Row total = {Cell()};
   add(&total, roofline.kernels.cost, whole, roofline.kernels.count);
