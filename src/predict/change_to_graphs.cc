@@ -2,6 +2,7 @@
 // these launches to the last is gone, but for what holds it up otherwise; instead it launches a graph.
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -89,9 +90,25 @@ class GraphSections {
   std::int64_t launches_ = 0, left_ = 0;
 };
 
+// Work is launched, and never through CUDA or HIP, whose graphs PyTorch calls CUDA graphs.
+bool has_other_runtime(const ChangeContext& context) {
+  const Trace& trace = context.scope.trace();
+  const StepGraph& graph = context.graph;
+  bool launches = false;
+  for (std::uint32_t node = 0; node < std::min<std::size_t>(graph.first_device, graph.size()); ++node) {
+    if (graph.kind[node] != StepKind::launch || graph.source[node] == StepGraph::kNone) continue;
+    const std::string_view call = trace.text(trace.events.name(context.scope.model().tree().event[graph.source[node]]));
+    if (call.starts_with("cu") || call.starts_with("hip")) return false;
+    launches = true;
+  }
+  return launches;
+}
+
 }  // namespace
 
 ChangeEffect change_to_cuda_graphs(const Change&, const ChangeContext& context, StepTimes* times) {
+  if (has_other_runtime(context))
+    return {.basis = "no launch goes through CUDA or HIP: this device's runtime has no CUDA graphs", .unknown = true};
   const StepGraph& graph = context.graph;
   GraphSections sections(context, times);
   for (const StepLane& lane : graph.lanes) {

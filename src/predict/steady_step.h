@@ -16,6 +16,8 @@ class SteadyStep {
   // `inside`: by node, what the iterations do; `host_start_ns`: when they begin.
   SteadyStep(const StepGraph& graph, std::vector<bool> inside, std::int64_t host_start_ns, std::int64_t iterations);
 
+  const std::vector<bool>& inside() const { return inside_; }
+
   // Nothing inside: 0.
   std::int64_t step_ns(const StepTimes& times) const;
   // The second time: when each node starts and ends, and the time that it adds. Nodes outside stand where those inside around

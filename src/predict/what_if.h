@@ -10,6 +10,7 @@
 
 #include "facts/scope.h"
 #include "predict/changes.h"
+#include "predict/device_floor.h"
 #include "predict/removal.h"
 #include "predict/replay.h"
 #include "predict/step_graph.h"
@@ -76,6 +77,7 @@ class WhatIf {
   StepGraph graph_;
   std::unique_ptr<StepLength> length_;
   std::unique_ptr<SteadyStep> steady_;
+  std::unique_ptr<DeviceFloor> floor_;
   std::optional<std::int64_t> measured_ns_;
   double recorder_times_ = 1;
   From from_;

@@ -45,3 +45,58 @@ def test_flags_that_change_nothing_are_refused(folder):
                           ("replay", "--dtype"), ("autotune", "--dtype"), ("roofline", "--table"), ("check", "--expected-file"), ("diff", "--table")):
         refused(2, command, ITEM_SYNC, *([ITEM_SYNC] if command == "diff" else []), flag, *([] if flag == "--tf32" else ["1"]), error="unknown flag " + flag)
     refused(2, "devices", "--tf32", error="unknown flag --tf32")
+
+
+def in_turns(steps=4, kernels=10, kernel_us=100, pause_us=5, runtime="cuda_runtime", call="cudaLaunchKernel", work="kernel"):
+    """Steps of kernels that two streams run in turns, each launched when the one before it is done: the device is busy 95 % of the time, and each stream half of it."""
+    events, at, number = [], 1000.0, 0
+    for step in range(steps):
+        begin = at
+        for k in range(kernels):
+            number += 1
+            common = {"ph": "X", "pid": 0, "args": {"correlation": number}}
+            events.append({**common, "cat": runtime, "name": call, "tid": 1, "ts": at + 1, "dur": 2})
+            events.append({**common, "cat": work, "name": f"kernel_{k % 2}", "tid": 7 + k % 2, "ts": at + pause_us, "dur": kernel_us,
+                           "args": {"correlation": number, "device": 0, "stream": 7 + k % 2}})
+            at += pause_us + kernel_us
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 0, "tid": 1, "ts": begin, "dur": at - begin})
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": events})
+
+
+def test_no_change_of_the_host_saves_more_than_the_device_waits(folder):
+    trace = folder.write("turns.json", in_turns())
+    rows = {row["scenario"]: row for row in rows_of(succeeds("whatif", trace, "--do", "cuda-graphs", "--do", "host=0x", "--do", "kernel:kernel_1=0.5x", "--json").out)}
+    for name in ("cuda-graphs", "host=0x"):
+        row = rows[name]
+        check(row["saves_ns"] <= 10 * 5_000 and row["step_ns"] >= 10 * 100_000, row)
+        check(row["high_pct"] < 20, row)
+    halved = rows["kernel:kernel_1=0.5x"]
+    check(halved["step_ns"] >= 5 * 100_000 + 5 * 50_000, halved)
+
+
+def test_a_runtime_without_cuda_graphs_is_promised_none(folder):
+    trace = folder.write("mtia.json", in_turns(runtime="mtia_runtime", call="runFunction", work="mtia_ccp_events"))
+    rows = rows_of(succeeds("whatif", trace, "--do", "cuda-graphs", "--do", "host=0x", "--json").out)
+    graphs = next(row for row in rows if row["scenario"] == "cuda-graphs")
+    equal(graphs["saves_ns"], None, "not told")
+    check("CUDA or HIP" in graphs["basis"], graphs)
+    host = next(row for row in rows if row["scenario"] == "host=0x")
+    check(host["saves_ns"] <= 10 * 5_000, host)
+
+
+def test_an_interval_leaves_what_the_device_needs(folder):
+    for name in ("fault_tiny_kernels", "fault_optimizer_loop", "clean_no_sync", "fault_unfused_pointwise", "resnet18_compiled_stack_mem"):
+        trace = os.path.join(FIXTURES, name + ".json.gz")
+        rows = rows_of(succeeds("whatif", trace, "--do", "cuda-graphs", "--json").out)
+        for row in rows:
+            check(row["high_pct"] is None or row["high_pct"] < 100, (name, row))
+        summary = rows_of(succeeds("summary", trace, "--json").out)[0]
+        without = next(row for row in rows if row["scenario"] == "without_profiler")["step_ns"]
+        longest = 1.6 * without  # what is known of the step without the profiler is wide, and no wider
+        check((100 - rows[-1]["high_pct"]) / 100 * longest >= 0.9 * summary["gpu_busy_per_iteration_ns"], (name, rows[-1], summary["gpu_busy_per_iteration_ns"]))
+
+
+def test_an_interval_around_what_a_change_costs_has_two_sides(folder):
+    trace = os.path.join(FIXTURES, "pair_sync_mask_fault.json.gz")
+    for row in rows_of(succeeds("whatif", trace, "--do", "batch=2x", "--do", "device=H20", "--json").out)[-3:-1]:
+        check(row["low_pct"] < row["saves_pct"] < row["high_pct"] and row["saves_pct"] < 0, row)

@@ -191,7 +191,8 @@ Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<s
   out.saves_pct = pct(*out.saves_ns);
   const double bound = at_most_ns ? std::min(100.0, pct(*at_most_ns)) : 100;
   const double below = found.low_pct ? std::max(0.0, pct(saves) - *found.low_pct) : 0;
-  if (found.low_pct) out.low_pct = std::clamp(*out.saves_pct - below, std::min(0.0, *out.saves_pct), *out.saves_pct);
+  // What saves something costs nothing; what costs may cost more.
+  if (found.low_pct) out.low_pct = *out.saves_pct < 0 ? *out.saves_pct - below : std::max(0.0, *out.saves_pct - below);
   if (found.high_pct) out.high_pct = std::clamp(*found.high_pct, *out.saves_pct, std::max(bound, *out.saves_pct));
   return out;
 }
