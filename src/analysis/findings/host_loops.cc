@@ -58,7 +58,7 @@ class LoopsOfThread {
   StringId name(std::size_t i) const { return facts_.name_id(ops_[i]); }
 
   void find_between(std::size_t from, std::size_t to, std::vector<HostLoop>* out) {
-    for (std::uint32_t period = 1; period <= kMostOpsOfRound && to - from >= period * kFewestGathered; ++period) {
+    for (std::uint32_t period = 1; period <= kMostOpsOfRound && to - from >= std::size_t{period} * kFewestGathered; ++period) {
       Stop::look();
       std::size_t begin = from;  // of a stretch that repeats
       for (std::size_t i = from + period; i <= to; ++i) {

@@ -124,7 +124,7 @@ std::optional<Finding> find_launch_bound(Facts& facts) {
   const bool measured_slow = own > 0.5;
   const std::int64_t launches = take_late_launches(facts, measured_slow, &claim, &tally);
   const double late_ns = measured_slow ? static_cast<double>(claim.ns()) : static_cast<double>(claim.ns()) + shifted;
-  if (late_ns < static_cast<double>(facts.ledger().span_ns() / kStarvedPart)) return std::nullopt;
+  if (late_ns < static_cast<double>(facts.ledger().span_ns()) / static_cast<double>(kStarvedPart)) return std::nullopt;
   const std::vector<DeviceLaunches>& devices = facts.launch_rates();
   const auto any = [&](auto wanted) { return std::any_of(devices.begin(), devices.end(), wanted); };
   if (!measured_slow && !any([](const DeviceLaunches& d) { return !host_keeps_up(d).value_or(false); })) return std::nullopt;
