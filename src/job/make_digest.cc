@@ -51,7 +51,7 @@ std::uint16_t bucket_of(std::int64_t ns) {
   const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns));
   const auto octave = static_cast<unsigned>(std::bit_width(value)) - 1;
   const std::uint64_t part = octave >= 4 ? (value >> (octave - 4)) & 15 : (value << (4 - octave)) & 15;
-  return static_cast<std::uint16_t>(octave * 16 + part);
+  return static_cast<std::uint16_t>(std::uint64_t{octave} * 16 + part);
 }
 
 // The union of intervals that come in order of start, by step: how much of each step it covers.

@@ -114,7 +114,8 @@ class ExpectedTable::Reader {
       text->remove_prefix(3);
       if (high < 0 || low < 0) return false;
       const auto letters = static_cast<int>(kLetters.size());
-      kind->nodes[at].value = static_cast<float>(high * letters + low - letters * letters / 2) * kind->unit;
+      const int middle = letters * letters / 2;
+      kind->nodes[at].value = static_cast<float>(high * letters + low - middle) * kind->unit;
       return true;
     }
     const int feature = digit((*text)[0]), cut = digit((*text)[1]);

@@ -102,7 +102,7 @@ void fill_totals(std::vector<Step>* steps) {
     saturating_add(&sum, step.bytes);
     lowest = std::min(lowest, sum);
     if (step.total) {
-      start = *step.total;
+      start = step.total;
       saturating_add(&*start, -sum);
       break;
     }

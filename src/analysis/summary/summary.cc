@@ -132,9 +132,8 @@ Table head_table(const Summary& s) {
   };
   const std::optional<double> busy_of_iteration =
       on_device && iterations > 0 && s.time.mean_ns() > 0
-          ? std::optional(100.0 *
-                          static_cast<double>(s.own_busy_ns / static_cast<std::int64_t>(s.gpu.devices.size()) / iterations) /
-                          static_cast<double>(s.time.mean_ns()))
+          ? std::optional(100.0 * static_cast<double>(s.own_busy_ns) / static_cast<double>(s.gpu.devices.size()) /
+                          static_cast<double>(iterations) / static_cast<double>(s.time.mean_ns()))
           : std::nullopt;
   // Recorded kernels hold the recorder's share, the step does not: where they fill it, they would be more than all of it.
   Cell busy_of_step = of_step(busy_of_iteration);
