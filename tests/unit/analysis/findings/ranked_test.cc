@@ -44,9 +44,11 @@ TEST(RankedFindings, ArePerIteration) {
   const Found two = test::found_on_h200(ranked_steps(2)), four = test::found_on_h200(ranked_steps(4));
   const RankedFinding *of_two = two.find("layout_transforms"), *of_four = four.find("layout_transforms");
   ASSERT_TRUE(of_two != nullptr && of_four != nullptr) << two.ids() << four.ids();
-  // 100 us, and some of what the device waits before it.
-  EXPECT_NEAR(static_cast<double>(of_four->at_most_ns.value_or(0)), 140e3, 10e3);
-  EXPECT_NEAR(static_cast<double>(of_two->at_most_ns.value_or(0)), 140e3, 10e3);
+  // 100 us of an iteration, and some of what the device waits before it: less than two iterations' transforms.
+  for (const RankedFinding* of_each : {of_two, of_four}) {
+    EXPECT_GE(of_each->at_most_ns.value_or(0), 100 * kUs);
+    EXPECT_LT(of_each->at_most_ns.value_or(0), 200 * kUs);
+  }
   EXPECT_EQ(of_four->taken_ns, 2 * of_two->taken_ns) << "of the whole";
   EXPECT_EQ(of_two->start_ns, (1'100 - 10) * kUs) << "the first transform, from the first event on";
 }
