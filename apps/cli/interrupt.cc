@@ -20,13 +20,18 @@ struct Disposition {
   int number;
   struct sigaction action;
 };
-Disposition as_found[] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}, {SIGPIPE, {}}, {SIGXFSZ, {}}};
+Disposition as_found[] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}, {SIGPIPE, {}}, {SIGXFSZ, {}}, {SIGALRM, {}}};
 
 void end_by(int number) { ::_exit(kBySignal + number); }
+
+// A signal that comes after the last look at the flag and before a read or write begins to wait would end neither: once a
+// second it is called to mind again.
+void remind(int) { ::alarm(1); }
 
 void on_stop(int number) {
   if (stop_signal.exchange(number) != 0) end_by(number);
   has_come = true;
+  remind(number);
 }
 
 // Without SA_RESTART a read that waits for a pipe returns, and the reader gets to ask whether to go on.
@@ -54,11 +59,13 @@ void handle_stops(void (*handler)(int)) {
 void install_signal_handlers() {
   for (Disposition& one : as_found) ::sigaction(one.number, nullptr, &one.action);
   handle_stops(on_stop);
+  handle(SIGALRM, remind);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit: write() fails, and the unfinished file is removed
 }
 
 void restore_signal_handlers() {
+  ::alarm(0);
   for (const Disposition& one : as_found) ::sigaction(one.number, &one.action, nullptr);
 }
 
