@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/in_parallel.h"
+#include "model/stack_cost.h"
 #include "trace/args.h"
 
 namespace ridge {
@@ -156,9 +157,9 @@ double typical_launch_ns(const Trace& trace, const CallTree& tree, const PricedN
 // One thread, from call to call.
 class CostWalk {
  public:
-  CostWalk(const Trace& trace, const CallTree& tree, const PricedNames& names, double slowness,
+  CostWalk(const Trace& trace, const CallTree& tree, const PricedNames& names, const StackCosts& stacks, double slowness,
            std::span<const std::int64_t> allocations)
-      : trace_(trace), tree_(tree), names_(names), factor_(std::sqrt(slowness)), allocations_(allocations) {}
+      : trace_(trace), tree_(tree), names_(names), stacks_(stacks), factor_(std::sqrt(slowness)), allocations_(allocations) {}
 
   RecorderCost of(const HostThread& thread) {
     if (thread.count == 0) return std::move(cost_);
@@ -170,6 +171,7 @@ class CostWalk {
       const StringId name = trace_.events.name(tree_.event[n]);
       if (tree_.event_class[n] == EventClass::launch && names_.waits(name)) close_stretch();
       price_ns_ += names_.price(tree_.event_class[n], name);
+      if (!open_.empty()) price_ns_ += stacks_.inside_ns(trace_.events.name(tree_.event[open_.back()]));
       open_.push_back(n);
     }
     while (!open_.empty()) close_slice();
@@ -190,7 +192,9 @@ class CostWalk {
     if (time_ns <= now_) return;
     const bool in_wait = !open_.empty() && tree_.event_class[open_.back()] == EventClass::launch &&
                          names_.waits(trace_.events.name(tree_.event[open_.back()]));
+    const bool collects = !open_.empty() && stacks_.is_collection(NodeId{open_.back()}, time_ns - now_);
     if (!in_wait) watched_ns_ += std::min(time_ns - now_, kWatchedNs);
+    if (collects) collected_ns_ += time_ns - now_ - kWatchedNs;
     for (; !allocations_.empty() && allocations_.front() < time_ns; allocations_ = allocations_.subspan(1))
       price_ns_ += allocations_.front() >= now_ ? names_.allocation() : 0;
     now_ = time_ns;
@@ -199,17 +203,19 @@ class CostWalk {
   void close_stretch() {
     const double own = static_cast<double>(watched_ns_) / factor_;
     const double left = std::max(own - factor_ * static_cast<double>(price_ns_), kAlwaysLeft * own);
-    cost_.add(now_, std::max<std::int64_t>(0, watched_ns_ - std::llround(left)));
-    watched_ns_ = price_ns_ = 0;
+    cost_.add(now_, std::max<std::int64_t>(0, watched_ns_ - std::llround(left)) + collected_ns_);
+    watched_ns_ = price_ns_ = collected_ns_ = 0;
   }
 
   const Trace& trace_;
   const CallTree& tree_;
   const PricedNames& names_;
+  const StackCosts& stacks_;
   const double factor_;
   std::span<const std::int64_t> allocations_;  // still to come
   std::vector<std::uint32_t> open_;
   std::int64_t now_ = 0, watched_ns_ = 0, price_ns_ = 0;
+  std::int64_t collected_ns_ = 0;  // while garbage was collected
   RecorderCost cost_;
 };
 
@@ -260,8 +266,9 @@ RecorderCosts build_recorder_costs(const Trace& trace, const CallTree& tree) {
   if (costs.calibrated) costs.slowness = std::clamp(launch_ns / kLaunchNs, kFastest, kSlowest);
   costs.of_thread.resize(tree.threads.size());
   const auto allocations = allocations_by_thread(trace, tree);
+  const StackCosts stacks(trace, tree);
   for_each_index({tree.size()}, tree.threads.size(), [&](std::size_t t) {
-    costs.of_thread[t] = CostWalk(trace, tree, names, costs.slowness, allocations[t]).of(tree.threads[t]);
+    costs.of_thread[t] = CostWalk(trace, tree, names, stacks, costs.slowness, allocations[t]).of(tree.threads[t]);
   });
   return costs;
 }
