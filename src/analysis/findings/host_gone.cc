@@ -14,6 +14,10 @@ void HostGone::add(NodeId slice) {
   stretches_.push_back({static_cast<std::uint32_t>(thread_of(facts_.tree(), slice)), facts_.time(slice), slice});
 }
 
+void HostGone::add_waits(NodeId slice) {
+  if (slice != kNoNode && slice.value < facts_.tree().recorded) waits_in_.push_back(slice);
+}
+
 void HostGone::add(NodeId on_thread_of, Interval time) {
   if (on_thread_of == kNoNode || on_thread_of.value >= facts_.tree().recorded || time.length() <= 0) return;
   stretches_.push_back({static_cast<std::uint32_t>(thread_of(facts_.tree(), on_thread_of)), time, kNoNode});
@@ -92,12 +96,15 @@ Removal HostGone::removal() const {
   Removal out;
   for (const Stretch& one : in_order()) out.host.push_back({one.thread, one.time, 1});
   const CallTree& tree = facts_.tree();
-  for (const Stretch& one : stretches_) {
-    if (one.slice == kNoNode) continue;
-    for (std::uint32_t n = one.slice.value; n < tree.recorded && tree.start_ns[n] < one.time.end_ns; ++n) {
+  const auto add_waits_in = [&](NodeId slice, std::int64_t end_ns) {
+    for (std::uint32_t n = slice.value; n < tree.recorded && tree.start_ns[n] < end_ns; ++n) {
       if (tree.event_class[n] == EventClass::launch) out.waits.push_back(NodeId{n});
     }
+  };
+  for (const Stretch& one : stretches_) {
+    if (one.slice != kNoNode) add_waits_in(one.slice, one.time.end_ns);
   }
+  for (const NodeId slice : waits_in_) add_waits_in(slice, facts_.time(slice).end_ns);
   return out;
 }
 

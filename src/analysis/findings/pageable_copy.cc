@@ -6,6 +6,7 @@
 
 #include "analysis/copies/copies.h"
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/host_gone.h"
 #include "base/saturating.h"
 #include "device/host_link.h"
 
@@ -22,9 +23,10 @@ class PageableCopies {
     if (!pageable.any()) return;
     for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
       if (slot.work.sort != WorkSort::copy || !pageable[facts.kernel_id(slot.work.row)]) return;
+      const NodeId launch = facts.launch(slot.work.row);
+      if (facts.kernel(slot.work.row).find("HtoD") != std::string_view::npos) waited_for_.push_back(launch);
       if (bytes_of(facts, slot) <= kStagedBytes) return;
       slots_.emplace_back(d, i);
-      const NodeId launch = facts.launch(slot.work.row);
       if (launch == kNoNode) return;
       nodes_.insert(launch.value);
       if (const NodeId op = facts.nearest_op(launch); op != kNoNode) nodes_.insert(op.value);
@@ -34,6 +36,16 @@ class PageableCopies {
     return facts.work().bytes.integer(facts.work().events[slot.work.row]).value_or(0);
   }
   const std::vector<std::pair<std::size_t, std::size_t>>& slots() const { return slots_; }
+  // A batch is pinned as a whole, the small tensors of it too, and the host waits for none of it any more.
+  HostGone waits_to_device() const {
+    HostGone gone(facts_);
+    for (const NodeId launch : waited_for_) {
+      if (launch == kNoNode || launch.value >= facts_.tree().recorded) continue;
+      const NodeId op = facts_.nearest_op(launch);
+      gone.add_waits(op == kNoNode ? launch : op);
+    }
+    return gone;
+  }
   // Whether a stall is one of these copies, or the wait behind it in the same op.
   bool causes(NodeId stall) const {
     if (stall == kNoNode) return false;
@@ -45,6 +57,7 @@ class PageableCopies {
  private:
   Facts& facts_;
   std::vector<std::pair<std::size_t, std::size_t>> slots_;
+  std::vector<NodeId> waited_for_;  // launches of copies to the device
   std::unordered_set<std::uint32_t> nodes_;
 };
 
@@ -149,7 +162,8 @@ std::optional<Finding> find_pageable_copy(Facts& facts) {
                         : "pin the host memory (pin_memory=True in the DataLoader, or tensor.pin_memory()) and copy with "
                           ".to(device, non_blocking=True)",
       .event = tally.event(),
-      .comes_true = claimed_ns > 0 ? std::min(1.0, static_cast<double>(expected_ns) / static_cast<double>(claimed_ns)) : 1};
+      .comes_true = claimed_ns > 0 ? std::min(1.0, static_cast<double>(expected_ns) / static_cast<double>(claimed_ns)) : 1,
+      .gone = copies.waits_to_device().removal()};
 }
 
 }  // namespace ridge
