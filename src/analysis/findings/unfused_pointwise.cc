@@ -48,7 +48,9 @@ enum class Link : std::uint8_t {
   joins,     // tensors into one: of a chain only with arithmetic before and behind
   reduces,   // along rows: with what is before and behind it one kernel, as a norm is
   scans,     // the same, and as many numbers come out
+  norms,     // rows by what they sum to, in one kernel already: softmaxes, layer norms
 };
+constexpr bool along_rows(Link link) { return link == Link::reduces || link == Link::scans || link == Link::norms; }
 
 class Chains {
  public:
@@ -101,16 +103,29 @@ class Chains {
       // "foreach" covers many tensors already.
       case Category::elementwise:
         return kernel.library == "aten" && kernel.label.starts_with("elementwise") ? Link::computes : Link::none;
+      case Category::norm: return norms_rows(row) ? Link::norms : Link::none;
       case Category::layout:
         if (kernel.label.starts_with("CatArray")) return Link::joins;
+        if (facts_.kernel(row).find("_scatter_gather_elementwise") != std::string_view::npos) return Link::beside;
         return kernel.label.starts_with("copy") || kernel.label.starts_with("roll_cuda") ? Link::copies : Link::none;
       case Category::reduction:
         if (kernel.label.starts_with("tensor_kernel_scan")) return Link::scans;
+        if (norms_rows(row)) return Link::norms;
         if (kernel.library != "aten" || !kernel.label.starts_with("reduce")) return Link::none;
         // Several outputs a thread: down the columns, as the gradient of a bias. That goes over its input by itself.
         return facts_.kernel(row).find("reduce_kernel<512, 1,") == std::string_view::npos ? Link::beside : Link::reduces;
       default: return Link::none;
     }
+  }
+
+  // ATen's softmaxes and layer norms, and the gradients of their inputs; those of weights go down the columns.
+  bool norms_rows(std::uint32_t row) const {
+    constexpr std::string_view kNorms[] = {"softmax_warp",          "cunn_SoftMax",
+                                           "cunn_Softmax",          "vectorized_layer_norm_kernel",
+                                           "layer_norm_grad_input", "rms_norm_kernel"};
+    const std::string_view name = facts_.kernel(row);
+    return facts_.identity(row).library == "aten" &&
+           std::ranges::any_of(kNorms, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
   }
 
   std::uint32_t graph_of(std::uint32_t row) const { return facts_.model().compiled_regions().call_at(facts_.launch(row)); }
@@ -150,11 +165,11 @@ class Chains {
       if (from == to || frame_of(from) != frame_of(to)) return false;
     }
     const double whole = chain.elements, its = facts_.elements(b.work.row);
-    if (whole > 0 && its > 0) return whole == its || (link != Link::reduces && link != Link::scans && is_part(chain, b, its));
+    if (whole > 0 && its > 0) return whole == its || (!along_rows(link) && is_part(chain, b, its));
     if (whole > 0 || its > 0) return link == Link::copies || link == Link::joins;  // of a list of tensors
     // Without shapes: kernels over tensors of one size take about the same time, but for what a reduction leaves.
     const auto [least, most] = std::minmax(chain.longest_ns, b.owned_ns);
-    return most <= kAlike * least || link == Link::reduces || link == Link::scans || chain.reduced;
+    return most <= kAlike * least || along_rows(link) || chain.reduced;
   }
 
   bool is_part(const Chain& chain, const WorkSlot& slot, double elements) const {
@@ -168,10 +183,10 @@ class Chains {
     chain->slots.push_back(i);
     chain->links.push_back(link);
     chain->elements = std::max(chain->elements, facts_.elements(slots[i].work.row));
-    // What joins moves the tensors of several, and a scan of ATen's takes far longer than its traffic.
-    if ((link != Link::joins && link != Link::scans) || chain->longest_ns == 0)
-      chain->longest_ns = std::max(chain->longest_ns, slots[i].owned_ns);
-    chain->reduced = chain->reduced || link == Link::reduces || link == Link::scans;
+    // What joins moves the tensors of several, and scans and norms of ATen's take longer than their traffic.
+    const bool by_traffic = link != Link::joins && link != Link::scans && link != Link::norms;
+    if (by_traffic || chain->longest_ns == 0) chain->longest_ns = std::max(chain->longest_ns, slots[i].owned_ns);
+    chain->reduced = chain->reduced || along_rows(link);
   }
 
   // Over all of its elements: not over what a reduction left of them.
@@ -215,12 +230,21 @@ class Chains {
       const auto roof = facts_.scope().costs().roof(slots[i].work.row).roof_ns;
       known = known && roof;
       // What turns a tensor around, or widens it, walks it so in a fused kernel too.
-      const bool copies = slots[i].work.sort == WorkSort::compute && link_of(slots[i]) == Link::copies;
-      if (roof) most = std::max(most, copies ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
+      if (roof) most = std::max(most, turns(slots[i]) ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
     }
+    // Where each reads what the one before made, a fused kernel moves less than the largest: casts to a wider type and back.
+    if (known && moved.not_made_ns < moved.largest_ns)
+      most = std::min(most, std::sqrt(moved.largest_ns * std::max(0.0, moved.not_made_ns)) / moved.reached);
     const double one = known ? std::clamp(most, kShortestNs, std::max(kShortestNs, longest)) : moved.longest_ns;
     const double all = std::sqrt(moved.largest_ns * std::max(moved.largest_ns, moved.not_made_ns)) / moved.reached;
     return with_more(std::max(one, chain.size() >= kLong && moved.largest_ns < moved.not_made_ns ? all : 0));
+  }
+
+  // A copy into another order; not one into another type alone, where sizes tell that.
+  bool turns(const WorkSlot& slot) {
+    if (slot.work.sort != WorkSort::compute || link_of(slot) != Link::copies) return false;
+    const ExpectedCall* ran = facts_.ran(slot.work.row);
+    return ran == nullptr || lies_across(ran->call->call);
   }
 
   // Few numbers come of it: by its traffic, or where sizes are not told by a grid in which many blocks share an output.

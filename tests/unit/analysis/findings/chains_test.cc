@@ -107,5 +107,30 @@ TEST(Chains, AMaskThatIsMadeInEveryLayerIsAConstant) {
   EXPECT_FALSE(program("[[1, 512], [32, 1], []]").has("remade_constants"));
 }
 
+// A compiler fuses a softmax with what is around it, and goes on behind a gather: chances of tokens, their entropy.
+TEST(Chains, GoThroughSoftmaxesAndGathers) {
+  constexpr std::string_view kSoftmax = "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>()";
+  constexpr std::string_view kGather = "void at::native::_scatter_gather_elementwise_kernel<128, 8, at::native::Gather>()";
+  constexpr std::string_view kOne = "[[64, 1024], [], []]";
+  OpsInARow row;
+  row.op("aten::mm", kGemm, 50).op("aten::div", kMul, 50, kOne).op("aten::_log_softmax", kSoftmax, 60, kOne);
+  row.op("aten::gather", kGather, 4, "[[64, 1024], [], [64, 1], []]").op("aten::exp", kAdd, 50, kOne);
+  const Found found = row.op("aten::mul", kMul, 60, kWhole).op("aten::mm", kGemm, 50).found();
+  ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
+  // One kernel is left, of the longest's time and a little more; the gather is nobody's.
+  EXPECT_NEAR(static_cast<double>(gone_ns(found, "unfused_pointwise")), (50 + 60 + 50 + 60 - 1.12 * 60) * kUs, 500);
+}
+
+// Copies into another order and softmaxes: nothing is computed element by element.
+TEST(Chains, SoftmaxesOfCopiesAreNone) {
+  constexpr std::string_view kCopy = "void at::native::elementwise_kernel<128, 4, at::native::direct_copy_kernel_cuda>()";
+  OpsInARow row;
+  for (int i = 0; i < 4; ++i) {
+    row.op("aten::copy_", kCopy, 200, kWhole);
+    row.op("aten::softmax", "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>()", 100, kWhole);
+  }
+  EXPECT_FALSE(row.found().has("unfused_pointwise"));
+}
+
 }  // namespace
 }  // namespace ridge
