@@ -3,6 +3,7 @@
 //
 // Only on a device that was measured, or with the user's own points: figures that are scaled by peaks prove nothing.
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,12 @@ constexpr double kFarBeyond = 1.5;  // times the upper end of the interval
 // indices. Twice to three times what others take is as fast as such a kernel is.
 constexpr double kGeneratedBeyond = 3;
 constexpr double kLeastSlowCallNs = 20'000;  // below, launch and ramp decide
+
+// A generated kernel that adds into rows by index: how often they repeat decides, and no size tells that.
+bool adds_by_index(std::string_view kernel) {
+  return kernel.find("index_put") != kernel.npos || kernel.find("index_add") != kernel.npos ||
+         kernel.find("scatter") != kernel.npos;
+}
 
 bool is_slow(const ExpectedCall& call) {
   if (!call.expected || call.count == 0) return false;
@@ -41,6 +48,7 @@ std::optional<Finding> find_slow_kernel(Facts& facts) {
     const std::uint32_t row = slot.work.row;
     const ExpectedCall* call = times.call(row);
     if (call == nullptr || !slow[static_cast<std::size_t>(call - times.calls().data())]) return;
+    if (call->kernel != nullptr && adds_by_index(facts.kernel(row))) return;
     const double duration = static_cast<double>(slot.work.end_ns - slot.work.start_ns);
     const double beyond = duration - times.ns(row).value_or(duration);
     if (beyond <= 0) return;

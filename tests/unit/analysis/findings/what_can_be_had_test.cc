@@ -99,6 +99,13 @@ TEST(WhatCanBeHad, AGeneratedKernelIsTiledAlready) {
   EXPECT_TRUE(slow.has("slow_kernel")) << slow.ids();
 }
 
+// Of a kernel that adds into rows by index, how often they repeat decides how long it takes.
+TEST(WhatCanBeHad, OfRowsAddedByIndexNoTimeIsExpected) {
+  constexpr std::string_view kAdds = "triton_poi_fused__to_copy__unsafe_index_put_new_zeros_2";
+  const Found found = program_of({.op = kAdds, .args = kGeneratedArgs, .kernel = kAdds, .us = 2'870, .grid = "[102400, 1, 1]"});
+  EXPECT_FALSE(found.has("slow_kernel")) << found.ids();
+}
+
 // Compiled code and the backward pass call all convolutions alike: of sequences there is nothing to gain, and where nothing
 // tells, nothing is expected.
 TEST(WhatCanBeHad, SequencesHaveNoChannelsLast) {
