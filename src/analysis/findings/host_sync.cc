@@ -206,12 +206,21 @@ std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavin
   constexpr std::string_view kChange = "no-sync";
   const StepGraph& graph = savings.what_if().graph();
   HostTally tally(facts);
+  std::vector<std::pair<NodeId, std::int64_t>> explicit_waits;
   for (std::uint32_t node = 0; node < graph.size() && !graph.is_device(node); ++node) {
     if (graph.kind[node] != StepKind::wait || graph.source[node] == StepGraph::kNone) continue;
     const NodeId call{graph.source[node]};
     if (facts.model().compiler_work().holds(call)) continue;
-    // Not what the program waits for by itself, outside of any op: as a rule the end of what was recorded.
-    if (facts.nearest_op(call) != kNoNode) tally.add(call, graph.recorded_end_ns(node) - graph.start_ns[node]);
+    const std::int64_t ns = graph.recorded_end_ns(node) - graph.start_ns[node];
+    if (facts.nearest_op(call) != kNoNode) {
+      tally.add(call, ns);
+    } else {
+      explicit_waits.emplace_back(call, ns);
+    }
+  }
+  // What the program waits for by itself, outside of any op, is the end of what was recorded, unless each iteration has it.
+  if (const std::int64_t rounds = facts.ledger().rounds(); rounds > 1 && std::ssize(explicit_waits) > rounds) {
+    for (const auto& [call, ns] : explicit_waits) tally.add(call, ns);
   }
   if (tally.tally().top().empty()) return std::nullopt;
   const Remedy remedy{.changes = {*parse_change(kChange)}};

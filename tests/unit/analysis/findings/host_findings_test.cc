@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -418,6 +419,69 @@ TEST(HostFindings, CopiesFromPinnedMemoryTakeTimeToo) {
   // Another copy shows that this link is twice as fast.
   const std::string faster = host_copy(3, 10'300, 500, "Memcpy HtoD (Pinned -> Device)", 64);
   EXPECT_EQ(at_most_us(test::join({copy, kernel, faster})), 10'007 - (500 - 200));
+}
+
+// Who pins a batch pins its small tensors too: the host waits neither for the large copy nor for the label behind it.
+TEST(HostFindings, WhoPinsABatchWaitsForNoneOfItsTensors) {
+  std::string events;
+  const auto copy = [&](int id, int at, int us, int bytes) {
+    using test::event;
+    events += (events.empty() ? "" : ", ") +
+              test::join({event({.name = "aten::copy_", .ts = at, .dur = us + 20}),
+                          event({.name = "cudaMemcpyAsync",
+                                 .ts = at + 1,
+                                 .dur = us,
+                                 .cat = "cuda_runtime",
+                                 .args = fmt::format(R"("correlation": {})", id)}),
+                          event({.name = "cudaStreamSynchronize", .ts = at + us + 2, .dur = 10, .cat = "cuda_runtime"}),
+                          event({.name = "Memcpy HtoD (Pageable -> Device)",
+                                 .ts = at + 2,
+                                 .dur = us + 2,
+                                 .cat = "gpu_memcpy",
+                                 .args = fmt::format(R"("correlation": {}, "device": 0, "stream": 7, "bytes": {})", id, bytes),
+                                 .tid = 7})});
+  };
+  for (int i = 0; i < 5; ++i) {
+    copy(2 * i + 1, 20'000 * i + 100, 10'000, 64'000'000);
+    copy(2 * i + 2, 20'000 * i + 10'200, 10, 4'096);
+  }
+  const test::Found found = test::found_on_h200(events);
+  const RankedFinding* row = found.find("pageable_copy");
+  ASSERT_NE(row, nullptr) << found.ids();
+  std::set<std::uint32_t> waits;
+  const CallTree& tree = found.loaded.model->tree();
+  for (const NodeId node : row->remedy.removal.waits) {
+    if (found.loaded.trace->text(found.loaded.trace->events.name(tree.event[node.value])) == "cudaStreamSynchronize")
+      waits.insert(node.value);
+  }
+  EXPECT_EQ(waits.size(), 10U) << "two in each of five steps";
+}
+
+// Twice a step a hundred launches, an explicit wait, and 80 us of the program's own. While it is recorded the host launches
+// every 10 us kernels of 7 us, and waits for next to nothing; without the recorder it would be ahead and wait for long. A wait
+// at the end of the recording is none of the program's.
+TEST(HostFindings, ExplicitWaitsInEveryStepAreFoundWhereTheRecorderHidesThem) {
+  const auto program = [](bool each) {
+    test::TraceText text;
+    int id = 0;
+    for (int part = 0; part < 12; ++part) {
+      const std::int64_t at = part * 1'100 * kUs;
+      if (part % 2 == 0) text.annotation(fmt::format("ProfilerStep#{}", part / 2), at, at + 2'199 * kUs);
+      for (int k = 0; k < 100; ++k) {
+        const std::int64_t op = at + k * 10 * kUs;
+        ++id;
+        text.op("aten::add", op, op + 9 * kUs).call("cudaLaunchKernel", op + 2 * kUs, op + 6'400, id);
+        text.kernel("k", op + 8 * kUs, op + 15 * kUs, id);
+      }
+      if (each || part == 11) text.call("cudaDeviceSynchronize", at + 1'001 * kUs, at + 1'010 * kUs);
+    }
+    return test::found_in(text);
+  };
+  const test::Found every = program(true);
+  ASSERT_TRUE(every.has("host_sync")) << every.ids();
+  EXPECT_GT(every.find("host_sync")->savings.saves_pct.value_or(0), 5);
+  const test::Found once = program(false);
+  EXPECT_FALSE(once.has("host_sync")) << once.ids();
 }
 
 }  // namespace
