@@ -65,9 +65,13 @@ class WhatIf {
   double recorder_times() const { return recorder_times_; }
 
   // All of these together.
-  Outcome outcome(std::span<const Change> changes) const { return outcome(changes, {}, 0); }
-  // And of this being gone, first; `uncertain`: the share of what it saves that may be missing, or come on top.
-  Outcome outcome(std::span<const Change> changes, std::span<const Removal* const> removals, double uncertain) const;
+  Outcome outcome(std::span<const Change> changes) const { return outcome(changes, {}, {}); }
+  // And of this being gone, first.
+  struct Terms {
+    double uncertain = 0;  // the share of what it saves that may be missing, or come on top
+    double spreads = 1;    // what is left of the step, to this power: what goes with it that the trace does not tie to it
+  };
+  Outcome outcome(std::span<const Change> changes, std::span<const Removal* const> removals, const Terms& terms) const;
 
  private:
   double fitted_to(std::int64_t step_ns) const;

@@ -19,6 +19,8 @@ struct FindingRow {
   bool work = false;
   // Idle time that may become shorter too, because the host is earlier with what follows; it stays open to others.
   CauseSet reach = {};
+  // What mending brings beyond what goes with the cause in the replay: the step that is left, to this power.
+  double spreads = 1;
 };
 
 std::span<const FindingRow> finding_catalog();

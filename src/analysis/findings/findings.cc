@@ -145,7 +145,7 @@ void add_hidden_host_sync(const Facts& facts, const StepSavings& savings, IsList
   if (!finding) return;
   out->left_out += !is_listed(kId);
   if (!is_listed(kId)) return;
-  Remedy remedy = remedy_of(facts.scope(), facts.ledger(), *finding, {});
+  Remedy remedy = remedy_of(facts.scope(), facts.ledger(), *finding, rule->spreads, {});
   out->rows.push_back(ranked(*rule, std::move(*finding), *out, facts.scope()));
   out->rows.back().remedy = std::move(remedy);
 }
@@ -182,7 +182,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     if (finding && rule.id == claim_of) out.claim = kept;
     const bool listed = is_listed(rule.id);
     if (finding && listed) {
-      Remedy remedy = remedy_of(scope, ledger, *finding, kept);
+      Remedy remedy = remedy_of(scope, ledger, *finding, rule.spreads, kept);
       finding->gone = {};  // the remedy has it
       out.rows.push_back(ranked(rule, std::move(*finding), out, scope));
       out.rows.back().taken_ns = most_on_a_device(kept, [](const ClaimPart& part) { return !part.reached; });
@@ -202,7 +202,9 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   give_back_free_memory(scope.trace().events.size());
   const SavingsOnce own_savings(scope);
   const SavingsOnce& savings = known.savings != nullptr ? *known.savings : own_savings;
-  if (out.recorder_may_explain) add_hidden_host_sync(facts, savings.get(), is_listed, &out);
+  // Where the device waits: nothing else asks for the step's graph when nothing was found.
+  if (out.recorder_may_explain || !out.rows.empty() || !out.unclaimed.empty())
+    add_hidden_host_sync(facts, savings.get(), is_listed, &out);
   if (!out.rows.empty()) add_savings(savings.get(), ledger, &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {

@@ -151,8 +151,9 @@ class ClaimedTime {
 
 }  // namespace
 
-Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& finding, std::span<const ClaimPart> claim) {
-  Remedy out{.uncertain = finding.doubt.value_or(doubt_of(finding.confidence))};
+Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& finding, double spreads,
+                 std::span<const ClaimPart> claim) {
+  Remedy out{.terms = {.uncertain = finding.doubt.value_or(doubt_of(finding.confidence)), .spreads = spreads}};
   for (const std::string& text : finding.changes) {
     if (auto change = parse_change(text)) out.changes.push_back(std::move(*change));
   }
@@ -166,13 +167,14 @@ StepSavings::StepSavings(const Scope& scope, WhatIf::From from, std::optional<st
 Outcome StepSavings::outcome(std::span<const Remedy* const> remedies) const {
   std::vector<Change> changes;
   std::vector<const Removal*> removals;
-  double uncertain = 0;
+  WhatIf::Terms terms;  // of several: the largest
   for (const Remedy* remedy : remedies) {
     changes.insert(changes.end(), remedy->changes.begin(), remedy->changes.end());
     if (remedy->changes.empty()) removals.push_back(&remedy->removal);
-    uncertain = std::max(uncertain, remedy->uncertain);
+    terms.uncertain = std::max(terms.uncertain, remedy->terms.uncertain);
+    terms.spreads = std::max(terms.spreads, remedy->terms.spreads);
   }
-  return what_if_.outcome(changes, removals, uncertain);
+  return what_if_.outcome(changes, removals, terms);
 }
 
 Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<std::int64_t> at_most_ns,

@@ -26,10 +26,12 @@ namespace ridge {
 struct Remedy {
   std::vector<Change> changes = {};  // in whatif's terms; none: the removal
   Removal removal = {};
-  double uncertain = 0;  // share of what it saves
+  WhatIf::Terms terms = {};
 };
 
-Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& finding, std::span<const ClaimPart> claim);
+// `spreads`: of its row in the catalog.
+Remedy remedy_of(const Scope& scope, const Ledger& ledger, const Finding& finding, double spreads,
+                 std::span<const ClaimPart> claim);
 
 struct Savings {
   std::optional<std::int64_t> saves_ns;  // per iteration

@@ -105,5 +105,46 @@ TEST(RecorderCost, IsACauseOfIdleTime) {
   EXPECT_EQ(by_cause["recorder"] + by_cause["launch"] + by_cause["kernel_gap"], 19 * 90 * kUs);
 }
 
+// The function that Inductor writes for a graph, with a launch every 100 us: each call in it costs what the function takes by
+// itself beside 1 us. In a function of the program such time is its own.
+TEST(RecorderCost, OfCallsInGeneratedCodeIsWhatTheRecorderWalksItsVariablesFor) {
+  const auto cost_of = [](std::string_view function) {
+    TraceText text;
+    text.frame(function, 0, 4'000 * kUs);
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t at = i * 100 * kUs;
+      text.frame("torch/_inductor/runtime/triton_heuristics.py(1407): run", at + 40 * kUs, at + 90 * kUs);
+      text.call("cudaLaunchKernel", at + 50 * kUs, at + 54'400, i + 1).kernel("k", at + 60 * kUs, at + 70 * kUs, i + 1);
+    }
+    const auto trace = text.read();
+    return costs_of(*trace).of_thread.at(0).between(54'400, 54'400 + 100 * kUs);
+  };
+  const std::int64_t usual = cost_of("train.py(3319): call");
+  EXPECT_EQ(usual, 570 + 3'400);
+  EXPECT_EQ(cost_of("/tmp/cache/yj/cyjug4lvr22tdber523xkhpkgazs76m45ztngvcqxshtpc6on6n5.py(3319): call"), usual + 49 * kUs);
+  EXPECT_EQ(cost_of("/tmp/cache/yj/cyjug4lvr22tdber523xkhpkgazs76m45ztngvcqxshtpc6on6n5.py(3319): run"), usual);
+}
+
+// Ten calls of a function of 20 us, one of which stands still for 8 ms: garbage is collected, of which there is as much for the
+// recorder. Not where every call takes so long, and not in a function in C, which may wait.
+TEST(RecorderCost, OfStacksHoldsCollectionsOfGarbage) {
+  const auto cost_of = [](std::string_view function, int slow) {
+    TraceText text = ops_with_launches(20, 4'400);
+    std::int64_t at = 3'000 * kUs;
+    for (int i = 0; i < 10; ++i) {
+      const std::int64_t ns = i % 10 < slow ? 8'000 * kUs : 20 * kUs;
+      text.frame(function, at, at + ns);
+      at += ns + 10 * kUs;
+    }
+    const auto trace = text.read();
+    return costs_of(*trace).of_thread.at(0).between(1'924'400, at);
+  };
+  constexpr std::string_view kPython = "torch/nn/modules/module.py(1955): __getattr__";
+  EXPECT_GT(cost_of(kPython, 1), 7'900 * kUs);
+  EXPECT_LT(cost_of(kPython, 1), 8'000 * kUs);
+  EXPECT_LT(cost_of(kPython, 5), 500 * kUs) << "it takes so long as a rule";
+  EXPECT_LT(cost_of("<built-in method acquire of lock>", 1), 500 * kUs);
+}
+
 }  // namespace
 }  // namespace ridge

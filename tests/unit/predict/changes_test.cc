@@ -1,6 +1,8 @@
 // Changes: their texts, and what each does to a small step that is worked out by hand.
 #include "predict/changes.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "predict/what_if.h"
@@ -294,6 +296,24 @@ TEST(Changes, AreRefusedWithAWordAboutTheirForm) {
   EXPECT_EQ(said("batch=0.5x"), "taken");
   EXPECT_NE(said("op:x=+1000s").find("is no time"), std::string::npos) << said("op:x=+1000s");
   EXPECT_EQ(said("op:x=+10s"), "taken");
+}
+
+// What goes with a cause that the replay does not tie to it: of half a step that is left 2^-1.15 are, and never less than the
+// device needs, unless its work goes.
+TEST(Changes, WhatIsGoneTakesMoreWithIt) {
+  const LoadedTrace loaded(host_bound());
+  const Scope scope(*loaded.model);
+  const WhatIf what_if(scope, WhatIf::From::recorded);
+  Removal half;
+  half.host.push_back({0, {0, 310'000}, 0.5});
+  const Removal* const gone = &half;
+  const auto step = [&](double spreads) { return *what_if.outcome({}, {&gone, 1}, {.spreads = spreads}).step_ns; };
+  const double whole = static_cast<double>(what_if.base_ns()), left = static_cast<double>(step(1)) / whole;
+  EXPECT_LT(left, 0.6);
+  EXPECT_NEAR(static_cast<double>(step(1.15)), whole * std::pow(left, 1.15), 2);
+  EXPECT_EQ(step(100), 60'000) << "six kernels of 10 us";
+  for (std::uint32_t row = 0; row < 3; ++row) half.work.push_back({row, 10'000});
+  EXPECT_LT(step(100), 60'000);
 }
 
 }  // namespace
