@@ -1,5 +1,6 @@
-// Spans cut to the window, and at its ends what held the host up. With --from and --to, iterations that the window cuts count
-// with what is in it.
+// Spans cut to the window, and at its ends what held the host up. With --from and --to, iterations that the window cuts are
+// left out, as by what replays a step: parts of them divided by a count of whole ones would be no mean. Where it holds no whole
+// one, what is in it counts.
 #include "facts/iteration_time.h"
 
 #include <algorithm>
@@ -32,20 +33,34 @@ std::vector<Interval> held_up_at_the_ends(const Scope& scope) {
   return times;
 }
 
+// Of a stretch of time, those that lie in it from start to end.
+std::vector<std::size_t> whole_iterations(const Scope& scope, const std::vector<std::size_t>& inside) {
+  std::vector<std::size_t> whole;
+  if (!scope.by_time()) return whole;
+  for (const std::size_t i : inside) {
+    const TimeRange span = scope.model().iterations().list[i].span;
+    if (span.start_ns >= scope.window().start_ns && span.end_ns <= scope.window().end_ns) whole.push_back(i);
+  }
+  return whole;
+}
+
 }  // namespace
 
 IterationTime iteration_time(const Scope& scope) {
   IterationTime out;
   const Iterations& iterations = scope.model().iterations();
   const TimeRange window = scope.window();
-  const std::vector<std::size_t> inside = scope.iterations();
+  std::vector<std::size_t> inside = scope.iterations();
+  const std::vector<std::size_t> whole = whole_iterations(scope, inside);
+  const bool cut_too = scope.by_time() && whole.empty();
+  if (!whole.empty()) inside = whole;
   out.rule = iterations.rule;
   out.count = static_cast<std::int64_t>(inside.size());
   std::vector<Interval> spans;
   std::vector<std::int64_t> durations;
   for (std::size_t i = 0; i < iterations.list.size(); ++i) {
     const bool counts = std::binary_search(inside.begin(), inside.end(), i);
-    if (!counts && !scope.by_time()) continue;
+    if (!counts && !cut_too) continue;
     const TimeRange span = iterations.list[i].span;
     const Interval cut{std::max(span.start_ns, window.start_ns), std::min(span.end_ns, window.end_ns)};
     if (cut.length() > 0) spans.push_back(cut);

@@ -293,7 +293,8 @@ Report report_findings(const Findings& findings) {
   return report;
 }
 
-Result<Report> run_findings(const Scope& scope, const Arguments& arguments) {
+Result<Report> run_findings(const Scope& all, const Arguments& arguments) {
+  const Scope scope = all.of_whole_iterations();  // what is said per iteration is of these
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
   const auto measured = measured_step(arguments);

@@ -305,16 +305,17 @@ Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured
   scope.model().links();
   at_once(
       job, [&] { scope.model().timeline(); }, [&] { scope.model().iterations(); }, [&] { scope.model().forward_backward(); });
-  compute_iterations(scope, &summary);
-  summary.own_events = own_events(scope);
-  const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
+  const Scope whole = scope.of_whole_iterations();  // figures per iteration are of these
+  compute_iterations(whole, &summary);
+  summary.own_events = own_events(whole);
+  const Scope unfiltered = whole.unfiltered();  // --filter chooses what is listed, not what the program is
   at_once(
       job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
       [&] { summary.gpu = compute_gpu(scope); },
       [&] { summary.categories = compute_categories(scope, CompilerWorkFilter::without); },
       [&] { summary.kernels = compute_kernels(scope, std::nullopt, WithCosts::no, CompilerWorkFilter::without); },
       [&] { summary.ops = compute_ops(scope, std::nullopt, WithCosts::no, CompilerWorkFilter::without); },
-      [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(scope); },
+      [&] { summary.compile = compute_compile(unfiltered); }, [&] { ledger.emplace(whole); },
       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   for (const DeviceLedger& device : ledger->devices()) saturating_add(&summary.own_busy_ns, device.busy_ns);
   LaunchRates launch_rates;

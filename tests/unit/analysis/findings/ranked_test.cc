@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/findings/bounds.h"
+#include "analysis/summary/summary.h"
 #include "support/says.h"
 #include "unit/analysis/findings/calls.h"
 
@@ -86,6 +87,36 @@ TEST(RankedFindings, TogetherBringNoMoreThanAStep) {
   EXPECT_EQ(bound_of_all(Bounds{300, 400}, time), 700);
   EXPECT_EQ(bound_of_all(Bounds{800, 400}, time), 1'000);
   EXPECT_EQ(bound_of_all(Bounds{300, std::nullopt}, time), std::nullopt);
+}
+
+// A stretch of time that cuts the first of three steps: what is said per iteration is of the two whole ones, as if they had
+// been asked for by number.
+TEST(RankedFindings, PerIterationAreOfWholeIterations) {
+  test::TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 2'000 * kUs;
+    text.annotation(fmt::format("ProfilerStep#{}", i), at, at + 1'990 * kUs);
+    for (int k = 0; k < 8; ++k) {
+      const std::int64_t op = at + (100 + k * 200) * kUs;
+      text.op("aten::add", op, op + 40 * kUs).call("cudaLaunchKernel", op + 20 * kUs, op + 30 * kUs, 8 * i + k + 1);
+      text.kernel("k", op + 35 * kUs, op + 60 * kUs, 8 * i + k + 1);
+    }
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  const auto head = [&](const Arguments& arguments) {
+    const auto scope = make_scope(model, arguments);
+    return report_summary(compute_summary(*scope)).tables.at(0).row(0);
+  };
+  const auto columns = report_summary(compute_summary(Scope(model))).tables.at(0).columns;
+  const Row by_time = head(Arguments{{"from", "0.7"}});
+  const Row by_number = head(Arguments{{"step", "1-2"}});
+  for (const std::string_view name :
+       {"iterations", "iteration_ns", "median_iteration_ns", "gpu_busy_per_iteration_ns", "device_events_per_iteration"}) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(columns, name, &Column::name) - columns.begin());
+    ASSERT_LT(at, by_time.size()) << name;
+    EXPECT_EQ(by_time[at], by_number[at]) << name;
+  }
 }
 
 // What is asked of `whatif`: the changes of a finding one by one, or the finding itself.
