@@ -2,7 +2,9 @@
 #include "predict/removal.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/saturating.h"
 #include "predict/host_time.h"
 
 namespace ridge {
@@ -41,30 +43,67 @@ std::vector<Removal::Host> apart(std::vector<Removal::Host> parts) {
   return out;
 }
 
-}  // namespace
-
-void remove_time(const Removal& removal, const ChangeContext& context, StepTimes* times) {
-  const StepGraph& graph = context.graph;
-  if (!removal.work.empty() || !removal.gaps.empty()) {
-    const auto node_of = nodes_of_rows(graph, context.scope.trace().of(EventClass::device_work).size());
-    for (const Removal::Work& part : removal.work) {
-      if (node_of[part.row] == StepGraph::kNone) continue;
-      std::int64_t& duration = times->duration_ns[node_of[part.row]];
-      duration = std::max<std::int64_t>(0, duration - part.ns);
-    }
-    for (const Removal::Gap& part : removal.gaps) {
-      if (node_of[part.row] == StepGraph::kNone) continue;
-      std::int64_t& gap = times->gap_ns[node_of[part.row] - graph.first_device];
-      gap = std::max<std::int64_t>(0, gap - part.ns);
-    }
+void remove_gaps(const Removal& removal, const StepGraph& graph, const std::vector<std::uint32_t>& node_of, StepTimes* times) {
+  for (const Removal::Gap& part : removal.gaps) {
+    if (node_of[part.row] == StepGraph::kNone) continue;
+    std::int64_t& gap = times->gap_ns[node_of[part.row] - graph.first_device];
+    gap = std::max<std::int64_t>(0, gap - part.ns);
   }
+}
+
+void remove_host(const Removal& removal, const StepGraph& graph, StepTimes* times) {
   HostTime host(graph, times);
   for (const Removal::Host& part : apart(removal.host)) {
     const StepLane* lane = host.lane_of(part.thread);
     if (lane != nullptr) host.shrink(*lane, part.time, std::clamp(part.share, 0.0, 1.0));
   }
   host.apply();
-  drop_waits(removal.waits, graph, times);
+}
+
+}  // namespace
+
+std::vector<Removal::Work> work_gone(std::span<const Removal* const> removals) {
+  struct Part {
+    std::uint32_t row, of;
+    std::int64_t claimed_ns, ns;
+  };
+  std::vector<Part> parts;
+  for (std::uint32_t r = 0; r < removals.size(); ++r) {
+    for (const Removal::Work& part : removals[r]->work) parts.push_back({part.row, r, part.beside ? 0 : part.ns, part.ns});
+  }
+  std::ranges::sort(parts, {}, [](const Part& part) { return std::pair(part.row, part.of); });
+  std::vector<Removal::Work> work;
+  for (std::size_t i = 0; i < parts.size();) {
+    const std::uint32_t row = parts[i].row;
+    std::int64_t claimed_ns = 0, most_ns = 0;  // by all; by one, with what goes beside its claim
+    while (i < parts.size() && parts[i].row == row) {
+      std::int64_t of_one = 0;
+      for (const std::uint32_t of = parts[i].of; i < parts.size() && parts[i].row == row && parts[i].of == of; ++i) {
+        saturating_add(&claimed_ns, parts[i].claimed_ns);
+        saturating_add(&of_one, parts[i].ns);
+      }
+      most_ns = std::max(most_ns, of_one);
+    }
+    work.push_back({row, std::max(claimed_ns, most_ns)});
+  }
+  return work;
+}
+
+void remove_time(std::span<const Removal* const> removals, const ChangeContext& context, StepTimes* times) {
+  const StepGraph& graph = context.graph;
+  const bool any = std::ranges::any_of(removals, [](const Removal* r) { return !r->work.empty() || !r->gaps.empty(); });
+  const auto node_of =
+      any ? nodes_of_rows(graph, context.scope.trace().of(EventClass::device_work).size()) : std::vector<std::uint32_t>();
+  for (const Removal::Work& part : work_gone(removals)) {
+    if (node_of[part.row] == StepGraph::kNone) continue;
+    std::int64_t& duration = times->duration_ns[node_of[part.row]];
+    duration = std::max<std::int64_t>(0, duration - part.ns);
+  }
+  for (const Removal* removal : removals) {
+    remove_gaps(*removal, graph, node_of, times);
+    remove_host(*removal, graph, times);
+    drop_waits(removal->waits, graph, times);
+  }
 }
 
 }  // namespace ridge

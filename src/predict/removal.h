@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/interval_set.h"
@@ -14,6 +15,7 @@ struct Removal {
   struct Work {
     std::uint32_t row = 0;  // of trace.of(device_work)
     std::int64_t ns = 0;    // gone from what it takes
+    bool beside = false;    // another finding claims that time: with both it goes once
   };
   struct Host {
     std::uint32_t thread = 0;  // index into tree.threads
@@ -32,6 +34,10 @@ struct Removal {
   bool empty() const { return work.empty() && host.empty() && waits.empty() && gaps.empty(); }
 };
 
-void remove_time(const Removal& removal, const ChangeContext& context, StepTimes* times);
+// What several removals take off the device's work, by row.
+std::vector<Removal::Work> work_gone(std::span<const Removal* const> removals);
+
+// All of them together.
+void remove_time(std::span<const Removal* const> removals, const ChangeContext& context, StepTimes* times);
 
 }  // namespace ridge

@@ -50,10 +50,14 @@ class WhatIf {
   // Without what the recorder added to the host, while the program goes on (steady_step.h).
   std::int64_t without_profiler_ns() const { return without_profiler_ns_; }
   std::optional<std::int64_t> measured_ns() const { return measured_ns_; }
-  // How far off that may be, as a logarithm: in 80 % of cases no more than this.
+  // How far off that may be, as a logarithm: in 19 of 20 cases no more than this.
   double recorder_doubt() const;
+  // That holds the truth in 80 % of cases.
   std::int64_t without_profiler_low_ns() const;
   std::int64_t without_profiler_high_ns() const;
+  // What the truth is hardly outside of.
+  std::int64_t without_profiler_least_ns() const;
+  std::int64_t without_profiler_most_ns() const;
   // The step that changes start from.
   std::int64_t base_ns() const { return base_ns_; }
   StepTimes base() const;  // made anew: a replay changes a copy of it anyway
@@ -75,6 +79,7 @@ class WhatIf {
 
  private:
   double fitted_to(std::int64_t step_ns) const;
+  std::int64_t without_profiler_at_ns(double doubts) const;
   std::int64_t settled_ns(const StepTimes& times) const;
 
   const Scope& scope_;

@@ -111,13 +111,15 @@ std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<con
   const WhatIf& what_if = savings.what_if();
   if (what_if.measured_ns() || what_if.base_ns() != what_if.without_profiler_ns()) return std::nullopt;
   const std::int64_t busy = busiest_ns(ledger);
-  if (busy < what_if.without_profiler_low_ns()) {
+  if (busy < what_if.without_profiler_least_ns()) {
     if (!std::ranges::all_of(remedies, [](const Remedy* remedy) { return is_of_host(*remedy); })) return std::nullopt;
-    return std::max<std::int64_t>(0, what_if.without_profiler_high_ns() - busy);
+    return std::max<std::int64_t>(0, what_if.without_profiler_most_ns() - busy);
   }
   std::int64_t work = 0;
+  std::vector<const Removal*> removals;
+  for (const Remedy* remedy : remedies) removals.push_back(&remedy->removal);
+  for (const Removal::Work& part : work_gone(removals)) saturating_add(&work, part.ns);
   for (const Remedy* remedy : remedies) {
-    for (const Removal::Work& part : remedy->removal.work) saturating_add(&work, part.ns);
     saturating_add(&work, kGapNs * static_cast<std::int64_t>(remedy->removal.gaps.size()));
   }
   return work / ledger.iterations();

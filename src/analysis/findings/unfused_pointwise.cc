@@ -34,6 +34,8 @@ constexpr double kChainDoubt = 0.4;
 // Of the bandwidth, by Inductor's pointwise kernels on an H200: 0.54 to 0.92; where rows are scanned on the way 0.43, where all
 // is summed to a number 0.22 (two rounds, several sums at once). And what any kernel takes at least.
 constexpr double kReached = 0.7, kReachedByScan = 0.45, kReachedToNumber = 0.22, kShortestNs = 2'000;
+// Of a copy into another order: what a generated kernel takes that turns it on the way (70 us of 107 with a norm in it).
+constexpr double kOfTurning = 0.65;
 constexpr double kReachedEager = 0.88;   // by ATen's kernels over whole tensors
 constexpr std::size_t kLong = 16;        // kernels of a chain: shorter ones, as a gelu written out, read one tensor or two
 constexpr double kNumberOf = 100'000;    // read for what is written: all is summed
@@ -77,6 +79,7 @@ class Chains {
   std::int64_t saved_ns() const { return saved_ns_; }
   std::int64_t kernels() const { return kernels_; }
   bool split_by_break() const { return split_by_break_; }
+  const std::vector<Removal::Work>& beside() const { return beside_; }
   const std::unordered_set<std::uint32_t>& rows() const { return rows_; }
   const WorkTally& tally() const { return tally_; }
 
@@ -165,7 +168,7 @@ class Chains {
       if (from == to || frame_of(from) != frame_of(to)) return false;
     }
     const double whole = chain.elements, its = facts_.elements(b.work.row);
-    if (whole > 0 && its > 0) return whole == its || (!along_rows(link) && is_part(chain, b, its));
+    if (whole > 0 && its > 0) return whole == its || (link != Link::reduces && link != Link::scans && is_part(chain, b, its));
     if (whole > 0 || its > 0) return link == Link::copies || link == Link::joins;  // of a list of tensors
     // Without shapes: kernels over tensors of one size take about the same time, but for what a reduction leaves.
     const auto [least, most] = std::minmax(chain.longest_ns, b.owned_ns);
@@ -230,7 +233,9 @@ class Chains {
       const auto roof = facts_.scope().costs().roof(slots[i].work.row).roof_ns;
       known = known && roof;
       // What turns a tensor around, or widens it, walks it so in a fused kernel too.
-      if (roof) most = std::max(most, turns(slots[i]) ? static_cast<double>(slots[i].open_ns) : *roof / kReached);
+      if (!roof) continue;
+      const double around = turns(slots[i]) ? kOfTurning * static_cast<double>(slots[i].open_ns) : 0;
+      most = std::max({most, around, *roof / kReached});
     }
     // Where each reads what the one before made, a fused kernel moves less than the largest: casts to a wider type and back.
     if (known && moved.not_made_ns < moved.largest_ns)
@@ -323,6 +328,8 @@ class Chains {
       if (i != longest) left -= stays;
       claim_.take_work(device, i, open, open - stays);
       saturating_add(&saved_ns_, open - stays);
+      // What another finding claims of it goes with it: a fused kernel does not walk memory across.
+      if (slots[i].open_ns > open) beside_.push_back({slots[i].work.row, slots[i].open_ns - open, true});
     }
     ++chains_;
     kernels_ += static_cast<std::int64_t>(chain.size());
@@ -334,6 +341,7 @@ class Chains {
   std::int64_t chains_ = 0, kernels_ = 0;
   std::int64_t saved_ns_ = 0;
   bool split_by_break_ = false;
+  std::vector<Removal::Work> beside_;
   std::unordered_set<std::uint32_t> rows_;  // of chains
 };
 
@@ -355,6 +363,7 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
                                ? "remove the graph break between them, so that Inductor can fuse across it"
                                : "compile this part with torch.compile, which fuses the chain into one kernel",
                  .event = chains.tally().event(),
+                 .gone = {.work = chains.beside(), .host = {}, .waits = {}, .gaps = {}},
                  .doubt = kChainDoubt};
 }
 

@@ -2,6 +2,7 @@
 #include "predict/changes.h"
 
 #include <cmath>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -314,6 +315,28 @@ TEST(Changes, WhatIsGoneTakesMoreWithIt) {
   EXPECT_EQ(step(100), 60'000) << "six kernels of 10 us";
   for (std::uint32_t row = 0; row < 3; ++row) half.work.push_back({row, 10'000});
   EXPECT_LT(step(100), 60'000);
+}
+
+// What goes beside a claim goes once, where who claims it is mended too.
+TEST(Changes, WhatSeveralRemediesTakeOffOneKernelGoesOnce) {
+  const auto gone = [](std::vector<std::vector<Removal::Work>> all) {
+    std::vector<Removal> removals(all.size());
+    std::vector<const Removal*> pointers;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      removals[i].work = std::move(all[i]);
+      pointers.push_back(&removals[i]);
+    }
+    std::map<std::uint32_t, std::int64_t> by_row;
+    for (const Removal::Work& part : work_gone(pointers)) by_row[part.row] += part.ns;
+    return by_row;
+  };
+  using Rows = std::map<std::uint32_t, std::int64_t>;
+  const std::vector<Removal::Work> fused = {{3, 20}, {3, 100, true}, {4, 50}}, across = {{3, 90}};
+  EXPECT_EQ(gone({fused}), (Rows{{3, 120}, {4, 50}}));
+  EXPECT_EQ(gone({across}), (Rows{{3, 90}}));
+  EXPECT_EQ(gone({fused, across}), (Rows{{3, 120}, {4, 50}}));
+  EXPECT_EQ(gone({{{3, 20}}, {{3, 70}}}), (Rows{{3, 90}})) << "claims of one kernel are of its parts";
+  EXPECT_EQ(gone({}), Rows());
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::int64_t waits_at_most_ns(const Scope& scope, const WhatIf& what_if) {
   const Ledger ledger(scope);
   std::int64_t busy = 0;
   for (const DeviceLedger& device : ledger.devices()) busy = std::max(busy, device.busy_ns);
-  return std::max<std::int64_t>(0, what_if.without_profiler_high_ns() - busy / ledger.iterations());
+  return std::max<std::int64_t>(0, what_if.without_profiler_most_ns() - busy / ledger.iterations());
 }
 
 void expect_consistent(const Scope& scope, const std::string& what) {

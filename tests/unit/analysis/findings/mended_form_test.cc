@@ -1,4 +1,6 @@
 // Kernels against what such work takes in its mended form: what the roof alone would claim is no finding.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -75,14 +77,19 @@ Found pointwise_chain(const std::string& strides) {
   return test::found_on_h200(events.substr(0, events.size() - 2));
 }
 
-// What a kernel takes longer because one tensor is read across is not the chain's, which fusing would not mend.
-TEST(MendedForm, AcrossIsTheLayoutsFaultWhoeverFusesTheChain) {
+// What a kernel takes longer because one tensor is read across is its layout's fault; a compiler that fuses the chain reads it
+// in tiles, so that it goes with that too. Who does both gains it once.
+TEST(MendedForm, AcrossIsTheLayoutsFaultAndGoesWithTheChain) {
   const Found across = pointwise_chain("[1048576, 1, 512]"), alike = pointwise_chain("[1048576, 2048, 1]");
   ASSERT_TRUE(across.has("memory_bound_inefficient")) << across.ids();
   ASSERT_TRUE(across.has("unfused_pointwise") && alike.has("unfused_pointwise")) << across.ids() << alike.ids();
   const auto saves = [](const Found& found, std::string_view id) { return found.find(id)->savings.saves_pct.value_or(0); };
-  EXPECT_GT(saves(across, "memory_bound_inefficient"), 40);
-  EXPECT_LT(saves(across, "unfused_pointwise"), saves(alike, "unfused_pointwise") / 1.5);
+  const double layout = saves(across, "memory_bound_inefficient"), chain = saves(across, "unfused_pointwise");
+  EXPECT_GT(layout, 40);
+  EXPECT_GT(chain, saves(alike, "unfused_pointwise"));
+  // Of the chain alone: one of two kernels of 23 us each that are left of 250.
+  EXPECT_LT(across.findings.all.saves_pct.value_or(100), layout + chain - 20);
+  EXPECT_GE(across.findings.all.saves_pct.value_or(0), std::max(layout, chain));
 }
 
 }  // namespace
