@@ -11,7 +11,7 @@ constexpr std::int64_t kReadyBatchNs = 100'000;
 
 // Of a wait for workers, what more of them are expected to take away. How many there are, and how many processors are left for
 // more, no trace tells; where one process loads and computes in turns, the first workers take away all of it.
-constexpr double kOfWorkers = 2.0 / 3, kWorkersDoubt = 0.5;
+constexpr double kOfWorkers = 2.0 / 3, kWorkersDoubt = 0.6;
 
 bool has_workers(const Facts& facts, NodeId fetch) {
   return fetch != kNoNode && facts.name(fetch).find("MultiProcessing") != std::string_view::npos;
