@@ -37,7 +37,8 @@ std::optional<double> ns_at_peak(const CostModel& costs, std::size_t row, std::i
 
 }  // namespace
 
-Utilisation compute_utilisation(const Scope& scope) {
+Utilisation compute_utilisation(const Scope& all_of_it) {
+  const Scope scope = all_of_it.of_whole_iterations();
   Utilisation out;
   const Model& model = scope.model();
   const std::vector<Iteration>& list = model.iterations().list;
@@ -57,6 +58,7 @@ Utilisation compute_utilisation(const Scope& scope) {
     }
   });
   out.devices = static_cast<std::int64_t>(devices.size());
+  if (scope.by_time()) return out;  // parts of iterations have no duration to hold their work against
   const std::vector<std::size_t> inside = scope.iterations();
   for (const std::size_t i : inside) {
     out.iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i].cost, sums[i].flops_ns});

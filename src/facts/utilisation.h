@@ -29,6 +29,7 @@ struct Utilisation {
   std::int64_t devices = 0;  // that have kernels: utilisation is the mean over them
 };
 
+// Of the iterations that lie wholly in the scope; none where it holds no whole one.
 Utilisation compute_utilisation(const Scope& scope);
 
 // Share of the peak of arithmetic, and of memory, over the duration; nothing where it is not known.

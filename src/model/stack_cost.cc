@@ -5,14 +5,17 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/saturating.h"
+#include "base/stop.h"
+
 namespace ridge {
 namespace {
 
 // By itself generated code does next to nothing between two calls: it checks sizes and lets go of buffers.
 constexpr std::int64_t kOwnNs = 1'000;
 constexpr std::int64_t kFewestCalls = 20;  // an iteration of the function: fewer tell no rate
-// Shorter pauses may be the system's, of which there are as many without the recorder.
-constexpr std::int64_t kCollectionNs = 1'000'000;
+// Shorter pauses may be the system's, of which there are as many without the recorder; longer ones than the other are none.
+constexpr std::int64_t kCollectionNs = 1'000'000, kLongestNs = 1'000'000'000;
 // Code that stands still so often, of all the times that it runs, waits or computes.
 constexpr std::int64_t kSeldom = 5;
 
@@ -53,15 +56,16 @@ void StackCosts::find_generated_code() {
     if (known == 0) known = is_generated(trace_.text(name)) ? kYes : kNo;
     return known == kYes ? &sums[name.value] : nullptr;
   };
+  Stop::look();
   for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
     const std::int64_t ns = tree_.duration_ns(NodeId{n});
     if (Sum* own = sum_of(NodeId{n})) {
       ++own->functions;
-      own->own_ns += ns;
+      saturating_add(&own->own_ns, ns);
     }
     if (Sum* around = sum_of(tree_.parent[n])) {
       ++around->calls;
-      around->own_ns -= ns;
+      saturating_add(&around->own_ns, -ns);
     }
   }
   for (const auto& [name, sum] : sums) {
@@ -77,10 +81,11 @@ void StackCosts::find_collections() {
   };
   std::unordered_map<std::uint32_t, Seen> seen;  // by name, of frames that stood still
   const auto look = [&](NodeId inside, std::int64_t ns) {
-    if (ns < kCollectionNs || tree_.class_of(inside) != EventClass::python_frame) return;
+    if (ns < kCollectionNs || ns > kLongestNs || tree_.class_of(inside) != EventClass::python_frame) return;
     ++seen[trace_.events.name(tree_.event[inside.value]).value].stands;
   };
   for (const HostThread& thread : tree_.threads) {
+    Stop::look();
     std::int64_t now = 0;
     NodeId open = kNoNode;
     const auto go_to = [&](std::int64_t time_ns) {
@@ -109,7 +114,7 @@ void StackCosts::find_collections() {
 }
 
 bool StackCosts::is_collection(NodeId slice, std::int64_t ns) const {
-  return ns >= kCollectionNs && tree_.class_of(slice) == EventClass::python_frame &&
+  return ns >= kCollectionNs && ns <= kLongestNs && tree_.class_of(slice) == EventClass::python_frame &&
          stand_still_.contains(trace_.events.name(tree_.event[slice.value]).value);
 }
 

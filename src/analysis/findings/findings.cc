@@ -23,7 +23,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kLateLaunches = "launch_bound";
+constexpr std::string_view kLateLaunches = "launch_bound", kHostSync = "host_sync";
 
 RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
   RankedFinding row{
@@ -138,9 +138,8 @@ Table causes_table(const Findings& findings) {
 // What the recorder hides of the host's waits, where the rule itself has found none.
 template <class IsListed>
 void add_hidden_host_sync(const Facts& facts, const StepSavings& savings, IsListed is_listed, Findings* out) {
-  constexpr std::string_view kId = "host_sync";
+  constexpr std::string_view kId = kHostSync;
   const auto rule = std::ranges::find(finding_catalog(), kId, &FindingRow::id);
-  if (std::ranges::find(out->rows, kId, &RankedFinding::id) != out->rows.end()) return;
   auto finding = find_hidden_host_sync(facts, savings);
   if (!finding) return;
   out->left_out += !is_listed(kId);
@@ -161,8 +160,9 @@ std::optional<std::int64_t> bound_of_all(std::span<const std::optional<std::int6
   return std::min(sum, time.mean_ns());
 }
 
-Findings compute_findings(const Scope& scope, const std::vector<std::string>& ignored, const KnownAnswers& known,
+Findings compute_findings(const Scope& all, const std::vector<std::string>& ignored, const KnownAnswers& known,
                           std::string_view claim_of) {
+  const Scope scope = all.of_whole_iterations();  // what is said per iteration is of these
   Findings out;
   out.no_device_events = scope.model().timeline().devices.empty();
   if (out.no_device_events) return out;
@@ -174,6 +174,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   const auto is_listed = [&](std::string_view id) {
     return std::find(ignored.begin(), ignored.end(), id) == ignored.end() && scope.matches(id);
   };
+  bool waits_found = false;  // listed or not
   for (const FindingRow& rule : finding_catalog()) {
     Stop::look();
     ledger.allow(rule.idle, rule.work, rule.reach);
@@ -181,6 +182,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
     std::vector<ClaimPart> kept = ledger.take_kept();
     if (finding && rule.id == claim_of) out.claim = kept;
     const bool listed = is_listed(rule.id);
+    waits_found = waits_found || (finding && rule.id == kHostSync);
     if (finding && listed) {
       Remedy remedy = remedy_of(scope, ledger, *finding, rule.spreads, kept);
       finding->gone = {};  // the remedy has it
@@ -203,7 +205,7 @@ Findings compute_findings(const Scope& scope, const std::vector<std::string>& ig
   const SavingsOnce own_savings(scope);
   const SavingsOnce& savings = known.savings != nullptr ? *known.savings : own_savings;
   // Where the device waits: nothing else asks for the step's graph when nothing was found.
-  if (out.recorder_may_explain || !out.rows.empty() || !out.unclaimed.empty())
+  if (!waits_found && (out.recorder_may_explain || !out.rows.empty() || !out.unclaimed.empty()))
     add_hidden_host_sync(facts, savings.get(), is_listed, &out);
   if (!out.rows.empty()) add_savings(savings.get(), ledger, &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
@@ -294,7 +296,7 @@ Report report_findings(const Findings& findings) {
 }
 
 Result<Report> run_findings(const Scope& all, const Arguments& arguments) {
-  const Scope scope = all.of_whole_iterations();  // what is said per iteration is of these
+  const Scope scope = all.of_whole_iterations();  // the ledger's too
   auto ignored = ignored_ids(arguments);
   if (!ignored) return tl::unexpected(ignored.error());
   const auto measured = measured_step(arguments);

@@ -14,8 +14,8 @@ void HostGone::add(NodeId slice) {
   stretches_.push_back({static_cast<std::uint32_t>(thread_of(facts_.tree(), slice)), facts_.time(slice), slice});
 }
 
-void HostGone::add_waits(NodeId slice) {
-  if (slice != kNoNode && slice.value < facts_.tree().recorded) waits_in_.push_back(slice);
+void HostGone::add_wait(NodeId call) {
+  if (call != kNoNode && call.value < facts_.tree().recorded) waits_.push_back(call);
 }
 
 void HostGone::add(NodeId on_thread_of, Interval time) {
@@ -96,15 +96,21 @@ Removal HostGone::removal() const {
   Removal out;
   for (const Stretch& one : in_order()) out.host.push_back({one.thread, one.time, 1});
   const CallTree& tree = facts_.tree();
-  const auto add_waits_in = [&](NodeId slice, std::int64_t end_ns) {
-    for (std::uint32_t n = slice.value; n < tree.recorded && tree.start_ns[n] < end_ns; ++n) {
-      if (tree.event_class[n] == EventClass::launch) out.waits.push_back(NodeId{n});
-    }
-  };
+  // Each call once: slices may lie in each other, and every one of them may be given.
+  std::vector<Stretch> slices;
   for (const Stretch& one : stretches_) {
-    if (one.slice != kNoNode) add_waits_in(one.slice, one.time.end_ns);
+    if (one.slice != kNoNode) slices.push_back(one);
   }
-  for (const NodeId slice : waits_in_) add_waits_in(slice, facts_.time(slice).end_ns);
+  std::ranges::sort(slices, {}, [](const Stretch& one) { return one.slice.value; });
+  std::uint32_t next = 0;
+  for (const Stretch& one : slices) {
+    const HostThread& thread = tree.threads[one.thread];
+    const std::uint32_t end = std::min(thread.first + thread.count, tree.recorded);
+    for (next = std::max(next, one.slice.value); next < end && tree.start_ns[next] < one.time.end_ns; ++next) {
+      if (tree.event_class[next] == EventClass::launch) out.waits.push_back(NodeId{next});
+    }
+  }
+  out.waits.insert(out.waits.end(), waits_.begin(), waits_.end());
   return out;
 }
 

@@ -17,8 +17,8 @@ class HostGone {
 
   // A slice of a host thread, with the waits in it.
   void add(NodeId slice);
-  // The waits in it alone: what the thread does there stays.
-  void add_waits(NodeId slice);
+  // A call that waits no more; what the thread does there stays.
+  void add_wait(NodeId call);
   // What a thread does by itself between two times; waits stay.
   void add(NodeId on_thread_of, Interval time);
 
@@ -42,7 +42,7 @@ class HostGone {
 
   const Facts& facts_;
   std::vector<Stretch> stretches_;
-  std::vector<NodeId> waits_in_;  // slices whose waits go and that stay themselves
+  std::vector<NodeId> waits_;  // of these the wait alone
 };
 
 }  // namespace ridge

@@ -4,6 +4,7 @@
 //
 // A wait that the device is busy in holds the host up too: where launches come late, those behind it would come earlier.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -207,19 +208,21 @@ std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavin
   const StepGraph& graph = savings.what_if().graph();
   HostTally tally(facts);
   std::vector<std::pair<NodeId, std::int64_t>> explicit_waits;
+  std::set<std::size_t> iterations;  // that have some
   for (std::uint32_t node = 0; node < graph.size() && !graph.is_device(node); ++node) {
     if (graph.kind[node] != StepKind::wait || graph.source[node] == StepGraph::kNone) continue;
     const NodeId call{graph.source[node]};
-    if (facts.model().compiler_work().holds(call)) continue;
+    if (facts.model().compiler_work().holds(call) || !facts.scope().holds(call)) continue;
     const std::int64_t ns = graph.recorded_end_ns(node) - graph.start_ns[node];
     if (facts.nearest_op(call) != kNoNode) {
       tally.add(call, ns);
-    } else {
+    } else if (const auto iteration = facts.model().iterations().at(facts.time(call).start_ns)) {
       explicit_waits.emplace_back(call, ns);
+      iterations.insert(*iteration);
     }
   }
   // What the program waits for by itself, outside of any op, is the end of what was recorded, unless each iteration has it.
-  if (const std::int64_t rounds = facts.ledger().rounds(); rounds > 1 && std::ssize(explicit_waits) > rounds) {
+  if (const std::int64_t rounds = facts.ledger().rounds(); rounds > 1 && std::ssize(iterations) >= rounds) {
     for (const auto& [call, ns] : explicit_waits) tally.add(call, ns);
   }
   if (tally.tally().top().empty()) return std::nullopt;

@@ -9,6 +9,7 @@
 #include "analysis/findings/host_gone.h"
 #include "base/saturating.h"
 #include "device/host_link.h"
+#include "facts/break_costs.h"
 
 namespace ridge {
 namespace {
@@ -40,9 +41,8 @@ class PageableCopies {
   HostGone waits_to_device() const {
     HostGone gone(facts_);
     for (const NodeId launch : waited_for_) {
-      if (launch == kNoNode || launch.value >= facts_.tree().recorded) continue;
-      const NodeId op = facts_.nearest_op(launch);
-      gone.add_waits(op == kNoNode ? launch : op);
+      gone.add_wait(launch);
+      gone.add_wait(wait_behind(launch));
     }
     return gone;
   }
@@ -55,6 +55,20 @@ class PageableCopies {
   }
 
  private:
+  // The copy of an op waits in a call of its own, the next behind that which issued it.
+  NodeId wait_behind(NodeId launch) const {
+    const CallTree& tree = facts_.tree();
+    const NodeId op = launch == kNoNode || launch.value >= tree.recorded ? kNoNode : facts_.nearest_op(launch);
+    if (op == kNoNode) return kNoNode;
+    const HostThread& thread = tree.threads[thread_of(tree, launch)];
+    for (std::uint32_t n = launch.value + 1; n < std::min(thread.first + thread.count, tree.recorded); ++n) {
+      if (tree.start_ns[n] >= tree.end_ns[op.value]) break;
+      if (tree.event_class[n] != EventClass::launch) continue;
+      return facts_.name(NodeId{n}).find("Synchronize") == std::string_view::npos ? kNoNode : NodeId{n};
+    }
+    return kNoNode;
+  }
+
   Facts& facts_;
   std::vector<std::pair<std::size_t, std::size_t>> slots_;
   std::vector<NodeId> waited_for_;  // launches of copies to the device

@@ -308,7 +308,7 @@ Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured
   const Scope whole = scope.of_whole_iterations();  // figures per iteration are of these
   compute_iterations(whole, &summary);
   summary.own_events = own_events(whole);
-  const Scope unfiltered = whole.unfiltered();  // --filter chooses what is listed, not what the program is
+  const Scope unfiltered = scope.unfiltered();  // --filter chooses what is listed, not what the program is
   at_once(
       job, [&] { summary.graphs = compute_graphs(unfiltered); }, [&] { summary.breaks = compute_breaks(unfiltered); },
       [&] { summary.gpu = compute_gpu(scope); },
@@ -319,14 +319,15 @@ Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured
       [&] { scope.model().locations(); }, [&] { scope.costs().build(); });
   for (const DeviceLedger& device : ledger->devices()) saturating_add(&summary.own_busy_ns, device.busy_ns);
   LaunchRates launch_rates;
+  const bool cut = scope.by_time();  // findings are of other iterations then
   at_once(
       job,
       [&] {
         const SavingsOnce savings(unfiltered, WhatIf::From::without_profiler, measured_ns);
         summary.findings = compute_findings(unfiltered, {},
-                                            {.graphs = &summary.graphs,
-                                             .breaks = &summary.breaks,
-                                             .compile = &summary.compile,
+                                            {.graphs = cut ? nullptr : &summary.graphs,
+                                             .breaks = cut ? nullptr : &summary.breaks,
+                                             .compile = cut ? nullptr : &summary.compile,
                                              .ledger = &*ledger,
                                              .launch_rates = &launch_rates,
                                              .savings = &savings});
@@ -334,7 +335,7 @@ Summary compute_summary(const Scope& scope, std::optional<std::int64_t> measured
       },
       [&] {
         summary.use = compute_utilisation(scope);
-        if (job.worth_a_thread()) launch_rates.get([&] { return compute_launch_rates(unfiltered); });
+        if (job.worth_a_thread()) launch_rates.get([&] { return compute_launch_rates(unfiltered.of_whole_iterations()); });
       });
   summary.lacks = lacks_of(scope.trace());
   summary.unknown_costs = cost_diagnostics(scope, summary.use.all.cost);

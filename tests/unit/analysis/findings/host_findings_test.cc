@@ -484,5 +484,29 @@ TEST(HostFindings, ExplicitWaitsInEveryStepAreFoundWhereTheRecorderHidesThem) {
   EXPECT_FALSE(once.has("host_sync")) << once.ids();
 }
 
+// Copies by one op: each waits in the call behind it, and what else the op waits for stays. As many waits go as copies twice
+// over, whatever op they are in.
+TEST(HostFindings, OfAnOpThatCopiesOftenTheCopiesWaitsGo) {
+  using test::event;
+  const auto program = [](int copies) {
+    std::string events = event({.name = "my::op", .ts = 0, .dur = 1'000 * copies + 900});
+    for (int i = 0; i < copies; ++i) {
+      events += ", " +
+                test::join({host_copy(i + 1, 1'000 * i + 100, 800, "Memcpy HtoD (Pageable -> Device)", 1),
+                            event({.name = "cudaStreamSynchronize", .ts = 1'000 * i + 880, .dur = 30, .cat = "cuda_runtime"})});
+    }
+    const test::Found found = test::found_on_h200(events);
+    const RankedFinding* row = found.find("pageable_copy");
+    std::set<std::uint32_t> waits;
+    if (row != nullptr) {
+      for (const NodeId node : row->remedy.removal.waits) waits.insert(node.value);
+      EXPECT_LE(row->remedy.removal.waits.size(), static_cast<std::size_t>(6 * copies));
+    }
+    return waits.size();
+  };
+  EXPECT_EQ(program(10), 20U);
+  EXPECT_EQ(program(100), 200U);
+}
+
 }  // namespace
 }  // namespace ridge

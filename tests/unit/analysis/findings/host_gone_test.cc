@@ -85,5 +85,27 @@ TEST(HostGone, ReachedTimeStaysOpen) {
   EXPECT_EQ(open, late);
 }
 
+// A slice at the end of its thread is not taken to go on in the next one's.
+TEST(HostGone, EndsWithItsThread) {
+  test::TraceText text;
+  text.op("aten::copy_", 1'000 * kUs, 2'000 * kUs, 1).call("cudaStreamSynchronize", 1'100 * kUs, 1'900 * kUs, 0, 1);
+  text.op("aten::item", 100 * kUs, 1'500 * kUs, 2).call("cudaStreamSynchronize", 200 * kUs, 1'400 * kUs, 0, 2);
+  text.op("aten::add", 10 * kUs, 20 * kUs, 1)
+      .call("cudaLaunchKernel", 12 * kUs, 16 * kUs, 1, 1)
+      .kernel("k", 20 * kUs, 30 * kUs, 1);
+  const test::LoadedTrace loaded(text.read());
+  const Scope scope(*loaded.model);
+  Ledger ledger(scope);
+  const Facts facts(scope, ledger, {});
+  HostGone gone(facts);
+  const CallTree& tree = loaded.model->tree();
+  for (std::uint32_t n = 0; n < tree.recorded; ++n) {
+    if (loaded.trace->text(loaded.trace->events.name(tree.event[n])) == "aten::copy_") gone.add(NodeId{n});
+  }
+  const Removal removal = gone.removal();
+  ASSERT_EQ(removal.waits.size(), 1U);
+  EXPECT_EQ(tree.start_ns[removal.waits[0].value], 1'100 * kUs);
+}
+
 }  // namespace
 }  // namespace ridge

@@ -111,8 +111,8 @@ TEST(RankedFindings, PerIterationAreOfWholeIterations) {
   const auto columns = report_summary(compute_summary(Scope(model))).tables.at(0).columns;
   const Row by_time = head(Arguments{{"from", "0.7"}});
   const Row by_number = head(Arguments{{"step", "1-2"}});
-  for (const std::string_view name :
-       {"iterations", "iteration_ns", "median_iteration_ns", "gpu_busy_per_iteration_ns", "device_events_per_iteration"}) {
+  for (const std::string_view name : {"iterations", "iteration_ns", "median_iteration_ns", "gpu_busy_per_iteration_ns",
+                                      "device_events_per_iteration", "mfu_pct", "bandwidth_pct", "step_without_profiler_ns"}) {
     const auto at = static_cast<std::size_t>(std::ranges::find(columns, name, &Column::name) - columns.begin());
     ASSERT_LT(at, by_time.size()) << name;
     EXPECT_EQ(by_time[at], by_number[at]) << name;
