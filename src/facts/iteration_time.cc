@@ -33,27 +33,15 @@ std::vector<Interval> held_up_at_the_ends(const Scope& scope) {
   return times;
 }
 
-// Of a stretch of time, those that lie in it from start to end.
-std::vector<std::size_t> whole_iterations(const Scope& scope, const std::vector<std::size_t>& inside) {
-  std::vector<std::size_t> whole;
-  if (!scope.by_time()) return whole;
-  for (const std::size_t i : inside) {
-    const TimeRange span = scope.model().iterations().list[i].span;
-    if (span.start_ns >= scope.window().start_ns && span.end_ns <= scope.window().end_ns) whole.push_back(i);
-  }
-  return whole;
-}
-
 }  // namespace
 
 IterationTime iteration_time(const Scope& scope) {
   IterationTime out;
   const Iterations& iterations = scope.model().iterations();
   const TimeRange window = scope.window();
-  std::vector<std::size_t> inside = scope.iterations();
-  const std::vector<std::size_t> whole = whole_iterations(scope, inside);
-  const bool cut_too = scope.by_time() && whole.empty();
-  if (!whole.empty()) inside = whole;
+  const Scope whole = scope.of_whole_iterations();
+  const bool cut_too = whole.by_time();  // it holds none
+  const std::vector<std::size_t> inside = whole.iterations();
   out.rule = iterations.rule;
   out.count = static_cast<std::int64_t>(inside.size());
   std::vector<Interval> spans;
