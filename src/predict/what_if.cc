@@ -16,7 +16,7 @@ namespace {
 constexpr double kReplayErrorPct = 2.5;
 // How far the step without the recorder may be off: this, and a part of what was taken off (both logarithms). Of a device's API
 // that nothing was calibrated on, more. Of 236 recordings of programs that no price was read from 96 % were no farther off, and
-// 84 % no farther than the usual part of it.
+// 84 % no farther than the usual part of it, which was chosen by them.
 constexpr double kUsualDoubt = 0.7;
 constexpr double kLeastDoubt = 0.08, kDoubtOfTaken = 0.32, kDoubtElsewhere = 0.3;
 
