@@ -328,7 +328,8 @@ std::uint64_t Job::memory_bytes() const {
                         meetings.capacity() * sizeof(Meeting) + attendants.capacity() * sizeof(Attendant);
   for (const JobGroup& group : groups)
     bytes += group.members.capacity() * sizeof(group.members[0]) + group.ranks.capacity() * sizeof(group.ranks[0]);
-  for (const std::vector<std::uint32_t>& of_rank : meeting_of) bytes += sizeof(std::vector<std::uint32_t>) + of_rank.capacity() * sizeof of_rank[0];
+  for (const std::vector<std::uint32_t>& of_rank : meeting_of)
+    bytes += sizeof(std::vector<std::uint32_t>) + of_rank.capacity() * sizeof of_rank[0];
   return bytes;
 }
 

@@ -1,7 +1,8 @@
 // Autotuning: which device work is a compiler trying out configurations of a kernel, and not the program's own.
 //
 // A launch is autotuning when it lies under a span of the tuner: CachingAutotuner.*, benchmark_* of Inductor, do_bench,
-// *_template_autotuning; a Python frame of those functions counts where stacks were recorded; or in a run of model/benchmark_runs.h.
+// *_template_autotuning; a Python frame of those functions counts where stacks were recorded; or in a run of
+// model/benchmark_runs.h.
 #pragma once
 
 #include <cstdint>

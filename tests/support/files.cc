@@ -61,9 +61,7 @@ std::string json_of(const std::string& path) {
   return bytes.starts_with("\x1f\x8b") ? inflate_prefix_gzip(bytes) : bytes;
 }
 
-std::string fixture(const std::string& name) {
-  return json_of(source_dir() + "/tests/fixtures/" + name + ".json.gz");
-}
+std::string fixture(const std::string& name) { return json_of(source_dir() + "/tests/fixtures/" + name + ".json.gz"); }
 
 std::string gzip(std::string_view bytes) {
   std::string input(bytes);

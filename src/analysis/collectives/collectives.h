@@ -2,10 +2,10 @@
 //
 // bytes is the size that nccl-tests calls S, summed over the calls: the larger of what a rank gives and what it gets, which are
 // bytes_read and bytes_written of `kernels` (model/collective_args.h); of a library's own collectives what their ops' formulas
-// say. algbw = S / time; busbw = algbw times the collective's factor (2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and
-// all-to-all, 1 for the rest). exposed_ns: the part of each collective's time in which its device computed nothing, summed;
-// collectives that overlap count each their own. Collectives that run on the host (gloo) have no kernels and stand in a table
-// of their own.
+// say. algbw = S / time; busbw = algbw times the collective's factor (2(n-1)/n for all-reduce, (n-1)/n for all-gather,
+// reduce-scatter and all-to-all, 1 for the rest). exposed_ns: the part of each collective's time in which its device computed
+// nothing, summed; collectives that overlap count each their own. Collectives that run on the host (gloo) have no kernels and
+// stand in a table of their own.
 #pragma once
 
 #include <cstdint>

@@ -57,9 +57,7 @@ std::vector<Cell> column(const Table& table, std::string_view name) {
   return {};
 }
 
-std::string path_in_fixtures(const std::string& name) {
-  return test::source_dir() + "/tests/fixtures/" + name + ".json.gz";
-}
+std::string path_in_fixtures(const std::string& name) { return test::source_dir() + "/tests/fixtures/" + name + ".json.gz"; }
 
 std::vector<std::string> gloo_ranks() {
   std::vector<std::string> ranks;

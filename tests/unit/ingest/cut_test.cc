@@ -149,8 +149,7 @@ TEST(Cut, Gzip) {
 
 TEST(Cut, GzipAsTheProfilerWroteIt) {
   const WholeTrace whole("clean_tf32");
-  expect_cuts_of_packed(whole, contents(test::source_dir() + "/tests/fixtures/clean_tf32.json.gz"),
-                        inflate_prefix_gzip);
+  expect_cuts_of_packed(whole, contents(test::source_dir() + "/tests/fixtures/clean_tf32.json.gz"), inflate_prefix_gzip);
 }
 
 TEST(Cut, Zstd) {

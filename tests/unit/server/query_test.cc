@@ -36,8 +36,8 @@ TEST(Query, RefusesWhatIsOdd) {
   for (const std::string& text :
        {std::string(), std::string("x"), std::string("http://a/"), std::string("*"), std::string("/x y"), std::string("/x\ty"),
         std::string("/x?a=%"), std::string("/x?a=%1"), std::string("/x?a=%zz"), std::string("/x?a=%00"), std::string("/x?=1"),
-        std::string("/x?a=%1F"), std::string("/x?a=%ff"), std::string("/x?a=%ed%a0%80"),
-        std::string("/x#part"), std::string("/\x80"), "/" + std::string(9000, 'a'), many}) {
+        std::string("/x?a=%1F"), std::string("/x?a=%ff"), std::string("/x?a=%ed%a0%80"), std::string("/x#part"),
+        std::string("/\x80"), "/" + std::string(9000, 'a'), many}) {
     EXPECT_FALSE(parse_target(text)) << text.substr(0, 60);
   }
 }
