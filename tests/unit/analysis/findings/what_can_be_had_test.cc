@@ -99,6 +99,17 @@ TEST(WhatCanBeHad, AGeneratedKernelIsTiledAlready) {
   EXPECT_TRUE(slow.has("slow_kernel")) << slow.ids();
 }
 
+// In double precision such a kernel computes for longer than it moves: its bytes tell nothing.
+TEST(WhatCanBeHad, OfGeneratedKernelsInDoublePrecisionNoTimeIsExpected) {
+  std::string args(kGeneratedArgs);
+  for (std::size_t at; (at = args.find("c10::BFloat16")) != args.npos;) args.replace(at, 13, "double");
+  const auto program = [&](std::string_view given) {
+    return program_of({.op = kGenerated, .args = given, .kernel = kGenerated, .us = 11'000, .grid = "[102400, 1, 1]"});
+  };
+  EXPECT_TRUE(program(kGeneratedArgs).has("slow_kernel"));
+  EXPECT_FALSE(program(args).has("slow_kernel"));
+}
+
 // Of a kernel that adds into rows by index, how often they repeat decides how long it takes.
 TEST(WhatCanBeHad, OfRowsAddedByIndexNoTimeIsExpected) {
   constexpr std::string_view kAdds = "triton_poi_fused__to_copy__unsafe_index_put_new_zeros_2";
