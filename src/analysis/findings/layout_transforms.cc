@@ -120,14 +120,36 @@ Beside beside(Facts& facts, const ExpectedCall* ran, std::uint32_t row) {
   return follows ? Beside::follows : Beside::may;
 }
 
+// What ATen's batch norms of images leave of their time in channels_last order, where no sizes tell: training and inference on
+// an H200, 14 to 200 pixels a side.
+struct NormPart {
+  std::string_view kernel;
+  double left;
+};
+constexpr NormPart kNorms[] = {{"batch_norm_backward_kernel<", 0.4},
+                               {"batch_norm_collect_statistics_kernel<", 0.7},
+                               {"batch_norm_transform_input_kernel<", 0.65}};
+
+double left_by_name(std::string_view kernel) {
+  const auto* found =
+      std::ranges::find_if(kNorms, [&](const NormPart& norm) { return kernel.find(norm.kernel) != kernel.npos; });
+  return found == std::end(kNorms) ? 1 : found->left;
+}
+
 // What its neighbours take above their least; what they take in the other order is expected.
 void take_besides(Facts& facts, Claim* claim) {
+  const bool of_images = order_of_program(facts) == Order::known;
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     if (slot.work.sort != WorkSort::compute) return;
     const ExpectedCall* ran = facts.ran(slot.work.row);
     const Beside sort = beside(facts, ran, slot.work.row);
     if (sort == Beside::none) return;
     const std::int64_t most = most_gain_ns(facts, slot, facts.ledger().devices()[d].device);
+    if (const double left = left_by_name(facts.kernel(slot.work.row)); !has_sizes(ran) && of_images && left < 1) {
+      const auto saved = static_cast<std::int64_t>((1 - left) * static_cast<double>(slot.owned_ns));
+      claim->take_work(d, i, std::max(most, saved), saved);
+      return;
+    }
     if (sort == Beside::may || !facts.scope().costs().roof(slot.work.row).roof_ns) {
       claim->reach_work(d, i, most, 0);
       return;
