@@ -11,7 +11,7 @@ constexpr std::int64_t kReadyBatchNs = 100'000;
 
 // Of a wait for workers, what more of them are expected to take away. How many there are, and how many processors are left for
 // more, no trace tells; where one process loads and computes in turns, the first workers take away all of it.
-constexpr double kOfWorkers = 2.0 / 3, kWorkersDoubt = 0.6;
+constexpr double kOfWorkers = 0.85, kWorkersDoubt = 0.6;
 
 bool has_workers(const Facts& facts, NodeId fetch) {
   return fetch != kNoNode && facts.name(fetch).find("MultiProcessing") != std::string_view::npos;
@@ -41,10 +41,11 @@ std::optional<Finding> find_dataloader(Facts& facts) {
       .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action = workers ? "give the loader more workers, or make the dataset's __getitem__ cheaper: a larger "
-                          "num_workers while processors are free, larger prefetch_factor, or the work on the device"
-                        : "load batches in the background: DataLoader(num_workers=4 or more, pin_memory=True, "
-                          "persistent_workers=True, prefetch_factor=2 or more), or make the dataset's __getitem__ cheaper",
+      .action = workers
+                    ? "give the loader more workers, until the device no longer waits: a larger num_workers while processors "
+                      "are free, pin_memory=True, larger prefetch_factor; or make the dataset's __getitem__ cheaper"
+                    : "load batches in the background: DataLoader(num_workers=4 or more, until the device no longer waits, "
+                      "pin_memory=True, persistent_workers=True), or make the dataset's __getitem__ cheaper",
       .event = tally.event(),
       .comes_true = workers ? kOfWorkers : 1,
       .doubt = workers ? std::optional(kWorkersDoubt) : std::nullopt};
