@@ -16,6 +16,7 @@ struct Removal {
     std::uint32_t row = 0;  // of trace.of(device_work)
     std::int64_t ns = 0;    // gone from what it takes
     bool beside = false;    // another finding claims that time: with both it goes once
+    bool whole = false;     // of what is beside: its launch goes with it
   };
   struct Host {
     std::uint32_t thread = 0;  // index into tree.threads

@@ -75,8 +75,10 @@ struct LaunchRemedy {
     if (by_graphs()) {
       if (server != Server::none) return of_server();
       if (compiled) return "use CUDA graphs: torch.compile(mode=\"reduce-overhead\")";
-      return fmt::format("use CUDA graphs (torch.compile(mode=\"reduce-overhead\") or {}), or {}",
-                         program == ProgramKind::infers ? "torch.cuda.graph" : "torch.cuda.make_graphed_callables", larger);
+      return fmt::format(
+          "use CUDA graphs: capture the step as it is ({}), or torch.compile(mode=\"reduce-overhead\"), which fuses its "
+          "kernels besides; or {}",
+          program == ProgramKind::infers ? "torch.cuda.graph" : "torch.cuda.make_graphed_callables", larger);
     }
     if (!compiled && single) return larger + ": a step of one kernel takes as long as its launch";
     if (!compiled) return "launch fewer kernels: torch.compile fuses them, or " + larger;

@@ -3,18 +3,22 @@
 // such a chain: made once and kept, it costs nothing.
 //
 // A trace does not tell which tensor an op reads, but the sizes of its inputs: a chain goes on while all of them are sizes that
-// its beginnings have brought in. Without shapes nothing is found on the device.
+// its beginnings have brought in. Without shapes the grids of its kernels tell: each goes over one of these sizes, or its
+// square, as often as the others allow.
 //
 // What is made on the host and sent costs the host's time and a copy: ops in a row that launch nothing, begun by such an op,
 // up to one that copies to the device. No shapes are needed: what is on the host, and read by none of these, has no place
 // there.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/grid_size.h"
 #include "analysis/findings/host_gone.h"
 
 namespace ridge {
@@ -42,9 +46,11 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view op
 // One chain, while it grows.
 class Chain {
  public:
-  void begin(NodeId op) {
+  // `elements` of the tensor, at most, where a grid tells.
+  void begin(NodeId op, std::optional<double> elements) {
     ops_.push_back(op);
     ++beginnings_;
+    if (elements) by_grid_.push_back(*elements);
   }
   bool open() const { return !ops_.empty(); }
   bool computes() const { return computes_; }
@@ -52,7 +58,6 @@ class Chain {
 
   // Whether an op of these inputs may be made of nothing else.
   bool takes(const OpCall& call) {
-    if (!call.has_shapes) return false;
     std::set<std::int64_t> sizes = sizes_;
     int beginnings = beginnings_, largest = 0;
     double most = most_;  // elements of an input
@@ -75,14 +80,33 @@ class Chain {
     most_ = most;
     return true;
   }
+  // The same of an op whose shapes are not recorded, by what its kernel goes over.
+  bool takes(double elements) const {
+    if (elements <= kOneBlock) return !by_grid_.empty();
+    for (std::size_t i = 0; i < by_grid_.size(); ++i) {
+      double others = 1;
+      for (std::size_t j = 0; j < by_grid_.size(); ++j) others *= j == i ? 1 : by_grid_[j];
+      const double size = by_grid_[i], least = size - kRounded;
+      if (size < kTelling) continue;
+      for (const auto& [one, at_least] : {std::pair(size, least), std::pair(size * size, least * least)}) {
+        const double times = std::ceil((elements - kOneBlock) / one);
+        if (times <= others && elements > at_least * times) return true;
+      }
+    }
+    return false;
+  }
   void add(NodeId op) {
     ops_.push_back(op);
     computes_ = true;
   }
 
  private:
+  // Elements: to what grids of kernels, and of beginnings, are rounded up, and from where on that leaves a size to tell by.
+  static constexpr double kOneBlock = 1'024, kRounded = 64, kTelling = 512;
+
   std::vector<NodeId> ops_;
   std::set<std::int64_t> sizes_;  // of its tensors
+  std::vector<double> by_grid_;   // elements of each beginning
   int beginnings_ = 0;            // whose sizes are not seen yet: the first op that takes the result tells
   double most_ = 0;               // elements of its largest input
   bool computes_ = false;
@@ -92,6 +116,7 @@ class Constants {
  public:
   explicit Constants(Facts& facts) : facts_(facts) {
     const CallTree& tree = facts.tree();
+    look_at_grids();
     for (std::size_t t = 0; t < tree.threads.size(); ++t) {
       const std::uint32_t end = t + 1 < tree.threads.size() ? tree.threads[t + 1].first : tree.recorded;
       walk(tree.threads[t].first, std::min(end, tree.recorded));
@@ -124,14 +149,37 @@ class Constants {
       const std::string_view name = facts_.name(op);
       const bool belongs = facts_.scope().holds(op) && facts_.phase(op) == Phase::forward;
       if (belongs && is_one_of(kBegins, name)) {
-        chain.begin(op);
-      } else if (chain.open() && belongs && is_one_of(kGoesOn, name) && chain.takes(facts_.call(op))) {
+        const auto grid = grids_.find(n);
+        chain.begin(op, grid == grids_.end() ? std::nullopt : grid->second);
+      } else if (chain.open() && belongs && is_one_of(kGoesOn, name) && goes_on(&chain, op)) {
         chain.add(op);
       } else {
         close(&chain);
       }
     }
     close(&chain);
+  }
+
+  bool goes_on(Chain* chain, NodeId op) {
+    const OpCall& call = facts_.call(op);
+    if (call.has_shapes) return chain->takes(call);
+    const auto grid = grids_.find(op.value);
+    return grid == grids_.end() || (grid->second && chain->takes(*grid->second));  // a view launches nothing
+  }
+
+  // What the kernels of each outermost op go over, at most.
+  void look_at_grids() {
+    const GridSizes sizes(facts_);
+    for (const DeviceLedger& device : facts_.ledger().devices()) {
+      for (const WorkSlot& slot : device.work) {
+        NodeId op = facts_.op(slot.work.row);
+        for (NodeId above = op; above != kNoNode; above = facts_.tree().op_above(above)) op = above;
+        if (op == kNoNode) continue;
+        const auto size = sizes.of(slot.work.row);
+        auto& most = grids_.try_emplace(op.value, 0).first->second;
+        most = size && most ? std::optional(std::max(*most, size->elements)) : std::nullopt;
+      }
+    }
   }
 
   void close(Chain* chain) {
@@ -145,6 +193,7 @@ class Constants {
 
   Facts& facts_;
   std::map<std::string, std::vector<std::vector<NodeId>>> chains_;  // by their ops
+  std::unordered_map<std::uint32_t, std::optional<double>> grids_;  // by node: elements, where they are told
   std::unordered_set<std::uint32_t> members_;                       // nodes
   std::int64_t made_ = 0;
 };

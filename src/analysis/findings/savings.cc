@@ -42,6 +42,9 @@ class ClaimedTime {
   // `share` of what each part is expected to bring, and what goes besides. Idle time that is only reached follows from that.
   Removal of(std::span<const ClaimPart> claim, double share, const Removal& besides) {
     out_ = besides;
+    for (const Removal::Work& part : besides.work) {
+      if (part.whole) add_launch(part.row, share);
+    }
     for (const ClaimPart& part : claim) {
       const DeviceLedger& device = ledger_.devices()[part.device];
       if (part.idle && !part.reached) {
@@ -68,8 +71,13 @@ class ClaimedTime {
     out_.work.push_back({slot.work.row, static_cast<std::int64_t>(static_cast<double>(ns) * share)});
     const std::int64_t whole = slot.work.end_ns - slot.work.start_ns;
     if (static_cast<double>(ns) < kGone * static_cast<double>(whole)) return;
-    out_.gaps.push_back({slot.work.row, INT64_MAX / 4});
-    const NodeId launch = launch_of(slot.work.row);
+    add_launch(slot.work.row, share);
+  }
+
+  // Of work that goes wholly.
+  void add_launch(std::uint32_t row, double share) {
+    out_.gaps.push_back({row, INT64_MAX / 4});
+    const NodeId launch = launch_of(row);
     if (!is_recorded(launch)) return;
     const Interval time = time_to_launch(launch);
     add_host(launch, time, share);

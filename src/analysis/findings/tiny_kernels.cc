@@ -8,12 +8,14 @@
 // it does.
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/ddp_copies.h"
 #include "analysis/findings/host_gone.h"
 #include "analysis/findings/host_loops.h"
+#include "base/hash.h"
 #include "facts/break_costs.h"
 
 namespace ridge {
@@ -25,6 +27,7 @@ constexpr std::int64_t kTinyNs = 5'000;
 // One kernel again and again is a loop over tensors: with stacks and shapes recorded its launch takes this long.
 constexpr std::int64_t kTinyInLoopNs = 15'000;
 constexpr std::size_t kLeastApart = 12, kMostApart = 64;  // launches from a longer one of a loop to the next
+constexpr std::size_t kRound = 6;                         // kernels by which a round is known again
 constexpr std::int64_t kTinyInRoundNs = 8'000;
 // Of a run that goes: one op for all still walks the tensors, and a recurrent layer of a library goes from step to step.
 constexpr double kOfLoop = 0.85;
@@ -270,8 +273,29 @@ class Runs {
            facts_.model().compiled_regions().call_at(facts_.launch(row)) != kNoCall;
   }
 
+  // Half of it comes again within kMostApart kernels, as rounds of a loop do; kernels one after the other that a program wrote
+  // out are chains, which a compiler fuses.
+  bool is_loop(std::size_t device, const std::vector<std::size_t>& run) const {
+    const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
+    std::vector<std::uint32_t> names;
+    for (const std::size_t i : run) names.push_back(name(slots, i).value);
+    std::unordered_map<std::uint64_t, std::size_t> seen;  // windows of kRound kernels, where they were last
+    std::size_t again = 0, covered = 0;
+    for (std::size_t end = kRound; end <= names.size(); ++end) {
+      std::uint64_t key = 0;
+      for (std::size_t i = end - kRound; i < end; ++i) key = mix64(key ^ names[i], 0xD6E8FEB86659FD93);
+      const auto [at, fresh] = seen.try_emplace(key, end);
+      if (!fresh && end - at->second <= kMostApart) {
+        again += end - std::max(covered, end - kRound);
+        covered = end;
+      }
+      at->second = end;
+    }
+    return again * 2 >= names.size();
+  }
+
   void close(std::size_t device, std::vector<std::size_t>* run) {
-    if (run->size() >= kLeastRun) {
+    if (run->size() >= kLeastRun && is_loop(device, *run)) {
       for (const std::size_t i : *run) {
         const std::uint32_t row = facts_.ledger().devices()[device].work[i].work.row;
         iteration_of_[row] = static_cast<std::uint32_t>(facts_.iteration(row).value_or(kInNoIteration));

@@ -14,11 +14,11 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/catalog.h"
+#include "analysis/findings/fused_time.h"
 #include "analysis/findings/least_time.h"
 #include "base/saturating.h"
 #include "facts/break_costs.h"
 #include "predict/strided_views.h"
-#include "trace/args.h"
 
 namespace ridge {
 namespace {
@@ -26,53 +26,60 @@ namespace {
 constexpr std::int64_t kAlike = 4;
 // A part of a tensor: halves and thirds that are put together again, gates of a recurrent cell.
 constexpr double kMostParts = 4;
-constexpr std::size_t kLeastUnlike = 3;  // kernels of a chain that is not over tensors of one size
-// One kernel is left of a chain. It takes what the longest takes now, and reads inputs of the others besides.
-constexpr double kMoreThanLongest = 0.12;
+constexpr double kBlock = 4'096, kRounded = 0.002;  // elements: to what a grid is rounded up
 // A compiler may fuse more than a chain: losses and softmaxes around it, and the host's work with them.
 constexpr double kChainDoubt = 0.4;
-// Of the bandwidth, by Inductor's pointwise kernels on an H200: 0.54 to 0.92; where rows are scanned on the way 0.43, where all
-// is summed to a number 0.22 (two rounds, several sums at once). And what any kernel takes at least.
-constexpr double kReached = 0.7, kReachedByScan = 0.45, kReachedToNumber = 0.22, kShortestNs = 2'000;
-// Of a copy into another order: what a generated kernel takes that turns it on the way (70 us of 107 with a norm in it).
-constexpr double kOfTurning = 0.65;
-constexpr double kReachedEager = 0.88;   // by ATen's kernels over whole tensors
-constexpr std::size_t kLong = 16;        // kernels of a chain: shorter ones, as a gelu written out, read one tensor or two
-constexpr double kNumberOf = 100'000;    // read for what is written: all is summed
-constexpr double kNotMadeBefore = 0.25;  // of a chain's traffic, where sizes are not told: what no kernel of it made
-
-// What a kernel is to a chain.
-enum class Link : std::uint8_t {
-  none,      // ends it
-  beside,    // neither: part of a neighbour, or work that stays
-  computes,  // element by element
-  copies,    // casts and layouts: fuse with arithmetic
-  joins,     // tensors into one: of a chain only with arithmetic before and behind
-  reduces,   // along rows: with what is before and behind it one kernel, as a norm is
-  scans,     // the same, and as many numbers come out
-  norms,     // rows by what they sum to, in one kernel already: softmaxes, layer norms
-};
-constexpr bool along_rows(Link link) { return link == Link::reduces || link == Link::scans || link == Link::norms; }
+// What sums down the columns, written by a compiler: of the bandwidth; of its time, where its size is not told.
+constexpr double kReachedByColumns = 0.6, kOfColumns = 0.5;
 
 class Chains {
  public:
-  Chains(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts) {}
+  Chains(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts), time_(facts) {}
 
   void walk(std::size_t device) {
+    device_ = device;
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    std::map<std::int64_t, Chain> open;  // at the end of each stream
+    std::map<std::int64_t, Open> open;  // by stream
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      Chain& chain = open[slots[i].work.stream];
-      const Link link = link_of(slots[i]);
+      auto& [chain, aside] = open[slots[i].work.stream];
+      const Link link = link_of(facts_, slots[i]);
       if (link == Link::beside) continue;
-      if (link == Link::none) {
-        close(device, &chain);
+      if (link == Link::columns) {
+        columns_.emplace_back(device, i);
         continue;
       }
-      if (!chain.slots.empty() && !goes_on(slots, chain, slots[i], link)) close(device, &chain);
+      if (link == Link::none || link == Link::product) {
+        if (link == Link::none || !passes(chain, slots[i])) close(device, &chain);
+        if (link == Link::none || !leaves(aside, slots[i])) close(device, &aside);
+        continue;
+      }
+      if (chain.slots.empty() ? resumes(slots, aside, slots[i], link) : !goes_on(slots, chain, slots[i], link)) {
+        std::swap(chain, aside);
+        if (!chain.slots.empty() && !resumes(slots, chain, slots[i], link)) close(device, &chain);
+      }
       add(slots, i, link, &chain);
     }
-    for (auto& [stream, chain] : open) close(device, &chain);
+    for (auto& [stream, its] : open) {
+      close(device, &its.chain);
+      close(device, &its.aside);
+    }
+  }
+
+  // What sums down the columns, eager: a generated kernel reads its input at the bandwidth, or a fused one does besides.
+  void take_columns() {
+    if (chains_ == 0) return;
+    for (const auto& [device, i] : columns_) {
+      const WorkSlot& slot = facts_.ledger().devices()[device].work[i];
+      const auto roof = facts_.scope().costs().roof(slot.work.row).roof_ns;
+      const double left = roof ? *roof / kReachedByColumns : kOfColumns * static_cast<double>(slot.open_ns);
+      const std::int64_t open = slot.open_ns;  // as it is before the claim
+      const auto stays = std::max(2 * kShortestKernelNs, static_cast<std::int64_t>(left));
+      if (stays >= open) continue;
+      tally_.add(slot.work.row, open);
+      saturating_add(&saved_ns_, open - stays);
+      claim_.take_work(device, i, open, open - stays);
+      rows_.insert(slot.work.row);
+    }
   }
 
   std::int64_t chains() const { return chains_; }
@@ -92,46 +99,31 @@ class Chains {
     bool reduced = false;  // a reduction is part of it: what follows may be a row's
   };
 
-  Link link_of(const WorkSlot& slot) {
-    if (slot.work.sort == WorkSort::set) return Link::beside;
-    const std::uint32_t row = slot.work.row;
-    const bool copy = slot.work.sort == WorkSort::copy;
-    if ((slot.work.sort != WorkSort::compute && !copy) || slot.open_ns == 0) return Link::none;
-    if (facts_.op(row) == kNoNode || facts_.by_graph_launch(row)) return Link::none;
-    if (facts_.phase(facts_.launch(row)) == Phase::optimizer) return Link::none;
-    if (copy) return facts_.kernel(row).find("DtoD") == std::string_view::npos ? Link::none : Link::copies;
-    const KernelIdentity& kernel = facts_.identity(row);
-    switch (kernel.category) {
-      case Category::triton_pointwise: return graph_of(row) != kNoCall ? Link::computes : Link::none;
-      // "foreach" covers many tensors already.
-      case Category::elementwise:
-        return kernel.library == "aten" && kernel.label.starts_with("elementwise") ? Link::computes : Link::none;
-      case Category::norm: return norms_rows(row) ? Link::norms : Link::none;
-      case Category::layout:
-        if (kernel.label.starts_with("CatArray")) return Link::joins;
-        if (facts_.kernel(row).find("_scatter_gather_elementwise") != std::string_view::npos) return Link::beside;
-        return kernel.label.starts_with("copy") || kernel.label.starts_with("roll_cuda") ? Link::copies : Link::none;
-      case Category::reduction:
-        if (kernel.label.starts_with("tensor_kernel_scan")) return Link::scans;
-        if (norms_rows(row)) return Link::norms;
-        if (kernel.library != "aten" || !kernel.label.starts_with("reduce")) return Link::none;
-        // Several outputs a thread: down the columns, as the gradient of a bias. That goes over its input by itself.
-        return facts_.kernel(row).find("reduce_kernel<512, 1,") == std::string_view::npos ? Link::beside : Link::reduces;
-      default: return Link::none;
-    }
-  }
+  // At the end of a stream. A kernel over tensors of another size need not end a chain: the next may go on with what it made.
+  struct Open {
+    Chain chain, aside;
+  };
 
-  // ATen's softmaxes and layer norms, and the gradients of their inputs; those of weights go down the columns.
-  bool norms_rows(std::uint32_t row) const {
-    constexpr std::string_view kNorms[] = {"softmax_warp",          "cunn_SoftMax",
-                                           "cunn_Softmax",          "vectorized_layer_norm_kernel",
-                                           "layer_norm_grad_input", "rms_norm_kernel"};
-    const std::string_view name = facts_.kernel(row);
-    return facts_.identity(row).library == "aten" &&
-           std::ranges::any_of(kNorms, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  // A product that reads none of what the chain makes: a gate is computed beside what it opens, and a compiler takes both
+  // behind the product.
+  bool passes(const Chain& chain, const WorkSlot& slot) {
+    return !chain.slots.empty() && chain.elements > 0 && has_shapes(slot) && !reads_its_size(chain, slot);
   }
-
-  std::uint32_t graph_of(std::uint32_t row) const { return facts_.model().compiled_regions().call_at(facts_.launch(row)); }
+  // Where shapes are not recorded a product is taken to read what was made last: nothing of a chain that was left for another.
+  bool leaves(const Chain& aside, const WorkSlot& slot) {
+    return aside.slots.empty() || !has_shapes(slot) || !reads_its_size(aside, slot);
+  }
+  bool has_shapes(const WorkSlot& slot) {
+    return facts_.op(slot.work.row) != kNoNode && facts_.call(facts_.op(slot.work.row)).has_shapes;
+  }
+  bool reads_its_size(const Chain& chain, const WorkSlot& slot) {
+    const WorkSlot& last = facts_.ledger().devices()[device_].work[chain.slots.back()];
+    const double made = facts_.elements(last.work.row);
+    return std::ranges::any_of(facts_.call(facts_.op(slot.work.row)).arguments, [&](const OpArgument& argument) {
+      const double its = argument.kind == OpArgument::Kind::tensor ? numel(argument.tensor) : 0;
+      return its > 0 && (its == chain.elements || its == made);
+    });
+  }
 
   // The outermost compiled call around a graph: what a break splits.
   std::uint32_t frame_of(std::uint32_t call) const {
@@ -164,15 +156,33 @@ class Chains {
     const WorkSlot& a = slots[chain.slots.back()];
     if (!same_thread(a, b) || !same_iteration(a, b)) return false;
     if (is_inductor(a) && is_inductor(b)) {
-      const std::uint32_t from = graph_of(a.work.row), to = graph_of(b.work.row);
+      const std::uint32_t from = graph_of(facts_, a.work.row), to = graph_of(facts_, b.work.row);
       if (from == to || frame_of(from) != frame_of(to)) return false;
     }
-    const double whole = chain.elements, its = facts_.elements(b.work.row);
+    const double whole = chain.elements, its = time_.elements(b.work.row);
+    if (whole > 0 && its > 0 && (facts_.elements(a.work.row) == 0 || facts_.elements(b.work.row) == 0))
+      return is_about(whole, its) || (link != Link::reduces && link != Link::scans && is_about_part(chain, its));
     if (whole > 0 && its > 0) return whole == its || (link != Link::reduces && link != Link::scans && is_part(chain, b, its));
-    if (whole > 0 || its > 0) return link == Link::copies || link == Link::joins;  // of a list of tensors
+    if ((whole > 0 || its > 0) && (facts_.elements(a.work.row) > 0 || facts_.elements(b.work.row) > 0))
+      return link == Link::copies || link == Link::joins;  // of a list of tensors
     // Without shapes: kernels over tensors of one size take about the same time, but for what a reduction leaves.
     const auto [least, most] = std::minmax(chain.longest_ns, b.owned_ns);
     return most <= kAlike * least || along_rows(link) || chain.reduced;
+  }
+
+  bool resumes(const std::vector<WorkSlot>& slots, const Chain& aside, const WorkSlot& b, Link link) {
+    if (aside.slots.empty() || (link != Link::computes && link != Link::copies)) return false;
+    const double whole = aside.elements, its = time_.elements(b.work.row);
+    return whole > 0 && is_about(whole, its) && goes_on(slots, aside, b, link);
+  }
+
+  // By grids, which cover whole blocks.
+  static bool is_about(double a, double b) { return std::abs(a - b) <= std::max(kBlock, kRounded * std::max(a, b)); }
+  static bool is_about_part(const Chain& chain, double its) {
+    if (chain.reduced && its < chain.elements) return true;
+    const auto [least, most] = std::minmax(chain.elements, its);
+    const double parts = std::round(most / least);
+    return parts <= kMostParts && is_about(most, parts * least);
   }
 
   bool is_part(const Chain& chain, const WorkSlot& slot, double elements) const {
@@ -185,7 +195,7 @@ class Chains {
   void add(const std::vector<WorkSlot>& slots, std::size_t i, Link link, Chain* chain) {
     chain->slots.push_back(i);
     chain->links.push_back(link);
-    chain->elements = std::max(chain->elements, facts_.elements(slots[i].work.row));
+    chain->elements = std::max(chain->elements, time_.elements(slots[i].work.row));
     // What joins moves the tensors of several, and scans and norms of ATen's take longer than their traffic.
     const bool by_traffic = link != Link::joins && link != Link::scans && link != Link::norms;
     if (by_traffic || chain->longest_ns == 0) chain->longest_ns = std::max(chain->longest_ns, slots[i].owned_ns);
@@ -193,115 +203,47 @@ class Chains {
   }
 
   // Over all of its elements: not over what a reduction left of them.
-  bool is_whole(const Chain& chain, std::size_t at, const WorkSlot& slot) const {
+  bool is_whole(const Chain& chain, std::size_t at, const WorkSlot& slot) {
     if (chain.links[at] == Link::reduces || chain.links[at] == Link::joins) return false;
-    const double its = facts_.elements(slot.work.row);
+    const double its = time_.elements(slot.work.row);
     return chain.elements > 0 ? its == 0 || its * kMostParts >= chain.elements : slot.owned_ns * kAlike >= chain.longest_ns;
+  }
+
+  // What all of the chain made before.
+  bool sums_up(const Chain& chain, std::size_t at, const std::vector<WorkSlot>& slots) {
+    return chain.links[at] == Link::reduces && chain.elements > 0 &&
+           time_.elements(slots[chain.slots[at]].work.row) == chain.elements;
   }
 
   void close(std::size_t device, Chain* chain) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
     const Chain done = std::exchange(*chain, {});
-    // What only sums up, at an end, is a loss or a statistic: it reads its input once whatever is before. What only joins, at
-    // an end, puts results of others side by side.
+    // What only sums up, at the beginning, is a statistic: it reads its input once whatever comes behind. At the end it needs
+    // not be written first. What joins, at the beginning, puts results of others side by side; at the end, what the chain made
+    // is written where it belongs.
     std::size_t first = 0, last = done.slots.size();
     while (first < last && !is_whole(done, first, slots[done.slots[first]])) ++first;
-    while (first < last && !is_whole(done, last - 1, slots[done.slots[last - 1]])) --last;
+    const auto ends = [&](std::size_t at) {
+      return is_whole(done, at, slots[done.slots[at]]) || sums_up(done, at, slots) ||
+             (done.links[at] == Link::joins && at - first >= 2);
+    };
+    while (first < last && !ends(last - 1)) --last;
     // Copies alone move data to where it is wanted; they fuse with arithmetic only. One kernel again and again is a loop over
     // tensors, or a benchmark.
-    bool arithmetic = false, varied = false, alike = true;
+    bool arithmetic = false, varied = false;
     for (std::size_t at = first; at < last; ++at) {
       arithmetic = arithmetic || done.links[at] == Link::computes;
       varied =
           varied || facts_.kernel_id(slots[done.slots[at]].work.row) != facts_.kernel_id(slots[done.slots[first]].work.row);
     }
-    if (arithmetic && varied && last - first >= (alike ? 2 : kLeastUnlike))
-      take(device, std::span(done.slots).subspan(first, last - first));
+    if (arithmetic && varied && last - first >= 2) take(device, std::span(done.slots).subspan(first, last - first));
   }
-
-  // What is left: one kernel that moves what the largest of them does, or more: what none of them made. That lies between the
-  // largest and all that is read less all that was written before, since a tensor may be read several times; the mean of both
-  // (as factors) is taken. Eager arithmetic that walks tensors by strides takes longer for that than a generated kernel.
-  std::int64_t fused_ns(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t longest_ns,
-                        std::int64_t device) {
-    if (chain.size() < kLeastUnlike) return with_more(static_cast<double>(longest_ns));  // two operations: nothing is widened
-    const auto longest = static_cast<double>(longest_ns);
-    const ChainTraffic moved = traffic_of(slots, chain, device);
-    double most = 0;
-    bool known = true;
-    for (const std::size_t i : chain) {
-      const auto roof = facts_.scope().costs().roof(slots[i].work.row).roof_ns;
-      known = known && roof;
-      // What turns a tensor around, or widens it, walks it so in a fused kernel too.
-      if (!roof) continue;
-      const double around = turns(slots[i]) ? kOfTurning * static_cast<double>(slots[i].open_ns) : 0;
-      most = std::max({most, around, *roof / kReached});
-    }
-    // Where each reads what the one before made, a fused kernel moves less than the largest: casts to a wider type and back.
-    if (known && moved.not_made_ns < moved.largest_ns)
-      most = std::min(most, std::sqrt(moved.largest_ns * std::max(0.0, moved.not_made_ns)) / moved.reached);
-    const double one = known ? std::clamp(most, kShortestNs, std::max(kShortestNs, longest)) : moved.longest_ns;
-    const double all = std::sqrt(moved.largest_ns * std::max(moved.largest_ns, moved.not_made_ns)) / moved.reached;
-    return with_more(std::max(one, chain.size() >= kLong && moved.largest_ns < moved.not_made_ns ? all : 0));
-  }
-
-  // A copy into another order; not one into another type alone, where sizes tell that.
-  bool turns(const WorkSlot& slot) {
-    if (slot.work.sort != WorkSort::compute || link_of(slot) != Link::copies) return false;
-    const ExpectedCall* ran = facts_.ran(slot.work.row);
-    return ran == nullptr || lies_across(ran->call->call);
-  }
-
-  // Few numbers come of it: by its traffic, or where sizes are not told by a grid in which many blocks share an output.
-  bool sums_all(std::uint32_t row, const LaunchCost& cost) const {
-    constexpr std::int64_t kFewOutputs = 8;
-    if (cost.bytes_read && cost.bytes_written) return *cost.bytes_read > kNumberOf * std::max(1.0, *cost.bytes_written);
-    const auto text = facts_.work().grid.text(facts_.work().events[row]);
-    const auto grid = text ? parse_dim3(facts_.trace().text(*text)) : std::nullopt;
-    return grid && grid->y > 1 && grid->x <= kFewOutputs;
-  }
-
-  // At the full bandwidth.
-  struct ChainTraffic {
-    double largest_ns = 0, not_made_ns = 0, reached = kReached;
-    double longest_ns = 0;  // as it ran, of those that are no scan
-  };
-  ChainTraffic traffic_of(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t device) {
-    const DeviceSpec* spec = facts_.scope().costs().device(device);
-    const double rate = spec != nullptr && spec->bandwidth.known() ? spec->bandwidth.high / 1e9 : 0;
-    ChainTraffic out;
-    double read = 0, written = 0, last = 0, time = 0;
-    bool known = rate > 0;
-    for (const std::size_t i : chain) {
-      const LaunchCost& cost = facts_.scope().costs()[slots[i].work.row];
-      const double its_read = cost.bytes_read.value_or(0), its_written = cost.bytes_written.value_or(0);
-      known = known && cost.bytes_read && cost.bytes_written;
-      const Link link = link_of(slots[i]);
-      if (link == Link::scans) out.reached = std::min(out.reached, kReachedByScan);
-      if (link == Link::reduces && sums_all(slots[i].work.row, cost)) out.reached = kReachedToNumber;
-      read += its_read;
-      written += last = its_written;
-      if (rate > 0) out.largest_ns = std::max(out.largest_ns, (its_read + its_written) / rate);
-      if (link != Link::scans) {  // a scan of ATen's is far slower than its traffic
-        time += static_cast<double>(slots[i].owned_ns);
-        out.longest_ns = std::max(out.longest_ns, static_cast<double>(slots[i].owned_ns));
-      }
-    }
-    if (known) {
-      out.not_made_ns = (read - written + 2 * last) / rate;
-    } else {
-      out.largest_ns = out.longest_ns * kReachedEager;
-      out.not_made_ns = kNotMadeBefore * time * kReachedEager;
-    }
-    return out;
-  }
-  static std::int64_t with_more(double ns) { return static_cast<std::int64_t>((1 + kMoreThanLongest) * ns); }
 
   // Of a kernel that computes, and reads one tensor across for that, or columns of rows, what is beyond its traffic is
   // memory_bound_inefficient's, whoever fuses it: most of its time.
   std::int64_t own_ns(const WorkSlot& slot) {
     constexpr double kMostLeft = 0.6;
-    const ExpectedCall* ran = link_of(slot) == Link::computes ? facts_.ran(slot.work.row) : nullptr;
+    const ExpectedCall* ran = link_of(facts_, slot) == Link::computes ? facts_.ran(slot.work.row) : nullptr;
     const auto roof = facts_.scope().costs().roof(slot.work.row).roof_ns;
     const bool apart = ran != nullptr && has_apart(ran->call->call);
     if (ran == nullptr || !roof || (!apart && !lies_across(ran->call->call))) return slot.open_ns;
@@ -317,19 +259,28 @@ class Chains {
     const std::size_t longest =
         *std::max_element(chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) { return own[a] < own[b]; });
     // The longest first, so that the launch that stays is its own.
-    std::int64_t left = fused_ns(slots, chain, own[longest], facts_.ledger().devices()[device].device);
+    std::int64_t left = time_.ns(slots, chain, own[longest], facts_.ledger().devices()[device].device);
     const std::int64_t of_longest = std::min(left, own[longest]);
     left -= of_longest;
+    const std::size_t first_beside = beside_.size();
     for (const std::size_t i : chain) {
-      tally_.add(slots[i].work.row, own[i]);
-      rows_.insert(slots[i].work.row);
-      split_by_break_ = split_by_break_ || is_inductor(slots[i]);
       const std::int64_t open = own[i], stays = i == longest ? of_longest : std::min(open, left);
       if (i != longest) left -= stays;
-      claim_.take_work(device, i, open, open - stays);
-      saturating_add(&saved_ns_, open - stays);
-      // What another finding claims of it goes with it: a fused kernel does not walk memory across.
-      if (slots[i].open_ns > open) beside_.push_back({slots[i].work.row, slots[i].open_ns - open, true});
+      tally_.add(slots[i].work.row, slots[i].owned_ns);  // also what another finding claims of it
+      if (open > 0) {
+        rows_.insert(slots[i].work.row);
+        split_by_break_ = split_by_break_ || is_inductor(slots[i]);
+        claim_.take_work(device, i, open, open - stays);
+        saturating_add(&saved_ns_, open - stays);
+      }
+      // What another finding claims of it goes with it: a fused kernel does not walk memory across, nor cast and cast back.
+      if (slots[i].owned_ns > open)
+        beside_.push_back({slots[i].work.row, slots[i].owned_ns - open, true, open == 0 && i != longest});
+    }
+    for (std::size_t i = beside_.size(); left > 0 && i-- > first_beside;) {
+      const std::int64_t stays = std::min(left, beside_[i].ns);
+      beside_[i].ns -= stays;
+      left -= stays;
     }
     ++chains_;
     kernels_ += static_cast<std::int64_t>(chain.size());
@@ -338,6 +289,9 @@ class Chains {
   Facts& facts_;
   Claim& claim_;
   WorkTally tally_;
+  FusedTime time_;
+  std::size_t device_ = 0;                                    // that is walked
+  std::vector<std::pair<std::size_t, std::size_t>> columns_;  // device, slot
   std::int64_t chains_ = 0, kernels_ = 0;
   std::int64_t saved_ns_ = 0;
   bool split_by_break_ = false;
@@ -351,6 +305,7 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   Claim claim(facts.ledger());
   Chains chains(facts, claim);
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) chains.walk(d);
+  chains.take_columns();
   const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
   if (chains.chains() == 0 || chains.saved_ns() < least_ns || !claim.keep()) return std::nullopt;
   reach_compiled(facts, chains.rows(), &claim);  // that bounds it
@@ -361,7 +316,8 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
                  .evidence = chains.tally().text(),
                  .action = chains.split_by_break()
                                ? "remove the graph break between them, so that Inductor can fuse across it"
-                               : "compile this part with torch.compile, which fuses the chain into one kernel",
+                               : "compile the model with its loss, or the function around these lines, with torch.compile: the "
+                                 "chain becomes one kernel, and what is around it is fused too; the optimizer stays outside",
                  .event = chains.tally().event(),
                  .gone = {.work = chains.beside(), .host = {}, .waits = {}, .gaps = {}},
                  .doubt = kChainDoubt};

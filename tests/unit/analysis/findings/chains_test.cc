@@ -2,8 +2,11 @@
 // constants that are made again.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <fmt/format.h>
 
+#include "unit/analysis/findings/calls.h"
 #include "unit/analysis/findings/found.h"
 #include "unit/analysis/findings/program.h"
 
@@ -44,10 +47,10 @@ TEST(Chains, ANormWrittenOutIsOneKernel) {
     // One kernel is left, of the longest's time and a little more.
     EXPECT_NEAR(static_cast<double>(gone_ns(found, "unfused_pointwise")), (164 - 1.12 * 50) * kUs, 500);
   }
-  // Down the columns, as a bias' gradient is summed up: that stays.
+  // Down the columns, as a bias' gradient is summed up, it is a kernel of its own still: generated, of half the time.
   const Found columns = program(true, kColumns);
   ASSERT_TRUE(columns.has("unfused_pointwise")) << columns.ids();
-  EXPECT_LT(gone_ns(columns, "unfused_pointwise"), gone_ns(program(true, kRows), "unfused_pointwise") - 20 * kUs);
+  EXPECT_NEAR(static_cast<double>(gone_ns(columns, "unfused_pointwise")), (134 - 1.12 * 50 + 15) * kUs, 3 * kUs);
 }
 
 // The backward pass runs on a thread of its own, and nothing fuses across.
@@ -105,6 +108,29 @@ TEST(Chains, AMaskThatIsMadeInEveryLayerIsAConstant) {
   ASSERT_TRUE(masks.has("remade_constants")) << masks.ids();
   EXPECT_EQ(gone_ns(masks, "remade_constants"), 3 * 62 * kUs);
   EXPECT_FALSE(program("[[1, 512], [32, 1], []]").has("remade_constants"));
+}
+
+// The same without shapes: grids tell that sums go over the square of what was begun, as many times as there are heads.
+TEST(Chains, AMaskIsAConstantByItsGridsToo) {
+  constexpr std::string_view kBegins = "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange>()";
+  constexpr std::string_view kSub = "void at::native::elementwise_kernel<128, 2, at::native::CUDAFunctor_add<float> >()";
+  const auto grid = [](int blocks, int threads) {
+    return fmt::format(R"("grid": [{}, 1, 1], "block": [{}, 1, 1])", blocks, threads);
+  };
+  const auto program = [&](int of_sub) {
+    std::vector<test::Call> calls;
+    for (int i = 0; i < 3; ++i) {
+      calls.push_back({.op = "aten::mm", .kernel = kGemm, .us = 50});
+      calls.push_back({.op = "aten::arange", .kernel = kBegins, .us = 2, .launch = grid(16, 64)});  // 1024 places
+      calls.push_back({.op = "aten::arange", .kernel = kBegins, .us = 2, .launch = grid(1, 64)});   // heads
+      calls.push_back({.op = "aten::sub", .kernel = kSub, .us = 30, .launch = grid(of_sub, 128)});
+      calls.push_back({.op = "aten::mul", .kernel = kSub, .us = 90, .launch = grid(16 * 1'024 * 1'024 / 256, 128)});
+    }
+    calls.push_back({.op = "aten::mm", .kernel = kGemm, .us = 50});
+    return test::claimed_work(test::found_in_calls(calls), "remade_constants").expected_us;
+  };
+  EXPECT_NEAR(program(1'024 * 1'024 / 256), 3 * 124, 1);
+  EXPECT_EQ(program(1'024 * 1'536 / 256), 0) << "half as much again comes from elsewhere";
 }
 
 // A compiler fuses a softmax with what is around it, and goes on behind a gather: chances of tokens, their entropy.

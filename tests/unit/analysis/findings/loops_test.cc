@@ -197,5 +197,22 @@ TEST(Loops, OfLayersGoBackward) {
 // The steps themselves are no loop.
 TEST(Loops, LieWithinAStep) { EXPECT_FALSE(found_in(looped(40, 1, 3)).has("tiny_kernels")); }
 
+// Forty tiny kernels that a program wrote out one by one are no loop: no round of them comes again.
+TEST(Loops, AreRoundsThatComeAgain) {
+  const auto program = [](int distinct) {
+    TraceText text;
+    for (int i = 0; i < 120; ++i) {
+      const std::int64_t at = i * 12;
+      const std::string name =
+          "void at::native::vectorized_elementwise_kernel<4, at::native::F" + std::to_string(i % distinct) + "<float> >()";
+      text.op("aten::f" + std::to_string(i % distinct), at * kUs, (at + 10) * kUs);
+      text.call("cudaLaunchKernel", (at + 3) * kUs, (at + 7) * kUs, i + 1).kernel(name, (at + 8) * kUs, (at + 10) * kUs, i + 1);
+    }
+    return found_in(text);
+  };
+  EXPECT_TRUE(program(20).has("tiny_kernels")) << program(20).ids();
+  EXPECT_FALSE(program(120).has("tiny_kernels")) << program(120).ids();
+}
+
 }  // namespace
 }  // namespace ridge

@@ -54,7 +54,7 @@ TEST(MendedWork, OfALongChainMoreThanOneKernelsTrafficIsLeft) {
   for (int i = 0; i < 20; ++i) row.op("aten::mul", i % 2 == 0 ? kTimes : kPlus, 40);
   const Found found = row.op("aten::mm", kMendedProduct, 50).found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
-  EXPECT_LT(work_gone_us(found, "unfused_pointwise"), 800 - 2.5 * 40);
+  EXPECT_LT(work_gone_us(found, "unfused_pointwise"), 800 - 2 * 40);
   EXPECT_GT(work_gone_us(found, "unfused_pointwise"), 800 - 4 * 40);
 }
 

@@ -82,7 +82,7 @@ std::string advice(int compiled) {
 }
 
 TEST(WhoseTime, LateLaunchesAreOfCompiledGraphsOnlyWhereMostIsCompiled) {
-  EXPECT_TRUE(test::says(advice(2), {"or torch.cuda.graph)"}));
+  EXPECT_TRUE(test::says(advice(2), {"capture the step as it is (torch.cuda.graph)"}));
   EXPECT_TRUE(test::says(advice(200), {"reduce-overhead"}));
   EXPECT_FALSE(test::says(advice(200), {"torch.cuda.graph"}));
 }

@@ -1,0 +1,94 @@
+// Names as PyTorch 1.13 to 2.11 write them.
+#include "analysis/findings/grid_size.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace ridge {
+namespace {
+
+constexpr std::string_view kVectorized = "::vectorized_elementwise_kernel<";
+constexpr std::string_view kUnrolled = "::unrolled_elementwise_kernel<";
+constexpr std::string_view kOneEach[] = {"roll_cuda_kernel<", "elementwise_kernel_with_index<"};
+constexpr std::string_view kStrided = "::elementwise_kernel<";
+constexpr double kUnrolledElements = 4;
+constexpr int kSinceWide = 12080;  // CUDA 12.8
+
+std::optional<int> number_at(std::string_view text) {
+  int out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() ? std::optional(out) : std::nullopt;
+}
+
+std::optional<int> number_behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  return at == text.npos ? std::nullopt : number_at(text.substr(at + mark.size()));
+}
+
+// Elements of one thread.
+std::optional<double> per_thread(std::string_view kernel, bool wide) {
+  if (kernel.find(kVectorized) != kernel.npos) return wide ? 8 : 4;
+  if (kernel.find(kUnrolled) != kernel.npos) return kUnrolledElements;
+  for (const std::string_view one : kOneEach) {
+    if (kernel.find(one) != kernel.npos) return 1;
+  }
+  const std::size_t at = kernel.find(kStrided);
+  if (at == kernel.npos) return std::nullopt;
+  const std::size_t comma = kernel.find(", ", at);  // <128, 4, ...
+  const auto elements = comma == kernel.npos ? std::nullopt : number_at(kernel.substr(comma + 2));
+  return elements && *elements > 0 && *elements <= 64 ? std::optional<double>(*elements) : std::nullopt;
+}
+
+// Of the tensors; arithmetic on halves is written in float, so that the narrower type is the one that lies in memory.
+double bytes_an_element(std::string_view kernel) {
+  const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
+  if (has("BFloat16") || has("c10::Half") || has("float16_copy")) return 2;
+  if (has("<double") || has("(double") || has("<long") || has("(long")) return 8;
+  if (has("<bool") || has("(bool") || has("<unsigned char") || has("<signed char")) return 1;
+  return 4;
+}
+
+std::optional<Dim3> dim3_of(const Facts& facts, const ArgColumn& column, std::uint32_t row) {
+  const auto text = column.text(facts.work().events[row]);
+  return text ? parse_dim3(facts.trace().text(*text)) : std::nullopt;
+}
+
+}  // namespace
+
+bool takes_eight(std::string_view kernel) {
+  const auto width = number_behind(kernel, kVectorized);
+  return width && *width >= 8;
+}
+
+bool is_since_wide(const std::vector<std::pair<std::string, std::string>>& versions) {
+  return std::ranges::any_of(versions, [](const auto& version) {
+    return version.first == "cuda_runtime_version" && number_at(version.second).value_or(0) >= kSinceWide;
+  });
+}
+
+std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, const Dim3& block, bool wide) {
+  const auto each = per_thread(kernel, wide);
+  if (!each || grid.x <= 0 || block.x <= 0 || grid.y > 1 || grid.z > 1) return std::nullopt;
+  GridSize out{.elements = static_cast<double>(grid.x) * static_cast<double>(block.x) * *each};
+  const bool binary = kernel.find("BinaryFunctor") != kernel.npos || kernel.find("CUDAFunctor_add") != kernel.npos;
+  const int operands = std::clamp(number_behind(kernel, "array<char*, ").value_or(binary ? 3 : 2), 1, 8);
+  const double bytes = bytes_an_element(kernel), cast = kernel.find("loat16_copy_kernel") != kernel.npos ? 4 : bytes;
+  out.bytes_read = operands == 1 ? 0 : out.elements * (cast + bytes * (operands - 2));
+  out.bytes_written = out.elements * bytes;
+  return out;
+}
+
+GridSizes::GridSizes(const Facts& facts) : facts_(facts), wide_(is_since_wide(facts.trace().metadata.versions)) {
+  for (const DeviceLedger& device : facts.ledger().devices()) {
+    for (const WorkSlot& slot : device.work) wide_ = wide_ || takes_eight(facts.kernel(slot.work.row));
+  }
+}
+
+std::optional<GridSize> GridSizes::of(std::uint32_t row) const {
+  const auto threads = grid(row), block = dim3_of(facts_, facts_.work().block, row);
+  return threads && block ? size_by_grid(facts_.kernel(row), *threads, *block, wide_) : std::nullopt;
+}
+
+std::optional<Dim3> GridSizes::grid(std::uint32_t row) const { return dim3_of(facts_, facts_.work().grid, row); }
+
+}  // namespace ridge

@@ -1,0 +1,42 @@
+// What an elementwise kernel of ATen's goes over, where the trace has no shapes: its name tells how many elements a thread
+// takes, of which types, and its grid how many threads there are. Rounded up to whole blocks; strided operands count as dense
+// ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/findings/facts.h"
+#include "trace/args.h"
+
+namespace ridge {
+
+struct GridSize {
+  double elements = 0;
+  double bytes_read = 0, bytes_written = 0;
+};
+
+// `wide`: kernels of this PyTorch take eight elements a thread where they are vectorized, not four; a name that only such a
+// one writes tells (takes_eight()).
+std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, const Dim3& block, bool wide);
+bool takes_eight(std::string_view kernel);
+// The same by the version of CUDA: PyTorch builds on 12.8 and later take eight.
+bool is_since_wide(const std::vector<std::pair<std::string, std::string>>& versions);
+
+// Of the kernels of a trace, by row.
+class GridSizes {
+ public:
+  explicit GridSizes(const Facts& facts);
+  std::optional<GridSize> of(std::uint32_t row) const;
+  std::optional<Dim3> grid(std::uint32_t row) const;
+
+ private:
+  const Facts& facts_;
+  bool wide_ = false;
+};
+
+}  // namespace ridge

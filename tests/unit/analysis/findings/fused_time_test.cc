@@ -1,0 +1,195 @@
+// What is left of a chain of kernels when a compiler makes one of it: by the traffic that stays, whatever stands between them.
+#include "analysis/findings/fused_time.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/says.h"
+#include "unit/analysis/findings/calls.h"
+#include "unit/analysis/findings/program.h"
+
+namespace ridge {
+namespace {
+
+using test::args_of;
+using test::Call;
+using test::claimed_work;
+using test::Found;
+using test::found_in_calls;
+using test::OpsInARow;
+using test::Tensor;
+
+constexpr std::string_view kFusedId = "unfused_pointwise";
+constexpr std::string_view kProduct = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT";
+constexpr std::string_view kRoundTrip =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::direct_copy_kernel_cuda>()";
+
+// ATen's kernels over bfloat16, eight elements a thread; over float they take as many.
+std::string vectorized(std::string_view functor) {
+  return fmt::format("void at::native::vectorized_elementwise_kernel<8, at::native::{} >()", functor);
+}
+const std::string kMultiply =
+    vectorized("BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::MulFunctor<float> >");
+const std::string kExp = vectorized("exp_kernel_cuda<c10::BFloat16>");
+const std::string kNeg = vectorized("neg_kernel_cuda<c10::BFloat16>");
+const std::string kSilu = vectorized("silu_kernel<c10::BFloat16>");
+
+Tensor half(const std::string& sizes) { return {.sizes = sizes, .type = "c10::BFloat16"}; }
+std::string blocks(std::int64_t elements, int each) {
+  return fmt::format(R"("grid": [{}, 1, 1], "block": [128, 1, 1])", elements / (128 * each));
+}
+double gone_us(const std::vector<Call>& calls) { return claimed_work(found_in_calls(calls), kFusedId).expected_us; }
+
+Call product(const std::string& rows, const std::string& columns) {
+  return {.op = "aten::mm", .kernel = kProduct, .us = 50, .args = args_of({half(rows), half(columns)})};
+}
+
+// Four kernels over 134 MB each, some of two tensors: with shapes and by their grids alone the same goes of them.
+TEST(FusedTime, IsToldByGridsAsByShapes) {
+  constexpr std::int64_t kElements = 8'192 * 8'192;
+  const auto program = [](bool shapes) {
+    const Tensor whole = half("[8192, 8192]");
+    const std::string by_grid = blocks(kElements, 8);
+    const auto call = [&](std::string_view op, const std::string& kernel, int us, int tensors) {
+      std::vector<Tensor> given(static_cast<std::size_t>(tensors), whole);
+      return Call{.op = op, .kernel = kernel, .us = us, .args = shapes ? args_of(given) : "", .launch = by_grid};
+    };
+    return gone_us({call("aten::mul", kMultiply, 95, 2), call("aten::neg", kNeg, 65, 1), call("aten::exp", kExp, 65, 1),
+                    call("aten::mul", kMultiply, 95, 2)});
+  };
+  EXPECT_GT(program(true), 180);
+  EXPECT_NEAR(program(false), program(true), 0.05 * program(true));
+}
+
+// Bells over each number of a matrix: a difference that spreads it by eight, four kernels more, and between them a gate over
+// the matrix with a product of its own. One kernel reads the matrix and writes the bells: 150 MB of 1.2 GB.
+TEST(FusedTime, GoesOnBehindWhatIsOfAnotherSize) {
+  constexpr std::int64_t kWide = 16'384 * 512 * 8;
+  const Tensor bells = half("[16384, 512, 8]"), matrix = half("[16384, 512]");
+  const std::string by_grid = blocks(kWide, 8);
+  const std::string spread = "void at::native::elementwise_kernel<128, 4, at::native::CUDAFunctor_add<c10::BFloat16> >()";
+  const Call products[] = {product("[16384, 512]", "[512, 512]"), product("[16384, 4096]", "[4096, 512]")};
+  const auto program = [&](const Call& between) {
+    return gone_us(
+        {{.op = "aten::sub",
+          .kernel = spread,
+          .us = 146,
+          .args = args_of({half("[16384, 512, 1]"), half("[8]")}),
+          .launch = blocks(kWide, 4)},
+         {.op = "aten::mul", .kernel = kMultiply, .us = 65, .args = args_of({bells, {.type = "double"}}), .launch = by_grid},
+         {.op = "aten::silu", .kernel = kSilu, .us = 11, .args = args_of({matrix}), .launch = blocks(kWide / 8, 8)},
+         between,
+         {.op = "aten::neg", .kernel = kNeg, .us = 65, .args = args_of({bells}), .launch = by_grid},
+         {.op = "aten::mul", .kernel = kMultiply, .us = 95, .args = args_of({bells, bells}), .launch = by_grid},
+         {.op = "aten::exp", .kernel = kExp, .us = 62, .args = args_of({bells}), .launch = by_grid},
+         products[1]});
+  };
+  EXPECT_GT(program(products[0]), 330) << "of 433";
+  EXPECT_LT(program(product("[131072, 512]", "[512, 512]")), 280) << "that product reads what was made";
+}
+
+// The gate of a unit is computed beside what it opens: a compiler takes both behind the second product.
+TEST(FusedTime, PassesAProductThatReadsNothingOfTheChain) {
+  const Tensor wide = half("[8192, 8192]");
+  const auto program = [&](const Call& second) {
+    return found_in_calls({product("[8192, 1024]", "[1024, 8192]"),
+                           {.op = "aten::silu", .kernel = kSilu, .us = 65, .args = args_of({wide})},
+                           second,
+                           {.op = "aten::mul", .kernel = kMultiply, .us = 95, .args = args_of({wide, wide})},
+                           product("[8192, 8192]", "[8192, 1024]")});
+  };
+  EXPECT_TRUE(program(product("[8192, 1024]", "[1024, 8192]")).has(kFusedId));
+  EXPECT_FALSE(program(product("[8192, 8192]", "[8192, 8192]")).has(kFusedId));
+}
+
+// All pairs of 8192 points: the matrices between are never written, arithmetic is what is left.
+TEST(FusedTime, OfWhatIsMadeAndSummedWithinIsArithmetic) {
+  const Tensor pairs = {.sizes = "[8192, 8192]", .type = "float"};
+  const std::string add = "void at::native::elementwise_kernel<128, 2, at::native::CUDAFunctor_add<float> >()";
+  const std::string exp = "void at::native::vectorized_elementwise_kernel<4, at::native::exp_kernel_cuda<float> >()";
+  const std::string rows =
+      "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float> > >()";
+  const std::string by_grid = blocks(8'192 * 8'192, 2);
+  const double gone =
+      gone_us({{.op = "aten::sub",
+                .kernel = add,
+                .us = 120,
+                .args = args_of({{.sizes = "[8192, 1]", .type = "float"}, {.sizes = "[1, 8192]", .type = "float"}}),
+                .launch = by_grid},
+               {.op = "aten::neg", .kernel = exp, .us = 130, .args = args_of({pairs})},
+               {.op = "aten::exp", .kernel = exp, .us = 130, .args = args_of({pairs})},
+               {.op = "aten::sum",
+                .kernel = rows,
+                .us = 70,
+                .args = args_of({pairs, {.type = "ScalarList", .value = "[1]"}, {.value = "False"}, {}})}});
+  EXPECT_NEAR(gone, 450 - 1.12 * 4 * 8'192 * 8'192 / 2.5e6, 5);
+}
+
+// Sixty sines of four million doubles: no traffic, and yet half of what they take now.
+TEST(FusedTime, OfDoublesIsAtLeastTheirArithmetic) {
+  const auto program = [](std::string_view type) {
+    const Tensor x = {.sizes = "[4194304]", .type = std::string(type)};
+    std::vector<std::string> kernels;
+    for (int i = 0; i < 60; ++i)
+      kernels.push_back(fmt::format("void at::native::vectorized_elementwise_kernel<4, at::native::sin_{}<{}> >()", i, type));
+    std::vector<Call> calls = {product("[4096, 512]", "[512, 512]")};
+    for (const std::string& kernel : kernels)
+      calls.push_back({.op = "aten::sin", .kernel = kernel, .us = 18, .args = args_of({x})});
+    return gone_us(calls);
+  };
+  EXPECT_NEAR(program("double"), 60 * 18 - 1.12 * 60 * 4'194'304 / 800e3, 5);
+  EXPECT_GT(program("float"), 60 * 18 - 100);
+}
+
+// What is computed and then put beside something else is written where it belongs.
+TEST(FusedTime, WritesWhatIsJoinedWhereItBelongs) {
+  const auto program = [](bool joined) {
+    const Tensor x = half("[8192, 4096]");
+    std::vector<Call> calls = {{.op = "aten::mul", .kernel = kMultiply, .us = 50, .args = args_of({x, x})},
+                               {.op = "aten::neg", .kernel = kNeg, .us = 33, .args = args_of({x})},
+                               {.op = "aten::exp", .kernel = kExp, .us = 33, .args = args_of({x})}};
+    if (joined)
+      calls.push_back({.op = "aten::cat",
+                       .kernel = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>()",
+                       .us = 150,
+                       .args = R"("Input Dims": [[[8192, 4096], [8192, 1024]], []], "Input type": ["TensorList", "Scalar"])"});
+    return gone_us(calls);
+  };
+  EXPECT_GT(program(true), program(false) + 80);
+}
+
+// Casts that another finding takes stand between arithmetic: the chain goes on behind them, and they are kernels of it.
+TEST(FusedTime, ChainsGoOnBehindWhatAnotherFindingTakes) {
+  OpsInARow row;
+  row.op("aten::mm", "sm80_xmma_gemm_f32f32", 50);
+  row.op("aten::mul", kMultiply, 40, "[[64, 1024], [64, 1024], []]");
+  row.op("aten::copy_", kRoundTrip, 40, "[[64, 1024], [64, 1024], []]").op("aten::exp", kExp, 40, "[[64, 1024], [], []]");
+  const Found found = row.op("aten::mm", "sm80_xmma_gemm_f32f32", 50).found();
+  ASSERT_TRUE(found.has(kFusedId)) << found.ids();
+  EXPECT_TRUE(test::says(found.find(kFusedId)->finding.finding, {"3 kernels"})) << found.find(kFusedId)->finding.finding;
+}
+
+// Training norms over channels: what applies them is arithmetic, what sums for them goes down the columns in half the time.
+TEST(FusedTime, OfBatchNormsIsArithmeticAndSums) {
+  const std::string apply =
+      "void at::native::batch_norm_transform_input_channels_last_kernel<c10::BFloat16, float, c10::BFloat16, 4>()";
+  const std::string sums =
+      "void at::native::batch_norm_collect_statistics_channels_last_kernel<at::native::Var, c10::BFloat16, float, 4>()";
+  const auto program = [&](bool applied) {
+    std::vector<Call> calls = {
+        {.op = "aten::cudnn_convolution", .kernel = "sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc", .us = 90},
+        {.op = "aten::native_batch_norm", .kernel = sums, .us = 100}};
+    if (applied) calls.push_back({.op = "aten::native_batch_norm", .kernel = apply, .us = 60});
+    calls.push_back({.op = "aten::clamp_min", .kernel = vectorized("launch_clamp_scalar<c10::BFloat16>"), .us = 50});
+    return gone_us(calls);
+  };
+  EXPECT_NEAR(program(true), 60 + 50 - 1.12 * 60 + 50, 3);
+  EXPECT_EQ(program(false), 0) << "nothing to fuse";
+}
+
+}  // namespace
+}  // namespace ridge
