@@ -18,6 +18,11 @@ struct Removal {
     bool beside = false;    // another finding claims that time: with both it goes once
     bool whole = false;     // of what is beside: its launch goes with it
   };
+  // A launch that stays, and the part of the host's time for it that goes.
+  struct Call {
+    std::uint32_t row = 0;  // of the work that is launched
+    double share = 1;
+  };
   struct Host {
     std::uint32_t thread = 0;  // index into tree.threads
     Interval time;
@@ -28,6 +33,7 @@ struct Removal {
     std::int64_t ns = 0;
   };
   std::vector<Work> work;
+  std::vector<Call> calls = {};  // as a finding tells them; a removal that is replayed has them among `host`
   std::vector<Host> host;
   std::vector<NodeId> waits;  // calls that no longer wait
   std::vector<Gap> gaps;      // between two pieces of work of a stream

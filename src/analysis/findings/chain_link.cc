@@ -53,7 +53,9 @@ Link link_of(Facts& facts, const WorkSlot& slot) {
     case Category::norm: return norm_link(facts, row);
     case Category::layout:
       if (kernel.label.starts_with("CatArray")) return Link::joins;
-      if (facts.kernel(row).find("_scatter_gather_elementwise") != std::string_view::npos) return Link::beside;
+      for (const std::string_view moves : {"_scatter_gather_elementwise", "index_copy_kernel"}) {
+        if (facts.kernel(row).find(moves) != std::string_view::npos) return Link::beside;
+      }
       return kernel.label.starts_with("copy") || kernel.label.starts_with("roll_cuda") ? Link::copies : Link::none;
     case Category::reduction:
       if (kernel.label.starts_with("tensor_kernel_scan")) return Link::scans;

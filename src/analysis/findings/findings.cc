@@ -89,8 +89,12 @@ std::int64_t most_on_a_device(const std::vector<ClaimPart>& parts, Counts counts
 // nothing (comes_true) has said it.
 void say_why_nothing(RankedFinding* row) {
   if (row->savings.saves_ns != 0 || row->finding.comes_true == 0 || !row->finding.changes.empty()) return;
-  row->finding.finding += row->remedy.removal.empty() ? "; in its mended form it is expected to take as long"
-                                                      : "; the step does not wait for it, so that mending it saves nothing";
+  constexpr double kLikelyNothing = 5;  // percent of the step: what may come of it at most, for what is known of its length
+  const bool may_bring = row->savings.high_pct.value_or(0) > kLikelyNothing;
+  row->finding.finding +=
+      row->remedy.removal.empty() ? "; in its mended form it is expected to take as long"
+      : may_bring ? "; the step is not thought to wait for it, but how long it takes unrecorded is not known well enough"
+                  : "; the step does not wait for it, so that mending it saves nothing";
 }
 
 std::optional<std::int64_t> least_of(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {

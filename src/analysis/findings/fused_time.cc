@@ -73,7 +73,7 @@ std::optional<double> FusedTime::by_largest(const std::vector<WorkSlot>& slots, 
                                             std::int64_t device) {
   double most = 0;
   for (const std::size_t i : chain) {
-    const auto roof = roof_ns(slots[i].work.row, device);
+    const auto roof = roof_ns(slots[i], device);
     if (!roof && !along_rows(link_of(facts_, slots[i]))) return std::nullopt;
     if (!roof) continue;
     // What turns a tensor around, or widens it, walks it so in a fused kernel too.
@@ -90,7 +90,7 @@ FusedTime::Traffic FusedTime::traffic_of(const std::vector<WorkSlot>& slots, std
   double read = 0, written = 0, last = 0, time = 0;
   double whole = 0;  // bytes of the largest that is made
   for (const std::size_t i : chain) {
-    const auto its = moved(slots[i].work.row);
+    const auto its = moved(slots[i], device);
     whole = std::max(whole, its ? its->second : 0);
     const bool doubles = facts_.kernel(slots[i].work.row).find("<double") != std::string_view::npos;
     out.arithmetic_ns += elements(slots[i].work.row) / kElementsPerNs;
@@ -99,7 +99,7 @@ FusedTime::Traffic FusedTime::traffic_of(const std::vector<WorkSlot>& slots, std
   double made = 0, given = 0;  // tensors of that size: by the chain, and those that come from before
   for (const std::size_t i : chain) {
     const Link link = link_of(facts_, slots[i]);
-    const auto its = moved(slots[i].work.row);
+    const auto its = moved(slots[i], device);
     const double its_read = its ? its->first : 0, its_written = its ? its->second : 0;
     out.known = out.known && (its || along_rows(link));
     if (link == Link::scans) out.reached = std::min(out.reached, kReachedByScan);
@@ -124,18 +124,22 @@ FusedTime::Traffic FusedTime::traffic_of(const std::vector<WorkSlot>& slots, std
   return out;
 }
 
-std::optional<std::pair<double, double>> FusedTime::moved(std::uint32_t row) const {
-  const LaunchCost& cost = facts_.scope().costs()[row];
+std::optional<std::pair<double, double>> FusedTime::moved(const WorkSlot& slot, std::int64_t device) const {
+  const LaunchCost& cost = facts_.scope().costs()[slot.work.row];
   if (cost.bytes_read && cost.bytes_written) return std::pair(*cost.bytes_read, *cost.bytes_written);
-  const auto size = sizes_.of(row);
-  return size ? std::optional(std::pair(size->bytes_read, size->bytes_written)) : std::nullopt;
+  const auto size = sizes_.of(slot.work.row);
+  if (!size) return std::nullopt;
+  // A grid does not tell that an operand is smaller and spread over the others; the time does, in which no more can be moved.
+  const double rate = bytes_a_ns(device), time = static_cast<double>(slot.work.end_ns - slot.work.start_ns);
+  const double most = rate > 0 ? std::max(0.0, kReachedEager * rate * time - size->bytes_written) : size->bytes_read;
+  return std::pair(std::min(size->bytes_read, most), size->bytes_written);
 }
 
-std::optional<double> FusedTime::roof_ns(std::uint32_t row, std::int64_t device) const {
-  if (const auto roof = facts_.scope().costs().roof(row).roof_ns) return static_cast<double>(*roof);
+std::optional<double> FusedTime::roof_ns(const WorkSlot& slot, std::int64_t device) const {
+  if (const auto roof = facts_.scope().costs().roof(slot.work.row).roof_ns) return static_cast<double>(*roof);
   const double rate = bytes_a_ns(device);
-  const auto size = sizes_.of(row);
-  return size && rate > 0 ? std::optional((size->bytes_read + size->bytes_written) / rate) : std::nullopt;
+  const auto its = moved(slot, device);
+  return its && rate > 0 ? std::optional((its->first + its->second) / rate) : std::nullopt;
 }
 
 double FusedTime::bytes_a_ns(std::int64_t device) const {
@@ -147,7 +151,7 @@ double FusedTime::bytes_a_ns(std::int64_t device) const {
 // apart.
 double FusedTime::generated_ns(const WorkSlot& slot, std::int64_t device) {
   const auto as_it_runs = static_cast<double>(slot.open_ns);
-  const auto roof = roof_ns(slot.work.row, device);
+  const auto roof = roof_ns(slot, device);
   const bool strided = facts_.kernel(slot.work.row).find(kByStrides) != std::string_view::npos;
   if (!strided || !roof || facts_.elements(slot.work.row) > 0) return as_it_runs;
   return std::min(as_it_runs, std::max(*roof / kReached, kOfTurning * as_it_runs));

@@ -42,8 +42,8 @@ class FusedTime {
   Traffic traffic_of(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t device);
   // By its largest kernel.
   std::optional<double> by_largest(const std::vector<WorkSlot>& slots, std::span<const std::size_t> chain, std::int64_t device);
-  std::optional<std::pair<double, double>> moved(std::uint32_t row) const;  // bytes read and written
-  std::optional<double> roof_ns(std::uint32_t row, std::int64_t device) const;
+  std::optional<std::pair<double, double>> moved(const WorkSlot& slot, std::int64_t device) const;  // bytes read and written
+  std::optional<double> roof_ns(const WorkSlot& slot, std::int64_t device) const;
   double bytes_a_ns(std::int64_t device) const;
   double generated_ns(const WorkSlot& slot, std::int64_t device);
   bool turns(const WorkSlot& slot);

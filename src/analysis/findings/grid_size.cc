@@ -11,6 +11,7 @@ constexpr std::string_view kVectorized = "::vectorized_elementwise_kernel<";
 constexpr std::string_view kUnrolled = "::unrolled_elementwise_kernel<";
 constexpr std::string_view kOneEach[] = {"roll_cuda_kernel<", "elementwise_kernel_with_index<"};
 constexpr std::string_view kStrided = "::elementwise_kernel<";
+constexpr std::string_view kUnrolledByHand = "::elementwise_kernel_manual_unroll<";
 constexpr double kUnrolledElements = 4;
 constexpr int kSinceWide = 12080;  // CUDA 12.8
 
@@ -25,14 +26,25 @@ std::optional<int> number_behind(std::string_view text, std::string_view mark) {
   return at == text.npos ? std::nullopt : number_at(text.substr(at + mark.size()));
 }
 
+// Of booleans and bytes alone: arguments of a lambda as (bool, float, float) are those of torch.where().
+bool is_of_bytes(std::string_view kernel) {
+  const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
+  const bool wider = has("float") || has("c10::") || has("double") || has("long") || has("int)") || has("<int");
+  return !wider && (has("<bool") || has("(bool") || has("<unsigned char") || has("<signed char"));
+}
+
 // Elements of one thread.
-std::optional<double> per_thread(std::string_view kernel, bool wide) {
-  if (kernel.find(kVectorized) != kernel.npos) return wide ? 8 : 4;
+std::optional<double> per_thread(std::string_view kernel, Width width) {
+  if (kernel.find(kVectorized) != kernel.npos) {
+    if (width == Width::named) return number_behind(kernel, kVectorized);
+    if (width == Width::four) return 4;
+    return is_of_bytes(kernel) ? 16 : 8;
+  }
   if (kernel.find(kUnrolled) != kernel.npos) return kUnrolledElements;
   for (const std::string_view one : kOneEach) {
     if (kernel.find(one) != kernel.npos) return 1;
   }
-  const std::size_t at = kernel.find(kStrided);
+  const std::size_t at = std::min(kernel.find(kStrided), kernel.find(kUnrolledByHand));
   if (at == kernel.npos) return std::nullopt;
   const std::size_t comma = kernel.find(", ", at);  // <128, 4, ...
   const auto elements = comma == kernel.npos ? std::nullopt : number_at(kernel.substr(comma + 2));
@@ -43,8 +55,8 @@ std::optional<double> per_thread(std::string_view kernel, bool wide) {
 double bytes_an_element(std::string_view kernel) {
   const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
   if (has("BFloat16") || has("c10::Half") || has("float16_copy")) return 2;
-  if (has("<double") || has("(double") || has("<long") || has("(long")) return 8;
-  if (has("<bool") || has("(bool") || has("<unsigned char") || has("<signed char")) return 1;
+  if (has("<double") || has("(double") || has("<long") || has("(long") || has("(bool, double") || has("(bool, long")) return 8;
+  if (is_of_bytes(kernel)) return 1;
   return 4;
 }
 
@@ -60,33 +72,39 @@ bool takes_eight(std::string_view kernel) {
   return width && *width >= 8;
 }
 
-bool is_since_wide(const std::vector<std::pair<std::string, std::string>>& versions) {
-  return std::ranges::any_of(versions, [](const auto& version) {
-    return version.first == "cuda_runtime_version" && number_at(version.second).value_or(0) >= kSinceWide;
-  });
+Width width_since(const std::vector<std::pair<std::string, std::string>>& versions) {
+  for (const auto& [name, version] : versions) {
+    if (name == "hip_runtime_version") return Width::named;
+    if (name == "cuda_runtime_version" && number_at(version).value_or(0) >= kSinceWide) return Width::eight;
+  }
+  return Width::four;
 }
 
-std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, const Dim3& block, bool wide) {
-  const auto each = per_thread(kernel, wide);
+std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, const Dim3& block, Width width) {
+  const auto each = per_thread(kernel, width);
   if (!each || grid.x <= 0 || block.x <= 0 || grid.y > 1 || grid.z > 1) return std::nullopt;
   GridSize out{.elements = static_cast<double>(grid.x) * static_cast<double>(block.x) * *each};
-  const bool binary = kernel.find("BinaryFunctor") != kernel.npos || kernel.find("CUDAFunctor_add") != kernel.npos;
-  const int operands = std::clamp(number_behind(kernel, "array<char*, ").value_or(binary ? 3 : 2), 1, 8);
+  const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
+  const bool chooses = has("where_kernel_impl"), binary = has("BinaryFunctor") || has("CUDAFunctor_add") || has("_backward");
+  const int operands = std::clamp(number_behind(kernel, "array<char*, ").value_or(chooses ? 4 : binary ? 3 : 2), 1, 8);
   const double bytes = bytes_an_element(kernel), cast = kernel.find("loat16_copy_kernel") != kernel.npos ? 4 : bytes;
-  out.bytes_read = operands == 1 ? 0 : out.elements * (cast + bytes * (operands - 2));
+  const double mask = chooses ? bytes - 1 : 0;
+  out.bytes_read = operands == 1 ? 0 : out.elements * (cast + bytes * (operands - 2) - mask);
   out.bytes_written = out.elements * bytes;
   return out;
 }
 
-GridSizes::GridSizes(const Facts& facts) : facts_(facts), wide_(is_since_wide(facts.trace().metadata.versions)) {
+GridSizes::GridSizes(const Facts& facts) : facts_(facts), width_(width_since(facts.trace().metadata.versions)) {
   for (const DeviceLedger& device : facts.ledger().devices()) {
-    for (const WorkSlot& slot : device.work) wide_ = wide_ || takes_eight(facts.kernel(slot.work.row));
+    for (const WorkSlot& slot : device.work) {
+      if (width_ == Width::four && takes_eight(facts.kernel(slot.work.row))) width_ = Width::eight;
+    }
   }
 }
 
 std::optional<GridSize> GridSizes::of(std::uint32_t row) const {
   const auto threads = grid(row), block = dim3_of(facts_, facts_.work().block, row);
-  return threads && block ? size_by_grid(facts_.kernel(row), *threads, *block, wide_) : std::nullopt;
+  return threads && block ? size_by_grid(facts_.kernel(row), *threads, *block, width_) : std::nullopt;
 }
 
 std::optional<Dim3> GridSizes::grid(std::uint32_t row) const { return dim3_of(facts_, facts_.work().grid, row); }

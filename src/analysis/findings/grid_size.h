@@ -20,12 +20,14 @@ struct GridSize {
   double bytes_read = 0, bytes_written = 0;
 };
 
-// `wide`: kernels of this PyTorch take eight elements a thread where they are vectorized, not four; a name that only such a
-// one writes tells (takes_eight()).
-std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, const Dim3& block, bool wide);
+// How many elements a thread of a vectorized kernel takes: four; eight (of single bytes sixteen) since PyTorch is built on CUDA
+// 12.8; or what the kernel's name says, on AMD's devices.
+enum class Width : std::uint8_t { four, eight, named };
+
+std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, const Dim3& block, Width width);
+// A name that only a PyTorch writes that takes eight.
 bool takes_eight(std::string_view kernel);
-// The same by the version of CUDA: PyTorch builds on 12.8 and later take eight.
-bool is_since_wide(const std::vector<std::pair<std::string, std::string>>& versions);
+Width width_since(const std::vector<std::pair<std::string, std::string>>& versions);
 
 // Of the kernels of a trace, by row.
 class GridSizes {
@@ -36,7 +38,7 @@ class GridSizes {
 
  private:
   const Facts& facts_;
-  bool wide_ = false;
+  Width width_ = Width::four;
 };
 
 }  // namespace ridge

@@ -46,11 +46,16 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view op
 // One chain, while it grows.
 class Chain {
  public:
-  // `elements` of the tensor, at most, where a grid tells.
-  void begin(NodeId op, std::optional<double> elements) {
+  // `elements` of the tensor, at most, where a grid tells; `counts`: it is a line of numbers, not filled with one.
+  void begin(NodeId op, std::optional<double> elements, bool counts) {
     ops_.push_back(op);
-    ++beginnings_;
-    if (elements) by_grid_.push_back(*elements);
+    if (unseen_.size() < kMostBeginnings) unseen_.push_back({elements.value_or(0), counts});
+    if (!elements || (!counts && *elements <= kOneBlock)) return;  // what fills one block may be a scalar
+    if (counts && *elements <= kRounded) {
+      ++few_;
+    } else if (begins_.size() < kMostBeginnings) {
+      begins_.push_back({*elements, counts});
+    }
   }
   bool open() const { return !ops_.empty(); }
   bool computes() const { return computes_; }
@@ -59,13 +64,16 @@ class Chain {
   // Whether an op of these inputs may be made of nothing else.
   bool takes(const OpCall& call) {
     std::set<std::int64_t> sizes = sizes_;
-    int beginnings = beginnings_, largest = 0;
+    std::vector<Beginning> unseen = unseen_;
+    int largest = 0;
     double most = most_;  // elements of an input
     for (const OpArgument& argument : call.arguments) {
       if (argument.kind != OpArgument::Kind::tensor) continue;
       for (const std::int64_t size : argument.tensor.sizes) {
         if (size <= 1 || sizes.contains(size)) continue;
-        if (beginnings-- <= 0) return false;  // the size of a tensor from elsewhere
+        const auto brought = std::ranges::find_if(unseen, [&](const Beginning& one) { return one.brings(size); });
+        if (brought == unseen.end()) return false;  // the size of a tensor from elsewhere
+        unseen.erase(brought);
         sizes.insert(size);
       }
       const double elements = numel(argument.tensor);
@@ -76,21 +84,26 @@ class Chain {
     // Of two matrices as large as the largest so far, one is from elsewhere.
     if (largest > 1) return false;
     sizes_ = std::move(sizes);
-    beginnings_ = beginnings;
+    unseen_ = std::move(unseen);
     most_ = most;
     return true;
   }
-  // The same of an op whose shapes are not recorded, by what its kernel goes over.
-  bool takes(double elements) const {
-    if (elements <= kOneBlock) return !by_grid_.empty();
-    for (std::size_t i = 0; i < by_grid_.size(); ++i) {
-      double others = 1;
-      for (std::size_t j = 0; j < by_grid_.size(); ++j) others *= j == i ? 1 : by_grid_[j];
-      const double size = by_grid_[i], least = size - kRounded;
-      if (size < kTelling) continue;
-      for (const auto& [one, at_least] : {std::pair(size, least), std::pair(size * size, least * least)}) {
-        const double times = std::ceil((elements - kOneBlock) / one);
-        if (times <= others && elements > at_least * times) return true;
+  // The same of an op whose shapes are not recorded, by what its kernel goes over: what a beginning holds, or two lines across,
+  // as many times as a short line allows, each of which counts once (heads).
+  bool takes(double elements) {
+    if (elements <= kOneBlock) return true;
+    for (std::size_t i = 0; i < begins_.size(); ++i) {
+      if (fits(elements, begins_[i].elements, begins_[i].elements - (begins_[i].counts ? kRounded : kOneBlock), 1)) return true;
+      for (std::size_t j = 0; j <= i && begins_[i].counts; ++j) {
+        if (!begins_[j].counts || std::min(begins_[i].elements, begins_[j].elements) < kTelling) continue;
+        const double most = begins_[i].elements * begins_[j].elements;
+        const double least = (begins_[i].elements - kRounded) * (begins_[j].elements - kRounded);
+        const double times = std::max(1.0, std::ceil((elements - kOneBlock) / most));
+        if (times > times_ && (few_ == 0 || times > kRounded * times_)) continue;
+        if (!fits(elements, most, least, times)) continue;
+        if (times > times_) --few_;
+        times_ = std::max(times_, times);
+        return true;
       }
     }
     return false;
@@ -101,14 +114,29 @@ class Chain {
   }
 
  private:
-  // Elements: to what grids of kernels, and of beginnings, are rounded up, and from where on that leaves a size to tell by.
+  // Elements: to what grids of kernels, and of lines, are rounded up, and from where on that leaves a size to tell by.
   static constexpr double kOneBlock = 1'024, kRounded = 64, kTelling = 512;
+  static constexpr std::size_t kMostBeginnings = 8;
+  struct Beginning {
+    double elements = 0;  // 0 where no grid tells
+    bool counts = false;
+
+    bool brings(std::int64_t size) const {
+      const auto its = static_cast<double>(size);
+      return elements == 0 || (its <= elements && (!counts || its > elements - kRounded));
+    }
+  };
+  static bool fits(double elements, double most, double least, double times) {
+    return elements <= most * times + kOneBlock && elements > least * times;
+  }
 
   std::vector<NodeId> ops_;
   std::set<std::int64_t> sizes_;  // of its tensors
-  std::vector<double> by_grid_;   // elements of each beginning
-  int beginnings_ = 0;            // whose sizes are not seen yet: the first op that takes the result tells
-  double most_ = 0;               // elements of its largest input
+  std::vector<Beginning> begins_;
+  int few_ = 0;                    // short lines that no op has gone over yet
+  double times_ = 1;               // what those that were gone over made of the lines
+  std::vector<Beginning> unseen_;  // whose sizes are not seen yet: the first op that takes the result tells
+  double most_ = 0;                // elements of its largest input
   bool computes_ = false;
 };
 
@@ -150,7 +178,8 @@ class Constants {
       const bool belongs = facts_.scope().holds(op) && facts_.phase(op) == Phase::forward;
       if (belongs && is_one_of(kBegins, name)) {
         const auto grid = grids_.find(n);
-        chain.begin(op, grid == grids_.end() ? std::nullopt : grid->second);
+        const bool counts = name == "aten::arange" || name == "aten::linspace" || name == "aten::logspace";
+        chain.begin(op, grid == grids_.end() ? std::nullopt : grid->second, counts);
       } else if (chain.open() && belongs && is_one_of(kGoesOn, name) && goes_on(&chain, op)) {
         chain.add(op);
       } else {

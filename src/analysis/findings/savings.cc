@@ -45,6 +45,11 @@ class ClaimedTime {
     for (const Removal::Work& part : besides.work) {
       if (part.whole) add_launch(part.row, share);
     }
+    for (const Removal::Call& call : besides.calls) {
+      if (const NodeId launch = launch_of(call.row); is_recorded(launch))
+        add_host(launch, time_to_launch(launch), call.share * share);
+    }
+    out_.calls.clear();
     for (const ClaimPart& part : claim) {
       const DeviceLedger& device = ledger_.devices()[part.device];
       if (part.idle && !part.reached) {

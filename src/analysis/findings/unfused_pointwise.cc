@@ -29,6 +29,9 @@ constexpr double kMostParts = 4;
 constexpr double kBlock = 4'096, kRounded = 0.002;  // elements: to what a grid is rounded up
 // A compiler may fuse more than a chain: losses and softmaxes around it, and the host's work with them.
 constexpr double kChainDoubt = 0.4;
+// Of the host's time for a call that stays, what eager dispatch and autograd take and generated code does not; where chains are
+// at least that part of all calls.
+constexpr double kOfEagerCall = 0.3, kOfAllCalls = 0.33;
 // What sums down the columns, written by a compiler: of the bandwidth; of its time, where its size is not told.
 constexpr double kReachedByColumns = 0.6, kOfColumns = 0.5;
 
@@ -82,6 +85,22 @@ class Chains {
     }
   }
 
+  // Where much is fused the whole is compiled: generated code calls the products and convolutions that stay.
+  std::vector<Removal::Call> called_by_generated_code() const {
+    std::vector<Removal::Call> out;
+    std::size_t all = 0;
+    for (const DeviceLedger& device : facts_.ledger().devices()) {
+      for (const WorkSlot& slot : device.work) {
+        const std::uint32_t row = slot.work.row;
+        if (!is_eager(slot)) continue;
+        ++all;
+        if (!rows_.contains(row)) out.push_back({row, kOfEagerCall});
+      }
+    }
+    const bool whole = static_cast<double>(kernels_) >= kOfAllCalls * static_cast<double>(all);
+    return whole ? out : std::vector<Removal::Call>();
+  }
+
   std::int64_t chains() const { return chains_; }
   std::int64_t saved_ns() const { return saved_ns_; }
   std::int64_t kernels() const { return kernels_; }
@@ -130,6 +149,13 @@ class Chains {
     const std::vector<CompiledCall>& calls = facts_.model().compiled_regions().calls;
     while (call != kNoCall && calls[call].parent != kNoCall) call = calls[call].parent;
     return call;
+  }
+
+  bool is_eager(const WorkSlot& slot) const {
+    const std::uint32_t row = slot.work.row;
+    const NodeId launch = facts_.launch(row);
+    return slot.work.sort == WorkSort::compute && facts_.op(row) != kNoNode && !facts_.by_graph_launch(row) &&
+           graph_of(facts_, row) == kNoCall && facts_.phase(launch) != Phase::optimizer;
   }
 
   bool is_inductor(const WorkSlot& slot) const { return facts_.identity(slot.work.row).category == Category::triton_pointwise; }
@@ -309,18 +335,19 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
   const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
   if (chains.chains() == 0 || chains.saved_ns() < least_ns || !claim.keep()) return std::nullopt;
   reach_compiled(facts, chains.rows(), &claim);  // that bounds it
-  return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
-                            fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
-                 .at_most_ns = claim.ns(),
-                 .confidence = Confidence::medium,
-                 .evidence = chains.tally().text(),
-                 .action = chains.split_by_break()
-                               ? "remove the graph break between them, so that Inductor can fuse across it"
-                               : "compile the model with its loss, or the function around these lines, with torch.compile: the "
-                                 "chain becomes one kernel, and what is around it is fused too; the optimizer stays outside",
-                 .event = chains.tally().event(),
-                 .gone = {.work = chains.beside(), .host = {}, .waits = {}, .gaps = {}},
-                 .doubt = kChainDoubt};
+  return Finding{
+      .finding = "pointwise kernels that could be fused: " + per_iteration(facts, chains.kernels(), "kernel") +
+                 fmt::format(" in chains of {}", chains.kernels() / chains.chains()),
+      .at_most_ns = claim.ns(),
+      .confidence = Confidence::medium,
+      .evidence = chains.tally().text(),
+      .action = chains.split_by_break()
+                    ? "remove the graph break between them, so that Inductor can fuse across it"
+                    : "compile the model with its loss, or the function around these lines, with torch.compile: the "
+                      "chain becomes one kernel, and what is around it is fused too; the optimizer stays outside",
+      .event = chains.tally().event(),
+      .gone = {.work = chains.beside(), .calls = chains.called_by_generated_code(), .host = {}, .waits = {}, .gaps = {}},
+      .doubt = kChainDoubt};
 }
 
 }  // namespace ridge

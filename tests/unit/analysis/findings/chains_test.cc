@@ -2,6 +2,7 @@
 // constants that are made again.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <vector>
 
 #include <fmt/format.h>
@@ -131,6 +132,59 @@ TEST(Chains, AMaskIsAConstantByItsGridsToo) {
   };
   EXPECT_NEAR(program(1'024 * 1'024 / 256), 3 * 124, 1);
   EXPECT_EQ(program(1'024 * 1'536 / 256), 0) << "half as much again comes from elsewhere";
+}
+
+// Scores over four batches of 24 heads are data, whatever was begun before: two lines across are 1024 by 1024, and a number of
+// its own (a scalar) is no size. Nor is there a size for the 24 with shapes.
+TEST(Chains, WhatIsManyTimesAMaskIsData) {
+  constexpr std::string_view kBegins = "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange>()";
+  constexpr std::string_view kFill =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >()";
+  constexpr std::string_view kSub = "void at::native::elementwise_kernel<128, 2, at::native::CUDAFunctor_add<float> >()";
+  constexpr std::int64_t kScores = 4 * 24 * 1'024 * 1'024;
+  const auto grid = [](std::int64_t blocks, int threads) {
+    return fmt::format(R"("grid": [{}, 1, 1], "block": [{}, 1, 1])", blocks, threads);
+  };
+  const auto data_us = [&](std::string_view begins, std::string_view op, std::string begun, bool shapes) {
+    std::vector<test::Call> calls;
+    for (int i = 0; i < 3; ++i) {
+      calls.push_back({.op = "aten::bmm", .kernel = kGemm, .us = 50});
+      for (int k = 0; k < 2; ++k)
+        calls.push_back(
+            {.op = op, .kernel = begins, .us = 1, .args = shapes ? R"("Input Dims": [[], []])" : "", .launch = begun});
+      calls.push_back({.op = "aten::mul",
+                       .kernel = kSub,
+                       .us = 500,
+                       .args = shapes ? R"("Input Dims": [[24, 1024, 1024], []], "Input type": ["float", "Scalar"])" : "",
+                       .launch = grid(kScores / 256, 128)});
+    }
+    calls.push_back({.op = "aten::bmm", .kernel = kGemm, .us = 50});
+    return test::claimed_work(test::found_in_calls(calls), "remade_constants").expected_us;
+  };
+  for (const bool shapes : {false, true}) {
+    EXPECT_EQ(data_us(kBegins, "aten::arange", grid(16, 64), shapes), 0) << shapes;
+    EXPECT_EQ(data_us(kFill, "aten::full", grid(1, 128), shapes), 0) << shapes;
+  }
+}
+
+// Four thousand beginnings in a row are looked at once each.
+TEST(Chains, OfManyBeginningsTakeNoLonger) {
+  constexpr std::string_view kFill =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >()";
+  std::vector<test::Call> calls;
+  for (int i = 0; i < 4'000; ++i) {
+    calls.push_back({.op = "aten::ones",
+                     .kernel = kFill,
+                     .us = 2,
+                     .launch = fmt::format(R"("grid": [{}, 1, 1], "block": [128, 1, 1])", i + 2)});
+    calls.push_back({.op = "aten::add",
+                     .kernel = kMul,
+                     .us = 2,
+                     .launch = fmt::format(R"("grid": [{}, 1, 1], "block": [128, 1, 1])", i + 2)});
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_GE(test::claimed_work(test::found_in_calls(calls), "remade_constants").bound_us, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << "cubic: four minutes";
 }
 
 // A compiler fuses a softmax with what is around it, and goes on behind a gather: chances of tokens, their entropy.
