@@ -196,13 +196,23 @@ class Constants {
     return grid == grids_.end() || (grid->second && chain->takes(*grid->second));  // a view launches nothing
   }
 
+  // None where ops are nested deeper than any that makes a tensor of no data.
+  NodeId outermost(NodeId op) const {
+    constexpr int kMostLevels = 16;
+    for (int level = 0; op != kNoNode && level < kMostLevels; ++level) {
+      const NodeId above = facts_.tree().op_above(op);
+      if (above == kNoNode) return op;
+      op = above;
+    }
+    return kNoNode;
+  }
+
   // What the kernels of each outermost op go over, at most.
   void look_at_grids() {
     const GridSizes sizes(facts_);
     for (const DeviceLedger& device : facts_.ledger().devices()) {
       for (const WorkSlot& slot : device.work) {
-        NodeId op = facts_.op(slot.work.row);
-        for (NodeId above = op; above != kNoNode; above = facts_.tree().op_above(above)) op = above;
+        const NodeId op = outermost(facts_.op(slot.work.row));
         if (op == kNoNode) continue;
         const auto size = sizes.of(slot.work.row);
         auto& most = grids_.try_emplace(op.value, 0).first->second;
