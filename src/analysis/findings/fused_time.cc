@@ -1,3 +1,4 @@
+// Traffic of a chain, between what it must move and what its kernels move now.
 #include "analysis/findings/fused_time.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // such a chain: made once and kept, it costs nothing.
 //
 // A trace does not tell which tensor an op reads, but the sizes of its inputs: a chain goes on while all of them are sizes that
-// its beginnings have brought in. Without shapes the grids of its kernels tell: each goes over one of these sizes, or its
-// square, as often as the others allow.
+// its beginnings have brought in. Without shapes the grids of its kernels tell: each goes over what a beginning
+// holds, or two of them across, as often as short ones allow (heads).
 //
 // What is made on the host and sent costs the host's time and a copy: ops in a row that launch nothing, begun by such an op,
 // up to one that copies to the device. No shapes are needed: what is on the host, and read by none of these, has no place
