@@ -3,8 +3,10 @@
     python3 recording.py PROGRAMS.py OUT [name ...] [--seconds S] [--prepare P]
 
 PROGRAMS.py has PROGRAMS: {name: maker}; a maker returns step(), or {"fault": maker, "mended": maker} for a pair. Every entry
-runs in a process of its own. The real step is measured with nobody profiling, in nine series; those of a pair take turns. What
-is measured is written as it comes: OUT/steps.jsonl, OUT/<name>.<options>.json.gz.
+runs in a process of its own. The real step is measured with nobody profiling, in nine series; those of a pair take turns. Where the turns do not
+agree what mending saved (the middle half of them is more than three points wide), nine more are measured, up to 27. What
+is measured is written as it comes: OUT/steps.jsonl, OUT/<name>.<options>.json.gz. options(index) of PROGRAMS.py: what entry `index` is recorded
+with, or {"fault": ..., "mended": ...}.
 
 With --prepare, what COMPILED of PROGRAMS.py names is made first, all of it at once, and each waits in the process that compiled it until
 it is its turn: nothing is compiled twice. So do FORMS, {name: (eager maker, compiled maker)}: programs whose compiled form is measured beside
@@ -13,7 +15,8 @@ P seconds is given up (forms), or made when it is its turn (programs). HELD_OUT_
 """
 import argparse, gzip, importlib.util, json, os, select, shutil, signal, statistics, sys, time, traceback
 
-SERIES, FORM_SERIES, AT_ONCE = 9, 5, 16
+SERIES, FORM_SERIES, AT_ONCE = int(os.environ.get("RECORD_SERIES", "9")), 5, 16
+MOST_SERIES, STEADY = 3, 0.03  # times SERIES; of the step: what the middle half of the savings spans
 DRY = os.environ.get("HELD_OUT_DRY") == "1"
 OPTIONS = {
     "plain": {},
@@ -72,10 +75,20 @@ def made(name, entry):
 def in_turns(steps, rounds, series_us=120e3):
     counts = {full: warm_up(step, series_us) for full, step in steps.items()}
     series = {full: [] for full in steps}
-    for _ in range(rounds):
-        for full, step in steps.items():
-            series[full].append(round(timed(step, counts[full]), 2))
+    for again in range(MOST_SERIES):
+        for _ in range(rounds):
+            for full, step in steps.items():
+                series[full].append(round(timed(step, counts[full]), 2))
+        if is_steady(series):
+            break
     return counts, series
+
+
+def is_steady(series):
+    if len(series) != 2:
+        return True
+    savings = sorted(1 - after / before for before, after in zip(*series.values()))
+    return savings[len(savings) * 3 // 4] - savings[len(savings) // 4] <= STEADY
 
 
 def where():
@@ -92,10 +105,11 @@ def measure(steps, options, out):
     counts, series = in_turns(steps, SERIES)
     for full, step in steps.items():
         line = dict(name=full, step_us=statistics.median(series[full]), series_us=series[full], steps=counts[full], **where())
-        for option in options:
+        its = options[full.rsplit(".", 1)[1]] if isinstance(options, dict) else options
+        for option in its:
             record(step, option, f"{out}/{full}.{option}.json.gz")
         line["after_us"] = round(timed(step, counts[full]), 2)
-        line["options"] = options
+        line["options"] = its
         write(out, line)
         print(full, round(line["step_us"], 1), f"{min(series[full]):.1f}..{max(series[full]):.1f}", flush=True)
 

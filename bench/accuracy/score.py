@@ -8,8 +8,8 @@ A program's distance is counted from the range of its nine series. A pair's savi
 against the finding that names the fault (planted.json: chosen by what was planted, not by what ridge says; of several names of one fault, the
 first that is told). A fault that no finding names counts as one that saves nothing. A bound is exceeded where the pair saved more than `at_most`;
 as a share of the step, too, since the recorded steps may have been shorter than those that were measured.
-The halves of a pair were measured in turns, so each turn has a saving of its own; the range of the real saving is from the second to the second
-last of these (the median of nine lies there with 96 %). A figure "from the range" counts the distance from that range instead of the medians'.
+The halves of a pair were measured in turns, so each turn has a saving of its own; the range of the real saving is where their median lies with 95 %:
+of nine turns from the second to the second last. A figure "from the range" counts the distance from that range instead of the medians'.
 A healthy program keeps the device busy for 85 % of its real step: no finding may claim more than 5 % of it. Mended halves of pairs count among them,
 though one fault less does not make a program one in which nothing is left to mend; those that were written to be healthy have a line of their own.
 Where steps.jsonl has the step of a program's compiled form (variant "compiled"), a claim over 5 % is held against what compiling brought, too: it does not
@@ -21,6 +21,7 @@ import contextlib
 import functools
 import io
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -38,16 +39,30 @@ def rows(ridge, command, trace):
     return [dict(zip(names, row)) for row in table["rows"]]
 
 
+def range_of(series):
+    """Of nine series all; of more the same part of them."""
+    ordered, beside = sorted(series), max(1, len(series) // 9)
+    return ordered[beside - 1], ordered[-beside]
+
+
 def beyond(value, series):
-    low, high = min(series), max(series)
+    low, high = range_of(series)
     return 0.0 if low <= value <= high else value / (low if value < low else high) - 1
 
 
+def of_median(turns):
+    """Between which of so many turns, in order, the median lies with 95 %: of nine from the second to the second last."""
+    beside, chance = 0, 0.0
+    while beside < turns // 2 and 2 * (chance := chance + math.comb(turns, beside) / 2**turns) <= 0.05:
+        beside += 1
+    return max(0, beside - 1)
+
+
 def saving_by_turns(fault, mended):
-    """The saving in percent, and its range over the turns: from the second to the second last of them."""
+    """The saving in percent, and the range in which the turns have it."""
     turns = sorted(100 * (1 - after / before) for before, after in zip(fault["series_us"], mended["series_us"]))
-    real = 100 * (1 - mended["step_us"] / fault["step_us"])
-    return real, min(real, turns[1]), max(real, turns[-2])
+    real, beside = 100 * (1 - mended["step_us"] / fault["step_us"]), of_median(len(turns))
+    return real, min(real, turns[beside]), max(real, turns[-1 - beside])
 
 
 def percent(part, whole):
@@ -81,7 +96,8 @@ def steps(args, programs):
             summary = rows(args.ridge, "summary", f"{args.folder}/{name}.{option}.json.gz")[0]
             told = [summary[key] for key in ("iteration_ns", "step_without_profiler_ns", "step_low_ns", "step_high_ns")]
             series = program["series_us"]
-            measured = f"{program['step_us']:.0f} | {min(series):.0f} to {max(series):.0f} |"
+            least, most = range_of(series)
+            measured = f"{program['step_us']:.0f} | {least:.0f} to {most:.0f} |"
             if any(each is None for each in told):
                 off.append(1.0)
                 print(f"| {name} | {option} | | not told | | | {measured} |")
