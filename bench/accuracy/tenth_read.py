@@ -1,0 +1,10 @@
+"""The half of the tenth set (tenth_programs.py) that rules are mended by."""
+import os, sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from program_parts import in_turns
+from tenth_programs import half, options
+
+PAIRS, HEALTHY, COMPILED = half(0)
+PROGRAMS = in_turns(PAIRS, HEALTHY)
+FORMS = {}
