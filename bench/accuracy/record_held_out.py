@@ -9,13 +9,14 @@ FILE has PROGRAMS and options(index), and may have COMPILED: the names of what i
 What is compiled is compiled first, all at once in processes of their own: Inductor's cache on disk then serves the recording. A set with FORMS is
 compiled by recording.py itself, whose processes wait for their turn (--prepare). The
 recording itself runs one program at a time and nothing beside it. OUT gets steps.jsonl, console.log and held_out_N.tar (several, as a
-file that comes back has at most 16 MiB), each written on as programs are done.
+file that comes back has at most 16 MiB, all of them 64), each written on as programs are done. A set with more traces than that is recorded by
+--part 1/2, --part 2/2: of its programs every second one, in order.
 """
 import argparse, ast, json, os, shutil, subprocess, sys, tarfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = os.path.join(HERE, "held_out_programs.py")
-TAR_LIMIT, TARS = 11 << 20, 6
+TAR_LIMIT, TARS = 15 << 20, 4
 
 
 def load(path):
@@ -121,6 +122,7 @@ class Packing:
 
     def __init__(self, work, out):
         self.work, self.out, self.done, self.number, self.size = work, out, set(), 1, 0
+        self.left_out = []
 
     def more(self):
         path = os.path.join(self.work, "steps.jsonl")
@@ -145,7 +147,7 @@ class Packing:
                 if self.size and self.size + size > TAR_LIMIT and self.number < TARS:
                     self.number, self.size = self.number + 1, 0
                 if self.size + size > TAR_LIMIT:
-                    print("no room for", name, flush=True)
+                    self.left_out.append(name)
                     continue
                 with tarfile.open(os.path.join(self.out, f"held_out_{self.number}.tar"), "a") as tar:
                     tar.add(full, "held_out/" + name)
@@ -161,8 +163,15 @@ def environment():
     return more
 
 
+def names_of_part(path, part):
+    number, parts = (int(each) for each in part.split("/"))
+    return list(load(path).PROGRAMS)[number - 1::parts]
+
+
 def record(args):
     begin = time.monotonic()
+    if args.part:
+        args.names = names_of_part(args.programs, args.part)
     recording = next((p for p in (os.path.join(HERE, "recording.py"), os.path.join(HERE, "../../bench/accuracy/recording.py"), "bench/accuracy/recording.py")
                       if os.path.exists(p)), None)
     if not recording:
@@ -206,6 +215,8 @@ def record(args):
             child.wait()
             say("stopped: out of time")
     packing.more()
+    if packing.left_out:
+        say("no room for " + ", ".join(packing.left_out))
     say(f"{len(packing.done)} programs (halves of pairs and compiled forms counted each) in {time.monotonic() - begin:.0f} s; {packing.number} tars, the last {packing.size >> 20} MiB")
     log.close()
     with open(os.path.join(args.out, "console.log"), errors="replace") as file:
@@ -225,6 +236,7 @@ def main():
     parser.add_argument("--compile-seconds", type=float, default=60)
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--warm")
+    parser.add_argument("--part", help="1/2, 2/2: of the programs every second one")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     if args.warm:

@@ -63,15 +63,15 @@ void remove_host(const Removal& removal, const StepGraph& graph, StepTimes* time
 }  // namespace
 
 std::vector<Removal::Work> work_gone(std::span<const Removal* const> removals) {
-  struct Part {
+  struct OfRow {
     std::uint32_t row, of;
     std::int64_t claimed_ns, ns;
   };
-  std::vector<Part> parts;
+  std::vector<OfRow> parts;
   for (std::uint32_t r = 0; r < removals.size(); ++r) {
     for (const Removal::Work& part : removals[r]->work) parts.push_back({part.row, r, part.beside ? 0 : part.ns, part.ns});
   }
-  std::ranges::sort(parts, {}, [](const Part& part) { return std::pair(part.row, part.of); });
+  std::ranges::sort(parts, {}, [](const OfRow& part) { return std::pair(part.row, part.of); });
   std::vector<Removal::Work> work;
   for (std::size_t i = 0; i < parts.size();) {
     const std::uint32_t row = parts[i].row;

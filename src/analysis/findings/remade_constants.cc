@@ -18,7 +18,7 @@
 #include <unordered_set>
 
 #include "analysis/findings/catalog.h"
-#include "analysis/findings/grid_size.h"
+#include "cost/grid_size.h"
 #include "analysis/findings/host_gone.h"
 
 namespace ridge {
@@ -209,7 +209,7 @@ class Constants {
 
   // What the kernels of each outermost op go over, at most.
   void look_at_grids() {
-    const GridSizes sizes(facts_);
+    const GridSizes sizes(facts_.model());
     for (const DeviceLedger& device : facts_.ledger().devices()) {
       for (const WorkSlot& slot : device.work) {
         const NodeId op = outermost(facts_.op(slot.work.row));

@@ -1,5 +1,5 @@
 // What a kernel goes over where no shapes are recorded: by its name, its grid, and the PyTorch that launched it.
-#include "analysis/findings/grid_size.h"
+#include "cost/grid_size.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Names as PyTorch 1.13 to 2.11 write them.
-#include "analysis/findings/grid_size.h"
+#include "cost/grid_size.h"
 
 #include <algorithm>
 #include <charconv>
@@ -60,11 +60,6 @@ double bytes_an_element(std::string_view kernel) {
   return 4;
 }
 
-std::optional<Dim3> dim3_of(const Facts& facts, const ArgColumn& column, std::uint32_t row) {
-  const auto text = column.text(facts.work().events[row]);
-  return text ? parse_dim3(facts.trace().text(*text)) : std::nullopt;
-}
-
 }  // namespace
 
 bool takes_eight(std::string_view kernel) {
@@ -94,19 +89,25 @@ std::optional<GridSize> size_by_grid(std::string_view kernel, const Dim3& grid, 
   return out;
 }
 
-GridSizes::GridSizes(const Facts& facts) : facts_(facts), width_(width_since(facts.trace().metadata.versions)) {
-  for (const DeviceLedger& device : facts.ledger().devices()) {
-    for (const WorkSlot& slot : device.work) {
-      if (width_ == Width::four && takes_eight(facts.kernel(slot.work.row))) width_ = Width::eight;
-    }
+GridSizes::GridSizes(const Model& model)
+    : trace_(model.trace()), work_(device_work(trace_)), width_(width_since(trace_.metadata.versions)) {
+  for (std::uint32_t row = 0; row < work_.events.size() && width_ == Width::four; ++row) {
+    if (takes_eight(kernel(row))) width_ = Width::eight;
   }
 }
 
-std::optional<GridSize> GridSizes::of(std::uint32_t row) const {
-  const auto threads = grid(row), block = dim3_of(facts_, facts_.work().block, row);
-  return threads && block ? size_by_grid(facts_.kernel(row), *threads, *block, width_) : std::nullopt;
+std::string_view GridSizes::kernel(std::uint32_t row) const { return trace_.text(trace_.events.name(work_.events[row])); }
+
+std::optional<Dim3> GridSizes::threads(const ArgColumn& column, std::uint32_t row) const {
+  const auto text = column.text(work_.events[row]);
+  return text ? parse_dim3(trace_.text(*text)) : std::nullopt;
 }
 
-std::optional<Dim3> GridSizes::grid(std::uint32_t row) const { return dim3_of(facts_, facts_.work().grid, row); }
+std::optional<GridSize> GridSizes::of(std::uint32_t row) const {
+  const auto grid = threads(work_.grid, row), block = threads(work_.block, row);
+  return grid && block ? size_by_grid(kernel(row), *grid, *block, width_) : std::nullopt;
+}
+
+std::optional<Dim3> GridSizes::grid(std::uint32_t row) const { return threads(work_.grid, row); }
 
 }  // namespace ridge

@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/findings/facts.h"
+#include "model/model.h"
 #include "trace/args.h"
+#include "trace/tables.h"
 
 namespace ridge {
 
@@ -32,12 +33,16 @@ Width width_since(const std::vector<std::pair<std::string, std::string>>& versio
 // Of the kernels of a trace, by row.
 class GridSizes {
  public:
-  explicit GridSizes(const Facts& facts);
+  explicit GridSizes(const Model& model);
   std::optional<GridSize> of(std::uint32_t row) const;
   std::optional<Dim3> grid(std::uint32_t row) const;
 
  private:
-  const Facts& facts_;
+  std::string_view kernel(std::uint32_t row) const;
+  std::optional<Dim3> threads(const ArgColumn& column, std::uint32_t row) const;
+
+  const Trace& trace_;
+  DeviceWorkTable work_;
   Width width_ = Width::four;
 };
 

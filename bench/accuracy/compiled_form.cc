@@ -1,0 +1,41 @@
+// ridge_compiled_form: prints what the eager kernels of traces would be compiled to (src/predict/compiled_form.h), group by group
+// and per iteration, as JSON lines that fit_compiled.py reads.
+//
+//   ridge_compiled_form TRACE...
+#include <cstdio>
+
+#include "facts/scope.h"
+#include "ingest/reader.h"
+#include "model/model.h"
+#include "predict/compiled_form.h"
+
+namespace {
+
+void print(const char* path, const ridge::Scope& scope) {
+  const auto& devices = scope.model().timeline().devices;
+  if (devices.empty()) return;
+  const ridge::CompiledForm form = ridge::compiled_form(scope, devices.front().id);
+  std::printf("{\"trace\": \"%s\", \"iterations\": %lld, \"shapes\": %s, \"groups\": [", path,
+              static_cast<long long>(scope.model().iterations().count()), form.shapes ? "true" : "false");
+  const char* comma = "";
+  for (const ridge::GeneratedKernels& group : form.groups) {
+    std::printf("%s[%zu, %zu, %.0f, %.0f, %.1f, %.1f, %.1f, %.1f, %.0f, %.0f]", comma, group.rows.size(), group.ops, group.now_ns,
+                group.left_ns, group.traffic_ns, group.beyond_ns, group.beyond_of_sums_ns, group.beyond_of_moves_ns, group.elements, group.doubles);
+    comma = ", ";
+  }
+  std::printf("]}\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const auto trace = ridge::read_trace(argv[i], {});
+    if (!trace) {
+      std::fprintf(stderr, "ridge_compiled_form: %s: %s\n", argv[i], trace.error().message.c_str());
+      return 1;
+    }
+    const ridge::Model model(**trace);
+    print(argv[i], ridge::Scope(model));
+  }
+}

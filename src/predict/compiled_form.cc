@@ -1,0 +1,93 @@
+// Sums over the ops of each group.
+#include "predict/compiled_form.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "cost/grid_size.h"
+#include "model/kernel_identity.h"
+#include "predict/eager_program.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+// Fitted to programs that were recorded eager and compiled (bench/accuracy/fit_compiled.py): of traces with shapes, and of those
+// whose sizes grids and times tell.
+struct Fit {
+  double of_traffic, of_beyond, of_sums, of_moves, elements_per_ns, group_ns, of_one;
+};
+constexpr Fit kByShapes = {0.80, 0.12, 0.6, 0.11, 9'000, 6'000, 0.85};
+constexpr Fit kByGrids = {0.28, 0.17, 0.6, 0.35, 9'000, 1'200, 0.85};
+constexpr double kDoublesPerNs = 800;  // operations in double precision
+// A kernel takes that much longer than its traffic without being slow.
+constexpr double kUsual = 1.2, kBeyondUnknown = 0.2;
+
+class Sums {
+ public:
+  Sums(const Scope& scope, std::int64_t device)
+      : scope_(scope), model_(scope.model()), trace_(scope.trace()), table_(device_work(trace_)), rate_(bytes_a_ns(scope, device)) {}
+
+  void add(const FlowCall& call, const EagerOp& op, GeneratedKernels* out) const {
+    double time = 0, roof = 0;
+    bool moves = false, sums = false, doubles = false;
+    for (const std::uint32_t row : op.rows) {
+      time += static_cast<double>(trace_.events.dur_ns(table_.events[row]).value_or(0));
+      roof += scope_.costs().roof(row).roof_ns.value_or(0);
+      const Category category = model_.identities()[row].category;
+      const bool scans = model_.identities()[row].label.find("scan") != std::string_view::npos;  // ATen's are slow by themselves
+      moves = moves || scans || category == Category::layout || category == Category::norm || category == Category::memcpy;
+      sums = sums || category == Category::reduction;
+      const std::string_view name = trace_.text(trace_.events.name(table_.events[row]));
+      doubles = doubles || name.find("<double") != name.npos;
+    }
+    double elements = 0, bytes = 0;
+    for (const auto* tensors : {&call.reads, &call.makes}) {
+      for (const FlowTensor& each : *tensors) {
+        elements = std::max(elements, each.elements);
+        bytes += each.bytes();
+      }
+    }
+    const bool by_grid = !call.makes.empty() && call.makes.front().shape == 0;
+    if (by_grid) roof = bytes / rate_;
+    (moves ? out->beyond_of_moves_ns : sums ? out->beyond_of_sums_ns : out->beyond_ns) += roof > 0 ? std::max(0.0, time - kUsual * roof) : kBeyondUnknown * time;
+    out->now_ns += time;
+    out->elements += elements;
+    if (doubles) out->doubles += elements;
+    out->rows.insert(out->rows.end(), op.rows.begin(), op.rows.end());
+  }
+
+  double traffic_ns(const FusedGroup& group) const { return (group.bytes_read + group.bytes_written) / rate_; }
+
+ private:
+  const Scope& scope_;
+  const Model& model_;
+  const Trace& trace_;
+  DeviceWorkTable table_;
+  double rate_;
+};
+
+double left_of(const GeneratedKernels& group, const Fit& fit) {
+  double left = fit.of_traffic * group.traffic_ns + fit.of_beyond * group.beyond_ns + fit.of_sums * group.beyond_of_sums_ns + fit.of_moves * group.beyond_of_moves_ns +
+                group.elements / fit.elements_per_ns + group.doubles / kDoublesPerNs + fit.group_ns;
+  if (group.ops == 1) left = std::max(left, fit.of_one * group.now_ns);
+  return std::min(left, group.now_ns);
+}
+
+}  // namespace
+
+CompiledForm compiled_form(const Scope& scope, std::int64_t device) {
+  const EagerProgram program = eager_program(scope, device);
+  const Sums sums(scope, device);
+  CompiledForm out{.groups = {}, .shapes = program.shapes};
+  for (const FusedGroup& group : fuse(program.flow)) {
+    GeneratedKernels& kernels = out.groups.emplace_back();
+    kernels.traffic_ns = sums.traffic_ns(group);
+    kernels.ops = group.ops.size();
+    for (const std::uint32_t i : group.ops) sums.add(program.flow.calls[program.flow.ops[i].call], program.ops[i], &kernels);
+    kernels.left_ns = left_of(kernels, program.shapes ? kByShapes : kByGrids);
+  }
+  return out;
+}
+
+}  // namespace ridge

@@ -1,0 +1,35 @@
+// CompiledForm: the eager kernels of a program as a compiler would write them: which become one, and how long that takes.
+//
+// A group of them (fusion.h) takes as long as what it moves, and a part of what its kernels took beyond their own traffic:
+// arithmetic stays, walks through memory in a bad order mostly do not. A kernel that stands alone is written anew, and gains
+// little. What these figures are, and how well they tell, is in docs/accuracy.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "facts/scope.h"
+
+namespace ridge {
+
+struct GeneratedKernels {
+  std::vector<std::uint32_t> rows;  // of trace.of(device_work), in order of launch
+  std::size_t ops = 0;              // that launch them
+  double now_ns = 0;                // what they take
+  double left_ns = 0;               // what they would take; never more
+  // What that is made of.
+  double traffic_ns = 0;                          // at the device's bandwidth
+  // What kernels took beyond their own traffic: of arithmetic, of sums, and of what only moves.
+  double beyond_ns = 0, beyond_of_sums_ns = 0, beyond_of_moves_ns = 0;
+  double elements = 0, doubles = 0;               // that operations go over, all of them counted; in double precision
+};
+
+struct CompiledForm {
+  std::vector<GeneratedKernels> groups;
+  bool shapes = false;  // sizes are those recorded
+};
+
+CompiledForm compiled_form(const Scope& scope, std::int64_t device);
+
+}  // namespace ridge

@@ -1,0 +1,385 @@
+// One pass over a device's work, one over the host's views, and both in order of time. Equal calls share one description.
+#include "predict/eager_program.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/hash.h"
+#include "cost/grid_size.h"
+#include "cost/launch_costs.h"
+#include "model/graph_replays.h"
+#include "model/name_flags.h"
+#include "model/phases.h"
+#include "ops/op_call.h"
+#include "ops/operands.h"
+#include "ops/views.h"
+#include "trace/tables.h"
+
+namespace ridge {
+namespace {
+
+// Ops for which a compiler calls the library again, by the beginnings of their names.
+constexpr std::string_view kOfLibraries[] = {
+    "aten::_cdist",      "aten::_ctc_loss",   "aten::_cudnn_rnn",   "aten::_convolution", "aten::_embedding_bag", "aten::_fft_",
+    "aten::_thnn_",      "aten::_unique",     "aten::bincount",     "aten::cholesky",     "aten::conv",           "aten::cudnn_conv",
+    "aten::grid_sampler", "aten::histc",      "aten::linalg_",      "aten::lu_",          "aten::miopen_",        "aten::multinomial",
+    "aten::nonzero",     "aten::randperm",    "aten::searchsorted", "aten::sort",         "aten::topk",           "aten::triangular",
+    "aten::unique",
+};
+constexpr std::string_view kGeneratedAll = "aten::linalg_vector_norm";  // a sum like any other
+// Ops that write without reading.
+constexpr std::string_view kFills[] = {"aten::fill_",   "aten::zero_",       "aten::normal_",     "aten::uniform_",
+                                       "aten::random_", "aten::bernoulli_", "aten::exponential_"};
+// Ops whose results have sizes of their own: told by what was written.
+constexpr std::string_view kOwnSize[] = {"aten::embedding", "aten::gather", "aten::index", "aten::index_select", "aten::cat",
+                                         "aten::stack",     "aten::sum",    "aten::mean",  "aten::amax",         "aten::amin",
+                                         "aten::norm",      "aten::std",    "aten::var"};
+// Norms over channels: what they sum goes over all of the input before any of it is written.
+constexpr std::string_view kOverChannels[] = {"batch_norm", "group_norm"};
+
+constexpr double kMostSums = 65'536;        // numbers summed to one: all of a tensor is
+constexpr double kReachedUnknown = 0.7;     // of the bandwidth, by a kernel that tells no size
+constexpr double kReachedAtMost = 1.04;     // and by one that tells: an operand more than it had time for is a small one
+constexpr double kSumsOf = 256;             // numbers to one, where that is not told
+constexpr double kOctaveParts = 32;         // to which sizes told by times are rounded: equal calls stay equal
+
+bool begins_with_one(std::string_view name, std::span<const std::string_view> list) {
+  return std::ranges::any_of(list, [&](std::string_view text) { return name.starts_with(text); });
+}
+bool has_one(std::string_view name, std::span<const std::string_view> list) {
+  return std::ranges::any_of(list, [&](std::string_view text) { return name.find(text) != name.npos; });
+}
+bool is_one(std::string_view name, std::span<const std::string_view> list) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+std::uint64_t shape_hash(const std::vector<std::int64_t>& sizes) {
+  std::uint64_t hash = 0xD6E8FEB86659FD93U;
+  for (const std::int64_t size : sizes) hash = mix64(hash ^ static_cast<std::uint64_t>(size), 0x9E3779B97F4A7C15U);
+  return hash | 1U;  // 0 is none
+}
+FlowTensor flow_tensor(const TensorShape& shape) { return {numel(shape), item_bytes(shape.dtype), shape_hash(shape.sizes)}; }
+
+class Builder {
+ public:
+  Builder(const Scope& scope, std::int64_t device)
+      : scope_(scope),
+        model_(scope.model()),
+        trace_(scope.trace()),
+        tree_(model_.tree()),
+        table_(device_work(trace_)),
+        op_table_(ops(trace_)),
+        grids_(model_),
+        rate_(bytes_a_ns(scope, device)) {
+    phases_ = build_phases(trace_, tree_);
+    for (const Device& its : model_.timeline().devices) {
+      if (its.id == device) gather(its.work);
+    }
+  }
+
+  EagerProgram build() {
+    for (auto& [node, rows] : launched_) add(NodeId{node}, rows);
+    if (out_.shapes) add_views();
+    in_order();
+    return std::move(out_);
+  }
+
+ private:
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+
+  std::string_view name(NodeId node) const { return trace_.text(trace_.events.name(tree_.event[node.value])); }
+  std::string_view kernel(std::uint32_t row) const { return trace_.text(trace_.events.name(table_.events[row])); }
+  const KernelIdentity& identity(std::uint32_t row) const { return model_.identities()[row]; }
+  const LaunchCost& cost(std::uint32_t row) const { return scope_.costs()[row]; }
+  double time_ns(std::uint32_t row) const {
+    return static_cast<double>(trace_.events.dur_ns(table_.events[row]).value_or(0));
+  }
+
+  // The program's own work, by the op that launched it; in its own order.
+  void gather(const std::vector<WorkRow>& work) {
+    const NameFlags replays(trace_, is_graph_launch);
+    for (const WorkRow& each : work) {
+      const NodeId launch = model_.links().launch[each.row], op = model_.links().op[each.row];
+      if (launch == kNoNode || !scope_.holds_work(each.row) || model_.links().is_inherited(each.row)) continue;
+      if (launch.value >= tree_.recorded || replays[trace_.events.name(tree_.event[launch.value])]) continue;
+      if (model_.compiler_work().holds_work(each.row) || phases_[launch.value] == Phase::optimizer) continue;
+      const bool inside = each.sort == WorkSort::compute || each.sort == WorkSort::comm ||
+                          (each.sort == WorkSort::copy && kernel(each.row).find("DtoD") != std::string_view::npos);
+      if (inside) launched_[(op == kNoNode ? launch : op).value].push_back(each.row);
+    }
+  }
+
+  bool is_generated(NodeId node, const std::vector<std::uint32_t>& rows) const {
+    const std::string_view op = name(node);
+    if (!op.starts_with("aten::") || (begins_with_one(op, kOfLibraries) && op != kGeneratedAll)) return false;
+    return std::ranges::all_of(rows, [&](std::uint32_t row) {
+      if (model_.compiled_regions().call_at(model_.links().launch[row]) != kNoCall) return false;
+      switch (identity(row).category) {
+        case Category::norm:
+        case Category::elementwise:
+        case Category::reduction:
+        case Category::layout:
+        case Category::memcpy: return true;
+        default: return false;
+      }
+    });
+  }
+
+  // What is neither: several tensors at once already, or an optimizer's.
+  bool is_aside(const std::vector<std::uint32_t>& rows) const {
+    return std::ranges::any_of(rows, [&](std::uint32_t row) {
+      return identity(row).category == Category::optimizer || identity(row).label.starts_with("foreach");
+    });
+  }
+
+  void by_shapes(const OpCall& call, const std::vector<std::uint32_t>& rows, FlowCall* out) {
+    std::vector<FlowTensor> tensors;
+    for (const OpArgument& argument : call.arguments) {
+      if (argument.kind == OpArgument::Kind::tensor) tensors.push_back(flow_tensor(argument.tensor));
+      for (const TensorShape& each : argument.list) tensors.push_back(flow_tensor(each));
+    }
+    const bool copies = call.op == "aten::copy_" && tensors.size() >= 2;
+    const bool fills = is_one(call.op, kFills);
+    for (std::size_t i = copies ? 1 : 0; i < (copies ? 2 : fills ? 0 : tensors.size()); ++i) {
+      if (tensors[i].elements > 1) out->reads.push_back(tensors[i]);
+    }
+    if (copies) {
+      out->makes = {tensors.front()};
+    } else {
+      out->makes = {made(call, tensors, rows, out->sort == FlowSort::stays)};
+    }
+    if (out->sort == FlowSort::stays) return;
+    note_sums(call.op, rows, out);
+  }
+
+  // The result, by what was written.
+  FlowTensor made(const OpCall& call, const std::vector<FlowTensor>& tensors, const std::vector<std::uint32_t>& rows,
+                  bool of_library) const {
+    double written = 0, width = 0;
+    for (const std::uint32_t row : rows) written += cost(row).bytes_written.value_or(0);
+    for (const FlowTensor& each : tensors) width = each.elements > 1 ? std::max(width, each.width) : width;
+    if (width == 0) width = 4;
+    const TensorShape spread = broadcast(call, -1);
+    FlowTensor whole = flow_tensor(spread);
+    whole.width = width;
+    if (written == 0) return whole;
+    const double each = written / std::max(1.0, whole.elements);
+    const bool own_size = of_library || is_one(call.op, kOwnSize);
+    for (const double known : {1.0, 2.0, 4.0, 8.0}) {
+      if (!own_size && std::abs(each - known) < 0.05) return {whole.elements, known, whole.shape};
+    }
+    FlowTensor out{std::max(1.0, std::round(written / width)), width, 0};
+    for (const FlowTensor& tensor : tensors) {
+      if (tensor.elements == out.elements) out.shape = tensor.shape;
+    }
+    if (out.shape == 0) out.shape = shape_hash({static_cast<std::int64_t>(out.elements)});
+    return out;
+  }
+
+  void note_sums(std::string_view op, const std::vector<std::uint32_t>& rows, FlowCall* out) const {
+    double largest = 0;
+    const FlowTensor* of = nullptr;
+    for (const FlowTensor& each : out->reads) {
+      if (each.elements > largest) largest = each.elements, of = &each;
+    }
+    const bool channels = has_one(op, kOverChannels) ||
+                          std::ranges::any_of(rows, [&](std::uint32_t row) { return has_one(kernel(row), kOverChannels); });
+    if (channels && of != nullptr) {
+      const double width = out->makes.front().width;
+      out->makes = {{of->elements, width == 1 || width == 2 || width == 4 || width == 8 ? width : of->width, of->shape}};
+    }
+    const bool sums = op.find("softmax") == op.npos && std::ranges::any_of(rows, [&](std::uint32_t row) {
+                        return identity(row).category == Category::reduction;
+                      });
+    const bool columns = std::ranges::any_of(rows, [&](std::uint32_t row) {
+      const std::string_view name = kernel(row);
+      return name.find("reduce_kernel") != name.npos && name.find("reduce_kernel<512, 1,") == name.npos;
+    });
+    out->whole = channels || (sums && (columns || out->makes.front().elements * kMostSums < largest));
+    out->twice = channels;
+  }
+
+  static double rounded(double elements) {
+    return std::exp2(std::round(std::log2(std::max(1.0, elements)) * kOctaveParts) / kOctaveParts);
+  }
+
+  void by_grids(const std::vector<std::uint32_t>& rows, FlowCall* out) {
+    // Of several kernels the one that moves most.
+    const std::uint32_t row = *std::ranges::max_element(rows, {}, [&](std::uint32_t r) { return time_ns(r); });
+    double time = 0;
+    for (const std::uint32_t each : rows) time += time_ns(each);
+    const Category category = identity(row).category;
+    if (const auto size = grids_.of(row)) {
+      const double width = size->bytes_written / size->elements, most = kReachedAtMost * rate_ * time - size->bytes_written;
+      double read = size->bytes_read;
+      const double wide = std::max(width, read > 0 && read < 1.5 * size->elements * 4 && read > size->elements * 3 ? 4.0 : width);
+      int operands = static_cast<int>(std::lround(read / std::max(1.0, size->elements * wide)));
+      while (operands > 1 && static_cast<double>(operands) * size->elements * wide > most) --operands;
+      for (int i = 0; i < operands; ++i) out->reads.push_back({size->elements, wide, 0});
+      out->makes = {{size->elements, width, 0}};
+      return;
+    }
+    const double width = kernel(row).find("BFloat16") != std::string_view::npos || kernel(row).find("Half") != std::string_view::npos ? 2 : 4;
+    const bool sums = category == Category::reduction && kernel(row).find("oft") == std::string_view::npos &&
+                      kernel(row).find("SoftMax") == std::string_view::npos;
+    const double bytes = rounded(time * rate_ * kReachedUnknown);
+    const double elements = sums ? bytes / width : bytes / 2 / width;
+    out->reads = {{elements, width, 0}};
+    out->makes = {{sums ? elements / kSumsOf : elements, width, 0}};
+  }
+
+  // Of an op; nullptr for what is none. With the values of its arguments where asked for.
+  const OpCall* parsed(NodeId node, bool values) {
+    if (tree_.class_of(node) != EventClass::op) return nullptr;
+    const EventId event = tree_.event[node.value];
+    const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };
+    const StringId dims = text(op_table_.input_dims), types = text(op_table_.input_type);
+    const StringId constants = values ? text(op_table_.concrete_inputs) : StringId{};
+    const StringId of = trace_.events.name(event);
+    const auto [at, fresh] = parsed_.try_emplace(std::tuple(of.value, dims.value, types.value, constants.value));
+    if (fresh)
+      at->second = parse_op_call(trace_.text(of), trace_.text(dims), trace_.text(types), {}, trace_.text(constants));
+    return &at->second;
+  }
+
+  // Equal where calls are: by name, arguments and what their work costs.
+  Key key_of(NodeId node, const std::vector<std::uint32_t>& rows) const {
+    const EventId event = tree_.event[node.value];
+    const auto text = [&](const ArgColumn& column) { return std::uint64_t{column.text(event).value_or(StringId{}).value}; };
+    std::uint64_t work = rows.size();
+    for (const std::uint32_t row : rows) {
+      work = mix64(work ^ scope_.costs().costs().of_row[row], 0x9E3779B97F4A7C15U);
+      work = mix64(work ^ trace_.events.name(table_.events[row]).value, 0xD6E8FEB86659FD93U);
+    }
+    const bool op = tree_.class_of(node) == EventClass::op;
+    return {trace_.events.name(event).value, op ? text(op_table_.input_dims) << 32 | text(op_table_.input_type) : 0, work};
+  }
+
+  void add(NodeId node, const std::vector<std::uint32_t>& rows) {
+    Key key = key_of(node, rows);
+    const OpCall* call = parsed(node, false);
+    const bool shapes = call != nullptr && call->has_shapes;
+    out_.shapes = out_.shapes || shapes;
+    if (const auto known = shapes ? ids_.find(key) : ids_.end(); known != ids_.end()) {
+      if (known->second) push(node, *known->second, rows);
+      return;
+    }
+    if (is_aside(rows)) {
+      ids_[key] = std::nullopt;
+      return;
+    }
+    FlowCall out;
+    out.sort = is_generated(node, rows) ? FlowSort::generated : FlowSort::stays;
+    if (shapes) {
+      by_shapes(*call, rows, &out);
+    } else if (out.sort == FlowSort::stays) {
+      out.known = false;
+    } else {
+      by_grids(rows, &out);
+      // What grids and times tell is of this launch.
+      for (const std::vector<FlowTensor>& tensors : {out.reads, out.makes}) {
+        for (const FlowTensor& each : tensors)
+          std::get<2>(key) = mix64(std::get<2>(key) ^ std::bit_cast<std::uint64_t>(each.elements), 0x9E3779B97F4A7C15U);
+      }
+    }
+    push(node, call_id(std::move(out), key), rows);
+  }
+
+  std::uint32_t call_id(FlowCall call, const Key& key) {
+    const auto [at, fresh] = ids_.try_emplace(key, static_cast<std::uint32_t>(out_.flow.calls.size()));
+    if (fresh) out_.flow.calls.push_back(std::move(call));
+    return *at->second;
+  }
+
+  void push(NodeId node, std::uint32_t call, std::vector<std::uint32_t> rows) {
+    const std::int64_t start = tree_.start_ns[node.value];
+    const auto iteration = model_.iterations().at(start);
+    out_.flow.ops.push_back({.call = call,
+                             .thread = static_cast<std::uint32_t>(thread_index(node)),
+                             .iteration = iteration ? static_cast<std::uint32_t>(*iteration) + 1 : 0});
+    out_.ops.push_back({node, std::move(rows)});
+  }
+
+  std::size_t thread_index(NodeId node) const {
+    const auto after = std::ranges::upper_bound(tree_.threads, node.value, {}, &HostThread::first);
+    return static_cast<std::size_t>(after - tree_.threads.begin()) - 1;
+  }
+
+  void add_views() {
+    const NameFlags views(trace_, is_view);
+    if (!views.any()) return;
+    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
+      const NodeId node{n};
+      if (tree_.event_class[n] != EventClass::op || !views[trace_.events.name(tree_.event[n])]) continue;
+      if (!scope_.holds(node) || phases_[n] == Phase::optimizer || launched_.contains(n)) continue;
+      const OpCall* call = parsed(node, true);
+      if (call == nullptr || !call->has_shapes) continue;
+      const EventId event = tree_.event[n];
+      const auto text = [&](const ArgColumn& column) { return std::uint64_t{column.text(event).value_or(StringId{}).value}; };
+      const Key key{trace_.events.name(event).value, text(op_table_.input_dims) << 32 | text(op_table_.input_type),
+                    ~text(op_table_.concrete_inputs)};
+      const auto known = ids_.find(key);
+      push(node, known != ids_.end() ? *known->second : call_id(view_call(*call), key), {});
+    }
+  }
+
+  static FlowCall view_call(const OpCall& call) {
+    FlowCall out{.sort = FlowSort::view, .reads = {}, .makes = {}};
+    if (const TensorShape* tensor = tensor_at(call, 0)) out.reads = {flow_tensor(*tensor)};
+    for (const TensorShape& each : viewed(call)) out.makes.push_back(flow_tensor(each));
+    return out;
+  }
+
+  // The host's.
+  void in_order() {
+    std::vector<std::uint32_t> order(out_.ops.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, {}, [&](std::uint32_t i) {
+      return std::pair(tree_.start_ns[out_.ops[i].node.value], out_.ops[i].node.value);
+    });
+    std::vector<FlowOp> flow;
+    std::vector<EagerOp> all;
+    flow.reserve(order.size());
+    all.reserve(order.size());
+    for (const std::uint32_t i : order) {
+      flow.push_back(out_.flow.ops[i]);
+      all.push_back(std::move(out_.ops[i]));
+    }
+    out_.flow.ops = std::move(flow);
+    out_.ops = std::move(all);
+  }
+
+  const Scope& scope_;
+  const Model& model_;
+  const Trace& trace_;
+  const CallTree& tree_;
+  DeviceWorkTable table_;
+  OpTable op_table_;
+  GridSizes grids_;
+  double rate_;
+  std::vector<Phase> phases_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> launched_;  // rows by the node of their op
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, OpCall> parsed_;
+  std::map<Key, std::optional<std::uint32_t>> ids_;  // of flow.calls; nothing: no part of it
+  EagerProgram out_;
+};
+
+}  // namespace
+
+double bytes_a_ns(const Scope& scope, std::int64_t device) {
+  const DeviceSpec* spec = scope.costs().device(device);
+  return spec != nullptr && spec->bandwidth.known() ? spec->bandwidth.high / 1e9 : 1;
+}
+
+EagerProgram eager_program(const Scope& scope, std::int64_t device) { return Builder(scope, device).build(); }
+
+}  // namespace ridge

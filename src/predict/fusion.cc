@@ -1,0 +1,206 @@
+// One walk. Tensors stand by size, so that looking one up takes a bounded number of steps.
+#include "predict/fusion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <unordered_map>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+namespace ridge {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+// Depths in quarters: an op that stays is a whole step, a sum that must be done first a quarter.
+constexpr std::int64_t kStays = 4, kWhole = 1;
+constexpr std::size_t kLookedAt = 64;                // tensors of about one size, the last first
+constexpr double kBlock = 4'096, kRounded = 0.002;   // elements: to what a grid is rounded up
+constexpr double kBuckets = 8;                       // of an octave
+constexpr double kLeastTwice = 65'536;               // elements: a smaller tensor stays in the cache
+
+class Fusing {
+ public:
+  explicit Fusing(const Flow& flow) : flow_(flow) {}
+
+  std::vector<FusedGroup> groups() {
+    for (std::uint32_t i = 0; i < flow_.ops.size(); ++i) {
+      const FlowOp& op = flow_.ops[i];
+      if (i > 0 && op.iteration != flow_.ops[i - 1].iteration) end_iteration();
+      const FlowCall& call = flow_.calls[op.call];
+      if (call.sort == FlowSort::view) {
+        view(call);
+      } else if (call.sort == FlowSort::stays) {
+        stay(call, op.thread);
+      } else {
+        generate(call, i);
+      }
+    }
+    end_iteration();
+    return std::move(groups_);
+  }
+
+ private:
+  struct Value {
+    FlowTensor tensor;
+    std::int64_t depth = 0;
+    std::uint32_t root = kNone;   // what it is a view of
+    std::uint32_t group = kNone;  // that makes it; kNone: a library does, or it comes from before
+    std::uint32_t uses = 0;
+    bool written = false;
+  };
+
+  static std::int64_t bucket(double elements) {
+    return static_cast<std::int64_t>(std::floor(std::log2(std::max(1.0, elements)) * kBuckets));
+  }
+  static bool about(double a, double b) { return std::abs(a - b) <= std::max(kBlock, kRounded * std::max(a, b)); }
+  static bool fits(const FlowTensor& a, const FlowTensor& b) {
+    if (a.shape == 0 || b.shape == 0) return about(a.elements, b.elements);
+    return a.elements == b.elements && (a.width == b.width || a.width == 0 || b.width == 0);
+  }
+
+  std::uint32_t make(const FlowTensor& tensor, std::int64_t depth, std::uint32_t group, std::uint32_t root = kNone) {
+    const auto id = static_cast<std::uint32_t>(values_.size());
+    values_.push_back({.tensor = tensor, .depth = depth, .root = root, .group = group, .uses = 0, .written = false});
+    by_size_[bucket(tensor.elements)].push_back(id);
+    return id;
+  }
+
+  // The best of those that were made last; kNone when there is none.
+  std::uint32_t find(const FlowTensor& tensor, std::span<const std::uint32_t> taken) const {
+    std::uint32_t best = kNone;
+    int most = -1;
+    const auto look = [&](std::int64_t at) {
+      const auto found = by_size_.find(at);
+      if (found == by_size_.end()) return;
+      const std::vector<std::uint32_t>& ids = found->second;
+      for (std::size_t back = 0; back < std::min(kLookedAt, ids.size()); ++back) {
+        const std::uint32_t id = ids[ids.size() - 1 - back];
+        const Value& value = values_[id];
+        if (!fits(value.tensor, tensor) || std::ranges::find(taken, id) != taken.end()) continue;
+        const int score = (value.tensor.shape == tensor.shape ? 2 : 0) + (value.uses == 0 ? 1 : 0);
+        if (score > most || (score == most && id > best)) best = id, most = score;
+      }
+    };
+    const std::int64_t at = bucket(tensor.elements);
+    look(at);
+    if (tensor.shape == 0 || grids_) {
+      for (std::int64_t other = bucket(tensor.elements - kBlock); other <= bucket(tensor.elements + kBlock); ++other) {
+        if (other != at) look(other);
+      }
+    }
+    return best;
+  }
+
+  std::uint32_t root_of(std::uint32_t id) const { return values_[id].root == kNone ? id : values_[id].root; }
+
+  void view(const FlowCall& call) {
+    if (call.reads.empty() || call.makes.empty()) return;
+    std::uint32_t source = find(call.reads.front(), {});
+    if (source == kNone) source = make(call.reads.front(), 0, kNone);
+    if (call.makes.size() == 1 && call.makes.front().shape == values_[source].tensor.shape) return;
+    ++values_[source].uses;
+    // The last result on top, so that those that are read first are found last.
+    for (auto result = call.makes.rbegin(); result != call.makes.rend(); ++result) {
+      const Value of = values_[source];
+      make({result->elements, of.tensor.width, result->shape}, of.depth, of.group, root_of(source));
+    }
+  }
+
+  std::vector<std::uint32_t> inputs(const FlowCall& call, std::int64_t floor) {
+    std::vector<std::uint32_t> out;
+    for (const FlowTensor& tensor : call.reads) {
+      std::uint32_t id = find(tensor, out);
+      // By its size alone a second operand of an older depth is not known to be what was read before.
+      const bool older = id != kNone && tensor.shape == 0 && !out.empty() && values_[id].uses > 0 && values_[id].depth < floor;
+      if (id == kNone || older) id = make(tensor, 0, kNone);
+      out.push_back(id);
+    }
+    return out;
+  }
+
+  void write(std::uint32_t id) {
+    Value& root = values_[root_of(id)];
+    if (root.group == kNone || root.written) return;
+    root.written = true;
+    groups_[root.group].bytes_written += root.tensor.bytes();
+  }
+
+  void stay(const FlowCall& call, std::uint32_t thread) {
+    if (!call.known) {
+      // It reads what was made last; what comes behind it needs it.
+      if (!values_.empty() && values_.back().uses == 0) {
+        write(static_cast<std::uint32_t>(values_.size() - 1));
+        ++values_.back().uses;
+      }
+      floors_[thread] += kStays;
+      return;
+    }
+    std::int64_t depth = 0;
+    for (const std::uint32_t id : inputs(call, 0)) {
+      depth = std::max(depth, values_[id].depth);
+      write(id);
+      ++values_[id].uses;
+    }
+    for (const FlowTensor& tensor : call.makes) make(tensor, depth + kStays, kNone);
+  }
+
+  void generate(const FlowCall& call, std::uint32_t i) {
+    const std::uint32_t thread = flow_.ops[i].thread;
+    std::int64_t depth = floors_[thread];
+    grids_ = grids_ || (!call.makes.empty() && call.makes.front().shape == 0);
+    const std::vector<std::uint32_t> ids = inputs(call, depth);
+    for (const std::uint32_t id : ids) depth = std::max(depth, values_[id].depth);
+    const auto [at, fresh] = of_depth_.try_emplace({thread, depth}, static_cast<std::uint32_t>(groups_.size()));
+    if (fresh) groups_.emplace_back();
+    const std::uint32_t group = at->second;
+    groups_[group].ops.push_back(i);
+    for (const std::uint32_t id : ids) {
+      Value& value = values_[id];
+      const std::uint32_t root = root_of(id);
+      const bool inside = values_[root].group == group && value.depth == depth;
+      const bool part = value.tensor.elements != values_[root].tensor.elements;
+      if (!inside || call.twice) {
+        const double bytes = std::min(value.tensor.bytes(), values_[root].tensor.bytes());
+        const bool again = call.twice && value.tensor.elements > kLeastTwice;
+        if (read_.insert((static_cast<std::uint64_t>(group) << 32) | (part ? id : root)).second)
+          groups_[group].bytes_read += again ? 2 * bytes : bytes;
+        write(id);
+      }
+      ++value.uses;
+    }
+    for (const FlowTensor& tensor : call.makes) make(tensor, depth + (call.whole ? kWhole : 0), group);
+  }
+
+  // What nothing has read is a result.
+  void end_iteration() {
+    for (std::uint32_t id = 0; id < values_.size(); ++id) {
+      if (values_[id].uses > 0) ++values_[root_of(id)].uses;
+    }
+    for (std::uint32_t id = 0; id < values_.size(); ++id) {
+      if (values_[id].root == kNone && values_[id].uses == 0) write(id);
+    }
+    values_.clear();
+    by_size_.clear();
+    of_depth_.clear();
+    floors_.clear();
+    read_.clear();
+  }
+
+  const Flow& flow_;
+  std::vector<FusedGroup> groups_;
+  std::vector<Value> values_;  // of the iteration
+  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> by_size_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> of_depth_;  // group by thread and depth
+  std::map<std::uint32_t, std::int64_t> floors_;                              // by thread: what is not known to be less deep
+  std::unordered_set<std::uint64_t> read_;                                    // by a group
+  bool grids_ = false;                                                        // some sizes are told by grids
+};
+
+}  // namespace
+
+std::vector<FusedGroup> fuse(const Flow& flow) { return Fusing(flow).groups(); }
+
+}  // namespace ridge

@@ -1,0 +1,59 @@
+// Fusion: what a compiler makes of ops that run one by one. Ops that compute element by element, move elements, or sum them up
+// become few kernels; products, convolutions and attention stay, and so does what they read and write.
+//
+// A trace names no tensors. What an op reads is told by its size and shape: the tensor of that shape that was made last, those
+// before others that nothing has read yet. Views are followed: a part of a tensor is not the whole.
+//
+// Each op has a depth: one more than the ops that stay on the longest way to it. Ops of one thread and depth can be one kernel:
+// no op that stays needs what one of them makes and makes what another needs. Such a group reads what ops of other depths made
+// (each tensor once), and writes what others read. Where a result is known only when all of its input was read (sums down the
+// columns, norms over channels), what needs it lies deeper, too: the input is read once more.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ridge {
+
+struct FlowTensor {
+  double elements = 0;
+  double width = 0;         // bytes of an element; 0: not known
+  std::uint64_t shape = 0;  // a hash of its sizes; 0: the size is told by a grid, rounded up to whole blocks
+  double bytes() const { return elements * width; }
+};
+
+enum class FlowSort : std::uint8_t {
+  view,       // of `reads`, which is one
+  generated,  // a compiler writes it anew
+  stays,      // a kernel of a library
+};
+
+// What equal calls of an op do.
+struct FlowCall {
+  FlowSort sort = FlowSort::generated;
+  bool known = true;   // its tensors are; what stays and is not known is taken to need all that was made before
+  bool whole = false;  // what it makes is known when all of its input was read
+  bool twice = false;  // it reads its input once for that, and once more
+  std::vector<FlowTensor> reads, makes;
+};
+
+struct FlowOp {
+  std::uint32_t call = 0;
+  std::uint32_t thread = 0;     // nothing fuses across threads: autograd's are a program of their own
+  std::uint32_t iteration = 0;  // nor across iterations
+};
+
+struct Flow {
+  std::vector<FlowCall> calls;  // distinct ones
+  std::vector<FlowOp> ops;      // in order of time
+};
+
+struct FusedGroup {
+  std::vector<std::uint32_t> ops;  // ascending, generated ones
+  double bytes_read = 0, bytes_written = 0;
+};
+
+// In the order of their first ops. Linear in what ops read and make.
+std::vector<FusedGroup> fuse(const Flow& flow);
+
+}  // namespace ridge
