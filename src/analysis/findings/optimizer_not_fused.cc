@@ -95,12 +95,15 @@ Step optimizer_work(Facts& facts) {
   return step;
 }
 
-// A loop over parameters in Python goes as a whole: what is left walks the lists once.
-Removal without_loop(const HostGone& gone) {
-  constexpr double kOfHost = 0.9;
+// Of the host's time in the optimizer's step: a loop over parameters in Python goes as a whole, what is left walks the lists
+// once; lists that one foreach op after another walks are still made. Of recorded steps of five optimizers and of their fused
+// forms 0.95 and 0.97 of loops, 0.63 to 0.75 of foreach; unrecorded ones lost more.
+constexpr double kOfLoop = 0.95, kOfForeach = 0.8;
+
+Removal without_host(const HostGone& gone, double share) {
   Removal out;
   for (Removal::Host part : gone.removal().host) {
-    part.share = kOfHost;
+    part.share = share;
     out.host.push_back(part);
   }
   return out;
@@ -145,7 +148,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
   const bool loop = step.foreach_launches * 2 < launches;
   HostGone gone(facts);
   for (const NodeId node : step.nodes) gone.add(node);
-  if (loop) gone.reach(&claim);
+  gone.reach(&claim);
   return Finding{.finding = (loop ? "the optimizer launches separate kernels for each parameter: "
                                   : "the optimizer launches one foreach kernel after another: ") +
                             per_iteration(facts, launches, "kernel"),
@@ -154,7 +157,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                  .evidence = tally.text() + waits_between(waited_ns / facts.ledger().iterations()),
                  .action = what_to_do(step.optimizers, loop),
                  .event = tally.event(),
-                 .gone = loop ? without_loop(gone) : Removal(),
+                 .gone = without_host(gone, loop ? kOfLoop : kOfForeach),
                  .doubt = kOptimizerDoubt};
 }
 
