@@ -69,7 +69,7 @@ class WeightCasts {
 
   std::vector<std::uint32_t> repeated() {
     find_parameters();
-    if (parameters_.empty()) return trains_ || has_shapes_ ? std::vector<std::uint32_t>() : weight_casts_by_flow(scope_);
+    if (parameters_.empty() && layers_.empty()) return trains_ || has_shapes_ ? std::vector<std::uint32_t>() : weight_casts_by_flow(scope_);
     find_casts();
     if (trains_) count_gradients();
     std::vector<std::uint32_t> rows;
@@ -103,6 +103,7 @@ class WeightCasts {
   }
 
   void add_parameters(const OpCall& call) {
+    if (call.op == "aten::linear") add_layer(call);
     const OpFormula* row = find_op(call.op);
     if (const ProductPositions* at = product_positions(*row)) {
       const TensorShape *a = tensor(call, at->a), *b = tensor(call, at->b), *added = tensor(call, at->added);
@@ -113,6 +114,11 @@ class WeightCasts {
     } else if (const TensorShape* weight = tensor(call, 1); weight != nullptr && weight->sizes.size() >= 3) {
       add(*weight);
     }
+  }
+  // aten::linear(x, weight): rows of sequences are no matrix, so that one of the weight's sizes in its order is the weight.
+  void add_layer(const OpCall& call) {
+    const TensorShape *x = tensor(call, 0), *weight = tensor(call, 1);
+    if (x != nullptr && weight != nullptr && x->sizes.size() > 2 && weight->sizes.size() == 2) layers_.insert(weight->sizes);
   }
   static const TensorShape* tensor(const OpCall& call, int at) {
     if (at < 0 || static_cast<std::size_t>(at) >= call.arguments.size()) return nullptr;
@@ -133,7 +139,7 @@ class WeightCasts {
           if (!iteration || !is_cast(call)) return;
           const TensorShape& to = call.arguments[0].tensor;
           const Parameter parameter{sorted_sizes(to), to.dtype};
-          if (parameters_.contains(parameter)) casts_[parameter][*iteration].push_back(work.row);
+          if (parameters_.contains(parameter) || layers_.contains(to.sizes)) casts_[parameter][*iteration].push_back(work.row);
         },
         CompilerWorkFilter::without);
   }
@@ -164,6 +170,7 @@ class WeightCasts {
   bool trains_;
   bool has_shapes_ = false;
   std::set<Parameter> parameters_;
+  std::set<std::vector<std::int64_t>> layers_;  // of weights, in their order
   std::map<Parameter, std::map<std::size_t, std::vector<std::uint32_t>>> casts_;        // rows by iteration
   std::map<std::pair<std::vector<std::int64_t>, std::size_t>, std::size_t> gradients_;  // by sizes and iteration
 };
