@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "facts/scope.h"
 #include "predict/changes.h"
@@ -50,6 +51,8 @@ class WhatIf {
   // Without what the recorder added to the host, while the program goes on (steady_step.h).
   std::int64_t without_profiler_ns() const { return without_profiler_ns_; }
   std::optional<std::int64_t> measured_ns() const { return measured_ns_; }
+  // Of it, per iteration, what the host is thought to wait for workers of a data loader, which the recording hides; a guess.
+  std::int64_t hidden_fetch_ns() const { return hidden_fetch_ns_; }
   // How far off that may be, as a logarithm: in 19 of 20 cases no more than this.
   double recorder_doubt() const;
   // That holds the truth in 80 % of cases.
@@ -79,6 +82,8 @@ class WhatIf {
 
  private:
   double fitted_to(std::int64_t step_ns) const;
+  StepTimes unrecorded() const;
+  void add_hidden_fetches();
   std::int64_t without_profiler_at_ns(double doubts) const;
   std::int64_t settled_ns(const StepTimes& times) const;
 
@@ -92,6 +97,9 @@ class WhatIf {
   From from_;
   std::int64_t replayed_ns_ = 0;
   std::int64_t without_profiler_ns_ = 0;
+  std::vector<std::uint32_t> fetches_;      // worker_fetches()
+  std::int64_t each_fetch_ns_ = 0;          // longer than recorded
+  std::int64_t hidden_fetch_ns_ = 0;
   std::int64_t base_ns_ = 0;
   std::int64_t base_settled_ns_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <ridge/argument_list.h>
 
@@ -10,7 +11,7 @@
 #include "analysis/findings/bounds.h"
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/claim_table.h"
-#include "analysis/findings/host_sync.h"
+#include "analysis/findings/hidden_waits.h"
 #include "analysis/launches/launches.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/iteration_table.h"
@@ -23,7 +24,7 @@
 namespace ridge {
 namespace {
 
-constexpr std::string_view kLateLaunches = "launch_bound", kHostSync = "host_sync";
+constexpr std::string_view kLateLaunches = "launch_bound";
 
 RankedFinding ranked(const FindingRow& rule, Finding finding, const Findings& of, const Scope& scope) {
   RankedFinding row{
@@ -139,18 +140,27 @@ Table causes_table(const Findings& findings) {
   return table;
 }
 
-// What the recorder hides of the host's waits, where the rule itself has found none.
+// What the recorder hides of the host's waits, where the rules themselves have found none.
+struct HiddenRule {
+  std::string_view id;
+  std::optional<Finding> (*find)(const Facts& facts, const StepSavings& savings);
+};
+constexpr HiddenRule kHidden[] = {{"dataloader", find_hidden_dataloader}, {"host_sync", find_hidden_host_sync}};
+
 template <class IsListed>
-void add_hidden_host_sync(const Facts& facts, const StepSavings& savings, IsListed is_listed, Findings* out) {
-  constexpr std::string_view kId = kHostSync;
-  const auto rule = std::ranges::find(finding_catalog(), kId, &FindingRow::id);
-  auto finding = find_hidden_host_sync(facts, savings);
-  if (!finding) return;
-  out->left_out += !is_listed(kId);
-  if (!is_listed(kId)) return;
-  Remedy remedy = remedy_of(facts.scope(), facts.ledger(), *finding, rule->spreads, {});
-  out->rows.push_back(ranked(*rule, std::move(*finding), *out, facts.scope()));
-  out->rows.back().remedy = std::move(remedy);
+void add_hidden(const Facts& facts, const StepSavings& savings, const std::set<std::string_view>& found, IsListed is_listed,
+                Findings* out) {
+  for (const HiddenRule& hidden : kHidden) {
+    if (found.contains(hidden.id)) continue;
+    const auto rule = std::ranges::find(finding_catalog(), hidden.id, &FindingRow::id);
+    auto finding = hidden.find(facts, savings);
+    if (!finding) continue;
+    out->left_out += !is_listed(hidden.id);
+    if (!is_listed(hidden.id)) continue;
+    Remedy remedy = remedy_of(facts.scope(), facts.ledger(), *finding, rule->spreads, {});
+    out->rows.push_back(ranked(*rule, std::move(*finding), *out, facts.scope()));
+    out->rows.back().remedy = std::move(remedy);
+  }
 }
 
 }  // namespace
@@ -178,7 +188,7 @@ Findings compute_findings(const Scope& all, const std::vector<std::string>& igno
   const auto is_listed = [&](std::string_view id) {
     return std::find(ignored.begin(), ignored.end(), id) == ignored.end() && scope.matches(id);
   };
-  bool waits_found = false;  // listed or not
+  std::set<std::string_view> found;  // listed or not
   for (const FindingRow& rule : finding_catalog()) {
     Stop::look();
     ledger.allow(rule.idle, rule.work, rule.reach);
@@ -186,7 +196,7 @@ Findings compute_findings(const Scope& all, const std::vector<std::string>& igno
     std::vector<ClaimPart> kept = ledger.take_kept();
     if (finding && rule.id == claim_of) out.claim = kept;
     const bool listed = is_listed(rule.id);
-    waits_found = waits_found || (finding && rule.id == kHostSync);
+    if (finding) found.insert(rule.id);
     if (finding && listed) {
       Remedy remedy = remedy_of(scope, ledger, *finding, rule.spreads, kept);
       finding->gone = {};  // the remedy has it
@@ -209,8 +219,8 @@ Findings compute_findings(const Scope& all, const std::vector<std::string>& igno
   const SavingsOnce own_savings(scope);
   const SavingsOnce& savings = known.savings != nullptr ? *known.savings : own_savings;
   // Where the device waits: nothing else asks for the step's graph when nothing was found.
-  if (!waits_found && (out.recorder_may_explain || !out.rows.empty() || !out.unclaimed.empty()))
-    add_hidden_host_sync(facts, savings.get(), is_listed, &out);
+  if (out.recorder_may_explain || !out.rows.empty() || !out.unclaimed.empty())
+    add_hidden(facts, savings.get(), found, is_listed, &out);
   if (!out.rows.empty()) add_savings(savings.get(), ledger, &out);
   // Stable: equal savings, and unknown ones, stay in the order of the catalog.
   std::stable_sort(out.rows.begin(), out.rows.end(), [](const RankedFinding& a, const RankedFinding& b) {

@@ -10,7 +10,7 @@
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
-#include "analysis/findings/host_sync.h"
+#include "analysis/findings/hidden_waits.h"
 #include "analysis/findings/savings.h"
 #include "base/saturating.h"
 #include "facts/break_costs.h"
