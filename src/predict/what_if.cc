@@ -43,8 +43,9 @@ StepTimes without_recorder(const StepGraph& graph, double times) {
 // workers 0.1 to 1 was true.
 constexpr double kHiddenFetch = 0.4;
 
-// Both doubts at once are rare: with their sum all but one of ten savings lay inside that nothing was read from.
-constexpr double kOfDoubts = 0.7;
+// Both doubts at once are rare, and what is told of most causes is nearer than each for itself would allow: with half of their
+// sum 89 % of the savings lay inside that the last rules were made by, and 79 % of harder ones.
+constexpr double kOfDoubts = 0.5;
 
 // How uncertain a saving is, of what is uncertain of it: where most of a step goes, what is left of it is uncertain instead.
 double spread(double share) { return share <= 0.5 ? std::abs(share) : 2 * share * (1 - share); }
