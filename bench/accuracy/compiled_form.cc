@@ -3,6 +3,7 @@
 //
 //   ridge_compiled_form TRACE...
 #include <cstdio>
+#include <vector>
 
 #include "facts/scope.h"
 #include "ingest/reader.h"
@@ -18,8 +19,11 @@ void print(const char* path, const ridge::Scope& scope) {
   std::printf("{\"trace\": \"%s\", \"iterations\": %lld, \"shapes\": %s, \"groups\": [", path,
               static_cast<long long>(scope.model().iterations().count()), form.shapes ? "true" : "false");
   const char* comma = "";
-  for (const ridge::GeneratedKernels& group : form.groups) {
-    std::printf("%s[%zu, %zu, %.0f, %.0f, %.1f, %.1f, %.1f, %.1f, %.0f, %.0f]", comma, group.rows.size(), group.ops, group.now_ns,
+  std::vector<std::size_t> kernels(form.groups.size());
+  for (const auto& kernel : form.kernels) ++kernels[kernel.group];
+  for (std::size_t i = 0; i < form.groups.size(); ++i) {
+    const ridge::GeneratedKernels& group = form.groups[i];
+    std::printf("%s[%zu, %zu, %.0f, %.0f, %.1f, %.1f, %.1f, %.1f, %.0f, %.0f]", comma, kernels[i], group.ops, group.now_ns,
                 group.left_ns, group.traffic_ns, group.beyond_ns, group.beyond_of_sums_ns, group.beyond_of_moves_ns, group.elements, group.doubles);
     comma = ", ";
   }

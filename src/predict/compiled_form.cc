@@ -2,6 +2,7 @@
 #include "predict/compiled_form.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "cost/grid_size.h"
@@ -28,10 +29,10 @@ class Sums {
   Sums(const Scope& scope, std::int64_t device)
       : scope_(scope), model_(scope.model()), trace_(scope.trace()), table_(device_work(trace_)), rate_(bytes_a_ns(scope, device)) {}
 
-  void add(const FlowCall& call, const EagerOp& op, GeneratedKernels* out) const {
+  void add(const FlowCall& call, std::span<const EagerProgram::Launched> launched, GeneratedKernels* out) const {
     double time = 0, roof = 0;
     bool moves = false, sums = false, doubles = false;
-    for (const std::uint32_t row : op.rows) {
+    for (const auto& [node, row] : launched) {
       time += static_cast<double>(trace_.events.dur_ns(table_.events[row]).value_or(0));
       roof += scope_.costs().roof(row).roof_ns.value_or(0);
       const Category category = model_.identities()[row].category;
@@ -54,10 +55,10 @@ class Sums {
     out->now_ns += time;
     out->elements += elements;
     if (doubles) out->doubles += elements;
-    out->rows.insert(out->rows.end(), op.rows.begin(), op.rows.end());
+    ++out->ops;
   }
 
-  double traffic_ns(const FusedGroup& group) const { return (group.bytes_read + group.bytes_written) / rate_; }
+  double traffic_ns(const Fused::Group& group) const { return (group.bytes_read + group.bytes_written) / rate_; }
 
  private:
   const Scope& scope_;
@@ -79,13 +80,20 @@ double left_of(const GeneratedKernels& group, const Fit& fit) {
 CompiledForm compiled_form(const Scope& scope, std::int64_t device) {
   const EagerProgram program = eager_program(scope, device);
   const Sums sums(scope, device);
-  CompiledForm out{.groups = {}, .shapes = program.shapes};
-  for (const FusedGroup& group : fuse(program.flow)) {
-    GeneratedKernels& kernels = out.groups.emplace_back();
-    kernels.traffic_ns = sums.traffic_ns(group);
-    kernels.ops = group.ops.size();
-    for (const std::uint32_t i : group.ops) sums.add(program.flow.calls[program.flow.ops[i].call], program.ops[i], &kernels);
-    kernels.left_ns = left_of(kernels, program.shapes ? kByShapes : kByGrids);
+  const Fused fused = fuse(program.flow);
+  CompiledForm out{.groups = std::vector<GeneratedKernels>(fused.groups.size()), .kernels = {}, .shapes = program.shapes};
+  for (std::size_t i = 0; i < program.flow.ops.size(); ++i) {
+    const std::uint32_t group = fused.group_of[i];
+    if (group == Fused::kNoGroup) continue;
+    const FlowOp& op = program.flow.ops[i];
+    const auto launched = program.launched_by(op);
+    sums.add(program.flow.calls[op.call], launched, &out.groups[group]);
+    for (const auto& [node, row] : launched) out.kernels.push_back({group, row});
+  }
+  std::ranges::stable_sort(out.kernels, {}, &CompiledForm::Kernel::group);
+  for (std::size_t i = 0; i < out.groups.size(); ++i) {
+    out.groups[i].traffic_ns = sums.traffic_ns(fused.groups[i]);
+    out.groups[i].left_ns = left_of(out.groups[i], program.shapes ? kByShapes : kByGrids);
   }
   return out;
 }

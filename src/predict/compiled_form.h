@@ -14,8 +14,7 @@
 namespace ridge {
 
 struct GeneratedKernels {
-  std::vector<std::uint32_t> rows;  // of trace.of(device_work), in order of launch
-  std::size_t ops = 0;              // that launch them
+  std::size_t ops = 0;  // that launch what is there now
   double now_ns = 0;                // what they take
   double left_ns = 0;               // what they would take; never more
   // What that is made of.
@@ -26,7 +25,12 @@ struct GeneratedKernels {
 };
 
 struct CompiledForm {
+  struct Kernel {
+    std::uint32_t group = 0;
+    std::uint32_t row = 0;  // of trace.of(device_work)
+  };
   std::vector<GeneratedKernels> groups;
+  std::vector<Kernel> kernels;  // by group, and in order of launch
   bool shapes = false;  // sizes are those recorded
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -87,9 +86,14 @@ class Builder {
   }
 
   EagerProgram build() {
-    for (auto& [node, rows] : launched_) add(NodeId{node}, rows);
+    std::vector<std::uint32_t> rows;
+    for (std::size_t i = 0; i < out_.launched.size();) {
+      const std::uint32_t node = out_.launched[i].node;
+      for (rows.clear(); i < out_.launched.size() && out_.launched[i].node == node; ++i) rows.push_back(out_.launched[i].row);
+      add(NodeId{node}, rows);
+    }
     if (out_.shapes) add_views();
-    in_order();
+    std::ranges::sort(out_.flow.ops, {}, [&](const FlowOp& op) { return std::pair(tree_.start_ns[op.node], op.node); });
     return std::move(out_);
   }
 
@@ -114,8 +118,9 @@ class Builder {
       if (model_.compiler_work().holds_work(each.row) || phases_[launch.value] == Phase::optimizer) continue;
       const bool inside = each.sort == WorkSort::compute || each.sort == WorkSort::comm ||
                           (each.sort == WorkSort::copy && kernel(each.row).find("DtoD") != std::string_view::npos);
-      if (inside) launched_[(op == kNoNode ? launch : op).value].push_back(each.row);
+      if (inside) out_.launched.push_back({(op == kNoNode ? launch : op).value, each.row});
     }
+    std::ranges::stable_sort(out_.launched, {}, &EagerProgram::Launched::node);
   }
 
   bool is_generated(NodeId node, const std::vector<std::uint32_t>& rows) const {
@@ -270,7 +275,7 @@ class Builder {
     const bool shapes = call != nullptr && call->has_shapes;
     out_.shapes = out_.shapes || shapes;
     if (const auto known = shapes ? ids_.find(key) : ids_.end(); known != ids_.end()) {
-      if (known->second) push(node, *known->second, rows);
+      if (known->second) push(node, *known->second);
       return;
     }
     if (is_aside(rows)) {
@@ -291,7 +296,7 @@ class Builder {
           std::get<2>(key) = mix64(std::get<2>(key) ^ std::bit_cast<std::uint64_t>(each.elements), 0x9E3779B97F4A7C15U);
       }
     }
-    push(node, call_id(std::move(out), key), rows);
+    push(node, call_id(std::move(out), key));
   }
 
   std::uint32_t call_id(FlowCall call, const Key& key) {
@@ -300,13 +305,13 @@ class Builder {
     return *at->second;
   }
 
-  void push(NodeId node, std::uint32_t call, std::vector<std::uint32_t> rows) {
+  void push(NodeId node, std::uint32_t call) {
     const std::int64_t start = tree_.start_ns[node.value];
     const auto iteration = model_.iterations().at(start);
     out_.flow.ops.push_back({.call = call,
                              .thread = static_cast<std::uint32_t>(thread_index(node)),
-                             .iteration = iteration ? static_cast<std::uint32_t>(*iteration) + 1 : 0});
-    out_.ops.push_back({node, std::move(rows)});
+                             .iteration = iteration ? static_cast<std::uint32_t>(*iteration) + 1 : 0,
+                             .node = node.value});
   }
 
   std::size_t thread_index(NodeId node) const {
@@ -320,7 +325,7 @@ class Builder {
     for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
       const NodeId node{n};
       if (tree_.event_class[n] != EventClass::op || !views[trace_.events.name(tree_.event[n])]) continue;
-      if (!scope_.holds(node) || phases_[n] == Phase::optimizer || launched_.contains(n)) continue;
+      if (!scope_.holds(node) || phases_[n] == Phase::optimizer || has_launched(n)) continue;
       const OpCall* call = parsed(node, true);
       if (call == nullptr || !call->has_shapes) continue;
       const EventId event = tree_.event[n];
@@ -328,8 +333,12 @@ class Builder {
       const Key key{trace_.events.name(event).value, text(op_table_.input_dims) << 32 | text(op_table_.input_type),
                     ~text(op_table_.concrete_inputs)};
       const auto known = ids_.find(key);
-      push(node, known != ids_.end() ? *known->second : call_id(view_call(*call), key), {});
+      push(node, known != ids_.end() ? *known->second : call_id(view_call(*call), key));
     }
+  }
+
+  bool has_launched(std::uint32_t node) const {
+    return std::ranges::binary_search(out_.launched, node, {}, &EagerProgram::Launched::node);
   }
 
   static FlowCall view_call(const OpCall& call) {
@@ -337,25 +346,6 @@ class Builder {
     if (const TensorShape* tensor = tensor_at(call, 0)) out.reads = {flow_tensor(*tensor)};
     for (const TensorShape& each : viewed(call)) out.makes.push_back(flow_tensor(each));
     return out;
-  }
-
-  // The host's.
-  void in_order() {
-    std::vector<std::uint32_t> order(out_.ops.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, {}, [&](std::uint32_t i) {
-      return std::pair(tree_.start_ns[out_.ops[i].node.value], out_.ops[i].node.value);
-    });
-    std::vector<FlowOp> flow;
-    std::vector<EagerOp> all;
-    flow.reserve(order.size());
-    all.reserve(order.size());
-    for (const std::uint32_t i : order) {
-      flow.push_back(out_.flow.ops[i]);
-      all.push_back(std::move(out_.ops[i]));
-    }
-    out_.flow.ops = std::move(flow);
-    out_.ops = std::move(all);
   }
 
   const Scope& scope_;
@@ -367,7 +357,6 @@ class Builder {
   GridSizes grids_;
   double rate_;
   std::vector<Phase> phases_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> launched_;  // rows by the node of their op
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, OpCall> parsed_;
   std::map<Key, std::optional<std::uint32_t>> ids_;  // of flow.calls; nothing: no part of it
   EagerProgram out_;
@@ -378,6 +367,11 @@ class Builder {
 double bytes_a_ns(const Scope& scope, std::int64_t device) {
   const DeviceSpec* spec = scope.costs().device(device);
   return spec != nullptr && spec->bandwidth.known() ? spec->bandwidth.high / 1e9 : 1;
+}
+
+std::span<const EagerProgram::Launched> EagerProgram::launched_by(const FlowOp& op) const {
+  const auto its = std::ranges::equal_range(launched, op.node, {}, &Launched::node);
+  return {its.begin(), its.end()};
 }
 
 EagerProgram eager_program(const Scope& scope, std::int64_t device) { return Builder(scope, device).build(); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "facts/scope.h"
@@ -11,15 +12,16 @@
 
 namespace ridge {
 
-struct EagerOp {
-  NodeId node = kNoNode;
-  std::vector<std::uint32_t> rows;  // of trace.of(device_work): what it launched; a view has none
-};
-
 struct EagerProgram {
-  Flow flow;
-  std::vector<EagerOp> ops;  // of each of flow.ops
-  bool shapes = false;       // some ops have theirs recorded
+  struct Launched {
+    std::uint32_t node = 0;  // of the op, or of the call where none is around it
+    std::uint32_t row = 0;   // of trace.of(device_work)
+  };
+  Flow flow;                       // by node
+  std::vector<Launched> launched;  // by node, and in the device's order; what is no part of the flow, too
+  bool shapes = false;             // some ops have theirs recorded
+
+  std::span<const Launched> launched_by(const FlowOp& op) const;
 };
 
 // Of the work on one device.

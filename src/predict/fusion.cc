@@ -25,7 +25,8 @@ class Fusing {
  public:
   explicit Fusing(const Flow& flow) : flow_(flow) {}
 
-  std::vector<FusedGroup> groups() {
+  Fused fused() {
+    out_.group_of.assign(flow_.ops.size(), Fused::kNoGroup);
     for (std::uint32_t i = 0; i < flow_.ops.size(); ++i) {
       const FlowOp& op = flow_.ops[i];
       if (i > 0 && op.iteration != flow_.ops[i - 1].iteration) end_iteration();
@@ -39,7 +40,7 @@ class Fusing {
       }
     }
     end_iteration();
-    return std::move(groups_);
+    return std::move(out_);
   }
 
  private:
@@ -125,7 +126,7 @@ class Fusing {
     Value& root = values_[root_of(id)];
     if (root.group == kNone || root.written) return;
     root.written = true;
-    groups_[root.group].bytes_written += root.tensor.bytes();
+    out_.groups[root.group].bytes_written += root.tensor.bytes();
   }
 
   void stay(const FlowCall& call, std::uint32_t thread) {
@@ -153,10 +154,10 @@ class Fusing {
     grids_ = grids_ || (!call.makes.empty() && call.makes.front().shape == 0);
     const std::vector<std::uint32_t> ids = inputs(call, depth);
     for (const std::uint32_t id : ids) depth = std::max(depth, values_[id].depth);
-    const auto [at, fresh] = of_depth_.try_emplace({thread, depth}, static_cast<std::uint32_t>(groups_.size()));
-    if (fresh) groups_.emplace_back();
+    const auto [at, fresh] = of_depth_.try_emplace({thread, depth}, static_cast<std::uint32_t>(out_.groups.size()));
+    if (fresh) out_.groups.emplace_back();
     const std::uint32_t group = at->second;
-    groups_[group].ops.push_back(i);
+    out_.group_of[i] = group;
     for (const std::uint32_t id : ids) {
       Value& value = values_[id];
       const std::uint32_t root = root_of(id);
@@ -166,7 +167,7 @@ class Fusing {
         const double bytes = std::min(value.tensor.bytes(), values_[root].tensor.bytes());
         const bool again = call.twice && value.tensor.elements > kLeastTwice;
         if (read_.insert((static_cast<std::uint64_t>(group) << 32) | (part ? id : root)).second)
-          groups_[group].bytes_read += again ? 2 * bytes : bytes;
+          out_.groups[group].bytes_read += again ? 2 * bytes : bytes;
         write(id);
       }
       ++value.uses;
@@ -190,7 +191,7 @@ class Fusing {
   }
 
   const Flow& flow_;
-  std::vector<FusedGroup> groups_;
+  Fused out_;
   std::vector<Value> values_;  // of the iteration
   std::unordered_map<std::int64_t, std::vector<std::uint32_t>> by_size_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> of_depth_;  // group by thread and depth
@@ -201,6 +202,6 @@ class Fusing {
 
 }  // namespace
 
-std::vector<FusedGroup> fuse(const Flow& flow) { return Fusing(flow).groups(); }
+Fused fuse(const Flow& flow) { return Fusing(flow).fused(); }
 
 }  // namespace ridge

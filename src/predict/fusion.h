@@ -41,6 +41,7 @@ struct FlowOp {
   std::uint32_t call = 0;
   std::uint32_t thread = 0;     // nothing fuses across threads: autograd's are a program of their own
   std::uint32_t iteration = 0;  // nor across iterations
+  std::uint32_t node = 0;       // whoever made the flow knows it by this
 };
 
 struct Flow {
@@ -48,12 +49,16 @@ struct Flow {
   std::vector<FlowOp> ops;      // in order of time
 };
 
-struct FusedGroup {
-  std::vector<std::uint32_t> ops;  // ascending, generated ones
-  double bytes_read = 0, bytes_written = 0;
+struct Fused {
+  static constexpr std::uint32_t kNoGroup = UINT32_MAX;
+  struct Group {
+    double bytes_read = 0, bytes_written = 0;
+  };
+  std::vector<std::uint32_t> group_of;  // of each op; kNoGroup of what a compiler does not write
+  std::vector<Group> groups;            // in the order of their first ops
 };
 
-// In the order of their first ops. Linear in what ops read and make.
-std::vector<FusedGroup> fuse(const Flow& flow);
+// Linear in what ops read and make.
+Fused fuse(const Flow& flow);
 
 }  // namespace ridge

@@ -2,6 +2,8 @@
 #include "predict/removal.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/saturating.h"
@@ -29,20 +31,6 @@ void drop_waits(const std::vector<NodeId>& calls, const StepGraph& graph, StepTi
   }
 }
 
-// Overlapping stretches of a thread become one, with the larger share.
-std::vector<Removal::Host> apart(std::vector<Removal::Host> parts) {
-  std::sort(parts.begin(), parts.end(), [](const Removal::Host& a, const Removal::Host& b) {
-    return std::pair(a.thread, a.time.start_ns) < std::pair(b.thread, b.time.start_ns);
-  });
-  std::vector<Removal::Host> out;
-  for (Removal::Host part : parts) {
-    if (!out.empty() && out.back().thread == part.thread)
-      part.time.start_ns = std::max(part.time.start_ns, out.back().time.end_ns);
-    if (part.time.end_ns > part.time.start_ns) out.push_back(part);
-  }
-  return out;
-}
-
 void remove_gaps(const Removal& removal, const StepGraph& graph, const std::vector<std::uint32_t>& node_of, StepTimes* times) {
   for (const Removal::Gap& part : removal.gaps) {
     if (node_of[part.row] == StepGraph::kNone) continue;
@@ -61,6 +49,46 @@ void remove_host(const Removal& removal, const StepGraph& graph, StepTimes* time
 }
 
 }  // namespace
+
+std::vector<Removal::Host> apart(std::vector<Removal::Host> parts) {
+  std::erase_if(parts, [](const Removal::Host& part) { return part.time.length() <= 0 || !(part.share > 0); });
+  std::ranges::sort(parts, {}, [](const Removal::Host& part) { return std::pair(part.thread, part.time.start_ns); });
+  std::vector<Removal::Host> out;
+  std::map<double, std::int64_t> active;  // until when each share reaches
+  const auto advance = [&](std::uint32_t thread, std::int64_t from, std::int64_t to) {
+    while (from < to && !active.empty()) {
+      const auto [share, until] = *active.rbegin();
+      if (until <= from) {
+        active.erase(std::prev(active.end()));
+        continue;
+      }
+      const Interval time{from, std::min(to, until)};
+      const bool goes_on = !out.empty() && out.back().thread == thread && out.back().time.end_ns == from && out.back().share == share;
+      if (goes_on) {
+        out.back().time.end_ns = time.end_ns;
+      } else {
+        out.push_back({thread, time, share});
+      }
+      from = time.end_ns;
+    }
+  };
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Removal::Host& part = parts[i];
+    if (i > 0 && parts[i - 1].thread != part.thread) {
+      advance(parts[i - 1].thread, at, INT64_MAX);
+      active.clear();
+    } else if (i > 0) {
+      advance(part.thread, at, part.time.start_ns);
+    }
+    at = part.time.start_ns;
+    std::int64_t& until = active[part.share];
+    until = std::max(until, part.time.end_ns);
+  }
+  if (!parts.empty()) advance(parts.back().thread, at, INT64_MAX);
+  out.shrink_to_fit();
+  return out;
+}
 
 std::vector<Removal::Work> work_gone(std::span<const Removal* const> removals) {
   struct OfRow {

@@ -41,6 +41,10 @@ struct Removal {
   bool empty() const { return work.empty() && host.empty() && waits.empty() && gaps.empty(); }
 };
 
+// In order, and none over another: where several stretches of a thread overlap the largest share counts; those that touch, of
+// one share, are one.
+std::vector<Removal::Host> apart(std::vector<Removal::Host> parts);
+
 // What several removals take off the device's work, by row.
 std::vector<Removal::Work> work_gone(std::span<const Removal* const> removals);
 

@@ -33,12 +33,12 @@ std::int64_t most_gain_compiled_ns(const Facts& facts, const WorkSlot& slot, std
   return slot.owned_ns - static_cast<std::int64_t>(kFaster * static_cast<double>(slot.owned_ns));
 }
 
-void reach_compiled(const Facts& facts, const std::unordered_set<std::uint32_t>& taken, Claim* claim) {
+void reach_compiled(const Facts& facts, const std::vector<bool>& taken, Claim* claim) {
   for (std::size_t d = 0; d < facts.ledger().devices().size(); ++d) {
     const DeviceLedger& device = facts.ledger().devices()[d];
     for (std::size_t i = 0; i < device.work.size(); ++i) {
       const WorkSlot& slot = device.work[i];
-      if (taken.contains(slot.work.row)) {
+      if (!taken.empty() && taken[slot.work.row]) {
         claim->reach_work(d, i, INT64_MAX, 0);
       } else {
         claim->reach_taken_work(d, i, most_gain_compiled_ns(facts, slot, device.device));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
+#include <vector>
 
 #include "analysis/findings/facts.h"
 
@@ -16,8 +16,8 @@ std::int64_t most_gain_ns(const Facts& facts, const WorkSlot& slot, std::int64_t
 // for another kernel for them; of a convolution, which may be laid out otherwise, what is above its least.
 std::int64_t most_gain_compiled_ns(const Facts& facts, const WorkSlot& slot, std::int64_t device);
 
-// That of all work, and the idle time beside it: who compiles a part may compile all. `taken`: rows that the claim has taken
-// time of; all that is open of these.
-void reach_compiled(const Facts& facts, const std::unordered_set<std::uint32_t>& taken, Claim* claim);
+// That of all work, and the idle time beside it: who compiles a part may compile all. `taken`: by row, whether the claim has
+// taken time of it (empty: of none); all that is open of these.
+void reach_compiled(const Facts& facts, const std::vector<bool>& taken, Claim* claim);
 
 }  // namespace ridge

@@ -229,10 +229,6 @@ bool is_before(const Facts& facts, NodeId launch, const Lead& lead) {
   return lead.kernel != kNoNode && facts.time(launch).start_ns < facts.time(lead.kernel).start_ns;
 }
 
-Interval first_of(const Interval& time, double part) {
-  return {time.start_ns, time.start_ns + static_cast<std::int64_t>(part * static_cast<double>(time.length()))};
-}
-
 template <typename F>
 void for_each_copy(const Facts& facts, F f) {
   const std::vector<DeviceLedger>& devices = facts.ledger().devices();
@@ -292,9 +288,8 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
     own.look_at(&lead);
     if (!lead.is_long(iteration_ns)) continue;
     work.add(lead);
-    const double part = lead.comes_true();
-    comes_true += part;
-    for (const Interval& time : lead.goes) gone.add(lead.kernel, first_of(time, part));
+    comes_true += lead.comes_true();
+    for (const Interval& time : lead.goes) gone.add(lead.kernel, time);
     for (const NodeId wait : lead.waits) gone.add(wait);
     waits = waits || !lead.waits.empty();
     ++steps;
@@ -311,6 +306,9 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
   if (waits) gone.reach_all_late(&claim);
   reach_copies(facts, leads, iteration_ns, &claim);
   const bool infers = facts.program() == ProgramKind::infers;
+  comes_true /= static_cast<double>(steps);
+  Removal host = gone.removal();
+  for (Removal::Host& part : host.host) part.share = comes_true;
   return Finding{
       .finding =
           fmt::format("host work before the first launch of a step: the device waits in {} of {}", steps, counted(all, "step")),
@@ -324,8 +322,8 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
               : "prepare the next batch while the device works on this one: in the workers of a DataLoader, or a process of "
                 "its own (a thread shares Python's lock); launch before what can wait",
       .event = work.event(),
-      .comes_true = comes_true / static_cast<double>(steps),
-      .gone = gone.removal(),
+      .comes_true = comes_true,
+      .gone = std::move(host),
       .doubt = kHandedDoubt};
 }
 

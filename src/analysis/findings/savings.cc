@@ -59,6 +59,7 @@ class ClaimedTime {
       }
     }
     add_between(share);
+    out_.host = apart(std::move(out_.host));  // of a claim on all of a program there are as many as it launches kernels
     return std::move(out_);
   }
 

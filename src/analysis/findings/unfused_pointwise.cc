@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <unordered_map>
-#include <unordered_set>
+#include <vector>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,18 +39,25 @@ std::uint32_t graph_of(const Facts& facts, std::uint32_t row) {
 
 class Fusible {
  public:
-  Fusible(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts) {}
+  Fusible(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts), rows_(facts.work().events.size()) {}
 
   // What would be compiled to fewer kernels, and what stands alone, written anew.
   void take_eager(std::size_t device) {
     const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
-    std::unordered_map<std::uint32_t, std::size_t> slot_of;  // by row
-    for (std::size_t i = 0; i < slots.size(); ++i) slot_of.emplace(slots[i].work.row, i);
-    for (const GeneratedKernels& group : compiled_form(facts_.scope(), facts_.ledger().devices()[device].device).groups) {
-      std::vector<std::size_t> kernels;
-      for (const std::uint32_t row : group.rows) {
-        if (const auto at = slot_of.find(row); at != slot_of.end() && slots[at->second].owned_ns > 0) kernels.push_back(at->second);
+    constexpr std::uint32_t kNoSlot = UINT32_MAX;
+    std::vector<std::uint32_t> slot_of(facts_.work().events.size(), kNoSlot);  // by row
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].owned_ns > 0) slot_of[slots[i].work.row] = static_cast<std::uint32_t>(i);
+    }
+    const CompiledForm form = compiled_form(facts_.scope(), facts_.ledger().devices()[device].device);
+    std::vector<std::size_t> kernels;
+    for (std::size_t i = 0; i < form.kernels.size();) {
+      const std::uint32_t at = form.kernels[i].group;
+      kernels.clear();
+      for (; i < form.kernels.size() && form.kernels[i].group == at; ++i) {
+        if (slot_of[form.kernels[i].row] != kNoSlot) kernels.push_back(slot_of[form.kernels[i].row]);
       }
+      const GeneratedKernels& group = form.groups[at];
       if (kernels.empty() || group.left_ns >= group.now_ns) continue;
       take(device, kernels, static_cast<std::int64_t>(group.left_ns), fuses(slots, kernels));
     }
@@ -79,10 +85,10 @@ class Fusible {
         const std::uint32_t row = slot.work.row;
         if (!is_eager(slot)) continue;
         ++all;
-        if (!rows_.contains(row)) out.push_back({row, kOfEagerCall});
+        if (!rows_[row]) out.push_back({row, kOfEagerCall});
       }
     }
-    const bool whole = static_cast<double>(rows_.size()) >= kOfAllCalls * static_cast<double>(all);
+    const bool whole = static_cast<double>(taken_) >= kOfAllCalls * static_cast<double>(all);
     return whole ? out : std::vector<Removal::Call>();
   }
 
@@ -91,7 +97,7 @@ class Fusible {
   std::int64_t fused_ns() const { return fused_ns_; }
   bool split_by_break() const { return split_by_break_; }
   const std::vector<Removal::Work>& beside() const { return beside_; }
-  const std::unordered_set<std::uint32_t>& rows() const { return rows_; }
+  const std::vector<bool>& rows() const { return rows_; }
   const WorkTally& tally() const { return tally_; }
 
  private:
@@ -172,7 +178,8 @@ class Fusible {
       if (i != longest) left -= stays;
       if (fuses) tally_.add(slots[i].work.row, slots[i].owned_ns);  // also what another finding claims of it
       if (open > 0) {
-        rows_.insert(slots[i].work.row);
+        if (!rows_[slots[i].work.row]) ++taken_;
+        rows_[slots[i].work.row] = true;
         claim_.take_work(device, i, open, open - stays);
         if (fuses) saturating_add(&fused_ns_, open - stays);
       }
@@ -197,7 +204,8 @@ class Fusible {
   std::int64_t fused_ns_ = 0;
   bool split_by_break_ = false;
   std::vector<Removal::Work> beside_;
-  std::unordered_set<std::uint32_t> rows_;  // that are written anew
+  std::vector<bool> rows_;  // by row: it is written anew
+  std::size_t taken_ = 0;   // of them
 };
 
 }  // namespace
