@@ -1,5 +1,5 @@
-// ridge_compiled_form: prints what the eager kernels of traces would be compiled to (src/predict/compiled_form.h), group by group
-// and per iteration, as JSON lines that fit_compiled.py reads.
+// ridge_compiled_form: prints what the eager kernels of traces would be compiled to (src/predict/compiled_form.h), group by
+// group and per iteration, as JSON lines that fit_compiled.py reads.
 //
 //   ridge_compiled_form TRACE...
 #include <cstdio>
@@ -16,15 +16,16 @@ void print(const char* path, const ridge::Scope& scope) {
   const auto& devices = scope.model().timeline().devices;
   if (devices.empty()) return;
   const ridge::CompiledForm form = ridge::compiled_form(scope, devices.front().id);
-  std::printf("{\"trace\": \"%s\", \"iterations\": %lld, \"shapes\": %s, \"groups\": [", path,
-              static_cast<long long>(scope.model().iterations().count()), form.shapes ? "true" : "false");
+  std::printf("{\"trace\": \"%s\", \"iterations\": %lld, \"groups\": [", path,
+              static_cast<long long>(scope.model().iterations().count()));
   const char* comma = "";
   std::vector<std::size_t> kernels(form.groups.size());
   for (const auto& kernel : form.kernels) ++kernels[kernel.group];
   for (std::size_t i = 0; i < form.groups.size(); ++i) {
     const ridge::GeneratedKernels& group = form.groups[i];
-    std::printf("%s[%zu, %zu, %.0f, %.0f, %.1f, %.1f, %.1f, %.1f, %.0f, %.0f]", comma, kernels[i], group.ops, group.now_ns,
-                group.left_ns, group.traffic_ns, group.beyond_ns, group.beyond_of_sums_ns, group.beyond_of_moves_ns, group.elements, group.doubles);
+    std::printf("%s[%zu, %zu, %d, %.0f, %.0f, %.1f, %.1f, %.1f, %.1f, %.0f, %.0f]", comma, kernels[i], group.ops,
+                group.sure ? 1 : 0, group.now_ns, group.left_ns, group.traffic_ns, group.beyond_ns, group.beyond_of_sums_ns,
+                group.beyond_of_moves_ns, group.elements, group.doubles);
     comma = ", ";
   }
   std::printf("]}\n");

@@ -22,7 +22,7 @@ STAYS = {"gemm", "conv", "attention", "comm", "optimizer", "memcpy", "memset"}
 MOST_EAGER = 0.1  # of what a compiled half takes besides products
 ONE = 0.85  # of what a kernel takes that stands alone
 NAMES = ("of_traffic", "of_beyond", "of_sums", "of_moves", "elements_per_ns", "group_ns", "of_one")
-START = {True: (1.0, 0.2, 0.4, 0.1, 10_000, 6_000, ONE), False: (0.3, 0.2, 0.4, 0.2, 10_000, 4_000, ONE)}
+START = ((0.3, 0.2, 0.4, 0.2, 10_000, 4_000, ONE), (1.0, 0.2, 0.4, 0.1, 10_000, 6_000, ONE))  # by guesses, by sizes
 DOUBLES_PER_NS = 800
 
 
@@ -40,10 +40,10 @@ def compiled_ns(ridge, trace):
 
 
 def read(args):
-    """By whether shapes are known: (name, groups per iteration, what the compiled form takes, the step), times in ns."""
+    """(name, groups, iterations, what the compiled form takes, the step, whether shapes are known), times in ns."""
     with open(os.path.join(HERE, "planted.json")) as file:
         planted = json.load(file)
-    cases = {True: [], False: []}
+    cases = []
     for folder in args.folders:
         with open(os.path.join(folder, "steps.jsonl")) as file:
             steps = {line["name"]: line for line in map(json.loads, file)}
@@ -62,25 +62,25 @@ def read(args):
                 trace = f"{folder}/{full}.{option}.json.gz"
                 if os.path.exists(trace):
                     form = json.loads(subprocess.run([args.form, trace], capture_output=True, text=True, check=True).stdout)
-                    cases[option in WITH_SHAPES].append((name, form["groups"], form["iterations"], takes, 1e3 * step["step_us"]))
+                    cases.append((name, form["groups"], form["iterations"], takes, 1e3 * step["step_us"], option in WITH_SHAPES))
     return cases
 
 
 def left(fit, groups, iterations):
-    of_traffic, of_beyond, of_sums, of_moves, elements_per_ns, group_ns, of_one = fit
     out = 0
-    for _, ops, now, _, traffic, beyond, sums, moves, elements, doubles in groups:
+    for _, ops, sure, now, _, traffic, beyond, sums, moves, elements, doubles in groups:
+        of_traffic, of_beyond, of_sums, of_moves, elements_per_ns, group_ns, of_one = fit[sure]
         ns = of_traffic * traffic + of_beyond * beyond + of_sums * sums + of_moves * moves + elements / elements_per_ns + doubles / DOUBLES_PER_NS + group_ns
         out += min(now, max(ns, of_one * now) if ops == 1 else ns)
     return out / iterations
 
 
 def errors(fit, cases):
-    return [100 * (left(fit, groups, iterations) - takes) / step for _, groups, iterations, takes, step in cases]
+    return [100 * (left(fit, groups, iterations) - takes) / step for _, groups, iterations, takes, step, _ in cases]
 
 
 def loss(fit, cases):
-    factors = [abs(math.log(max(1, left(fit, groups, iterations)) / takes)) for _, groups, iterations, takes, _ in cases]
+    factors = [abs(math.log(max(1, left(fit, groups, iterations)) / takes)) for _, groups, iterations, takes, _, _ in cases]
     return statistics.mean(min(25, abs(error)) for error in errors(fit, cases)) + 3 * statistics.mean(factors)
 
 
@@ -88,8 +88,7 @@ def fitted(cases, start, rounds):
     random.seed(1)
     best, least = start, loss(start, cases)
     for _ in range(rounds):
-        tried = [value * math.exp(random.gauss(0, 0.12)) if random.random() < 0.5 else value for value in best]
-        tried[6] = ONE
+        tried = [[value * math.exp(random.gauss(0, 0.12)) if random.random() < 0.3 else value for value in each[:-1]] + [ONE] for each in best]
         its = loss(tried, cases)
         if its < least:
             best, least = tried, its
@@ -97,7 +96,7 @@ def fitted(cases, start, rounds):
 
 
 def told(cases):
-    return [100 * (sum(group[3] for group in groups) / iterations - takes) / step for _, groups, iterations, takes, step in cases]
+    return [100 * (sum(group[4] for group in groups) / iterations - takes) / step for _, groups, iterations, takes, step, _ in cases]
 
 
 def main():
@@ -110,26 +109,29 @@ def main():
     parser.add_argument("folders", nargs="+")
     args = parser.parse_args()
     args.ridge, args.form = os.path.join(args.build, "ridge"), os.path.join(args.build, "ridge_compiled_form")
-    for shapes, cases in read(args).items():
-        if args.check:
-            its = told(cases)
-        elif args.folds:
-            names, its = sorted({case[0] for case in cases}), [0.0] * len(cases)
-            for fold in range(args.folds):
-                out = set(names[fold::args.folds])
-                fit = fitted([case for case in cases if case[0] not in out], START[shapes], args.rounds)
-                for i, case in enumerate(cases):
-                    if case[0] in out:
-                        its[i] = errors(fit, [case])[0]
-        else:
-            fit = fitted(cases, START[shapes], args.rounds)
-            its = errors(fit, cases)
-            print({name: round(value, 3) for name, value in zip(NAMES, fit)})
-        for error, (name, groups, iterations, takes, step) in sorted(zip(its, cases), key=lambda pair: -abs(pair[0])):
-            now = sum(group[2] for group in groups) / iterations
+    cases = read(args)
+    if args.check:
+        its = told(cases)
+    elif args.folds:
+        names, its = sorted({case[0] for case in cases}), [0.0] * len(cases)
+        for fold in range(args.folds):
+            out = set(names[fold::args.folds])
+            fit = fitted([case for case in cases if case[0] not in out], START, args.rounds)
+            for i, case in enumerate(cases):
+                if case[0] in out:
+                    its[i] = errors(fit, [case])[0]
+    else:
+        fit = fitted(cases, START, args.rounds)
+        its = errors(fit, cases)
+        for what, figures in zip(("by guesses", "by sizes"), fit):
+            print(what, {name: round(value, 3) for name, value in zip(NAMES, figures)})
+    for shapes in (True, False):
+        some = [(error, case) for error, case in zip(its, cases) if case[5] == shapes]
+        for error, (name, groups, iterations, takes, *_) in sorted(some, key=lambda pair: -abs(pair[0])):
+            now = sum(group[3] for group in groups) / iterations
             print(f"  {name:32} now {now / 1e3:8.0f} us, compiled {takes / 1e3:8.0f}, off {error:+6.1f} points")
-        within = lambda most: 100 * sum(abs(error) <= most for error in its) / len(its)
-        print(f"{'with' if shapes else 'without'} shapes: {len(its)} recordings, within 5 points {within(5):.0f} %, within 10 {within(10):.0f} %\n")
+        within = lambda most: 100 * sum(abs(error) <= most for error, _ in some) / len(some)
+        print(f"{'with' if shapes else 'without'} shapes: {len(some)} recordings, within 5 points {within(5):.0f} %, within 10 {within(10):.0f} %\n")
 
 
 main()

@@ -69,7 +69,8 @@ class WeightCasts {
 
   std::vector<std::uint32_t> repeated() {
     find_parameters();
-    if (parameters_.empty() && layers_.empty()) return trains_ || has_shapes_ ? std::vector<std::uint32_t>() : weight_casts_by_flow(scope_);
+    if (parameters_.empty() && layers_.empty())
+      return trains_ || has_shapes_ ? std::vector<std::uint32_t>() : weight_casts_by_flow(scope_);
     find_casts();
     if (trains_) count_gradients();
     std::vector<std::uint32_t> rows;
@@ -170,7 +171,7 @@ class WeightCasts {
   bool trains_;
   bool has_shapes_ = false;
   std::set<Parameter> parameters_;
-  std::set<std::vector<std::int64_t>> layers_;  // of weights, in their order
+  std::set<std::vector<std::int64_t>> layers_;                                          // of weights, in their order
   std::map<Parameter, std::map<std::size_t, std::vector<std::uint32_t>>> casts_;        // rows by iteration
   std::map<std::pair<std::vector<std::int64_t>, std::size_t>, std::size_t> gradients_;  // by sizes and iteration
 };

@@ -13,13 +13,13 @@
 namespace ridge {
 namespace {
 
-// Fitted to programs that were recorded eager and compiled (bench/accuracy/fit_compiled.py): of traces with shapes, and of those
-// whose sizes grids and times tell.
+// Fitted to programs that were recorded eager and compiled (bench/accuracy/fit_compiled.py): by sizes that shapes or grids
+// tell, and where products tell none, or times are all that does. Such guesses find twice the traffic.
 struct Fit {
   double of_traffic, of_beyond, of_sums, of_moves, elements_per_ns, group_ns, of_one;
 };
-constexpr Fit kByShapes = {0.80, 0.12, 0.6, 0.11, 9'000, 6'000, 0.85};
-constexpr Fit kByGrids = {0.28, 0.17, 0.6, 0.35, 9'000, 1'200, 0.85};
+constexpr Fit kBySizes = {0.80, 0.12, 0.6, 0.11, 9'000, 6'000, 0.85};
+constexpr Fit kByGuesses = {0.50, 0.05, 0.6, 0.45, 8'000, 1'200, 0.85};
 constexpr double kDoublesPerNs = 800;  // operations in double precision
 // A kernel takes that much longer than its traffic without being slow.
 constexpr double kUsual = 1.2, kBeyondUnknown = 0.2;
@@ -27,7 +27,11 @@ constexpr double kUsual = 1.2, kBeyondUnknown = 0.2;
 class Sums {
  public:
   Sums(const Scope& scope, std::int64_t device)
-      : scope_(scope), model_(scope.model()), trace_(scope.trace()), table_(device_work(trace_)), rate_(bytes_a_ns(scope, device)) {}
+      : scope_(scope),
+        model_(scope.model()),
+        trace_(scope.trace()),
+        table_(device_work(trace_)),
+        rate_(bytes_a_ns(scope, device)) {}
 
   void add(const FlowCall& call, std::span<const EagerProgram::Launched> launched, GeneratedKernels* out) const {
     double time = 0, roof = 0;
@@ -36,7 +40,8 @@ class Sums {
       time += static_cast<double>(trace_.events.dur_ns(table_.events[row]).value_or(0));
       roof += scope_.costs().roof(row).roof_ns.value_or(0);
       const Category category = model_.identities()[row].category;
-      const bool scans = model_.identities()[row].label.find("scan") != std::string_view::npos;  // ATen's are slow by themselves
+      const bool scans =
+          model_.identities()[row].label.find("scan") != std::string_view::npos;  // ATen's are slow by themselves
       moves = moves || scans || category == Category::layout || category == Category::norm || category == Category::memcpy;
       sums = sums || category == Category::reduction;
       const std::string_view name = trace_.text(trace_.events.name(table_.events[row]));
@@ -51,7 +56,9 @@ class Sums {
     }
     const bool by_grid = !call.makes.empty() && call.makes.front().shape == 0;
     if (by_grid) roof = bytes / rate_;
-    (moves ? out->beyond_of_moves_ns : sums ? out->beyond_of_sums_ns : out->beyond_ns) += roof > 0 ? std::max(0.0, time - kUsual * roof) : kBeyondUnknown * time;
+    (moves  ? out->beyond_of_moves_ns
+     : sums ? out->beyond_of_sums_ns
+            : out->beyond_ns) += roof > 0 ? std::max(0.0, time - kUsual * roof) : kBeyondUnknown * time;
     out->now_ns += time;
     out->elements += elements;
     if (doubles) out->doubles += elements;
@@ -69,8 +76,9 @@ class Sums {
 };
 
 double left_of(const GeneratedKernels& group, const Fit& fit) {
-  double left = fit.of_traffic * group.traffic_ns + fit.of_beyond * group.beyond_ns + fit.of_sums * group.beyond_of_sums_ns + fit.of_moves * group.beyond_of_moves_ns +
-                group.elements / fit.elements_per_ns + group.doubles / kDoublesPerNs + fit.group_ns;
+  double left = fit.of_traffic * group.traffic_ns + fit.of_beyond * group.beyond_ns + fit.of_sums * group.beyond_of_sums_ns +
+                fit.of_moves * group.beyond_of_moves_ns + group.elements / fit.elements_per_ns + group.doubles / kDoublesPerNs +
+                fit.group_ns;
   if (group.ops == 1) left = std::max(left, fit.of_one * group.now_ns);
   return std::min(left, group.now_ns);
 }
@@ -81,7 +89,7 @@ CompiledForm compiled_form(const Scope& scope, std::int64_t device) {
   const EagerProgram program = eager_program(scope, device);
   const Sums sums(scope, device);
   const Fused fused = fuse(program.flow);
-  CompiledForm out{.groups = std::vector<GeneratedKernels>(fused.groups.size()), .kernels = {}, .shapes = program.shapes};
+  CompiledForm out{.groups = std::vector<GeneratedKernels>(fused.groups.size()), .kernels = {}};
   for (std::size_t i = 0; i < program.flow.ops.size(); ++i) {
     const std::uint32_t group = fused.group_of[i];
     if (group == Fused::kNoGroup) continue;
@@ -93,7 +101,8 @@ CompiledForm compiled_form(const Scope& scope, std::int64_t device) {
   std::ranges::stable_sort(out.kernels, {}, &CompiledForm::Kernel::group);
   for (std::size_t i = 0; i < out.groups.size(); ++i) {
     out.groups[i].traffic_ns = sums.traffic_ns(fused.groups[i]);
-    out.groups[i].left_ns = left_of(out.groups[i], program.shapes ? kByShapes : kByGrids);
+    out.groups[i].sure = fused.groups[i].sure;
+    out.groups[i].left_ns = left_of(out.groups[i], fused.groups[i].sure ? kBySizes : kByGuesses);
   }
   return out;
 }

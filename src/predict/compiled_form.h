@@ -15,13 +15,14 @@ namespace ridge {
 
 struct GeneratedKernels {
   std::size_t ops = 0;  // that launch what is there now
-  double now_ns = 0;                // what they take
-  double left_ns = 0;               // what they would take; never more
+  bool sure = true;     // by sizes that are told
+  double now_ns = 0;    // what they take
+  double left_ns = 0;   // what they would take; never more
   // What that is made of.
-  double traffic_ns = 0;                          // at the device's bandwidth
+  double traffic_ns = 0;  // at the device's bandwidth
   // What kernels took beyond their own traffic: of arithmetic, of sums, and of what only moves.
   double beyond_ns = 0, beyond_of_sums_ns = 0, beyond_of_moves_ns = 0;
-  double elements = 0, doubles = 0;               // that operations go over, all of them counted; in double precision
+  double elements = 0, doubles = 0;  // that operations go over, all of them counted; in double precision
 };
 
 struct CompiledForm {
@@ -31,7 +32,6 @@ struct CompiledForm {
   };
   std::vector<GeneratedKernels> groups;
   std::vector<Kernel> kernels;  // by group, and in order of launch
-  bool shapes = false;  // sizes are those recorded
 };
 
 CompiledForm compiled_form(const Scope& scope, std::int64_t device);

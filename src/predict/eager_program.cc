@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "cost/grid_size.h"
 #include "cost/launch_costs.h"
+#include "facts/scoped_work.h"
 #include "model/graph_replays.h"
 #include "model/name_flags.h"
 #include "model/phases.h"
@@ -28,15 +29,15 @@ namespace {
 
 // Ops for which a compiler calls the library again, by the beginnings of their names.
 constexpr std::string_view kOfLibraries[] = {
-    "aten::_cdist",      "aten::_ctc_loss",   "aten::_cudnn_rnn",   "aten::_convolution", "aten::_embedding_bag", "aten::_fft_",
-    "aten::_thnn_",      "aten::_unique",     "aten::bincount",     "aten::cholesky",     "aten::conv",           "aten::cudnn_conv",
-    "aten::grid_sampler", "aten::histc",      "aten::linalg_",      "aten::lu_",          "aten::miopen_",        "aten::multinomial",
-    "aten::nonzero",     "aten::randperm",    "aten::searchsorted", "aten::sort",         "aten::topk",           "aten::triangular",
-    "aten::unique",
+    "aten::_cdist",       "aten::_ctc_loss",  "aten::_cudnn_rnn",   "aten::_convolution", "aten::_embedding_bag",
+    "aten::_fft_",        "aten::_thnn_",     "aten::_unique",      "aten::bincount",     "aten::cholesky",
+    "aten::conv",         "aten::cudnn_conv", "aten::grid_sampler", "aten::histc",        "aten::linalg_",
+    "aten::lu_",          "aten::miopen_",    "aten::multinomial",  "aten::nonzero",      "aten::randperm",
+    "aten::searchsorted", "aten::sort",       "aten::topk",         "aten::triangular",   "aten::unique",
 };
 constexpr std::string_view kGeneratedAll = "aten::linalg_vector_norm";  // a sum like any other
 // Ops that write without reading.
-constexpr std::string_view kFills[] = {"aten::fill_",   "aten::zero_",       "aten::normal_",     "aten::uniform_",
+constexpr std::string_view kFills[] = {"aten::fill_",   "aten::zero_",      "aten::normal_",     "aten::uniform_",
                                        "aten::random_", "aten::bernoulli_", "aten::exponential_"};
 // Ops whose results have sizes of their own: told by what was written.
 constexpr std::string_view kOwnSize[] = {"aten::embedding", "aten::gather", "aten::index", "aten::index_select", "aten::cat",
@@ -45,11 +46,11 @@ constexpr std::string_view kOwnSize[] = {"aten::embedding", "aten::gather", "ate
 // Norms over channels: what they sum goes over all of the input before any of it is written.
 constexpr std::string_view kOverChannels[] = {"batch_norm", "group_norm"};
 
-constexpr double kMostSums = 65'536;        // numbers summed to one: all of a tensor is
-constexpr double kReachedUnknown = 0.7;     // of the bandwidth, by a kernel that tells no size
-constexpr double kReachedAtMost = 1.04;     // and by one that tells: an operand more than it had time for is a small one
-constexpr double kSumsOf = 256;             // numbers to one, where that is not told
-constexpr double kOctaveParts = 32;         // to which sizes told by times are rounded: equal calls stay equal
+constexpr double kMostSums = 65'536;     // numbers summed to one: all of a tensor is
+constexpr double kReachedUnknown = 0.7;  // of the bandwidth, by a kernel that tells no size
+constexpr double kReachedAtMost = 1.04;  // and by one that tells: an operand more than it had time for is a small one
+constexpr double kSumsOf = 256;          // numbers to one, where that is not told
+constexpr double kOctaveParts = 32;      // to which sizes told by times are rounded: equal calls stay equal
 
 bool begins_with_one(std::string_view name, std::span<const std::string_view> list) {
   return std::ranges::any_of(list, [&](std::string_view text) { return name.starts_with(text); });
@@ -66,7 +67,9 @@ std::uint64_t shape_hash(const std::vector<std::int64_t>& sizes) {
   for (const std::int64_t size : sizes) hash = mix64(hash ^ static_cast<std::uint64_t>(size), 0x9E3779B97F4A7C15U);
   return hash | 1U;  // 0 is none
 }
-FlowTensor flow_tensor(const TensorShape& shape) { return {numel(shape), item_bytes(shape.dtype), shape_hash(shape.sizes)}; }
+FlowTensor flow_tensor(const TensorShape& shape) {
+  return {numel(shape), item_bytes(shape.dtype), shape_hash(shape.sizes), false};
+}
 
 class Builder {
  public:
@@ -104,9 +107,7 @@ class Builder {
   std::string_view kernel(std::uint32_t row) const { return trace_.text(trace_.events.name(table_.events[row])); }
   const KernelIdentity& identity(std::uint32_t row) const { return model_.identities()[row]; }
   const LaunchCost& cost(std::uint32_t row) const { return scope_.costs()[row]; }
-  double time_ns(std::uint32_t row) const {
-    return static_cast<double>(trace_.events.dur_ns(table_.events[row]).value_or(0));
-  }
+  double time_ns(std::uint32_t row) const { return static_cast<double>(trace_.events.dur_ns(table_.events[row]).value_or(0)); }
 
   // The program's own work, by the op that launched it; in its own order.
   void gather(const std::vector<WorkRow>& work) {
@@ -180,9 +181,9 @@ class Builder {
     const double each = written / std::max(1.0, whole.elements);
     const bool own_size = of_library || is_one(call.op, kOwnSize);
     for (const double known : {1.0, 2.0, 4.0, 8.0}) {
-      if (!own_size && std::abs(each - known) < 0.05) return {whole.elements, known, whole.shape};
+      if (!own_size && std::abs(each - known) < 0.05) return {whole.elements, known, whole.shape, false};
     }
-    FlowTensor out{std::max(1.0, std::round(written / width)), width, 0};
+    FlowTensor out{std::max(1.0, std::round(written / width)), width, 0, false};
     for (const FlowTensor& tensor : tensors) {
       if (tensor.elements == out.elements) out.shape = tensor.shape;
     }
@@ -200,7 +201,7 @@ class Builder {
                           std::ranges::any_of(rows, [&](std::uint32_t row) { return has_one(kernel(row), kOverChannels); });
     if (channels && of != nullptr) {
       const double width = out->makes.front().width;
-      out->makes = {{of->elements, width == 1 || width == 2 || width == 4 || width == 8 ? width : of->width, of->shape}};
+      out->makes = {{of->elements, width == 1 || width == 2 || width == 4 || width == 8 ? width : of->width, of->shape, false}};
     }
     const bool sums = op.find("softmax") == op.npos && std::ranges::any_of(rows, [&](std::uint32_t row) {
                         return identity(row).category == Category::reduction;
@@ -226,20 +227,22 @@ class Builder {
     if (const auto size = grids_.of(row)) {
       const double width = size->bytes_written / size->elements, most = kReachedAtMost * rate_ * time - size->bytes_written;
       double read = size->bytes_read;
-      const double wide = std::max(width, read > 0 && read < 1.5 * size->elements * 4 && read > size->elements * 3 ? 4.0 : width);
+      const double wide =
+          std::max(width, read > 0 && read < 1.5 * size->elements * 4 && read > size->elements * 3 ? 4.0 : width);
       int operands = static_cast<int>(std::lround(read / std::max(1.0, size->elements * wide)));
       while (operands > 1 && static_cast<double>(operands) * size->elements * wide > most) --operands;
-      for (int i = 0; i < operands; ++i) out->reads.push_back({size->elements, wide, 0});
-      out->makes = {{size->elements, width, 0}};
+      for (int i = 0; i < operands; ++i) out->reads.push_back({size->elements, wide, 0, false});
+      out->makes = {{size->elements, width, 0, false}};
       return;
     }
-    const double width = kernel(row).find("BFloat16") != std::string_view::npos || kernel(row).find("Half") != std::string_view::npos ? 2 : 4;
+    const double width =
+        kernel(row).find("BFloat16") != std::string_view::npos || kernel(row).find("Half") != std::string_view::npos ? 2 : 4;
     const bool sums = category == Category::reduction && kernel(row).find("oft") == std::string_view::npos &&
                       kernel(row).find("SoftMax") == std::string_view::npos;
     const double bytes = rounded(time * rate_ * kReachedUnknown);
     const double elements = sums ? bytes / width : bytes / 2 / width;
-    out->reads = {{elements, width, 0}};
-    out->makes = {{sums ? elements / kSumsOf : elements, width, 0}};
+    out->reads = {{elements, width, 0, true}};
+    out->makes = {{sums ? elements / kSumsOf : elements, width, 0, true}};
   }
 
   // Of an op; nullptr for what is none. With the values of its arguments where asked for.
@@ -251,8 +254,7 @@ class Builder {
     const StringId constants = values ? text(op_table_.concrete_inputs) : StringId{};
     const StringId of = trace_.events.name(event);
     const auto [at, fresh] = parsed_.try_emplace(std::tuple(of.value, dims.value, types.value, constants.value));
-    if (fresh)
-      at->second = parse_op_call(trace_.text(of), trace_.text(dims), trace_.text(types), {}, trace_.text(constants));
+    if (fresh) at->second = parse_op_call(trace_.text(of), trace_.text(dims), trace_.text(types), {}, trace_.text(constants));
     return &at->second;
   }
 
@@ -365,8 +367,20 @@ class Builder {
 }  // namespace
 
 double bytes_a_ns(const Scope& scope, std::int64_t device) {
+  constexpr double kUsual = 1'555, kLeastNs = 10'000, kReached = 0.9;
   const DeviceSpec* spec = scope.costs().device(device);
-  return spec != nullptr && spec->bandwidth.known() ? spec->bandwidth.high / 1e9 : 1;
+  if (spec != nullptr && spec->bandwidth.known()) return spec->bandwidth.high / 1e9;
+  std::vector<double> rates;
+  for_each_work(scope, [&](const Device& its, const WorkRow& work) {
+    const LaunchCost& cost = scope.costs()[work.row];
+    const auto time = static_cast<double>(duration_ns(work));
+    if (its.id != device || work.sort != WorkSort::compute || cost.matrix || time < kLeastNs) return;
+    if (cost.bytes_read && cost.bytes_written) rates.push_back((*cost.bytes_read + *cost.bytes_written) / time);
+  });
+  if (rates.empty()) return kUsual;
+  const auto most = rates.begin() + static_cast<std::ptrdiff_t>(kReached * static_cast<double>(rates.size() - 1));
+  std::ranges::nth_element(rates, most);
+  return std::max(1.0, *most / kReached);
 }
 
 std::span<const EagerProgram::Launched> EagerProgram::launched_by(const FlowOp& op) const {

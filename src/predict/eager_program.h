@@ -27,7 +27,8 @@ struct EagerProgram {
 // Of the work on one device.
 EagerProgram eager_program(const Scope& scope, std::int64_t device);
 
-// What a device moves in a nanosecond; where its bandwidth is not known, 1: sizes that times tell are relative then.
+// What a device moves in a nanosecond: its bandwidth; where that is not known what the kernels of the trace reach that move
+// most, and where their sizes are not known either what devices of a data centre moved in 2020.
 double bytes_a_ns(const Scope& scope, std::int64_t device);
 
 }  // namespace ridge

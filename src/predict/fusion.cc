@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <unordered_map>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -16,10 +16,10 @@ namespace {
 constexpr std::uint32_t kNone = UINT32_MAX;
 // Depths in quarters: an op that stays is a whole step, a sum that must be done first a quarter.
 constexpr std::int64_t kStays = 4, kWhole = 1;
-constexpr std::size_t kLookedAt = 64;                // tensors of about one size, the last first
-constexpr double kBlock = 4'096, kRounded = 0.002;   // elements: to what a grid is rounded up
-constexpr double kBuckets = 8;                       // of an octave
-constexpr double kLeastTwice = 65'536;               // elements: a smaller tensor stays in the cache
+constexpr std::size_t kLookedAt = 64;               // tensors of about one size, the last first
+constexpr double kBlock = 4'096, kRounded = 0.002;  // elements: to what a grid is rounded up
+constexpr double kBuckets = 8;                      // of an octave
+constexpr double kLeastTwice = 65'536;              // elements: a smaller tensor stays in the cache
 
 class Fusing {
  public:
@@ -106,16 +106,27 @@ class Fusing {
     // The last result on top, so that those that are read first are found last.
     for (auto result = call.makes.rbegin(); result != call.makes.rend(); ++result) {
       const Value of = values_[source];
-      make({result->elements, of.tensor.width, result->shape}, of.depth, of.group, root_of(source));
+      make({result->elements, of.tensor.width, result->shape, false}, of.depth, of.group, root_of(source));
     }
+  }
+
+  // What was made last, where nothing has read it yet and its size, or the one that is asked for, is a guess.
+  std::uint32_t just_made(bool guessed) const {
+    if (values_.empty()) return kNone;
+    const Value& last = values_.back();
+    const bool fits = last.group != kNone && last.uses == 0 && (guessed || last.tensor.guessed);
+    return fits ? static_cast<std::uint32_t>(values_.size() - 1) : kNone;
   }
 
   std::vector<std::uint32_t> inputs(const FlowCall& call, std::int64_t floor) {
     std::vector<std::uint32_t> out;
     for (const FlowTensor& tensor : call.reads) {
-      std::uint32_t id = find(tensor, out);
-      // By its size alone a second operand of an older depth is not known to be what was read before.
-      const bool older = id != kNone && tensor.shape == 0 && !out.empty() && values_[id].uses > 0 && values_[id].depth < floor;
+      std::uint32_t id = out.empty() && tensor.guessed ? just_made(true) : find(tensor, out);
+      if (tensor.shape == 0 && out.empty() && (id == kNone || values_[id].uses > 0)) {
+        if (const std::uint32_t last = just_made(tensor.guessed); last != kNone) id = last;
+      }
+      // By its size alone an operand is not known to be what was read before at another depth: a product may have made it.
+      const bool older = id != kNone && tensor.shape == 0 && values_[id].uses > 0 && values_[id].depth < floor;
       if (id == kNone || older) id = make(tensor, 0, kNone);
       out.push_back(id);
     }
@@ -163,6 +174,7 @@ class Fusing {
       const std::uint32_t root = root_of(id);
       const bool inside = values_[root].group == group && value.depth == depth;
       const bool part = value.tensor.elements != values_[root].tensor.elements;
+      if (!inside && (floors_[thread] > 0 || value.tensor.guessed)) out_.groups[group].sure = false;
       if (!inside || call.twice) {
         const double bytes = std::min(value.tensor.bytes(), values_[root].tensor.bytes());
         const bool again = call.twice && value.tensor.elements > kLeastTwice;

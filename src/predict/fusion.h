@@ -19,6 +19,7 @@ struct FlowTensor {
   double elements = 0;
   double width = 0;         // bytes of an element; 0: not known
   std::uint64_t shape = 0;  // a hash of its sizes; 0: the size is told by a grid, rounded up to whole blocks
+  bool guessed = false;     // or only by the time that a kernel took: it may be any that was just made
   double bytes() const { return elements * width; }
 };
 
@@ -53,6 +54,7 @@ struct Fused {
   static constexpr std::uint32_t kNoGroup = UINT32_MAX;
   struct Group {
     double bytes_read = 0, bytes_written = 0;
+    bool sure = true;  // what it reads has a size, and nothing that is not known stands before it
   };
   std::vector<std::uint32_t> group_of;  // of each op; kNoGroup of what a compiler does not write
   std::vector<Group> groups;            // in the order of their first ops

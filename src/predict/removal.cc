@@ -51,7 +51,7 @@ void remove_host(const Removal& removal, const StepGraph& graph, StepTimes* time
 }  // namespace
 
 std::vector<Removal::Host> apart(std::vector<Removal::Host> parts) {
-  std::erase_if(parts, [](const Removal::Host& part) { return part.time.length() <= 0 || !(part.share > 0); });
+  std::erase_if(parts, [](const Removal::Host& part) { return part.time.length() <= 0; });
   std::ranges::sort(parts, {}, [](const Removal::Host& part) { return std::pair(part.thread, part.time.start_ns); });
   std::vector<Removal::Host> out;
   std::map<double, std::int64_t> active;  // until when each share reaches
@@ -63,7 +63,8 @@ std::vector<Removal::Host> apart(std::vector<Removal::Host> parts) {
         continue;
       }
       const Interval time{from, std::min(to, until)};
-      const bool goes_on = !out.empty() && out.back().thread == thread && out.back().time.end_ns == from && out.back().share == share;
+      const bool goes_on =
+          !out.empty() && out.back().thread == thread && out.back().time.end_ns == from && out.back().share == share;
       if (goes_on) {
         out.back().time.end_ns = time.end_ns;
       } else {

@@ -97,8 +97,8 @@ class WhatIf {
   From from_;
   std::int64_t replayed_ns_ = 0;
   std::int64_t without_profiler_ns_ = 0;
-  std::vector<std::uint32_t> fetches_;      // worker_fetches()
-  std::int64_t each_fetch_ns_ = 0;          // longer than recorded
+  std::vector<std::uint32_t> fetches_;  // worker_fetches()
+  std::int64_t each_fetch_ns_ = 0;      // longer than recorded
   std::int64_t hidden_fetch_ns_ = 0;
   std::int64_t base_ns_ = 0;
   std::int64_t base_settled_ns_ = 0;

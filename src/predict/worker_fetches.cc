@@ -29,7 +29,8 @@ std::vector<std::uint32_t> worker_fetches(const Model& model, const StepGraph& g
   for (const StepLane& lane : graph.lanes) {
     if (lane.device) break;
     for (const HostStall& stall : model.host_stalls().of_thread[lane.thread]) {
-      if (stall.cause != IdleCause::dataloader || stall.end_ns - stall.start_ns < kUnpackedNs || !has_workers(model, stall.node))
+      if (stall.cause != IdleCause::dataloader || stall.end_ns - stall.start_ns < kUnpackedNs ||
+          !has_workers(model, stall.node))
         continue;
       std::uint32_t node = graph.node_at(lane, stall.start_ns);
       if (node == StepGraph::kNone) node = lane.first;

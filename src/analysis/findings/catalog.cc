@@ -41,7 +41,7 @@ constexpr FindingRow kRows[] = {
      kWork,
      kBetweenKernels,
      kMore},
-    {"graph_breaks", "graph breaks: compiled frames are left and resumed", find_graph_breaks, kBreak, kIdleAlone, {}, kMore},
+    {"graph_breaks", "graph breaks: compiled frames are left and resumed", find_graph_breaks, kBreak, kIdleAlone},
     {"host_sync",
      "host sync: the host waits for the device, then the device for the host",
      find_host_sync,

@@ -44,15 +44,13 @@ std::optional<Finding> find_dataloader(Facts& facts) {
       .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = tally.text(),
-      .action = workers
-                    ? std::string(kMoreWorkers)
-                    : "load batches in the background: DataLoader(num_workers=4 or more, until the device no longer waits, "
-                      "pin_memory=True, persistent_workers=True), or make the dataset's __getitem__ cheaper",
+      .action = workers ? std::string(kMoreWorkers)
+                        : "load batches in the background: DataLoader(num_workers=4 or more, until the device no longer waits, "
+                          "pin_memory=True, persistent_workers=True), or make the dataset's __getitem__ cheaper",
       .event = tally.event(),
       .comes_true = workers ? kOfWorkers : 1,
       .doubt = workers ? std::optional(kWorkersDoubt) : std::nullopt};
 }
-
 
 std::optional<Finding> find_hidden_dataloader(const Facts& facts, const StepSavings& savings) {
   constexpr double kNotablePct = 5;
@@ -64,11 +62,13 @@ std::optional<Finding> find_hidden_dataloader(const Facts& facts, const StepSavi
   HostTally tally(facts);
   for (const std::vector<HostStall>& stalls : facts.model().host_stalls().of_thread) {
     for (const HostStall& stall : stalls) {
-      if (stall.cause == IdleCause::dataloader && facts.scope().holds(stall.node)) tally.add(stall.node, stall.end_ns - stall.start_ns);
+      if (stall.cause == IdleCause::dataloader && facts.scope().holds(stall.node))
+        tally.add(stall.node, stall.end_ns - stall.start_ns);
     }
   }
-  return Finding{.finding = "the data loader may starve the device without the profiler: how fast its workers are, a recorded "
-                            "host does not tell",
+  return Finding{.finding =
+                     "the data loader may starve the device without the profiler: how fast its workers are, a recorded "
+                     "host does not tell",
                  .at_most_ns = {},
                  .confidence = Confidence::low,
                  .evidence = tally.text(),

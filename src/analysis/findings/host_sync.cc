@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "analysis/findings/catalog.h"
-#include "analysis/findings/host_gone.h"
 #include "analysis/findings/hidden_waits.h"
+#include "analysis/findings/host_gone.h"
 #include "analysis/findings/savings.h"
 #include "base/saturating.h"
 #include "facts/break_costs.h"

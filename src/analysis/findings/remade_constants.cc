@@ -18,8 +18,8 @@
 #include <unordered_set>
 
 #include "analysis/findings/catalog.h"
-#include "cost/grid_size.h"
 #include "analysis/findings/host_gone.h"
+#include "cost/grid_size.h"
 
 namespace ridge {
 namespace {

@@ -1,6 +1,6 @@
 // unfused_pointwise: eager kernels that compute element by element, move or sum up, each reading and writing memory for itself,
-// where a compiler would write few kernels that read what none of them made and write what none of them reads (compiled_form.h).
-// Kernels that one compiled graph launched stand apart by choice; what a graph break splits could be one.
+// where a compiler would write few kernels that read what none of them made and write what none of them reads
+// (compiled_form.h). Kernels that one compiled graph launched stand apart by choice; what a graph break splits could be one.
 //
 // It is said where several such kernels could be one; what is claimed is all that the compiler would write anew, since who
 // compiles a function compiles all of it. The bound: products, convolutions and attention stay, and what is compiled or copied
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 

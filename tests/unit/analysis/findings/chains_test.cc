@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "support/says.h"
 #include "unit/analysis/findings/calls.h"
 #include "unit/analysis/findings/found.h"
 #include "unit/analysis/findings/program.h"
@@ -21,7 +22,6 @@ using test::OpsInARow;
 constexpr std::string_view kMul = "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()";
 constexpr std::string_view kAdd = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()";
 constexpr std::string_view kRows = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()";
-constexpr std::string_view kColumns = "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float>>()";
 constexpr std::string_view kGemm = "sm80_xmma_gemm_f32f32";
 
 std::int64_t gone_ns(const Found& found, std::string_view id) {
@@ -34,24 +34,21 @@ constexpr std::string_view kWhole = "[[64, 1024], [64, 1024], []]", kNumbers = "
 
 // pow, mean, add, rsqrt, mul between two products: one kernel, of a norm. With shapes and without.
 TEST(Chains, ANormWrittenOutIsOneKernel) {
-  const auto program = [](bool shapes, std::string_view reduction) {
+  const auto program = [](bool shapes) {
     const auto of = [&](std::string_view dims) { return shapes ? dims : std::string_view(); };
     OpsInARow row;
-    row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, of(kWhole)).op("aten::mean", reduction, 30, of(kWhole));
+    row.op("aten::mm", kGemm, 50).op("aten::pow", kMul, 40, of(kWhole)).op("aten::mean", kRows, 30, of(kWhole));
     row.op("aten::add", kAdd, 2, of(kNumbers)).op("aten::rsqrt", kMul, 2, of(kNumbers));
     row.op("aten::mul", kMul, 50, of(kWhole)).op("aten::add", kAdd, 40, of(kWhole)).op("aten::mm", kGemm, 50);
     return row.found();
   };
   for (const bool shapes : {true, false}) {
-    const Found found = program(shapes, kRows);
+    const Found found = program(shapes);
     ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
-    // One kernel is left, of the longest's time and a little more.
-    EXPECT_NEAR(static_cast<double>(gone_ns(found, "unfused_pointwise")), (164 - 1.12 * 50) * kUs, 500);
+    // One kernel is left, of the longest's time or less.
+    EXPECT_GT(gone_ns(found, "unfused_pointwise"), (164 - 50) * kUs);
   }
-  // Down the columns, as a bias' gradient is summed up, it is a kernel of its own still: generated, of half the time.
-  const Found columns = program(true, kColumns);
-  ASSERT_TRUE(columns.has("unfused_pointwise")) << columns.ids();
-  EXPECT_NEAR(static_cast<double>(gone_ns(columns, "unfused_pointwise")), (134 - 1.12 * 50 + 15) * kUs, 3 * kUs);
+  EXPECT_TRUE(test::says(program(true).find("unfused_pointwise")->finding.finding, {"chains of 6"}));
 }
 
 // The backward pass runs on a thread of its own, and nothing fuses across.
@@ -65,15 +62,14 @@ TEST(Chains, EndWhereAnotherThreadGoesOn) {
   EXPECT_FALSE(program(2).has("unfused_pointwise"));
 }
 
-// Joining tensors at the end of a chain puts results side by side: no chain by itself.
+// Joining results of products puts them side by side: no chain by itself. What is computed is written where it belongs.
 TEST(Chains, JoiningAloneIsNone) {
   constexpr std::string_view kJoin = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>()";
-  OpsInARow end, between;
-  end.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40).op("aten::mm", kGemm, 50);
-  between.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40);
-  between.op("aten::mul", kMul, 40).op("aten::mm", kGemm, 50);
-  EXPECT_FALSE(end.found().has("unfused_pointwise"));
-  EXPECT_TRUE(between.found().has("unfused_pointwise"));
+  OpsInARow alone, computed;
+  alone.op("aten::mm", kGemm, 50).op("aten::cat", kJoin, 40).op("aten::cat", kJoin, 30).op("aten::mm", kGemm, 50);
+  computed.op("aten::mm", kGemm, 50).op("aten::add", kAdd, 40).op("aten::cat", kJoin, 40).op("aten::mm", kGemm, 50);
+  EXPECT_FALSE(alone.found().has("unfused_pointwise"));
+  EXPECT_TRUE(computed.found().has("unfused_pointwise"));
 }
 
 // A loop over rows: 14 kernels a round, a copy on the device and one of 6 us among them. All of it is the loop; where every
@@ -197,8 +193,9 @@ TEST(Chains, GoThroughSoftmaxesAndGathers) {
   row.op("aten::gather", kGather, 4, "[[64, 1024], [], [64, 1], []]").op("aten::exp", kAdd, 50, kOne);
   const Found found = row.op("aten::mul", kMul, 60, kWhole).op("aten::mm", kGemm, 50).found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
-  // One kernel is left, of the longest's time and a little more; the gather is nobody's.
-  EXPECT_NEAR(static_cast<double>(gone_ns(found, "unfused_pointwise")), (50 + 60 + 50 + 60 - 1.12 * 60) * kUs, 500);
+  // One kernel is left, of the longest's time or less.
+  EXPECT_GT(gone_ns(found, "unfused_pointwise"), (50 + 60 + 50 + 60 - 60) * kUs);
+  EXPECT_TRUE(test::says(found.find("unfused_pointwise")->finding.finding, {"5 kernels"}));
 }
 
 // Copies into another order and softmaxes: nothing is computed element by element.

@@ -138,8 +138,8 @@ TEST(DeviceFindings, OptimizerByForeach) {
       "at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>()";
   const Found foreach = program(7, kForeach);
   ASSERT_TRUE(foreach.has("optimizer_not_fused")) << foreach.ids();
-  // Of the pass that stays nothing is known, neither.
-  EXPECT_EQ(foreach.find("optimizer_not_fused")->finding.at_most_ns, (7 * 100 + 6 * 50) * kUs);
+  // Of the pass that stays nothing is known, neither; and the host, which is earlier then, may be so for what waits elsewhere.
+  EXPECT_EQ(foreach.find("optimizer_not_fused")->finding.at_most_ns, (7 * 100 + 6 * 50 + 290 + 100) * kUs);
   constexpr std::string_view kFused =
       "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
       "FusedOptimizerTensorListMetadata<{}>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4>>()";

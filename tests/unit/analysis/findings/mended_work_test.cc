@@ -44,18 +44,18 @@ TEST(MendedWork, AScanOrARollIsPartOfAChain) {
   row.op("aten::add", kPlus, 40).op("aten::roll", kRoll, 40).op("aten::mul", kTimes, 40).op("aten::mm", kMendedProduct, 50);
   const Found found = row.found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
-  EXPECT_NEAR(work_gone_us(found, "unfused_pointwise"), 460 - 1.12 * 40, 1);
+  EXPECT_GT(work_gone_us(found, "unfused_pointwise"), 460 - 2 * 40);
 }
 
-// Twenty kernels read more than the largest of them: what none of them made.
-TEST(MendedWork, OfALongChainMoreThanOneKernelsTrafficIsLeft) {
+// Of twenty kernels one is left, which computes what all of them do.
+TEST(MendedWork, OfALongChainOneKernelIsLeft) {
   OpsInARow row;
   row.op("aten::mm", kMendedProduct, 50);
   for (int i = 0; i < 20; ++i) row.op("aten::mul", i % 2 == 0 ? kTimes : kPlus, 40);
   const Found found = row.op("aten::mm", kMendedProduct, 50).found();
   ASSERT_TRUE(found.has("unfused_pointwise")) << found.ids();
-  EXPECT_LT(work_gone_us(found, "unfused_pointwise"), 800 - 2 * 40);
-  EXPECT_GT(work_gone_us(found, "unfused_pointwise"), 800 - 4 * 40);
+  EXPECT_LT(work_gone_us(found, "unfused_pointwise"), 800 - 20);
+  EXPECT_GT(work_gone_us(found, "unfused_pointwise"), 800 - 2 * 40);
 }
 
 // Who compiles may compile all: but for products, all of it may go.

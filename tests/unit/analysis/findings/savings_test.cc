@@ -67,15 +67,16 @@ TEST(Savings, OfADataLoaderAreItsWaits) {
   EXPECT_LE(*row->savings.saves_ns, *row->at_most_ns);
 }
 
-// Workers that are too slow are not gone with more of them: of what is waited for them two thirds, and all of it at most.
+// Workers that are too slow are not gone with more of them: of what is waited for them 0.85, and all of it at most. Of what the
+// recorder costs the host a part may be waiting, too.
 TEST(Savings, OfMoreWorkersArePartOfTheWaits) {
   const Found found = found_in(starved("_MultiProcessingDataLoaderIter"));
   const RankedFinding* row = found.find("dataloader");
   ASSERT_NE(row, nullptr) << found.ids();
   ASSERT_TRUE(row->savings.saves_pct);
-  EXPECT_NEAR(*row->savings.saves_pct, 52, 5);  // of 60
-  EXPECT_GE(*row->savings.high_pct, 55);
-  EXPECT_LE(*row->savings.low_pct, 0.55 * 52) << "half of it may not come";
+  EXPECT_NEAR(*row->savings.saves_pct, 56, 5);  // of 60, and what is hidden
+  EXPECT_GE(*row->savings.high_pct, 60);
+  EXPECT_LE(*row->savings.low_pct, 40) << "a third of it may not come";
   EXPECT_GE(*row->at_most_ns, 590 * kUs);
   EXPECT_TRUE(test::says(row->finding.action, {"num_workers", "more workers"})) << row->finding.action;
   EXPECT_FALSE(
@@ -129,7 +130,7 @@ TEST(Savings, OfRecordedPairsAreNearTheTruth) {
         Pair{"pair_layout_fault", "layout_transforms", 38.4, 8}, Pair{"pair_metrics_fault", "host_sync", 11.5, 5},
         Pair{"pair_empty_cache_fault", "allocator", 17.8, 11}, Pair{"pair_tokenised_fault", "preprocessing", 36.6, 12},
         Pair{"pair_weights_fault", "repeated_casts", 30.9, 8}, Pair{"pair_norm_loop_fault", "tiny_kernels", 77.2, 8},
-        Pair{"pair_tf32_fault", "tf32_off", 81.9, 5}, Pair{"pair_breaks_fault", "graph_breaks", 12.7, 3},
+        Pair{"pair_tf32_fault", "tf32_off", 81.9, 5}, Pair{"pair_breaks_fault", "graph_breaks", 12.7, 4},
         Pair{"pair_two_attentions_fault", "unfused_attention", 69.1, 8},
         Pair{"pair_across_fault", "memory_bound_inefficient", 64.3, 5},
         Pair{"pair_normalise_fault", "preprocessing", 97.2, 5}}) {

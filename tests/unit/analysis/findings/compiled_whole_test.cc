@@ -1,6 +1,4 @@
-// What is left of a chain of kernels when a compiler makes one of it: by the traffic that stays, whatever stands between them.
-#include "analysis/findings/fused_time.h"
-
+// What is left of eager kernels when a compiler writes them anew: by the traffic that stays, whatever stands between them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,8 +46,9 @@ Call product(const std::string& rows, const std::string& columns) {
   return {.op = "aten::mm", .kernel = kProduct, .us = 50, .args = args_of({half(rows), half(columns)})};
 }
 
-// Four kernels over 134 MB each, some of two tensors: with shapes and by their grids alone the same goes of them.
-TEST(FusedTime, IsToldByGridsAsByShapes) {
+// Four kernels over 134 MB each, some of two tensors: with shapes and by their grids alone about the same goes of them. One
+// kernel reads two tensors and writes one, 84 us at the full bandwidth.
+TEST(CompiledWhole, IsToldByGridsAsByShapes) {
   constexpr std::int64_t kElements = 8'192 * 8'192;
   const auto program = [](bool shapes) {
     const Tensor whole = half("[8192, 8192]");
@@ -61,13 +60,14 @@ TEST(FusedTime, IsToldByGridsAsByShapes) {
     return gone_us({call("aten::mul", kMultiply, 95, 2), call("aten::neg", kNeg, 65, 1), call("aten::exp", kExp, 65, 1),
                     call("aten::mul", kMultiply, 95, 2)});
   };
-  EXPECT_GT(program(true), 180);
-  EXPECT_NEAR(program(false), program(true), 0.05 * program(true));
+  EXPECT_NEAR(320 - program(true), 84, 25);
+  EXPECT_NEAR(program(false), program(true), 0.15 * program(true));
 }
 
 // Bells over each number of a matrix: a difference that spreads it by eight, four kernels more, and between them a gate over
-// the matrix with a product of its own. One kernel reads the matrix and writes the bells: 150 MB of 1.2 GB.
-TEST(FusedTime, GoesOnBehindWhatIsOfAnotherSize) {
+// the matrix with a product of its own. One kernel reads the matrix and writes the bells: 150 MB of 1.2 GB. Where the product
+// between reads bells itself, they are written once more, and read.
+TEST(CompiledWhole, GoesOnBehindWhatIsOfAnotherSize) {
   constexpr std::int64_t kWide = 16'384 * 512 * 8;
   const Tensor bells = half("[16384, 512, 8]"), matrix = half("[16384, 512]");
   const std::string by_grid = blocks(kWide, 8);
@@ -88,12 +88,13 @@ TEST(FusedTime, GoesOnBehindWhatIsOfAnotherSize) {
          {.op = "aten::exp", .kernel = kExp, .us = 62, .args = args_of({bells}), .launch = by_grid},
          products[1]});
   };
-  EXPECT_GT(program(products[0]), 330) << "of 433";
-  EXPECT_LT(program(product("[131072, 512]", "[512, 512]")), 280) << "that product reads what was made";
+  const double passed = program(products[0]);
+  EXPECT_GT(passed, 330) << "of 433";
+  EXPECT_LT(program(product("[131072, 512]", "[512, 512]")), passed - 15) << "that product reads what was made";
 }
 
 // The gate of a unit is computed beside what it opens: a compiler takes both behind the second product.
-TEST(FusedTime, PassesAProductThatReadsNothingOfTheChain) {
+TEST(CompiledWhole, PassesAProductThatReadsNothingOfTheChain) {
   const Tensor wide = half("[8192, 8192]");
   const auto program = [&](const Call& second) {
     return found_in_calls({product("[8192, 1024]", "[1024, 8192]"),
@@ -106,8 +107,9 @@ TEST(FusedTime, PassesAProductThatReadsNothingOfTheChain) {
   EXPECT_FALSE(program(product("[8192, 8192]", "[8192, 8192]")).has(kFusedId));
 }
 
-// All pairs of 8192 points: the matrices between are never written, arithmetic is what is left.
-TEST(FusedTime, OfWhatIsMadeAndSummedWithinIsArithmetic) {
+// All pairs of 8192 points: the matrices between are never written, arithmetic is what is left: four operations of each of 67
+// million numbers, 30 us, 6 for the kernel itself, and an eighth of what the kernels took beyond their traffic.
+TEST(CompiledWhole, OfWhatIsMadeAndSummedWithinIsArithmetic) {
   const Tensor pairs = {.sizes = "[8192, 8192]", .type = "float"};
   const std::string add = "void at::native::elementwise_kernel<128, 2, at::native::CUDAFunctor_add<float> >()";
   const std::string exp = "void at::native::vectorized_elementwise_kernel<4, at::native::exp_kernel_cuda<float> >()";
@@ -126,11 +128,12 @@ TEST(FusedTime, OfWhatIsMadeAndSummedWithinIsArithmetic) {
                 .kernel = rows,
                 .us = 70,
                 .args = args_of({pairs, {.type = "ScalarList", .value = "[1]"}, {.value = "False"}, {}})}});
-  EXPECT_NEAR(gone, 450 - 1.12 * 4 * 8'192 * 8'192 / 2.5e6, 5);
+  EXPECT_NEAR(450 - gone, 30 + 6 + 0.12 * 53, 3);
 }
 
-// Sixty sines of four million doubles: no traffic, and yet half of what they take now.
-TEST(FusedTime, OfDoublesIsAtLeastTheirArithmetic) {
+// Sixty sines of four million doubles: no traffic, and yet a third of what they take now, 315 us at 800 operations a
+// nanosecond; of floats a tenth.
+TEST(CompiledWhole, OfDoublesIsAtLeastTheirArithmetic) {
   const auto program = [](std::string_view type) {
     const Tensor x = {.sizes = "[4194304]", .type = std::string(type)};
     std::vector<std::string> kernels;
@@ -141,12 +144,12 @@ TEST(FusedTime, OfDoublesIsAtLeastTheirArithmetic) {
       calls.push_back({.op = "aten::sin", .kernel = kernel, .us = 18, .args = args_of({x})});
     return gone_us(calls);
   };
-  EXPECT_NEAR(program("double"), 60 * 18 - 1.12 * 60 * 4'194'304 / 800e3, 5);
-  EXPECT_GT(program("float"), 60 * 18 - 100);
+  EXPECT_NEAR(60 * 18 - program("double"), 60 * 4'194'304 / 800e3, 60);
+  EXPECT_LT(60 * 18 - program("float"), 120);
 }
 
 // What is computed and then put beside something else is written where it belongs.
-TEST(FusedTime, WritesWhatIsJoinedWhereItBelongs) {
+TEST(CompiledWhole, WritesWhatIsJoinedWhereItBelongs) {
   const auto program = [](bool joined) {
     const Tensor x = half("[8192, 4096]");
     std::vector<Call> calls = {{.op = "aten::mul", .kernel = kMultiply, .us = 50, .args = args_of({x, x})},
@@ -163,7 +166,7 @@ TEST(FusedTime, WritesWhatIsJoinedWhereItBelongs) {
 }
 
 // Casts that another finding takes stand between arithmetic: the chain goes on behind them, and they are kernels of it.
-TEST(FusedTime, ChainsGoOnBehindWhatAnotherFindingTakes) {
+TEST(CompiledWhole, ChainsGoOnBehindWhatAnotherFindingTakes) {
   OpsInARow row;
   row.op("aten::mm", "sm80_xmma_gemm_f32f32", 50);
   row.op("aten::mul", kMultiply, 40, "[[64, 1024], [64, 1024], []]");
@@ -173,8 +176,9 @@ TEST(FusedTime, ChainsGoOnBehindWhatAnotherFindingTakes) {
   EXPECT_TRUE(test::says(found.find(kFusedId)->finding.finding, {"3 kernels"})) << found.find(kFusedId)->finding.finding;
 }
 
-// Training norms over channels: what applies them is arithmetic, what sums for them goes down the columns in half the time.
-TEST(FusedTime, OfBatchNormsIsArithmeticAndSums) {
+// Training norms over channels are written anew, what sums for them and what applies them; without arithmetic beside them too,
+// where that is known to be one op's.
+TEST(CompiledWhole, OfBatchNormsIsArithmeticAndSums) {
   const std::string apply =
       "void at::native::batch_norm_transform_input_channels_last_kernel<c10::BFloat16, float, c10::BFloat16, 4>()";
   const std::string sums =
@@ -188,13 +192,13 @@ TEST(FusedTime, OfBatchNormsIsArithmeticAndSums) {
     calls.push_back({.op = "aten::clamp_min", .kernel = clamp, .us = 50});
     return gone_us(calls);
   };
-  EXPECT_NEAR(program(true), 60 + 50 - 1.12 * 60 + 50, 3);
-  EXPECT_EQ(program(false), 0) << "nothing to fuse";
+  EXPECT_GT(program(true), 100) << "of 210";
+  EXPECT_LT(program(true), 180);
 }
 
 // A host that is late for each of its kernels: compiled, the products that stay are called by generated code, for less. Where
 // few of the calls are chains the program is not compiled for them.
-TEST(FusedTime, ProductsThatStayAreCalledForLess) {
+TEST(CompiledWhole, ProductsThatStayAreCalledForLess) {
   const auto saves_pct = [](int products) {
     OpsInARow row;
     for (int i = 0; i < 40; ++i) {
@@ -206,9 +210,9 @@ TEST(FusedTime, ProductsThatStayAreCalledForLess) {
     const RankedFinding* finding = found.find(kFusedId);
     return finding == nullptr ? 0.0 : finding->savings.saves_pct.value_or(0);
   };
-  // Two of five calls go, and 0.3 of what the other three take; of twelve calls two go.
-  EXPECT_NEAR(saves_pct(2), 36, 3);  // 23 without
-  EXPECT_NEAR(saves_pct(9), 9.5, 2);
+  // Two of five calls go, and 0.3 of what the two products take; of twelve calls two go.
+  EXPECT_NEAR(saves_pct(2), 40 + 0.3 * 40, 3);
+  EXPECT_NEAR(saves_pct(9), 100 * 2.0 / 12, 2);
 }
 
 }  // namespace
