@@ -8,16 +8,21 @@ agree what mending saved (the middle half of them is more than three points wide
 is measured is written as it comes: OUT/steps.jsonl, OUT/<name>.<options>.json.gz. options(index) of PROGRAMS.py: what entry `index` is recorded
 with, or {"fault": ..., "mended": ...}.
 
+A half may keep processes of its own (of a loader, of what works ahead). They stand still while the other half has its turn, and what they have ready is
+used up before a series or a recording begins: a step is that of a loop that goes on.
+
 With --prepare, what COMPILED of PROGRAMS.py names is made first, all of it at once, and each waits in the process that compiled it until
 it is its turn: nothing is compiled twice. So do FORMS, {name: (eager maker, compiled maker)}: programs whose compiled form is measured beside
 the eager one, in turns and in a process of their own; of these steps.jsonl gets a line with variant "compiled". What is not ready after
 P seconds is given up (forms), or made when it is its turn (programs). HELD_OUT_DRY=1: a rehearsal on the CPU.
 """
-import argparse, gzip, importlib.util, json, os, select, shutil, signal, statistics, sys, time, traceback
+import argparse, gzip, importlib.util, json, multiprocessing, os, select, shutil, signal, statistics, sys, time, traceback
 
 SERIES, FORM_SERIES, AT_ONCE = int(os.environ.get("RECORD_SERIES", "9")), 5, 16
 MOST_SERIES, STEADY = 3, 0.03  # times SERIES; of the step: what the middle half of the savings spans
 DRY = os.environ.get("HELD_OUT_DRY") == "1"
+READY = 2 if DRY else 24  # steps, at most: what processes of a program keep ready (8 workers, two batches each), and some more
+LEAST, LEAST_BEHIND_READY = 3, 8  # steps of a series
 OPTIONS = {
     "plain": {},
     "shapes": dict(record_shapes=True),
@@ -43,11 +48,60 @@ def timed(step, count):
     return (time.perf_counter_ns() - start) / 1e3 / count
 
 
-def warm_up(step, series_us=120e3):
+class Processes:
+    """Those that each half keeps, by its name; they may be others by its next turn."""
+
+    def __init__(self):
+        self.of, self.now = {}, None
+
+    def turn(self, full):
+        """What the half has ready is what it has made while its own steps ran."""
+        self.learn()
+        self.now = full
+        for half, its in self.of.items():
+            self.signal(its, signal.SIGCONT if half == full else signal.SIGSTOP)
+
+    def learn(self):
+        others = {each.pid for half, its in self.of.items() if half != self.now for each in its}
+        if self.now is not None:
+            self.of[self.now] = [each for each in multiprocessing.active_children() if each.pid not in others]
+
+    def keeps(self):
+        self.learn()
+        return bool(self.of.get(self.now))
+
+    def end(self):
+        """Nothing is left that stands still for ever."""
+        for each in multiprocessing.active_children():
+            self.signal([each], signal.SIGKILL)
+
+    @staticmethod
+    def signal(processes, number):
+        for each in processes:
+            try:
+                os.kill(each.pid, number)
+            except ProcessLookupError:
+                pass
+
+
+PROCESSES = Processes()
+
+
+def take_turn(full, step):
+    PROCESSES.turn(full)
+    if PROCESSES.keeps():
+        for _ in range(READY):
+            step()
+
+
+def warm_up(full, step, series_us=120e3):
     """How many steps make a series."""
+    PROCESSES.turn(full)
     for _ in range(6):
         step()
-    return max(3, min(400, int((series_us if not DRY else 1e3) / max(timed(step, 3), 1.0))))
+    take_turn(full, step)
+    least = LEAST_BEHIND_READY if PROCESSES.keeps() else LEAST
+    return max(least, min(400, int((series_us if not DRY else 1e3) / max(timed(step, 3), 1.0))))
 
 
 def record(step, options, path, steps=5):
@@ -69,17 +123,23 @@ def made(name, entry):
     import torch
     torch.manual_seed(0)
     makers = entry if isinstance(entry, dict) else {"": entry}
-    return {f"{name}.{part}" if part else name: maker() for part, maker in makers.items()}
+    steps = {}
+    for part, maker in makers.items():
+        full = f"{name}.{part}" if part else name
+        PROCESSES.turn(full)
+        steps[full] = maker()
+    return steps
 
 
 def in_turns(steps, rounds, series_us=120e3):
-    counts = {full: warm_up(step, series_us) for full, step in steps.items()}
+    counts = {full: warm_up(full, step, series_us) for full, step in steps.items()}
     series = {full: [] for full in steps}
     for again in range(MOST_SERIES):
         for _ in range(rounds):
             for full, step in steps.items():
+                take_turn(full, step)
                 series[full].append(round(timed(step, counts[full]), 2))
-        if is_steady(series):
+        if is_steady(series) or any(PROCESSES.of.values()):
             break
     return counts, series
 
@@ -107,11 +167,14 @@ def measure(steps, options, out):
         line = dict(name=full, step_us=statistics.median(series[full]), series_us=series[full], steps=counts[full], **where())
         its = options[full.rsplit(".", 1)[1]] if isinstance(options, dict) else options
         for option in its:
+            take_turn(full, step)
             record(step, option, f"{out}/{full}.{option}.json.gz")
+        take_turn(full, step)
         line["after_us"] = round(timed(step, counts[full]), 2)
         line["options"] = its
         write(out, line)
         print(full, round(line["step_us"], 1), f"{min(series[full]):.1f}..{max(series[full]):.1f}", flush=True)
+    PROCESSES.end()
 
 
 def measure_form(name, steps, out):
@@ -119,6 +182,7 @@ def measure_form(name, steps, out):
     eager, form = (series[f"{name}.{part}"] for part in ("eager", "compiled"))
     write(out, dict(name=name, variant="compiled", step_us=statistics.median(form), series_us=form, eager_us=statistics.median(eager), eager_series_us=eager,
                     steps=counts[f"{name}.compiled"], **where()))
+    PROCESSES.end()
     print(name, "compiled", round(statistics.median(form), 1), "for", round(statistics.median(eager), 1), flush=True)
 
 
@@ -143,7 +207,8 @@ class Child:
             self.close()
             steps = work()
             if waits:
-                for step in steps.values():
+                for full, step in steps.items():
+                    PROCESSES.turn(full)
                     for _ in range(3):
                         step()
                 settle()
@@ -157,6 +222,7 @@ class Child:
             code = 0
         except BaseException:
             traceback.print_exc()
+            PROCESSES.end()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
