@@ -1,5 +1,5 @@
 // ridge_compiled_form: prints what the eager kernels of traces would be compiled to (src/predict/compiled_form.h), group by
-// group and per iteration, as JSON lines that fit_compiled.py reads.
+// group, as a JSON line for fit_compiled.py, and how many kernels that is.
 //
 //   ridge_compiled_form TRACE...
 #include <cstdio>
@@ -20,7 +20,11 @@ void print(const char* path, const ridge::Scope& scope) {
               static_cast<long long>(scope.model().iterations().count()));
   const char* comma = "";
   std::vector<std::size_t> kernels(form.groups.size());
-  for (const auto& kernel : form.kernels) ++kernels[kernel.group];
+  std::size_t parts = 0;
+  for (std::size_t k = 0; k < form.kernels.size(); ++k) {
+    ++kernels[form.kernels[k].group];
+    if (k == 0 || form.kernels[k].part != form.kernels[k - 1].part) ++parts;
+  }
   for (std::size_t i = 0; i < form.groups.size(); ++i) {
     const ridge::GeneratedKernels& group = form.groups[i];
     std::printf("%s[%zu, %zu, %d, %.0f, %.0f, %.1f, %.1f, %.1f, %.1f, %.0f, %.0f]", comma, kernels[i], group.ops,
@@ -28,7 +32,7 @@ void print(const char* path, const ridge::Scope& scope) {
                 group.beyond_of_moves_ns, group.elements, group.doubles);
     comma = ", ";
   }
-  std::printf("]}\n");
+  std::printf("], \"parts\": %zu}\n", parts);
 }
 
 }  // namespace

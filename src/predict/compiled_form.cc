@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "cost/grid_size.h"
 #include "model/kernel_identity.h"
@@ -96,9 +97,9 @@ CompiledForm compiled_form(const Scope& scope, std::int64_t device) {
     const FlowOp& op = program.flow.ops[i];
     const auto launched = program.launched_by(op);
     sums.add(program.flow.calls[op.call], launched, &out.groups[group]);
-    for (const auto& [node, row] : launched) out.kernels.push_back({group, row});
+    for (const auto& [node, row] : launched) out.kernels.push_back({group, fused.part_of[i], row});
   }
-  std::ranges::stable_sort(out.kernels, {}, &CompiledForm::Kernel::group);
+  std::ranges::stable_sort(out.kernels, {}, [](const CompiledForm::Kernel& k) { return std::pair(k.group, k.part); });
   for (std::size_t i = 0; i < out.groups.size(); ++i) {
     out.groups[i].traffic_ns = sums.traffic_ns(fused.groups[i]);
     out.groups[i].sure = fused.groups[i].sure;

@@ -28,10 +28,11 @@ struct GeneratedKernels {
 struct CompiledForm {
   struct Kernel {
     std::uint32_t group = 0;
-    std::uint32_t row = 0;  // of trace.of(device_work)
+    std::uint32_t part = 0;  // of the group: kernels of one part become one
+    std::uint32_t row = 0;   // of trace.of(device_work)
   };
   std::vector<GeneratedKernels> groups;
-  std::vector<Kernel> kernels;  // by group, and in order of launch
+  std::vector<Kernel> kernels;  // by group and part, and in order of launch
 };
 
 CompiledForm compiled_form(const Scope& scope, std::int64_t device);

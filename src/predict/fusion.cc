@@ -20,6 +20,7 @@ constexpr std::size_t kLookedAt = 64;               // tensors of about one size
 constexpr double kBlock = 4'096, kRounded = 0.002;  // elements: to what a grid is rounded up
 constexpr double kBuckets = 8;                      // of an octave
 constexpr double kLeastTwice = 65'536;              // elements: a smaller tensor stays in the cache
+constexpr double kOfOwnSize = 0.25;                 // of what an op goes over: a tensor that joins it to others
 
 class Fusing {
  public:
@@ -27,6 +28,7 @@ class Fusing {
 
   Fused fused() {
     out_.group_of.assign(flow_.ops.size(), Fused::kNoGroup);
+    out_.part_of.assign(flow_.ops.size(), Fused::kNoGroup);
     for (std::uint32_t i = 0; i < flow_.ops.size(); ++i) {
       const FlowOp& op = flow_.ops[i];
       if (i > 0 && op.iteration != flow_.ops[i - 1].iteration) end_iteration();
@@ -40,6 +42,9 @@ class Fusing {
       }
     }
     end_iteration();
+    for (std::uint32_t i = 0; i < flow_.ops.size(); ++i) {
+      if (out_.part_of[i] != Fused::kNoGroup) out_.part_of[i] = part(i);
+    }
     return std::move(out_);
   }
 
@@ -159,16 +164,49 @@ class Fusing {
     for (const FlowTensor& tensor : call.makes) make(tensor, depth + kStays, kNone);
   }
 
+  // The first op of a part.
+  std::uint32_t part(std::uint32_t i) {
+    while (out_.part_of[i] != i) i = out_.part_of[i] = out_.part_of[out_.part_of[i]];
+    return i;
+  }
+
+  // Ops of a group that go over one tensor are one part; small ones that many read (a scale, a mask of rows) join nothing.
+  void join(std::uint32_t i, std::uint32_t tensor, double elements, double of_op) {
+    if (elements < kOfOwnSize * of_op) return;
+    const auto [first, fresh] = touched_.try_emplace((static_cast<std::uint64_t>(out_.group_of[i]) << 32) | tensor, i);
+    if (fresh) return;
+    const std::uint32_t a = part(first->second), b = part(i);
+    out_.part_of[std::max(a, b)] = std::min(a, b);
+  }
+
+  // Of what comes from before (parameters) each is cast once: a second one of that shape is another.
+  static bool is_cast(const FlowCall& call) {
+    if (call.reads.size() != 1 || call.makes.size() != 1) return false;
+    const FlowTensor &from = call.reads.front(), &to = call.makes.front();
+    return from.shape != 0 && from.shape == to.shape && from.width != to.width && from.width > 0 && to.width > 0;
+  }
+  bool is_given(std::uint32_t id) const {
+    const Value& value = values_[id];
+    return value.group == kNone && value.root == kNone && value.depth == 0;
+  }
+
   void generate(const FlowCall& call, std::uint32_t i) {
     const std::uint32_t thread = flow_.ops[i].thread;
     std::int64_t depth = floors_[thread];
     grids_ = grids_ || (!call.makes.empty() && call.makes.front().shape == 0);
-    const std::vector<std::uint32_t> ids = inputs(call, depth);
+    std::vector<std::uint32_t> ids = inputs(call, depth);
+    if (is_cast(call) && is_given(ids.front()) && values_[ids.front()].uses > 0)
+      ids.front() = make(call.reads.front(), 0, kNone);
     for (const std::uint32_t id : ids) depth = std::max(depth, values_[id].depth);
     const auto [at, fresh] = of_depth_.try_emplace({thread, depth}, static_cast<std::uint32_t>(out_.groups.size()));
     if (fresh) out_.groups.emplace_back();
     const std::uint32_t group = at->second;
     out_.group_of[i] = group;
+    out_.part_of[i] = i;
+    double of_op = 0;
+    for (const auto* tensors : {&call.reads, &call.makes}) {
+      for (const FlowTensor& each : *tensors) of_op = std::max(of_op, each.elements);
+    }
     for (const std::uint32_t id : ids) {
       Value& value = values_[id];
       const std::uint32_t root = root_of(id);
@@ -183,8 +221,12 @@ class Fusing {
         write(id);
       }
       ++value.uses;
+      join(i, root, value.tensor.elements, of_op);
     }
-    for (const FlowTensor& tensor : call.makes) make(tensor, depth + (call.whole ? kWhole : 0), group);
+    for (const FlowTensor& tensor : call.makes) {
+      const std::uint32_t id = make(tensor, depth + (call.whole ? kWhole : 0), group);
+      join(i, id, tensor.elements, of_op);
+    }
   }
 
   // What nothing has read is a result.
@@ -200,6 +242,7 @@ class Fusing {
     of_depth_.clear();
     floors_.clear();
     read_.clear();
+    touched_.clear();
   }
 
   const Flow& flow_;
@@ -209,6 +252,7 @@ class Fusing {
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> of_depth_;  // group by thread and depth
   std::map<std::uint32_t, std::int64_t> floors_;                              // by thread: what is not known to be less deep
   std::unordered_set<std::uint64_t> read_;                                    // by a group
+  std::unordered_map<std::uint64_t, std::uint32_t> touched_;                  // by a group, and by which op first
   bool grids_ = false;                                                        // some sizes are told by grids
 };
 

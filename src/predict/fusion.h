@@ -57,6 +57,7 @@ struct Fused {
     bool sure = true;  // what it reads has a size, and nothing that is not known stands before it
   };
   std::vector<std::uint32_t> group_of;  // of each op; kNoGroup of what a compiler does not write
+  std::vector<std::uint32_t> part_of;   // likewise: ops of a group are one part with this one, and with each other
   std::vector<Group> groups;            // in the order of their first ops
 };
 

@@ -29,9 +29,11 @@ constexpr std::int64_t kAlike = 4;
 constexpr double kMoreThanLongest = 0.12;
 // A compiler may fuse more than is told: losses and softmaxes around it, and the host's work with them.
 constexpr double kChainDoubt = 0.4;
-// Of the host's time for a call that stays, what eager dispatch and autograd take and generated code does not; where what is
-// written anew is at least that part of all calls.
-constexpr double kOfEagerCall = 0.3, kOfAllCalls = 0.33;
+// Of the host's time for a call that stays, what eager dispatch and autograd take and generated code does not: of a library's
+// and of a kernel that is written anew. Where what is written anew is at least that part of all calls.
+constexpr double kOfEagerCall = 0.3, kOfGeneratedCall = 0.3, kOfAllCalls = 0.33;
+// Inductor pads products whose rows are not aligned, as gemm_alignment advises; the padding costs it a part of what that saves.
+constexpr double kOfPadding = 0.6;
 
 std::uint32_t graph_of(const Facts& facts, std::uint32_t row) {
   return facts.model().compiled_regions().call_at(facts.launch(row));
@@ -50,16 +52,19 @@ class Fusible {
       if (slots[i].owned_ns > 0) slot_of[slots[i].work.row] = static_cast<std::uint32_t>(i);
     }
     const CompiledForm form = compiled_form(facts_.scope(), facts_.ledger().devices()[device].device);
-    std::vector<std::size_t> kernels;
+    std::vector<std::size_t> kernels, ends;  // of a group, and where each of its parts ends among them
     for (std::size_t i = 0; i < form.kernels.size();) {
       const std::uint32_t at = form.kernels[i].group;
       kernels.clear();
+      ends.clear();
       for (; i < form.kernels.size() && form.kernels[i].group == at; ++i) {
         if (slot_of[form.kernels[i].row] != kNoSlot) kernels.push_back(slot_of[form.kernels[i].row]);
+        const bool ends_here = i + 1 == form.kernels.size() || form.kernels[i + 1].part != form.kernels[i].part;
+        if (ends_here && kernels.size() > (ends.empty() ? 0 : ends.back())) ends.push_back(kernels.size());
       }
       const GeneratedKernels& group = form.groups[at];
       if (kernels.empty() || group.left_ns >= group.now_ns) continue;
-      take(device, kernels, static_cast<std::int64_t>(group.left_ns), fuses(slots, kernels));
+      take_parts(device, kernels, ends, group.left_ns / group.now_ns);
     }
   }
 
@@ -76,27 +81,32 @@ class Fusible {
     for (auto& [stream, chain] : open) close(device, &chain);
   }
 
-  // Where much is fused the whole is compiled: generated code calls the products and convolutions that stay.
-  std::vector<Removal::Call> called_by_generated_code() const {
-    std::vector<Removal::Call> out;
+  // Where much is fused the whole is compiled: generated code calls what stays, and one launch of what becomes one.
+  void call_by_generated_code() {
     std::size_t all = 0;
     for (const DeviceLedger& device : facts_.ledger().devices()) {
       for (const WorkSlot& slot : device.work) {
-        const std::uint32_t row = slot.work.row;
         if (!is_eager(slot)) continue;
         ++all;
-        if (!rows_[row]) out.push_back({row, kOfEagerCall});
+        calls_.push_back({slot.work.row, rows_[slot.work.row] ? kOfGeneratedCall : kOfEagerCall});
+        if (!rows_[slot.work.row]) pad(slot);
       }
     }
-    const bool whole = static_cast<double>(taken_) >= kOfAllCalls * static_cast<double>(all);
-    return whole ? out : std::vector<Removal::Call>();
+    if (static_cast<double>(taken_) >= kOfAllCalls * static_cast<double>(all)) return;
+    calls_.clear();
+    padded_.clear();
   }
 
+  std::vector<Removal::Work> beside() const {
+    std::vector<Removal::Work> out = beside_;
+    out.insert(out.end(), padded_.begin(), padded_.end());
+    return out;
+  }
+  const std::vector<Removal::Call>& calls() const { return calls_; }
   std::int64_t chains() const { return chains_; }    // of several kernels that become one
   std::int64_t kernels() const { return kernels_; }  // in these
   std::int64_t fused_ns() const { return fused_ns_; }
   bool split_by_break() const { return split_by_break_; }
-  const std::vector<Removal::Work>& beside() const { return beside_; }
   const std::vector<bool>& rows() const { return rows_; }
   const WorkTally& tally() const { return tally_; }
 
@@ -106,6 +116,14 @@ class Fusible {
     const NodeId launch = facts_.launch(row);
     return slot.work.sort == WorkSort::compute && facts_.op(row) != kNoNode && !facts_.by_graph_launch(row) &&
            graph_of(facts_, row) == kNoCall && facts_.phase(launch) != Phase::optimizer;
+  }
+
+  void pad(const WorkSlot& slot) {
+    const DType dtype = facts_.scope().costs()[slot.work.row].dtype;
+    const bool half = dtype == DType::bf16 || dtype == DType::f16;
+    const std::int64_t claimed = slot.owned_ns - slot.open_ns;  // of such products by gemm_alignment alone
+    if (!half || claimed <= 0 || facts_.identity(slot.work.row).category != Category::gemm) return;
+    padded_.push_back({slot.work.row, static_cast<std::int64_t>(kOfPadding * static_cast<double>(claimed)), true, false});
   }
 
   bool is_compiled_pointwise(const WorkSlot& slot) const {
@@ -136,6 +154,27 @@ class Fusible {
     for (const std::size_t i : done) longest = std::max(longest, slots[i].owned_ns);
     split_by_break_ = true;
     take(device, done, longest + static_cast<std::int64_t>(kMoreThanLongest * static_cast<double>(longest)), true);
+    count(done.size());
+  }
+
+  // Each part of a group is a kernel of its own, and one launch of it stays.
+  void take_parts(std::size_t device, std::span<const std::size_t> kernels, std::span<const std::size_t> ends, double left) {
+    const std::vector<WorkSlot>& slots = facts_.ledger().devices()[device].work;
+    const bool fused = fuses(slots, kernels);
+    std::size_t first = 0;
+    for (const std::size_t end : ends) {
+      const auto part = kernels.subspan(first, end - first);
+      double owned = 0;
+      for (const std::size_t i : part) owned += static_cast<double>(slots[i].owned_ns);
+      take(device, part, static_cast<std::int64_t>(left * owned), fused);
+      first = end;
+    }
+    if (fused) count(kernels.size());
+  }
+
+  void count(std::size_t kernels) {
+    ++chains_;
+    kernels_ += static_cast<std::int64_t>(kernels);
   }
 
   // Copies alone move data to where it is wanted; they fuse with arithmetic only. One kernel again and again is a loop over
@@ -192,9 +231,6 @@ class Fusible {
       beside_[i].ns -= stays;
       left -= stays;
     }
-    if (!fuses) return;
-    ++chains_;
-    kernels_ += static_cast<std::int64_t>(kernels.size());
   }
 
   Facts& facts_;
@@ -203,7 +239,8 @@ class Fusible {
   std::int64_t chains_ = 0, kernels_ = 0;
   std::int64_t fused_ns_ = 0;
   bool split_by_break_ = false;
-  std::vector<Removal::Work> beside_;
+  std::vector<Removal::Work> beside_, padded_;
+  std::vector<Removal::Call> calls_;
   std::vector<bool> rows_;  // by row: it is written anew
   std::size_t taken_ = 0;   // of them
 };
@@ -217,22 +254,22 @@ std::optional<Finding> find_unfused_pointwise(Facts& facts) {
     fusible.take_eager(d);
     fusible.take_across_breaks(d);
   }
+  fusible.call_by_generated_code();
   const std::int64_t least_ns = std::max(facts.ledger().least_ns(), facts.ledger().least_work_ns());
   if (fusible.chains() == 0 || fusible.fused_ns() < least_ns || !claim.keep()) return std::nullopt;
   reach_compiled(facts, fusible.rows(), &claim);  // that bounds it
-  return Finding{
-      .finding = "pointwise kernels that could be fused: " + per_iteration(facts, fusible.kernels(), "kernel") +
-                 fmt::format(" in chains of {}", fusible.kernels() / fusible.chains()),
-      .at_most_ns = claim.ns(),
-      .confidence = Confidence::medium,
-      .evidence = fusible.tally().text(),
-      .action = fusible.split_by_break()
-                    ? "remove the graph break between them, so that Inductor can fuse across it"
-                    : "compile the model with its loss, or the function around these lines, with torch.compile: the "
-                      "chain becomes one kernel, and what is around it is fused too; the optimizer stays outside",
-      .event = fusible.tally().event(),
-      .gone = {.work = fusible.beside(), .calls = fusible.called_by_generated_code(), .host = {}, .waits = {}, .gaps = {}},
-      .doubt = kChainDoubt};
+  return Finding{.finding = "pointwise kernels that could be fused: " + per_iteration(facts, fusible.kernels(), "kernel") +
+                            fmt::format(" in chains of {}", fusible.kernels() / fusible.chains()),
+                 .at_most_ns = claim.ns(),
+                 .confidence = Confidence::medium,
+                 .evidence = fusible.tally().text(),
+                 .action = fusible.split_by_break()
+                               ? "remove the graph break between them, so that Inductor can fuse across it"
+                               : "compile the model with its loss, or the function around these lines, with torch.compile: the "
+                                 "chain becomes one kernel, and what is around it is fused too; the optimizer stays outside",
+                 .event = fusible.tally().event(),
+                 .gone = {.work = fusible.beside(), .calls = fusible.calls(), .host = {}, .waits = {}, .gaps = {}},
+                 .doubt = kChainDoubt};
 }
 
 }  // namespace ridge

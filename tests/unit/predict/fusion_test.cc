@@ -111,6 +111,20 @@ TEST(Fusion, WhatIsKnownAtTheEndIsAKernelOfItsOwn) {
   EXPECT_EQ(moved(rows, 0), 2);
 }
 
+// Casts of two weights and what is made of one of them: two kernels for the host to launch, and the second cast of a shape is
+// of another weight. A scale that both read joins nothing.
+TEST(Fusion, PartsThatShareNoTensorAreKernelsOfTheirOwn) {
+  const FlowTensor narrow{1'000, 2, 1, false}, other{1'000, 2, 7, false};
+  const Fused fused = fuse(FlowOf().computes({kRows}, narrow).computes({kRows}, narrow).computes({narrow}, other).flow);
+  ASSERT_EQ(fused.groups.size(), 1U);
+  EXPECT_EQ(fused.part_of, (std::vector<std::uint32_t>{0, 1, 1}));
+  EXPECT_EQ(fused.groups[0].bytes_read, 2 * kBytes);
+  const FlowTensor half = floats(500, 8);
+  const Fused scaled = fuse(FlowOf().computes({kRows, kNumbers}).computes({half, kNumbers}, half).product({kRows}).flow);
+  ASSERT_EQ(scaled.groups.size(), 1U);
+  EXPECT_EQ(scaled.part_of, (std::vector<std::uint32_t>{0, 1, kNone}));
+}
+
 TEST(Fusion, NothingFusesAcrossThreadsAndIterations) {
   FlowOf threads;
   threads.computes({kRows}).thread = 1;

@@ -86,7 +86,7 @@ TEST(MendedForm, AcrossIsTheLayoutsFaultAndGoesWithTheChain) {
   const auto saves = [](const Found& found, std::string_view id) { return found.find(id)->savings.saves_pct.value_or(0); };
   const double layout = saves(across, "memory_bound_inefficient"), chain = saves(across, "unfused_pointwise");
   EXPECT_GT(layout, 40);
-  EXPECT_GE(chain, saves(alike, "unfused_pointwise"));
+  EXPECT_GE(chain, saves(alike, "unfused_pointwise") - 0.5);
   // Of the chain alone: one of two kernels of 23 us each that are left of 250.
   EXPECT_LT(across.findings.all.saves_pct.value_or(100), layout + chain - 20);
   EXPECT_GE(across.findings.all.saves_pct.value_or(0), std::max(layout, chain));
