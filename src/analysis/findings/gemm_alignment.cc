@@ -3,8 +3,8 @@
 // from the kernel's name. What to pad is told by what the odd dimension is in a layer. Products that another finding replaces
 // have no size to mend.
 //
-// Where shapes were not recorded a kernel's name tells of it too: CUTLASS' kernels for half precision that load one element at
-// a time (align1) are what cuBLAS takes where nothing wider fits.
+// Where shapes were not recorded a kernel's name tells of it too: CUTLASS' kernels for half precision that load one or two
+// elements at a time (align1, align2) are what cuBLAS takes where nothing wider fits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -73,7 +73,7 @@ class Products {
 
   std::optional<Trouble> trouble_by_name(const WorkSlot& slot, std::string_view kernel) {
     const auto holds = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
-    const bool half = holds("tensorop") && (holds("bf16") || holds("_f16")) && holds("_align1");
+    const bool half = holds("tensorop") && (holds("bf16") || holds("_f16")) && (holds("_align1") || holds("_align2"));
     const NodeId op = facts_.op(slot.work.row);
     if (!half || slot.work.end_ns - slot.work.start_ns < kLeastByNameNs) return std::nullopt;
     if (op != kNoNode && facts_.call(op).has_shapes) return std::nullopt;  // an op that is no plain product

@@ -72,12 +72,13 @@ TEST(GemmAlignment, OfTilesIsWhatTheyWaste) {
 }
 
 // Without shapes; of an op that tells its tensors and is no plain product, no size is to blame.
-TEST(GemmAlignment, ByNameIsOfHalfPrecisionOneElementAtATime) {
+TEST(GemmAlignment, ByNameIsOfHalfPrecisionOneOrTwoElementsAtATime) {
   const auto named = [](std::string_view kernel, std::string_view args) {
     return off_grid({.op = "vendor::experts", .kernel = kernel, .us = 400, .args = std::string(args)});
   };
   constexpr std::string_view kBy1 = "void cutlass::Kernel2<cutlass_75_tensorop_f16_s1688gemm_f16_256x128_tn_align1>()";
   EXPECT_TRUE(named(kBy1, ""));
+  EXPECT_TRUE(named("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_128x256_64x3_tn_align2>()", ""));
   EXPECT_FALSE(named(kBy1, args_of({{"[64, 4095]", "[]", "c10::Half"}})));
   EXPECT_FALSE(named("void cutlass::Kernel2<cutlass_75_tensorop_f16_s1688gemm_f16_256x128_tn_align8>()", ""));
   EXPECT_FALSE(named("void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_256x128_16x3_tn_align1>()", "")) << "float32";
