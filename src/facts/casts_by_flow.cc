@@ -80,7 +80,7 @@ class CastFlow {
   std::map<std::pair<std::int64_t, std::int64_t>, Casts> last_;  // by device and stream
 };
 
-// Casts that autocast makes inside of a layer's op.
+// Casts that autocast makes inside of a layer's op, or that a program makes right before it: linear(x, weight.to(...), ...).
 class LayerCasts {
  public:
   explicit LayerCasts(const Scope& scope) : scope_(scope) {}
@@ -122,8 +122,10 @@ class LayerCasts {
   }
 
   static constexpr int kMostLevelsOfLayer = 64;  // that are climbed: a stack may be as deep as a trace is long
+  static constexpr int kMostCastsToLayer = 3;    // of an input, a weight and a bias, the first of them being asked
+  static constexpr std::uint32_t kMostNodesToLayer = 64;
 
-  // The outermost op around a launch, where it is a layer.
+  // The outermost op around a launch, where it is a layer; of a cast that stands alone the layer behind it.
   NodeId layer_of(NodeId launch) const {
     const CallTree& tree = scope_.model().tree();
     NodeId outermost = tree.op_of(launch);
@@ -131,7 +133,29 @@ class LayerCasts {
     for (int level = 0; tree.op_above(outermost) != kNoNode; ++level, outermost = tree.op_above(outermost)) {
       if (level == kMostLevelsOfLayer) return kNoNode;
     }
-    return scope_.trace().text(scope_.trace().events.name(tree.event[outermost.value])) == "aten::linear" ? outermost : kNoNode;
+    if (is_cast(outermost)) outermost = behind_casts(outermost);
+    return outermost != kNoNode && name(outermost) == "aten::linear" ? outermost : kNoNode;
+  }
+
+  // The first op of the thread behind a cast and the casts that follow it.
+  NodeId behind_casts(NodeId cast) const {
+    const CallTree& tree = scope_.model().tree();
+    int passed = 0;
+    std::int64_t until = tree.end_ns[cast.value];
+    const std::uint32_t last = std::min(tree.recorded, cast.value + kMostNodesToLayer);
+    for (std::uint32_t n = cast.value + 1; n < last; ++n) {
+      if (tree.start_ns[n] < until || tree.event_class[n] != EventClass::op) continue;
+      if (tree.start_ns[n] < tree.start_ns[cast.value]) return kNoNode;  // of another thread
+      if (!is_cast(NodeId{n})) return NodeId{n};
+      if (++passed == kMostCastsToLayer) return kNoNode;
+      until = tree.end_ns[n];
+    }
+    return kNoNode;
+  }
+
+  bool is_cast(NodeId op) const { return name(op) == "aten::to" || name(op) == "aten::_to_copy"; }
+  std::string_view name(NodeId n) const {
+    return scope_.trace().text(scope_.trace().events.name(scope_.model().tree().event[n.value]));
   }
 
   const Scope& scope_;

@@ -15,8 +15,9 @@ bool trains_by_name(const KernelIdentity& kernel) {
   return std::any_of(kernel.fused_ops.begin(), kernel.fused_ops.end(), is_backward);
 }
 
+// A transposed convolution is computed by the kernel of another one's gradient (dgrad), forward too; who trains has wgrad.
 bool names_backward(std::string_view kernel) {
-  for (const std::string_view part : {"backward", "Backward", "_bwd", "dgrad", "wgrad"}) {
+  for (const std::string_view part : {"backward", "Backward", "_bwd", "wgrad"}) {
     if (kernel.find(part) != kernel.npos) return true;
   }
   return false;

@@ -86,7 +86,7 @@ constexpr FindingRow kRows[] = {
      kBetweenKernels,
      kMore},
     {"repeated_casts", "parameters are cast to another dtype at every use", find_repeated_casts, kBetweenKernels, kWork,
-     kBetweenKernels, kMore},
+     kBetweenKernels},
     {"remade_constants",
      "tensors that depend on no data are made again and again",
      find_remade_constants,

@@ -318,7 +318,8 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
       .action =
           infers
               ? "prepare the next request (tokenize, decode, build the batch) while the device works on this one: in a process "
-                "of its own, since a thread shares Python's lock; launch before what can wait"
+                "of its own, since a thread shares Python's lock, and of several where that takes longer than the rest of "
+                "a step; launch before what can wait"
               : "prepare the next batch while the device works on this one: in the workers of a DataLoader, or a process of "
                 "its own (a thread shares Python's lock); launch before what can wait",
       .event = work.event(),

@@ -2,6 +2,7 @@
 // which measured calls of their kind, size and type lie, by half as much again. Their time above what is expected is claimed.
 //
 // Only on a device that was measured, or with the user's own points: figures that are scaled by peaks prove nothing.
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,12 @@ constexpr double kLeastSlowCallNs = 20'000;  // below, launch and ramp decide
 bool adds_by_index(std::string_view kernel) {
   return kernel.find("index_put") != kernel.npos || kernel.find("index_add") != kernel.npos ||
          kernel.find("scatter") != kernel.npos;
+}
+
+// A window is gone over for each element of the result: how large it is, the kernel's name does not tell.
+bool goes_over_windows(std::string_view kernel) {
+  constexpr std::string_view kWindows[] = {"pool", "grid_sampler", "upsample", "im2col", "col2im"};
+  return std::ranges::any_of(kWindows, [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
 // In double precision it computes for longer than it moves: sines of doubles take a hundred operations each.
@@ -51,7 +58,8 @@ std::optional<Finding> find_slow_kernel(Facts& facts) {
     const std::uint32_t row = slot.work.row;
     const ExpectedCall* call = times.call(row);
     if (call == nullptr || !slow[static_cast<std::size_t>(call - times.calls().data())]) return;
-    if (call->kernel != nullptr && (adds_by_index(facts.kernel(row)) || computes_doubles(facts, row))) return;
+    const std::string_view kernel = facts.kernel(row);
+    if (call->kernel != nullptr && (adds_by_index(kernel) || goes_over_windows(kernel) || computes_doubles(facts, row))) return;
     const double duration = static_cast<double>(slot.work.end_ns - slot.work.start_ns);
     const double beyond = duration - times.ns(row).value_or(duration);
     if (beyond <= 0) return;

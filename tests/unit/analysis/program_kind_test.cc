@@ -24,6 +24,15 @@ TEST(ProgramKinds, AreToldByOpsAndKernels) {
   EXPECT_EQ(kind_of(launch(1, 10, 5, "k", 20, 5)), ProgramKind::unknown);
 }
 
+// A transposed convolution is computed forward by the kernel of another one's gradient.
+TEST(ProgramKinds, ATransposedConvolutionIsNoTraining) {
+  constexpr std::string_view kGradient = "sm90_xmma_dgrad_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc";
+  const std::string forward =
+      join({event({.name = "aten::conv_transpose2d", .ts = 1, .dur = 20}), launch(1, 5, 5, kGradient, 30, 5)});
+  EXPECT_EQ(kind_of(forward), ProgramKind::infers);
+  EXPECT_EQ(kind_of(join({forward, launch(2, 40, 5, "sm90_xmma_wgrad_implicit_gemm_f16", 50, 5)})), ProgramKind::trains);
+}
+
 TEST(CaptureSizesOf, GraphsAndIterations) {
   const LoadedTrace t = load_events(join({
       event({.name = "Torch-Compiled Region: 0/0", .ts = 0, .dur = 50}),
@@ -71,11 +80,12 @@ constexpr std::string_view kCastKernel =
     "::{lambda(float)#1}, std::array<char*, 2ul>)";
 
 // A layer under autocast, without shapes: `casts` of its arguments, then its product; and an op in float32 behind it.
-std::string autocast_step(int number, int at, int casts, std::string_view product) {
+// Where the program casts by hand the casts stand before the layer.
+std::string autocast_step(int number, int at, int casts, std::string_view product, bool by_hand = false) {
   const auto number_of = [&](int i) { return 10 * number + i + 1; };
   std::string events =
       join({event({.name = "ProfilerStep#" + std::to_string(number), .ts = at, .dur = 190, .cat = "user_annotation"}),
-            event({.name = "aten::linear", .ts = at + 5, .dur = 120})});
+            event({.name = "aten::linear", .ts = at + (by_hand ? 85 : 5), .dur = by_hand ? 40 : 120})});
   for (int i = 0; i < casts; ++i) {
     const int from = at + 10 + 20 * i;
     events = join({events, event({.name = "aten::to", .ts = from, .dur = 12}),
@@ -90,8 +100,9 @@ std::string autocast_step(int number, int at, int casts, std::string_view produc
 }
 
 TEST(WeightCastsOf, AutocastStandInTheOrderOfALayersArguments) {
-  const auto casts = [](int count, std::string_view product) {
-    const LoadedTrace t = load_events(join({autocast_step(0, 0, count, product), autocast_step(1, 200, count, product)}));
+  const auto casts = [](int count, std::string_view product, bool by_hand = false) {
+    const LoadedTrace t =
+        load_events(join({autocast_step(0, 0, count, product, by_hand), autocast_step(1, 200, count, product, by_hand)}));
     return repeated_weight_casts(Scope(*t.model), ProgramKind::infers).size();
   };
   // Input, weight, bias; weight, bias; the input alone: its weights were cast before.
@@ -101,6 +112,10 @@ TEST(WeightCastsOf, AutocastStandInTheOrderOfALayersArguments) {
   // Without a bias one cast may be either's.
   EXPECT_EQ(casts(2, "aten::mm"), 2U);
   EXPECT_EQ(casts(1, "aten::mm"), 0U);
+  // linear(x, weight.to(...), bias.to(...)).
+  EXPECT_EQ(casts(3, "aten::addmm", true), 4U);
+  EXPECT_EQ(casts(2, "aten::addmm", true), 4U);
+  EXPECT_EQ(casts(1, "aten::mm", true), 0U);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // What the device's work could be instead: communication, small kernels, optimizers, casts, attention, products. On traces made
 // by hand, with the savings computed by hand; and on the same trace without the fault.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -147,6 +149,28 @@ TEST(DeviceFindings, OptimizerByForeach) {
   EXPECT_FALSE(program(3, kForeach).has("optimizer_not_fused"));
 }
 
+// Of the host's time in a step by foreach its lists stay: of SGD, which calls half as many ops on them, more.
+TEST(DeviceFindings, OptimizerByForeachKeepsItsLists) {
+  const auto goes = [](const std::string& optimizer, double share) {
+    Program p;
+    p.kernel(10).kernel(400, "void at::native::softmax_warp_forward<float>()", 1'000);
+    for (int i = 0; i < 7; ++i) {
+      p.kernel(
+          1'500 + 150 * i,
+          fmt::format("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+                      "namespace)::TensorListMetadata<{}>, at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, "
+                      "1, 0>, std::multiplies<float>, float>()",
+                      i));
+    }
+    p.text.annotation("Optimizer.step#" + optimizer + ".step", 1'420 * kUs, 4'000 * kUs);
+    const Found found = found_in(p.text);
+    const std::vector<Removal::Host>& host = found.find("optimizer_not_fused")->remedy.removal.host;
+    return std::ranges::any_of(host, [&](const Removal::Host& part) { return part.share == share; });
+  };
+  EXPECT_TRUE(goes("Adam", 0.68));
+  EXPECT_TRUE(goes("SGD", 0.55));
+}
+
 // What to do depends on which optimizer it is: most have no fused form.
 TEST(DeviceFindings, AFusedFormIsAdvisedWhereThereIsOne) {
   const auto action = [](std::string_view optimizer) {
@@ -268,6 +292,22 @@ TEST(DeviceFindings, AttentionByHand) {
   EXPECT_NE(math.find("unfused_attention")->finding.action.find("math backend"), std::string::npos);
   EXPECT_FALSE(program("aten::mm", "aten::_softmax").has("unfused_attention"));       // a classifier in front of something
   EXPECT_FALSE(program("aten::bmm", "aten::_log_softmax").has("unfused_attention"));  // a loss
+}
+
+// Backward a fused call makes the scores once more: it takes 1.7 times what the two products take.
+TEST(DeviceFindings, AttentionByHandBackward) {
+  const auto kernel = [](int correlation, int at, std::string_view op, std::string_view name, int us) {
+    return test::join({test::event({.name = "autograd::engine::evaluate_function: MulBackward0", .ts = at - 10, .dur = 10}),
+                       test::event({.name = op, .ts = at - 9, .dur = 8}), test::launch(correlation, at - 7, 4, name, at, us)});
+  };
+  const Found found = test::found_in_events(
+      test::join({kernel(1, 100, "aten::bmm", "sm80_xmma_gemm_f32f32", 50),
+                  kernel(2, 160, "aten::_softmax_backward_data", "void at::native::softmax_warp_backward<float>()", 100),
+                  kernel(3, 270, "aten::bmm", "sm80_xmma_gemm_f32f32", 50)}));
+  ASSERT_TRUE(found.has("unfused_attention")) << found.ids();
+  std::int64_t expected_ns = 0;
+  for (const Removal::Work& gone : found.find("unfused_attention")->remedy.removal.work) expected_ns += gone.ns;
+  EXPECT_EQ(expected_ns, (200 - 170) * kUs);
 }
 
 // masked_fill clones the scores by a copy on the device, which is no kernel: still one call of attention.

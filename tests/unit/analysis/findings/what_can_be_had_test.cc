@@ -117,6 +117,14 @@ TEST(WhatCanBeHad, OfRowsAddedByIndexNoTimeIsExpected) {
   EXPECT_FALSE(found.has("slow_kernel")) << found.ids();
 }
 
+// Nor of one that goes over a window for each element.
+TEST(WhatCanBeHad, OfWindowsNoTimeIsExpected) {
+  constexpr std::string_view kWindows = "triton_poi_fused_add_clamp_grid_sampler_2d_max_pool2d_with_indices_4";
+  const Found found =
+      program_of({.op = kWindows, .args = kGeneratedArgs, .kernel = kWindows, .us = 2'870, .grid = "[102400, 1, 1]"});
+  EXPECT_FALSE(found.has("slow_kernel")) << found.ids();
+}
+
 // Compiled code and the backward pass call all convolutions alike: of sequences there is nothing to gain, and where nothing
 // tells, nothing is expected.
 TEST(WhatCanBeHad, SequencesHaveNoChannelsLast) {
