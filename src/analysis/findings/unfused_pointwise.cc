@@ -29,9 +29,9 @@ constexpr std::int64_t kAlike = 4;
 constexpr double kMoreThanLongest = 0.12;
 // A compiler may fuse more than is told: losses and softmaxes around it, and the host's work with them.
 constexpr double kChainDoubt = 0.4;
-// Of the host's time for a call that stays, what eager dispatch and autograd take and generated code does not: of a library's
-// and of a kernel that is written anew. Where what is written anew is at least that part of all calls.
-constexpr double kOfEagerCall = 0.3, kOfGeneratedCall = 0.3, kOfAllCalls = 0.33;
+// Of the host's time for a call that stays, a library's or of a kernel that is written anew, what eager dispatch and autograd
+// take and generated code does not. Where what is written anew is at least that part of all calls.
+constexpr double kOfEagerCall = 0.3, kOfAllCalls = 0.33;
 // Inductor pads products whose rows are not aligned, as gemm_alignment advises; the padding costs it a part of what that saves.
 constexpr double kOfPadding = 0.6;
 
@@ -88,7 +88,7 @@ class Fusible {
       for (const WorkSlot& slot : device.work) {
         if (!is_eager(slot)) continue;
         ++all;
-        calls_.push_back({slot.work.row, rows_[slot.work.row] ? kOfGeneratedCall : kOfEagerCall});
+        calls_.push_back({slot.work.row, kOfEagerCall});
         if (!rows_[slot.work.row]) pad(slot);
       }
     }
