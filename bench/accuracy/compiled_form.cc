@@ -15,7 +15,7 @@ namespace {
 void print(const char* path, const ridge::Scope& scope) {
   const auto& devices = scope.model().timeline().devices;
   if (devices.empty()) return;
-  const ridge::CompiledForm form = ridge::compiled_form(scope, devices.front().id);
+  const ridge::CompiledForm form = ridge::CompiledForms(scope).of(devices.front().id);
   std::printf("{\"trace\": \"%s\", \"iterations\": %lld, \"groups\": [", path,
               static_cast<long long>(scope.model().iterations().count()));
   const char* comma = "";

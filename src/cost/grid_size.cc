@@ -33,10 +33,15 @@ bool is_of_bytes(std::string_view kernel) {
   return !wider && (has("<bool") || has("(bool") || has("<unsigned char") || has("<signed char"));
 }
 
+// What a name says, where it makes sense.
+std::optional<double> elements_of_thread(std::optional<int> named) {
+  return named && *named > 0 && *named <= 64 ? std::optional<double>(*named) : std::nullopt;
+}
+
 // Elements of one thread.
 std::optional<double> per_thread(std::string_view kernel, Width width) {
   if (kernel.find(kVectorized) != kernel.npos) {
-    if (width == Width::named) return number_behind(kernel, kVectorized);
+    if (width == Width::named) return elements_of_thread(number_behind(kernel, kVectorized));
     if (width == Width::four) return 4;
     return is_of_bytes(kernel) ? 16 : 8;
   }
@@ -48,7 +53,7 @@ std::optional<double> per_thread(std::string_view kernel, Width width) {
   if (at == kernel.npos) return std::nullopt;
   const std::size_t comma = kernel.find(", ", at);  // <128, 4, ...
   const auto elements = comma == kernel.npos ? std::nullopt : number_at(kernel.substr(comma + 2));
-  return elements && *elements > 0 && *elements <= 64 ? std::optional<double>(*elements) : std::nullopt;
+  return elements_of_thread(elements);
 }
 
 // Of the tensors; arithmetic on halves is written in float, so that the narrower type is the one that lies in memory.

@@ -6,12 +6,6 @@
 
 namespace ridge {
 
-std::size_t thread_of(const CallTree& tree, NodeId node) {
-  const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
-                                   [](std::uint32_t v, const HostThread& t) { return v < t.first; });
-  return static_cast<std::size_t>(it - tree.threads.begin() - 1);
-}
-
 BreakCosts::BreakCosts(const Scope& scope) : scope_(scope), model_(scope.model()) { collect_launches(); }
 
 void BreakCosts::collect_launches() {

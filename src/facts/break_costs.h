@@ -50,7 +50,4 @@ class BreakCosts {
   std::vector<IntervalSet> busy_;              // by device
 };
 
-// The thread of a node, as an index into tree.threads.
-std::size_t thread_of(const CallTree& tree, NodeId node);
-
 }  // namespace ridge

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <string_view>
 
 #include "facts/scoped_work.h"
@@ -89,7 +90,7 @@ class LayerCasts {
     for_each_work(scope_, [&](const Device&, const WorkRow& work) { see(work.row); }, CompilerWorkFilter::without);
     std::vector<std::uint32_t> rows;
     std::map<std::size_t, std::size_t> by_step;
-    for (const auto& [op, layer] : layers_) {
+    for (const Layer& layer : std::views::values(layers_)) {
       const std::size_t parameters = layer.bias ? 2 : 1;
       const std::size_t input = layer.casts.size() - std::min(layer.casts.size(), parameters);
       if (input > 1 || layer.casts.size() < 2) continue;
@@ -142,10 +143,10 @@ class LayerCasts {
     const CallTree& tree = scope_.model().tree();
     int passed = 0;
     std::int64_t until = tree.end_ns[cast.value];
-    const std::uint32_t last = std::min(tree.recorded, cast.value + kMostNodesToLayer);
-    for (std::uint32_t n = cast.value + 1; n < last; ++n) {
+    const HostThread& thread = tree.threads[thread_of(tree, cast)];
+    const std::uint32_t end = std::min({tree.recorded, thread.first + thread.count, cast.value + kMostNodesToLayer});
+    for (std::uint32_t n = cast.value + 1; n < end; ++n) {
       if (tree.start_ns[n] < until || tree.event_class[n] != EventClass::op) continue;
-      if (tree.start_ns[n] < tree.start_ns[cast.value]) return kNoNode;  // of another thread
       if (!is_cast(NodeId{n})) return NodeId{n};
       if (++passed == kMostCastsToLayer) return kNoNode;
       until = tree.end_ns[n];

@@ -20,13 +20,12 @@ LongCalls::LongCalls(const CallTree& tree) : tree_(tree) {
 LongCalls::Part LongCalls::within(NodeId node, Interval time) const {
   Part part;
   if (node == kNoNode || calls_.empty()) return part;
-  const auto thread = std::prev(std::upper_bound(tree_.threads.begin(), tree_.threads.end(), node.value,
-                                                 [](std::uint32_t n, const HostThread& t) { return n < t.first; }));
+  const HostThread& thread = tree_.threads[thread_of(tree_, node)];
   auto call = std::partition_point(calls_.begin(), calls_.end(), [&](NodeId n) {
-    return n.value < thread->first || (n.value < thread->first + thread->count && tree_.end_ns[n.value] <= time.start_ns);
+    return n.value < thread.first || (n.value < thread.first + thread.count && tree_.end_ns[n.value] <= time.start_ns);
   });
   std::int64_t most = 0;
-  for (; call != calls_.end() && call->value < thread->first + thread->count; ++call) {
+  for (; call != calls_.end() && call->value < thread.first + thread.count; ++call) {
     const std::int64_t shared =
         std::min(time.end_ns, tree_.end_ns[call->value]) - std::max(time.start_ns, tree_.start_ns[call->value]);
     if (shared <= 0) break;

@@ -110,13 +110,6 @@ std::vector<RankStall> stalls_of(const Model& model, const std::vector<bool>& is
   return joined;
 }
 
-// The index of the thread that holds a node.
-std::size_t thread_index(const CallTree& tree, NodeId node) {
-  const auto after = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
-                                      [](std::uint32_t n, const HostThread& t) { return n < t.first; });
-  return static_cast<std::size_t>(after - tree.threads.begin()) - 1;
-}
-
 }  // namespace
 
 RankWork gather_rank_work(const Model& model) {
@@ -135,7 +128,7 @@ RankWork gather_rank_work(const Model& model) {
     if (node_of == nullptr) node_of = model.node_of();
     const NodeId node = (*node_of)[event];
     if (node == kNoNode) continue;
-    collects[thread_index(tree, node)] = true;
+    collects[thread_of(tree, node)] = true;
     found.collectives.push_back(host_collective(trace, op_table, event, trace.text(trace.events.name(event))));
     const RankCollective& collective = found.collectives.back();
     found.issued.push_back({.issued_ns = collective.start_ns,
@@ -166,7 +159,7 @@ RankWork gather_rank_work(const Model& model) {
     if (work.launched) {
       const bool same = last_launch != kNoNode && launch.value >= tree.threads[last_thread].first &&
                         launch.value - tree.threads[last_thread].first < tree.threads[last_thread].count;
-      if (!same) last_thread = thread_index(tree, launch), last_launch = launch;
+      if (!same) last_thread = thread_of(tree, launch), last_launch = launch;
       if (collects[last_thread]) {  // a copy that is part of a collective of the host
         found.copies.emplace_back(work.start_ns, work.end_ns);
         continue;

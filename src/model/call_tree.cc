@@ -294,6 +294,12 @@ const HostThread* CallTree::thread_of(TrackId track) const {
   return it != threads.end() && it->track == track ? &*it : nullptr;
 }
 
+std::size_t thread_of(const CallTree& tree, NodeId node) {
+  const auto after = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
+                                      [](std::uint32_t n, const HostThread& t) { return n < t.first; });
+  return static_cast<std::size_t>(after - tree.threads.begin()) - 1;
+}
+
 NodeId find_node(const Trace& trace, const CallTree& tree, EventId event) {
   const HostThread* thread = tree.thread_of(trace.track(event));
   if (thread == nullptr) return kNoNode;

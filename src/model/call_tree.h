@@ -65,6 +65,9 @@ struct CallTree {
 
 CallTree build_call_tree(const Trace& trace);
 
+// The thread of a node, as an index into tree.threads.
+std::size_t thread_of(const CallTree& tree, NodeId node);
+
 // The node of each event that has one.
 class NodeOfEvent {
  public:

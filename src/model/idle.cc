@@ -41,12 +41,6 @@ class EventWaits {
   std::vector<std::uint8_t> flags_;
 };
 
-std::size_t index_of_thread(const CallTree& tree, NodeId node) {
-  const auto it = std::upper_bound(tree.threads.begin(), tree.threads.end(), node.value,
-                                   [](std::uint32_t n, const HostThread& t) { return n < t.first; });
-  return static_cast<std::size_t>(it - tree.threads.begin()) - 1;
-}
-
 // What split_idle works with, the same for every device.
 struct Context {
   explicit Context(const Model& m)
@@ -65,12 +59,11 @@ struct Context {
     std::vector<bool> found(tree.threads.size());
     for (const WorkRow& work : device.work) {
       const NodeId launch = links.launch[work.row];
-      if (launch != kNoNode && launch.value < tree.recorded) found[thread_of(launch)] = true;
+      if (launch != kNoNode && launch.value < tree.recorded) found[thread_of(tree, launch)] = true;
     }
     return found;
   }
 
-  std::size_t thread_of(NodeId node) const { return index_of_thread(tree, node); }
   // A tree's nodes stand together behind its root.
   std::int64_t root_start(NodeId node) const {
     const auto after = std::upper_bound(roots.begin(), roots.end(), node.value, [](std::uint32_t n, std::uint32_t root) {
@@ -145,7 +138,7 @@ void split_edge(const CallTree& tree, const LaunchLinks& links, const HostStalls
   const std::int64_t end = gaps->gap().end_ns;
   const NodeId launch = work == nullptr ? kNoNode : links.launch[work->row];
   if (launch == kNoNode) return gaps->add(end, IdleCause::head_tail, kNoNode);
-  const std::vector<HostStall>& own = stalls.of_thread[index_of_thread(tree, launch)];
+  const std::vector<HostStall>& own = stalls.of_thread[thread_of(tree, launch)];
   for (auto stall = stalls_from(own, gaps->position()); stall != own.end() && stall->start_ns < end; ++stall) {
     if (stall->cause == IdleCause::sync) continue;
     gaps->add(stall->start_ns, IdleCause::head_tail, kNoNode);
@@ -205,10 +198,10 @@ class Splitter {
     const std::int64_t returned = context_.tree.end_ns[launch.value];
     if (returned > last.end_ns) {
       const std::int64_t host_until = std::min(gaps_.gap().end_ns, returned + kLaunchLatencyNs);
-      const std::size_t thread = context_.thread_of(launch);
+      const std::size_t thread = thread_of(context_.tree, launch);
       const std::int64_t woke = context_.root_start(launch);
-      if (woke > gaps_.gap().start_ns && previous_launch_ != kNoNode && context_.thread_of(previous_launch_) != thread) {
-        late_host(context_.thread_of(previous_launch_), std::min(host_until, woke), launch);
+      if (woke > gaps_.gap().start_ns && previous_launch_ != kNoNode && thread_of(context_.tree, previous_launch_) != thread) {
+        late_host(thread_of(context_.tree, previous_launch_), std::min(host_until, woke), launch);
       }
       late_host(thread, host_until, launch);
     }

@@ -14,7 +14,7 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 using Shapes = std::vector<Sizes>;
 
-constexpr std::size_t kMostParts = 4'096;  // that a tensor is split into; more are not looked at
+constexpr std::size_t kMostParts = 64;  // that a tensor is split into; more are not looked at
 
 // The dimension that an argument names, of `count` of them.
 std::optional<std::size_t> dimension(const OpCall& call, std::size_t at, std::size_t count, double otherwise) {
@@ -112,8 +112,10 @@ Shapes unsqueezed(const OpCall& call, const Sizes& sizes) {
 }
 
 Shapes squeezed(const OpCall& call, const Sizes& sizes) {
-  if (const auto dim = number_at(call, 1) ? dimension(call, 1, sizes.size(), 0) : std::nullopt; dim && sizes[*dim] == 1)
-    return selected(call, sizes);
+  if (number_at(call, 1)) {
+    const auto dim = dimension(call, 1, sizes.size(), 0);
+    return dim && sizes[*dim] == 1 ? selected(call, sizes) : same(call, sizes);
+  }
   Sizes out;
   std::ranges::copy_if(sizes, std::back_inserter(out), [](std::int64_t size) { return size != 1; });
   return {out};
@@ -140,8 +142,10 @@ Shapes split(const OpCall& call, const Sizes& sizes) {
 }
 Shapes split_with_sizes(const OpCall& call, const Sizes& sizes) {
   const auto dim = dimension(call, 2, sizes.size(), 0);
-  const auto lengths = integers_at(call, 1);
-  return dim && lengths && lengths->size() <= kMostParts ? parted(sizes, *dim, *lengths) : Shapes();
+  auto lengths = integers_at(call, 1);
+  if (!dim || !lengths) return {};
+  lengths->resize(std::min(lengths->size(), kMostParts));
+  return parted(sizes, *dim, *lengths);
 }
 
 Shapes unbound(const OpCall& call, const Sizes& sizes) {

@@ -8,7 +8,6 @@
 
 #include "cost/grid_size.h"
 #include "model/kernel_identity.h"
-#include "predict/eager_program.h"
 #include "trace/tables.h"
 
 namespace ridge {
@@ -86,9 +85,9 @@ double left_of(const GeneratedKernels& group, const Fit& fit) {
 
 }  // namespace
 
-CompiledForm compiled_form(const Scope& scope, std::int64_t device) {
-  const EagerProgram program = eager_program(scope, device);
-  const Sums sums(scope, device);
+CompiledForm CompiledForms::of(std::int64_t device) const {
+  const EagerProgram program = programs_.of(device);
+  const Sums sums(scope_, device);
   const Fused fused = fuse(program.flow);
   CompiledForm out{.groups = std::vector<GeneratedKernels>(fused.groups.size()), .kernels = {}};
   for (std::size_t i = 0; i < program.flow.ops.size(); ++i) {

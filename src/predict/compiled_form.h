@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "facts/scope.h"
+#include "predict/eager_program.h"
 
 namespace ridge {
 
@@ -35,6 +36,15 @@ struct CompiledForm {
   std::vector<Kernel> kernels;  // by group and part, and in order of launch
 };
 
-CompiledForm compiled_form(const Scope& scope, std::int64_t device);
+// Those of a trace's devices.
+class CompiledForms {
+ public:
+  explicit CompiledForms(const Scope& scope) : scope_(scope), programs_(scope) {}
+  CompiledForm of(std::int64_t device) const;
+
+ private:
+  const Scope& scope_;
+  EagerPrograms programs_;
+};
 
 }  // namespace ridge

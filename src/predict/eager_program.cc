@@ -40,12 +40,16 @@ constexpr std::string_view kGeneratedAll = "aten::linalg_vector_norm";  // a sum
 constexpr std::string_view kFills[] = {"aten::fill_",   "aten::zero_",      "aten::normal_",     "aten::uniform_",
                                        "aten::random_", "aten::bernoulli_", "aten::exponential_"};
 // Ops whose results have sizes of their own: told by what was written.
-constexpr std::string_view kOwnSize[] = {"aten::embedding", "aten::gather", "aten::index", "aten::index_select", "aten::cat",
-                                         "aten::stack",     "aten::sum",    "aten::mean",  "aten::amax",         "aten::amin",
+constexpr std::string_view kOwnSize[] = {"aten::embedding", "aten::gather", "aten::index", "aten::index_select",
+                                         "aten::sum",       "aten::mean",   "aten::amax",  "aten::amin",
                                          "aten::norm",      "aten::std",    "aten::var"};
+constexpr std::string_view kJoins = "aten::cat", kDropout = "aten::native_dropout";
+// Ops that write small things, or a mask, beside a result of their input's size.
+constexpr std::string_view kWithMore[] = {kDropout, "aten::native_layer_norm", "aten::_fused_rms_norm"};
 // Norms over channels: what they sum goes over all of the input before any of it is written.
 constexpr std::string_view kOverChannels[] = {"batch_norm", "group_norm"};
 
+constexpr double kMostElements = 9e18;   // that a size can tell
 constexpr double kMostSums = 65'536;     // numbers summed to one: all of a tensor is
 constexpr double kReachedUnknown = 0.7;  // of the bandwidth, by a kernel that tells no size
 constexpr double kReachedAtMost = 1.04;  // and by one that tells: an operand more than it had time for is a small one
@@ -71,18 +75,39 @@ FlowTensor flow_tensor(const TensorShape& shape) {
   return {numel(shape), item_bytes(shape.dtype), shape_hash(shape.sizes), false};
 }
 
+}  // namespace
+
+struct EagerPrograms::Shared {
+  explicit Shared(const Scope& its)
+      : scope(its),
+        table(device_work(its.trace())),
+        ops(ridge::ops(its.trace())),
+        grids(its.model()),
+        phases(build_phases(its.trace(), its.model().tree())),
+        replays(its.trace(), is_graph_launch),
+        views(its.trace(), is_view) {}
+
+  const Scope& scope;
+  DeviceWorkTable table;
+  OpTable ops;
+  GridSizes grids;
+  std::vector<Phase> phases;
+  NameFlags replays, views;
+};
+
+namespace {
+
 class Builder {
  public:
-  Builder(const Scope& scope, std::int64_t device)
-      : scope_(scope),
-        model_(scope.model()),
-        trace_(scope.trace()),
+  Builder(const EagerPrograms::Shared& shared, std::int64_t device)
+      : shared_(shared),
+        scope_(shared.scope),
+        model_(scope_.model()),
+        trace_(scope_.trace()),
         tree_(model_.tree()),
-        table_(device_work(trace_)),
-        op_table_(ops(trace_)),
-        grids_(model_),
-        rate_(bytes_a_ns(scope, device)) {
-    phases_ = build_phases(trace_, tree_);
+        table_(shared.table),
+        rate_(bytes_a_ns(scope_, device)),
+        launches_(tree_.threads.size()) {
     for (const Device& its : model_.timeline().devices) {
       if (its.id == device) gather(its.work);
     }
@@ -95,7 +120,7 @@ class Builder {
       for (rows.clear(); i < out_.launched.size() && out_.launched[i].node == node; ++i) rows.push_back(out_.launched[i].row);
       add(NodeId{node}, rows);
     }
-    if (out_.shapes) add_views();
+    if (shapes_) add_views();
     std::ranges::sort(out_.flow.ops, {}, [&](const FlowOp& op) { return std::pair(tree_.start_ns[op.node], op.node); });
     return std::move(out_);
   }
@@ -111,24 +136,30 @@ class Builder {
 
   // The program's own work, by the op that launched it; in its own order.
   void gather(const std::vector<WorkRow>& work) {
-    const NameFlags replays(trace_, is_graph_launch);
     for (const WorkRow& each : work) {
       const NodeId launch = model_.links().launch[each.row], op = model_.links().op[each.row];
       if (launch == kNoNode || !scope_.holds_work(each.row) || model_.links().is_inherited(each.row)) continue;
-      if (launch.value >= tree_.recorded || replays[trace_.events.name(tree_.event[launch.value])]) continue;
-      if (model_.compiler_work().holds_work(each.row) || phases_[launch.value] == Phase::optimizer) continue;
+      if (launch.value >= tree_.recorded || shared_.replays[trace_.events.name(tree_.event[launch.value])]) continue;
+      if (model_.compiler_work().holds_work(each.row) || shared_.phases[launch.value] == Phase::optimizer) continue;
       const bool inside = each.sort == WorkSort::compute || each.sort == WorkSort::comm ||
                           (each.sort == WorkSort::copy && kernel(each.row).find("DtoD") != std::string_view::npos);
-      if (inside) out_.launched.push_back({(op == kNoNode ? launch : op).value, each.row});
+      if (!inside) continue;
+      out_.launched.push_back({(op == kNoNode ? launch : op).value, each.row});
+      launches_[thread_of(tree_, launch)] = true;
     }
     std::ranges::stable_sort(out_.launched, {}, &EagerProgram::Launched::node);
   }
 
+  bool is_compiled(const std::vector<std::uint32_t>& rows) const {
+    return std::ranges::any_of(
+        rows, [&](std::uint32_t row) { return model_.compiled_regions().call_at(model_.links().launch[row]) != kNoCall; });
+  }
+
   bool is_generated(NodeId node, const std::vector<std::uint32_t>& rows) const {
     const std::string_view op = name(node);
-    if (!op.starts_with("aten::") || (begins_with_one(op, kOfLibraries) && op != kGeneratedAll)) return false;
+    if (is_compiled(rows) || !op.starts_with("aten::") || (begins_with_one(op, kOfLibraries) && op != kGeneratedAll))
+      return false;
     return std::ranges::all_of(rows, [&](std::uint32_t row) {
-      if (model_.compiled_regions().call_at(model_.links().launch[row]) != kNoCall) return false;
       switch (identity(row).category) {
         case Category::norm:
         case Category::elementwise:
@@ -162,22 +193,50 @@ class Builder {
       out->makes = {tensors.front()};
     } else {
       out->makes = {made(call, tensors, rows, out->sort == FlowSort::stays)};
+      if (call.op == kDropout) out->makes.push_back({out->makes.front().elements, 1, out->makes.front().shape, false});
+    }
+    for (FlowTensor& each : out->reads) {
+      if (each.width == 0) each.width = out->makes.front().width;  // in a list: a trace does not tell the type of these
     }
     if (out->sort == FlowSort::stays) return;
     note_sums(call.op, rows, out);
   }
 
+  // Of the widest type that has fractions, and where none has of the widest: what counts rows is wider than the rows.
+  static double result_width(const OpCall& call) {
+    double real = 0, whole = 0;
+    for (const OpArgument& argument : call.arguments) {
+      if (argument.kind != OpArgument::Kind::tensor || numel(argument.tensor) <= 1) continue;
+      double& width = is_floating(argument.tensor.dtype) ? real : whole;
+      width = std::max(width, item_bytes(argument.tensor.dtype));
+    }
+    return real > 0 ? real : whole > 0 ? whole : 4;
+  }
+
+  // Tensors put side by side. What type they have a list does not tell.
+  static FlowTensor joined(const OpCall& call, double written) {
+    double elements = 0, width = 4;
+    for (const OpArgument& argument : call.arguments) {
+      for (const TensorShape& each : argument.list) elements += numel(each);
+    }
+    for (const double known : {8.0, 2.0, 1.0}) {
+      if (elements > 0 && std::abs(written / elements - known) < 0.05) width = known;
+    }
+    elements = std::max(1.0, elements);
+    return {elements, width, shape_hash({static_cast<std::int64_t>(std::min(elements, kMostElements))}), false};
+  }
+
   // The result, by what was written.
   FlowTensor made(const OpCall& call, const std::vector<FlowTensor>& tensors, const std::vector<std::uint32_t>& rows,
                   bool of_library) const {
-    double written = 0, width = 0;
+    double written = 0;
     for (const std::uint32_t row : rows) written += cost(row).bytes_written.value_or(0);
-    for (const FlowTensor& each : tensors) width = each.elements > 1 ? std::max(width, each.width) : width;
-    if (width == 0) width = 4;
+    if (call.op == kJoins) return joined(call, written);
+    const double width = result_width(call);
     const TensorShape spread = broadcast(call, -1);
     FlowTensor whole = flow_tensor(spread);
     whole.width = width;
-    if (written == 0) return whole;
+    if (written == 0 || is_one(call.op, kWithMore)) return whole;
     const double each = written / std::max(1.0, whole.elements);
     const bool own_size = of_library || is_one(call.op, kOwnSize);
     for (const double known : {1.0, 2.0, 4.0, 8.0}) {
@@ -224,7 +283,7 @@ class Builder {
     double time = 0;
     for (const std::uint32_t each : rows) time += time_ns(each);
     const Category category = identity(row).category;
-    if (const auto size = grids_.of(row)) {
+    if (const auto size = shared_.grids.of(row)) {
       const double width = size->bytes_written / size->elements, most = kReachedAtMost * rate_ * time - size->bytes_written;
       double read = size->bytes_read;
       const double wide =
@@ -245,13 +304,15 @@ class Builder {
     out->makes = {{sums ? elements / kSumsOf : elements, width, 0, true}};
   }
 
+  static std::uint32_t text_of(const ArgColumn& column, EventId event) { return column.text(event).value_or(StringId{}).value; }
+
   // Of an op; nullptr for what is none. With the values of its arguments where asked for.
   const OpCall* parsed(NodeId node, bool values) {
     if (tree_.class_of(node) != EventClass::op) return nullptr;
     const EventId event = tree_.event[node.value];
     const auto text = [&](const ArgColumn& column) { return column.text(event).value_or(StringId{}); };
-    const StringId dims = text(op_table_.input_dims), types = text(op_table_.input_type);
-    const StringId constants = values ? text(op_table_.concrete_inputs) : StringId{};
+    const StringId dims = text(shared_.ops.input_dims), types = text(shared_.ops.input_type);
+    const StringId constants = values ? text(shared_.ops.concrete_inputs) : StringId{};
     const StringId of = trace_.events.name(event);
     const auto [at, fresh] = parsed_.try_emplace(std::tuple(of.value, dims.value, types.value, constants.value));
     if (fresh) at->second = parse_op_call(trace_.text(of), trace_.text(dims), trace_.text(types), {}, trace_.text(constants));
@@ -261,21 +322,22 @@ class Builder {
   // Equal where calls are: by name, arguments and what their work costs.
   Key key_of(NodeId node, const std::vector<std::uint32_t>& rows) const {
     const EventId event = tree_.event[node.value];
-    const auto text = [&](const ArgColumn& column) { return std::uint64_t{column.text(event).value_or(StringId{}).value}; };
-    std::uint64_t work = rows.size();
+    std::uint64_t work = rows.size() * 2 + (is_compiled(rows) ? 1 : 0);
     for (const std::uint32_t row : rows) {
       work = mix64(work ^ scope_.costs().costs().of_row[row], 0x9E3779B97F4A7C15U);
       work = mix64(work ^ trace_.events.name(table_.events[row]).value, 0xD6E8FEB86659FD93U);
     }
     const bool op = tree_.class_of(node) == EventClass::op;
-    return {trace_.events.name(event).value, op ? text(op_table_.input_dims) << 32 | text(op_table_.input_type) : 0, work};
+    const std::uint64_t dims = op ? text_of(shared_.ops.input_dims, event) : 0,
+                        types = op ? text_of(shared_.ops.input_type, event) : 0;
+    return {trace_.events.name(event).value, dims << 32 | types, work};
   }
 
   void add(NodeId node, const std::vector<std::uint32_t>& rows) {
     Key key = key_of(node, rows);
     const OpCall* call = parsed(node, false);
     const bool shapes = call != nullptr && call->has_shapes;
-    out_.shapes = out_.shapes || shapes;
+    shapes_ = shapes_ || shapes;
     if (const auto known = shapes ? ids_.find(key) : ids_.end(); known != ids_.end()) {
       if (known->second) push(node, *known->second);
       return;
@@ -311,32 +373,39 @@ class Builder {
     const std::int64_t start = tree_.start_ns[node.value];
     const auto iteration = model_.iterations().at(start);
     out_.flow.ops.push_back({.call = call,
-                             .thread = static_cast<std::uint32_t>(thread_index(node)),
+                             .thread = static_cast<std::uint32_t>(thread_of(tree_, node)),
                              .iteration = iteration ? static_cast<std::uint32_t>(*iteration) + 1 : 0,
                              .node = node.value});
   }
 
-  std::size_t thread_index(NodeId node) const {
-    const auto after = std::ranges::upper_bound(tree_.threads, node.value, {}, &HostThread::first);
-    return static_cast<std::size_t>(after - tree_.threads.begin()) - 1;
+  void add_views() {
+    if (!shared_.views.any()) return;
+    for (std::size_t t = 0; t < launches_.size(); ++t) {
+      const HostThread& thread = tree_.threads[t];
+      const std::uint32_t end = std::min(tree_.recorded, thread.first + thread.count);
+      for (std::uint32_t n = thread.first; launches_[t] && n < end; ++n) {
+        if (is_view_op(NodeId{n})) add_view(NodeId{n});
+      }
+    }
+  }
+  bool is_view_op(NodeId node) const {
+    return node != kNoNode && tree_.class_of(node) == EventClass::op &&
+           shared_.views[trace_.events.name(tree_.event[node.value])];
   }
 
-  void add_views() {
-    const NameFlags views(trace_, is_view);
-    if (!views.any()) return;
-    for (std::uint32_t n = 0; n < tree_.recorded; ++n) {
-      const NodeId node{n};
-      if (tree_.event_class[n] != EventClass::op || !views[trace_.events.name(tree_.event[n])]) continue;
-      if (!scope_.holds(node) || phases_[n] == Phase::optimizer || has_launched(n)) continue;
-      const OpCall* call = parsed(node, true);
-      if (call == nullptr || !call->has_shapes) continue;
-      const EventId event = tree_.event[n];
-      const auto text = [&](const ArgColumn& column) { return std::uint64_t{column.text(event).value_or(StringId{}).value}; };
-      const Key key{trace_.events.name(event).value, text(op_table_.input_dims) << 32 | text(op_table_.input_type),
-                    ~text(op_table_.concrete_inputs)};
-      const auto known = ids_.find(key);
-      push(node, known != ids_.end() ? *known->second : call_id(view_call(*call), key));
-    }
+  // aten::t calls aten::transpose, and that aten::as_strided: one view.
+  void add_view(NodeId node) {
+    if (is_view_op(tree_.op_above(node)) || !scope_.holds(node)) return;
+    if (shared_.phases[node.value] == Phase::optimizer || has_launched(node.value)) return;
+    const OpCall* call = parsed(node, true);
+    if (call == nullptr || !call->has_shapes) return;
+    const EventId event = tree_.event[node.value];
+    const auto [at, fresh] =
+        view_ids_.try_emplace({trace_.events.name(event).value, text_of(shared_.ops.input_dims, event),
+                               text_of(shared_.ops.input_type, event), text_of(shared_.ops.concrete_inputs, event)},
+                              static_cast<std::uint32_t>(out_.flow.calls.size()));
+    if (fresh) out_.flow.calls.push_back(view_call(*call));
+    push(node, at->second);
   }
 
   bool has_launched(std::uint32_t node) const {
@@ -350,17 +419,20 @@ class Builder {
     return out;
   }
 
+  using CallText = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+  const EagerPrograms::Shared& shared_;
   const Scope& scope_;
   const Model& model_;
   const Trace& trace_;
   const CallTree& tree_;
-  DeviceWorkTable table_;
-  OpTable op_table_;
-  GridSizes grids_;
+  const DeviceWorkTable& table_;
   double rate_;
-  std::vector<Phase> phases_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, OpCall> parsed_;
+  std::map<CallText, OpCall> parsed_;
   std::map<Key, std::optional<std::uint32_t>> ids_;  // of flow.calls; nothing: no part of it
+  std::map<CallText, std::uint32_t> view_ids_;       // likewise
+  std::vector<bool> launches_;                       // by thread
+  bool shapes_ = false;                              // some ops have theirs recorded
   EagerProgram out_;
 };
 
@@ -371,12 +443,15 @@ double bytes_a_ns(const Scope& scope, std::int64_t device) {
   const DeviceSpec* spec = scope.costs().device(device);
   if (spec != nullptr && spec->bandwidth.known()) return spec->bandwidth.high / 1e9;
   std::vector<double> rates;
-  for_each_work(scope, [&](const Device& its, const WorkRow& work) {
-    const LaunchCost& cost = scope.costs()[work.row];
-    const auto time = static_cast<double>(duration_ns(work));
-    if (its.id != device || work.sort != WorkSort::compute || cost.matrix || time < kLeastNs) return;
-    if (cost.bytes_read && cost.bytes_written) rates.push_back((*cost.bytes_read + *cost.bytes_written) / time);
-  });
+  for (const Device& its : scope.model().timeline().devices) {
+    if (its.id != device) continue;
+    for (const WorkRow& work : its.work) {
+      const LaunchCost& cost = scope.costs()[work.row];
+      const auto time = static_cast<double>(duration_ns(work));
+      if (!scope.holds_work(work.row) || work.sort != WorkSort::compute || cost.matrix || time < kLeastNs) continue;
+      if (cost.bytes_read && cost.bytes_written) rates.push_back((*cost.bytes_read + *cost.bytes_written) / time);
+    }
+  }
   if (rates.empty()) return kUsual;
   const auto most = rates.begin() + static_cast<std::ptrdiff_t>(kReached * static_cast<double>(rates.size() - 1));
   std::ranges::nth_element(rates, most);
@@ -388,6 +463,9 @@ std::span<const EagerProgram::Launched> EagerProgram::launched_by(const FlowOp& 
   return {its.begin(), its.end()};
 }
 
-EagerProgram eager_program(const Scope& scope, std::int64_t device) { return Builder(scope, device).build(); }
+EagerPrograms::EagerPrograms(const Scope& scope) : shared_(std::make_unique<const Shared>(scope)) {}
+EagerPrograms::~EagerPrograms() = default;
+
+EagerProgram EagerPrograms::of(std::int64_t device) const { return Builder(*shared_, device).build(); }
 
 }  // namespace ridge

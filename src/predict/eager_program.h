@@ -1,9 +1,10 @@
 // EagerProgram: the ops of a trace as fusion.h sees them: what each that launched work reads and makes, and the views between
-// them. By recorded shapes; where there are none by the names and grids of kernels, and what of these tells no size by the time
-// that they took.
+// them on the threads that launched it. By recorded shapes; where there are none by the names and grids of kernels, and what of
+// these tells no size by the time that they took.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,13 +20,22 @@ struct EagerProgram {
   };
   Flow flow;                       // by node
   std::vector<Launched> launched;  // by node, and in the device's order; what is no part of the flow, too
-  bool shapes = false;             // some ops have theirs recorded
 
   std::span<const Launched> launched_by(const FlowOp& op) const;
 };
 
-// Of the work on one device.
-EagerProgram eager_program(const Scope& scope, std::int64_t device);
+// Those of a trace's devices. What they share is made once.
+class EagerPrograms {
+ public:
+  struct Shared;
+  explicit EagerPrograms(const Scope& scope);
+  ~EagerPrograms();
+
+  EagerProgram of(std::int64_t device) const;
+
+ private:
+  std::unique_ptr<const Shared> shared_;
+};
 
 // What a device moves in a nanosecond: its bandwidth; where that is not known what the kernels of the trace reach that move
 // most, and where their sizes are not known either what devices of a data centre moved in 2020.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -55,6 +54,8 @@ class Fusing {
     std::uint32_t root = kNone;   // what it is a view of
     std::uint32_t group = kNone;  // that makes it; kNone: a library does, or it comes from before
     std::uint32_t uses = 0;
+    std::uint32_t taken_by = 0;  // the lookup that found it last
+    bool viewed = false;         // what reads it may read its view
     bool written = false;
   };
 
@@ -68,31 +69,38 @@ class Fusing {
   }
 
   std::uint32_t make(const FlowTensor& tensor, std::int64_t depth, std::uint32_t group, std::uint32_t root = kNone) {
-    const auto id = static_cast<std::uint32_t>(values_.size());
-    values_.push_back({.tensor = tensor, .depth = depth, .root = root, .group = group, .uses = 0, .written = false});
-    by_size_[bucket(tensor.elements)].push_back(id);
+    const auto id = static_cast<std::uint32_t>(now_.values.size());
+    now_.values.push_back({.tensor = tensor,
+                           .depth = depth,
+                           .root = root,
+                           .group = group,
+                           .uses = 0,
+                           .taken_by = 0,
+                           .viewed = false,
+                           .written = false});
+    now_.by_size[bucket(tensor.elements)].push_back(id);
     return id;
   }
 
-  // The best of those that were made last; kNone when there is none.
-  std::uint32_t find(const FlowTensor& tensor, std::span<const std::uint32_t> taken) const {
+  // The best of those that were made last and that this lookup has not taken; kNone when there is none.
+  std::uint32_t find(const FlowTensor& tensor) const {
     std::uint32_t best = kNone;
     int most = -1;
     const auto look = [&](std::int64_t at) {
-      const auto found = by_size_.find(at);
-      if (found == by_size_.end()) return;
+      const auto found = now_.by_size.find(at);
+      if (found == now_.by_size.end()) return;
       const std::vector<std::uint32_t>& ids = found->second;
       for (std::size_t back = 0; back < std::min(kLookedAt, ids.size()); ++back) {
         const std::uint32_t id = ids[ids.size() - 1 - back];
-        const Value& value = values_[id];
-        if (!fits(value.tensor, tensor) || std::ranges::find(taken, id) != taken.end()) continue;
-        const int score = (value.tensor.shape == tensor.shape ? 2 : 0) + (value.uses == 0 ? 1 : 0);
+        const Value& value = now_.values[id];
+        if (value.taken_by == lookups_ || !fits(value.tensor, tensor)) continue;
+        const int score = (value.tensor.shape == tensor.shape ? 2 : 0) + (value.uses == 0 && !value.viewed ? 1 : 0);
         if (score > most || (score == most && id > best)) best = id, most = score;
       }
     };
     const std::int64_t at = bucket(tensor.elements);
     look(at);
-    if (tensor.shape == 0 || grids_) {
+    if (tensor.shape == 0 || now_.grids) {
       for (std::int64_t other = bucket(tensor.elements - kBlock); other <= bucket(tensor.elements + kBlock); ++other) {
         if (other != at) look(other);
       }
@@ -100,46 +108,49 @@ class Fusing {
     return best;
   }
 
-  std::uint32_t root_of(std::uint32_t id) const { return values_[id].root == kNone ? id : values_[id].root; }
+  std::uint32_t root_of(std::uint32_t id) const { return now_.values[id].root == kNone ? id : now_.values[id].root; }
 
   void view(const FlowCall& call) {
     if (call.reads.empty() || call.makes.empty()) return;
-    std::uint32_t source = find(call.reads.front(), {});
+    ++lookups_;
+    std::uint32_t source = find(call.reads.front());
     if (source == kNone) source = make(call.reads.front(), 0, kNone);
-    if (call.makes.size() == 1 && call.makes.front().shape == values_[source].tensor.shape) return;
-    ++values_[source].uses;
+    if (call.makes.size() == 1 && call.makes.front().shape == now_.values[source].tensor.shape) return;
+    now_.values[source].viewed = true;
     // The last result on top, so that those that are read first are found last.
     for (auto result = call.makes.rbegin(); result != call.makes.rend(); ++result) {
-      const Value of = values_[source];
+      const Value of = now_.values[source];
       make({result->elements, of.tensor.width, result->shape, false}, of.depth, of.group, root_of(source));
     }
   }
 
   // What was made last, where nothing has read it yet and its size, or the one that is asked for, is a guess.
   std::uint32_t just_made(bool guessed) const {
-    if (values_.empty()) return kNone;
-    const Value& last = values_.back();
-    const bool fits = last.group != kNone && last.uses == 0 && (guessed || last.tensor.guessed);
-    return fits ? static_cast<std::uint32_t>(values_.size() - 1) : kNone;
+    if (now_.values.empty()) return kNone;
+    const Value& last = now_.values.back();
+    const bool may = last.group != kNone && last.uses == 0 && (guessed || last.tensor.guessed);
+    return may ? static_cast<std::uint32_t>(now_.values.size() - 1) : kNone;
   }
 
   std::vector<std::uint32_t> inputs(const FlowCall& call, std::int64_t floor) {
     std::vector<std::uint32_t> out;
+    ++lookups_;
     for (const FlowTensor& tensor : call.reads) {
-      std::uint32_t id = out.empty() && tensor.guessed ? just_made(true) : find(tensor, out);
-      if (tensor.shape == 0 && out.empty() && (id == kNone || values_[id].uses > 0)) {
+      std::uint32_t id = out.empty() && tensor.guessed ? just_made(true) : find(tensor);
+      if (tensor.shape == 0 && out.empty() && (id == kNone || now_.values[id].uses > 0)) {
         if (const std::uint32_t last = just_made(tensor.guessed); last != kNone) id = last;
       }
       // By its size alone an operand is not known to be what was read before at another depth: a product may have made it.
-      const bool older = id != kNone && tensor.shape == 0 && values_[id].uses > 0 && values_[id].depth < floor;
+      const bool older = id != kNone && tensor.shape == 0 && now_.values[id].uses > 0 && now_.values[id].depth < floor;
       if (id == kNone || older) id = make(tensor, 0, kNone);
+      now_.values[id].taken_by = lookups_;
       out.push_back(id);
     }
     return out;
   }
 
   void write(std::uint32_t id) {
-    Value& root = values_[root_of(id)];
+    Value& root = now_.values[root_of(id)];
     if (root.group == kNone || root.written) return;
     root.written = true;
     out_.groups[root.group].bytes_written += root.tensor.bytes();
@@ -148,18 +159,18 @@ class Fusing {
   void stay(const FlowCall& call, std::uint32_t thread) {
     if (!call.known) {
       // It reads what was made last; what comes behind it needs it.
-      if (!values_.empty() && values_.back().uses == 0) {
-        write(static_cast<std::uint32_t>(values_.size() - 1));
-        ++values_.back().uses;
+      if (!now_.values.empty() && now_.values.back().uses == 0) {
+        write(static_cast<std::uint32_t>(now_.values.size() - 1));
+        ++now_.values.back().uses;
       }
-      floors_[thread] += kStays;
+      now_.floors[thread] += kStays;
       return;
     }
     std::int64_t depth = 0;
     for (const std::uint32_t id : inputs(call, 0)) {
-      depth = std::max(depth, values_[id].depth);
+      depth = std::max(depth, now_.values[id].depth);
       write(id);
-      ++values_[id].uses;
+      ++now_.values[id].uses;
     }
     for (const FlowTensor& tensor : call.makes) make(tensor, depth + kStays, kNone);
   }
@@ -173,7 +184,7 @@ class Fusing {
   // Ops of a group that go over one tensor are one part; small ones that many read (a scale, a mask of rows) join nothing.
   void join(std::uint32_t i, std::uint32_t tensor, double elements, double of_op) {
     if (elements < kOfOwnSize * of_op) return;
-    const auto [first, fresh] = touched_.try_emplace((static_cast<std::uint64_t>(out_.group_of[i]) << 32) | tensor, i);
+    const auto [first, fresh] = now_.touched.try_emplace((static_cast<std::uint64_t>(out_.group_of[i]) << 32) | tensor, i);
     if (fresh) return;
     const std::uint32_t a = part(first->second), b = part(i);
     out_.part_of[std::max(a, b)] = std::min(a, b);
@@ -186,19 +197,19 @@ class Fusing {
     return from.shape != 0 && from.shape == to.shape && from.width != to.width && from.width > 0 && to.width > 0;
   }
   bool is_given(std::uint32_t id) const {
-    const Value& value = values_[id];
+    const Value& value = now_.values[id];
     return value.group == kNone && value.root == kNone && value.depth == 0;
   }
 
   void generate(const FlowCall& call, std::uint32_t i) {
     const std::uint32_t thread = flow_.ops[i].thread;
-    std::int64_t depth = floors_[thread];
-    grids_ = grids_ || (!call.makes.empty() && call.makes.front().shape == 0);
+    std::int64_t depth = now_.floors[thread];
+    now_.grids = now_.grids || (!call.makes.empty() && call.makes.front().shape == 0);
     std::vector<std::uint32_t> ids = inputs(call, depth);
-    if (is_cast(call) && is_given(ids.front()) && values_[ids.front()].uses > 0)
+    if (is_cast(call) && is_given(ids.front()) && now_.values[ids.front()].uses > 0)
       ids.front() = make(call.reads.front(), 0, kNone);
-    for (const std::uint32_t id : ids) depth = std::max(depth, values_[id].depth);
-    const auto [at, fresh] = of_depth_.try_emplace({thread, depth}, static_cast<std::uint32_t>(out_.groups.size()));
+    for (const std::uint32_t id : ids) depth = std::max(depth, now_.values[id].depth);
+    const auto [at, fresh] = now_.of_depth.try_emplace({thread, depth}, static_cast<std::uint32_t>(out_.groups.size()));
     if (fresh) out_.groups.emplace_back();
     const std::uint32_t group = at->second;
     out_.group_of[i] = group;
@@ -208,15 +219,15 @@ class Fusing {
       for (const FlowTensor& each : *tensors) of_op = std::max(of_op, each.elements);
     }
     for (const std::uint32_t id : ids) {
-      Value& value = values_[id];
+      Value& value = now_.values[id];
       const std::uint32_t root = root_of(id);
-      const bool inside = values_[root].group == group && value.depth == depth;
-      const bool part = value.tensor.elements != values_[root].tensor.elements;
-      if (!inside && (floors_[thread] > 0 || value.tensor.guessed)) out_.groups[group].sure = false;
+      const bool inside = now_.values[root].group == group && value.depth == depth;
+      const bool is_part = value.tensor.elements != now_.values[root].tensor.elements;
+      if (!inside && (now_.floors[thread] > 0 || value.tensor.guessed)) out_.groups[group].sure = false;
       if (!inside || call.twice) {
-        const double bytes = std::min(value.tensor.bytes(), values_[root].tensor.bytes());
+        const double bytes = std::min(value.tensor.bytes(), now_.values[root].tensor.bytes());
         const bool again = call.twice && value.tensor.elements > kLeastTwice;
-        if (read_.insert((static_cast<std::uint64_t>(group) << 32) | (part ? id : root)).second)
+        if (now_.read.insert((static_cast<std::uint64_t>(group) << 32) | (is_part ? id : root)).second)
           out_.groups[group].bytes_read += again ? 2 * bytes : bytes;
         write(id);
       }
@@ -231,29 +242,29 @@ class Fusing {
 
   // What nothing has read is a result.
   void end_iteration() {
-    for (std::uint32_t id = 0; id < values_.size(); ++id) {
-      if (values_[id].uses > 0) ++values_[root_of(id)].uses;
+    for (std::uint32_t id = 0; id < now_.values.size(); ++id) {
+      if (now_.values[id].uses > 0) ++now_.values[root_of(id)].uses;
     }
-    for (std::uint32_t id = 0; id < values_.size(); ++id) {
-      if (values_[id].root == kNone && values_[id].uses == 0) write(id);
+    for (std::uint32_t id = 0; id < now_.values.size(); ++id) {
+      if (now_.values[id].root == kNone && now_.values[id].uses == 0) write(id);
     }
-    values_.clear();
-    by_size_.clear();
-    of_depth_.clear();
-    floors_.clear();
-    read_.clear();
-    touched_.clear();
+    now_ = Iteration();  // emptying tables would take as long as what they once held
   }
+
+  struct Iteration {
+    std::vector<Value> values;
+    std::unordered_map<std::int64_t, std::vector<std::uint32_t>> by_size;
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> of_depth;  // group by thread and depth
+    std::map<std::uint32_t, std::int64_t> floors;                              // by thread: what is not known to be less deep
+    std::unordered_set<std::uint64_t> read;                                    // by a group
+    std::unordered_map<std::uint64_t, std::uint32_t> touched;                  // by a group, and by which op first
+    bool grids = false;                                                        // some sizes are told by grids
+  };
 
   const Flow& flow_;
   Fused out_;
-  std::vector<Value> values_;  // of the iteration
-  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> by_size_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> of_depth_;  // group by thread and depth
-  std::map<std::uint32_t, std::int64_t> floors_;                              // by thread: what is not known to be less deep
-  std::unordered_set<std::uint64_t> read_;                                    // by a group
-  std::unordered_map<std::uint64_t, std::uint32_t> touched_;                  // by a group, and by which op first
-  bool grids_ = false;                                                        // some sizes are told by grids
+  Iteration now_;
+  std::uint32_t lookups_ = 0;  // ops and views that looked for what they read
 };
 
 }  // namespace

@@ -95,7 +95,8 @@ void WhatIf::add_hidden_fetches() {
   fetches_ = worker_fetches(scope_.model(), graph_);
   const std::int64_t cost = replayed_ns_ - without_profiler_ns_, before = without_profiler_ns_;
   if (fetches_.empty() || cost <= 0) return;
-  const auto fetches = std::max<std::int64_t>(1, std::ssize(fetches_) / std::max<std::int64_t>(1, length_->iterations()));
+  const std::int64_t all = std::max<std::int64_t>(1, scope_.model().iterations().count());  // those that nobody asks for, too
+  const auto fetches = std::max<std::int64_t>(1, std::ssize(fetches_) / all);
   each_fetch_ns_ = std::llround(kHiddenFetch * static_cast<double>(cost)) / fetches;
   without_profiler_ns_ = settled_ns(unrecorded());
   hidden_fetch_ns_ = std::max<std::int64_t>(0, without_profiler_ns_ - before);

@@ -139,7 +139,8 @@ double left_by_name(std::string_view kernel, const std::optional<Dim3>& grid) {
   const auto* found =
       std::ranges::find_if(kByName, [&](const PartLeft& part) { return kernel.find(part.kernel) != kernel.npos; });
   if (found == std::end(kByName)) return 1;
-  return grid && found->a_channel > 0 ? std::min(1.0, found->a_channel * static_cast<double>(grid->x)) : found->unknown;
+  return grid && grid->x > 0 && found->a_channel > 0 ? std::min(1.0, found->a_channel * static_cast<double>(grid->x))
+                                                     : found->unknown;
 }
 
 // What its neighbours take above their least; what they take in the other order is expected.

@@ -166,7 +166,7 @@ class HostWork {
 
   void add(const Lead& lead) {
     const CallTree& tree = facts_.tree();
-    const HostThread& thread = thread_of(lead.launch);
+    const HostThread& thread = tree.threads[thread_of(tree, lead.launch)];
     const auto begin = tree.start_ns.begin() + thread.first;
     const auto first = std::lower_bound(begin, begin + thread.count, lead.time.start_ns);
     std::map<NodeId, std::int64_t> self_ns;  // of slices that lie in it
@@ -193,12 +193,6 @@ class HostWork {
   }
 
  private:
-  const HostThread& thread_of(NodeId node) const {
-    const std::vector<HostThread>& threads = facts_.tree().threads;
-    const auto it = std::upper_bound(threads.begin(), threads.end(), node.value,
-                                     [](std::uint32_t v, const HostThread& t) { return v < t.first; });
-    return *(it - 1);
-  }
   NodeId outermost(NodeId node) const {
     NodeId op = facts_.nearest_op(node);
     constexpr int kMostLevels = 64;  // that are climbed: a stack may be as deep as a trace is long

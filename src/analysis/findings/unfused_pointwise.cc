@@ -41,7 +41,13 @@ std::uint32_t graph_of(const Facts& facts, std::uint32_t row) {
 
 class Fusible {
  public:
-  Fusible(Facts& facts, Claim& claim) : facts_(facts), claim_(claim), tally_(facts), rows_(facts.work().events.size()) {}
+  Fusible(Facts& facts, Claim& claim)
+      : facts_(facts), claim_(claim), forms_(facts.scope()), tally_(facts), rows_(facts.work().events.size()) {
+    for (const CompiledCall& call : facts.model().compiled_regions().calls) {
+      const auto own = static_cast<std::uint32_t>(outermost_.size());
+      outermost_.push_back(call.parent == kNoCall ? own : outermost_[call.parent]);
+    }
+  }
 
   // What would be compiled to fewer kernels, and what stands alone, written anew.
   void take_eager(std::size_t device) {
@@ -51,7 +57,7 @@ class Fusible {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i].owned_ns > 0) slot_of[slots[i].work.row] = static_cast<std::uint32_t>(i);
     }
-    const CompiledForm form = compiled_form(facts_.scope(), facts_.ledger().devices()[device].device);
+    const CompiledForm form = forms_.of(facts_.ledger().devices()[device].device);
     std::vector<std::size_t> kernels, ends;  // of a group, and where each of its parts ends among them
     for (std::size_t i = 0; i < form.kernels.size();) {
       const std::uint32_t at = form.kernels[i].group;
@@ -83,16 +89,17 @@ class Fusible {
 
   // Where much is fused the whole is compiled: generated code calls what stays, and one launch of what becomes one.
   void call_by_generated_code() {
-    std::size_t all = 0;
+    std::size_t all = 0, anew = 0;
     for (const DeviceLedger& device : facts_.ledger().devices()) {
       for (const WorkSlot& slot : device.work) {
         if (!is_eager(slot)) continue;
         ++all;
+        if (rows_[slot.work.row]) ++anew;
         calls_.push_back({slot.work.row, kOfEagerCall});
         if (!rows_[slot.work.row]) pad(slot);
       }
     }
-    if (static_cast<double>(taken_) >= kOfAllCalls * static_cast<double>(all)) return;
+    if (static_cast<double>(anew) >= kOfAllCalls * static_cast<double>(all)) return;
     calls_.clear();
     padded_.clear();
   }
@@ -141,11 +148,7 @@ class Fusible {
            facts_.iteration(a.work.row) == facts_.iteration(b.work.row) && most <= kAlike * least;
   }
   // The outermost compiled call around a graph: what a break splits.
-  std::uint32_t frame_of(std::uint32_t call) const {
-    const std::vector<CompiledCall>& calls = facts_.model().compiled_regions().calls;
-    while (call != kNoCall && calls[call].parent != kNoCall) call = calls[call].parent;
-    return call;
-  }
+  std::uint32_t frame_of(std::uint32_t call) const { return call == kNoCall ? kNoCall : outermost_[call]; }
   void close(std::size_t device, std::vector<std::size_t>* chain) {
     const std::vector<std::size_t> done = std::exchange(*chain, {});
     if (done.size() < 2) return;
@@ -217,7 +220,6 @@ class Fusible {
       if (i != longest) left -= stays;
       if (fuses) tally_.add(slots[i].work.row, slots[i].owned_ns);  // also what another finding claims of it
       if (open > 0) {
-        if (!rows_[slots[i].work.row]) ++taken_;
         rows_[slots[i].work.row] = true;
         claim_.take_work(device, i, open, open - stays);
         if (fuses) saturating_add(&fused_ns_, open - stays);
@@ -235,14 +237,15 @@ class Fusible {
 
   Facts& facts_;
   Claim& claim_;
+  CompiledForms forms_;
   WorkTally tally_;
   std::int64_t chains_ = 0, kernels_ = 0;
   std::int64_t fused_ns_ = 0;
   bool split_by_break_ = false;
   std::vector<Removal::Work> beside_, padded_;
   std::vector<Removal::Call> calls_;
-  std::vector<bool> rows_;  // by row: it is written anew
-  std::size_t taken_ = 0;   // of them
+  std::vector<bool> rows_;                // by row: it is written anew
+  std::vector<std::uint32_t> outermost_;  // by compiled call: the one around all
 };
 
 }  // namespace

@@ -118,5 +118,19 @@ TEST(WeightCastsOf, AutocastStandInTheOrderOfALayersArguments) {
   EXPECT_EQ(casts(1, "aten::mm", true), 0U);
 }
 
+// Two casts with nothing behind them on their thread: the layer that another thread begins with is not theirs.
+TEST(WeightCastsOf, AnotherThreadsLayerAreNone) {
+  const auto casts = [](bool layer) {
+    std::string steps = join({autocast_step(0, 0, 3, "aten::addmm"), autocast_step(1, 200, 3, "aten::addmm"),
+                              event({.name = "aten::to", .ts = 360, .dur = 8}), launch(98, 362, 2, kCastKernel, 365, 2),
+                              event({.name = "aten::to", .ts = 370, .dur = 8}), launch(99, 372, 2, kCastKernel, 375, 2)});
+    if (layer) steps = join({steps, event({.name = "aten::linear", .ts = 380, .dur = 4, .tid = 2})});
+    const LoadedTrace t = load_events(steps);
+    return repeated_weight_casts(Scope(*t.model), ProgramKind::infers).size();
+  };
+  EXPECT_EQ(casts(false), 4U);
+  EXPECT_EQ(casts(true), 4U);
+}
+
 }  // namespace
 }  // namespace ridge::test

@@ -39,6 +39,7 @@ TEST(GridSizes, AreNotToldOfOtherKernels) {
   EXPECT_EQ(elements("void at::native::elementwise_kernel<128, 99999, float>()", Width::eight), 0);
   EXPECT_EQ(elements(kVectorized, Width::eight, {1'000, 2, 1}), 0);
   EXPECT_EQ(elements(kVectorized, Width::eight, {0, 1, 1}), 0);
+  EXPECT_EQ(elements("void at::native::vectorized_elementwise_kernel<0, at::native::AddFunctor<float> >()", Width::named), 0);
 }
 
 TEST(GridSizes, HaveOperandsOfTheirTypes) {

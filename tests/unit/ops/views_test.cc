@@ -27,6 +27,7 @@ TEST(Views, AreOfTheSameElementsInAnotherShape) {
   EXPECT_EQ(of("aten::unsqueeze", "[[4, 6], []]", R"(["", "-1"])"), (Shapes{{4, 6, 1}}));
   EXPECT_EQ(of("aten::squeeze", "[[1, 6, 1]]", R"([""])"), (Shapes{{6}}));
   EXPECT_EQ(of("aten::squeeze", "[[1, 6, 1], []]", R"(["", "2"])"), (Shapes{{1, 6}}));
+  EXPECT_EQ(of("aten::squeeze", "[[1, 6, 1], []]", R"(["", "1"])"), (Shapes{{1, 6, 1}})) << "not of one: it stays";
 }
 
 TEST(Views, AreOfParts) {
@@ -50,9 +51,9 @@ TEST(Views, OfWhatMakesNoSenseAreTheTensorItself) {
   EXPECT_EQ(of("aten::transpose", "[[4, 6], [], []]", R"(["", "5", "0"])"), (Shapes{{4, 6}}));
   EXPECT_EQ(of("aten::select", "[[], [], []]", R"(["", "0", "0"])"), (Shapes{{}}));
   EXPECT_EQ(of("aten::permute", "[[4, 6], []]", R"(["", "[0, 9]"])"), (Shapes{{4, 6}}));
-  EXPECT_EQ(of("aten::split", "[[4000000000], [], []]", R"(["", "1", "0"])").size(), 4'096U);
+  EXPECT_EQ(of("aten::split", "[[4000000000], [], []]", R"(["", "1", "0"])").size(), 64U);
   EXPECT_EQ(of("aten::split", "[[4, 6], [], []]", R"(["", "0", "0"])"), (Shapes{{4, 6}}));
-  EXPECT_EQ(of("aten::unbind", "[[9000000000000000000], []]", R"(["", "0"])").size(), 4'096U);
+  EXPECT_EQ(of("aten::unbind", "[[9000000000000000000], []]", R"(["", "0"])").size(), 64U);
   EXPECT_TRUE(of("aten::mm", "[[4, 6], [6, 4]]", "[]").empty());
   EXPECT_FALSE(is_view("aten::mm"));
   EXPECT_TRUE(is_view("aten::unbind"));

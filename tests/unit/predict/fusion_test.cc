@@ -98,6 +98,13 @@ TEST(Fusion, ViewsOfWhatIsMadeWithinMoveNothing) {
   EXPECT_EQ(moved(fused, 0), 2);
 }
 
+// A result that is only viewed is a result: it is written. One whose view is read within is not.
+TEST(Fusion, AResultThatIsOnlyViewedIsWritten) {
+  const FlowTensor turned = floats(1'000, 6);
+  const Fused viewed = fuse(FlowOf().product().computes({kRows}).view(kRows, {turned}).flow);
+  EXPECT_EQ(moved(viewed, 0), 2);
+}
+
 // A norm over columns needs all of its input before it can be applied: a second kernel reads it once more. Along rows it is
 // one.
 TEST(Fusion, WhatIsKnownAtTheEndIsAKernelOfItsOwn) {
@@ -158,6 +165,21 @@ TEST(Fusion, AGuessIsOfWhatWasJustMade) {
   const Fused fused = fuse(FlowOf().computes({large}, large).computes({guess}, guess).computes({large}, large).flow);
   ASSERT_EQ(fused.groups.size(), 1U);
   EXPECT_EQ(moved(fused, 0), 2'000);
+}
+
+// Many tensors that one op reads, and many short iterations behind a long one.
+TEST(Fusion, ListsAndIterationsTakeLinearTime) {
+  constexpr int kMany = 200'000;
+  FlowOf list;
+  list.computes(std::vector<FlowTensor>(kMany, kRows));
+  FlowOf iterations;
+  iterations.computes({kRows});
+  for (int i = 0; i < kMany; ++i) iterations.flow.ops.push_back({.call = 0});
+  for (std::uint32_t i = 1; i <= kMany; ++i) iterations.flow.ops.push_back({.call = 0, .iteration = i});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(fuse(list.flow).groups.size(), 1U);
+  EXPECT_EQ(fuse(iterations.flow).groups.size(), 1U + kMany);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40)) << "quadratic: minutes";
 }
 
 TEST(Fusion, OfNothingIsNothing) {

@@ -165,6 +165,73 @@ TEST(CompiledWhole, WritesWhatIsJoinedWhereItBelongs) {
   EXPECT_GT(program(true), program(false) + 80);
 }
 
+// Rows picked by indices of eight bytes have their own type; put side by side, tensors of two bytes have two; a norm's numbers
+// of each row, and a dropout's mask, are no part of its result. So what is computed of these reads what was just made.
+TEST(CompiledWhole, ResultsAreOfTheirOwnTypeAndSize) {
+  const auto left_us = [](const Call& first, int us) {
+    const Tensor x = half("[8192, 4096]");
+    return us + 150 -
+           gone_us({product("[8192, 512]", "[512, 4096]"),
+                    first,
+                    {.op = "aten::mul", .kernel = kMultiply, .us = 50, .args = args_of({x, {.type = "double"}})},
+                    {.op = "aten::neg", .kernel = kNeg, .us = 50, .args = args_of({x})},
+                    {.op = "aten::exp", .kernel = kExp, .us = 50, .args = args_of({x})}});
+  };
+  const auto picked = [&](const std::string& type) {
+    const std::string kernel = "void at::native::vectorized_gather_kernel<16, long>(char*, char*)";
+    return left_us({.op = "aten::embedding",
+                    .kernel = kernel,
+                    .us = 50,
+                    .args = args_of({half("[50257, 4096]"), {.sizes = "[8192]", .type = type}})},
+                   50);
+  };
+  EXPECT_NEAR(picked("long int"), picked("int"), 1);
+  const auto joined = [&](const std::string& told) {
+    const std::string kernel = "void at::native::(anonymous namespace)::CatArrayBatchedCopy<OpaqueType<2u> >()";
+    const std::string dims = R"("Input Dims": [[[8192, 2048], [8192, 2048]], )" + told;
+    return left_us({.op = "aten::cat", .kernel = kernel, .us = 50, .args = dims}, 50);
+  };
+  EXPECT_NEAR(joined(R"([]], "Input type": ["TensorList", "Scalar"])"),
+              joined(R"([2]], "Input type": ["TensorList", "c10::BFloat16"])"), 1);
+  const auto normed = [&](int columns) {
+    const std::string kernel = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>()";
+    const Tensor rows = half(fmt::format("[{}, {}]", 8'192 * 4'096 / columns, columns));
+    const Tensor one = half(fmt::format("[{}]", columns));
+    return left_us({.op = "aten::native_layer_norm",
+                    .kernel = kernel,
+                    .us = 50,
+                    .args = args_of({rows, {.type = "ScalarList"}, one, one, {}})},
+                   50);
+  };
+  EXPECT_NEAR(normed(32), normed(4'096), 1);
+}
+
+// Equal kernels that compiled code launched are none of the eager ones', whichever come first.
+TEST(CompiledWhole, WhatIsCompiledIsNotWrittenAnew) {
+  const auto program = [](bool before, bool behind) {
+    const Tensor x = half("[8192, 4096]");
+    const std::vector<std::string> region = {"Torch-Compiled Region: 0/0", "## Call CompiledFxGraph abc ##"};
+    std::vector<Call> calls;
+    const auto chain = [&](bool compiled) {
+      for (const std::string* kernel : {&kNeg, &kExp, &kSilu})
+        calls.push_back({.op = kernel == &kNeg   ? "aten::neg"
+                               : kernel == &kExp ? "aten::exp"
+                                                 : "aten::silu",
+                         .kernel = *kernel,
+                         .us = 50,
+                         .args = args_of({x}),
+                         .around = compiled ? region : std::vector<std::string>()});
+    };
+    if (before) chain(true);
+    chain(false);
+    if (behind) chain(true);
+    return gone_us(calls);
+  };
+  EXPECT_GT(program(false, false), 90) << "of 150";
+  EXPECT_NEAR(program(true, false), program(false, false), 1);
+  EXPECT_NEAR(program(false, true), program(false, false), 1);
+}
+
 // Casts that another finding takes stand between arithmetic: the chain goes on behind them, and they are kernels of it.
 TEST(CompiledWhole, ChainsGoOnBehindWhatAnotherFindingTakes) {
   OpsInARow row;
