@@ -2,18 +2,18 @@
 
     python3 recording.py PROGRAMS.py OUT [name ...] [--seconds S] [--prepare P]
 
-PROGRAMS.py has PROGRAMS: {name: maker}; a maker returns step(), or {"fault": maker, "mended": maker} for a pair. Every entry
-runs in a process of its own. The real step is measured with nobody profiling, in nine series; those of a pair take turns. Where the turns do not
-agree what mending saved (the middle half of them is more than three points wide), nine more are measured, up to 27. What
-is measured is written as it comes: OUT/steps.jsonl, OUT/<name>.<options>.json.gz. options(index) of PROGRAMS.py: what entry `index` is recorded
-with, or {"fault": ..., "mended": ...}.
+PROGRAMS.py has PROGRAMS: {name: maker}; a maker returns step(), or {"fault": maker, "mended": maker} for a pair. Every program, and each half of a pair,
+runs in a process of its own: what Dynamo gave up in one half it would not compile in the other. The real step is measured with nobody profiling, in nine
+series; those of a pair take turns. Where the turns do not agree what mending saved (the middle half of them is more than three points wide), nine more are
+measured, up to 27. What is measured is written as it comes: OUT/steps.jsonl, OUT/<name>.<options>.json.gz. options(index) of PROGRAMS.py: what entry
+`index` is recorded with, or {"fault": ..., "mended": ...}.
 
 A half may keep processes of its own (of a loader, of what works ahead). They stand still while the other half has its turn, and what they have ready is
 used up before a series or a recording begins: a step is that of a loop that goes on.
 
 With --prepare, what COMPILED of PROGRAMS.py names is made first, all of it at once, and each waits in the process that compiled it until
 it is its turn: nothing is compiled twice. So do FORMS, {name: (eager maker, compiled maker)}: programs whose compiled form is measured beside
-the eager one, in turns and in a process of their own; of these steps.jsonl gets a line with variant "compiled". What is not ready after
+the eager one, in turns; of these steps.jsonl gets a line with variant "compiled". What is not ready after
 P seconds is given up (forms), or made when it is its turn (programs). HELD_OUT_DRY=1: a rehearsal on the CPU.
 """
 import argparse, gzip, importlib.util, json, multiprocessing, os, select, shutil, signal, statistics, sys, time, traceback
@@ -48,64 +48,45 @@ def timed(step, count):
     return (time.perf_counter_ns() - start) / 1e3 / count
 
 
-class Processes:
-    """Those that each half keeps, by its name; they may be others by its next turn."""
-
-    def __init__(self):
-        self.of, self.now = {}, None
-
-    def turn(self, full):
-        """What the half has ready is what it has made while its own steps ran."""
-        self.learn()
-        self.now = full
-        for half, its in self.of.items():
-            self.signal(its, signal.SIGCONT if half == full else signal.SIGSTOP)
-
-    def learn(self):
-        others = {each.pid for half, its in self.of.items() if half != self.now for each in its}
-        if self.now is not None:
-            self.of[self.now] = [each for each in multiprocessing.active_children() if each.pid not in others]
-
-    def keeps(self):
-        self.learn()
-        return bool(self.of.get(self.now))
-
-    def end(self):
-        """Nothing is left that stands still for ever."""
-        for each in multiprocessing.active_children():
-            self.signal([each], signal.SIGKILL)
-
-    @staticmethod
-    def signal(processes, number):
-        for each in processes:
-            try:
-                os.kill(each.pid, number)
-            except ProcessLookupError:
-                pass
+# ---- In the process of a program ----------------------------------------------------------------------------------------------
 
 
-PROCESSES = Processes()
+def signal_own(number):
+    """To the processes that the program keeps."""
+    for each in multiprocessing.active_children():
+        try:
+            os.kill(each.pid, number)
+        except ProcessLookupError:
+            pass
 
 
-def take_turn(full, step):
-    PROCESSES.turn(full)
-    if PROCESSES.keeps():
+def keeps_processes():
+    return bool(multiprocessing.active_children())
+
+
+def use_up(step):
+    """What its processes have made while nobody asked."""
+    if keeps_processes():
         for _ in range(READY):
             step()
 
 
-def warm_up(full, step, series_us=120e3):
-    """How many steps make a series."""
-    PROCESSES.turn(full)
+def steps_of_series(step, series_us):
     for _ in range(6):
         step()
-    take_turn(full, step)
-    least = LEAST_BEHIND_READY if PROCESSES.keeps() else LEAST
+    use_up(step)
+    least = LEAST_BEHIND_READY if keeps_processes() else LEAST
     return max(least, min(400, int((series_us if not DRY else 1e3) / max(timed(step, 3), 1.0))))
+
+
+def series(step, count):
+    use_up(step)
+    return round(timed(step, count), 2)
 
 
 def record(step, options, path, steps=5):
     from torch.profiler import ProfilerActivity, profile, schedule
+    use_up(step)
     activities = [ProfilerActivity.CPU] + ([] if DRY else [ProfilerActivity.CUDA])
     with profile(activities=activities, schedule=schedule(wait=1, warmup=3, active=steps, repeat=1), **OPTIONS[options]) as prof:
         for _ in range(4 + steps):
@@ -118,111 +99,69 @@ def record(step, options, path, steps=5):
     os.remove(path[:-3])
 
 
-def made(name, entry):
-    """Steps by full name."""
-    import torch
-    torch.manual_seed(0)
-    makers = entry if isinstance(entry, dict) else {"": entry}
-    steps = {}
-    for part, maker in makers.items():
-        full = f"{name}.{part}" if part else name
-        PROCESSES.turn(full)
-        steps[full] = maker()
-    return steps
-
-
-def in_turns(steps, rounds, series_us=120e3):
-    counts = {full: warm_up(full, step, series_us) for full, step in steps.items()}
-    series = {full: [] for full in steps}
-    for again in range(MOST_SERIES):
-        for _ in range(rounds):
-            for full, step in steps.items():
-                take_turn(full, step)
-                series[full].append(round(timed(step, counts[full]), 2))
-        if is_steady(series) or any(PROCESSES.of.values()):
-            break
-    return counts, series
-
-
-def is_steady(series):
-    if len(series) != 2:
-        return True
-    savings = sorted(1 - after / before for before, after in zip(*series.values()))
-    return savings[len(savings) * 3 // 4] - savings[len(savings) // 4] <= STEADY
-
-
-def where():
+def device(_):
     import torch
     return dict(torch=torch.__version__, device="cpu" if DRY else torch.cuda.get_device_name())
 
 
-def write(out, line):
-    with open(f"{out}/steps.jsonl", "a") as file:
-        file.write(json.dumps(line) + "\n")
+ASKED = {each.__name__: each for each in (steps_of_series, series, record, device)}
 
 
-def measure(steps, options, out):
-    counts, series = in_turns(steps, SERIES)
-    for full, step in steps.items():
-        line = dict(name=full, step_us=statistics.median(series[full]), series_us=series[full], steps=counts[full], **where())
-        its = options[full.rsplit(".", 1)[1]] if isinstance(options, dict) else options
-        for option in its:
-            take_turn(full, step)
-            record(step, option, f"{out}/{full}.{option}.json.gz")
-        take_turn(full, step)
-        line["after_us"] = round(timed(step, counts[full]), 2)
-        line["options"] = its
-        write(out, line)
-        print(full, round(line["step_us"], 1), f"{min(series[full]):.1f}..{max(series[full]):.1f}", flush=True)
-    PROCESSES.end()
+def serve(maker, told, said):
+    import torch
+    torch.manual_seed(0)
+    step = maker()
+    for _ in range(3):
+        step()
+    settle()
+    if not DRY:
+        torch.cuda.empty_cache()  # what waits keeps no memory that it does not need
+    answer = None
+    while True:
+        signal_own(signal.SIGSTOP)
+        said.write(json.dumps(dict(answer=answer, keeps=keeps_processes())) + "\n")
+        said.flush()
+        line = told.readline()
+        if not line:
+            return
+        signal_own(signal.SIGCONT)
+        question, given = json.loads(line)
+        answer = ASKED[question](step, *given)
 
 
-def measure_form(name, steps, out):
-    counts, series = in_turns(steps, FORM_SERIES, 80e3)
-    eager, form = (series[f"{name}.{part}"] for part in ("eager", "compiled"))
-    write(out, dict(name=name, variant="compiled", step_us=statistics.median(form), series_us=form, eager_us=statistics.median(eager), eager_series_us=eager,
-                    steps=counts[f"{name}.compiled"], **where()))
-    PROCESSES.end()
-    print(name, "compiled", round(statistics.median(form), 1), "for", round(statistics.median(eager), 1), flush=True)
+# ---- The process that measures ------------------------------------------------------------------------------------------------
 
 
-class Child:
-    """An entry in a process of its own; with `waits`, it is made at once and measured when told so."""
+class Failed(Exception):
+    pass
 
-    def __init__(self, name, work, measuring, waits, others=()):
-        self.name, self.ready, self.status = name, not waits, None
-        told, self.tell = os.pipe()
-        self.hear, said = os.pipe()
+
+class Program:
+    """A program, or half of a pair, in a process of its own, which answers what it is asked. Made as soon as it is begun."""
+
+    def __init__(self, full, maker, others=()):
+        self.full, self.ready, self.keeps, self.alive = full, False, False, True
+        told, tell = os.pipe()
+        hear, said = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid:
             os.close(told)
             os.close(said)
+            self.tell, self.hear = os.fdopen(tell, "w"), os.fdopen(hear, "r")
             return
         code = 1
         try:
             for other in others:
                 other.close()
-            self.close()
-            steps = work()
-            if waits:
-                for full, step in steps.items():
-                    PROCESSES.turn(full)
-                    for _ in range(3):
-                        step()
-                settle()
-                if not DRY:
-                    import torch
-                    torch.cuda.empty_cache()  # what waits keeps no memory that it does not need
-                os.write(said, b".")
-                if not os.read(told, 1):
-                    os._exit(1)
-            measuring(steps)
+            os.close(tell)
+            os.close(hear)
+            serve(maker, os.fdopen(told, "r"), os.fdopen(said, "w"))
             code = 0
         except BaseException:
             traceback.print_exc()
-            PROCESSES.end()
+        signal_own(signal.SIGKILL)  # nothing is left that stands still for ever
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -230,73 +169,150 @@ class Child:
     def close(self):
         for end in (self.tell, self.hear):
             try:
-                os.close(end)
+                end.close()
             except OSError:
                 pass
 
-    def alive(self):
-        if self.status is None and os.waitpid(self.pid, os.WNOHANG) != (0, 0):
-            self.status = "ended"
-            self.close()
-        return self.status is None
+    def answer(self, until):
+        """What it says next; the first is that it is ready."""
+        if not self.alive or not select.select([self.hear], [], [], max(0.0, until - time.monotonic()))[0]:
+            raise Failed(f"{self.full} takes too long" if self.alive else f"{self.full} is gone")
+        line = self.hear.readline()
+        if not line:
+            raise Failed(f"{self.full} ended")
+        said = json.loads(line)
+        self.ready, self.keeps = True, said["keeps"]
+        return said["answer"]
 
-    def kill(self):
-        if self.alive():
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-            self.status = "killed"
-            self.close()
+    def ask(self, until, question, *given):
+        if not self.ready:
+            self.answer(until)
+        try:
+            self.tell.write(json.dumps([question, given]) + "\n")
+            self.tell.flush()
+        except OSError:
+            raise Failed(f"{self.full} is gone")
+        return self.answer(until)
 
-    def go(self, limit):
-        """Its turn; True where it came to its end in time and well."""
+    def end(self, wait=3.0):
+        """It is told to end, by closing its pipe; killed where it does not."""
+        if not self.alive:
+            return
+        self.alive = False
+        self.close()
+        until = time.monotonic() + wait
+        while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            if time.monotonic() > until:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                break
+            time.sleep(0.02)
+
+
+def in_turns(programs, rounds, series_us, until):
+    counts = {p.full: p.ask(until, "steps_of_series", series_us) for p in programs}
+    times = {p.full: [] for p in programs}
+    for _ in range(MOST_SERIES):
+        for _ in range(rounds):
+            for p in programs:
+                times[p.full].append(p.ask(until, "series", counts[p.full]))
+        if is_steady(times) or any(p.keeps for p in programs):
+            break
+    return counts, times
+
+
+def is_steady(times):
+    if len(times) != 2:
+        return True
+    savings = sorted(1 - after / before for before, after in zip(*times.values()))
+    return savings[len(savings) * 3 // 4] - savings[len(savings) // 4] <= STEADY
+
+
+def write(out, line):
+    with open(f"{out}/steps.jsonl", "a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def measure(programs, options, out, until):
+    counts, times = in_turns(programs, SERIES, 120e3, until)
+    for p in programs:
+        full, its = p.full, options[p.full.rsplit(".", 1)[1]] if isinstance(options, dict) else options
+        line = dict(name=full, step_us=statistics.median(times[full]), series_us=times[full], steps=counts[full], **p.ask(until, "device"))
+        for option in its:
+            p.ask(until, "record", option, f"{out}/{full}.{option}.json.gz")
+        line["after_us"] = p.ask(until, "series", counts[full])
+        line["options"] = its
+        write(out, line)
+        print(full, round(line["step_us"], 1), f"{min(times[full]):.1f}..{max(times[full]):.1f}", flush=True)
+
+
+def measure_form(programs, out, until):
+    counts, times = in_turns(programs, FORM_SERIES, 80e3, until)
+    eager, form = (times[p.full] for p in programs)
+    name = programs[1].full.rsplit(".", 1)[0]
+    write(out, dict(name=name, variant="compiled", step_us=statistics.median(form), series_us=form, eager_us=statistics.median(eager), eager_series_us=eager,
+                    steps=counts[programs[1].full], **programs[1].ask(until, "device")))
+    print(name, "compiled", round(statistics.median(form), 1), "for", round(statistics.median(eager), 1), flush=True)
+
+
+class Entry:
+    """A program, a pair or a compiled form: its processes, and what measures them."""
+
+    def __init__(self, name, makers, measuring):
+        self.name, self.makers, self.measuring, self.programs = name, makers, measuring, []
+
+    def begin(self, others):
+        self.programs = []
+        for part, maker in self.makers.items():
+            self.programs.append(Program(f"{self.name}.{part}" if part else self.name, maker, [*others, *self.programs]))
+
+    def ready(self):
+        return bool(self.programs) and all(p.ready and p.alive for p in self.programs)
+
+    def end(self, wait=3.0):
+        for p in self.programs:
+            p.end(wait)
+
+    def go(self, until, others):
         begin = time.monotonic()
         try:
-            os.write(self.tell, b".")
-        except OSError:
-            pass
-        while True:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.status = "ended"
-                self.close()
-                if status:
-                    print(self.name, "ended with", os.waitstatus_to_exitcode(status), flush=True)
-                break
-            if time.monotonic() > limit:
-                self.kill()
-                print(self.name, "killed: too long", flush=True)
-                return False
-            time.sleep(0.02)
+            if not self.ready():
+                self.begin(others)
+            self.measuring(self.programs, until)
+        except Failed as failed:
+            print(f"{self.name}: {failed}", flush=True)
+        self.end()
         print(f"  {self.name}: {time.monotonic() - begin:.1f} s", flush=True)
-        return status == 0
 
 
-def prepare(jobs, until):
-    """Children by name, as many at a time as there are cores, until all are ready or it is `until`."""
-    jobs, children, begin = list(jobs), {}, time.monotonic()
+def processes(entries):
+    return [p for entry in entries for p in entry.programs if p.alive]
+
+
+def prepare(entries, until):
+    """As many at a time as there are cores, until all are ready or it is `until`."""
+    waiting, begun, begin = list(entries), [], time.monotonic()
     while time.monotonic() < until:
-        making = [child for child in children.values() if not child.ready and child.alive()]
-        while jobs and len(making) < AT_ONCE:
-            name, work, measuring = jobs.pop(0)
-            children[name] = Child(name, work, measuring, True, list(children.values()))
-            making.append(children[name])
+        making = [p for p in processes(begun) if not p.ready]
+        while waiting and len(making) + len(waiting[0].makers) <= AT_ONCE:
+            begun.append(waiting.pop(0))
+            begun[-1].begin(processes(begun))
+            making += begun[-1].programs
         if not making:
             break
-        for heard in select.select([child.hear for child in making], [], [], 0.2)[0]:
-            child = next(c for c in making if c.hear == heard)
-            if os.read(heard, 1):
-                child.ready = True
-                print(f"{child.name} is ready after {time.monotonic() - begin:.1f} s", flush=True)
-            elif not child.alive():
-                print(child.name, "failed to be made", flush=True)
-            else:
-                time.sleep(0.02)  # its end of the pipe closed; it is about to end
-    for name, child in children.items():
-        if not child.ready and child.alive():
-            child.kill()
-            print(name, "is not ready in time", flush=True)
-    print(f"{sum(c.ready for c in children.values())} prepared in {time.monotonic() - begin:.1f} s; not begun: {[name for name, _, _ in jobs]}", flush=True)
-    return children
+        for heard in select.select([p.hear for p in making], [], [], 0.2)[0]:
+            p = next(each for each in making if each.hear is heard)
+            try:
+                p.answer(until)
+                print(f"{p.full} is ready after {time.monotonic() - begin:.1f} s", flush=True)
+            except Failed as failed:
+                print(failed, "while it was made", flush=True)
+                p.end()
+    for entry in begun:
+        if not entry.ready():
+            print(entry.name, "is not ready in time", flush=True)
+            entry.end(0)
+    print(f"{sum(e.ready() for e in begun)} prepared in {time.monotonic() - begin:.1f} s; not begun: {[e.name for e in waiting]}", flush=True)
 
 
 def main():
@@ -320,30 +336,29 @@ def main():
     sys.modules["programs"] = programs  # as Dynamo looks it up
     spec.loader.exec_module(programs)
     wanted = lambda name: not args.names or name.split(".")[0] in args.names
-    entries = {name: (lambda name=name, entry=entry: made(name, entry), lambda steps, index=index: measure(steps, programs.options(index), args.out))
-               for index, (name, entry) in enumerate(programs.PROGRAMS.items()) if wanted(name)}
-    forms = {name: (lambda name=name, two=two: made(name, dict(zip(("eager", "compiled"), two))), lambda steps, name=name: measure_form(name, steps, args.out))
-             for name, two in getattr(programs, "FORMS", {}).items() if wanted(name)}
-    children = {}
+    entries, forms = {}, {}
+    for index, (name, entry) in enumerate(programs.PROGRAMS.items()):
+        if wanted(name):
+            options = programs.options(index)
+            measuring = lambda its, until, options=options: measure(its, options, args.out, until)
+            entries[name] = Entry(name, entry if isinstance(entry, dict) else {"": entry}, measuring)
+    for name, two in getattr(programs, "FORMS", {}).items():
+        if wanted(name):
+            forms[name] = Entry(name, dict(zip(("eager", "compiled"), two)), lambda its, until: measure_form(its, args.out, until))
+    every = [*entries.values(), *forms.values()]
     if args.prepare:
-        compiled = [(name, *entries[name]) for name in programs.COMPILED if name in entries]
-        children = prepare(compiled + [(name + " (form)", *two) for name, two in forms.items()], begin + args.prepare)
-    for name, (work, measuring) in entries.items():
+        prepare([entries[name] for name in programs.COMPILED if name in entries] + list(forms.values()), begin + args.prepare)
+    for name, entry in entries.items():
         if time.monotonic() > end:
             print("out of time before", name, flush=True)
             break
-        limit = min(end + 20, time.monotonic() + 90)
-        child = children.get(name)
-        if child and child.ready and child.alive():
-            child.go(limit)
-        else:
-            Child(name, work, measuring, False, list(children.values())).go(limit)
+        entry.go(min(end + 20, time.monotonic() + 90), processes(every))
         for full in (name, name + ".mended"):
-            form = children.get(full + " (form)")
-            if form and form.ready and form.alive() and time.monotonic() < end:
-                form.go(min(end + 20, time.monotonic() + 40))
-    for child in children.values():
-        child.kill()
+            form = forms.get(full)
+            if form and form.ready() and time.monotonic() < end:
+                form.go(min(end + 20, time.monotonic() + 40), processes(every))
+    for entry in every:
+        entry.end(0)
 
 
 main()
