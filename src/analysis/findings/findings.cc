@@ -89,12 +89,14 @@ std::int64_t most_on_a_device(const std::vector<ClaimPart>& parts, Counts counts
 // A finding that saves nothing says why: nothing is expected to go, or the step does not wait for it. What is known to save
 // nothing (comes_true) has said it.
 void say_why_nothing(RankedFinding* row) {
-  if (row->savings.saves_ns != 0 || row->finding.comes_true == 0 || !row->finding.changes.empty()) return;
+  if (row->savings.saves_ns != 0 || row->finding.comes_true == 0) return;
   constexpr double kLikelyNothing = 5;  // percent of the step: what may come of it at most, for what is known of its length
-  const bool may_bring = row->savings.high_pct.value_or(0) > kLikelyNothing;
+  const bool may_bring = row->savings.high_pct.value_or(0) > kLikelyNothing, changes = !row->finding.changes.empty();
+  if (changes && !(may_bring && is_of_host(row->remedy))) return;
   row->finding.finding +=
-      row->remedy.removal.empty() ? "; in its mended form it is expected to take as long"
-      : may_bring ? "; the step is not thought to wait for it, but how long it takes unrecorded is not known well enough"
+      !changes && row->remedy.removal.empty() ? "; in its mended form it is expected to take as long"
+      : may_bring ? "; the step is not thought to wait for it, but how long it takes unrecorded is not known well enough: "
+                    "measure it, and give it as --step-time"
                   : "; the step does not wait for it, so that mending it saves nothing";
 }
 

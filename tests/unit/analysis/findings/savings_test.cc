@@ -156,6 +156,18 @@ TEST(Savings, OfNothingAreNotCertainWhereTheIntervalIsWide) {
   EXPECT_GT(uncertain, 0U);
 }
 
+// CUDA graphs that may bring something, or nothing: the row says why it tells nothing, and what would tell it.
+TEST(Savings, OfGraphsSayWhatIsNotKnown) {
+  const auto path = test::path_of("gpt_eager_train");
+  if (!path) GTEST_SKIP() << "no such trace here";
+  const Found found(test::load_file(*path));
+  const RankedFinding* row = found.find("launch_bound");
+  ASSERT_NE(row, nullptr) << found.ids();
+  EXPECT_EQ(row->savings.saves_ns, 0);
+  EXPECT_FALSE(row->finding.changes.empty());
+  EXPECT_TRUE(test::says(row->finding.finding, {"not known well enough", "--step-time"})) << row->finding.finding;
+}
+
 // Who prepares batches ahead copies them ahead: without the copies the bound would be 94 %, and 97 were saved.
 TEST(Savings, OfPreparationAreBoundedByWhatTheDeviceComputes) {
   const Found found(test::load_file(*test::path_of("pair_normalise_fault")));
