@@ -2,6 +2,7 @@
 #include "predict/fusion.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -17,7 +18,7 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::int64_t kStays = 4, kWhole = 1;
 constexpr std::size_t kLookedAt = 64;               // tensors of about one size, the last first
 constexpr double kBlock = 4'096, kRounded = 0.002;  // elements: to what a grid is rounded up
-constexpr double kBuckets = 8;                      // of an octave
+constexpr int kBucketBits = 52 - 3;                 // of a double's bits: eight of an octave
 constexpr double kLeastTwice = 65'536;              // elements: a smaller tensor stays in the cache
 constexpr double kOfOwnSize = 0.25;                 // of what an op goes over: a tensor that joins it to others
 
@@ -60,7 +61,7 @@ class Fusing {
   };
 
   static std::int64_t bucket(double elements) {
-    return static_cast<std::int64_t>(std::floor(std::log2(std::max(1.0, elements)) * kBuckets));
+    return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(std::max(1.0, elements)) >> kBucketBits);
   }
   static bool about(double a, double b) { return std::abs(a - b) <= std::max(kBlock, kRounded * std::max(a, b)); }
   static bool fits(const FlowTensor& a, const FlowTensor& b) {
@@ -84,6 +85,7 @@ class Fusing {
 
   // The best of those that were made last and that this lookup has not taken; kNone when there is none.
   std::uint32_t find(const FlowTensor& tensor) const {
+    constexpr int kBestScore = 3;
     std::uint32_t best = kNone;
     int most = -1;
     const auto look = [&](std::int64_t at) {
@@ -96,6 +98,7 @@ class Fusing {
         if (value.taken_by == lookups_ || !fits(value.tensor, tensor)) continue;
         const int score = (value.tensor.shape == tensor.shape ? 2 : 0) + (value.uses == 0 && !value.viewed ? 1 : 0);
         if (score > most || (score == most && id > best)) best = id, most = score;
+        if (score == kBestScore) return;  // those before it were made earlier
       }
     };
     const std::int64_t at = bucket(tensor.elements);
