@@ -25,6 +25,19 @@ def test_pip_install_of_the_sources_knows_what_to_build(tmp_path):
     assert inputs.returncode == 0 and "libridge_core.a" in inputs.stdout and "python/src/module.cc" in inputs.stdout, inputs.stdout + inputs.stderr
 
 
+def test_a_build_may_lie_in_a_folder_of_any_name(tmp_path):
+    """A comma in it parts a list of CMake's."""
+    named = tmp_path / "two words, and a comma"
+    named.symlink_to(os.environ.get("RIDGE_BUILD", ROOT / "build"))
+    defined = {"Python_EXECUTABLE": sys.executable, "CMAKE_BUILD_TYPE": "Release", "RIDGE_BUILD": named}
+    made = tmp_path / "made"
+    configure = ["cmake", "-S", ROOT / "python", "-B", made, "-G", "Ninja", *(f"-D{name}={value}" for name, value in defined.items())]
+    configured = subprocess.run(configure, capture_output=True, text=True, env=clean())
+    assert configured.returncode == 0, configured.stderr
+    inputs = subprocess.run(["ninja", "-C", made, "-t", "inputs", "_native"], capture_output=True, text=True, env=clean())
+    assert inputs.returncode == 0 and "libridge_core.a" in inputs.stdout, inputs.stdout + inputs.stderr
+
+
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory):
     """An environment with nothing but the wheel; no registry is asked."""
