@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -156,7 +157,7 @@ def test_sql_asks_anything_and_reads_only_the_trace():
 def test_timeline_url_starts_nothing_and_says_what_to_start():
     trace = [fixture("fault_casts")]
     said = text_of(ask(trace, "timeline_url", event=17, from_ns=100, to_ns=900, finding="launch_bound"))
-    check("ridge serve " + fixture("fault_casts") in said and "#/timeline?t=0&r=100-900&s=17&f=launch_bound" in said, said)
+    check("ridge serve " + shlex.quote(fixture("fault_casts")) in said and "#/timeline?t=0&r=100-900&s=17&f=launch_bound" in said, said)
     said = text_of(ask(trace, "timeline_url", event=17, server="http://127.0.0.1:8080/"))
     check(said.startswith("http://127.0.0.1:8080/#/timeline?t=0&s=17\n"), said)
     for arguments in ({"server": "javascript:alert(1)"}, {"server": "http://x/#y"}, {"server": "http://x/ \n"}, {"from_ns": 5}, {"from_ns": 9, "to_ns": 5}):
