@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/work_count.h"
 #include "model/name_flags.h"
@@ -153,12 +155,8 @@ constexpr std::ptrdiff_t kStallsLookedBack = 4;  // a blocking copy is two stall
 
 class Splitter {
  public:
-  Splitter(const Context& context, const Device& device, TimeRange window)
-      : context_(context),
-        device_(device),
-        window_(window),
-        recorder_(context.recorder, context.stalls, context.launching(device), window.start_ns),
-        gaps_(device.id) {}
+  Splitter(const Context& context, const LaunchingHost& host, const Device& device, TimeRange window)
+      : context_(context), device_(device), window_(window), recorder_(host, window.start_ns), gaps_(device.id) {}
 
   DeviceIdle split() {
     gaps_.reserve(device_.work.size() + 1);
@@ -310,7 +308,12 @@ const IdlePiece& DeviceIdle::dominant(const IdleGap& gap) const {
 std::vector<DeviceIdle> split_idle(const Model& model, TimeRange window) {
   const Context context(model);
   std::vector<DeviceIdle> all;
-  for (const Device& device : model.timeline().devices) all.push_back(Splitter(context, device, window).split());
+  std::optional<LaunchingHost> host;
+  for (const Device& device : model.timeline().devices) {
+    if (std::vector<bool> threads = context.launching(device); !host || host->threads() != threads)
+      host.emplace(context.recorder, context.stalls, std::move(threads));
+    all.push_back(Splitter(context, *host, device, window).split());
+  }
   return all;
 }
 

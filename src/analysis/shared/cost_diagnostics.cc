@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/saturating.h"
 #include "base/units.h"
@@ -18,15 +19,18 @@ namespace {
 
 constexpr double kMostlyUnknown = 50;  // percent: where less is known, the reader is told
 constexpr double kMuchHidden = 10;     // percent of kernel time that graphs replayed without ops: what would help is told
+constexpr std::size_t kMostNamed = 8;  // a job's combined trace may have hundreds of devices
 
-// Names of the devices that have work in the scope and no peaks.
-std::set<std::string> unknown_devices(const Scope& scope) {
-  std::set<std::string> names;
+// Names of the devices that have work in the scope and no peaks, in their order.
+std::vector<std::string> unknown_devices(const Scope& scope) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
   for (const Device& device : scope.model().timeline().devices) {
     if (!scope.has_device(device.id) || scope.costs().device(device.id) != nullptr) continue;
     const DeviceProperties* properties = properties_of(scope.model(), device.id);
     const bool named = properties != nullptr && !properties->name.empty();
-    names.insert(named ? "'" + properties->name + "'" : "device " + std::to_string(device.id));
+    const std::string name = named ? "'" + properties->name + "'" : "device " + std::to_string(device.id);
+    if (seen.insert(name).second) names.push_back(name);
   }
   return names;
 }
@@ -36,10 +40,15 @@ bool shapes_recorded(const Trace& trace) {
   return std::ranges::any_of(table.events, [&](EventId event) { return table.input_dims.text(event).has_value(); });
 }
 
-std::string joined(const std::set<std::string>& names) {
+template <class Names>
+std::string joined(const Names& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  std::size_t named = 0;
+  for (const std::string& name : names) {
+    if (named++ == kMostNamed) break;
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return names.size() > kMostNamed ? text + " and " + std::to_string(names.size() - kMostNamed) + " more" : text;
 }
 
 // Names of the devices in the scope whose peaks `holds` of.
@@ -163,7 +172,7 @@ std::vector<Diagnostic> cost_diagnostics(const Scope& scope, const CostSum& tota
                          "'",
                      "info"});
   }
-  if (const std::set<std::string> unknown = unknown_devices(scope); !unknown.empty()) {
+  if (const std::vector<std::string> unknown = unknown_devices(scope); !unknown.empty()) {
     found.push_back({"unknown_device", static_cast<std::int64_t>(unknown.size()),
                      "no known peaks for " + joined(unknown) +
                          ": no percentages, no roofs; choose a similar device with --device (ridge devices lists them) or give "

@@ -13,6 +13,7 @@
 #include "analysis/ops/ops.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/summary/summary.h"
+#include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 #include "support/says.h"
 #include "support/table_rows.h"
@@ -91,6 +92,22 @@ TEST(Roof, AnUnknownDeviceHasFlopsAndBytesButNoPercentages) {
   ASSERT_EQ(kernels.diagnostics.size(), 1U);
   EXPECT_EQ(kernels.diagnostics[0].code, "unknown_device");
   EXPECT_NE(kernels.diagnostics[0].message.find("--device-file"), std::string::npos);
+}
+
+// A job's combined trace may have hundreds.
+TEST(Roof, OfManyUnknownDevicesAFewAreNamed) {
+  test::TraceText text;
+  for (int i = 0; i < 20; ++i)
+    text.call("cudaLaunchKernel", 1'000 * i, 1'000 * i + 500, i + 1).kernel("k", 50'000, 60'000, i + 1, 7, i);
+  const auto trace = text.read();
+  const Model model(*trace);
+  const Scope scope(model, std::make_shared<const CostModel>(model, CostOptions{}));
+  const std::vector<Diagnostic> said = compute_kernels(scope).diagnostics;
+  const auto unknown = std::ranges::find(said, "unknown_device", &Diagnostic::code);
+  ASSERT_NE(unknown, said.end());
+  EXPECT_EQ(unknown->count, 20);
+  EXPECT_NE(unknown->message.find("device 0, device 1, device 2, "), std::string::npos) << unknown->message;
+  EXPECT_NE(unknown->message.find("device 7 and 12 more: "), std::string::npos) << unknown->message;
 }
 
 // The table has no bfloat16 for a V100: what ran is known, its share of a peak is not.

@@ -88,6 +88,31 @@ TEST(Idle, DeepStacksCostNoMore) {
   }
 }
 
+// One thread launches for all devices in turn; the steps that splitting the idle time takes.
+std::uint64_t steps_to_split_of(int devices, int launches) {
+  TraceText text;
+  for (int i = 1; i <= launches; ++i) {
+    const std::int64_t at = i * 100'000LL;
+    text.op("aten::mul", at - 2'000, at + 6'000).call("cudaLaunchKernel", at, at + 5'000, i);
+    text.kernel("k", at + 8'000, at + 9'000, i, 7, i % devices);
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  model.host_stalls(), model.timeline(), model.recorder_costs();
+  const std::uint64_t before = work_count;
+  EXPECT_EQ(split_idle(model, *trace->window).size(), static_cast<std::size_t>(devices));
+  return work_count - before;
+}
+
+// What the recorder cost a thread is put together once. For each of 200 devices it would be 200 times 2000 stretches.
+TEST(Idle, ManyDevicesOfOneThreadCostNoMore) {
+  const std::uint64_t many = steps_to_split_of(200, 2'000), few = steps_to_split_of(2, 2'000);
+  if constexpr (kCountsWork) {
+    EXPECT_GE(few, 1'900U) << "nothing was counted";
+    EXPECT_LE(many, 2 * few);
+  }
+}
+
 TEST(Idle, AHostThatIsLateIsLaunch) {
   const auto trace = a_and_b().op("aten::relu", 480'000, 496'000).read();
   // The window starts with the first launch at 5 us and ends with b.
