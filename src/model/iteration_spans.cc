@@ -10,6 +10,7 @@
 #include "base/saturating.h"
 #include "model/name_flags.h"
 #include "model/server_steps.h"
+#include "trace/vendor_work.h"
 
 namespace ridge {
 namespace {
@@ -32,7 +33,8 @@ std::vector<DevicePart> device_parts(const Trace& trace, const CallTree& tree, c
   const std::span<const EventId> work = trace.of(EventClass::device_work);
   for (std::size_t row = 0; row < work.size(); ++row) {
     const std::int64_t start = trace.events.ts_ns(work[row]);
-    if (start == kNoTime) continue;
+    if (start == kNoTime || trace.is_stray(start) || work_of(trace, work[row]) == DeviceWork::none)
+      continue;  // as the timeline
     std::int64_t end = start;
     saturating_add(&end, trace.events.dur_ns(work[row]).value_or(0));
     if (links.is_inherited(row)) {
@@ -110,22 +112,24 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
 std::optional<FirstIteration> first_iteration(const Iterations& iterations, std::span<const std::size_t> inside) {
   constexpr std::size_t kFewest = 3;
   if (!inside.empty() && may_be_loop_body(iterations, iterations.list[inside.front()])) return std::nullopt;
-  std::vector<std::int64_t> begins, durations;
+  std::vector<std::int64_t> begins, spans;
   for (const std::size_t i : inside) {
     const Iteration& it = iterations.list[i];
     if (it.first_work_ns) begins.push_back(*it.first_work_ns);
-    durations.push_back(it.span.duration_ns());
+    spans.push_back(it.span.duration_ns());
   }
-  if (!begins.empty()) {
-    if (begins.size() < kFewest) return std::nullopt;
-    durations.clear();
-    for (std::size_t i = 1; i < begins.size(); ++i) durations.push_back(begins[i] - begins[i - 1]);
-  } else if (durations.size() < kFewest) {
-    return std::nullopt;
-  }
-  const std::int64_t first = durations.front();
-  durations.erase(durations.begin());
-  return FirstIteration{first, std::max<std::int64_t>(1, median(durations))};
+  if ((begins.empty() ? spans : begins).size() < kFewest) return std::nullopt;
+  std::vector<std::int64_t> between;
+  for (std::size_t i = 1; i < begins.size(); ++i) between.push_back(begins[i] - begins[i - 1]);
+  const auto against_others = [](std::vector<std::int64_t> times) {
+    const std::int64_t first = times.front();
+    times.erase(times.begin());
+    return FirstIteration{first, std::max<std::int64_t>(1, median(std::move(times)))};
+  };
+  FirstIteration found = against_others(begins.empty() ? spans : std::move(between));
+  found.by_work = !begins.empty();
+  found.span_ratio = against_others(std::move(spans)).ratio();
+  return found;
 }
 
 }  // namespace ridge

@@ -322,8 +322,8 @@ Result<Report> run_findings(const Scope& all, const Arguments& arguments) {
     Report out = report_findings(findings);
     if (arguments.contains("all")) out.tables.push_back(causes_table(findings));
     if (*measured && !explains_measured(savings.get().what_if()))
-      out.diagnostics.push_back({"step_time_unexplained", 1,
-                                 "no cost of the profiler explains the step given with --step-time: is it in ms?", "warning"});
+      out.diagnostics.push_back(
+          {"step_time_unexplained", 1, unexplained_text(**measured, savings.get().what_if().without_profiler_ns()), "warning"});
     return out;
   };
   const auto claim_of = arguments.find("claim");

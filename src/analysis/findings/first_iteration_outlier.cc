@@ -31,13 +31,14 @@ std::optional<Finding> find_first_iteration_outlier(Facts& facts) {
   const std::vector<std::size_t> inside = facts.scope().iterations();
   const Iterations& iterations = facts.model().iterations();
   const std::optional<FirstIteration> first = first_iteration(iterations, inside);
-  if (!first || first->ratio() <= kOutlyingFirst) return std::nullopt;
+  if (!first || !first->outlies()) return std::nullopt;
   return Finding{
       .finding = fmt::format("the first iteration takes {:.1f} times as long as the median of the others", first->ratio()),
       .at_most_ns = std::nullopt,
       .confidence = Confidence::high,
-      .evidence = fmt::format("first {}, median {}", format_duration(static_cast<double>(first->first_ns)),
-                              format_duration(static_cast<double>(first->median_ns))),
+      .evidence = fmt::format("first {}, median of the others {}{}", format_duration(static_cast<double>(first->first_ns)),
+                              format_duration(static_cast<double>(first->median_ns)),
+                              first->by_work ? ", each from its first work on the device to that of the next" : ""),
       .action = fmt::format("skip it: --step {}-{}, or a profiler schedule with warmup", iterations.list[inside[1]].number,
                             iterations.list[inside.back()].number),
       .event = first_work_of(facts, inside.front())};

@@ -201,7 +201,9 @@ Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<s
   if (!found.step_ns) return {};
   const std::int64_t whole = std::max<std::int64_t>(1, what_if_.base_ns());
   const auto pct = [&](std::int64_t ns) { return 100 * static_cast<double>(ns) / static_cast<double>(whole); };
-  const std::int64_t saves = what_if_.base_ns() - *found.step_ns;
+  // Work that goes costs nothing, however odd the times are that a damaged trace has of the rest.
+  const bool only_goes = std::ranges::all_of(remedies, [](const Remedy* remedy) { return remedy->changes.empty(); });
+  const std::int64_t saves = std::max(what_if_.base_ns() - *found.step_ns, only_goes ? 0 : INT64_MIN);
   Savings out;
   out.saves_ns = std::min({saves, at_most_ns.value_or(INT64_MAX), certain_ns.value_or(INT64_MAX)});
   out.saves_pct = pct(*out.saves_ns);
@@ -213,9 +215,23 @@ Savings StepSavings::of(std::span<const Remedy* const> remedies, std::optional<s
   return out;
 }
 
+bool explains_measured(std::int64_t measured_ns, std::int64_t without_profiler_ns) {
+  return std::abs(without_profiler_ns - measured_ns) <= measured_ns / 50;
+}
+
 bool explains_measured(const WhatIf& what_if) {
   const auto measured = what_if.measured_ns();
-  return !measured || !what_if.why_not().empty() || std::abs(what_if.without_profiler_ns() - *measured) <= *measured / 50;
+  return !measured || !what_if.why_not().empty() || explains_measured(*measured, what_if.without_profiler_ns());
+}
+
+std::string unexplained_text(std::int64_t measured_ns, std::int64_t without_profiler_ns) {
+  constexpr double kOtherUnit = 20;  // times: seconds and microseconds are a thousand off
+  const auto measured = static_cast<double>(measured_ns), nearest = static_cast<double>(without_profiler_ns);
+  const bool other_unit = measured > kOtherUnit * nearest || nearest > kOtherUnit * measured;
+  return fmt::format(
+      "no cost of the profiler explains the {} given with --step-time, so that figures are of the nearest, {}: {}",
+      format_duration(measured), format_duration(nearest),
+      other_unit ? "is it in ms?" : "is it of the same program, inputs and device, and of one step?");
 }
 
 Result<std::optional<std::int64_t>> measured_step(const Arguments& arguments) {

@@ -82,6 +82,9 @@ class SavingsOnce {
 // --step-time, in ms: what a step takes when nobody records it; nothing where it was not given.
 Result<std::optional<std::int64_t>> measured_step(const Arguments& arguments);
 // Whether some cost of the recorder makes the step as long as was measured, where it was: within a fiftieth.
+bool explains_measured(std::int64_t measured_ns, std::int64_t without_profiler_ns);
 bool explains_measured(const WhatIf& what_if);
+// And what to say where none does: what figures are of instead, and what may be wrong with the time that was given.
+std::string unexplained_text(std::int64_t measured_ns, std::int64_t without_profiler_ns);
 
 }  // namespace ridge

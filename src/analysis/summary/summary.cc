@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "analysis/catalog.h"
+#include "analysis/findings/savings.h"
 #include "analysis/graphs/compiled_share.h"
 #include "analysis/shared/cells.h"
 #include "analysis/shared/cost_diagnostics.h"
@@ -33,7 +34,7 @@ void compute_iterations(const Scope& scope, Summary* summary) {
   const std::optional<FirstIteration> first = first_iteration(scope.model().iterations(), summary->iterations);
   if (!first) return;
   summary->first_iteration_ratio = first->ratio();
-  summary->first_is_outlier = first->ratio() > kOutlyingFirst;
+  summary->first_is_outlier = first->outlies();
 }
 
 // All of the scope but what was queued before the recording.
@@ -283,10 +284,8 @@ void add_step(const WhatIf& what_if, Summary* summary) {
 std::string step_line(const Summary& s) {
   if (!s.step_ns || s.iterations.empty()) return "";
   const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)); };
-  if (s.measured_ns && std::abs(*s.step_ns - *s.measured_ns) > *s.measured_ns / 50)
-    return fmt::format(
-        "in the trace {} a step; no cost of the profiler explains the {} given with --step-time (nearest: {}): is it in ms?",
-        text(s.time.mean_ns()), text(*s.measured_ns), text(*s.step_ns));
+  if (s.measured_ns && !explains_measured(*s.measured_ns, *s.step_ns))
+    return fmt::format("in the trace {} a step; {}", text(s.time.mean_ns()), unexplained_text(*s.measured_ns, *s.step_ns));
   if (s.measured_ns)
     return fmt::format("in the trace {} a step, without the profiler {} as measured", text(s.time.mean_ns()), text(*s.step_ns));
   return fmt::format("in the trace {} a step, without the profiler about {} ({} to {})", text(s.time.mean_ns()),

@@ -36,9 +36,7 @@ void add_row(std::string name, const StepSavings& savings, const std::vector<con
 
 std::string without_profiler_basis(const Scope& scope, const WhatIf& what_if) {
   const auto measured = what_if.measured_ns();
-  if (!explains_measured(what_if))
-    return fmt::format("no cost of the profiler explains the {} given with --step-time: is it in ms?",
-                       format_duration(static_cast<double>(*measured)));
+  if (!explains_measured(what_if)) return unexplained_text(*measured, what_if.without_profiler_ns());
   if (measured)
     return fmt::format("what recording cost the host, fitted to the measured step of {}",
                        format_duration(static_cast<double>(*measured)));

@@ -7,11 +7,14 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "analysis/categories/categories.h"
 #include "analysis/gpu/gpu.h"
 #include "ingest/reader.h"
 #include "support/files.h"
 #include "support/host_device_trace.h"
+#include "support/trace_lines.h"
 
 namespace ridge {
 namespace {
@@ -180,6 +183,25 @@ TEST(IterationSpans, TheStepThatTheRecordingEndedInIsNone) {
   EXPECT_EQ(Model(*trace).iterations().list.size(), 2U);
 }
 
+// A stream's wait for another, as MTIA writes it, is no work: neither queued before the recording, nor the end of a step.
+TEST(IterationSpans, WaitsOfAStreamAreNoWork) {
+  const auto on_stream = [](std::string_view name, int stream, int ts, int dur) {
+    return fmt::format(
+        R"(, {{"ph": "X", "cat": "mtia_ccp_events", "name": "{}", "pid": 17, "tid": {}, "ts": {}, "dur": {}, "args": {{"stream": {}, "correlation": {}}}}})",
+        name, stream, ts, dur, stream, ts);
+  };
+  const std::string launch =
+      R"({"ph": "X", "cat": "mtia_runtime", "name": "runtime", "pid": 1, "tid": 1, "ts": 10, "dur": 5, "args": {"correlation": 20}})";
+  const auto span = [&](const std::string& waits) {
+    const auto trace = test::read_ok(test::trace_of(launch + on_stream("fc", 101, 20, 60) + waits));
+    return Model(*trace).iterations().list.front().span;
+  };
+  const TimeRange alone = span("");
+  EXPECT_EQ(alone.duration_ns(), 70'000);
+  const TimeRange with = span(on_stream("event_wait", 101, 12, 30) + on_stream("event_wait", 107, 12, 40));
+  EXPECT_EQ(with.duration_ns(), alone.duration_ns());
+}
+
 TEST(IterationSpans, FirstIterationIsMeasuredWhereTheDeviceBeginsThem) {
   const auto trace = host_ahead();
   const Model model(*trace);
@@ -188,6 +210,27 @@ TEST(IterationSpans, FirstIterationIsMeasuredWhereTheDeviceBeginsThem) {
   ASSERT_TRUE(first);
   EXPECT_DOUBLE_EQ(first->ratio(), 1.0);
   EXPECT_FALSE(first_iteration(model.iterations(), std::span(all).first(2)));
+}
+
+// Three steps of 200 us; the kernel of the second is launched late in it, so that the first two kernels lie 380 us apart and
+// the last two 120.
+TEST(IterationSpans, ASecondIterationThatLaunchesLateMakesNoOutlierOfTheFirst) {
+  test::TraceText text;
+  for (const auto& [step, launched] : {std::pair(0, 10'000), std::pair(1, 390'000), std::pair(2, 510'000)}) {
+    const std::int64_t at = step * 200'000LL + (step == 2 ? 50'000 : 0);
+    text.annotation("ProfilerStep#" + std::to_string(step), at, at + 200'000)
+        .op("aten::mm", launched - 2'000, launched + 4'000);
+    text.call("cudaLaunchKernel", launched, launched + 2'000, step + 1);
+    text.kernel("gemm", launched + 5'000, launched + 9'000, step + 1);
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  const std::vector<std::size_t> all = {0, 1, 2};
+  const auto first = first_iteration(model.iterations(), all);
+  ASSERT_TRUE(first);
+  EXPECT_GT(first->ratio(), 2);
+  EXPECT_LT(first->span_ratio, 1.2);
+  EXPECT_FALSE(first->outlies());
 }
 
 // Twenty turns of three kernels, 20 us apart, but for the very first, which is 90 us early: the body of a loop, unless the user

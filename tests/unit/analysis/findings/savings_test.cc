@@ -246,6 +246,8 @@ TEST(Savings, AnImpossibleStepTimeIsSaid) {
   };
   EXPECT_TRUE(said("870"));
   EXPECT_FALSE(said("0.87"));
+  EXPECT_TRUE(unexplained_text(390'000'000, 428'000).ends_with("is it in ms?"));
+  EXPECT_FALSE(unexplained_text(390'000, 428'000).ends_with("is it in ms?"));
 }
 
 }  // namespace
