@@ -141,7 +141,7 @@ std::vector<PathPiece> critical_path(const StepGraph& graph, const StepTimes& ti
   return Walk(graph, times, replayed, spans).back();
 }
 
-std::vector<NearPath> near_paths(const WhatIf& what_if, const std::vector<PathPiece>& path) {
+std::vector<NearPath> near_paths(const WhatIf& what_if, const StepCourse& course, const std::vector<PathPiece>& path) {
   const StepGraph& graph = what_if.graph();
   const StepTimes times = what_if.base();
   std::vector<NearPath> found;
@@ -161,17 +161,20 @@ std::vector<NearPath> near_paths(const WhatIf& what_if, const std::vector<PathPi
         gap = shorter(gap);
       }
     }
-    const StepCourse course = what_if.course(shortened);
-    NearPath near{.pieces = critical_path(graph, shortened, course.replayed, course.spans)};
-    for (const PathPiece& piece : near.pieces) {
+    const StepCourse now_course = what_if.course(shortened, course.goes_on);
+    NearPath near{.pieces = critical_path(graph, shortened, now_course.replayed, now_course.spans)};
+    for (PathPiece& piece : near.pieces) {
       // A piece cut by the spans counts as far as it lies in them.
       const std::int64_t own = own_length(graph, times, piece), now = own_length(graph, shortened, piece);
       const std::int64_t part =
           now > 0 ? std::lround(static_cast<double>(piece.time.length()) * static_cast<double>(own) / static_cast<double>(now))
                   : piece.time.length();
+      piece.time.end_ns = piece.time.start_ns + part;
       near.length_ns += part;
       if (known.contains(key(piece))) near.shared_ns += part;
     }
+    // While a program goes on, a chain may end elsewhere than the one before began: no step is made of it.
+    if (near.length_ns > course.spans.length()) break;
     if (static_cast<double>(near.shared_ns) >= kMostlyShared * static_cast<double>(near.length_ns)) break;
     found.push_back(std::move(near));
     last = &found.back().pieces;

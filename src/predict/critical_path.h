@@ -40,11 +40,12 @@ std::vector<PathPiece> critical_path(const StepGraph& graph, const StepTimes& ti
 // Another chain of work that is nearly as long: what decides once the pieces of the path before take 5 % less. Shorter than the
 // step by at most that.
 struct NearPath {
-  std::vector<PathPiece> pieces = {};
-  std::int64_t length_ns = 0;  // with the times as they are
+  std::vector<PathPiece> pieces = {};  // as long as they are with the times as they are; they add up to `length_ns`
+  std::int64_t length_ns = 0;
   std::int64_t shared_ns = 0;  // of it, on the critical path too
 };
 inline constexpr double kNearShare = 0.05;
-std::vector<NearPath> near_paths(const WhatIf& what_if, const std::vector<PathPiece>& path);
+// `path`: the critical path of `course`.
+std::vector<NearPath> near_paths(const WhatIf& what_if, const StepCourse& course, const std::vector<PathPiece>& path);
 
 }  // namespace ridge

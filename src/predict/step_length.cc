@@ -32,6 +32,10 @@ StepLength::StepLength(const Scope& scope, const StepGraph& graph, const Replaye
   cut_ = are_cut(scope.model().iterations());
   find_parts(scope);
   find_first_launch(scope);
+  if (const std::vector<std::size_t> counted = scope.iterations(); !counted.empty() && counted.front() > 0) {
+    const Iteration& first = scope.model().iterations().list[counted.front()];
+    begins_behind_ = first.begins_ns > first.start_ns;
+  }
   const IntervalSet own = iteration_spans(recorded);
   const IntervalSet besides = subtract(recorded_.spans, own);
   for (const Interval& time : besides.intervals()) held_up_.emplace_back(instant_at(time.start_ns), instant_at(time.end_ns));
@@ -119,6 +123,15 @@ IntervalSet StepLength::iteration_spans(const Replayed& replayed) const {
     done = std::max(done, ends[i]);
   }
   return IntervalSet(std::move(spans));
+}
+
+std::int64_t StepLength::host_ns() const {
+  const auto recorded = [&](const Instant& instant) { return graph_.start_ns[instant.node] + instant.offset_ns; };
+  std::int64_t sum = 0;
+  for (const Part& part : parts_) {
+    if (part.counts) sum += std::max<std::int64_t>(0, recorded(part.end) - recorded(part.start));
+  }
+  return per_iteration(sum);
 }
 
 SteadyStep StepLength::steady() const {

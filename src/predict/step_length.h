@@ -29,11 +29,12 @@ class StepLength {
   IterationRule rule() const { return recorded_.rule; }
   std::int64_t recorded_ns() const { return recorded_.mean_ns(); }  // as all other tables have it
   std::int64_t step_ns(const Replayed& replayed) const { return recorded_.per_iteration(spans(replayed).length()); }
+  std::int64_t host_ns() const;  // what the host alone took, as recorded
   // The time that the iterations of the scope take.
   IntervalSet spans(const Replayed& replayed) const;
   // For the same iterations when they go on and on; nothing of what comes before the first or behind the last.
   SteadyStep steady() const;
-  // The device had a queue to work off when the recording began: what it is behind by then is no time of the iterations.
+  // The device had a queue to work off when the first of them began: what it is behind by then is no time of the iterations.
   bool begins_behind() const { return begins_behind_; }
   std::int64_t per_iteration(std::int64_t total_ns) const { return recorded_.per_iteration(total_ns); }
 
@@ -64,7 +65,7 @@ class StepLength {
   std::vector<std::uint32_t> part_of_;                // by node from first_device; kNone of none; kInherited
   bool cut_ = false;                                  // the window was cut into the iterations
   bool host_was_ahead_ = false;                       // of the device, when the first iteration was recorded
-  bool begins_behind_ = false;                        // work was queued when the first iteration began
+  bool begins_behind_ = false;                        // work was queued when the first one that counts began
   Instant first_launch_;                              // of the first iteration
   std::vector<std::pair<Instant, Instant>> held_up_;  // what counts besides: see iteration_time.h
 };

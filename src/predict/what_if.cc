@@ -83,6 +83,7 @@ WhatIf::WhatIf(const Scope& scope, From from, std::optional<std::int64_t> measur
     steady_ = std::make_unique<SteadyStep>(length_->steady());
     floor_ = std::make_unique<DeviceFloor>(graph_, steady_->inside(), recorded, length_->iterations());
   }
+  goes_on_ = steady_holds();
   if (measured_ns_) recorder_times_ = fitted_to(*measured_ns_);
   without_profiler_ns_ = settled_ns(without_recorder(graph_, recorder_times_));
   if (!measured_ns_) add_hidden_fetches();
@@ -120,26 +121,44 @@ double WhatIf::fitted_to(std::int64_t step_ns) const {
   return high;
 }
 
+// Going on, the recorded steps take no longer than they were recorded to, on the host or on both. Else what they waited for
+// lies outside of the scope: a thread that is woken by another rank does not wait anew behind the first time.
+bool WhatIf::steady_holds() const {
+  if (length_->rule() == IterationRule::whole_window) return false;  // nothing tells that it goes on
+  constexpr double kAlike = 1.02;
+  const double most = kAlike * static_cast<double>(std::max(replayed_ns_, length_->host_ns()));
+  return static_cast<double>(steady_->step_ns(StepTimes(graph_))) <= most;
+}
+
 // A recording that begins with an empty queue shows the first step longer than those that follow. What lies between two marked
 // iterations is no part of them, but of a program that goes on. One that begins with a full queue shows its steps shorter: a
 // device that becomes faster works off what the host was ahead by, once, and waits for the host from there on.
 std::int64_t WhatIf::settled_ns(const StepTimes& times) const {
   const std::int64_t shown = length_->step_ns(replay(graph_, times));
-  if (length_->rule() == IterationRule::whole_window) return shown;  // nothing tells that it goes on
+  if (!goes_on_) return shown;
   const std::int64_t steady = steady_->step_ns(times);
   if (steady <= 0) return shown;
   return length_->begins_behind() ? steady : std::min(shown, steady);
 }
 
-StepCourse WhatIf::course(const StepTimes& times) const {
-  StepCourse shown{replay(graph_, times), {}};
+StepCourse WhatIf::course(const StepTimes& times, bool goes_on) const {
+  if (goes_on) {
+    SteadyStep::Second steady = steady_->second(times);
+    return {std::move(steady.replayed), IntervalSet({steady.span}), true};
+  }
+  StepCourse shown{.replayed = replay(graph_, times), .spans = {}};
   shown.spans = length_->spans(shown.replayed);
-  if (from_ == From::recorded || length_->rule() == IterationRule::whole_window) return shown;
-  SteadyStep::Second steady = steady_->second(times);
-  const std::int64_t step = length_->per_iteration(steady.span.length());
+  return shown;
+}
+
+StepCourse WhatIf::course(const StepTimes& times) const {
+  StepCourse shown = course(times, false);
+  if (from_ == From::recorded || !goes_on_) return shown;
+  StepCourse steady = course(times, true);
+  const std::int64_t step = length_->per_iteration(steady.spans.length());
   if (step <= 0) return shown;
   if (!length_->begins_behind() && step >= length_->per_iteration(shown.spans.length())) return shown;
-  return {std::move(steady.replayed), IntervalSet({steady.span})};
+  return steady;
 }
 
 std::string WhatIf::replay_basis() const {

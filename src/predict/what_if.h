@@ -30,6 +30,7 @@ struct Outcome {
 struct StepCourse {
   Replayed replayed;
   IntervalSet spans;
+  bool goes_on = false;  // as the program goes on (steady_step.h); else as it was recorded
 };
 
 class WhatIf {
@@ -68,6 +69,7 @@ class WhatIf {
   // How the step that savings are of goes with these times, and which time is the iterations': as recorded, or without the
   // recorder while the program goes on.
   StepCourse course(const StepTimes& times) const;
+  StepCourse course(const StepTimes& times, bool goes_on) const;  // seen in this way
   // What recording is taken to have cost, against what it is thought to: 1 unless a measured step says otherwise.
   double recorder_times() const { return recorder_times_; }
 
@@ -86,11 +88,13 @@ class WhatIf {
   void add_hidden_fetches();
   std::int64_t without_profiler_at_ns(double doubts) const;
   std::int64_t settled_ns(const StepTimes& times) const;
+  bool steady_holds() const;
 
   const Scope& scope_;
   StepGraph graph_;
   std::unique_ptr<StepLength> length_;
   std::unique_ptr<SteadyStep> steady_;
+  bool goes_on_ = false;  // the steady step may be asked
   std::unique_ptr<DeviceFloor> floor_;
   std::optional<std::int64_t> measured_ns_;
   double recorder_times_ = 1;

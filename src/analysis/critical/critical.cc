@@ -139,7 +139,9 @@ CriticalNear describe(const NearPath& near, const PathNames& names, std::int64_t
   CriticalNear out{.time_ns = near.length_ns / iterations};
   if (near.length_ns > 0) out.shared_pct = 100 * static_cast<double>(near.shared_ns) / static_cast<double>(near.length_ns);
   for (const PathPiece& piece : near.pieces) out.by_sort[static_cast<std::size_t>(piece.sort)] += piece.time.length();
-  for (std::int64_t& ns : out.by_sort) ns /= iterations;
+  std::int64_t left = out.time_ns;
+  for (std::int64_t& ns : out.by_sort) left -= ns /= iterations;
+  *std::max_element(out.by_sort.begin(), out.by_sort.end()) += left;  // what rounding down each took
   const std::vector<CriticalRow> rows = sum_up(near.pieces, names);
   for (std::size_t i = 0; i < rows.size() && i < 3; ++i)
     out.mostly += fmt::format("{}{} {}", i == 0 ? "" : ", ", name_of(rows[i].sort), rows[i].name);
@@ -204,7 +206,7 @@ Critical compute_critical(const Scope& whole, CriticalBy by, bool without_profil
   out.iterations = length.iterations();
   out.rows = sum_up(path, names);
   divide(out.iterations, out.step_ns, &out.rows);
-  for (const NearPath& near : near_paths(what_if, path)) out.near.push_back(describe(near, names, out.iterations));
+  for (const NearPath& near : near_paths(what_if, course, path)) out.near.push_back(describe(near, names, out.iterations));
   return out;
 }
 

@@ -1,6 +1,9 @@
 // The critical path: hand-made steps whose path is known, and on every trace that its pieces add up to the step.
 #include "predict/critical_path.h"
 
+#include <cstdint>
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "analysis/critical/critical.h"
@@ -20,15 +23,13 @@ struct Path {
       : loaded(std::move(trace)),
         scope(*loaded.model),
         what_if(scope, WhatIf::From::recorded),
-        recorded(replay(what_if.graph())),
-        spans(what_if.length().spans(recorded)),
-        pieces(critical_path(what_if.graph(), what_if.base(), recorded, spans)) {}
+        course(what_if.why_not().empty() ? what_if.course(what_if.base()) : StepCourse()),
+        pieces(critical_path(what_if.graph(), what_if.base(), course.replayed, course.spans)) {}
 
   LoadedTrace loaded;
   Scope scope;
   WhatIf what_if;
-  Replayed recorded;
-  IntervalSet spans;
+  StepCourse course;
   std::vector<PathPiece> pieces;
 
   std::int64_t time_of(PathSort sort) const {
@@ -64,7 +65,7 @@ TEST(CriticalPath, GoesAlongTheStreamWhileTheQueueIsFull) {
   EXPECT_EQ(path.time_of(PathSort::launch), 6'000);
   EXPECT_EQ(path.time_of(PathSort::kernel), 400'000);
   EXPECT_EQ(path.time_of(PathSort::wait), 3'000);
-  EXPECT_EQ(path.spans.length(), 419'000);
+  EXPECT_EQ(path.course.spans.length(), 419'000);
 }
 
 TEST(CriticalPath, GoesToTheThreadThatWasWaitedFor) {
@@ -92,7 +93,7 @@ TEST(CriticalPath, TwoPathsOfNearlyTheSameLength) {
                       .call("cudaDeviceSynchronize", 200'000, 202'000)
                       .read());
   EXPECT_EQ(path.time_of(PathSort::kernel), 0);
-  const auto near = near_paths(path.what_if, path.pieces);
+  const auto near = near_paths(path.what_if, path.course, path.pieces);
   ASSERT_EQ(near.size(), 1U);
   // 10 + 6 of launch + 180 + the return of the wait (5, what is usual) + 8.
   EXPECT_EQ(near[0].length_ns, 209'000);
@@ -112,12 +113,16 @@ TEST(CriticalPath, PiecesAddUpToTheStepOfEveryTrace) {
         EXPECT_LE(path.pieces[i].time.end_ns, path.pieces[i - 1].time.start_ns);
       }
     }
-    EXPECT_EQ(sum, path.spans.length());
+    EXPECT_EQ(sum, path.course.spans.length());
     for (const bool without_profiler : {false, true}) {
       const Critical critical = compute_critical(path.scope, CriticalBy::op, without_profiler);
       std::int64_t time = 0;
       for (const CriticalRow& row : critical.rows) time += row.time_ns;
       EXPECT_EQ(time, critical.step_ns);
+      for (const CriticalNear& near : critical.near) {
+        EXPECT_LE(near.time_ns, critical.step_ns);
+        EXPECT_EQ(std::accumulate(near.by_sort.begin(), near.by_sort.end(), std::int64_t{0}), near.time_ns);
+      }
       // One step, whoever tells it: also where the recording begins with an empty queue and the program goes on.
       const WhatIf whatif(path.scope, without_profiler ? WhatIf::From::without_profiler : WhatIf::From::recorded);
       EXPECT_EQ(critical.step_ns, whatif.base_ns()) << without_profiler;
