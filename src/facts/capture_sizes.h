@@ -25,7 +25,7 @@ class CaptureSizes {
 
   const Scope& scope_;
   std::unordered_map<std::uint32_t, std::int64_t> by_call_;  // kernels of each compiled call
-  std::int64_t eager_ = 0;                                   // of an iteration, outside of compiled calls
+  std::int64_t eager_ = 0;                                   // of an iteration of a device, outside of compiled calls
 };
 
 }  // namespace ridge

@@ -1,7 +1,9 @@
 """Questions about a step, and the flags that narrow them: what is said of changes that cannot be made, and of flags that change nothing."""
 
+import gzip
 import json
 import os
+import random
 
 from checks import check, equal
 from harness import refused, succeeds
@@ -100,3 +102,39 @@ def test_an_interval_around_what_a_change_costs_has_two_sides(folder):
     trace = os.path.join(FIXTURES, "pair_sync_mask_fault.json.gz")
     for row in rows_of(succeeds("whatif", trace, "--do", "batch=2x", "--do", "device=H20", "--json").out)[-3:-1]:
         check(row["low_pct"] < row["saves_pct"] < row["high_pct"] and row["saves_pct"] < 0, row)
+
+
+def findings_of(path):
+    return rows_of(succeeds("findings", path, "--json").out)
+
+
+def test_equal_ranks_have_the_findings_of_one(folder):
+    """Counts and times of evidence are a rank's, whatever number of ranks goes through each iteration."""
+    for name in ("fault_optimizer_loop", "fault_tiny_kernels", "fault_uncached_allocator", "fault_recompile_limit", "fault_casts",
+                 "pair_strided_softmax_fault"):
+        alone = os.path.join(FIXTURES, name + ".json.gz")
+        four = folder.at(name + ".json")
+        succeeds("combine", *[alone] * 4, four)
+        told = {row["id"]: (row["finding"], row["evidence"]) for row in findings_of(alone)}
+        check(told, name)
+        equal({row["id"]: (row["finding"], row["evidence"]) for row in findings_of(four)}, told, name)
+
+
+def test_what_goes_costs_nothing_whatever_the_rest_takes(folder):
+    with gzip.open(os.path.join(FIXTURES, "pair_breaks_fault.json.gz")) as file:
+        whole = json.load(file)
+    for seed in (5, 6, 7):  # of which graph_breaks was told to cost 300 us, and more
+        draw = random.Random(seed)
+        damaged = [{**event, "dur": 1e15} if event.get("ph") == "X" and draw.random() < 0.01 else event for event in whole["traceEvents"]]
+        rows = findings_of(folder.write(f"{seed}.json", json.dumps({**whole, "traceEvents": damaged})))
+        check(any(row["id"] == "graph_breaks" for row in rows), seed)
+        for row in rows:
+            check((row["saves_ns"] or 0) >= 0 and (row["low_pct"] or 0) >= 0, row)
+
+
+def test_a_step_alone_is_no_longer_than_it_was_recorded(folder):
+    """A rank whose gloo threads wait for others: they wait no second time behind the first (129 ms of 83 were told)."""
+    rank = os.path.join(FIXTURES, "gloo_threads_rank2.json.gz")
+    for step in ("2", "3", "2-3"):
+        rows = {row["scenario"]: row["step_ns"] for row in rows_of(succeeds("whatif", rank, "--step", step, "--json").out)}
+        check(0.5 * rows["recorded"] < rows["without_profiler"] < 1.03 * rows["recorded"], rows)

@@ -47,7 +47,6 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       host.add(slot.piece.node, ns);
   });
   if (!claim.keep()) return std::nullopt;
-  const std::int64_t wait_ns = waited_ns / facts.ledger().iterations();
   const bool on_host = host.tally().empty() ? false : work.tally().empty();
   return Finding{
       .finding =
@@ -55,9 +54,8 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
       .at_most_ns = claim.ns(),
       .confidence = Confidence::high,
       .evidence = work.tally().empty() ? host.text()
-                  : waited_ns == 0
-                      ? work.text()
-                      : work.text() + ", and the device waits " + format_duration(static_cast<double>(wait_ns)) + " for them",
+                  : waited_ns == 0     ? work.text()
+                                   : work.text() + ", and the device waits " + duration_text(facts, waited_ns) + " for them",
       .action =
           on_host
               ? "use the device's own backend (nccl) for tensors on the device; to find a late rank, record one trace per rank"

@@ -161,6 +161,11 @@ std::vector<Tally::Entry> Tally::top() const {
 
 std::optional<std::uint32_t> Tally::largest() const { return entries_.empty() ? std::nullopt : top().front().largest.id(); }
 
+std::uint64_t sort_of_device(const Facts& facts, std::int64_t device) {
+  const DeviceSpec* spec = facts.scope().costs().device(device);
+  return spec == nullptr ? static_cast<std::uint64_t>(device) : std::hash<std::string>()(spec->name);
+}
+
 std::string evidence_line(std::string name, const Tally::Entry& entry, std::int64_t iterations) {
   const double count = static_cast<double>(entry.count) / static_cast<double>(iterations);
   const std::string times = entry.count % iterations == 0 ? format_count(entry.count / iterations) : format_count(count);
@@ -178,8 +183,7 @@ void HostTally::add(NodeId node, std::int64_t ns) {
   const NodeId sample = calls_ ? node : known;
   tally_.add(facts_.name_id(sample),
              reinterpret_cast<std::uintptr_t>(place.data()) ^ (calls_ ? facts_.name_id(known).value : 0), sample.value, ns,
-             sample == last_ ? 0 : 1);
-  last_ = sample;
+             counted_.insert(sample.value).second ? 1 : 0);
 }
 
 std::string HostTally::text() const {
@@ -221,7 +225,7 @@ std::string per_iteration(const Facts& facts, std::int64_t count, std::string_vi
 }
 
 std::string duration_text(const Facts& facts, std::int64_t ns) {
-  return format_duration(static_cast<double>(ns) / static_cast<double>(facts.ledger().iterations()));
+  return format_duration(static_cast<double>(ns) / static_cast<double>(facts.ledger().rounds()));
 }
 
 }  // namespace ridge

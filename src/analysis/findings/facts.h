@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/compile/compile.h"
@@ -208,18 +209,27 @@ class Tally {
   std::vector<Entry> entries_;
 };
 
+// Tells places of a tally apart: equal for devices of one sort, of which each rank of a job has one.
+std::uint64_t sort_of_device(const Facts& facts, std::int64_t device);
+
 inline constexpr std::size_t kShown = 3;  // entries of a tally that evidence names
 
 // "an iteration: aten::item at train.py:12 (step), 12 x, 1.2 ms; ...; and 4 more". `text` names a sample.
 template <class F>
 std::string evidence_of(const Facts& facts, const Tally& tally, F text);
+template <class F>
+std::string evidence_of(const Tally& tally, std::int64_t rounds, F text);
 std::string evidence_line(std::string name, const Tally::Entry& entry, std::int64_t iterations);
 std::string and_more(std::size_t left);
 
 template <class F>
 std::string evidence_of(const Facts& facts, const Tally& tally, F text) {
+  return evidence_of(tally, facts.ledger().rounds(), text);
+}
+
+template <class F>
+std::string evidence_of(const Tally& tally, std::int64_t rounds, F text) {
   const std::vector<Tally::Entry> top = tally.top();
-  const std::int64_t rounds = facts.ledger().rounds();
   std::string out = rounds > 1 ? "per iteration: " : "";
   for (std::size_t i = 0; i < top.size() && i < kShown; ++i) {
     out += (i == 0 ? "" : "; ") + evidence_line(text(top[i].sample), top[i], rounds);
@@ -240,7 +250,7 @@ class HostTally {
  private:
   const Facts& facts_;
   bool calls_;
-  NodeId last_ = kNoNode;
+  std::unordered_set<std::uint32_t> counted_;  // slices: one may have several pieces, and make several devices wait
   Tally tally_;
 };
 
@@ -260,6 +270,6 @@ class WorkTally {
 
 std::string counted(std::int64_t count, std::string_view noun);                            // "1 kernel", "3 kernels"
 std::string per_iteration(const Facts& facts, std::int64_t count, std::string_view noun);  // "12 kernels per iteration"
-std::string duration_text(const Facts& facts, std::int64_t ns);                            // per iteration
+std::string duration_text(const Facts& facts, std::int64_t ns);                            // per iteration (ledger's rounds)
 
 }  // namespace ridge

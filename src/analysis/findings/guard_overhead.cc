@@ -7,6 +7,7 @@
 
 #include "analysis/findings/catalog.h"
 #include "analysis/findings/host_gone.h"
+#include "base/saturating.h"
 
 namespace ridge {
 namespace {
@@ -39,18 +40,18 @@ void reach_behind_lookups(const Facts& facts, Claim* claim) {
 
 std::optional<Finding> find_guard_overhead(Facts& facts) {
   Claim claim(facts.ledger());
-  std::int64_t lookups = 0;
+  std::int64_t lookups = 0, idle_ns = 0;
   NodeId last = kNoNode;
   Largest longest;
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::guards) return;
     const std::int64_t ns = claim.take_idle(d, i);
+    saturating_add(&idle_ns, ns);
     if (slot.piece.node != kNoNode) longest.see(slot.piece.node.value, ns);
     lookups += slot.piece.node != last;
     last = slot.piece.node;
   });
   if (!claim.keep()) return std::nullopt;
-  const std::int64_t idle_ns = claim.ns();
   reach_behind_lookups(facts, &claim);
   return Finding{.finding = "the device idles while Dynamo checks guards",
                  .at_most_ns = claim.ns(),

@@ -67,8 +67,10 @@ std::string place_of(const Facts& facts, NodeId node, bool inside) {
 // "1 pause in one of 5 iterations: whether it comes again this recording does not tell"; else how many an iteration.
 std::string how_often(const Facts& facts, std::int64_t count, std::string_view noun, bool once) {
   if (!once) return per_iteration(facts, count, noun);
-  return counted(count, noun) + fmt::format(" in one of {} iterations: whether {} again this recording does not tell",
-                                            facts.ledger().iterations(), count == 1 ? "it comes" : "they come");
+  const std::int64_t programs = facts.ledger().rounds() / facts.ledger().iterations();
+  const std::int64_t each = (count + programs - 1) / programs;
+  return counted(each, noun) + fmt::format(" in one of {} iterations: whether {} again this recording does not tell",
+                                           facts.ledger().iterations(), each == 1 ? "it comes" : "they come");
 }
 
 // How long the device waited for one launch: the recorder's part of it stands before the host's own.

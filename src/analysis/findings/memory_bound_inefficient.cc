@@ -229,7 +229,7 @@ std::optional<Finding> find_memory_bound_inefficient(Facts& facts) {
     const std::int64_t got = claim.take_work(d, i, std::max(duration - static_cast<std::int64_t>(*traffic), saved), saved);
     claim.reach_work(d, i, most_gain_ns(facts, slot, device) - got, 0);  // in a cache it may be faster than by its traffic
     found.insert({d, i});
-    tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(device), row, got);
+    tally.add(facts.kernel_id(row), sort_of_device(facts, device), row, got);
   });
   if (!claim.keep()) return std::nullopt;
   reach_same_tensors(facts, found, &claim);

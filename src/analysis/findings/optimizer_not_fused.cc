@@ -114,8 +114,8 @@ Removal without_host(const HostGone& gone, double share) {
   return out;
 }
 
-std::string waits_between(std::int64_t ns) {
-  return ns == 0 ? "" : ", and the device waits " + format_duration(static_cast<double>(ns)) + " between them";
+std::string waits_between(const Facts& facts, std::int64_t ns) {
+  return ns == 0 ? "" : ", and the device waits " + duration_text(facts, ns) + " between them";
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                             per_iteration(facts, launches, "kernel"),
                  .at_most_ns = claim.ns(),
                  .confidence = loop ? Confidence::high : Confidence::medium,
-                 .evidence = tally.text() + waits_between(waited_ns / facts.ledger().iterations()),
+                 .evidence = tally.text() + waits_between(facts, waited_ns),
                  .action = what_to_do(step.optimizers, loop),
                  .event = tally.event(),
                  .gone = without_host(gone, share_gone(step, loop)),

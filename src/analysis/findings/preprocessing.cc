@@ -38,8 +38,8 @@ bool marks_the_start(IterationRule rule) {
 struct Lead {
   Interval time;
   NodeId launch = kNoNode;
-  NodeId kernel = kNoNode;  // launch of the first kernel: copies to the device are part of the preparation
-  std::int64_t claimed_ns = 0;
+  NodeId kernel = kNoNode;          // launch of the first kernel: copies to the device are part of the preparation
+  std::int64_t claimed_ns = 0;      // of the device of which that is most
   std::int64_t own_ns = 0;          // of the host, by itself
   int tensors = 0;                  // that are sent before the first kernel
   std::vector<Interval> goes = {};  // what another process could do: that, and its ops
@@ -53,9 +53,21 @@ struct Lead {
     return handed < kMostHanded * whole ? 1 - handed / whole : 1;
   }
 
+  // Device by device.
+  void claim(std::size_t device, std::int64_t ns) {
+    if (device != device_) of_device_ns_ = 0;
+    device_ = device;
+    saturating_add(&of_device_ns_, ns);
+    claimed_ns = std::max(claimed_ns, of_device_ns_);
+  }
+
   bool is_long(std::int64_t iteration_ns) const {
     return claimed_ns >= kHostPauseNs || own_ns >= std::max(kLeastOwnNs, iteration_ns / kLeastOwnPart);
   }
+
+ private:
+  std::size_t device_ = 0;
+  std::int64_t of_device_ns_ = 0;
 };
 
 std::vector<Lead> leads_of(const Facts& facts) {
@@ -182,12 +194,13 @@ class HostWork {
 
   std::optional<EventId> event() const { return facts_.event_of(tally_.largest()); }
   std::string text() const {
-    const std::string shown = evidence_of(facts_, tally_, [&](std::uint32_t sample) {
+    const std::int64_t iterations = facts_.ledger().iterations();  // of one program, whose steps are looked at
+    const std::string shown = evidence_of(tally_, iterations, [&](std::uint32_t sample) {
       const NodeId node{sample};
       return std::string(stacks_ ? facts_.location(node) : facts_.name(outermost(node)));
     });
     if (shown_ns_ * 2 >= whole_ns_) return shown;
-    const std::string hidden = duration_text(facts_, whole_ns_ - shown_ns_);
+    const std::string hidden = format_duration(static_cast<double>(whole_ns_ - shown_ns_) / static_cast<double>(iterations));
     return fmt::format("the trace shows nothing for {} of it: record with with_stack=True{}{}", hidden,
                        tally_.empty() ? "" : "; ", tally_.empty() ? "" : shown);
   }
@@ -268,7 +281,7 @@ std::optional<Finding> find_preprocessing(Facts& facts) {
       if (lead.launch != kNoNode && shared > 0) f(d, i, lead, std::min(shared, slot.open_ns));
     });
   };
-  for_each_part([](std::size_t, std::size_t, Lead& lead, std::int64_t ns) { saturating_add(&lead.claimed_ns, ns); });
+  for_each_part([](std::size_t d, std::size_t, Lead& lead, std::int64_t ns) { lead.claim(d, ns); });
   HostWork work(facts);
   HostGone gone(facts);
   const OwnWork own(facts);

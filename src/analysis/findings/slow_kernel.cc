@@ -67,7 +67,7 @@ std::optional<Finding> find_slow_kernel(Facts& facts) {
     const auto saved = static_cast<std::int64_t>(beyond);
     const std::int64_t got = claim.take_work(d, i, std::max(headroom, saved), saved);
     claim.reach_work(d, i, most_gain_ns(facts, slot, facts.ledger().devices()[d].device) - got, 0);
-    tally.add(facts.kernel_id(row), static_cast<std::uint64_t>(facts.ledger().devices()[d].device), row, got);
+    tally.add(facts.kernel_id(row), sort_of_device(facts, facts.ledger().devices()[d].device), row, got);
   });
   if (!claim.keep()) return std::nullopt;
   return Finding{.finding = "kernels take far longer than such work takes on this device",

@@ -42,7 +42,12 @@ std::uint32_t graph_of(const Facts& facts, std::uint32_t row) {
 class Fusible {
  public:
   Fusible(Facts& facts, Claim& claim)
-      : facts_(facts), claim_(claim), forms_(facts.scope()), tally_(facts), rows_(facts.work().events.size()) {
+      : facts_(facts),
+        claim_(claim),
+        forms_(facts.scope()),
+        tally_(facts),
+        fused_ns_(facts.ledger().devices().size()),
+        rows_(facts.work().events.size()) {
     for (const CompiledCall& call : facts.model().compiled_regions().calls) {
       const auto own = static_cast<std::uint32_t>(outermost_.size());
       outermost_.push_back(call.parent == kNoCall ? own : outermost_[call.parent]);
@@ -112,7 +117,8 @@ class Fusible {
   const std::vector<Removal::Call>& calls() const { return calls_; }
   std::int64_t chains() const { return chains_; }    // of several kernels that become one
   std::int64_t kernels() const { return kernels_; }  // in these
-  std::int64_t fused_ns() const { return fused_ns_; }
+  // Of the device of which that is most.
+  std::int64_t fused_ns() const { return fused_ns_.empty() ? 0 : *std::ranges::max_element(fused_ns_); }
   bool split_by_break() const { return split_by_break_; }
   const std::vector<bool>& rows() const { return rows_; }
   const WorkTally& tally() const { return tally_; }
@@ -222,7 +228,7 @@ class Fusible {
       if (open > 0) {
         rows_[slots[i].work.row] = true;
         claim_.take_work(device, i, open, open - stays);
-        if (fuses) saturating_add(&fused_ns_, open - stays);
+        if (fuses) saturating_add(&fused_ns_[device], open - stays);
       }
       // What another finding claims of it goes with it: a fused kernel does not walk memory across, nor cast and cast back.
       if (fuses && slots[i].owned_ns > open)
@@ -240,7 +246,7 @@ class Fusible {
   CompiledForms forms_;
   WorkTally tally_;
   std::int64_t chains_ = 0, kernels_ = 0;
-  std::int64_t fused_ns_ = 0;
+  std::vector<std::int64_t> fused_ns_;  // by device
   bool split_by_break_ = false;
   std::vector<Removal::Work> beside_, padded_;
   std::vector<Removal::Call> calls_;

@@ -116,6 +116,24 @@ TEST(HostFindings, AnOpThatReadsAValueGoesWithItsWait) {
 
 // Rows are found by nonzero, which waits, and indexed with: who uses a mask calls neither, so that both go, with the kernel of
 // each, and so does the comparison before them. What computes with them stays.
+// Two waits of one thread, behind each of which both of its devices idle, in three iterations: two waits, not four.
+TEST(HostFindings, AWaitIsCountedOnceWhateverWaitsBehindIt) {
+  test::TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 300 * kUs;
+    for (int device = 0; device < 2; ++device) {
+      const int id = 2 * i + device + 1;
+      text.call("cudaLaunchKernel", at + device * 6 * kUs, at + device * 6 * kUs + 5 * kUs, id);
+      text.kernel("k", at + 15 * kUs, at + 100 * kUs, id, 7, device);
+    }
+    text.call("cudaDeviceSynchronize", at + 20 * kUs, at + 102 * kUs);
+  }
+  const Found found = found_in(text);
+  ASSERT_TRUE(found.has("host_sync")) << found.ids();
+  EXPECT_NE(found.find("host_sync")->finding.evidence.find("per iteration: cudaDeviceSynchronize, 0.7 x"), std::string::npos)
+      << found.find("host_sync")->finding.evidence;
+}
+
 TEST(HostFindings, RowsThatAWaitFoundGoWithIt) {
   const auto step = [](const std::string& before, const std::string& second) {
     TraceText text;
