@@ -44,7 +44,8 @@ class CastFlow {
  public:
   explicit CastFlow(const Scope& scope) : scope_(scope) {}
 
-  std::map<std::size_t, StepCasts> by_step() {
+  // By device and step: in a file of several ranks each has its own.
+  std::map<std::int64_t, std::map<std::size_t, StepCasts>> by_step() {
     for_each_work(
         scope_,
         [&](const Device& device, const WorkRow& work) {
@@ -64,7 +65,7 @@ class CastFlow {
   };
 
   void see(std::int64_t device, const WorkRow& work, std::size_t step) {
-    StepCasts& its = steps_[step];
+    StepCasts& its = steps_[device][step];
     const EventId event = scope_.trace().of(EventClass::device_work)[work.row];
     const Makes makes = work.sort == WorkSort::compute ? made_by(scope_.model().identities()[work.row],
                                                                  scope_.trace().text(scope_.trace().events.name(event)))
@@ -77,7 +78,7 @@ class CastFlow {
   }
 
   const Scope& scope_;
-  std::map<std::size_t, StepCasts> steps_;
+  std::map<std::int64_t, std::map<std::size_t, StepCasts>> steps_;
   std::map<std::pair<std::int64_t, std::int64_t>, Casts> last_;  // by device and stream
 };
 
@@ -165,13 +166,14 @@ class LayerCasts {
 
 std::vector<std::uint32_t> by_flow(const Scope& scope) {
   constexpr std::size_t kLeastSteps = 2, kLeastCasts = 2;
-  const std::map<std::size_t, StepCasts> steps = CastFlow(scope).by_step();
   std::vector<std::uint32_t> rows;
-  if (steps.size() < kLeastSteps) return rows;
-  const std::size_t casts = steps.begin()->second.rows.size();
-  for (const auto& [step, its] : steps) {
-    if (!its.told || its.rows.size() != casts || casts < kLeastCasts) return {};
-    rows.insert(rows.end(), its.rows.begin() + 1, its.rows.end());
+  for (const auto& [device, steps] : CastFlow(scope).by_step()) {
+    if (steps.size() < kLeastSteps) return {};
+    const std::size_t casts = steps.begin()->second.rows.size();
+    for (const auto& [step, its] : steps) {
+      if (!its.told || its.rows.size() != casts || casts < kLeastCasts) return {};
+      rows.insert(rows.end(), its.rows.begin() + 1, its.rows.end());
+    }
   }
   return rows;
 }

@@ -74,10 +74,10 @@ class WeightCasts {
     find_casts();
     if (trains_) count_gradients();
     std::vector<std::uint32_t> rows;
-    for (const auto& [parameter, by_iteration] : casts_) {
+    for (const auto& [of, by_iteration] : casts_) {
       if (!trains_ && by_iteration.size() < 2) continue;
       for (const auto& [iteration, casts] : by_iteration) {
-        const std::size_t needed = trains_ ? needed_casts(parameter.first, iteration, casts.size()) : 0;
+        const std::size_t needed = trains_ ? needed_casts(of.second.first, iteration, casts.size()) : 0;
         rows.insert(rows.end(), casts.begin() + static_cast<std::ptrdiff_t>(needed), casts.end());
       }
     }
@@ -131,7 +131,7 @@ class WeightCasts {
   void find_casts() {
     for_each_work(
         scope_,
-        [&](const Device&, const WorkRow& work) {
+        [&](const Device& device, const WorkRow& work) {
           const NodeId op = model_.links().op[work.row];
           if (work.sort != WorkSort::compute || op == kNoNode || name(op) != "aten::copy_") return;
           if (phases_[op.value] != Phase::forward) return;
@@ -140,7 +140,9 @@ class WeightCasts {
           if (!iteration || !is_cast(call)) return;
           const TensorShape& to = call.arguments[0].tensor;
           const Parameter parameter{sorted_sizes(to), to.dtype};
-          if (parameters_.contains(parameter) || layers_.contains(to.sizes)) casts_[parameter][*iteration].push_back(work.row);
+          if (!parameters_.contains(parameter) && !layers_.contains(to.sizes)) return;
+          casts_[{device.id, parameter}][*iteration].push_back(work.row);
+          devices_.insert(device.id);
         },
         CompilerWorkFilter::without);
   }
@@ -156,10 +158,10 @@ class WeightCasts {
     }
   }
 
-  // One for each parameter of that shape; all, where no gradient tells how many there are.
+  // One for each parameter of that shape, of a rank's; all, where no gradient tells how many there are.
   std::size_t needed_casts(const std::vector<std::int64_t>& sizes, std::size_t iteration, std::size_t made) const {
     const auto found = gradients_.find({sizes, iteration});
-    return found == gradients_.end() ? made : std::min(found->second, made);
+    return found == gradients_.end() ? made : std::min((found->second + devices_.size() - 1) / devices_.size(), made);
   }
 
   const Scope& scope_;
@@ -171,8 +173,9 @@ class WeightCasts {
   bool trains_;
   bool has_shapes_ = false;
   std::set<Parameter> parameters_;
-  std::set<std::vector<std::int64_t>> layers_;                                          // of weights, in their order
-  std::map<Parameter, std::map<std::size_t, std::vector<std::uint32_t>>> casts_;        // rows by iteration
+  std::set<std::vector<std::int64_t>> layers_;  // of weights, in their order
+  std::map<std::pair<std::int64_t, Parameter>, std::map<std::size_t, std::vector<std::uint32_t>>> casts_;  // rows by iteration
+  std::set<std::int64_t> devices_;                                                                         // that cast
   std::map<std::pair<std::vector<std::int64_t>, std::size_t>, std::size_t> gradients_;  // by sizes and iteration
 };
 

@@ -111,7 +111,7 @@ def findings_of(path):
 def test_equal_ranks_have_the_findings_of_one(folder):
     """Counts and times of evidence are a rank's, whatever number of ranks goes through each iteration."""
     for name in ("fault_optimizer_loop", "fault_tiny_kernels", "fault_uncached_allocator", "fault_recompile_limit", "fault_casts",
-                 "pair_strided_softmax_fault"):
+                 "fault_cast_loop_train", "pair_weights_fault", "pair_strided_softmax_fault"):
         alone = os.path.join(FIXTURES, name + ".json.gz")
         four = folder.at(name + ".json")
         succeeds("combine", *[alone] * 4, four)

@@ -61,13 +61,13 @@ std::string listed(const std::vector<std::string_view>& names) {
   return text;
 }
 
-std::string what_to_do(const std::set<std::string_view>& optimizers, bool loop) {
+std::string what_to_do(const Step& step) {
   std::vector<std::string_view> with, without;
-  for (const std::string_view name : optimizers) {
+  for (const std::string_view name : step.optimizers) {
     const bool fused = std::find(std::begin(kWithFusedForm), std::end(kWithFusedForm), name) != std::end(kWithFusedForm);
     (fused ? with : without).push_back(name);
   }
-  const std::string foreach = loop ? " (or at least foreach=True)" : "";
+  const std::string foreach = step.foreach_launches == 0 ? " (or at least foreach=True)" : "";
   if (without.empty()) return "create the optimizer with fused=True" + foreach + ", or use torch.compile(optimizer.step)";
   const std::string none = listed(without) + (without.size() == 1 ? " has" : " have") +
                            " no fused version: use torch.compile(optimizer.step)" + foreach;
@@ -160,7 +160,7 @@ std::optional<Finding> find_optimizer_not_fused(Facts& facts) {
                  .at_most_ns = claim.ns(),
                  .confidence = loop ? Confidence::high : Confidence::medium,
                  .evidence = tally.text() + waits_between(facts, waited_ns),
-                 .action = what_to_do(step.optimizers, loop),
+                 .action = what_to_do(step),
                  .event = tally.event(),
                  .gone = without_host(gone, share_gone(step, loop)),
                  .doubt = kOptimizerDoubt};

@@ -81,5 +81,25 @@ TEST(OptimizerNotFused, AFusedFormIsAdvisedWhereThereIsOne) {
   EXPECT_TRUE(test::says(action("RMSprop"), {"RMSprop"}));
 }
 
+// A loop over parameters beside a few foreach kernels: who calls these knows foreach.
+TEST(OptimizerNotFused, ForeachIsNotAdvisedToWhoUsesIt) {
+  const auto action = [](int foreach) {
+    Program p;
+    p.kernel(10);
+    for (int i = 0; i < 20; ++i) {
+      p.kernel(500 + 150 * i, i < foreach ? "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::("
+                                            "anonymous namespace)::TensorListMetadata<1>, at::native::(anonymous namespace)::"
+                                            "BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>()"
+                                          : "void at::native::vectorized_elementwise_kernel<4>()");
+    }
+    p.text.annotation("Optimizer.step#Shampoo.step", 400 * kUs, 4'000 * kUs);
+    const Found found = found_in(p.text);
+    return found.has("optimizer_not_fused") ? found.find("optimizer_not_fused")->finding.action : std::string();
+  };
+  EXPECT_TRUE(test::says(action(0), {"Shampoo", "foreach=True"}));
+  EXPECT_TRUE(test::says(action(4), {"Shampoo"}));
+  EXPECT_EQ(action(4).find("foreach=True"), std::string::npos) << action(4);
+}
+
 }  // namespace
 }  // namespace ridge
