@@ -45,7 +45,7 @@ IterationTime iteration_time(const Scope& scope) {
   out.rule = iterations.rule;
   out.count = static_cast<std::int64_t>(inside.size());
   std::vector<Interval> spans;
-  std::vector<std::int64_t> durations;
+  std::vector<std::int64_t>& durations = out.durations_ns;
   for (std::size_t i = 0; i < iterations.list.size(); ++i) {
     const bool counts = std::binary_search(inside.begin(), inside.end(), i);
     if (!counts && !cut_too) continue;
@@ -64,7 +64,7 @@ IterationTime iteration_time(const Scope& scope) {
     }
     out.spans = unite(out.spans, ends);
   }
-  if (!durations.empty()) out.median_ns = median(std::move(durations));
+  if (!durations.empty()) out.median_ns = median(durations);
   return out;
 }
 

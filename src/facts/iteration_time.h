@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/interval_set.h"
 #include "facts/scope.h"
@@ -18,9 +19,10 @@ namespace ridge {
 
 struct IterationTime {
   IterationRule rule = IterationRule::whole_window;
-  std::int64_t count = 0;      // iterations of the scope
-  IntervalSet spans;           // of the scope's window; the whole of it where no iteration lies in it
-  std::int64_t begins_ns = 0;  // the first span's start, without what held the host up before
+  std::int64_t count = 0;                       // iterations of the scope
+  IntervalSet spans;                            // of the scope's window; the whole of it where no iteration lies in it
+  std::int64_t begins_ns = 0;                   // the first span's start, without what held the host up before
+  std::vector<std::int64_t> durations_ns = {};  // of each, with what held the host up
   std::optional<std::int64_t> median_ns;
 
   std::int64_t divisor() const { return count > 0 ? count : 1; }

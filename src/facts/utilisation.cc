@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/saturating.h"
+#include "facts/iteration_time.h"
 #include "facts/scoped_work.h"
 #include "model/iterations.h"
 
@@ -60,9 +61,11 @@ Utilisation compute_utilisation(const Scope& all_of_it) {
   out.devices = static_cast<std::int64_t>(devices.size());
   if (scope.by_time()) return out;  // parts of iterations have no duration to hold their work against
   const std::vector<std::size_t> inside = scope.iterations();
-  for (const std::size_t i : inside) {
-    out.iterations.push_back({list[i].number, list[i].span.duration_ns(), sums[i].cost, sums[i].flops_ns});
-    saturating_add(&out.all.duration_ns, list[i].span.duration_ns());
+  const IterationTime time = iteration_time(scope);
+  for (std::size_t at = 0; at < inside.size(); ++at) {
+    const std::size_t i = inside[at];
+    out.iterations.push_back({list[i].number, time.durations_ns[at], sums[i].cost, sums[i].flops_ns});
+    saturating_add(&out.all.duration_ns, time.durations_ns[at]);
   }
   if (inside.empty()) return out;
   out.all.cost = all.cost;

@@ -115,7 +115,8 @@ Table tracks_table(const Info& info) {
   return table;
 }
 
-// What an iteration takes on host and device, as summary and roofline have it, and what the host alone took: one that runs
+// What an iteration takes on host and device, without what held the host up at both ends (facts/iteration_time.h), which takes
+// far longer to find; and what the host alone took: one that runs
 // ahead of the device is long done.
 Table iterations_table(const Info& info) {
   Table table;

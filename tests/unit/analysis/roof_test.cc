@@ -13,6 +13,9 @@
 #include "analysis/ops/ops.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/summary/summary.h"
+#include "facts/iteration_time.h"
+#include "facts/utilisation.h"
+#include "support/files.h"
 #include "support/host_device_trace.h"
 #include "support/loaded_trace.h"
 #include "support/says.h"
@@ -222,6 +225,18 @@ TEST(Roof, EveryKernelHasItsPlaceInThePictures) {
   EXPECT_NE(report.plots[1].note.find("30"), std::string::npos) << report.plots[1].note;
   EXPECT_NE(report.plots[1].note.find("1 kernel (10"), std::string::npos) << report.plots[1].note;
   EXPECT_NE(report.plots[1].note.find("unknown_kernel"), std::string::npos) << report.plots[1].note;
+}
+
+// The time that shares of a peak are of is the iterations' as everywhere, with a compilation before the first launch.
+TEST(Roof, UtilisationIsOfTheIterationsTime) {
+  for (const char* name :
+       {"flex_attention_compiled", "triton_short_names", "compiled_with_fallbacks", "fault_uncached_allocator"}) {
+    const auto path = test::path_of(name);
+    ASSERT_TRUE(path) << name;
+    const LoadedTrace loaded = test::load_file(*path);
+    const Scope scope(*loaded.model);
+    EXPECT_EQ(compute_utilisation(scope).all.duration_ns, iteration_time(scope).total_ns()) << name;
+  }
 }
 
 TEST(Roof, SummaryHasTheUtilisationOfRoofline) {
