@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,8 +17,7 @@ from test_bench_workers import SCRIPTS, as_in_a_terminal
 
 START = os.path.join(os.path.dirname(ridge.bench.__file__), "start.py")
 # Measures what comes first; what comes then lasts, or takes it down.
-WORKER = '''#!%(python)s
-import json, os, sys, time
+WORKER = '''import json, os, sys, time
 answers = os.fdopen(int(sys.argv[3]), "w", buffering=1)
 interval = {"ns": 2000, "low_ns": 1990, "high_ns": 2010, "samples": 20}
 launch = {"name": "k", "grid": [1, 1, 1], "block": [128, 1, 1], "registers": 32, "shared_bytes": 0, "occupancy_pct": 50, "is_kernel": True, "cold": interval, "warm": interval}
@@ -57,6 +57,15 @@ def call(args):
 """
 
 
+def program_at(path, code):
+    """An executable that runs that code. An interpreter whose path has spaces cannot stand behind #!."""
+    script = path.with_suffix(".py")
+    script.write_text(code)
+    path.write_text("#!/bin/sh\nexec %s %s \"$@\"\n" % (shlex.quote(sys.executable), shlex.quote(str(script))))
+    path.chmod(0o755)
+    return path
+
+
 class Begun:
     """A bench in a process of its own, with a worker that measures `runs` kernels."""
 
@@ -64,9 +73,7 @@ class Begun:
         self.reached = tmp_path / "reached"
         profile = tmp_path / "profile.json"
         profile.write_bytes(gzip.decompress(open(path, "rb").read()))
-        worker = tmp_path / "python"
-        worker.write_text(WORKER % {"python": sys.executable, "reached": str(self.reached), "trace": str(profile), "runs": runs, "then": then})
-        worker.chmod(0o755)
+        worker = program_at(tmp_path / "python", WORKER % {"reached": str(self.reached), "trace": str(profile), "runs": runs, "then": then})
         asked = [sys.executable, START, "parent", "--ridge=" + binary, "--python=%s" % worker, "--show=--json", *words, "--", str(what)]
         self.process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=as_in_a_terminal)
 
@@ -168,11 +175,8 @@ def test_a_module_that_was_stopped_before_its_first_kernel(tmp_path, path, binar
 def test_a_bench_from_python_that_is_interrupted_may_write_what_it_has(tmp_path):
     """The signal comes to the process that called it alone, as from a debugger; the bench here takes longer than an instant to end."""
     fake, reached, written = tmp_path / "python", tmp_path / "reached", tmp_path / "written"
-    fake.write_text(
-        "#!%s\nimport time\ntry:\n    open(%r, 'w').close()\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    time.sleep(1)\n    open(%r, 'w').close()\n"
-        % (sys.executable, str(reached), str(written))
-    )
-    fake.chmod(0o755)
+    waits = "import time\ntry:\n    open(%r, 'w').close()\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    time.sleep(1)\n    open(%r, 'w').close()\n"
+    program_at(fake, waits % (str(reached), str(written)))
     code = "import sys, ridge._bench as b\nsys.executable = %r\ntry:\n    b.bench('t.json', {})\nexcept KeyboardInterrupt:\n    sys.exit(41)" % str(fake)
     called = subprocess.Popen([sys.executable, "-c", code], preexec_fn=as_in_a_terminal)
     until = time.monotonic() + 60

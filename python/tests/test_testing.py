@@ -1,6 +1,7 @@
 """ridge.testing: the gates of diff and check as assertions. Numbers of the messages are those that `ridge diff` itself prints."""
 
 import json
+import shlex
 import subprocess
 
 import pytest
@@ -28,7 +29,7 @@ def test_the_command_of_a_message_fails_as_the_test_does(pair, binary):
     with pytest.raises(AssertionError) as raised:
         assert_no_regression(*pair, above="5%")
     command = str(raised.value).rpartition("again: ridge ")[2]
-    done = subprocess.run(f"{binary} {command}", shell=True, capture_output=True, text=True)
+    done = subprocess.run(f"{shlex.quote(binary)} {command}", shell=True, capture_output=True, text=True)
     assert done.returncode == 3
     assert "--fail-above" in done.stderr
 
