@@ -168,12 +168,11 @@ std::vector<std::uint32_t> by_flow(const Scope& scope) {
   constexpr std::size_t kLeastSteps = 2, kLeastCasts = 2;
   std::vector<std::uint32_t> rows;
   for (const auto& [device, steps] : CastFlow(scope).by_step()) {
-    if (steps.size() < kLeastSteps) return {};
     const std::size_t casts = steps.begin()->second.rows.size();
-    for (const auto& [step, its] : steps) {
-      if (!its.told || its.rows.size() != casts || casts < kLeastCasts) return {};
-      rows.insert(rows.end(), its.rows.begin() + 1, its.rows.end());
-    }
+    const bool alike = std::ranges::all_of(std::views::values(steps),
+                                           [&](const StepCasts& its) { return its.told && its.rows.size() == casts; });
+    if (!alike || steps.size() < kLeastSteps || casts < kLeastCasts) continue;
+    for (const StepCasts& its : std::views::values(steps)) rows.insert(rows.end(), its.rows.begin() + 1, its.rows.end());
   }
   return rows;
 }

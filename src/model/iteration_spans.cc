@@ -112,22 +112,29 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
 std::optional<FirstIteration> first_iteration(const Iterations& iterations, std::span<const std::size_t> inside) {
   constexpr std::size_t kFewest = 3;
   if (!inside.empty() && may_be_loop_body(iterations, iterations.list[inside.front()])) return std::nullopt;
+  // Where the device has work, those that have some are compared.
+  const bool by_work = std::ranges::any_of(inside, [&](std::size_t i) { return iterations.list[i].first_work_ns.has_value(); });
   std::vector<std::int64_t> begins, spans;
+  std::optional<std::size_t> measured;
   for (const std::size_t i : inside) {
     const Iteration& it = iterations.list[i];
-    if (it.first_work_ns) begins.push_back(*it.first_work_ns);
+    if (by_work && !it.first_work_ns) continue;
+    if (by_work) begins.push_back(*it.first_work_ns);
     spans.push_back(it.span.duration_ns());
+    if (!measured) measured = i;
   }
-  if ((begins.empty() ? spans : begins).size() < kFewest) return std::nullopt;
+  if (spans.size() < kFewest) return std::nullopt;
   std::vector<std::int64_t> between;
   for (std::size_t i = 1; i < begins.size(); ++i) between.push_back(begins[i] - begins[i - 1]);
   const auto against_others = [](std::vector<std::int64_t> times) {
     const std::int64_t first = times.front();
     times.erase(times.begin());
-    return FirstIteration{first, std::max<std::int64_t>(1, median(std::move(times)))};
+    return FirstIteration{.first_ns = first, .median_ns = std::max<std::int64_t>(1, median(std::move(times)))};
   };
-  FirstIteration found = against_others(begins.empty() ? spans : std::move(between));
-  found.by_work = !begins.empty();
+  FirstIteration found = against_others(by_work ? std::move(between) : spans);
+  found.by_work = by_work;
+  found.index = *measured;
+  found.next = *std::ranges::upper_bound(inside, *measured);
   found.span_ratio = against_others(std::move(spans)).ratio();
   return found;
 }

@@ -27,8 +27,9 @@ void add_spans(const Trace& trace, const CallTree& tree, const LaunchLinks& link
 struct FirstIteration {
   std::int64_t first_ns = 0;
   std::int64_t median_ns = 0;
-  double span_ratio = 0;  // of its span to the median of the others
-  bool by_work = false;   // from first work to first work
+  std::size_t index = 0, next = 0;  // in the list: its own, and that of the one behind it
+  double span_ratio = 0;            // of its span to the median of the others
+  bool by_work = false;             // from first work to first work
 
   double ratio() const { return static_cast<double>(first_ns) / static_cast<double>(median_ns); }
   bool outlies() const;

@@ -109,15 +109,51 @@ def findings_of(path):
 
 
 def test_equal_ranks_have_the_findings_of_one(folder):
-    """Counts and times of evidence are a rank's, whatever number of ranks goes through each iteration."""
+    """Counts, times and savings are a rank's, whatever number of ranks goes through each iteration."""
     for name in ("fault_optimizer_loop", "fault_tiny_kernels", "fault_uncached_allocator", "fault_recompile_limit", "fault_casts",
-                 "fault_cast_loop_train", "pair_weights_fault", "pair_strided_softmax_fault"):
+                 "fault_cast_loop_train", "pair_sync_mask_fault", "pair_weights_fault", "pair_strided_softmax_fault"):
         alone = os.path.join(FIXTURES, name + ".json.gz")
         four = folder.at(name + ".json")
         succeeds("combine", *[alone] * 4, four)
-        told = {row["id"]: (row["finding"], row["evidence"]) for row in findings_of(alone)}
-        check(told, name)
-        equal({row["id"]: (row["finding"], row["evidence"]) for row in findings_of(four)}, told, name)
+        one, together = ({row["id"]: row for row in findings_of(path)} for path in (alone, four))
+        check(one, name)
+        equal(*({id: (row["finding"], row["do"], row["evidence"]) for id, row in told.items()} for told in (together, one)), name)
+        for id, row in one.items():
+            check(abs((row["saves_pct"] or 0) - (together[id]["saves_pct"] or 0)) < 2.5, (name, id, row["saves_pct"], together[id]["saves_pct"]))
+
+
+def test_a_step_of_few_kernels_is_no_step_of_one(folder):
+    """Three eager kernels a step; four such ranks have one file."""
+    events = []
+    for step in range(5):
+        begin = 1000 * step
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": begin, "dur": 999})
+        for kernel in range(3):
+            at, args = begin + 300 * kernel + 50, {"correlation": 3 * step + kernel + 1}
+            events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 1, "tid": 1, "ts": at, "dur": 250})
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 230, "dur": 5, "args": args})
+            events.append({"ph": "X", "cat": "kernel", "name": f"k{kernel}", "pid": 0, "tid": 7, "ts": at + 240, "dur": 5, "args": {**args, "device": 0, "stream": 7}})
+    alone, four = folder.write("alone.json", json.dumps({"traceEvents": events})), folder.at("four.json")
+    succeeds("combine", *[alone] * 4, four)
+    advice = [[row["do"] for row in findings_of(path) if row["id"] == "launch_bound"] for path in (alone, four)]
+    check(advice[0] and "a step of one kernel" not in advice[0][0], advice)
+    equal(advice[1], advice[0], "four ranks")
+
+
+def test_a_rank_that_casts_is_told_beside_one_that_does_not(folder):
+    """Without shapes, by which kernel runs behind which."""
+    ranks = []
+    for name in ("fault", "mended"):
+        with gzip.open(os.path.join(FIXTURES, f"pair_casts_{name}.json.gz")) as file:
+            whole = json.load(file)
+        for event in whole["traceEvents"]:
+            for key in ("Input Dims", "Input type", "Input Strides", "Concrete Inputs"):
+                event.get("args", {}).pop(key, None)
+        ranks.append(folder.write(f"{name}.json", json.dumps(whole)))
+    both = folder.at("both.json")
+    succeeds("combine", *ranks, both)
+    for path in (ranks[0], both):
+        check("repeated_casts" in [row["id"] for row in findings_of(path)], path)
 
 
 def test_what_goes_costs_nothing_whatever_the_rest_takes(folder):

@@ -83,7 +83,7 @@ std::optional<Finding> find_allocator(Facts& facts) {
     if (slot.piece.cause != IdleCause::allocator) return;
     later += is_warm_up(facts, slot.piece.node) ? 0 : 1;
     const std::int64_t got = claim.take_idle(d, i);
-    tally.add(slot.piece.node, got);
+    tally.add(slot.piece.node, got, d);
     remedy.see(slot.piece.node, got);
   });
   if (later == 0) return std::nullopt;

@@ -57,6 +57,24 @@ std::int64_t busiest_ns(const Ledger& ledger) {
   return busy / ledger.iterations();
 }
 
+// Time of work, added up by device.
+class WorkByDevice {
+ public:
+  explicit WorkByDevice(const Scope& scope) : sums_(std::max<std::size_t>(1, scope.model().timeline().devices.size())) {
+    if (sums_.size() == 1) return;
+    device_.resize(scope.trace().of(EventClass::device_work).size());
+    for (std::uint32_t d = 0; d < sums_.size(); ++d) {
+      for (const WorkRow& work : scope.model().timeline().devices[d].work) device_[work.row] = d;
+    }
+  }
+  void add(std::uint32_t row, std::int64_t ns) { saturating_add(&sums_[row < device_.size() ? device_[row] : 0], ns); }
+  std::int64_t most_ns() const { return *std::ranges::max_element(sums_); }
+
+ private:
+  std::vector<std::uint32_t> device_;  // by row
+  std::vector<std::int64_t> sums_;
+};
+
 bool is_of_program(const WhatIf& what_if) {
   return what_if.base_ns() > 0 && what_if.base_ns() == what_if.without_profiler_ns();
 }
@@ -115,14 +133,14 @@ std::optional<std::int64_t> certain_ns(const StepSavings& savings, std::span<con
     if (!std::ranges::all_of(remedies, [](const Remedy* remedy) { return is_of_host(*remedy); })) return std::nullopt;
     return std::max<std::int64_t>(0, what_if.without_profiler_most_ns() - busy);
   }
-  std::int64_t work = 0;
   std::vector<const Removal*> removals;
   for (const Remedy* remedy : remedies) removals.push_back(&remedy->removal);
-  for (const Removal::Work& part : work_gone(removals)) saturating_add(&work, part.ns);
-  for (const Remedy* remedy : remedies) {
-    saturating_add(&work, kGapNs * static_cast<std::int64_t>(remedy->removal.gaps.size()));
+  WorkByDevice work(savings.scope());
+  for (const Removal::Work& part : work_gone(removals)) work.add(part.row, part.ns);
+  for (const Removal* removal : removals) {
+    for (const Removal::Gap& gap : removal->gaps) work.add(gap.row, kGapNs);
   }
-  return work / ledger.iterations();
+  return work.most_ns() / ledger.iterations();
 }
 
 bool recorder_may_be_all(const StepSavings& savings, const Ledger& ledger) {

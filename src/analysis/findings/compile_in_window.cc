@@ -49,7 +49,7 @@ std::optional<Finding> find_compile_in_window(Facts& facts) {
   Claim claim(facts.ledger());
   HostTally tally(facts);
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
-    if (slot.piece.cause == IdleCause::compile) tally.add(slot.piece.node, claim.take_idle(d, i));
+    if (slot.piece.cause == IdleCause::compile) tally.add(slot.piece.node, claim.take_idle(d, i), d);
   });
   for_each_open_work(facts.ledger(), [&](std::size_t d, std::size_t i, const WorkSlot& slot) {
     if (facts.is_compilers(slot.work.row)) claim.take_work(d, i);

@@ -32,7 +32,7 @@ std::optional<Finding> find_dataloader(Facts& facts) {
   for_each_open_idle(facts.ledger(), [&](std::size_t d, std::size_t i, const IdleSlot& slot) {
     if (slot.piece.cause != IdleCause::dataloader || !waits(facts, slot.piece.node)) return;
     const std::int64_t got = claim.take_idle(d, i);
-    tally.add(slot.piece.node, got);
+    tally.add(slot.piece.node, got, d);
     if (has_workers(facts.model(), slot.piece.node)) workers_ns += got;
     gone.add(slot.piece.node);
   });

@@ -44,7 +44,7 @@ std::optional<Finding> find_exposed_communication(Facts& facts) {
     const std::int64_t ns = claim.take_idle(d, i);
     waited_ns += ns;
     if (slot.piece.node != kNoNode && facts.tree().class_of(slot.piece.node) == EventClass::annotation)
-      host.add(slot.piece.node, ns);
+      host.add(slot.piece.node, ns, d);
   });
   if (!claim.keep()) return std::nullopt;
   const bool on_host = host.tally().empty() ? false : work.tally().empty();

@@ -176,14 +176,21 @@ std::string evidence_line(std::string name, const Tally::Entry& entry, std::int6
 
 std::string and_more(std::size_t left) { return fmt::format("; and {} more", left); }
 
-void HostTally::add(NodeId node, std::int64_t ns) {
+void HostTally::add(NodeId node, std::int64_t ns, std::size_t device) {
   if (node == kNoNode) return;
   const NodeId known = facts_.known_as(node);
   const std::string_view place = facts_.location(known);
   const NodeId sample = calls_ ? node : known;
+  const auto [it, added] = counted_.try_emplace(sample.value, Counted{.device = device});
+  Counted& counted = it->second;
+  if (counted.device != device) counted.of_device_ns = 0;
+  counted.device = device;
+  saturating_add(&counted.of_device_ns, ns);
+  const std::int64_t more = std::max<std::int64_t>(0, counted.of_device_ns - counted.most_ns);
+  counted.most_ns += more;
   tally_.add(facts_.name_id(sample),
-             reinterpret_cast<std::uintptr_t>(place.data()) ^ (calls_ ? facts_.name_id(known).value : 0), sample.value, ns,
-             counted_.insert(sample.value).second ? 1 : 0);
+             reinterpret_cast<std::uintptr_t>(place.data()) ^ (calls_ ? facts_.name_id(known).value : 0), sample.value, more,
+             added ? 1 : 0);
 }
 
 std::string HostTally::text() const {

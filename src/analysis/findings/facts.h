@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "analysis/compile/compile.h"
@@ -242,7 +241,9 @@ class HostTally {
  public:
   // `calls`: the call itself is named before its op, where it is what matters (cudaMalloc in aten::linear).
   explicit HostTally(const Facts& facts, bool calls = false) : facts_(facts), calls_(calls) {}
-  void add(NodeId node, std::int64_t ns);  // kNoNode counts for nothing; pieces of one slice count once
+  // kNoNode counts for nothing; pieces of one slice count once. Behind a slice several devices may wait: its time is that of
+  // the device that waits longest.
+  void add(NodeId node, std::int64_t ns, std::size_t device = 0);
   const Tally& tally() const { return tally_; }
   std::string text() const;
   std::optional<EventId> event() const { return facts_.event_of(tally_.largest()); }  // the largest of what is named first
@@ -250,7 +251,11 @@ class HostTally {
  private:
   const Facts& facts_;
   bool calls_;
-  std::unordered_set<std::uint32_t> counted_;  // slices: one may have several pieces, and make several devices wait
+  struct Counted {
+    std::size_t device = 0;  // the last that was added of
+    std::int64_t of_device_ns = 0, most_ns = 0;
+  };
+  std::unordered_map<std::uint32_t, Counted> counted_;  // by slice
   Tally tally_;
 };
 

@@ -39,9 +39,9 @@ std::optional<Finding> find_first_iteration_outlier(Facts& facts) {
       .evidence = fmt::format("first {}, median of the others {}{}", format_duration(static_cast<double>(first->first_ns)),
                               format_duration(static_cast<double>(first->median_ns)),
                               first->by_work ? ", each from its first work on the device to that of the next" : ""),
-      .action = fmt::format("skip it: --step {}-{}, or a profiler schedule with warmup", iterations.list[inside[1]].number,
+      .action = fmt::format("skip it: --step {}-{}, or a profiler schedule with warmup", iterations.list[first->next].number,
                             iterations.list[inside.back()].number),
-      .event = first_work_of(facts, inside.front())};
+      .event = first_work_of(facts, first->index)};
 }
 
 }  // namespace ridge

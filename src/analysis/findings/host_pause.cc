@@ -99,14 +99,14 @@ std::optional<Finding> find_host_pause(Facts& facts) {
     of_iterations.insert(slot.next_work == kNoWork ? std::nullopt : facts.iteration(slot.next_work));
     saturating_add(part.rules(time) ? &calls_ns : &other_ns, got);
     if (part.rules(time)) {
-      in_calls.add(part.longest, got);
+      in_calls.add(part.longest, got, d);
     } else {
       const NodeId busy = busy_with(facts, slot);
       if (busy != kNoNode) {
         spent_in.insert(busy);
         saturating_add(&inside_ns, got);
       }
-      tally.add(busy != kNoNode ? busy : at_work(facts, slot), got);
+      tally.add(busy != kNoNode ? busy : at_work(facts, slot), got, d);
     }
   });
   if (!claim.keep()) return std::nullopt;

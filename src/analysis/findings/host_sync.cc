@@ -76,7 +76,7 @@ class HostWaits {
     std::int64_t got = claim->take_idle(d, i);
     if (goes_with(known, copies)) got += claim->take_idle_within(d, facts_.time(known));
     if (node != kNoNode) seen_.insert(node.value);
-    add(node, known, copies, got);
+    add(node, known, copies, got, d);
   }
   // Of what another finding claims, nothing.
   void skip(NodeId node) {
@@ -117,8 +117,8 @@ class HostWaits {
     const bool is_op = known != kNoNode && facts_.tree().class_of(known) == EventClass::op;
     return is_op && remedy_for(facts_.name(known), copies).op_goes;
   }
-  void add(NodeId node, NodeId known, bool copies, std::int64_t ns) {
-    tally_.add(node, ns);
+  void add(NodeId node, NodeId known, bool copies, std::int64_t ns, std::size_t device = 0) {
+    tally_.add(node, ns, device);
     const bool op_goes = goes_with(known, copies);
     gone_.add(op_goes ? known : node);
     if (op_goes && gone_ops_.insert(known.value).second && remedy_for(facts_.name(known), copies).users_go_too)
@@ -222,7 +222,7 @@ std::optional<Finding> find_hidden_host_sync(const Facts& facts, const StepSavin
     }
   }
   // What the program waits for by itself, outside of any op, is the end of what was recorded, unless each iteration has it.
-  if (const std::int64_t rounds = facts.ledger().rounds(); rounds > 1 && std::ssize(iterations) >= rounds) {
+  if (const std::int64_t all = facts.ledger().iterations(); all > 1 && std::ssize(iterations) >= all) {
     for (const auto& [call, ns] : explicit_waits) tally.add(call, ns);
   }
   if (tally.tally().top().empty()) return std::nullopt;

@@ -99,7 +99,7 @@ struct LaunchRemedy {
 bool is_single(const Facts& facts) {
   std::size_t most = 0;
   for (const DeviceLedger& device : facts.ledger().devices()) most = std::max(most, device.work.size());
-  return std::cmp_less_equal(most, facts.ledger().rounds());
+  return std::cmp_less_equal(most, facts.ledger().iterations());
 }
 
 bool mostly_several(Facts& facts) {

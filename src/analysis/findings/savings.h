@@ -46,6 +46,7 @@ class StepSavings {
   StepSavings(const StepSavings&) = delete;
   StepSavings& operator=(const StepSavings&) = delete;
 
+  const Scope& scope() const { return scope_; }
   const WhatIf& what_if() const { return what_if_; }
   // Of remedies together; never more than `at_most_ns`. `certain_ns`: of it what is certain to count where it is not the host
   // that decides how long a step is; nothing: all.

@@ -35,6 +35,7 @@ void compute_iterations(const Scope& scope, Summary* summary) {
   if (!first) return;
   summary->first_iteration_ratio = first->ratio();
   summary->first_is_outlier = first->outlies();
+  summary->behind_first = first->next;
 }
 
 // All of the scope but what was queued before the recording.

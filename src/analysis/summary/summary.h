@@ -36,6 +36,7 @@ struct Summary {
   std::int64_t own_events = 0;                  // device work, without what was queued before the recording
   std::int64_t own_busy_ns = 0;                 // its union inside the iterations, summed over devices
   std::optional<double> first_iteration_ratio;  // to the median; nothing for a single iteration
+  std::size_t behind_first = 0;                 // index of the iteration behind the first, in the list
   bool first_is_outlier = false;
 
   Gpu gpu;

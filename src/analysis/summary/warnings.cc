@@ -33,7 +33,7 @@ Diagnostic about_several_devices(std::int64_t devices) {
 Diagnostic about_first_iteration(const Summary& summary) {
   const std::vector<Iteration>& list = summary.model->iterations().list;
   const std::string rest =
-      std::to_string(list[summary.iterations[1]].number) + "-" + std::to_string(list[summary.iterations.back()].number);
+      std::to_string(list[summary.behind_first].number) + "-" + std::to_string(list[summary.iterations.back()].number);
   return {"first_iteration_outlier", 1, "the first iteration takes far longer than the median; skip it with --step " + rest,
           "warning"};
 }

@@ -233,6 +233,27 @@ TEST(IterationSpans, ASecondIterationThatLaunchesLateMakesNoOutlierOfTheFirst) {
   EXPECT_FALSE(first->outlies());
 }
 
+// A step without work is not the one that is compared; behind it one of 1500 us, then five of 300.
+TEST(IterationSpans, TheFirstIterationIsOneWithWork) {
+  test::TraceText text;
+  std::int64_t at = 0;
+  for (int step = 0; step < 7; ++step) {
+    const std::int64_t length = step == 0 ? 100'000 : step == 1 ? 1'500'000 : 300'000;
+    text.annotation("ProfilerStep#" + std::to_string(step), at, at + length);
+    if (step > 0) text.call("cudaLaunchKernel", at + 10'000, at + 12'000, step).kernel("k", at + 15'000, at + 20'000, step);
+    at += length;
+  }
+  const auto trace = text.read();
+  const Model model(*trace);
+  const std::vector<std::size_t> all = {0, 1, 2, 3, 4, 5, 6};
+  const auto first = first_iteration(model.iterations(), all);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->outlies());
+  EXPECT_EQ(first->first_ns, 1'500'000);
+  EXPECT_EQ(first->index, 1U);
+  EXPECT_EQ(first->next, 2U);
+}
+
 // Twenty turns of three kernels, 20 us apart, but for the very first, which is 90 us early: the body of a loop, unless the user
 // says that they are iterations.
 TEST(IterationSpans, AGuessedFirstIterationOfFewKernelsIsNotCompared) {
