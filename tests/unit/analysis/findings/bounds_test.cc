@@ -168,6 +168,7 @@ TEST(Bounds, ACauseThatNamesACulpritIsItsAlone) {
     }
     for (const auto& [cause, ns] : taken) EXPECT_LE(ns, idle[cause]) << path << ": more than all of " << name_of(cause);
   }
+  if (test::kSanitized && !test::runs_all()) return;  // a sample need not show each
   for (const IdleCause cause :
        {IdleCause::sync, IdleCause::compile, IdleCause::guards, IdleCause::allocator, IdleCause::launch})
     EXPECT_GT(pieces[cause], 0U) << "no trace shows " << name_of(cause);
