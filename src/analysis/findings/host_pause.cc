@@ -81,6 +81,12 @@ std::int64_t late_ns(const std::vector<IdleSlot>& slots, std::size_t i) {
   return piece.length() + (with_recorder ? slots[i - 1].piece.length() : 0);
 }
 
+// Two lists of what happened per iteration say that once.
+std::string both(const std::string& first, const std::string& second) {
+  constexpr std::string_view kEach = "per iteration: ";
+  return first + "; " + (first.starts_with(kEach) && second.starts_with(kEach) ? second.substr(kEach.size()) : second);
+}
+
 }  // namespace
 
 std::optional<Finding> find_host_pause(Facts& facts) {
@@ -118,7 +124,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
         .finding = "the device waits for slow driver calls: " + how_often(facts, in_calls.tally().count(), "call", once),
         .at_most_ns = claim.ns(),
         .confidence = Confidence::medium,
-        .evidence = in_calls.text() + (tally.tally().empty() ? "" : "; " + pauses),
+        .evidence = tally.tally().empty() ? in_calls.text() : both(in_calls.text(), pauses),
         .action =
             "the first use of a kernel loads code and sets up libraries: warm up every kernel and shape before recording, or "
             "leave this part out (--step, --from)",
@@ -130,7 +136,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
         .finding = "long GPU idle while the host is inside an op: " + how_often(facts, tally.tally().count(), "pause", once),
         .at_most_ns = claim.ns(),
         .confidence = Confidence::medium,
-        .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
+        .evidence = in_calls.tally().empty() ? pauses : both(pauses, in_calls.text()),
         .action =
             "these ops take the host long before they launch: a library that plans anew for each new shape does (keep shapes "
             "the same: pad, static caches; or choose another backend), or a CPU computation inside the op",
@@ -141,7 +147,7 @@ std::optional<Finding> find_host_pause(Facts& facts) {
       .finding = "long GPU idle while the host does other work: " + how_often(facts, tally.tally().count(), "pause", once),
       .at_most_ns = claim.ns(),
       .confidence = Confidence::low,
-      .evidence = pauses + (in_calls.tally().empty() ? "" : "; " + in_calls.text()),
+      .evidence = in_calls.tally().empty() ? pauses : both(pauses, in_calls.text()),
       .action =
           "find out what the host does there (ridge gaps; record with with_stack=True), then move it out of the loop or to "
           "another thread",

@@ -177,6 +177,19 @@ TEST(HostFindings, ALaunchThatTakesLongItself) {
   EXPECT_TRUE(test::says(finding.evidence, {"cudaLaunchKernel", "aten::conv2d"}));
 }
 
+// A pause in a call and one that nothing explains: two lists, of what happened per iteration both.
+TEST(HostFindings, PausesOfTwoSortsSayOnceWhatTheyAreCountedBy) {
+  Program p;
+  p.kernel(10).kernel(5'300).kernel(10'400);
+  p.text.op("aten::conv2d", 120 * kUs, 5'290 * kUs).call("cudaLaunchKernel", 130 * kUs, 5'270 * kUs);
+  const Found found = found_in(p.text);
+  ASSERT_TRUE(found.has("host_pause")) << found.ids();
+  const std::string& evidence = found.find("host_pause")->finding.evidence;
+  EXPECT_TRUE(test::says(evidence, {"cudaLaunchKernel in aten::conv2d", "; before cudaLaunchKernel"}));
+  EXPECT_EQ(evidence.find("per iteration: "), evidence.rfind("per iteration: ")) << evidence;
+  EXPECT_TRUE(evidence.starts_with("per iteration: ")) << evidence;
+}
+
 // What `launches` calls not launch-bound is not found to be: the host launches every 10 us what takes 12, but was late for the
 // first ten.
 TEST(HostFindings, AHostThatKeepsUpIsNotLaunchBound) {
