@@ -37,8 +37,9 @@ std::int64_t DeviceFloor::least_ns(const StepTimes& times, double besides) const
     for (std::uint32_t node = lane.first; node < lane.first + lane.count; ++node) {
       if (!inside_[node]) continue;
       const std::int64_t shorter = std::max<std::int64_t>(0, graph_.duration_ns[node] - times.duration_ns[node]);
-      const auto more = static_cast<std::int64_t>(besides * static_cast<double>(shorter));
-      const std::int64_t takes = std::max<std::int64_t>(0, times.duration_ns[node] - more);
+      // All of it at most: a damaged trace may have kernels of years.
+      const double more = std::min(besides * static_cast<double>(shorter), static_cast<double>(times.duration_ns[node]));
+      const std::int64_t takes = std::max<std::int64_t>(0, times.duration_ns[node] - static_cast<std::int64_t>(more));
       // Work of one stream may overlap too.
       const std::int64_t gap = node == lane.first ? 0 : times.gap_ns[node - graph_.first_device];
       stream += std::max<std::int64_t>(0, takes + std::min<std::int64_t>(0, gap));
