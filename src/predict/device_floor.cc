@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/interval_set.h"
+#include "base/saturating.h"
 
 namespace ridge {
 
@@ -42,9 +43,9 @@ std::int64_t DeviceFloor::least_ns(const StepTimes& times, double besides) const
       const std::int64_t takes = std::max<std::int64_t>(0, times.duration_ns[node] - static_cast<std::int64_t>(more));
       // Work of one stream may overlap too.
       const std::int64_t gap = node == lane.first ? 0 : times.gap_ns[node - graph_.first_device];
-      stream += std::max<std::int64_t>(0, takes + std::min<std::int64_t>(0, gap));
+      saturating_add(&stream, std::max<std::int64_t>(0, takes + std::min<std::int64_t>(0, gap)));
       if (graph_.kind[node] == StepKind::kernel)
-        kernels[device_of_[i]] -= std::max<std::int64_t>(0, graph_.duration_ns[node] - takes);
+        saturating_add(&kernels[device_of_[i]], -std::max<std::int64_t>(0, graph_.duration_ns[node] - takes));
     }
     most = std::max(most, stream);
   }

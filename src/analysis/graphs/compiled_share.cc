@@ -7,8 +7,9 @@ std::optional<double> compiled_pct(const Graphs& graphs) {
   const auto part = [&](CoveragePart p) { return graphs.coverage[static_cast<std::size_t>(p)].gpu_ns; };
   const std::int64_t whole = graphs.gpu_ns() - part(CoveragePart::autotune) - part(CoveragePart::compiler);
   if (!graphs.calls_recorded() || whole <= 0) return std::nullopt;
-  const std::int64_t inside = part(CoveragePart::graph) + part(CoveragePart::inductor_kernel);
-  return 100.0 * static_cast<double>(inside) / static_cast<double>(whole);
+  const double inside =
+      static_cast<double>(part(CoveragePart::graph)) + static_cast<double>(part(CoveragePart::inductor_kernel));
+  return 100.0 * inside / static_cast<double>(whole);
 }
 
 }  // namespace ridge
